@@ -1,0 +1,76 @@
+#include "core/buffers.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/digest.h"
+
+namespace flor::core {
+
+Buffer Buffer::of_bytes(std::string name, std::string dtype, std::vector<int64_t> shape, const void* bytes,
+                        std::size_t size) {
+  Buffer buffer;
+  buffer.name = std::move(name);
+  buffer.dtype = std::move(dtype);
+  buffer.shape = std::move(shape);
+  buffer.bytes = size;
+  const auto* begin = static_cast<const unsigned char*>(bytes);
+  buffer.owned.assign(begin, begin + size);
+  return buffer;
+}
+
+void Buffer::copy_to(void* destination) const {
+  if (copy) {
+    copy(destination);
+  } else if (bytes > 0) {
+    std::memcpy(destination, data != nullptr ? data : owned.data(), bytes);
+  }
+}
+
+int64_t elements(const std::vector<int64_t>& shape) {
+  int64_t count = 1;
+  for (int64_t extent : shape) count *= extent;
+  return count;
+}
+
+std::size_t dtype_size(const std::string& dtype) {
+  if (dtype == "F64" || dtype == "I64" || dtype == "U64") return 8;
+  if (dtype == "F32" || dtype == "I32" || dtype == "U32") return 4;
+  if (dtype == "F16" || dtype == "BF16" || dtype == "I16" || dtype == "U16") return 2;
+  if (dtype == "U8" || dtype == "I8" || dtype == "BOOL") return 1;
+  return 0;
+}
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string text;
+  for (int64_t extent : shape) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text;
+}
+
+std::string state_digest(std::vector<DigestLine> lines) {
+  std::sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::string text;
+  for (const auto& line : lines) {
+    if (line.name.rfind(generator_prefix, 0) == 0) continue;
+    text += line.name + ' ' + line.dtype + ' ' + shape_text(line.shape) + ' ' + line.digest + '\n';
+  }
+  return digest_of(text);
+}
+
+std::string state_digest(const std::vector<Buffer>& buffers) {
+  std::vector<DigestLine> lines;
+  lines.reserve(buffers.size());
+  std::vector<unsigned char> staging;
+  for (const auto& buffer : buffers) {
+    const void* bytes = buffer.data != nullptr ? buffer.data : buffer.owned.data();
+    if (buffer.copy) {
+      staging.resize(buffer.bytes);
+      buffer.copy(staging.data());
+      bytes = staging.data();
+    }
+    lines.push_back({buffer.name, buffer.dtype, buffer.shape, digest_of(bytes, buffer.bytes)});
+  }
+  return state_digest(std::move(lines));
+}
+
+}  // namespace flor::core

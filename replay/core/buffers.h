@@ -1,0 +1,86 @@
+// Named buffers: all that the core knows of a program's state.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace flor::core {
+
+// A piece of live state: name, safetensors dtype ("F32", "I64", "U8", "BOOL", …), shape, bytes in C order.
+struct Buffer {
+  std::string name;
+  std::string dtype;
+  std::vector<int64_t> shape;
+  std::size_t bytes = 0;
+  const void* data = nullptr;        // its host memory, valid until training goes on; or null, and
+  std::function<void(void*)> copy;   // copies it to host memory of `bytes` bytes (device or strided memory)
+  std::vector<unsigned char> owned;  // `data` when it has no home of its own (numbers, flags)
+
+  static Buffer of_bytes(std::string name, std::string dtype, std::vector<int64_t> shape, const void* bytes,
+                         std::size_t size);
+  void copy_to(void* destination) const;
+};
+
+// A piece of recorded state, verified. The memory is the owner's.
+struct LoadedTensor {
+  std::string dtype;
+  std::vector<int64_t> shape;
+  const unsigned char* data = nullptr;
+  std::size_t bytes = 0;
+};
+using LoadedTensors = std::map<std::string, LoadedTensor>;
+
+// The objects that a block or guard was given, by reference. Implemented by a front end.
+class State {
+ public:
+  virtual ~State() = default;
+
+  // Live state, read anew at each call. Throws when an object cannot be saved.
+  virtual std::vector<Buffer> save() = 0;
+
+  // Writes recorded state into the objects, in place. Nothing is written unless all of it fits; then the reason
+  // why it does not fit is returned.
+  virtual std::optional<std::string> restore(const LoadedTensors& tensors) = 0;
+};
+
+// A front end's generators and environment: what the core must know of LibTorch, or of Python.
+class Frontend {
+ public:
+  virtual ~Frontend() = default;
+
+  // State of the default random number generators by name: "cpu", "cuda0", …
+  virtual std::map<std::string, std::string> generators() = 0;
+  virtual void set_generators(const std::map<std::string, std::string>& states) = 0;
+
+  // What must match for bit equality (threads, CPU capability, BLAS, GPU, versions, determinism flags).
+  virtual std::map<std::string, std::string> environment() = 0;
+  // Environment variables that a launcher must set for that before the process starts.
+  virtual std::map<std::string, std::string> preset() = 0;
+  // Sets what can be set while the process runs (thread counts, determinism flags).
+  virtual void apply(const std::map<std::string, std::string>& environment) = 0;
+  // Waits for the device, so that a clock read now covers the work that was queued.
+  virtual void synchronize() = 0;
+};
+
+// Number of elements; bytes of one element of a safetensors dtype (0: unknown).
+int64_t elements(const std::vector<int64_t>& shape);
+std::size_t dtype_size(const std::string& dtype);
+std::string shape_text(const std::vector<int64_t>& shape);  // "2x3", "" for a scalar
+
+// The state digest (docs/formats.md) of live state; generator states are left out.
+std::string state_digest(const std::vector<Buffer>& buffers);
+struct DigestLine {
+  std::string name, dtype;
+  std::vector<int64_t> shape;
+  std::string digest;
+};
+std::string state_digest(std::vector<DigestLine> lines);
+
+inline constexpr const char* generator_prefix = "generator.";
+
+}  // namespace flor::core

@@ -1,0 +1,49 @@
+// The durable write chain: temporary sibling, fsync, rename or link, fsync of the directory.
+// A reader sees all of a file or none of it. Every function throws std::system_error that names the path.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace flor::core {
+
+// Replaces `path` by `content`.
+void write_durably(const std::filesystem::path& path, std::string_view content);
+
+enum class Published { first, same, different };
+
+// Makes `content` appear as `path` unless a file of that name exists (link(), never rename over it).
+// `same` and `different` compare what exists with `content`; what exists stays.
+Published publish_once(const std::filesystem::path& path, std::string_view content);
+
+// Creates the directory and its parents below `root` and syncs what was created.
+void create_directories_durably(const std::filesystem::path& path);
+
+void sync_directory(const std::filesystem::path& path);
+
+std::string read_file(const std::filesystem::path& path);
+
+// A file that is written in parts under a temporary name; it appears under its own at commit().
+// Destroyed without commit, it leaves nothing.
+class DurableFile {
+ public:
+  explicit DurableFile(std::filesystem::path path);
+  ~DurableFile();
+  DurableFile(const DurableFile&) = delete;
+  DurableFile& operator=(const DurableFile&) = delete;
+
+  void write(const void* bytes, std::size_t size);
+  void commit();             // rename over what may exist
+  bool commit_if_absent();   // link; false when the name is taken
+
+ private:
+  void sync_and_close();
+
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  int fd_ = -1;
+};
+
+}  // namespace flor::core

@@ -1,0 +1,125 @@
+#include "core/journal.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <system_error>
+
+#include "core/signals.h"
+
+namespace flor::core {
+
+struct Journal::File {
+  std::filesystem::path path;
+  int fd = -1;
+  std::string buffer;    // appended since the last flush
+  std::string unwritten; // of earlier flushes, that the disk refused
+  bool dropped = false;
+
+  ~File() {
+    if (fd >= 0) ::close(fd);
+  }
+
+  // Writes as much as the disk takes; false with errno set when it refuses.
+  bool drain() {
+    std::size_t done = 0;
+    bool fine = true;
+    while (done < unwritten.size()) {
+      const ssize_t written = ::write(fd, unwritten.data() + done, unwritten.size() - done);
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) {
+        fine = false;
+        break;
+      }
+      done += static_cast<std::size_t>(written);
+    }
+    unwritten.erase(0, done);
+    return fine;
+  }
+};
+
+Journal::Journal(const std::vector<std::filesystem::path>& files, OnFailure on_failure)
+    : on_failure_(std::move(on_failure)) {
+  for (const auto& path : files) {
+    auto file = std::make_unique<File>();
+    file->path = path;
+    file->fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (file->fd < 0) {
+      throw std::system_error(errno, std::generic_category(), "cannot open " + path.string());
+    }
+    files_.push_back(std::move(file));
+  }
+  const BlockedSignals blocked;  // the program's signals are its own threads'
+  thread_ = std::thread([this] { run(); });
+}
+
+Journal::~Journal() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Journal::append(std::size_t file, std::string_view line) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  File& target = *files_[file];
+  if (target.buffer.size() + line.size() > max_buffered) {
+    target.dropped = true;
+    return;
+  }
+  target.buffer.append(line);
+  target.buffer += '\n';
+}
+
+bool Journal::flush(std::unique_lock<std::mutex>& lock) {
+  bool fine = true;
+  std::string problem;
+  lock.unlock();
+  {
+    const std::lock_guard<std::mutex> writing(write_mutex_);
+    for (auto& file : files_) {
+      lock.lock();
+      if (file->unwritten.empty()) {
+        file->unwritten.swap(file->buffer);
+      } else {
+        file->unwritten += file->buffer;
+        file->buffer.clear();
+      }
+      lock.unlock();
+      if (!file->drain()) {
+        problem = "cannot append to " + file->path.string() + ": " + std::strerror(errno);
+        fine = false;
+      }
+    }
+  }
+  if (!fine && !reported_) {
+    reported_ = true;
+    on_failure_(problem);
+  }
+  lock.lock();
+  return fine;
+}
+
+bool Journal::sync() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  bool fine = flush(lock);
+  lock.unlock();
+  for (auto& file : files_) fine = ::fdatasync(file->fd) == 0 && fine;
+  return fine;
+}
+
+void Journal::run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stopping_) {
+    wake_.wait_for(lock, std::chrono::milliseconds(100));
+    flush(lock);
+  }
+  flush(lock);
+}
+
+}  // namespace flor::core

@@ -1,0 +1,50 @@
+// The run's append-only files (log, timeline, generator states), written by one background thread, so that
+// training never waits for the disk. A line is in the file within about 0.1 s, or when sync() returns.
+//
+// Thread-safe. Nothing throws: a failed write is reported once through `on_failure` (called on any thread) and
+// tried again with the next lines; while the disk refuses, at most `max_buffered` bytes are kept per file.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace flor::core {
+
+class Journal {
+ public:
+  static constexpr std::size_t max_buffered = std::size_t{64} << 20;
+  using OnFailure = std::function<void(const std::string& what)>;
+
+  // Opens (and creates) the files; throws std::system_error when one cannot be opened.
+  Journal(const std::vector<std::filesystem::path>& files, OnFailure on_failure);
+  ~Journal();  // writes what is left
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  void append(std::size_t file, std::string_view line);  // `line` without its newline
+  bool sync();                                           // everything appended before is durable; false: failed
+
+ private:
+  struct File;
+  bool flush(std::unique_lock<std::mutex>& lock);  // writes what is buffered; false: a write failed
+  void run();
+
+  std::vector<std::unique_ptr<File>> files_;
+  OnFailure on_failure_;
+  std::mutex mutex_;        // guards the buffers
+  std::mutex write_mutex_;  // held while writing, so that lines keep their order
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  bool reported_ = false;
+  std::thread thread_;
+};
+
+}  // namespace flor::core

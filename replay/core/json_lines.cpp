@@ -1,0 +1,74 @@
+#include "core/json_lines.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "core/durable.h"
+#include "core/error.h"
+
+namespace flor::core {
+namespace {
+
+[[noreturn]] void fail(const char* what, const std::filesystem::path& path) {
+  throw std::system_error(errno, std::generic_category(), std::string(what) + " " + path.string());
+}
+
+}  // namespace
+
+JsonLines parse_json_lines(std::string_view text, const std::string& name) {
+  JsonLines out;
+  std::size_t number = 0;
+  while (!text.empty()) {
+    ++number;
+    const std::size_t end = text.find('\n');
+    const bool complete = end != std::string_view::npos;
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(complete ? end + 1 : text.size());
+    if (line.empty()) continue;  // the mark that LineAppender sets behind a torn line
+    Json row = Json::parse(line, nullptr, false);
+    if (complete && row.is_object()) {
+      out.rows.push_back(std::move(row));
+    } else if (text.empty() || text.front() == '\n') {
+      // The last line, or one that a writer was killed in and its successor closed with an empty line.
+      out.torn = true;
+    } else {
+      throw Error(name + ":" + std::to_string(number) + ": not a JSON object; the file is damaged here");
+    }
+  }
+  return out;
+}
+
+JsonLines read_json_lines(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return {};
+  return parse_json_lines(read_file(path), path.string());
+}
+
+LineAppender::LineAppender(std::filesystem::path path) : path_(std::move(path)) {
+  fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd_ < 0) fail("cannot open", path_);
+  const off_t size = ::lseek(fd_, 0, SEEK_END);
+  char last = '\n';
+  if (size > 0 && ::pread(fd_, &last, 1, size - 1) == 1 && last != '\n') append("\n\n");
+}
+
+LineAppender::~LineAppender() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void LineAppender::append(std::string_view lines) {
+  while (!lines.empty()) {
+    const ssize_t written = ::write(fd_, lines.data(), lines.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) fail("cannot append to", path_);
+    lines.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void LineAppender::sync() {
+  if (::fdatasync(fd_) != 0) fail("cannot sync", path_);
+}
+
+}  // namespace flor::core

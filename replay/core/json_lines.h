@@ -1,0 +1,39 @@
+// JSON Lines files: append-only; a torn last line (a killed writer) is dropped on reading, and said.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json.h"
+
+namespace flor::core {
+
+struct JsonLines {
+  std::vector<Json> rows;
+  bool torn = false;  // the last line was cut off and dropped
+};
+
+// An absent file reads as empty. Throws Error, naming file and line, when a line before the last is no object.
+JsonLines read_json_lines(const std::filesystem::path& path);
+JsonLines parse_json_lines(std::string_view text, const std::string& name);
+
+// Appends whole lines. Opens with O_APPEND; a torn last line of an earlier writer is ended first.
+// Not thread-safe. Throws std::system_error that names the path.
+class LineAppender {
+ public:
+  explicit LineAppender(std::filesystem::path path);
+  ~LineAppender();
+  LineAppender(const LineAppender&) = delete;
+  LineAppender& operator=(const LineAppender&) = delete;
+
+  void append(std::string_view lines);  // complete lines, each with its newline; one write()
+  void sync();
+
+ private:
+  std::filesystem::path path_;
+  int fd_ = -1;
+};
+
+}  // namespace flor::core

@@ -1,0 +1,185 @@
+#include "core/manifest.h"
+
+#include "core/durable.h"
+#include "core/error.h"
+#include "core/json_lines.h"
+
+namespace flor::core {
+
+const char* to_string(LoopEnd end) {
+  switch (end) {
+    case LoopEnd::exhausted:
+      return "exhausted";
+    case LoopEnd::early:
+      return "early";
+    case LoopEnd::unwound:
+      return "unwound";
+    case LoopEnd::running:
+      break;
+  }
+  return "running";
+}
+
+LoopEnd loop_end_from(const std::string& text) {
+  for (LoopEnd end : {LoopEnd::exhausted, LoopEnd::early, LoopEnd::unwound}) {
+    if (text == to_string(end)) return end;
+  }
+  return LoopEnd::running;
+}
+
+const RecordedLoop* Manifest::main_loop() const {
+  const RecordedLoop* longest = nullptr;
+  for (const auto& loop : loops) {
+    if (longest == nullptr || loop.seconds > longest->seconds) longest = &loop;
+  }
+  return longest;
+}
+
+Json to_json(const RecordedLoop& loop) {
+  return {{"name", loop.name},       {"range", loop.range},
+          {"begin", loop.begin},     {"end", loop.end},
+          {"ended", to_string(loop.ended)}, {"iterations", loop.iterations},
+          {"last", loop.last},       {"seconds", loop.seconds},
+          {"guarded", loop.guarded}};
+}
+
+namespace {
+
+RecordedLoop loop_from(const Json& json) {
+  RecordedLoop loop;
+  loop.name = field<std::string>(json, "name", "");
+  loop.range = field(json, "range", true);
+  loop.begin = field<int64_t>(json, "begin", 0);
+  loop.end = field<int64_t>(json, "end", -1);
+  loop.ended = loop_end_from(field<std::string>(json, "ended", ""));
+  loop.iterations = field<int64_t>(json, "iterations", 0);
+  loop.last = field<int64_t>(json, "last", -1);
+  loop.seconds = field(json, "seconds", 0.0);
+  loop.guarded = field(json, "guarded", false);
+  return loop;
+}
+
+using Strings = std::vector<std::string>;
+using Map = std::map<std::string, std::string>;
+
+Json sources_json(const std::vector<RecordedSource>& sources) {
+  Json out = Json::array();
+  for (const auto& source : sources) {
+    out.push_back(
+        {{"path", source.path}, {"file", source.file}, {"digest", source.digest}, {"newer", source.newer}});
+  }
+  return out;
+}
+
+}  // namespace
+
+Json to_json(const Manifest& m) {
+  Json loops = Json::array();
+  for (const auto& loop : m.loops) loops.push_back(to_json(loop));
+  const RecordedLoop* main = m.main_loop();
+  return {{"format", 1},
+          {"id", m.id},
+          {"name", m.name},
+          {"status", m.status},
+          {"exit_code", m.exit_code ? Json(*m.exit_code) : Json()},
+          {"command", m.command},
+          {"cwd", m.cwd},
+          {"host", m.host},
+          {"user", m.user},
+          {"pid", m.pid},
+          {"slurm", {{"job", m.slurm_job}, {"step", m.slurm_step}}},
+          {"rank", m.rank},
+          {"world", m.world},
+          {"attempt", m.attempt},
+          {"started", m.started},
+          {"finished", m.finished ? Json(*m.finished) : Json()},
+          {"environment", m.environment},
+          {"preset", m.preset},
+          {"binary", m.binary},
+          {"sources", sources_json(m.sources)},
+          {"unresolved", m.unresolved},
+          {"args", m.args},
+          {"policy", {{"epsilon", m.epsilon}, {"every", m.every}, {"materializer", m.materializer}}},
+          {"loops", loops},
+          {"main_loop", main != nullptr ? Json(main - m.loops.data()) : Json()},
+          {"complete", m.complete()},
+          {"warnings", m.warnings}};
+}
+
+Manifest manifest_from(const Json& json) {
+  Manifest m;
+  m.id = field<std::string>(json, "id", "");
+  m.name = field<std::string>(json, "name", "");
+  m.status = field<std::string>(json, "status", "recording");
+  if (json.contains("exit_code") && json["exit_code"].is_number()) m.exit_code = json["exit_code"].get<int>();
+  m.command = field<Strings>(json, "command", {});
+  m.cwd = field<std::string>(json, "cwd", "");
+  m.host = field<std::string>(json, "host", "");
+  m.user = field<std::string>(json, "user", "");
+  m.pid = field<int64_t>(json, "pid", 0);
+  const Json slurm = field<Json>(json, "slurm", Json::object());
+  m.slurm_job = field<std::string>(slurm, "job", "");
+  m.slurm_step = field<std::string>(slurm, "step", "");
+  m.rank = field<int64_t>(json, "rank", 0);
+  m.world = field<int64_t>(json, "world", 1);
+  m.attempt = field<int64_t>(json, "attempt", 0);
+  m.started = field(json, "started", 0.0);
+  if (json.contains("finished") && json["finished"].is_number()) m.finished = json["finished"].get<double>();
+  m.environment = field<Map>(json, "environment", {});
+  m.preset = field<Map>(json, "preset", {});
+  m.binary = field<std::string>(json, "binary", "");
+  for (const auto& source : field<Json>(json, "sources", Json::array())) {
+    m.sources.push_back({field<std::string>(source, "path", ""), field<std::string>(source, "file", ""),
+                         field<std::string>(source, "digest", ""), field(source, "newer", false)});
+  }
+  m.unresolved = field<Strings>(json, "unresolved", {});
+  m.args = field<Map>(json, "args", {});
+  const Json policy = field<Json>(json, "policy", Json::object());
+  m.epsilon = field(policy, "epsilon", 0.0667);
+  m.every = field<int64_t>(policy, "every", 0);
+  m.materializer = field<std::string>(policy, "materializer", "thread");
+  for (const auto& loop : field<Json>(json, "loops", Json::array())) m.loops.push_back(loop_from(loop));
+  m.warnings = field<Strings>(json, "warnings", {});
+  return m;
+}
+
+Manifest read_manifest(const RunDir& run) {
+  const Json json = Json::parse(read_file(run.manifest()), nullptr, false);
+  if (!json.is_object() || field(json, "format", 0) != 1) {
+    throw Error(run.manifest().string() + " is no manifest that this version reads; is it damaged?");
+  }
+  return manifest_from(json);
+}
+
+void write_manifest(const RunDir& run, const Manifest& manifest) {
+  write_durably(run.manifest(), to_json(manifest).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Manifest read_manifest_and_progress(const RunDir& run) {
+  Manifest m = read_manifest(run);
+  if (m.status != "recording") return m;
+  // The loops were not yet written: the timeline, which is appended to as the run goes, has them.
+  m.loops.clear();
+  for (const auto& row : read_json_lines(run.timeline()).rows) {
+    const auto kind = field<std::string>(row, "kind", "");
+    const auto name = field<std::string>(row, "name", "");
+    if (kind == "loop_end" && !field<std::string>(row, "at", "").empty()) continue;  // a nested loop's
+    if (kind == "loop") m.loops.push_back(loop_from(row));
+    for (auto& loop : m.loops) {
+      if (kind == "loop_end" && name == loop.name) {
+        const RecordedLoop ended = loop_from(row);
+        loop.ended = ended.ended;
+        loop.iterations = ended.iterations;
+        loop.last = ended.last;
+        loop.seconds = ended.seconds;
+      } else if (kind == "iteration" && field<std::string>(row, "loop", "") == loop.name) {
+        loop.last = field<int64_t>(row, "value", -1);
+        loop.iterations += 1;
+        loop.seconds += field(row, "seconds", 0.0);
+      }
+    }
+  }
+  return m;
+}
+
+}  // namespace flor::core

@@ -1,0 +1,116 @@
+#include "core/plan.h"
+
+#include "core/durable.h"
+#include "core/error.h"
+
+namespace flor::core {
+namespace {
+
+Json unit_json(const Unit& unit) {
+  return {{"id", unit.id},       {"first", unit.first},         {"last", unit.last},      {"entry", unit.entry},
+          {"cost", unit.cost}, {"skip_cost", unit.skip_cost}, {"restore", unit.restore}};
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::string& file) : file_(file) {}
+
+  void require(bool fine, const char* what) const {
+    if (!fine) throw Error(file_ + " is damaged: " + what + "; remove this replay and ask again");
+  }
+
+  Unit unit(const Json& json, std::size_t position) const {
+    Unit unit;
+    unit.id = field<int64_t>(json, "id", -1);
+    unit.first = field<int64_t>(json, "first", 0);
+    unit.last = field<int64_t>(json, "last", -1);
+    unit.entry = field<std::string>(json, "entry", "");
+    unit.cost = field(json, "cost", 0.0);
+    unit.skip_cost = field(json, "skip_cost", 0.0);
+    unit.restore = field(json, "restore", 0.0);
+    require(unit.id == static_cast<int64_t>(position), "its units are not numbered in order");
+    require(unit.first <= unit.last, "a unit ends before it begins");
+    require(unit.entry.find("..") == std::string::npos && unit.entry.rfind('/', 0) != 0,
+            "an entry leaves the run's directory");
+    return unit;
+  }
+
+  UnitRange range(const Json& json, std::size_t units) const {
+    require(json.is_array() && json.size() == 2 && json[0].is_number_integer() && json[1].is_number_integer(),
+            "a range is not two numbers");
+    UnitRange range{json[0].get<int64_t>(), json[1].get<int64_t>()};
+    require(0 <= range.first && range.first < range.second && range.second <= static_cast<int64_t>(units),
+            "a range is outside of the units");
+    return range;
+  }
+
+ private:
+  const std::string& file_;
+};
+
+}  // namespace
+
+Json to_json(const Plan& plan) {
+  Json units = Json::array();
+  for (const auto& unit : plan.units) units.push_back(unit_json(unit));
+  Json segments = Json::array();
+  for (const auto& segment : plan.segments) segments.push_back({segment.first, segment.second});
+  Json probes = Json::array();
+  for (const auto& probe : plan.probes) {
+    probes.push_back(
+        {{"name", probe.name}, {"file", probe.file}, {"line", probe.line}, {"block", probe.block}});
+  }
+  return {{"format", 1},
+          {"run", plan.run},
+          {"replay", plan.replay},
+          {"question", plan.question},
+          {"command", plan.command},
+          {"mode", plan.complete ? "complete" : "partial"},
+          {"units", units},
+          {"selected", {plan.selected.first, plan.selected.second}},
+          {"segments", segments},
+          {"execute", {{"all", plan.execute_all}, {"blocks", plan.execute}}},
+          {"any_device", plan.any_device},
+          {"probes", probes},
+          {"reasons", plan.reasons},
+          {"estimate", {{"bound", plan.bound}, {"makespan", plan.makespan}, {"serial", plan.serial}}}};
+}
+
+Plan plan_from(const Json& json, const std::string& file) {
+  const Reader read(file);
+  read.require(json.is_object() && field(json, "format", 0) == 1, "it is no plan that this version reads");
+  Plan plan;
+  plan.run = field<std::string>(json, "run", "");
+  plan.replay = field<std::string>(json, "replay", "");
+  read.require(is_valid_id(plan.run) && is_valid_id(plan.replay), "it names no run and replay");
+  plan.question = field<std::string>(json, "question", "");
+  plan.command = field<std::vector<std::string>>(json, "command", {});
+  plan.complete = field<std::string>(json, "mode", "") == "complete";
+  for (const auto& unit : field<Json>(json, "units", Json::array())) {
+    plan.units.push_back(read.unit(unit, plan.units.size()));
+  }
+  plan.selected = read.range(field<Json>(json, "selected", Json()), plan.units.size());
+  for (const auto& segment : field<Json>(json, "segments", Json::array())) {
+    plan.segments.push_back(read.range(segment, plan.units.size()));
+  }
+  const Json execute = field<Json>(json, "execute", Json::object());
+  plan.execute_all = field(execute, "all", true);
+  plan.execute = field<std::set<std::string>>(execute, "blocks", {});
+  plan.any_device = field(json, "any_device", false);
+  for (const auto& probe : field<Json>(json, "probes", Json::array())) {
+    plan.probes.push_back({field<std::string>(probe, "name", ""), field<std::string>(probe, "file", ""),
+                           field(probe, "line", 0), field<std::string>(probe, "block", "")});
+  }
+  plan.reasons = field<std::vector<std::string>>(json, "reasons", {});
+  const Json estimate = field<Json>(json, "estimate", Json::object());
+  plan.bound = field(estimate, "bound", 0.0);
+  plan.makespan = field(estimate, "makespan", 0.0);
+  plan.serial = field(estimate, "serial", 0.0);
+  return plan;
+}
+
+Plan read_plan(const ReplayDir& replay) {
+  return plan_from(Json::parse(read_file(replay.plan()), nullptr, false), replay.plan().string());
+}
+
+}  // namespace flor::core

@@ -1,0 +1,43 @@
+#include "core/record_index.h"
+
+#include "core/error.h"
+#include "core/json_lines.h"
+
+namespace flor::core {
+
+RecordIndex::RecordIndex(const RunDir& run)
+    : run_(run),
+      manifest_(read_manifest_and_progress(run)),
+      log_(read_json_lines(run.generators()).rows, run.generators().string()) {
+  if (manifest_.main_loop() == nullptr) throw Error("run " + run.id() + " recorded no loop; there is nothing to replay");
+  for (const auto& row : read_json_lines(run.timeline()).rows) {
+    const auto kind = field<std::string>(row, "kind", "");
+    if (kind == "checkpoint") {
+      checkpoints_[field<std::string>(row, "at", "")] = {field<std::string>(row, "file", ""),
+                                                         field<std::string>(row, "state", "")};
+    } else if (kind == "loop_end" && field<std::string>(row, "ended", "") == to_string(LoopEnd::early)) {
+      early_[{field<std::string>(row, "at", ""), field<std::string>(row, "name", "")}] =
+          field<int64_t>(row, "last", -1);
+    }
+  }
+}
+
+const RecordedLoop* RecordIndex::loop(const std::string& name) const {
+  for (const auto& loop : manifest_.loops) {
+    if (loop.name == name) return &loop;
+  }
+  return nullptr;
+}
+
+const RecordIndex::CheckpointEntry* RecordIndex::checkpoint(const std::string& at) const {
+  auto found = checkpoints_.find(at);
+  return found == checkpoints_.end() ? nullptr : &found->second;
+}
+
+std::optional<int64_t> RecordIndex::left_early(const std::string& parent, const std::string& name) const {
+  auto found = early_.find({parent, name});
+  if (found == early_.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace flor::core

@@ -1,0 +1,412 @@
+// The replaying session: brings the program to the start of each unit by restoring (complete checkpoints) or by
+// pseudoresume (the program runs from its start with its blocks skipped), lets the unit run, and compares what it
+// sees with the record. The rules are numbered as in the semantics: identity (7), skipping (11), recorded state at
+// every unit's start (12), mismatches mended (13), loop ends (14), what stands around the loop (15).
+#include <algorithm>
+#include <vector>
+
+#include "core/checkpoint.h"
+#include "core/error.h"
+#include "core/record_index.h"
+#include "core/session.h"
+#include "core/unit_log.h"
+#include "core/worker.h"
+
+namespace flor::core {
+namespace {
+
+enum class Phase {
+  before,   // the main loop; its rows belong to unit 0
+  lead_in,  // pseudoresumed iterations in front of a unit: their rows are dropped
+  unit,
+  after     // the main loop; belongs to the last unit
+};
+
+class Replayer : public Session {
+ public:
+  Replayer(const Settings& settings, Frontend& frontend, Scope& scope)
+      : frontend_(frontend), scope_(scope), worker_(Worker::join(settings)) {
+    if (worker_) record_.emplace(worker_->run());
+  }
+
+  void enter_loop(const LoopSpec& loop) override;
+  std::optional<int64_t> next(std::optional<int64_t> natural) override;
+  void begin(int64_t value) override;
+  void leave_loop(LoopEnd how) override;
+  bool enter_block(const std::string& name, State& state) override;
+  void leave_block(bool unwound) override;
+  void enter_guard(State& state) override { guards_.push_back(&state); }
+  void leave_guard(State& state) override {
+    guards_.erase(std::remove(guards_.begin(), guards_.end(), &state), guards_.end());
+  }
+  void log(const Row& row) override;
+  std::optional<std::string> argument(const std::string& name) override;
+  void used_argument(const std::string&, const std::string&) override {}
+  void finish(int exit_code) override;
+  bool records() const override { return false; }
+  void give_up(const std::string& why) noexcept override;
+
+ private:
+  struct OpenBlock {
+    State* state = nullptr;
+    bool executed = true;
+  };
+  struct OpenLoop {
+    std::string parent, name;  // scope path around it, name with occurrence
+    int64_t value = 0;
+  };
+
+  bool working() const { return worker_ != nullptr; }
+  bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
+  bool in_main() const { return !loops_.empty() && loops_.front().name == main().name && phase_ != Phase::before; }
+  bool capturing() const { return phase_ == Phase::unit || phase_ == Phase::after; }
+  const RecordedLoop& main() const { return record_->main_loop(); }
+  const Plan& plan() const { return worker_->plan(); }
+
+  void enter_main(const LoopSpec& loop);
+  void require_same_environment();
+  void enter_earlier(const RecordedLoop& loop);
+  std::optional<int64_t> next_of_main(std::optional<int64_t> natural);
+  void end_main_iteration();
+  void approach(const Unit& unit);
+  void start(const Unit& unit);
+  void commit();
+  void end_of_main(LoopEnd how, int64_t last);
+  bool is_last(const Unit& unit) const;
+  bool must_execute(const std::string& block) const;
+
+  // Restores recorded state at `at`; false (and said, when it is damaged or does not fit) when it cannot.
+  bool restore(const std::string& at, State& state);
+  // Compares live state with what was recorded at `at`, and restores that when they differ.
+  void compare(const std::string& at, State& state);
+  void pin_generators(const std::string& at, const char* edge);
+  void line(const std::string& json);
+
+  Frontend& frontend_;
+  Scope& scope_;
+  std::unique_ptr<Worker> worker_;  // none: another process of this task is the worker, this one runs plain
+  std::optional<RecordIndex> record_;
+  std::vector<State*> guards_;
+  std::vector<OpenLoop> loops_;
+  std::vector<OpenBlock> blocks_;
+  Phase phase_ = Phase::before;
+  bool earlier_loop_ = false;      // inside of an outermost loop before the main one
+  bool skip_loop_ = false;         // it was restored: no iteration of it runs
+  std::vector<std::string> preamble_;  // rows and events from before the main loop
+  bool jumps_ = false;             // units may be entered in any order
+  bool pristine_ = true;           // nothing of the main loop was executed or restored yet
+  bool exact_ = true;              // live state is the recorded one at position_
+  bool iterating_ = false;
+  int64_t position_ = 0;           // the main loop's next value
+  std::optional<Unit> target_;     // claimed, not yet reached
+  std::optional<Unit> unit_;       // being executed
+  UnitLog unit_log_;
+  double unit_began_ = 0;
+};
+
+void Replayer::enter_loop(const LoopSpec& loop) {
+  const std::string parent = scope_.path();
+  const std::string name = scope_.enter_loop(clean_name(loop.name, true));
+  loops_.push_back({parent, name, 0});
+  if (!working() || !outermost() || phase_ != Phase::before) return;
+  if (name == main().name) {
+    enter_main(loop);
+  } else if (const RecordedLoop* earlier = record_->loop(name)) {
+    enter_earlier(*earlier);
+  }
+}
+
+void Replayer::enter_main(const LoopSpec& loop) {
+  const RecordedLoop& recorded = main();
+  if (recorded.range != loop.range || (loop.range && (recorded.begin != loop.begin || recorded.end != loop.end))) {
+    auto span = [](bool range, int64_t begin, int64_t end) {
+      return range ? std::to_string(begin) + ":" + std::to_string(end) : std::string("a container");
+    };
+    worker_->fail("loop " + recorded.name + " runs over " + span(loop.range, loop.begin, loop.end) +
+                  " here, and over " + span(recorded.range, recorded.begin, recorded.end) +
+                  " in the record; replay with the arguments of the recorded command");
+  }
+  if (plan().complete && guards_.empty()) {
+    worker_->fail("the recorded program had flor::checkpointing in front of loop " + recorded.name +
+                  ", this one has not; put it back");
+  }
+  require_same_environment();
+  jumps_ = plan().complete && loop.range;
+  position_ = loop.begin;
+  phase_ = Phase::lead_in;
+}
+
+void Replayer::require_same_environment() {
+  const auto& recorded = record_->manifest().environment;
+  frontend_.apply(recorded);
+  const auto live = frontend_.environment();
+  std::string differences;
+  for (const auto& [key, value] : recorded) {
+    auto here = live.find(key);
+    const std::string found = here == live.end() ? "" : here->second;
+    if (found != value) differences += (differences.empty() ? "" : ", ") + key + " is '" + found + "', recorded '" + value + "'";
+  }
+  if (differences.empty() || plan().any_device) {
+    worker_->introduce(live);
+    return;
+  }
+  const std::string refused = "this worker differs from the recording: " + differences +
+                              "; equal bits cannot be expected (--any-device replays all the same, unproved)";
+  worker_->introduce(live, refused);
+  say("error: " + refused);
+  worker_->leave(1);
+}
+
+void Replayer::enter_earlier(const RecordedLoop& loop) {
+  earlier_loop_ = true;
+  const std::string at = loop.name + "=" + std::to_string(loop.last) + "/@iteration";
+  skip_loop_ = !guards_.empty() && loop.ended == LoopEnd::exhausted && restore(at, *guards_.back());
+}
+
+std::optional<int64_t> Replayer::next(std::optional<int64_t> natural) {
+  if (!working() || !outermost()) return natural;
+  if (phase_ == Phase::before) return skip_loop_ ? std::nullopt : natural;
+  return in_main() ? next_of_main(natural) : natural;
+}
+
+void Replayer::begin(int64_t value) {
+  scope_.set_value(value);
+  loops_.back().value = value;
+  if (!working() || !outermost()) return;
+  pin_generators(scope_.path(), "entry");
+  if (in_main() && phase_ != Phase::after) iterating_ = true;
+}
+
+bool Replayer::is_last(const Unit& unit) const {
+  // Behind a recording that was killed nothing was recorded; its last unit ends as the others do.
+  return unit.id + 1 == static_cast<int64_t>(plan().units.size()) && main().ended != LoopEnd::running &&
+         record_->manifest().status != "recording";
+}
+
+std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
+  end_main_iteration();
+  while (true) {
+    if (unit_) {
+      // Behind the last unit the program goes on by itself: past the loop, or, where a break of the record did not
+      // happen again, past the record; the loop_end event then tells.
+      if (position_ <= unit_->last || is_last(*unit_)) return natural ? std::optional(position_) : std::nullopt;
+      commit();
+    }
+    if (!target_) {
+      int64_t from = -1;
+      if (!jumps_) {
+        const auto& units = plan().units;
+        from = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.first >= position_; }) -
+               units.begin();
+      }
+      target_ = worker_->next_unit(from);
+      approach(*target_);
+    }
+    if (position_ < target_->first) return position_;
+    start(*target_);
+  }
+}
+
+// Brings state and position to the unit's start, or to the latest recorded state in front of it.
+void Replayer::approach(const Unit& unit) {
+  phase_ = Phase::lead_in;
+  if (!plan().complete || (exact_ && position_ == unit.first && !unit.entry.empty() && !pristine_)) return;
+  for (int64_t id = unit.id; id >= 0; --id) {
+    const Unit& earlier = plan().units[static_cast<std::size_t>(id)];
+    if (!jumps_ && earlier.first < position_) return;  // forward only: lead in from where we are
+    const auto stem = fs::path(earlier.entry).stem().string();
+    if (!earlier.entry.empty() && restore(stem + "/@iteration", *guards_.back())) {
+      position_ = earlier.first;
+      pristine_ = false;
+      exact_ = true;
+      return;
+    }
+  }
+  // No checkpoint in front of the unit can be read. The state of a fresh process is the recorded one at the start.
+  if (!pristine_) worker_->restart();
+}
+
+void Replayer::start(const Unit& unit) {
+  unit_ = unit;
+  target_.reset();
+  phase_ = Phase::unit;
+  unit_began_ = monotonic_seconds();
+  unit_log_.open(unit);
+  if (unit.id == 0) {
+    for (const auto& row : preamble_) unit_log_.line(row);
+  }
+}
+
+void Replayer::commit() {
+  worker_->commit(*unit_, unit_log_.close(), monotonic_seconds() - unit_began_);
+  unit_.reset();
+  phase_ = Phase::lead_in;
+}
+
+void Replayer::end_main_iteration() {
+  if (!iterating_) return;
+  iterating_ = false;
+  pristine_ = false;
+  exact_ = true;
+  position_ = loops_.front().value + 1;
+  if (!guards_.empty()) compare(scope_.path() + "/@iteration", *guards_.back());
+}
+
+void Replayer::leave_loop(LoopEnd how) {
+  if (working() && outermost()) {
+    if (phase_ == Phase::before) {
+      earlier_loop_ = skip_loop_ = false;
+    } else if (in_main() && phase_ != Phase::after) {
+      end_of_main(how, loops_.front().value);
+    }
+  }
+  loops_.pop_back();
+  scope_.leave();
+}
+
+void Replayer::end_of_main(LoopEnd how, int64_t last) {
+  iterating_ = false;
+  // The loop ended in front of the unit that was asked for: the unit says so, with no row.
+  if (!unit_ && target_) start(Unit(*target_));
+  if (!unit_) return;
+  const RecordedLoop& recorded = main();
+  unit_log_.line(Json({{"@event", "loop_end"},
+                       {"at", ""},
+                       {"name", recorded.name},
+                       {"ended", to_string(how)},
+                       {"last", last},
+                       {"recorded", {{"ended", to_string(recorded.ended)}, {"last", recorded.last}}}})
+                     .dump());
+  phase_ = Phase::after;
+  if (is_last(*unit_)) return;
+  commit();
+  worker_->restart();
+}
+
+bool Replayer::must_execute(const std::string& block) const {
+  for (const auto& loop : loops_) {
+    const auto early = record_->left_early(loop.parent, loop.name);
+    if (early && *early == loop.value) return true;  // what ended the loop may stand inside of the block
+  }
+  if (phase_ == Phase::lead_in || (phase_ == Phase::before && earlier_loop_)) return false;
+  return plan().executes(block);
+}
+
+bool Replayer::enter_block(const std::string& name, State& state) {
+  scope_.enter_block(clean_name(name));
+  if (!working()) {
+    blocks_.push_back({&state, true});
+    return true;
+  }
+  const std::string at = scope_.path();
+  const bool skipped = !must_execute(scope_.name()) && restore(at, state);
+  if (!skipped) pin_generators(at, "entry");
+  line(block_event(at, !skipped));
+  blocks_.push_back({&state, !skipped});
+  return !skipped;
+}
+
+void Replayer::leave_block(bool unwound) {
+  const OpenBlock block = blocks_.back();
+  blocks_.pop_back();
+  if (working() && block.executed && !unwound) {
+    compare(scope_.path(), *block.state);
+    pin_generators(scope_.path(), "exit");
+  }
+  scope_.leave();
+}
+
+bool Replayer::restore(const std::string& at, State& state) {
+  const auto* entry = record_->checkpoint(at);
+  if (entry == nullptr) return false;
+  const double start = monotonic_seconds();
+  try {
+    const Checkpoint checkpoint = Checkpoint::load(worker_->run(), entry->file);
+    if (checkpoint.header().state != entry->state || checkpoint.header().at != at) {
+      throw Damage(entry->file + ": it is not the checkpoint that the timeline names");
+    }
+    LoadedTensors tensors = checkpoint.tensors();
+    for (auto it = tensors.begin(); it != tensors.end();) {
+      it = it->first.rfind(generator_prefix, 0) == 0 ? tensors.erase(it) : std::next(it);
+    }
+    if (auto why = state.restore(tensors)) throw Damage(entry->file + " does not fit the program's objects: " + *why);
+    frontend_.set_generators(checkpoint.generators());
+  } catch (const Damage& damage) {
+    worker_->note(std::string(damage.what()) + "; it is not used, what it would have saved is computed again");
+    return false;
+  }
+  worker_->restored(at, monotonic_seconds() - start);
+  return true;
+}
+
+void Replayer::compare(const std::string& at, State& state) {
+  const auto* entry = record_->checkpoint(at);
+  if (entry == nullptr) return;
+  const std::string live = state_digest(state.save());
+  line(Json({{"@event", "digest"}, {"at", at}, {"recorded", entry->state}, {"live", live}}).dump());
+  if (live != entry->state) exact_ = restore(at, state);
+}
+
+void Replayer::pin_generators(const std::string& at, const char* edge) {
+  if (const GeneratorStates* states = record_->generators(at, edge)) frontend_.set_generators(*states);
+}
+
+void Replayer::line(const std::string& json) {
+  if (capturing()) {
+    unit_log_.line(json);
+  } else if (phase_ == Phase::before && !earlier_loop_) {
+    preamble_.push_back(json);
+  }
+}
+
+void Replayer::log(const Row& row) {
+  if (working()) line(row_line(row, scope_));
+}
+
+std::optional<std::string> Replayer::argument(const std::string& name) {
+  if (!working()) return std::nullopt;
+  const auto& args = record_->manifest().args;
+  auto found = args.find(name);
+  if (found == args.end()) return std::nullopt;
+  return found->second;
+}
+
+void Replayer::finish(int exit_code) {
+  if (!working()) return;
+  if (phase_ == Phase::before) {
+    worker_->fail("the program ended (exit code " + std::to_string(exit_code) + ") before it reached loop " +
+                  main().name);
+  }
+  // exit() inside of the loop ended it, as it did on record if that is how it was recorded.
+  if (phase_ != Phase::after) end_of_main(LoopEnd::early, position_);
+  const int recorded = record_->manifest().exit_code.value_or(0);
+  if (exit_code != recorded) {
+    worker_->fail("the program ended with exit code " + std::to_string(exit_code) + ", the recorded one with " +
+                  std::to_string(recorded));
+  }
+  commit();
+  worker_->finish();
+}
+
+void Replayer::give_up(const std::string& why) noexcept {
+  try {
+    if (working()) worker_->fail(why);
+    say("error: " + why);
+  } catch (const std::exception& problem) {
+    say("error: " + why + " (" + problem.what() + ")");
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Session> make_replayer(const Settings& settings, Frontend& frontend, Scope& scope) {
+  try {
+    return std::make_unique<Replayer>(settings, frontend, scope);
+  } catch (const std::exception& problem) {
+    // Training from the start, as the program would do without us, answers no question.
+    say("error: cannot replay: " + std::string(problem.what()));
+    Worker::leave_process(1);
+  }
+}
+
+}  // namespace flor::core

@@ -1,0 +1,100 @@
+#include "core/run_files.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "core/digest.h"
+#include "core/durable.h"
+#include "core/error.h"
+#include "core/session.h"
+#include "core/sources.h"
+
+namespace flor::core {
+namespace {
+
+constexpr std::size_t reserved_bytes = std::size_t{256} << 10;
+
+std::string launch_id() {
+  if (auto given = environment_variable("FLOR_LAUNCH")) return *given;
+  // The children of this process belong to the same launch.
+  const std::string id = new_id("local-");
+  ::setenv("FLOR_LAUNCH", id.c_str(), 1);
+  return id;
+}
+
+std::string user_name() {
+  const passwd* entry = ::getpwuid(::getuid());
+  return entry != nullptr ? entry->pw_name : std::to_string(::getuid());
+}
+
+void copy_sources(const RunDir& run, Manifest& manifest) {
+  const SourceScan scan = scan_sources(manifest.binary);
+  create_directories_durably(run.source());
+  for (const auto& source : scan.files) {
+    std::string number = std::to_string(manifest.sources.size());
+    number.insert(0, number.size() < 3 ? 3 - number.size() : 0, '0');
+    const std::string file = "source/" + number + "-" + clean_name(fs::path(source.path).filename().string());
+    write_durably(run.path / file, source.text);
+    manifest.sources.push_back({source.path, file, digest_of(source.text), source.newer_than_binary});
+  }
+  manifest.unresolved = scan.unresolved;
+}
+
+Manifest first_manifest(const Settings& settings, Frontend& frontend, const std::string& id) {
+  Manifest m;
+  m.id = id;
+  m.command = command_line();
+  m.cwd = start_directory();
+  m.host = node_name();
+  m.user = user_name();
+  m.pid = ::getpid();
+  m.slurm_job = environment_variable("SLURM_JOB_ID").value_or("");
+  m.slurm_step = environment_variable("SLURM_STEP_ID").value_or("");
+  m.started = wall_seconds();
+  m.environment = frontend.environment();
+  m.preset = frontend.preset();
+  std::error_code ignored;
+  m.binary = fs::read_symlink("/proc/self/exe", ignored).string();
+  m.epsilon = std::strtod(settings.get("epsilon").value_or("0.0667").c_str(), nullptr);
+  if (!(m.epsilon > 0)) m.epsilon = 0.0667;
+  m.every = std::strtoll(settings.get("every").value_or("0").c_str(), nullptr, 10);
+  m.args = given_arguments();
+  return m;
+}
+
+}  // namespace
+
+std::optional<BegunRun> begin_run(const Settings& settings, Frontend& frontend) {
+  const Store store(settings.store());
+  store.require_writable();
+  const std::string launch = launch_id();
+  std::string id = new_id();
+  if (!store.claim_launch(launch, id)) return std::nullopt;
+  RunDir run = store.run(id);
+  while (!fs::create_directory(run.path)) run = store.run(id = new_id());
+  sync_directory(store.path());
+  FileLock lock = FileLock::take(run.lock());
+  Manifest manifest = first_manifest(settings, frontend, id);
+  if (auto name = settings.get("name")) {
+    if (store.claim_label(*name, id)) {
+      manifest.name = *name;
+    } else {
+      warn("the name '" + *name + "' is taken by another run; this one goes by its id " + id);
+    }
+  }
+  copy_sources(run, manifest);
+  reserve_space(run);
+  write_manifest(run, manifest);
+  return BegunRun{run, std::move(manifest), std::move(lock)};
+}
+
+void reserve_space(const RunDir& run) { write_durably(run.path / ".reserve", std::string(reserved_bytes, '\n')); }
+
+void release_space(const RunDir& run) {
+  std::error_code ignored;
+  fs::remove(run.path / ".reserve", ignored);
+}
+
+}  // namespace flor::core

@@ -1,0 +1,27 @@
+// Begins a run's directory: label, launch, lock, copies of the sources, first manifest.
+#pragma once
+
+#include <optional>
+
+#include "core/buffers.h"
+#include "core/manifest.h"
+#include "core/settings.h"
+#include "core/store.h"
+
+namespace flor::core {
+
+struct BegunRun {
+  RunDir run;
+  Manifest manifest;
+  FileLock lock;  // held as long as the process records
+};
+
+// Nothing when another process of the same launch has taken the run already (semantics: one process records).
+// Throws when the store cannot be written.
+std::optional<BegunRun> begin_run(const Settings& settings, Frontend& frontend);
+
+// A few blocks set aside while recording, so that a disk that filled up can still be told that in the manifest.
+void reserve_space(const RunDir& run);
+void release_space(const RunDir& run);
+
+}  // namespace flor::core

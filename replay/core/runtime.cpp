@@ -1,0 +1,147 @@
+#include "core/runtime.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/error.h"
+#include "core/json.h"
+
+namespace flor::core {
+namespace {
+
+Runtime* the_runtime = nullptr;
+
+// Where the present thread is, for printing when no session keeps the scope.
+thread_local Scope plain_scope;
+
+void print(const Row& row, const Scope& scope) {
+  std::string line;
+  for (const auto& [name, value] : scope.loops()) line += name + "=" + std::to_string(value) + " ";
+  line += row.name + "=" + row.value + "\n";
+  std::fwrite(line.data(), 1, line.size(), stdout);
+}
+
+}  // namespace
+
+Runtime::Runtime(std::unique_ptr<Frontend> frontend) : frontend_(std::move(frontend)), process_(::getpid()) {
+  the_runtime = this;
+  const bool record = environment_variable("FLOR_RECORD").value_or("0") == "1";
+  const bool replay = environment_variable("FLOR_REPLAY").has_value();
+  if (!record && !replay) return;
+  guarded([&] {
+    const Settings settings = Settings::load();
+    session_ = replay ? make_replayer(settings, *frontend_, scope_) : make_recorder(settings, *frontend_, scope_);
+  });
+  ::pthread_atfork(nullptr, nullptr, [] { the_runtime->forget(); });
+  ::on_exit([](int status, void*) { the_runtime->finish(status); }, nullptr);
+}
+
+bool Runtime::active() {
+  if (!session_) return false;
+  if (!owner_) owner_ = std::this_thread::get_id();
+  return *owner_ == std::this_thread::get_id();
+}
+
+template <class Result, class Call>
+Result Runtime::guarded(Result otherwise, Call call) {
+  try {
+    return call();
+  } catch (const std::exception& problem) {
+    give_up(problem.what());
+  } catch (...) {
+    give_up("an unknown exception");
+  }
+  return otherwise;
+}
+
+void Runtime::give_up(const std::string& why) {
+  if (!session_) {
+    warn("cannot begin, the program runs as if flor were not there: " + why);
+    return;
+  }
+  session_->give_up(why);
+  forget();
+}
+
+void Runtime::forget() noexcept {
+  // Not destroyed: its loops and blocks may still be open above us, its threads are not in a forked child.
+  [[maybe_unused]] Session* forgotten = session_.release();
+}
+
+void Runtime::finish(int exit_code) noexcept {
+  if (!session_ || ::getpid() != process_) return;
+  guarded([&] { session_->finish(exit_code); });
+}
+
+void Runtime::enter_loop(const LoopSpec& loop) {
+  if (!active()) {
+    plain_scope.enter_loop(clean_name(loop.name, true));
+    return;
+  }
+  guarded([&] { session_->enter_loop(loop); });
+}
+
+std::optional<int64_t> Runtime::next(std::optional<int64_t> natural) {
+  if (!active()) return natural;
+  return guarded(natural, [&] { return session_->next(natural); });
+}
+
+void Runtime::begin(int64_t value) {
+  if (!active()) {
+    plain_scope.set_value(value);
+    return;
+  }
+  guarded([&] { session_->begin(value); });
+}
+
+void Runtime::leave_loop(LoopEnd how) {
+  if (!active()) {
+    plain_scope.leave();
+    return;
+  }
+  guarded([&] { session_->leave_loop(how); });
+}
+
+bool Runtime::enter_block(const std::string& name, State* state) {
+  if (!active() || state == nullptr) return true;
+  return guarded(true, [&] { return session_->enter_block(name, *state); });
+}
+
+void Runtime::leave_block(bool unwound) {
+  if (active()) guarded([&] { session_->leave_block(unwound); });
+}
+
+void Runtime::enter_guard(State& state) {
+  if (active()) guarded([&] { session_->enter_guard(state); });
+}
+
+void Runtime::leave_guard(State& state) {
+  if (active()) guarded([&] { session_->leave_guard(state); });
+}
+
+void Runtime::log(const Row& row) {
+  if (!active()) {
+    print(row, plain_scope);
+    return;
+  }
+  if (session_->records()) print(row, scope_);
+  guarded([&] { session_->log(row); });
+}
+
+std::string Runtime::argument(const std::string& name, const std::string& otherwise) {
+  if (!active()) {
+    const auto given = given_arguments();
+    auto at = given.find(name);
+    return at == given.end() ? otherwise : at->second;
+  }
+  return guarded(otherwise, [&] {
+    std::string value = session_->argument(name).value_or(otherwise);
+    session_->used_argument(name, value);
+    return value;
+  });
+}
+
+}  // namespace flor::core

@@ -1,0 +1,62 @@
+// The process-wide entry of the library, called by front ends: chooses plain, record or replay from the
+// environment at the first call, and is the boundary that no exception of ours crosses.
+//
+// Plain, or on any thread but the one that entered the first loop: loops are plain ranges, blocks execute, rows
+// are printed. A failure while recording is one warning, then the program goes on plain.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "core/session.h"
+
+namespace flor::core {
+
+class Runtime {
+ public:
+  // Never destroyed: exit handlers of the program may still call it.
+  explicit Runtime(std::unique_ptr<Frontend> frontend);
+
+  bool active();  // recording or replaying, on this thread
+  bool recording() { return active() && session_->records(); }
+  bool replaying() { return active() && !session_->records(); }
+
+  void enter_loop(const LoopSpec& loop);
+  std::optional<int64_t> next(std::optional<int64_t> natural);
+  void begin(int64_t value);
+  void leave_loop(LoopEnd how);
+  bool enter_block(const std::string& name, State* state);  // state: nullptr unless active()
+  void leave_block(bool unwound);
+  void enter_guard(State& state);
+  void leave_guard(State& state);
+  void log(const Row& row);
+  std::string argument(const std::string& name, const std::string& otherwise);
+
+  void finish(int exit_code) noexcept;
+  // In a forked child: the run belongs to the parent.
+  void forget() noexcept;
+
+ private:
+  template <class Result, class Call>
+  Result guarded(Result otherwise, Call call);
+  template <class Call>
+  void guarded(Call call) {
+    guarded(true, [&] {
+      call();
+      return true;
+    });
+  }
+  void give_up(const std::string& why);
+
+  std::unique_ptr<Frontend> frontend_;
+  std::unique_ptr<Session> session_;
+  Scope scope_;  // of the owning thread, for the session
+  std::optional<std::thread::id> owner_;
+  pid_t process_;
+};
+
+}  // namespace flor::core

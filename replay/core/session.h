@@ -1,0 +1,84 @@
+// What a program does, as the library sees it: loops, blocks, guards, rows. A Session records it or replays it.
+// Called on one thread, the one that entered the first loop. Calls may throw; Runtime is the boundary that turns
+// an exception into a warning (record) or a failed replay.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/buffers.h"
+#include "core/manifest.h"
+#include "core/scope.h"
+#include "core/settings.h"
+
+namespace flor::core {
+
+struct LoopSpec {
+  std::string name;
+  bool range = true;   // over a range of numbers; else over a container or data loader, counted from 0
+  int64_t begin = 0;
+  int64_t end = -1;    // -1: not known before it ends
+};
+
+struct Row {
+  std::string name;
+  std::string value;  // JSON text, see json_text
+  bool is_volatile = false;
+};
+
+class Session {
+ public:
+  virtual ~Session() = default;
+
+  // Loops nest; each call speaks of the innermost one. The session keeps the scope.
+  virtual void enter_loop(const LoopSpec& loop) = 0;
+  // Ends the present iteration, if any. `natural`: the value that would follow, nothing at the loop's end.
+  // Returns the value to go on with. A container's value may lie ahead; it is then advanced to.
+  virtual std::optional<int64_t> next(std::optional<int64_t> natural) = 0;
+  virtual void begin(int64_t value) = 0;  // the iteration with this value
+  virtual void leave_loop(LoopEnd how) = 0;
+
+  // True: execute the block, then leave_block. False: its effects were restored; leave_block follows as well.
+  virtual bool enter_block(const std::string& name, State& state) = 0;
+  virtual void leave_block(bool unwound) = 0;
+
+  virtual void enter_guard(State& state) = 0;
+  virtual void leave_guard(State& state) = 0;
+
+  virtual void log(const Row& row) = 0;
+
+  // A hyper-parameter's recorded or given value. `used` says which value the program goes on with.
+  virtual std::optional<std::string> argument(const std::string& name) = 0;
+  virtual void used_argument(const std::string& name, const std::string& value) = 0;
+
+  virtual void finish(int exit_code) = 0;  // the process ends by exit() or return from main
+
+  virtual bool records() const = 0;
+
+  // A call threw; none follows. Record: the run is marked and training goes on. Replay: the worker ends.
+  virtual void give_up(const std::string& why) noexcept = 0;
+};
+
+std::unique_ptr<Session> make_recorder(const Settings& settings, Frontend& frontend, Scope& scope);
+std::unique_ptr<Session> make_replayer(const Settings& settings, Frontend& frontend, Scope& scope);
+
+// One line of a log: the row with its loop path as columns and its scope path (docs/formats.md, "Rows").
+std::string row_line(const Row& row, const Scope& scope, int64_t attempt = 0);
+
+// Hyper-parameters of FLOR_ARGS: one name=value a line.
+std::map<std::string, std::string> given_arguments();
+
+double monotonic_seconds();
+double wall_seconds();
+
+// "/proc/self/cmdline" and where the process started, as they were when the library was loaded.
+std::vector<std::string> command_line();
+const std::string& start_directory();
+
+void warn(const std::string& line);  // "flor: warning: …" on stderr
+void say(const std::string& line);   // "flor: …" on stderr
+
+}  // namespace flor::core

@@ -1,0 +1,120 @@
+#include "core/settings.h"
+
+#include <dlfcn.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <vector>
+
+namespace flor::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string trim(const std::string& text) {
+  const auto begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+std::string slurp(const fs::path& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+std::string home() {
+  if (auto home = environment_variable("HOME")) return *home;
+  const passwd* entry = ::getpwuid(::getuid());
+  return entry != nullptr ? entry->pw_dir : "/";
+}
+
+}  // namespace
+
+std::optional<std::string> environment_variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return std::string(value);
+}
+
+std::map<std::string, std::string> parse_conf(const std::string& text) {
+  std::map<std::string, std::string> out;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    line = trim(line.substr(0, line.find('#')));
+    const auto equals = line.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string key = trim(line.substr(0, equals));
+    const std::string value = trim(line.substr(equals + 1));
+    if (!key.empty() && !value.empty()) out[key] = value;
+  }
+  return out;
+}
+
+Settings Settings::load() {
+  const fs::path user = environment_variable("XDG_CONFIG_HOME").value_or(home() + "/.config");
+  auto values = parse_conf(slurp(user / "flor" / "flor.conf"));
+  values.merge(parse_conf(slurp("/etc/flor/flor.conf")));
+  return Settings(std::move(values));
+}
+
+std::optional<std::string> Settings::get(const std::string& key) const {
+  std::string name = "FLOR_";
+  for (char c : key) name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  if (auto value = environment_variable(name.c_str())) return value;
+  auto at = files_.find(key);
+  if (at == files_.end()) return std::nullopt;
+  return at->second;
+}
+
+std::string Settings::store() const {
+  std::string path = get("store").value_or(home() + "/.flor");
+  if (path.rfind("~/", 0) == 0) path = home() + path.substr(1);
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return fs::absolute(path).string();
+}
+
+std::string node_name() {
+  if (auto node = environment_variable("SLURMD_NODENAME")) return *node;
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  const std::string name(host.data());
+  return name.substr(0, name.find('.'));
+}
+
+std::string agent_socket_path() {
+  if (auto path = environment_variable("FLOR_AGENT_SOCKET")) return *path;
+  const std::string name = "agent-" + node_name() + ".sock";
+  if (auto runtime = environment_variable("XDG_RUNTIME_DIR")) return *runtime + "/flor/" + name;
+  return "/tmp/flor-" + std::to_string(::getuid()) + "/" + name;
+}
+
+std::string find_tool(const std::string& name) {
+  std::vector<fs::path> places;
+  if (auto bin = environment_variable("FLOR_BIN")) places.emplace_back(*bin);
+  Dl_info self{};
+  if (::dladdr(reinterpret_cast<void*>(&find_tool), &self) != 0 && self.dli_fname != nullptr) {
+    // Installed or built: libflor lies in PREFIX/lib or PREFIX/lib/ARCH, the tools in PREFIX/bin beside it.
+    std::error_code ignored;
+    const fs::path here = fs::canonical(self.dli_fname, ignored).parent_path();
+    places.push_back(here);
+    places.push_back(here.parent_path() / "bin");
+    places.push_back(here.parent_path().parent_path() / "bin");
+  }
+  std::istringstream path(environment_variable("PATH").value_or(""));
+  for (std::string part; std::getline(path, part, ':');) places.emplace_back(part);
+  for (const auto& place : places) {
+    const fs::path candidate = place / name;
+    std::error_code ignored;
+    if (!fs::is_directory(candidate, ignored) && ::access(candidate.c_str(), X_OK) == 0) return candidate.string();
+  }
+  return "";
+}
+
+}  // namespace flor::core

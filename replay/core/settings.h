@@ -1,0 +1,39 @@
+// Where a setting comes from: flag, then environment (FLOR_STORE, …), then the user's flor.conf, then the system's.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace flor::core {
+
+class Settings {
+ public:
+  // Reads both flor.conf files once. A line that is no `key = value` is ignored.
+  static Settings load();
+  explicit Settings(std::map<std::string, std::string> from_files) : files_(std::move(from_files)) {}
+
+  // The environment variable FLOR_<KEY in capitals>, then the files. Empty values count as absent.
+  std::optional<std::string> get(const std::string& key) const;
+
+  // `store`, default ~/.flor (the home directory of the user's account when HOME is unset).
+  std::string store() const;
+
+ private:
+  std::map<std::string, std::string> files_;
+};
+
+std::map<std::string, std::string> parse_conf(const std::string& text);
+
+std::optional<std::string> environment_variable(const char* name);
+
+// SLURMD_NODENAME, else the host name up to its first dot.
+std::string node_name();
+
+// FLOR_AGENT_SOCKET, else $XDG_RUNTIME_DIR/flor/agent-NODE.sock, else /tmp/flor-UID/agent-NODE.sock.
+std::string agent_socket_path();
+
+// The path of `flor`, `flor-agent`: beside libflor or this program, in FLOR_BIN, or on PATH; empty if nowhere.
+std::string find_tool(const std::string& name);
+
+}  // namespace flor::core

@@ -1,0 +1,33 @@
+// Which source files a program was built from, read from the program without running it.
+//
+// <flor/flor.h> leaves the name of every translation unit that includes it in the ELF section `flor_sources`;
+// with them go the quoted includes that they reach.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace flor::core {
+
+struct SourceText {
+  std::string path;  // absolute
+  std::string text;
+  bool newer_than_binary = false;
+};
+
+struct SourceScan {
+  std::vector<SourceText> files;
+  std::vector<std::string> unresolved;  // translation units or quoted includes that were not found
+};
+
+// A program without the section, or that is no ELF file, gives an empty scan. Never throws.
+SourceScan scan_sources(const std::filesystem::path& binary);
+
+// The translation units named in an ELF image, as the compiler was given them.
+std::vector<std::string> translation_units(const std::string& image);
+
+// The names of the quoted includes of a source text, in order. Comments are skipped.
+std::vector<std::string> quoted_includes(const std::string& text);
+
+}  // namespace flor::core

@@ -1,0 +1,102 @@
+// The store and the run directory: every path and name in them, and nothing else that touches them by name.
+// Layout: docs/formats.md, "The store".
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace flor::core {
+
+namespace fs = std::filesystem;
+
+// [A-Za-z0-9][A-Za-z0-9._-]{0,127}: what may be joined to a path of the store.
+bool is_valid_id(std::string_view id);
+
+// YYYYMMDD-HHMMSS-xxxx in UTC, behind `prefix`.
+std::string new_id(const std::string& prefix = "");
+
+// The directory of one replay.
+struct ReplayDir {
+  fs::path path;
+
+  std::string id() const { return path.filename().string(); }
+  fs::path plan() const { return path / "plan.json"; }
+  fs::path units() const { return path / "units"; }
+  fs::path unit(int64_t id) const;
+  fs::path log() const { return path / "log.jsonl"; }
+  fs::path verdict() const { return path / "verdict.json"; }
+  fs::path failure() const { return path / "failure.json"; }
+  fs::path incarnation() const { return path / "incarnation"; }
+  fs::path timeline() const { return path / "timeline.jsonl"; }
+  fs::path workers() const { return path / "workers"; }
+};
+
+// The directory of one run.
+struct RunDir {
+  fs::path path;
+
+  std::string id() const { return path.filename().string(); }
+  fs::path manifest() const { return path / "run.json"; }
+  fs::path lock() const { return path / "run.lock"; }
+  fs::path source() const { return path / "source"; }
+  fs::path checkpoints() const { return path / "checkpoints"; }
+  // Relative to the run directory, as checkpoints name each other.
+  static fs::path checkpoint_file(const std::string& block, const std::string& stem);
+  fs::path timeline() const { return path / "timeline.jsonl"; }
+  fs::path log() const { return path / "log.jsonl"; }
+  fs::path generators() const { return path / "generators.jsonl"; }
+  fs::path replays() const { return path / "replays"; }
+  ReplayDir replay(const std::string& id) const;  // throws UsageError when `id` is no valid id
+  std::vector<ReplayDir> all_replays() const;     // oldest first, those with a plan
+
+  // Does a process hold the run's lock, i.e. is it being recorded now?
+  bool is_being_recorded() const;
+};
+
+class Store {
+ public:
+  explicit Store(fs::path path) : path_(std::move(path)) {}
+  const fs::path& path() const { return path_; }
+
+  // Creates the last component if missing and proves that a file can be written and synced there.
+  // Throws UsageError: one line that says which part is wrong and what to do.
+  void require_writable() const;
+
+  // A run by id, by this user's label, or by a unique prefix of its id.
+  // Throws UsageError: unknown or ambiguous, naming the store and `flor runs`.
+  RunDir find(const std::string& id_or_label) const;
+
+  RunDir run(const std::string& id) const;  // throws UsageError when `id` is no valid id
+  std::vector<RunDir> runs() const;         // oldest first, those with a manifest
+
+  fs::path label(const std::string& label) const;  // .names/UID/LABEL, of this user
+  fs::path launch(const std::string& id) const;    // .launches/ID
+
+  // Takes the label for the run; false when it is taken. Throws std::system_error.
+  bool claim_label(const std::string& label, const std::string& run) const;
+  // Takes the launch for the run: the first process of a launch records. False when it is taken.
+  bool claim_launch(const std::string& launch, const std::string& run) const;
+
+ private:
+  fs::path path_;
+};
+
+// Holds flock() on a file (created if missing) as long as it lives.
+class FileLock {
+ public:
+  static std::optional<FileLock> try_take(const fs::path& path);
+  static FileLock take(const fs::path& path);  // waits
+  FileLock(FileLock&& other) noexcept;
+  FileLock& operator=(FileLock&& other) noexcept;
+  ~FileLock();
+
+ private:
+  explicit FileLock(int fd) : fd_(fd) {}
+  int fd_ = -1;
+};
+
+}  // namespace flor::core

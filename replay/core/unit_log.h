@@ -1,0 +1,28 @@
+// The text of a unit's file while the unit runs (docs/formats.md, "Rows"): nothing in it differs between two
+// attempts of a correct replay.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/json.h"
+#include "core/plan.h"
+
+namespace flor::core {
+
+class UnitLog {
+ public:
+  void open(const Unit& unit);
+  void line(const std::string& json);  // a row or event, in order
+  void block(const std::string& at, bool executed);
+  void digest(const std::string& at, const std::string& recorded, const std::string& live);
+  std::string close();  // the whole text
+
+ private:
+  Unit unit_;
+  std::string text_;
+};
+
+std::string block_event(const std::string& at, bool executed);
+
+}  // namespace flor::core

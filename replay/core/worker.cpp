@@ -1,0 +1,230 @@
+#include "core/worker.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "core/digest.h"
+#include "core/durable.h"
+#include "core/error.h"
+#include "core/json_lines.h"
+#include "core/scope.h"
+#include "core/session.h"
+
+namespace flor::core {
+namespace {
+
+constexpr int most_restarts = 10000;
+
+// The program's own start, before it changes its environment or directory.
+void run_tool(const std::vector<std::string>& arguments) {
+  const std::string tool = find_tool("flor");
+  if (tool.empty()) throw Error("cannot find the flor command; put its directory on PATH or in FLOR_BIN");
+  std::vector<char*> argv{const_cast<char*>(tool.c_str())};
+  for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  if (::posix_spawn(&child, tool.c_str(), nullptr, nullptr, argv.data(), environ) != 0) {
+    throw Error("cannot start " + tool);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw Error(tool + " " + arguments.front() + " failed");
+}
+
+std::string job_replay_id() {
+  for (const char* variable : {"SLURM_ARRAY_JOB_ID", "SLURM_JOB_ID"}) {
+    if (auto job = environment_variable(variable)) return "job-" + *job;
+  }
+  return "job-" + std::to_string(::getppid());
+}
+
+std::string visible_gpu() { return environment_variable("CUDA_VISIBLE_DEVICES").value_or(""); }
+
+// NODE.JOB.TASK.PROC: told apart within one replay, the same after a restart of the process.
+std::string worker_name() {
+  std::string name = node_name();
+  for (const char* variable : {"SLURM_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_PROCID", "FLOR_WORKER"}) {
+    if (auto part = environment_variable(variable)) name += "." + *part;
+  }
+  if (name == node_name()) name += "." + std::to_string(::getpid());
+  return clean_name(name);
+}
+
+}  // namespace
+
+std::unique_ptr<Worker> Worker::join(const Settings& settings) {
+  const std::string asked = environment_variable("FLOR_REPLAY").value_or("");
+  const auto slash = asked.find('/');
+  const RunDir run = Store(settings.store()).find(asked.substr(0, slash));
+  const bool by_hand = slash == std::string::npos;
+  const std::string id = by_hand ? job_replay_id() : asked.substr(slash + 1);
+  const ReplayDir replay = run.replay(id);
+  if (by_hand) {
+    std::vector<std::string> arguments{"prepare", run.id(), "--replay", id, "--"};
+    for (const auto& word : command_line()) arguments.push_back(word);
+    arguments[5] = fs::read_symlink("/proc/self/exe").string();
+    run_tool(arguments);
+  }
+  create_directories_durably(replay.workers());
+  auto lock = FileLock::try_take(replay.workers() / (worker_name() + ".lock"));
+  if (!lock) return nullptr;
+  auto worker = std::make_unique<Worker>(settings, run, replay, by_hand);
+  worker->lock_ = std::move(lock);
+  return worker;
+}
+
+Worker::Worker(const Settings& settings, RunDir run, ReplayDir replay, bool collects)
+    : run_(std::move(run)),
+      replay_(std::move(replay)),
+      collects_(collects),
+      redis_(settings.get("redis").value_or("")),
+      name_(worker_name()),
+      plan_(read_plan(replay_)),
+      agent_(hello()) {}
+
+AgentClient::Hello Worker::hello() const {
+  AgentClient::Hello hello;
+  hello.mode = "replay";
+  hello.run = run_.id();
+  hello.run_dir = run_.path.string();
+  hello.replay = replay_.id();
+  hello.worker = name_;
+  hello.redis = redis_;
+  hello.gpu = visible_gpu();
+  return hello;
+}
+
+void Worker::introduce(const std::map<std::string, std::string>& environment, const std::string& refused) {
+  environment_ = environment;
+  refused_ = refused;
+  save();
+}
+
+void Worker::save() const {
+  const Json json = {{"worker", name_},
+                     {"node", node_name()},
+                     {"pid", ::getpid()},
+                     {"gpu", visible_gpu()},
+                     {"job", environment_variable("SLURM_ARRAY_JOB_ID").value_or("")},
+                     {"task", environment_variable("SLURM_ARRAY_TASK_ID").value_or("")},
+                     {"environment", environment_},
+                     {"refused", refused_},
+                     {"warnings", notes_}};
+  write_durably(replay_.workers() / (name_ + ".json"), json.dump(1) + "\n");
+}
+
+AgentClient::Claim Worker::claim(int64_t from) {
+  while (true) {
+    AgentClient::Claim claim;
+    try {
+      claim = agent_.claim(from);
+    } catch (const std::exception& problem) {
+      // Without an agent this process can do nothing; others may.
+      say("error: " + std::string(problem.what()));
+      leave_process(1);
+    }
+    if (claim.kind != AgentClient::Kind::wait) return claim;
+    std::this_thread::sleep_for(std::chrono::duration<double>(claim.wait));
+  }
+}
+
+const Unit& Worker::next_unit(int64_t from) {
+  if (!holding_ || current_ >= end_) {
+    const AgentClient::Claim claim = this->claim(from);
+    if (claim.kind == AgentClient::Kind::done) leave(0);
+    if (claim.kind == AgentClient::Kind::behind) restart();
+    holding_ = true;
+    current_ = claim.cur;
+    end_ = claim.hi;
+  }
+  if (current_ < 0 || current_ >= static_cast<int64_t>(plan_.units.size())) {
+    fail("the queue names unit " + std::to_string(current_) + ", the plan has " +
+         std::to_string(plan_.units.size()));
+  }
+  agent_.running(current_);
+  return plan_.units[static_cast<std::size_t>(current_)];
+}
+
+void Worker::commit(const Unit& unit, const std::string& content, double seconds) {
+  create_directories_durably(replay_.units());
+  const fs::path file = replay_.unit(unit.id);
+  if (publish_once(file, content) == Published::different) {
+    note("unit " + std::to_string(unit.id) + " was replayed twice with different rows; the first stay: the program is not deterministic");
+  }
+  const auto standing =
+      agent_.commit(unit.id, digest_of(content), static_cast<int64_t>(content.size()), seconds);
+  current_ = unit.id + 1;
+  end_ = standing.hi;
+  if (standing.lost || current_ >= end_) holding_ = false;
+}
+
+void Worker::finish() {
+  if (holding_) agent_.release();
+  holding_ = false;
+  const AgentClient::Claim claim = this->claim(-1);
+  if (claim.kind == AgentClient::Kind::segment) {
+    agent_.release();
+    restart();
+  }
+  if (collects_) run_tool({"collect", run_.id() + "/" + replay_.id()});
+}
+
+void Worker::restored(const std::string& at, double seconds) {
+  try {
+    LineAppender(replay_.timeline()).append(Json({{"kind", "restore"}, {"at", at}, {"seconds", seconds}}).dump() + "\n");
+  } catch (const std::exception&) {
+    // Only the plan of a later replay would have been better for it.
+  }
+}
+
+void Worker::note(const std::string& line) {
+  warn(line);
+  notes_.push_back(line);
+  save();
+}
+
+void Worker::fail(const std::string& why) {
+  say("error: " + why);
+  publish_once(replay_.failure(), Json({{"error", why}, {"worker", name_}, {"node", node_name()}}).dump() + "\n");
+  agent_.release(why);
+  leave(1);
+}
+
+void Worker::leave(int code) {
+  if (code == 0 && collects_ && refused_.empty()) {
+    try {
+      run_tool({"collect", run_.id() + "/" + replay_.id()});
+    } catch (const std::exception& problem) {
+      warn(problem.what());
+    }
+  }
+  leave_process(code);
+}
+
+void Worker::leave_process(int code) {
+  std::fflush(nullptr);
+  ::_exit(code);
+}
+
+void Worker::restart() {
+  // The same program again, in the same process: what Slurm, the agent and the user see as this worker stays.
+  const int restarts = std::atoi(environment_variable("FLOR_RESTARTS").value_or("0").c_str());
+  if (restarts >= most_restarts) leave(1);
+  ::setenv("FLOR_RESTARTS", std::to_string(restarts + 1).c_str(), 1);
+  std::fflush(nullptr);
+  const auto words = command_line();
+  std::vector<char*> argv;
+  for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  if (::chdir(start_directory().c_str()) == 0) ::execv("/proc/self/exe", argv.data());
+  leave(1);
+}
+
+}  // namespace flor::core

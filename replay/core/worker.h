@@ -1,0 +1,72 @@
+// A replay's worker inside the training process: takes segments from the agent, publishes and commits units, and
+// ends or restarts the process when there is nothing (more) to do here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/agent_client.h"
+#include "core/plan.h"
+#include "core/settings.h"
+#include "core/store.h"
+
+namespace flor::core {
+
+class Worker {
+ public:
+  Worker(const Settings& settings, RunDir run, ReplayDir replay, bool collects);
+
+  // FLOR_REPLAY (RUN or RUN/REPLAY) of this process. Without a replay id the tasks of one job agree on one, and the
+  // plan is made by `flor prepare`; the last of them collects. Nothing: another process of this task is the worker.
+  static std::unique_ptr<Worker> join(const Settings& settings);
+
+  const RunDir& run() const { return run_; }
+  const Plan& plan() const { return plan_; }
+
+  // Tells the replay who works here and on what. `refused`: why it must not (then leave() follows).
+  void introduce(const std::map<std::string, std::string>& environment, const std::string& refused = "");
+
+  // The next unit to execute, `from` or later (-1: any). Waits for one. When nothing is left for this process it
+  // does not return: the process leaves, or starts anew where only earlier units are left.
+  const Unit& next_unit(int64_t from);
+
+  // Publishes the unit's file and commits it.
+  void commit(const Unit& unit, const std::string& content, double seconds);
+
+  // Behind the last unit the program ends by itself; returns when no unit is left for this process, else starts
+  // it anew.
+  void finish();
+
+  void restored(const std::string& at, double seconds);  // for the replay's timeline
+  void note(const std::string& line);                    // a warning: stderr, and the verdict's reasons
+
+  // The replay cannot answer: says why, once for all workers, and leaves.
+  [[noreturn]] void fail(const std::string& why);
+  [[noreturn]] void leave(int code);
+  [[noreturn]] void restart();
+  // The only place where the library ends a process.
+  [[noreturn]] static void leave_process(int code);
+
+ private:
+  AgentClient::Hello hello() const;
+  AgentClient::Claim claim(int64_t from);
+  void save() const;
+
+  RunDir run_;
+  ReplayDir replay_;
+  bool collects_;
+  std::string redis_, name_;
+  Plan plan_;
+  std::optional<FileLock> lock_;
+  std::map<std::string, std::string> environment_;
+  std::string refused_;
+  std::vector<std::string> notes_;
+  AgentClient agent_;
+  bool holding_ = false;  // a segment
+  int64_t current_ = 0, end_ = 0;
+};
+
+}  // namespace flor::core
