@@ -1,0 +1,34 @@
+// Flor: record a training run once, ask it anything later.
+//
+//   for (int64_t epoch : flor::loop("epoch", epochs)) {
+//     if (flor::SkipBlock train{"train", net, optimizer}; train.step_into()) {
+//       for (auto& batch : *loader) { …; flor::log("loss", loss.item<double>()); }
+//     }
+//     scheduler.step();
+//     flor::log("accuracy", evaluate(net, *test_loader));
+//   }
+//
+// Record:  srun --flor-record ./train     or   flor record -- ./train
+// Replay:  flor replay RUN -- ./train_with_more_logging
+//
+// Everything is called on the thread that trains. Outside flor the program runs as if the library were not there.
+#pragma once
+
+#include "flor/archive.h"
+#include "flor/log.h"
+#include "flor/loop.h"
+#include "flor/skip_block.h"
+
+// The name of this translation unit, kept in the program, so that flor knows the sources it was built from without
+// running it (docs/formats.md).
+#if defined(__has_attribute)
+#if __has_attribute(retain)
+#define FLOR_DETAIL_RETAIN , retain
+#endif
+#endif
+#ifndef FLOR_DETAIL_RETAIN
+#define FLOR_DETAIL_RETAIN
+#endif
+namespace {
+__attribute__((used FLOR_DETAIL_RETAIN, section("flor_sources"))) const char flor_translation_unit[] = __BASE_FILE__;
+}

@@ -1,0 +1,141 @@
+// flor::loop: a loop that can be recorded and replayed. Outside flor a plain range.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "flor/archive.h"
+
+namespace flor {
+namespace detail {
+
+// One run through a loop: from its entry to its end, whichever way it ends.
+class FLOR_API LoopRun {
+ public:
+  // `range`: over begin … end-1; else over a container, counted from 0 (end -1: its size is not known).
+  LoopRun(const std::string& name, bool range, int64_t begin, int64_t end);
+  ~LoopRun();
+  LoopRun(const LoopRun&) = delete;
+  LoopRun& operator=(const LoopRun&) = delete;
+
+  std::optional<int64_t> next();  // ends the present iteration; the value to go on with, nothing at the end
+  void begin(int64_t value);      // the iteration with this value begins
+  void exhausted() { exhausted_ = true; }
+
+ private:
+  const bool range_;
+  const int64_t begin_, end_;
+  int64_t value_;
+  bool started_ = false, exhausted_ = false;
+  const int exceptions_;
+};
+
+class RangeLoop {
+ public:
+  RangeLoop(const std::string& name, int64_t begin, int64_t end) : run_(name, true, begin, end) {}
+
+  struct Sentinel {};
+  class Iterator {
+   public:
+    explicit Iterator(LoopRun& run) : run_(run) { ++*this; }
+    int64_t operator*() const { return *value_; }
+    Iterator& operator++() {
+      value_ = run_.next();
+      if (value_) {
+        run_.begin(*value_);
+      } else {
+        run_.exhausted();
+      }
+      return *this;
+    }
+    bool operator!=(Sentinel) const { return value_.has_value(); }
+
+   private:
+    LoopRun& run_;
+    std::optional<int64_t> value_;
+  };
+  Iterator begin() { return Iterator(run_); }
+  Sentinel end() const { return {}; }
+
+ private:
+  LoopRun run_;
+};
+
+// Over anything with begin() and end(): containers, data loaders. Replayed forward only.
+template <class Container>
+class ContainerLoop {
+ public:
+  ContainerLoop(const std::string& name, Container&& container, int64_t size)
+      : container_(std::forward<Container>(container)), run_(name, false, 0, size) {}
+
+  struct Sentinel {};
+  class Iterator {
+   public:
+    explicit Iterator(ContainerLoop& loop) : loop_(loop), at_(std::begin(loop.container_)), end_(std::end(loop.container_)) {
+      advance_to(loop_.run_.next(), 0);
+    }
+    decltype(auto) operator*() { return *at_; }
+    Iterator& operator++() {
+      ++at_;
+      advance_to(loop_.run_.next(), index_ + 1);
+      return *this;
+    }
+    bool operator!=(Sentinel) const { return !over_; }
+
+   private:
+    void advance_to(std::optional<int64_t> wanted, int64_t here) {
+      index_ = here;
+      while (wanted && at_ != end_ && index_ < *wanted) {
+        ++at_;
+        ++index_;
+      }
+      over_ = !wanted || !(at_ != end_);
+      if (over_) {
+        loop_.run_.exhausted();
+      } else {
+        loop_.run_.begin(index_);
+      }
+    }
+    ContainerLoop& loop_;
+    decltype(std::begin(std::declval<std::remove_reference_t<Container>&>())) at_;
+    decltype(std::end(std::declval<std::remove_reference_t<Container>&>())) end_;
+    int64_t index_ = 0;
+    bool over_ = false;
+  };
+  Iterator begin() { return Iterator(*this); }
+  Sentinel end() const { return {}; }
+
+ private:
+  Container container_;  // a reference where an lvalue was given
+  LoopRun run_;
+};
+
+template <class T, class = void>
+struct has_size : std::false_type {};
+template <class T>
+struct has_size<T, std::void_t<decltype(std::declval<T&>().size())>>
+    : std::is_integral<decltype(std::declval<T&>().size())> {};
+
+}  // namespace detail
+
+// for (int64_t epoch : flor::loop("epoch", epochs)): 0 … count-1. The outermost loop of training is the main loop.
+inline detail::RangeLoop loop(const std::string& name, int64_t count) { return {name, 0, count}; }
+
+// begin … end-1.
+inline detail::RangeLoop loop(const std::string& name, int64_t begin, int64_t end) { return {name, begin, end}; }
+
+// for (auto& batch : flor::loop("step", *loader)): over a container or data loader; the loop's value is the
+// element's position.
+template <class Container, class = std::enable_if_t<!std::is_arithmetic_v<std::remove_reference_t<Container>>>>
+detail::ContainerLoop<Container> loop(const std::string& name, Container&& container) {
+  int64_t size = -1;
+  if constexpr (detail::has_size<std::remove_reference_t<Container>>::value) size = static_cast<int64_t>(container.size());
+  return {name, std::forward<Container>(container), size};
+}
+
+}  // namespace flor

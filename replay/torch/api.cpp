@@ -1,0 +1,177 @@
+// The public API on top of the runtime.
+#include <cmath>
+#include <cstdlib>
+
+#include "core/digest.h"
+#include "core/json.h"
+#include "flor/flor.h"
+#include "torch/archives.h"
+#include "torch/frontend.h"
+
+namespace flor {
+namespace detail {
+
+core::Runtime& runtime() {
+  static auto* instance = new core::Runtime(make_frontend());  // never destroyed, see Runtime
+  return *instance;
+}
+
+// --- loops ---
+
+LoopRun::LoopRun(const std::string& name, bool range, int64_t begin, int64_t end)
+    : range_(range), begin_(begin), end_(end), value_(begin), exceptions_(std::uncaught_exceptions()) {
+  runtime().enter_loop({name, range, begin, end});
+}
+
+LoopRun::~LoopRun() {
+  const bool unwound = std::uncaught_exceptions() > exceptions_;
+  runtime().leave_loop(exhausted_ ? core::LoopEnd::exhausted
+                       : unwound  ? core::LoopEnd::unwound
+                                  : core::LoopEnd::early);
+}
+
+std::optional<int64_t> LoopRun::next() {
+  std::optional<int64_t> natural = started_ ? value_ + 1 : begin_;
+  if (range_ && *natural >= end_) natural.reset();
+  started_ = true;
+  return runtime().next(natural);
+}
+
+void LoopRun::begin(int64_t value) {
+  value_ = value;
+  runtime().begin(value);
+}
+
+// --- rows ---
+
+namespace {
+
+void log_value(const std::string& name, std::string value, bool is_volatile) {
+  runtime().log({name, std::move(value), is_volatile});
+}
+
+// Beyond this a tensor is told by its digest: a log is no place for a model.
+constexpr int64_t most_elements = 1024;
+
+core::Json nested(const at::Tensor& tensor) {
+  if (tensor.dim() == 0) {
+    if (tensor.scalar_type() == at::kBool) return tensor.item<bool>();
+    if (tensor.is_floating_point()) return tensor.item<double>();
+    return tensor.item<int64_t>();
+  }
+  core::Json out = core::Json::array();
+  for (int64_t i = 0; i < tensor.size(0); ++i) out.push_back(nested(tensor[i]));
+  return out;
+}
+
+core::Json tensor_value(const at::Tensor& value) {
+  if (!value.defined()) return nullptr;
+  at::Tensor tensor = value.detach().to(at::kCPU).contiguous();
+  if (tensor.is_complex()) tensor = at::view_as_real(tensor.resolve_conj()).contiguous();
+  if (tensor.numel() <= most_elements) return nested(tensor);
+  return {{"dtype", dtype_name(tensor.scalar_type())},
+          {"shape", tensor.sizes().vec()},
+          {"xxh3", core::digest_of(tensor.data_ptr(), tensor.nbytes())}};
+}
+
+}  // namespace
+
+void log_integer(const std::string& name, int64_t value, bool is_volatile) {
+  log_value(name, std::to_string(value), is_volatile);
+}
+void log_unsigned(const std::string& name, uint64_t value, bool is_volatile) {
+  log_value(name, std::to_string(value), is_volatile);
+}
+void log_real(const std::string& name, double value, bool is_volatile) {
+  log_value(name, core::number_text(value), is_volatile);
+}
+void log_truth(const std::string& name, bool value, bool is_volatile) {
+  log_value(name, value ? "true" : "false", is_volatile);
+}
+void log_text(const std::string& name, const std::string& value, bool is_volatile) {
+  log_value(name, core::json_text(value), is_volatile);
+}
+void log_tensor(const std::string& name, const at::Tensor& value, bool is_volatile) {
+  const at::NoGradGuard no_grad;
+  log_value(name, core::json_text(tensor_value(value)), is_volatile);
+}
+
+// --- arguments ---
+
+std::string argument(const std::string& name, const std::string& otherwise) {
+  return runtime().argument(name, otherwise);
+}
+
+std::string argument_text(double value) { return core::number_text(value); }
+
+namespace {
+
+template <class T>
+T parsed(bool fine, const std::string& name, const std::string& text, T value, T otherwise) {
+  if (fine) return value;
+  core::warn("argument " + name + "=" + text + " is not of the type that the program asks for; its default is used");
+  return otherwise;
+}
+
+}  // namespace
+
+int64_t parse_integer(const std::string& name, const std::string& text, int64_t otherwise) {
+  char* end = nullptr;
+  const int64_t value = std::strtoll(text.c_str(), &end, 10);
+  return parsed(!text.empty() && *end == '\0', name, text, value, otherwise);
+}
+
+double parse_real(const std::string& name, const std::string& text, double otherwise) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return parsed(!text.empty() && *end == '\0', name, text, value, otherwise);
+}
+
+bool parse_truth(const std::string& name, const std::string& text, bool otherwise) {
+  const bool yes = text == "true" || text == "1";
+  return parsed(yes || text == "false" || text == "0", name, text, yes, otherwise);
+}
+
+}  // namespace detail
+
+bool recording() { return detail::runtime().recording(); }
+bool replaying() { return detail::runtime().replaying(); }
+
+// --- blocks and guards ---
+
+struct SkipBlock::Impl {
+  std::string name;
+  detail::TorchState state;
+  bool entered = false;
+};
+
+SkipBlock::SkipBlock(const std::string& name, std::unique_ptr<Objects> objects) {
+  if (detail::runtime().active()) impl_.reset(new Impl{name, detail::TorchState(std::move(objects))});
+}
+
+bool SkipBlock::step_into() {
+  if (!impl_ || impl_->entered) return true;
+  impl_->entered = true;
+  return detail::runtime().enter_block(impl_->name, &impl_->state);
+}
+
+SkipBlock::~SkipBlock() {
+  if (!impl_ || !impl_->entered) return;
+  detail::runtime().leave_block(std::uncaught_exceptions() > exceptions_);
+}
+
+struct Checkpointing::Impl {
+  detail::TorchState state;
+};
+
+Checkpointing::Checkpointing(std::unique_ptr<Objects> objects) {
+  if (!detail::runtime().active()) return;
+  impl_.reset(new Impl{detail::TorchState(std::move(objects))});
+  detail::runtime().enter_guard(impl_->state);
+}
+
+Checkpointing::~Checkpointing() {
+  if (impl_) detail::runtime().leave_guard(impl_->state);
+}
+
+}  // namespace flor

@@ -1,0 +1,242 @@
+#include "torch/archives.h"
+
+#include <cstring>
+
+#include "core/error.h"
+
+namespace flor::detail {
+namespace {
+
+constexpr const char* undefined_suffix = "@undefined";
+
+// Complex numbers are stored as pairs of reals: safetensors has no type of their own for them everywhere.
+at::Tensor storable(const at::Tensor& tensor) {
+  return tensor.is_complex() ? at::view_as_real(tensor.resolve_conj()) : tensor;
+}
+
+std::vector<int64_t> shape_of(const at::Tensor& tensor) { return tensor.sizes().vec(); }
+
+core::Buffer buffer_of(const std::string& name, const at::Tensor& live) {
+  if (live.layout() != at::kStrided || live.is_quantized()) {
+    throw core::Error("tensor " + name + " is sparse or quantized, which cannot be checkpointed");
+  }
+  const at::Tensor tensor = storable(live.detach());
+  core::Buffer buffer;
+  buffer.name = name;
+  buffer.dtype = dtype_name(tensor.scalar_type());
+  buffer.shape = shape_of(tensor);
+  buffer.bytes = tensor.nbytes();
+  if (tensor.device().is_cpu() && tensor.is_contiguous() && !live.is_complex()) {
+    buffer.data = tensor.data_ptr();
+  } else {
+    buffer.copy = [tensor](void* destination) {
+      const at::NoGradGuard no_grad;
+      at::from_blob(destination, tensor.sizes(), tensor.options().device(at::kCPU)).copy_(tensor);
+    };
+  }
+  return buffer;
+}
+
+at::Tensor view_of(const core::LoadedTensor& loaded) {
+  // The mapped file is read only, and so is every use of this view.
+  return at::from_blob(const_cast<unsigned char*>(loaded.data), loaded.shape,
+                       at::TensorOptions().dtype(scalar_type(loaded.dtype)));
+}
+
+bool same_layout(const at::Tensor& live, const core::LoadedTensor& loaded) {
+  const at::Tensor tensor = storable(live);
+  return dtype_name(tensor.scalar_type()) == loaded.dtype && shape_of(tensor) == loaded.shape;
+}
+
+void write_in_place(at::Tensor& live, const core::LoadedTensor& loaded) {
+  const at::NoGradGuard no_grad;
+  storable(live.detach()).copy_(view_of(loaded));
+}
+
+}  // namespace
+
+const char* dtype_name(at::ScalarType type) {
+  switch (type) {
+    case at::kDouble:
+      return "F64";
+    case at::kFloat:
+      return "F32";
+    case at::kHalf:
+      return "F16";
+    case at::kBFloat16:
+      return "BF16";
+    case at::kLong:
+      return "I64";
+    case at::kInt:
+      return "I32";
+    case at::kShort:
+      return "I16";
+    case at::kChar:
+      return "I8";
+    case at::kByte:
+      return "U8";
+    case at::kBool:
+      return "BOOL";
+    default:
+      throw core::Error(std::string("tensors of type ") + c10::toString(type) + " cannot be checkpointed");
+  }
+}
+
+at::ScalarType scalar_type(const std::string& dtype) {
+  for (auto type : {at::kDouble, at::kFloat, at::kHalf, at::kBFloat16, at::kLong, at::kInt, at::kShort, at::kChar,
+                    at::kByte, at::kBool}) {
+    if (dtype == dtype_name(type)) return type;
+  }
+  throw core::Error("unknown tensor type " + dtype);
+}
+
+// --- saving ---
+
+void SavingArchive::add(core::Buffer buffer) { buffers_.push_back(std::move(buffer)); }
+
+void SavingArchive::tensor(const std::string& name, at::Tensor& value, const at::Tensor&) {
+  if (value.defined()) {
+    add(buffer_of(name, value));
+  } else {
+    add(core::Buffer::of_bytes(name + undefined_suffix, "U8", {0}, nullptr, 0));
+  }
+}
+
+void SavingArchive::fixed_tensor(const std::string& name, at::Tensor& value) { tensor(name, value, value); }
+
+void SavingArchive::number(const std::string& name, const char* dtype, void* bytes, std::size_t size) {
+  add(core::Buffer::of_bytes(name, dtype, {}, bytes, size));
+}
+
+void SavingArchive::text(const std::string& name, std::string& value) {
+  add(core::Buffer::of_bytes(name, "U8", {static_cast<int64_t>(value.size())}, value.data(), value.size()));
+}
+
+void SavingArchive::flags(const std::string& name, std::vector<uint8_t>& values) {
+  add(core::Buffer::of_bytes(name, "U8", {static_cast<int64_t>(values.size())}, values.data(), values.size()));
+}
+
+void SavingArchive::generator(const std::string& name, at::Generator& generator) {
+  const std::lock_guard<std::mutex> lock(generator.mutex());
+  const at::Tensor state = generator.get_state();
+  add(core::Buffer::of_bytes(name, "U8", {state.numel()}, state.data_ptr(), state.nbytes()));
+}
+
+int64_t SavingArchive::count(const std::string& name, int64_t live) {
+  number(name, "I64", &live, sizeof live);
+  return live;
+}
+
+// --- restoring ---
+
+void RestoringArchive::complain(const std::string& what) {
+  if (problem_.empty()) problem_ = what;
+}
+
+const core::LoadedTensor* RestoringArchive::find(const std::string& name) {
+  used_.insert(name);
+  auto found = tensors_.find(name);
+  return found == tensors_.end() ? nullptr : &found->second;
+}
+
+std::optional<std::string> RestoringArchive::problem() const {
+  if (!problem_.empty()) return problem_;
+  for (const auto& [name, tensor] : tensors_) {
+    if (used_.count(name) == 0) return "the record has " + name + ", the program has not";
+  }
+  return std::nullopt;
+}
+
+void RestoringArchive::tensor(const std::string& name, at::Tensor& value, const at::Tensor& like) {
+  if (find(name + undefined_suffix) != nullptr) {
+    if (writing_) value = at::Tensor();
+    return;
+  }
+  const core::LoadedTensor* loaded = find(name);
+  if (loaded == nullptr) return complain(name + " is not in the record");
+  if (!writing_) return;
+  if (value.defined() && same_layout(value, *loaded)) return write_in_place(value, *loaded);
+  const at::NoGradGuard no_grad;
+  const bool requires_grad = value.defined() && value.requires_grad();
+  const bool complex = value.defined() && value.is_complex();
+  at::Tensor fresh = view_of(*loaded).clone();
+  if (complex) fresh = at::view_as_complex(fresh);
+  if (like.defined()) fresh = fresh.to(like.device());
+  value = fresh;
+  if (requires_grad) value.set_requires_grad(true);
+}
+
+void RestoringArchive::fixed_tensor(const std::string& name, at::Tensor& value) {
+  if (!value.defined()) {
+    if (find(name + undefined_suffix) == nullptr) complain(name + " is not defined in the program");
+    return;
+  }
+  const core::LoadedTensor* loaded = find(name);
+  if (loaded == nullptr) return complain(name + " is not in the record");
+  if (!same_layout(value, *loaded)) {
+    return complain(name + " is " + loaded->dtype + " " + core::shape_text(loaded->shape) + " in the record, " +
+                    dtype_name(storable(value).scalar_type()) + " " + core::shape_text(shape_of(storable(value))) +
+                    " in the program");
+  }
+  if (writing_) write_in_place(value, *loaded);
+}
+
+void RestoringArchive::number(const std::string& name, const char* dtype, void* bytes, std::size_t size) {
+  const core::LoadedTensor* loaded = find(name);
+  if (loaded == nullptr) return complain(name + " is not in the record");
+  if (loaded->dtype != dtype || loaded->bytes != size) return complain(name + " has another type in the record");
+  if (writing_) std::memcpy(bytes, loaded->data, size);
+}
+
+void RestoringArchive::text(const std::string& name, std::string& value) {
+  const core::LoadedTensor* loaded = find(name);
+  if (loaded == nullptr) return complain(name + " is not in the record");
+  if (writing_) value.assign(reinterpret_cast<const char*>(loaded->data), loaded->bytes);
+}
+
+void RestoringArchive::flags(const std::string& name, std::vector<uint8_t>& values) {
+  const core::LoadedTensor* loaded = find(name);
+  if (loaded == nullptr) return complain(name + " is not in the record");
+  if (loaded->bytes != values.size()) return complain(name + " has another size in the record");
+  // Read in both walks: what the flags say decides which leaves follow.
+  values.assign(loaded->data, loaded->data + loaded->bytes);
+}
+
+void RestoringArchive::generator(const std::string& name, at::Generator& generator) {
+  const core::LoadedTensor* loaded = find(name);
+  if (loaded == nullptr) return complain(name + " is not in the record");
+  if (!writing_) return;
+  const std::lock_guard<std::mutex> lock(generator.mutex());
+  generator.set_state(view_of(*loaded).clone());
+}
+
+int64_t RestoringArchive::count(const std::string& name, int64_t live) {
+  number(name, "I64", &live, sizeof live);
+  const core::LoadedTensor* loaded = find(name);
+  if (loaded != nullptr && loaded->bytes == sizeof live) std::memcpy(&live, loaded->data, sizeof live);
+  // A count bounds a loop; a record is verified, yet no damage may make it endless.
+  if (live < 0 || live > (int64_t{1} << 32)) {
+    complain(name + " is out of range");
+    return 0;
+  }
+  return live;
+}
+
+// --- state ---
+
+std::vector<core::Buffer> TorchState::save() {
+  SavingArchive archive;
+  objects_->walk_all(archive);
+  return archive.take();
+}
+
+std::optional<std::string> TorchState::restore(const core::LoadedTensors& tensors) {
+  RestoringArchive check(tensors, false);
+  objects_->walk_all(check);
+  if (auto problem = check.problem()) return problem;
+  RestoringArchive write(tensors, true);
+  objects_->walk_all(write);
+  return write.problem();
+}
+
+}  // namespace flor::detail

@@ -1,0 +1,74 @@
+// The three walks over a program's objects: save them, check that a record fits them, write a record into them.
+#pragma once
+
+#include <set>
+
+#include "core/buffers.h"
+#include "flor/archive.h"
+
+namespace flor::detail {
+
+class SavingArchive : public Archive {
+ public:
+  std::vector<core::Buffer> take() { return std::move(buffers_); }
+
+  void tensor(const std::string& name, at::Tensor& value, const at::Tensor& like) override;
+  void fixed_tensor(const std::string& name, at::Tensor& value) override;
+  void number(const std::string& name, const char* dtype, void* bytes, std::size_t size) override;
+  void text(const std::string& name, std::string& value) override;
+  void flags(const std::string& name, std::vector<uint8_t>& values) override;
+  void generator(const std::string& name, at::Generator& generator) override;
+  bool writing() const override { return false; }
+  bool restoring() const override { return false; }
+  int64_t count(const std::string& name, int64_t live) override;
+
+ private:
+  void add(core::Buffer buffer);
+  std::vector<core::Buffer> buffers_;
+};
+
+// Walks the same objects with a record at hand. First without writing: a record that does not fit (a name that is
+// missing or left over, another type or shape) is found before anything was changed.
+class RestoringArchive : public Archive {
+ public:
+  RestoringArchive(const core::LoadedTensors& tensors, bool writing) : tensors_(tensors), writing_(writing) {}
+
+  // Why it does not fit; nothing when it does.
+  std::optional<std::string> problem() const;
+
+  void tensor(const std::string& name, at::Tensor& value, const at::Tensor& like) override;
+  void fixed_tensor(const std::string& name, at::Tensor& value) override;
+  void number(const std::string& name, const char* dtype, void* bytes, std::size_t size) override;
+  void text(const std::string& name, std::string& value) override;
+  void flags(const std::string& name, std::vector<uint8_t>& values) override;
+  void generator(const std::string& name, at::Generator& generator) override;
+  bool writing() const override { return writing_; }
+  bool restoring() const override { return true; }
+  int64_t count(const std::string& name, int64_t live) override;
+
+ private:
+  const core::LoadedTensor* find(const std::string& name);
+  void complain(const std::string& what);
+
+  const core::LoadedTensors& tensors_;
+  const bool writing_;
+  std::set<std::string> used_;
+  std::string problem_;
+};
+
+// The objects of a block or guard as the core sees them.
+class TorchState : public core::State {
+ public:
+  explicit TorchState(std::unique_ptr<Objects> objects) : objects_(std::move(objects)) {}
+  std::vector<core::Buffer> save() override;
+  std::optional<std::string> restore(const core::LoadedTensors& tensors) override;
+
+ private:
+  std::unique_ptr<Objects> objects_;
+};
+
+// safetensors' name of a tensor type; throws core::Error for one that cannot be stored.
+const char* dtype_name(at::ScalarType type);
+at::ScalarType scalar_type(const std::string& dtype);
+
+}  // namespace flor::detail

@@ -1,0 +1,19 @@
+// LibTorch's generators and environment, for the core.
+#pragma once
+
+#include <memory>
+
+#include "core/buffers.h"
+#include "core/runtime.h"
+
+namespace flor::detail {
+
+std::unique_ptr<core::Frontend> make_frontend();
+
+// The one runtime of the process.
+core::Runtime& runtime();
+
+// The names of the visible GPUs, empty without CUDA.
+std::string gpu_names();
+
+}  // namespace flor::detail

@@ -1,0 +1,7 @@
+#include "torch/frontend.h"
+
+namespace flor::detail {
+
+std::string gpu_names() { return ""; }
+
+}  // namespace flor::detail
