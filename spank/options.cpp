@@ -1,0 +1,133 @@
+#include "options.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+namespace flor::spank {
+namespace {
+
+struct Row {
+  const char* name;
+  const char* argument;  // nullptr: takes none
+  const char* help;
+  const char* variable;
+  Problem (*validate)(const std::string&);
+};
+
+// In the order of enum Option.
+const std::array<Row, kOptionCount> kTable{{
+    {"flor-record", nullptr, "record this training run (one task), to be replayed later", "FLOR_RECORD",
+     nullptr},
+    {"flor-epsilon", "E",
+     "with --flor-record: may cost at most this share of the time without (default 0.0667)", "FLOR_EPSILON",
+     checkEpsilon},
+    {"flor-store", "DIR",
+     "the directory of the runs, absolute, seen by all nodes (default $FLOR_STORE, else ~/.flor)",
+     "FLOR_STORE", checkStoreName},
+    {"flor-name", "NAME", "with --flor-record: a label for the run, unused so far", "FLOR_NAME", checkLabel},
+    {"flor-arg", "NAME=VALUE", "a hyper-parameter for flor::arg; may be given several times", "FLOR_ARGS",
+     checkArgument},
+    {"flor-replay", "RUN", "be a worker of a replay of RUN (id or label) or of RUN/REPLAY; every task is one",
+     "FLOR_REPLAY", checkReplay},
+    {"flor-probe", "WHICH",
+     "with --flor-replay: blocks that execute: auto, none, all or BLOCK,... (default auto)", "FLOR_PROBE",
+     checkProbe},
+    {"flor-epochs", "A:B", "with --flor-replay: only the main loop's iterations A to B-1", "FLOR_EPOCHS",
+     checkEpochs},
+}};
+
+// Never destroyed: srun runs slurm_spank_exit from an exit handler, which is older than the statics and so
+// runs after their destructors.
+Options& mutableOptions() {
+  static auto& options = *new Options;
+  return options;
+}
+
+Problem problemWith(Option option, const std::string& value) {
+  const Options& given = options();
+  if ((option == kRecord && given.has(kReplay)) || (option == kReplay && given.has(kRecord))) {
+    return "cannot go with the other of --flor-record and --flor-replay (set for the job, perhaps); give "
+           "each to a step of its own";
+  }
+  const auto validate = kTable[option].validate;
+  return validate == nullptr ? Problem() : validate(value);
+}
+
+// Slurm calls it for each option given, on 22.05 twice in slurmstepd; an option without an argument comes
+// with NULL, then with "". In the user's commands a negative result refuses the command, also when the plugin
+// is `optional`.
+int optionGiven(int number, const char* argument, int remote) noexcept try {
+  const auto option = static_cast<Option>(number);
+  const std::string value = kTable[option].argument != nullptr && argument != nullptr ? argument : "1";
+  if (remote == 0) {
+    const Problem problem = problemWith(option, value);
+    if (!problem.empty()) {
+      const std::string shown = kTable[option].argument != nullptr ? "=" + value : "";
+      slurm_error("flor: --%s%s: %s", kTable[option].name, shown.c_str(), problem.c_str());
+      return -1;
+    }
+  }
+  Options& given = mutableOptions();
+  if (option == kArg) given.arguments.push_back(value);
+  given.value[option] = value;
+  return 0;
+} catch (...) {
+  return 0;
+}
+
+}  // namespace
+
+const Options& options() {
+  return mutableOptions();
+}
+
+const char* variableOf(Option option) {
+  return kTable[option].variable;
+}
+
+int registerOptions(spank_t spank) {
+  for (int option = 0; option < kOptionCount; ++option) {
+    const Row& row = kTable[option];
+    // spank.h has no const; Slurm copies the strings.
+    spank_option entry{const_cast<char*>(row.name),
+                       const_cast<char*>(row.argument),
+                       const_cast<char*>(row.help),
+                       row.argument != nullptr ? 1 : 0,
+                       option,
+                       optionGiven};
+    const spank_err_t error = spank_option_register(spank, &entry);
+    if (error != ESPANK_SUCCESS) slurm_error("flor: no option --%s: %s", row.name, spank_strerror(error));
+  }
+  return 0;
+}
+
+void adoptFromEnvironment(const Environment& environment) {
+  for (int option = 0; option < kOptionCount; ++option) {
+    const Row& row = kTable[option];
+    std::string variable = "SLURM_SPANK__SLURM_SPANK_OPTION_flor_" + std::string(row.name);
+    std::replace(variable.begin(), variable.end(), '-', '_');
+    const std::string value = environment(variable.c_str());
+    // "(null)" stands for an option without an argument. Checked again: not only sbatch writes environments.
+    const bool good = !value.empty() && (row.validate == nullptr || row.validate(value).empty());
+    if (good) optionGiven(option, value.c_str(), 1);
+  }
+}
+
+std::string mergeArguments(const std::string& text, const std::vector<std::string>& added) {
+  std::vector<std::string> lines;
+  std::istringstream input(text);
+  for (std::string line; std::getline(input, line);) lines.push_back(std::move(line));
+  lines.insert(lines.end(), added.begin(), added.end());
+
+  std::string merged;
+  for (auto line = lines.begin(); line != lines.end(); ++line) {
+    const std::string key = line->substr(0, line->find('=') + 1);
+    bool later = key.empty();  // no line at all, or one without "="
+    for (auto other = line + 1; other != lines.end() && !later; ++other) later = other->rfind(key, 0) == 0;
+    if (!later) merged += (merged.empty() ? "" : "\n") + *line;
+  }
+  return merged;
+}
+
+}  // namespace flor::spank

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "slurm_spank.h"
+
+namespace flor::spank {
+
+// The environment variable that takes every --flor-arg to the node. Its prefix lets it pass --export=NONE,
+// and is the one under which Slurm hands a job the variables that sbatch and salloc set for it
+// (spank_job_control_setenv).
+constexpr const char* kCarriedArguments = "SLURM_SPANK_FLOR_ARGS";
+
+// srun, sbatch and salloc, after the options: Slurm takes only the last --flor-arg to the node; this takes
+// all.
+int carryArguments(spank_t spank);
+
+// srun, when the step has its number and before it starts.
+int stepCreated(spank_t spank);
+
+// srun, when all tasks have ended: warns if the step was to be recorded and recorded nothing.
+int stepEnded();
+
+}  // namespace flor::spank

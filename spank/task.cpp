@@ -1,0 +1,131 @@
+// In the task's own process on its node, as the user, just before it becomes the user's program.
+//
+// Which steps are recorded: those of srun, each as a launch of its own, and the batch step, so that a script
+// that trains without srun is recorded too. These cannot become two runs by accident: within a launch the
+// first process to reach a main loop takes the run, and a script that only calls srun never reaches one. The
+// extern step and an interactive step (salloc's shell) hold no training and get nothing.
+
+#include "task.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "launch.h"
+#include "options.h"
+#include "srun.h"
+#include "store.h"
+
+namespace flor::spank {
+namespace {
+
+// The task's environment, not slurmstepd's. Of any length, which spank_getenv and its buffer are not.
+std::string taskVariable(spank_t spank, const char* name) {
+  char** entries = nullptr;
+  if (spank_get_item(spank, S_JOB_ENV, &entries) != ESPANK_SUCCESS || entries == nullptr) return "";
+  const std::string prefix = std::string(name) + "=";
+  for (; *entries != nullptr; ++entries) {
+    const std::string entry = *entries;
+    if (entry.rfind(prefix, 0) == 0) return entry.substr(prefix.size());
+  }
+  return "";
+}
+
+std::uint32_t number(spank_t spank, spank_item_t item, std::uint32_t otherwise) {
+  std::uint32_t value = otherwise;
+  return spank_get_item(spank, item, &value) == ESPANK_SUCCESS ? value : otherwise;
+}
+
+void set(spank_t spank, const char* name, const std::string& value) {
+  const spank_err_t error = spank_setenv(spank, name, value.c_str(), 1);
+  if (error != ESPANK_SUCCESS) slurm_error("flor: %s cannot be set: %s", name, spank_strerror(error));
+}
+
+struct Task {
+  spank_t spank;
+  Store store;
+  std::string launch;
+  bool batch;
+};
+
+Problem prepareRecording(const Task& task) {
+  // In the batch step, which is one process, the count is that of the job.
+  if (!task.batch && number(task.spank, S_JOB_TOTAL_TASK_COUNT, 1) > 1) {
+    return "--flor-record: a step of several tasks cannot be recorded yet; use one task (srun -n1), or give "
+           "the flag only to the srun that trains";
+  }
+  Problem problem = createStore(task.store);
+  if (problem.empty()) problem = checkWritable(task.store);
+  const auto& label = options().value[kName];
+  if (problem.empty() && label) problem = checkLabelFree(task.store, geteuid(), *label, task.launch);
+  if (!problem.empty()) return problem;
+
+  set(task.spank, "FLOR_RECORD", "1");
+  set(task.spank, "FLOR_LAUNCH", task.launch);
+  // The place of data-parallel recording: one task is rank 0 of 1.
+  set(task.spank, "FLOR_RANK", "0");
+  set(task.spank, "FLOR_WORLD", "1");
+  // An environment that asks for a replay is overruled by the flag.
+  spank_unsetenv(task.spank, "FLOR_REPLAY");
+  if (!task.batch) {
+    // For srun's warning only: a failure here is no reason not to train.
+    mkdir((task.store.path + "/.launches").c_str(), 0777);
+    writeFile(begunFile(task.store.path, task.launch));
+  }
+  return "";
+}
+
+Problem prepareReplay(const Task& task) {
+  const std::string& asked = *options().value[kReplay];
+  const std::string replay = resolveReplay(task.store, geteuid(), asked);
+  if (replay.empty()) {
+    return "--flor-replay=" + asked + ": no such run in store " + task.store.path + " (" + task.store.origin +
+           "); `flor runs` lists the runs";
+  }
+  Problem problem = checkWritable(task.store);
+  if (!problem.empty()) return problem;
+  set(task.spank, "FLOR_REPLAY", replay);
+  spank_unsetenv(task.spank, "FLOR_RECORD");
+  return "";
+}
+
+// Ends this task, and with it the step, before the program starts. Slurm does the same for a `required`
+// plugin (exec_task() in its task.c) but drops the result of an `optional` one (_do_call_stack() in
+// plugstack.c), and required is too much: then a plugin that cannot be loaded stops every job.
+[[noreturn]] void refuse(spank_t spank, const Problem& problem) {
+  if (number(spank, S_TASK_GLOBAL_ID, 0) == 0) slurm_error("flor: %s", problem.c_str());
+  _exit(1);
+}
+
+}  // namespace
+
+int taskInit(spank_t spank) {
+  const std::uint32_t step = number(spank, S_JOB_STEPID, 0);
+  if (step == kExternStep || step == kInteractiveStep) return 0;
+  const auto environment = [spank](const char* name) { return taskVariable(spank, name); };
+  if (step == kBatchStep) adoptFromEnvironment(environment);
+  const Options& given = options();
+
+  for (const Option option : {kEpsilon, kName, kProbe, kEpochs}) {
+    if (given.has(option)) set(spank, variableOf(option), *given.value[option]);
+  }
+  if (given.has(kArg)) {
+    const std::string carried = mergeArguments(environment(kCarriedArguments), given.arguments);
+    set(spank, variableOf(kArg), mergeArguments(environment(variableOf(kArg)) + "\n" + carried, {}));
+  }
+  if (!given.has(kRecord) && !given.has(kReplay) && !given.has(kStore)) return 0;
+
+  const Store store = resolveStore(given.value[kStore], environment);
+  set(spank, variableOf(kStore), store.path);
+  const std::string launch =
+      launchId(number(spank, S_JOB_ID, 0), step, environment("SLURM_RESTART_COUNT").c_str());
+  const Task task{spank, store, launch, step == kBatchStep};
+  Problem problem;
+  if (given.has(kRecord)) problem = prepareRecording(task);
+  if (given.has(kReplay)) problem = prepareReplay(task);
+  if (!problem.empty()) refuse(spank, problem);
+  return 0;
+}
+
+}  // namespace flor::spank
