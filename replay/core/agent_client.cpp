@@ -24,8 +24,8 @@ using Clock = std::chrono::steady_clock;
 using Time = Clock::time_point;
 
 constexpr double ask_again_s = 0.5;
-constexpr std::chrono::seconds start_pause{2};      // between two attempts to start an agent
-constexpr std::chrono::seconds record_pause{5};     // after a recording found no agent
+constexpr std::chrono::seconds start_pause{2};        // between two attempts to start an agent
+constexpr std::chrono::seconds record_pause{5};       // after a recording found no agent
 constexpr std::chrono::milliseconds news_pause{100};  // a recording speaks ten times a second at most
 constexpr std::size_t most_news = 64;
 
@@ -51,8 +51,8 @@ struct Held {
 
 }  // namespace
 
-// `mutex` guards what is known. Who talks to the agent has the turn (`busy`), never the mutex, so that reading what
-// is known waits for nobody.
+// `mutex` guards what is known. Who talks to the agent has the turn (`busy`), never the mutex, so that
+// reading what is known waits for nobody.
 struct AgentClient::State {
   State(Hello h, Options o) : hello(std::move(h)), options(std::move(o)), link(socket_of(options)) {
     if (hello.redis.empty()) hello.redis = Settings::load().get("redis").value_or("");
@@ -61,7 +61,9 @@ struct AgentClient::State {
     return options.socket.empty() ? agent_socket_path() : options.socket;
   }
 
-  bool foreign() const { return ::getpid() != pid; }  // a forked child: no thread, a socket that is its parent's
+  bool foreign() const {
+    return ::getpid() != pid;
+  }  // a forked child: no thread, a socket that is its parent's
   Time patience() const { return Clock::now() + seconds(options.patience_s); }
 
   // With the turn:
@@ -99,8 +101,8 @@ struct AgentClient::State {
 
   // Of whoever has the turn:
   std::optional<Time> out_of_reach_since;
-  std::string trouble;            // why there is no agent, or what it refused
-  bool refused = false;           // by an agent that answered
+  std::string trouble;   // why there is no agent, or what it refused
+  bool refused = false;  // by an agent that answered
   Time start_at, news_at;
 };
 
@@ -162,7 +164,9 @@ bool AgentClient::State::start() {
   start_at = Clock::now() + start_pause;
   const std::string program = options.agent.empty() ? find_tool("flor-agent") : options.agent;
   if (program.empty()) {
-    trouble = "nobody listens there, and there is no flor-agent to start: put it beside libflor or on PATH, or set FLOR_BIN";
+    trouble =
+        "nobody listens there, and there is no flor-agent to start: put it beside libflor or on PATH, or set "
+        "FLOR_BIN";
     return false;
   }
   trouble = program + " could not be started there; see " + link.socket() + ".log";
@@ -239,11 +243,12 @@ bool AgentClient::State::flush(Time until) {
       if (unsent.empty()) return true;
       const auto& done = unsent.front();
       next = done.unit + 1;
-      request = {{"op", "commit"},       {"segment", held->segment}, {"unit", done.unit},
+      request = {{"op", "commit"},        {"segment", held->segment}, {"unit", done.unit},
                  {"digest", done.digest}, {"bytes", done.bytes},      {"seconds", done.seconds}};
     }
     auto answer = ask(request, until);
-    if (!answer && !refused) answer = ask(request, until);  // the agent died just now: once more, with the next
+    if (!answer && !refused)
+      answer = ask(request, until);  // the agent died just now: once more, with the next
     if (!answer && !refused) return false;
     {
       const std::lock_guard lock(mutex);
@@ -361,7 +366,8 @@ AgentClient::AgentClient(Hello hello, Options options)
 AgentClient::~AgentClient() {
   State& s = *state_;
   if (s.foreign()) {
-    // The thread and the locks it holds exist in the parent only: they can neither be joined nor destroyed here.
+    // The thread and the locks it holds exist in the parent only: they can neither be joined nor destroyed
+    // here.
     static_cast<void>(state_.release());  // NOLINT(bugprone-unused-return-value)
     return;
   }
@@ -370,7 +376,8 @@ AgentClient::~AgentClient() {
     s.stop = true;
     s.changed.notify_all();
     // An exchange takes a millisecond; one that hangs is broken off.
-    if (!s.changed.wait_for(lock, std::chrono::milliseconds(300), [&] { return !s.busy; })) s.link.cancel(true);
+    if (!s.changed.wait_for(lock, std::chrono::milliseconds(300), [&] { return !s.busy; }))
+      s.link.cancel(true);
   }
   if (s.thread.joinable()) s.thread.join();
   s.link.cancel(false);
@@ -438,7 +445,8 @@ void AgentClient::running(int64_t unit) {
   state_->unit = unit;
 }
 
-AgentClient::Standing AgentClient::commit(int64_t unit, const std::string& digest, int64_t bytes, double duration) {
+AgentClient::Standing AgentClient::commit(int64_t unit, const std::string& digest, int64_t bytes,
+                                          double duration) {
   State& s = *state_;
   if (s.foreign()) return {};
   {

@@ -7,9 +7,9 @@
 
 namespace flor::core {
 
-// Thread-safe. Connects lazily and again when the agent died, starting one where none runs; a lease goes on through
-// the new agent. Never raises SIGPIPE, lets no exception out of its thread or destructor, and does nothing in a
-// forked child.
+// Thread-safe. Connects lazily and again when the agent died, starting one where none runs; a lease goes on
+// through the new agent. Never raises SIGPIPE, lets no exception out of its thread or destructor, and does
+// nothing in a forked child.
 class AgentClient {
  public:
   struct Hello {
@@ -42,12 +42,12 @@ class AgentClient {
     std::string segment, fence;
     int64_t lo = 0, hi = 0, cur = 0;  // units; cur is the first to execute
     double wait = 0;                  // seconds after which to ask again
-    std::string why;                  // of a wait: what is out of reach; empty when others merely hold all work
+    std::string why;  // of a wait: what is out of reach; empty when others merely hold all work
   };
-  // A segment whose next unit is `from` or later (-1: any). `wait` also while agent or Redis cannot be reached;
-  // throws Error when that lasted give_up_s, or when the agent refuses what it is asked. A segment that is still
-  // held is released first. From now until the commit of its last unit, its loss or its release, a thread tells
-  // the agent that this process lives.
+  // A segment whose next unit is `from` or later (-1: any). `wait` also while agent or Redis cannot be
+  // reached; throws Error when that lasted give_up_s, or when the agent refuses what it is asked. A segment
+  // that is still held is released first. From now until the commit of its last unit, its loss or its
+  // release, a thread tells the agent that this process lives.
   Claim claim(int64_t from);
 
   struct Standing {
@@ -60,15 +60,15 @@ class AgentClient {
   // The unit that is executed now.
   void running(int64_t unit);
 
-  // The unit's file is published. Waits for the agent's answer at most patience_s; without one the commit is kept
-  // and sent again to the next agent, and the last known standing is returned.
+  // The unit's file is published. Waits for the agent's answer at most patience_s; without one the commit is
+  // kept and sent again to the next agent, and the last known standing is returned.
   Standing commit(int64_t unit, const std::string& digest, int64_t bytes, double seconds);
 
   // Hands back what is held; with an error it counts as a failed try.
   void release(const std::string& error = "");
 
-  // Record mode: where training is (`at`, a scope path), of how many iterations (-1: unknown), seconds of the last.
-  // Never blocks: dropped when the agent is slow or absent.
+  // Record mode: where training is (`at`, a scope path), of how many iterations (-1: unknown), seconds of the
+  // last. Never blocks: dropped when the agent is slow or absent.
   void progress_record(const std::string& at, int64_t of, double seconds);
 
  private:

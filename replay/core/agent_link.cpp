@@ -23,7 +23,8 @@ namespace {
 constexpr std::size_t longest_answer = 64 * 1024;
 
 int milliseconds_until(AgentLink::Time until) {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
   return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 100));  // slices, so that cancel() is noticed
 }
 
@@ -129,7 +130,8 @@ bool start_agent(const std::string& program, const std::string& socket, AgentLin
   ::posix_spawnattr_destroy(&how);
   ::posix_spawn_file_actions_destroy(&files);
   if (!spawned) return false;
-  // The agent forks once it listens, and this child ends. One that does not is left to itself, not waited for.
+  // The agent forks once it listens, and this child ends. One that does not is left to itself, not waited
+  // for.
   int status = 0;
   pid_t ended = 0;
   while ((ended = ::waitpid(child, &status, WNOHANG)) == 0 && std::chrono::steady_clock::now() < until) {

@@ -23,8 +23,8 @@ class AgentLink {
   bool is_open() const { return fd_ >= 0; }
   void close();
 
-  // Sends a line (without its newline) and returns the one that answers. Nothing, and the link is closed, when the
-  // agent goes away or `until` comes: an answer that comes late would be taken for the next one's.
+  // Sends a line (without its newline) and returns the one that answers. Nothing, and the link is closed,
+  // when the agent goes away or `until` comes: an answer that comes late would be taken for the next one's.
   std::optional<std::string> exchange(const std::string& line, Time until);
 
   // Has the agent closed the connection? Never blocks.
@@ -45,9 +45,9 @@ class AgentLink {
   std::atomic<bool> cancelled_{false};
 };
 
-// Starts `program --on-demand --detach` for the socket: in a session of its own, with no descriptor of ours, default
-// signals, and no child of this process left behind. True when it then listens (also when another one was faster).
-// Takes milliseconds, at most until `until`.
+// Starts `program --on-demand --detach` for the socket: in a session of its own, with no descriptor of ours,
+// default signals, and no child of this process left behind. True when it then listens (also when another one
+// was faster). Takes milliseconds, at most until `until`.
 bool start_agent(const std::string& program, const std::string& socket, AgentLink::Time until);
 
 }  // namespace flor::core

@@ -1,0 +1,109 @@
+#include "core/durable.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/error.h"
+#include "core/journal.h"
+#include "core/json_lines.h"
+#include "temporary.h"
+
+namespace flor::core {
+namespace {
+
+namespace fs = std::filesystem;
+using test::TemporaryDirectory;
+
+std::size_t entries(const fs::path& directory) {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
+}
+
+TEST(Durable, FileAppearsWholeOrNotAtAll) {
+  const TemporaryDirectory directory;
+  {
+    DurableFile file(directory / "a");
+    file.write("half", 4);
+    EXPECT_FALSE(fs::exists(directory / "a"));
+  }
+  EXPECT_EQ(entries(directory.path()), 0U);  // nothing is left of what was not committed
+  write_durably(directory / "a", "one");
+  write_durably(directory / "a", "two");
+  EXPECT_EQ(read_file(directory / "a"), "two");
+  EXPECT_EQ(entries(directory.path()), 1U);
+}
+
+// Semantics 22: the first publication stays.
+TEST(Durable, PublicationNeverReplaces) {
+  const TemporaryDirectory directory;
+  EXPECT_EQ(publish_once(directory / "unit", "rows"), Published::first);
+  EXPECT_EQ(publish_once(directory / "unit", "rows"), Published::same);
+  EXPECT_EQ(publish_once(directory / "unit", "other"), Published::different);
+  EXPECT_EQ(read_file(directory / "unit"), "rows");
+  EXPECT_EQ(entries(directory.path()), 1U);
+}
+
+TEST(Durable, ErrorsNameThePath) {
+  try {
+    write_durably("/nonexistent-flor/file", "x");
+    FAIL();
+  } catch (const std::system_error& error) {
+    EXPECT_NE(std::string(error.what()).find("/nonexistent-flor"), std::string::npos);
+  }
+}
+
+TEST(JsonLines, TornLastLineIsDroppedAndSaid) {
+  const auto whole = parse_json_lines("{\"a\":1}\n{\"a\":2}\n", "f");
+  EXPECT_EQ(whole.rows.size(), 2U);
+  EXPECT_FALSE(whole.torn);
+  const auto torn = parse_json_lines("{\"a\":1}\n{\"a\":", "f");
+  EXPECT_EQ(torn.rows.size(), 1U);
+  EXPECT_TRUE(torn.torn);
+  EXPECT_TRUE(parse_json_lines("{\"a\":1}\n{\"a\":2}", "f").torn);  // without its newline it may be cut
+}
+
+TEST(JsonLines, DamageBeforeTheLastLineIsAnErrorThatNamesTheLine) {
+  try {
+    parse_json_lines("{\"a\":1}\n{\"a:2}\n{\"a\":3}\n", "log.jsonl");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("log.jsonl:2"), std::string::npos);
+  }
+}
+
+TEST(JsonLines, AppenderEndsATornLineFirst) {
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "log") << "{\"a\":1}\n{\"a\":";
+  LineAppender(directory / "log").append("{\"a\":3}\n");
+  const auto lines = read_json_lines(directory / "log");
+  EXPECT_TRUE(lines.torn);
+  ASSERT_EQ(lines.rows.size(), 2U);
+  EXPECT_EQ(lines.rows[1]["a"], 3);
+}
+
+TEST(Journal, LinesAreThereAfterSync) {
+  const TemporaryDirectory directory;
+  Journal journal({directory / "a", directory / "b"}, [](const std::string&) { FAIL(); });
+  for (int i = 0; i < 1000; ++i) journal.append(static_cast<std::size_t>(i % 2), "{\"i\":" + std::to_string(i) + "}");
+  EXPECT_TRUE(journal.sync());
+  EXPECT_EQ(read_json_lines(directory / "a").rows.size(), 500U);
+  EXPECT_EQ(read_json_lines(directory / "b").rows.back()["i"], 999);
+}
+
+TEST(Journal, AFullDiskIsReportedOnce) {
+  int reports = 0;
+  {
+    Journal journal({"/dev/full"}, [&](const std::string& what) {
+      ++reports;
+      EXPECT_NE(what.find("/dev/full"), std::string::npos);
+    });
+    for (int i = 0; i < 3; ++i) {
+      journal.append(0, "{}");
+      EXPECT_FALSE(journal.sync());
+    }
+  }
+  EXPECT_EQ(reports, 1);
+}
+
+}  // namespace
+}  // namespace flor::core
