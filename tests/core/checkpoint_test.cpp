@@ -27,7 +27,7 @@ Buffer floats(const std::string& name, const std::vector<float>& values) {
   return buffer;
 }
 
-std::string materialize(const RunDir& run, Materializer& materializer, const std::string& stem,
+std::string materialize(Materializer& materializer, const std::string& stem,
                         const std::vector<Buffer>& buffers, Materialized* result = nullptr) {
   const std::string file = RunDir::checkpoint_file("train", stem).string();
   const auto error = materializer.materialize({"train", stem + "/train#0", file, {},
@@ -52,7 +52,7 @@ class CheckpointTest : public testing::Test {
 TEST_F(CheckpointTest, LoadsWhatWasWritten) {
   const double lr = 0.125;
   Materialized result;
-  const auto file = materialize(run_, *materializer_, "epoch=3",
+  const auto file = materialize(*materializer_, "epoch=3",
                                 {floats("0.weight", weights_), Buffer::of_bytes("1.lr", "F64", {}, &lr, sizeof lr),
                                  Buffer::of_bytes("generator.cpu", "U8", {3}, "abc", 3)},
                                 &result);
@@ -70,7 +70,7 @@ TEST_F(CheckpointTest, LoadsWhatWasWritten) {
 }
 
 TEST_F(CheckpointTest, IsAPlainSafetensorsFile) {
-  const auto file = materialize(run_, *materializer_, "epoch=3", {floats("0.weight", weights_)});
+  const auto file = materialize(*materializer_, "epoch=3", {floats("0.weight", weights_)});
   const std::string bytes = read_file(run_.path / file);
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), 8);
@@ -98,10 +98,10 @@ TEST_F(CheckpointTest, UnchangedTensorsAreSharedWithTheEarlierFile) {
   std::vector<float> head(1000, 1.0F);
   Materialized first;
   Materialized second;
-  materialize(run_, *materializer_, "epoch=0", {floats("0.frozen", weights_), floats("0.head", head)}, &first);
+  materialize(*materializer_, "epoch=0", {floats("0.frozen", weights_), floats("0.head", head)}, &first);
   head[0] = 2.0F;
   const auto file =
-      materialize(run_, *materializer_, "epoch=1", {floats("0.frozen", weights_), floats("0.head", head)}, &second);
+      materialize(*materializer_, "epoch=1", {floats("0.frozen", weights_), floats("0.head", head)}, &second);
   EXPECT_LT(second.written, first.written - 3000);
   const Checkpoint loaded = Checkpoint::load(run_, file);
   EXPECT_EQ(std::memcmp(loaded.tensors().at("0.frozen").data, weights_.data(), 4000), 0);
@@ -112,14 +112,14 @@ TEST_F(CheckpointTest, UnchangedTensorsAreSharedWithTheEarlierFile) {
 TEST_F(CheckpointTest, EqualTensorsOfOneFileAreWrittenOnce) {
   Materialized result;
   const auto file =
-      materialize(run_, *materializer_, "epoch=0", {floats("0.in", weights_), floats("0.out", weights_)}, &result);
+      materialize(*materializer_, "epoch=0", {floats("0.in", weights_), floats("0.out", weights_)}, &result);
   EXPECT_LT(result.written, 6000U);
   EXPECT_EQ(Checkpoint::load(run_, file).tensors().at("0.out").bytes, 4000U);
 }
 
 // Semantics 24 and the "Damage": whatever changes in a file is found and named.
 TEST_F(CheckpointTest, EveryFlippedBitIsFound) {
-  const auto file = materialize(run_, *materializer_, "epoch=3", {floats("0.weight", weights_)});
+  const auto file = materialize(*materializer_, "epoch=3", {floats("0.weight", weights_)});
   const std::string whole = read_file(run_.path / file);
   std::mt19937 random(1);
   for (int i = 0; i < 400; ++i) {
@@ -134,7 +134,7 @@ TEST_F(CheckpointTest, EveryFlippedBitIsFound) {
 }
 
 TEST_F(CheckpointTest, TruncationAndAbsenceAreFoundAndNamed) {
-  const auto file = materialize(run_, *materializer_, "epoch=3", {floats("0.weight", weights_)});
+  const auto file = materialize(*materializer_, "epoch=3", {floats("0.weight", weights_)});
   const std::string whole = read_file(run_.path / file);
   for (std::size_t size : {std::size_t{0}, std::size_t{5}, std::size_t{100}, whole.size() - 1}) {
     write_durably(run_.path / file, whole.substr(0, size));
@@ -148,9 +148,9 @@ TEST_F(CheckpointTest, TruncationAndAbsenceAreFoundAndNamed) {
 
 TEST_F(CheckpointTest, DamageInAReferencedFileNamesTensorAndFile) {
   std::vector<float> head(1000, 1.0F);
-  const auto first = materialize(run_, *materializer_, "epoch=0", {floats("0.frozen", weights_)});
+  const auto first = materialize(*materializer_, "epoch=0", {floats("0.frozen", weights_)});
   const auto second =
-      materialize(run_, *materializer_, "epoch=1", {floats("0.frozen", weights_), floats("0.head", head)});
+      materialize(*materializer_, "epoch=1", {floats("0.frozen", weights_), floats("0.head", head)});
   std::string bytes = read_file(run_.path / first);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   write_durably(run_.path / first, bytes);

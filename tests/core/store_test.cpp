@@ -1,0 +1,166 @@
+#include "core/store.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "core/durable.h"
+#include "core/error.h"
+#include "core/manifest.h"
+#include "core/plan.h"
+#include "core/settings.h"
+#include "temporary.h"
+
+namespace flor::core {
+namespace {
+
+using test::TemporaryDirectory;
+
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Store, CreatesItsLastComponentOnly) {
+  const TemporaryDirectory directory;
+  Store(directory / "store").require_writable();
+  EXPECT_TRUE(fs::is_directory(directory / "store"));
+  EXPECT_TRUE(fs::is_empty(directory / "store"));
+  const auto message = message_of([&] { Store(directory / "no/store").require_writable(); });
+  EXPECT_NE(message.find("parent directory"), std::string::npos);
+  EXPECT_FALSE(fs::exists(directory / "no"));
+}
+
+TEST(Store, SaysWhenItCannotBeWritten) {
+  EXPECT_NE(message_of([] { Store("/proc/self").require_writable(); }).find("cannot be written"), std::string::npos);
+}
+
+TEST(Store, FindsARunByIdLabelAndPrefix) {
+  const TemporaryDirectory directory;
+  const Store store(directory.path());
+  for (const char* id : {"20261120-143005-a3f9", "20261121-000000-0000"}) {
+    fs::create_directory(directory / id);
+    write_manifest(store.run(id), Manifest());
+  }
+  EXPECT_TRUE(store.claim_label("baseline", "20261120-143005-a3f9"));
+  EXPECT_FALSE(store.claim_label("baseline", "20261121-000000-0000"));
+  EXPECT_EQ(store.find("baseline").id(), "20261120-143005-a3f9");
+  EXPECT_EQ(store.find("20261121").id(), "20261121-000000-0000");
+  EXPECT_NE(message_of([&] { store.find("2026"); }).find("any of 2 runs"), std::string::npos);
+  EXPECT_NE(message_of([&] { store.find("other"); }).find("no run 'other'"), std::string::npos);
+  EXPECT_EQ(store.runs().size(), 2U);
+}
+
+TEST(Store, IdsCannotLeaveIt) {
+  const TemporaryDirectory directory;
+  const Store store(directory.path());
+  for (const char* id : {"..", "../x", "a/b", "", ".hidden", "-x", "a b"}) {
+    EXPECT_THROW(store.run(id), UsageError) << id;
+    EXPECT_THROW(store.find(id), UsageError) << id;
+    EXPECT_THROW(store.run("r").replay(id), UsageError) << id;
+    EXPECT_THROW(store.label(id), UsageError) << id;
+  }
+}
+
+// Semantics 16: of several processes of one launch one records.
+TEST(Store, ALaunchIsTakenOnce) {
+  const TemporaryDirectory directory;
+  const Store store(directory.path());
+  EXPECT_TRUE(store.claim_launch("42.0.0", "run-a"));
+  EXPECT_FALSE(store.claim_launch("42.0.0", "run-b"));
+  EXPECT_EQ(read_file(store.launch("42.0.0")), "run-a\n");
+}
+
+TEST(FileLock, IsHeldWhileItLives) {
+  const TemporaryDirectory directory;
+  const RunDir run{directory.path()};
+  EXPECT_FALSE(run.is_being_recorded());
+  {
+    const auto lock = FileLock::try_take(run.lock());
+    ASSERT_TRUE(lock);
+    EXPECT_FALSE(FileLock::try_take(run.lock()));
+    EXPECT_TRUE(run.is_being_recorded());
+  }
+  EXPECT_FALSE(run.is_being_recorded());
+}
+
+TEST(Settings, EnvironmentComesBeforeTheFiles) {
+  const Settings settings(parse_conf("# comment\nstore = /shared/flor # where\nredis=redis://h:1\nbroken\n"));
+  ::unsetenv("FLOR_STORE");
+  EXPECT_EQ(settings.store(), "/shared/flor");
+  ::setenv("FLOR_STORE", "/mine/", 1);
+  EXPECT_EQ(settings.store(), "/mine");
+  ::unsetenv("FLOR_STORE");
+  ::unsetenv("FLOR_REDIS");
+  EXPECT_EQ(settings.get("redis"), "redis://h:1");
+  EXPECT_FALSE(settings.get("epsilon"));
+}
+
+TEST(Manifest, ReadsWhatWasWritten) {
+  const TemporaryDirectory directory;
+  const RunDir run{directory.path()};
+  Manifest m;
+  m.id = "r";
+  m.status = "completed";
+  m.exit_code = 3;
+  m.environment = {{"threads", "1"}};
+  m.loops = {{"warmup", true, 0, 2, LoopEnd::exhausted, 2, 1, 0.5, false},
+             {"epoch", true, 0, 12, LoopEnd::early, 8, 7, 60.0, true}};
+  write_manifest(run, m);
+  const Manifest read = read_manifest(run);
+  EXPECT_EQ(read.exit_code, 3);
+  EXPECT_EQ(read.main_loop()->name, "epoch");  // semantics 9: the one that ran longest
+  EXPECT_TRUE(read.complete());
+  EXPECT_EQ(read.main_loop()->ended, LoopEnd::early);
+  EXPECT_EQ(to_json(read), to_json(m));
+}
+
+TEST(Manifest, OfAKilledRecordingIsFilledInFromTheTimeline) {
+  const TemporaryDirectory directory;
+  const RunDir run{directory.path()};
+  Manifest m;
+  m.id = "r";
+  write_manifest(run, m);
+  write_durably(run.timeline(),
+                "{\"kind\":\"loop\",\"name\":\"epoch\",\"range\":true,\"begin\":0,\"end\":12}\n"
+                "{\"kind\":\"loop_end\",\"at\":\"epoch=0\",\"name\":\"epoch\",\"ended\":\"early\",\"last\":9}\n"
+                "{\"kind\":\"iteration\",\"at\":\"epoch=0\",\"loop\":\"epoch\",\"value\":0,\"seconds\":1.5}\n"
+                "{\"kind\":\"iteration\",\"at\":\"epoch=1\",\"loop\":\"epoch\",\"value\":1,\"seconds\":1.5}\n"
+                "{\"kind\":\"iterat");
+  const Manifest read = read_manifest_and_progress(run);
+  ASSERT_NE(read.main_loop(), nullptr);
+  EXPECT_EQ(read.main_loop()->iterations, 2);
+  EXPECT_EQ(read.main_loop()->last, 1);
+  EXPECT_EQ(read.main_loop()->ended, LoopEnd::running);
+  EXPECT_DOUBLE_EQ(read.main_loop()->seconds, 3.0);
+}
+
+TEST(Plan, RefusesWhatWouldLeadToWrongRows) {
+  Plan plan;
+  plan.run = "r";
+  plan.replay = "q";
+  plan.units = {{0, 0, 3, "", 1, 0, 0}, {1, 4, 7, "", 1, 0, 0}};
+  plan.selected = {0, 2};
+  plan.segments = {{0, 1}, {1, 2}};
+  const Json good = to_json(plan);
+  EXPECT_EQ(to_json(plan_from(good, "plan.json")), good);
+  auto broken = [&](const char* pointer, const Json& value) {
+    Json json = good;
+    json[Json::json_pointer(pointer)] = value;
+    return json;
+  };
+  for (const auto& json :
+       {broken("/units/1/id", 5), broken("/units/1/last", 2), broken("/selected", Json{0, 3}), broken("/segments/0", Json{1, 1}),
+        broken("/run", "../x"), broken("/units/0/entry", "/etc/passwd"), broken("/format", 2), Json("no plan")}) {
+    EXPECT_THROW(plan_from(json, "plan.json"), Error) << json.dump();
+  }
+}
+
+}  // namespace
+}  // namespace flor::core
