@@ -1,0 +1,111 @@
+#include "listener.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+#include "log.h"
+
+namespace flor::agent {
+namespace {
+
+[[noreturn]] void fail(const std::string& what) {
+  throw core::Error(what + ": " + std::strerror(errno));
+}
+
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    throw core::Error("the path of the agent's socket is longer than " +
+                      std::to_string(sizeof address.sun_path - 1) + " bytes: " + path +
+                      "; choose a shorter one (FLOR_AGENT_SOCKET)");
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+// pidfd_open(2) is Linux 5.3; without it a death shows as the end of the connection.
+Descriptor watch_process(pid_t pid, bool* gone) {
+#ifdef SYS_pidfd_open
+  if (pid > 0) {
+    const auto fd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+    *gone = fd < 0 && errno == ESRCH;
+    return Descriptor(fd);
+  }
+#endif
+  return Descriptor();
+}
+
+}  // namespace
+
+Descriptor::Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void prepare_directory(const std::string& socket) {
+  const core::fs::path directory = core::fs::path(socket).parent_path();
+  if (!directory.is_absolute()) throw core::Error("the agent's socket needs an absolute path, not " + socket);
+  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) fail("cannot create " + directory.string());
+  struct stat info {};
+  if (::lstat(directory.c_str(), &info) != 0) fail("cannot look at " + directory.string());
+  const char* way_out = "; choose another place (FLOR_AGENT_SOCKET)";
+  if (!S_ISDIR(info.st_mode)) throw core::Error(directory.string() + " is no directory" + way_out);
+  if (info.st_uid != ::getuid()) throw core::Error(directory.string() + " is another user's" + way_out);
+  if ((info.st_mode & 077) != 0) {
+    throw core::Error(directory.string() + " is open to other users; chmod 700 it, or choose another place " +
+                      "(FLOR_AGENT_SOCKET)");
+  }
+}
+
+Listener::Listener(std::string path, core::FileLock lock, Descriptor socket)
+    : path_(std::move(path)), lock_(std::move(lock)), socket_(std::move(socket)) {}
+
+Listener::~Listener() {
+  if (socket_) ::unlink(path_.c_str());
+}
+
+std::optional<Listener> Listener::take(const std::string& path) {
+  const sockaddr_un address = address_of(path);
+  prepare_directory(path);
+  auto lock = core::FileLock::try_take(path + ".lock");
+  if (!lock) return std::nullopt;
+  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) fail("cannot make a socket");
+  ::unlink(path.c_str());  // of an agent that was killed: whoever holds the lock owns the name
+  const mode_t mask = ::umask(0177);
+  const int bound = ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  ::umask(mask);
+  if (bound != 0) fail("cannot bind " + path);
+  if (::listen(socket.get(), 128) != 0) fail("cannot listen on " + path);
+  return Listener(path, std::move(*lock), std::move(socket));
+}
+
+std::optional<Peer> Listener::accept() {
+  Peer peer;
+  peer.socket = Descriptor(::accept4(fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!peer.socket) return std::nullopt;
+  ucred who{};
+  socklen_t size = sizeof who;
+  if (::getsockopt(peer.socket.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.uid != ::getuid()) {
+    log_line("refused a connection of user " + std::to_string(who.uid));
+    return std::nullopt;
+  }
+  peer.pid = who.pid;
+  peer.process = watch_process(who.pid, &peer.gone);
+  return peer;
+}
+
+}  // namespace flor::agent

@@ -1,0 +1,60 @@
+// The agent's unix socket: made private to this user, taken over from a dead agent, left alone while one
+// lives.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "core/store.h"
+
+namespace flor::agent {
+
+// Creates the directory of the socket with mode 0700 where it is missing. Throws core::Error, naming it, when
+// it is another user's, a link, or open to others: whoever can write there could answer in the agent's place.
+void prepare_directory(const std::string& socket);
+
+// A descriptor that is closed with its owner.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+// A connection of this user, and who opened it.
+struct Peer {
+  Descriptor socket;
+  Descriptor process;  // a pidfd, readable when the process is gone; empty where the kernel has none
+  pid_t pid = 0;
+  bool gone = false;  // the process ended before it could be watched
+};
+
+class Listener {
+ public:
+  // Listens on the socket, mode 0600. Nothing when another agent does. Throws core::Error.
+  static std::optional<Listener> take(const std::string& socket);
+  Listener(Listener&&) noexcept = default;
+  Listener& operator=(Listener&&) noexcept = delete;
+  // Removes the socket, while the lock is still held.
+  ~Listener();
+
+  int fd() const { return socket_.get(); }
+  // Nothing when nobody waits, or when the peer is another user, which is said in the log.
+  std::optional<Peer> accept();
+
+ private:
+  Listener(std::string path, core::FileLock lock, Descriptor socket);
+  std::string path_;
+  core::FileLock lock_;
+  Descriptor socket_;
+};
+
+}  // namespace flor::agent

@@ -1,0 +1,24 @@
+#include "log.h"
+
+#include <unistd.h>
+
+#include <ctime>
+
+namespace flor::agent {
+
+void log_line(const std::string& text) {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  char stamp[32];
+  std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  std::string line = std::string(stamp) + " flor-agent[" + std::to_string(::getpid()) + "] " + text;
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  line += '\n';
+  // A log that cannot be written is no reason to stop.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace flor::agent

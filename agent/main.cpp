@@ -1,0 +1,130 @@
+// flor-agent: stands between the training processes of one user on one node and Redis.
+#include <CLI/CLI.hpp>
+#include <fcntl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <exception>
+#include <iostream>
+
+#include "core/settings.h"
+#include "log.h"
+#include "server.h"
+
+namespace {
+
+struct Options {
+  std::string socket, redis;
+  bool on_demand = false, detach = false;
+  int64_t lease_ms = 10000, idle_ms = 30000;
+};
+
+// Blocked in every thread, read from a descriptor by the main one.
+int end_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&set, signal);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  const int fd = ::signalfd(-1, &set, SFD_CLOEXEC);
+  if (fd < 0) throw flor::core::Error("signalfd failed");
+  return fd;
+}
+
+// What a daemon says goes to a log beside its socket; it begins anew when it has grown large.
+void open_log(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0) return;
+  struct stat info {};
+  constexpr off_t large = 1 << 20;
+  if (::fstat(fd, &info) == 0 && info.st_size > large) [[maybe_unused]]
+    const int cut = ::ftruncate(fd, 0);
+  ::dup2(fd, STDERR_FILENO);
+  ::close(fd);
+}
+
+// `ready`: a pipe to whoever waits for the socket to answer; -1: nobody.
+void serve(const Options& options, int ready) {
+  auto listener = flor::agent::Listener::take(options.socket);
+  if (!listener) return;  // another agent serves this socket: all is well
+  if (ready >= 0) {
+    open_log(options.socket + ".log");
+    [[maybe_unused]] const ssize_t told = ::write(ready, "r", 1);
+    ::close(ready);
+  }
+  const int signals = end_signals();
+  flor::queue::QueueOptions queue;
+  queue.lease = std::chrono::milliseconds(options.lease_ms);
+  flor::agent::Shared shared(options.redis, queue);
+  flor::agent::ServerOptions server;
+  if (options.on_demand) server.idle = std::chrono::milliseconds(options.idle_ms);
+  flor::agent::log_line("serves " + options.socket);
+  flor::agent::Server(std::move(*listener), shared, signals, server).run();
+  flor::agent::log_line("ends");
+}
+
+// The agent is a grandchild of whoever starts it, and the child ends when the socket answers: the starter
+// then has no child that it would have to wait for. Before any thread is started. The exit status.
+int serve_in_background(const Options& options) {
+  int pipe[2];
+  if (::pipe2(pipe, O_CLOEXEC) != 0) throw flor::core::Error("pipe failed");
+  const pid_t child = ::fork();
+  if (child < 0) throw flor::core::Error("fork failed");
+  if (child == 0) {
+    ::close(pipe[0]);
+    ::setsid();
+    [[maybe_unused]] const int root = ::chdir("/");  // pins no file system
+    serve(options, pipe[1]);
+    return 0;
+  }
+  ::close(pipe[1]);
+  char byte = 0;
+  if (::read(pipe[0], &byte, 1) == 1) return 0;
+  int status = 0;
+  return ::waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    Options options;
+    CLI::App app{
+        "flor-agent: claims work, renews leases and publishes progress for this user's training processes "
+        "on this node. The library starts one on demand."};
+    app.set_version_flag("--version", std::string("flor-agent ") + FLOR_VERSION);
+    options.socket = flor::core::agent_socket_path();
+    options.redis = flor::core::Settings::load().get("redis").value_or("");
+    app.add_option("--socket", options.socket, "The unix socket to serve")->capture_default_str();
+    app.add_option("--redis", options.redis,
+                   "Redis for workers that name none (default: FLOR_REDIS, flor.conf)");
+    app.add_flag("--on-demand", options.on_demand, "End 30 s after the last connection ended");
+    app.add_flag("--detach", options.detach,
+                 "Go to the background once the socket answers; log to SOCKET.log");
+    app.add_option("--lease-ms", options.lease_ms, "For tests: length of a lease")
+        ->envname("FLOR_LEASE_MS")
+        ->check(CLI::Range(100, 600000))
+        ->group("");
+    app.add_option("--idle-ms", options.idle_ms, "For tests: what --on-demand waits")
+        ->check(CLI::Range(1, 600000))
+        ->group("");
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      return app.exit(error) == 0 ? 0 : 2;
+    }
+    if (!options.redis.empty()) flor::queue::RedisUrl::parse(options.redis);
+    if (options.detach) return serve_in_background(options);
+    serve(options, -1);
+    return 0;
+  } catch (const flor::core::UsageError& problem) {
+    std::cerr << "flor-agent: " << problem.what() << '\n';
+    return 2;
+  } catch (const std::exception& problem) {
+    std::cerr << "flor-agent: " << problem.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,67 @@
+// The requests of the agent protocol (docs/formats.md, "Agent protocol"): parsed, and checked before anything
+// is done with them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "core/error.h"
+#include "core/json.h"
+
+namespace flor::agent {
+
+constexpr std::size_t max_line = 64 * 1024;  // with its newline
+constexpr int protocol_version = 1;
+
+// A request that makes no sense or cannot be served: answered {"ok":false}, and the connection is closed.
+class Refusal : public core::Error {
+ public:
+  using core::Error::Error;
+};
+
+struct HelloReplay {
+  std::string run_dir, replay, worker, redis;  // redis empty: the agent's own
+  std::string node, gpu, job, task;
+  int64_t pid = 0;
+  std::string segment, fence;  // to go on with a lease; else empty
+  int64_t hi = 0;              // its end as the worker knows it
+};
+struct HelloRecord {
+  std::string run, run_dir, redis;
+};
+struct ClaimRequest {
+  int64_t from = -1;
+};
+struct ProgressRequest {
+  std::string segment;
+  int64_t unit = 0;
+};
+struct RecordProgress {
+  std::string at;
+  int64_t of = -1;
+  double seconds = 0;
+};
+struct CommitRequest {
+  std::string segment;
+  int64_t unit = 0;
+  std::string digest;
+  int64_t bytes = 0;
+  double seconds = 0;
+};
+struct ReleaseRequest {
+  std::string segment, error;
+};
+
+using Request = std::variant<HelloReplay, HelloRecord, ClaimRequest, ProgressRequest, RecordProgress,
+                             CommitRequest, ReleaseRequest>;
+
+// Throws Refusal, in one line that names the field. Every text is within its length, every number within its
+// range, every id a valid one, every path absolute.
+Request parse_request(std::string_view line);
+
+// The answer to a Refusal.
+std::string refusal_line(const std::string& why);
+
+}  // namespace flor::agent

@@ -1,0 +1,115 @@
+#include "queue_link.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "log.h"
+
+namespace flor::agent {
+namespace {
+
+// Between two attempts, so that a Redis that hangs (2 s an attempt) leaves the agent time for its workers.
+constexpr std::chrono::milliseconds first_pause{100}, longest_pause{5000};
+
+}  // namespace
+
+QueueLink::QueueLink(const Place& place, queue::QueueOptions options, Leases& leases)
+    : place_(place), leases_(leases), queue_(place.redis, place.replay, options) {}
+
+void QueueLink::failed(const std::string& why) {
+  if (trouble_.empty()) log_line(why);
+  trouble_ = why;
+  pause_ = std::clamp(pause_ * 2, first_pause, longest_pause);
+  retry_at_ = std::chrono::steady_clock::now() + pause_;
+}
+
+// False when Redis is away. Lets every error but RedisDown out.
+bool QueueLink::attempt(const std::function<void()>& call) {
+  if (!trouble_.empty() && std::chrono::steady_clock::now() < retry_at_) return false;
+  try {
+    call();
+  } catch (const queue::RedisDown& down) {
+    failed(down.what());
+    return false;
+  }
+  if (!trouble_.empty()) log_line("the queue of replay " + place_.replay.id() + " can be used again");
+  trouble_.clear();
+  pause_ = {};
+  return true;
+}
+
+void QueueLink::make(const Remembered& remembered) {
+  if (const auto* unit = std::get_if<queue::Commit>(&remembered.call)) {
+    const auto standing = queue_.commit(*unit);
+    leases_.update(remembered.session, unit->fence, standing);
+    if (standing.lost) {
+      log_line("unit " + std::to_string(unit->unit) + " of worker " + unit->worker +
+               " came late: its segment is another's");
+    }
+  } else {
+    const auto& call = std::get<Release>(remembered.call);
+    queue_.release(call.segment, call.fence, call.error);
+  }
+}
+
+// In order: a commit is refused before those of earlier units.
+bool QueueLink::flush() {
+  while (!remembered_.empty()) {
+    try {
+      if (!attempt([this] { make(remembered_.front()); })) return false;
+    } catch (const std::exception& problem) {
+      failed(problem.what());
+      return false;
+    }
+    remembered_.pop_front();
+  }
+  return true;
+}
+
+void QueueLink::retry(bool now) {
+  if (now) retry_at_ = {};
+  flush();
+}
+
+std::optional<queue::Claim> QueueLink::claim(const std::string& worker, int64_t from) {
+  queue::Claim out;
+  if (!flush() || !attempt([&] { out = queue_.claim(worker, from); })) return std::nullopt;
+  return out;
+}
+
+std::optional<queue::Standing> QueueLink::commit(uint64_t session, const queue::Commit& unit) {
+  std::optional<queue::Standing> out;
+  try {
+    if (flush() && attempt([&] { out = queue_.commit(unit); })) return out;
+  } catch (const std::exception& problem) {
+    failed(problem.what());
+  }
+  remembered_.push_back({session, unit});
+  return std::nullopt;
+}
+
+void QueueLink::release(const std::string& segment, const std::string& fence, const std::string& error) {
+  remembered_.push_back({0, Release{segment, fence, error}});
+  flush();
+}
+
+std::optional<queue::Standing> QueueLink::renew(const std::string& segment, const std::string& fence) {
+  std::optional<queue::Standing> out;
+  attempt([&] { out = queue_.renew(segment, fence); });
+  return out;
+}
+
+void QueueLink::join(const queue::WorkerInfo& worker) {
+  attempt([&] { queue_.join(worker); });
+}
+
+void QueueLink::leave(const std::string& worker) {
+  try {
+    attempt([&] { queue_.leave(worker); });
+  } catch (const std::exception& problem) {
+    log_line(problem.what());
+  }
+}
+
+}  // namespace flor::agent

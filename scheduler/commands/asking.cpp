@@ -1,0 +1,170 @@
+#include "commands/asking.h"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "commands/options.h"
+#include "commands/probing.h"
+#include "core/digest.h"
+#include "core/durable.h"
+#include "core/error.h"
+#include "core/json_lines.h"
+#include "dispatch/process.h"
+#include "plan/cut.h"
+#include "plan/history.h"
+#include "plan/question.h"
+#include "plan/selection.h"
+#include "plan/units.h"
+#include "results/results.h"
+
+namespace flor::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "epoch 7 of 12"
+std::string progress_of(const core::RecordedLoop& loop, std::size_t finished) {
+  std::string text = loop.name + " " + std::to_string(finished);
+  const int64_t all = loop.range ? loop.end - loop.begin : loop.end;
+  if (all >= 0) text += " of " + std::to_string(all);
+  return text;
+}
+
+const core::RecordedLoop& require_loop(const core::RunDir& run, const core::Manifest& manifest) {
+  const core::RecordedLoop* loop = manifest.main_loop();
+  if (loop == nullptr) {
+    throw core::UsageError("run " + run.id() + " has no loop to replay: its program entered no flor::loop");
+  }
+  return *loop;
+}
+
+// A run that did not end by itself is replayed only where the user says which part.
+void require_ended(const Request& request, const core::Manifest& manifest, std::size_t finished,
+                   const std::string& range) {
+  if (manifest.status != "recording" || !request.epochs.empty()) return;
+  const std::string name = "run " + request.run.id();
+  const std::string where = progress_of(*manifest.main_loop(), finished);
+  const std::string offer = "; --epochs " + range + " replays what exists";
+  if (request.run.is_being_recorded()) {
+    throw core::UsageError(name + " is still being recorded, after " + where + offer);
+  }
+  throw core::UsageError(name + " is incomplete: its recording stopped after " + where + offer);
+}
+
+std::vector<core::Json> restores_of(const core::RunDir& run) {
+  std::vector<core::Json> rows;
+  for (const auto& replay : run.all_replays()) {
+    try {
+      auto more = core::read_json_lines(replay.timeline()).rows;
+      rows.insert(rows.end(), more.begin(), more.end());
+    } catch (const core::Error&) {
+      // A damaged timeline of a replay costs an estimate, nothing else.
+    }
+  }
+  return rows;
+}
+
+void add_notes(Asked& asked) {
+  const auto& manifest = asked.manifest;
+  if (manifest.status == "failed") {
+    asked.notes.push_back("the recorded program ended with exit code " +
+                          std::to_string(manifest.exit_code.value_or(-1)) +
+                          "; its finished iterations are replayed");
+  }
+  if (manifest.status == "damaged") {
+    asked.notes.push_back("a write failed while run " + asked.run.id() +
+                          " was recorded; what is there is replayed");
+  }
+}
+
+}  // namespace
+
+Asked ask(const Request& request) {
+  if (request.program.empty()) {
+    throw core::UsageError("name the program behind --: flor replay " + request.run.id() + " -- ./train …");
+  }
+  Asked asked;
+  asked.run = request.run;
+  asked.manifest = core::read_manifest_and_progress(request.run);
+  const core::RecordedLoop& loop = require_loop(request.run, asked.manifest);
+  const auto timeline = core::read_json_lines(request.run.timeline()).rows;
+  const auto history =
+      plan::history_of(asked.manifest, timeline, plan::restore_costs(timeline, restores_of(request.run)));
+  core::Plan& out = asked.plan;
+  out.complete = asked.manifest.complete();
+  out.units = plan::units_of(history, out.complete);
+  if (out.units.empty()) {
+    throw core::UsageError("run " + request.run.id() + " has no finished iteration of its loop " + loop.name +
+                           ": there is nothing to replay");
+  }
+  require_ended(request, asked.manifest, history.iterations.size(), plan::range_of(out.units));
+  const plan::LoopRange range =
+      request.epochs.empty() ? plan::LoopRange{} : plan::parse_range(request.epochs);
+  out.selected = plan::select(out.units, range);
+
+  const fs::path program = fs::absolute(dispatch::find_program(request.program.front()));
+  const Probing probing =
+      probe(request.run, asked.manifest, program, request.program, request.probe, plan::blocks_of(timeline));
+  out.run = request.run.id();
+  out.command = request.program;
+  out.any_device = request.any_device;
+  out.execute_all = probing.execution.all;
+  out.execute = probing.execution.blocks;
+  out.probes = probing.probes;
+  out.reasons = probing.reasons;
+  out.question = plan::digest_of({out.run, asked.manifest.attempt, probing.program, out.command, out.selected,
+                                  out.execute_all, out.execute, out.any_device});
+  asked.costs = plan::working_costs(history, out.units, probing.execution);
+  add_notes(asked);
+  return asked;
+}
+
+core::FileLock lock_planning(const core::RunDir& run) {
+  core::create_directories_durably(run.replays());
+  return core::FileLock::take(run.replays() / ".planning.lock");
+}
+
+std::optional<core::ReplayDir> unfinished(const Asked& asked) {
+  auto replays = asked.run.all_replays();
+  std::reverse(replays.begin(), replays.end());
+  for (const auto& replay : replays) {
+    try {
+      if (core::read_plan(replay).question != asked.plan.question) continue;
+      if (!results::read_verdict(replay)) return replay;
+    } catch (const core::Error&) {
+      // A damaged plan answers nothing; a damaged verdict is given anew by a new replay.
+    }
+  }
+  return std::nullopt;
+}
+
+core::Plan publish(const Asked& asked, const core::ReplayDir& replay, std::size_t workers) {
+  if (fs::exists(replay.plan())) return core::read_plan(replay);
+  core::Plan out = asked.plan;
+  out.replay = replay.id();
+  plan::cut(out, asked.costs, workers);
+  core::create_directories_durably(replay.units());
+  core::create_directories_durably(replay.workers());
+  const std::string text =
+      core::to_json(out).dump(1, ' ', false, core::Json::error_handler_t::replace) + "\n";
+  if (core::publish_once(replay.plan(), text) == core::Published::different) return core::read_plan(replay);
+  return out;
+}
+
+std::vector<int64_t> units_done(const core::ReplayDir& replay, const core::Plan& plan) {
+  // One listing, however many units. Opening the directory also makes NFS look again.
+  std::vector<int64_t> done;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(replay.units(), ignored)) {
+    const std::string stem = entry.path().stem().string();
+    int64_t id = -1;
+    const auto [end, error] = std::from_chars(stem.data(), stem.data() + stem.size(), id);
+    if (error != std::errc() || end != stem.data() + stem.size() || entry.path() != replay.unit(id)) continue;
+    if (id >= plan.selected.first && id < plan.selected.second) done.push_back(id);
+  }
+  std::sort(done.begin(), done.end());
+  return done;
+}
+
+}  // namespace flor::commands

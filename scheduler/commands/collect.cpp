@@ -1,0 +1,98 @@
+// flor collect: merges the units of a replay and gives the verdict, when all are there. May be repeated.
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <memory>
+
+#include "commands/asking.h"
+#include "commands/commands.h"
+#include "commands/monitor.h"
+#include "commands/options.h"
+#include "commands/summary.h"
+#include "core/error.h"
+#include "core/settings.h"
+#include "results/results.h"
+
+namespace flor::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Flags {
+  std::string replay, store;
+};
+
+core::ReplayDir find_replay(const std::string& text, const core::Store& store, core::RunDir& run) {
+  const auto slash = text.find('/');
+  if (slash == std::string::npos) throw core::UsageError("flor collect takes RUN/REPLAY, not '" + text + "'");
+  run = store.find(text.substr(0, slash));
+  const core::ReplayDir replay = run.replay(text.substr(slash + 1));
+  if (!fs::exists(replay.plan())) {
+    throw core::UsageError("run " + run.id() + " has no replay '" + replay.id() + "' (`flor show " +
+                           run.id() + "` lists them)");
+  }
+  return replay;
+}
+
+// From the plan to the last unit's file.
+double seconds_between(const core::ReplayDir& replay, const core::Plan& plan) {
+  const auto begin = fs::last_write_time(replay.plan());
+  auto end = begin;
+  for (int64_t id = plan.selected.first; id < plan.selected.second; ++id) {
+    end = std::max(end, fs::last_write_time(replay.unit(id)));
+  }
+  return std::chrono::duration<double>(end - begin).count();
+}
+
+// What Redis knows of the workers; then its keys are no longer needed.
+std::vector<core::Json> take_workers(const core::ReplayDir& replay) {
+  const auto redis = core::Settings::load().get("redis");
+  if (!redis) return {};
+  try {
+    queue::Queue queue(*redis, replay);
+    WorkerLog log;
+    log.look(queue.status());
+    auto rows = log.rows(queue.done());
+    queue.remove();
+    return rows;
+  } catch (const core::Error&) {
+    return {};  // the verdict does without
+  }
+}
+
+int collect(const Flags& flags) {
+  core::RunDir run;
+  const core::ReplayDir replay = find_replay(flags.replay, store_of(flags.store), run);
+  const core::Plan plan = core::read_plan(replay);
+  // Workers that leave together all call this.
+  const core::FileLock collecting = core::FileLock::take(replay.path / ".collecting.lock");
+  auto verdict = results::read_verdict(replay);
+  if (!verdict) {
+    const auto selected = static_cast<std::size_t>(plan.selected.second - plan.selected.first);
+    const std::size_t done = units_done(replay, plan).size();
+    if (done < selected) {
+      throw core::Error("replay " + flags.replay + " is not finished: " + std::to_string(done) + " of " +
+                        counted(selected, "unit") + " are done");
+    }
+    results::Extras extras;
+    extras.seconds = seconds_between(replay, plan);
+    extras.workers = take_workers(replay);
+    verdict = results::collect(run, replay, plan, extras);
+  }
+  std::cout << summary(plan, *verdict, true) << "\n" << std::flush;
+  return exit_code_of(verdict->judgement);
+}
+
+}  // namespace
+
+void add_collect(CLI::App& app, Outcome& outcome) {
+  CLI::App* command =
+      app.add_subcommand("collect", "Merge a finished replay and give its verdict: flor collect RUN/REPLAY");
+  command->group("");  // hidden: the library calls it
+  auto flags = std::make_shared<Flags>();
+  command->add_option("replay", flags->replay, "RUN/REPLAY")->required();
+  command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
+  command->callback([flags, &outcome] { outcome.code = collect(*flags); });
+}
+
+}  // namespace flor::commands

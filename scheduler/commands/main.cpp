@@ -1,0 +1,80 @@
+// flor: records training runs, replays them in parallel, and shows what they logged.
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "commands/commands.h"
+#include "core/error.h"
+
+namespace {
+
+using flor::commands::Outcome;
+
+// Everything on one line: a message may quote what a program or a server said.
+std::string one_line(std::string text) {
+  text.erase(text.find_last_not_of(" \t\r\n") + 1);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+bool is_command(const CLI::App& app, const std::string& word) {
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  return std::any_of(commands.begin(), commands.end(),
+                     [&](const CLI::App* one) { return one->get_name() == word; });
+}
+
+bool takes_program(const std::string& command) {
+  return command == "record" || command == "replay" || command == "prepare" || command == "check";
+}
+
+int parse_and_run(CLI::App& app, Outcome& outcome, int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const auto mark = std::find(words.begin(), words.end(), "--");
+  if (mark != words.end()) {
+    outcome.program.assign(mark + 1, words.end());
+    words.erase(mark, words.end());
+  }
+  if (!outcome.program.empty() && !words.empty() && !takes_program(words.front())) {
+    throw flor::core::UsageError("flor " + words.front() + " takes no program behind --");
+  }
+  if (!words.empty() && words.front().rfind('-', 0) != 0 && !is_command(app, words.front())) {
+    throw flor::core::UsageError("there is no command '" + words.front() + "'; flor --help lists them");
+  }
+  std::reverse(words.begin(), words.end());  // as CLI11 wants them
+  app.parse(words);
+  return outcome.code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Record a LibTorch training run; replay it in parallel, with log statements added later.",
+               "flor"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", FLOR_VERSION);
+  Outcome outcome;
+  flor::commands::add_record(app, outcome);
+  flor::commands::add_replay(app, outcome);
+  flor::commands::add_prepare(app, outcome);
+  flor::commands::add_collect(app, outcome);
+  flor::commands::add_runs(app, outcome);
+  flor::commands::add_show(app, outcome);
+  flor::commands::add_log(app, outcome);
+  flor::commands::add_check(app, outcome);
+  try {
+    return parse_and_run(app, outcome, argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked);
+  } catch (const CLI::ParseError& problem) {
+    std::cerr << "flor: " << one_line(problem.what()) << " (see flor --help)\n";
+    return flor::commands::kUsage;
+  } catch (const flor::core::UsageError& problem) {
+    std::cerr << "flor: " << one_line(problem.what()) << "\n";
+    return flor::commands::kUsage;
+  } catch (const std::exception& problem) {
+    std::cerr << "flor: " << one_line(problem.what()) << "\n";
+    return flor::commands::kFailed;
+  }
+}

@@ -1,0 +1,204 @@
+#include "commands/monitor.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "commands/asking.h"
+#include "commands/options.h"
+#include "core/durable.h"
+
+namespace flor::commands {
+namespace {
+
+using core::field;
+using core::Json;
+
+constexpr auto kLookEvery = std::chrono::milliseconds(100);
+constexpr auto kTendEvery = std::chrono::seconds(1);
+
+// After so many rounds of workers without a new unit, no further one is begun.
+constexpr int kIdleRounds = 2;
+
+// A worker that ends may have published its last unit an instant before.
+constexpr auto kSettle = std::chrono::milliseconds(300);
+
+}  // namespace
+
+void WorkerLog::look(const queue::Status& status) {
+  for (const auto& worker : status.workers) workers_[worker.id] = worker;
+}
+
+std::vector<Json> WorkerLog::rows(const std::vector<queue::DoneUnit>& done) const {
+  std::map<std::string, std::vector<int64_t>> units;
+  std::map<std::string, double> seconds;
+  for (const auto& [id, worker] : workers_) units[id];
+  for (const auto& unit : done) {
+    if (unit.worker.empty()) continue;
+    units[unit.worker].push_back(unit.unit);
+    seconds[unit.worker] += unit.seconds;
+  }
+  std::vector<Json> rows;
+  for (auto& [id, committed] : units) {
+    std::sort(committed.begin(), committed.end());
+    const auto known = workers_.find(id);
+    const queue::WorkerInfo info = known == workers_.end() ? queue::WorkerInfo{} : known->second;
+    rows.push_back({{"worker", id},
+                    {"node", info.node},
+                    {"gpu", info.gpu},
+                    {"job", info.job},
+                    {"task", info.task},
+                    {"units", committed},
+                    {"seconds", seconds[id]}});
+  }
+  return rows;
+}
+
+Monitor::Monitor(core::ReplayDir replay, const core::Plan& plan, dispatch::Launcher& launcher,
+                 queue::Queue& queue, Display& display, const Interrupt& interrupt)
+    : replay_(std::move(replay)),
+      plan_(plan),
+      launcher_(launcher),
+      queue_(queue),
+      display_(display),
+      interrupt_(interrupt) {
+  units_ = static_cast<std::size_t>(plan.selected.second - plan.selected.first);
+  std::set<int64_t> all;
+  for (int64_t id = plan.selected.first; id < plan.selected.second; ++id) all.insert(id);
+  cost_ = cost_of(all);
+}
+
+double Monitor::cost_of(const std::set<int64_t>& units) const {
+  double cost = 0;
+  for (const int64_t id : units) {
+    const auto& unit = plan_.units[static_cast<std::size_t>(id)];
+    // Which blocks execute is in the plan, what each costs is not: one measure for all units is enough for a
+    // rate.
+    cost += unit.restore + (plan_.execute_all || !plan_.execute.empty() ? unit.cost : unit.skip_cost);
+  }
+  return cost;
+}
+
+double Monitor::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+}
+
+bool Monitor::count() {
+  const std::size_t before = done_.size();
+  for (const int64_t id : units_done(replay_, plan_)) done_.insert(id);
+  return done_.size() > before;
+}
+
+Snapshot Monitor::snapshot(const dispatch::Liveness& alive) const {
+  Snapshot now;
+  now.done = done_.size();
+  now.units = units_;
+  now.cost_done = cost_of(done_) - cost_before_;
+  now.cost = cost_ - cost_before_;
+  now.elapsed = seconds();
+  now.makespan = plan_.makespan;
+  now.running = alive.running;
+  now.waiting = alive.waiting;
+  return now;
+}
+
+// What a worker wrote that found that the question cannot be answered.
+std::string Monitor::refused() {
+  if (!core::fs::exists(replay_.failure())) return "";
+  const Json json = Json::parse(core::read_file(replay_.failure()), nullptr, false);
+  return field<std::string>(json, "error", "a worker gave up; see " + replay_.failure().string());
+}
+
+// Keeps the queue in place whatever happens to Redis. False: a segment has failed for good.
+bool Monitor::tend_queue(std::string& why) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - tended_ < kTendEvery) return true;
+  tended_ = now;
+  try {
+    queue_.ensure(plan_);
+    queue_.reap();
+    const queue::Status status = queue_.status();
+    log_.look(status);
+    if (redis_down_) display_.say("Redis answers again");
+    redis_down_ = false;
+    for (const auto& segment : status.segments) {
+      if (segment.state != "failed") continue;
+      why = "unit " + std::to_string(segment.cur) + " failed " +
+            (segment.tries > 1 ? std::to_string(segment.tries) + " times" : std::string("for good")) +
+            (segment.error.empty() ? "" : ": " + segment.error);
+      return false;
+    }
+  } catch (const queue::RedisDown& problem) {
+    if (!redis_down_)
+      display_.say(std::string("Redis does not answer, the workers wait for it: ") + problem.what());
+    redis_down_ = true;
+  }
+  return true;
+}
+
+// All workers have gone and units are missing. False: it is of no use to start others.
+bool Monitor::restart(std::size_t workers, Watched& out) {
+  const std::size_t missing = units_ - done_.size();
+  idle_rounds_ = done_.size() == done_at_start_ ? idle_rounds_ + 1 : 0;
+  // Workers that never got on would not the next time either.
+  if (done_.size() == done_at_begin_ || idle_rounds_ >= kIdleRounds) {
+    const std::string tail = launcher_.failure_tail();
+    out.why = "every worker has gone, and " + std::to_string(missing) + " of " + counted(units_, "unit") +
+              (missing == 1 ? " is" : " are") + " missing" + (tail.empty() ? "" : "; the end of " + tail);
+    return false;
+  }
+  display_.say("every worker has gone; starting others for the " + counted(missing, "unit") + " that " +
+               (missing == 1 ? "is" : "are") + " missing");
+  done_at_start_ = done_.size();
+  launcher_.start(std::min(workers, missing));
+  return true;
+}
+
+std::vector<Json> Monitor::worker_rows() {
+  std::vector<queue::DoneUnit> done;
+  try {
+    log_.look(queue_.status());
+    done = queue_.done();
+  } catch (const queue::RedisDown&) {
+    // The verdict does without.
+  }
+  return log_.rows(done);
+}
+
+Watched Monitor::watch(std::size_t workers) {
+  Watched out;
+  begun_ = std::chrono::steady_clock::now();
+  count();
+  done_at_begin_ = done_at_start_ = done_.size();
+  cost_before_ = cost_of(done_);
+  auto end = [&](End how) {
+    out.end = how;
+    out.seconds = seconds();
+    display_.end_bar();
+    if (how != End::done) launcher_.cancel();
+    return out;
+  };
+  while (true) {
+    const dispatch::Liveness alive = launcher_.liveness();
+    count();
+    display_.show(snapshot(alive));
+    if (done_.size() == units_) return end(End::done);
+    if (interrupt_.happened()) return end(End::interrupted);
+    out.why = refused();
+    if (!out.why.empty()) return end(End::failed);
+    if (!tend_queue(out.why)) {
+      const std::string tail = launcher_.failure_tail();
+      if (!tail.empty()) out.why += "\nthe end of " + tail;
+      return end(End::failed);
+    }
+    if (!alive.any()) {
+      std::this_thread::sleep_for(kSettle);
+      count();
+      out.why = refused();
+      if (!out.why.empty()) return end(End::failed);
+      if (done_.size() < units_ && !restart(workers, out)) return end(End::failed);
+    }
+    std::this_thread::sleep_for(kLookEvery);
+  }
+}
+
+}  // namespace flor::commands

@@ -1,0 +1,31 @@
+// Which blocks a replay executes: the comparison of recorded and present sources, or what the user says
+// instead.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/manifest.h"
+#include "core/plan.h"
+#include "core/store.h"
+#include "plan/history.h"
+
+namespace flor::commands {
+
+struct Probing {
+  plan::Execution execution;
+  std::vector<core::Probe> probes;
+  std::vector<std::string> reasons;            // one line each
+  std::map<std::string, std::string> program;  // what the program is: digests by file
+};
+
+// `wanted` as in --probe; `blocks`: all of the record. Reads the program file, today's sources and the copies
+// in the run's directory. Throws core::UsageError for a block that the record does not have.
+Probing probe(const core::RunDir& run, const core::Manifest& manifest, const std::filesystem::path& program,
+              const std::vector<std::string>& command, const std::string& wanted,
+              const std::set<std::string>& blocks);
+
+}  // namespace flor::commands

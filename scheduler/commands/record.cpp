@@ -1,0 +1,176 @@
+// flor record: runs a program with recording asked for, without Slurm.
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <system_error>
+
+#include "commands/commands.h"
+#include "commands/options.h"
+#include "core/durable.h"
+#include "core/error.h"
+#include "core/json_lines.h"
+#include "core/manifest.h"
+#include "core/settings.h"
+#include "dispatch/process.h"
+
+namespace flor::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Flags {
+  std::string epsilon, store, name;
+  std::int64_t every = 0;
+  std::vector<std::string> args;
+};
+
+std::atomic<pid_t> training{0};
+
+// A Ctrl-C on the terminal reaches the program by itself; what others send us is passed on.
+void pass_on(int signal, siginfo_t* info, void*) {
+  const pid_t pid = training.load();
+  if (pid > 0 && info->si_code != SI_KERNEL) ::kill(pid, signal);
+}
+
+void require_epsilon(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool number = !text.empty() && end == text.c_str() + text.size();
+  if (!number || !std::isfinite(value) || value <= 0 || value >= 1e6) {
+    throw core::UsageError(
+        "epsilon is the share of training time that recording may cost, a number above 0 such as "
+        "0.0667; '" +
+        text + "' is not (--epsilon, FLOR_EPSILON)");
+  }
+}
+
+void require_free(const core::Store& store, const std::string& name) {
+  const fs::path label = store.label(name);
+  std::error_code ignored;
+  if (!fs::is_symlink(fs::symlink_status(label, ignored))) return;
+  const std::string run = fs::read_symlink(label, ignored).filename().string();
+  throw core::UsageError("the name '" + name + "' is taken by run " + run + " in the store " +
+                         store.path().string() + "; choose another (--name)");
+}
+
+// Those of the environment, and the flags behind them: the later ones count.
+std::string arguments_of(const std::vector<std::string>& flags) {
+  std::string lines = core::environment_variable("FLOR_ARGS").value_or("");
+  for (const auto& arg : flags) {
+    const auto equals = arg.find('=');
+    if (equals == std::string::npos || equals == 0 || arg.find('\n') != std::string::npos) {
+      throw core::UsageError("--arg takes NAME=VALUE, such as --arg lr=0.1; '" + arg + "' is not");
+    }
+    if (!lines.empty() && lines.back() != '\n') lines += '\n';
+    lines += arg;
+  }
+  return lines;
+}
+
+int run_to_end(const dispatch::Spawn& what) {
+  struct sigaction action {};
+  action.sa_sigaction = pass_on;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2})
+    ::sigaction(signal, &action, nullptr);
+  training = dispatch::spawn(what);
+  int status = 0;
+  while (::waitpid(training, &status, 0) < 0) {
+    if (errno != EINTR)
+      throw std::system_error(errno, std::generic_category(), "cannot wait for the program");
+  }
+  training = 0;
+  return dispatch::exit_code_of(status);
+}
+
+// One line on what was recorded. stdout is the program's.
+void report(const core::Store& store, const std::string& launch, const std::string& program) {
+  const fs::path file = store.launch(launch);
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) {
+    std::cerr << "flor: warning: nothing was recorded: " << program
+              << " reached no flor::loop; is it built with libflor?\n";
+    return;
+  }
+  std::string id = core::read_file(file);
+  id.erase(id.find_last_not_of(" \n") + 1);
+  const core::RunDir run = store.run(id);
+  const core::Manifest manifest = core::read_manifest(run);
+  std::size_t checkpoints = 0;
+  for (const auto& row : core::read_json_lines(run.timeline()).rows) {
+    if (core::field<std::string>(row, "kind", "") == "checkpoint") ++checkpoints;
+  }
+  const std::string status = manifest.status == "recording" ? "killed" : manifest.status;
+  std::cerr << "flor: recorded run " << id << (manifest.name.empty() ? "" : " (" + manifest.name + ")")
+            << ": " << status << ", " << counted(checkpoints, "checkpoint") << "\n";
+}
+
+void record(const Flags& flags, Outcome& outcome) {
+  if (outcome.program.empty()) {
+    throw core::UsageError("flor record runs the program behind --: flor record -- ./train");
+  }
+  if (flags.every < 0) {
+    throw core::UsageError("--every takes a number of executions, 0 for the adaptive policy; '" +
+                           std::to_string(flags.every) + "' is not");
+  }
+  const core::Settings settings = core::Settings::load();
+  const auto epsilon = flags.epsilon.empty() ? settings.get("epsilon") : flags.epsilon;
+  if (epsilon) require_epsilon(*epsilon);
+  const std::string name = flags.name.empty() ? settings.get("name").value_or("") : flags.name;
+  const core::Store store = store_of(flags.store);
+
+  dispatch::Spawn what;
+  what.command = outcome.program;
+  what.environment = dispatch::present_environment();
+  for (const char* other : {"FLOR_REPLAY", "FLOR_PROBE", "FLOR_EPOCHS"}) what.environment.erase(other);
+  dispatch::find_program(outcome.program.front());  // before anything is written
+  store.require_writable();
+  if (!name.empty()) require_free(store, name);
+
+  const std::string launch = core::new_id("local-");
+  auto& environment = what.environment;
+  environment["FLOR_RECORD"] = "1";
+  environment["FLOR_STORE"] = store.path().string();
+  environment["FLOR_LAUNCH"] = launch;
+  environment["FLOR_BIN"] = own_directory().string();
+  if (epsilon) environment["FLOR_EPSILON"] = *epsilon;
+  if (!name.empty()) environment["FLOR_NAME"] = name;
+  if (flags.every > 0) environment["FLOR_EVERY"] = std::to_string(flags.every);
+  const std::string arguments = arguments_of(flags.args);
+  if (!arguments.empty()) environment["FLOR_ARGS"] = arguments;
+
+  outcome.code = run_to_end(what);
+  try {
+    report(store, launch, outcome.program.front());
+  } catch (const std::exception& problem) {
+    std::cerr << "flor: warning: " << problem.what() << "\n";  // the program's exit code stands
+  }
+}
+
+}  // namespace
+
+void add_record(CLI::App& app, Outcome& outcome) {
+  CLI::App* command =
+      app.add_subcommand("record", "Run a program and record it: flor record [flags] -- ./train …");
+  auto flags = std::make_shared<Flags>();
+  command->add_option("--epsilon,--flor-epsilon", flags->epsilon,
+                      "share of the training time that recording may cost (default 0.0667)");
+  command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
+  command->add_option("--name,--flor-name", flags->name, "a label for the run, unique per store and user");
+  command->add_option(
+      "--every,--flor-every", flags->every,
+      "a checkpoint after every N-th execution of a block, whatever it costs (default 0: adaptive)");
+  command
+      ->add_option("--arg,--flor-arg", flags->args, "a hyper-parameter for flor::arg, NAME=VALUE; repeatable")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->callback([flags, &outcome] { record(*flags, outcome); });
+}
+
+}  // namespace flor::commands

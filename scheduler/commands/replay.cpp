@@ -1,0 +1,234 @@
+// flor replay: asks a recorded run a question and watches until it is answered.
+#include <algorithm>
+#include <charconv>
+#include <iostream>
+#include <memory>
+
+#include "commands/asking.h"
+#include "commands/commands.h"
+#include "commands/monitor.h"
+#include "commands/options.h"
+#include "commands/summary.h"
+#include "commands/workplace.h"
+#include "core/durable.h"
+#include "core/error.h"
+#include "results/results.h"
+
+namespace flor::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kLeaveWithin = std::chrono::seconds(10);
+
+struct Flags {
+  std::string run, store, epochs;
+  std::string workers = "auto";
+  std::string probe = "auto";
+  bool any_device = false, json = false;
+  WorkplaceFlags place;
+};
+
+// A replay that was begun and got no plan leaves nothing behind.
+class Draft {
+ public:
+  explicit Draft(core::ReplayDir replay) : replay_(std::move(replay)) {
+    core::create_directories_durably(replay_.workers());
+  }
+  ~Draft() {
+    std::error_code ignored;
+    if (!fs::exists(replay_.plan(), ignored)) fs::remove_all(replay_.path, ignored);
+  }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+
+ private:
+  core::ReplayDir replay_;
+};
+
+// Nothing: auto.
+std::optional<std::size_t> workers_of(const std::string& text) {
+  if (text == "auto") return std::nullopt;
+  std::size_t n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error != std::errc() || end != text.data() + text.size() || n < 1 || n > 100000) {
+    throw core::UsageError("--workers takes auto or a number from 1, not '" + text + "'");
+  }
+  return n;
+}
+
+class Replay {
+ public:
+  Replay(const Flags& flags, const std::vector<std::string>& program)
+      : flags_(flags),
+        wanted_(workers_of(flags.workers)),
+        store_(store_of(flags.store)),
+        asked_(ask({store_.find(flags.run), flags.epochs, flags.probe, flags.any_device, program})),
+        display_(flags.json ? Show::json : Show::text) {}
+
+  int answer() {
+    for (const auto& note : asked_.notes) display_.say(note);
+    open();
+    queue_ = std::make_unique<queue::Queue>(place_.redis, replay_);
+    queue_->ensure(plan_);
+    const std::size_t missing = selected() - before_;
+    workers_ = std::min(workers_, std::max<std::size_t>(missing, 1));
+    Monitor monitor(replay_, plan_, *place_.launcher, *queue_, display_, interrupt_);
+    if (missing > 0) {
+      launch();
+      const Watched watched = monitor.watch(workers_);
+      if (watched.end != End::done) return stop(watched);
+      seconds_ = watched.seconds;
+    }
+    place_.launcher->finish(kLeaveWithin);
+    return finish(monitor);
+  }
+
+ private:
+  std::size_t selected() const {
+    return static_cast<std::size_t>(asked_.plan.selected.second - asked_.plan.selected.first);
+  }
+
+  // Finds or begins the replay, with the place where it runs; publishes the plan.
+  void open() {
+    const core::FileLock planning = lock_planning(asked_.run);
+    const auto existing = unfinished(asked_);
+    replay_ = existing ? *existing : asked_.run.replay(core::new_id("r"));
+    draft_ = std::make_unique<Draft>(replay_);
+    answering_ = core::FileLock::try_take(replay_.path / ".answering.lock");
+    if (!answering_) {
+      throw core::Error("this question is being answered by another flor replay (" + replay_.id() +
+                        "); wait for it, or end it and start this again");
+    }
+    place_ = open_workplace(store_, asked_, replay_, flags_.place);
+    for (const auto& note : place_.notes) display_.say(note);
+    if (existing) place_.launcher->adopt();
+    workers_ = std::min(wanted_ ? *wanted_ : place_.launcher->free_places(), selected());
+    plan_ = publish(asked_, replay_, workers_);
+    if (existing) resume();
+  }
+
+  // What an earlier command had given up is tried again.
+  void resume() {
+    before_ = units_done(replay_, plan_).size();
+    display_.say("going on with replay " + replay_.id() + ": " + std::to_string(before_) + " of " +
+                 counted(selected(), "unit") + (selected() == 1 ? " is done" : " are done"));
+    fs::remove(replay_.failure());
+    queue::Queue queue(place_.redis, replay_);
+    const auto status = queue.status();
+    const bool failed = std::any_of(status.segments.begin(), status.segments.end(),
+                                    [](const auto& segment) { return segment.state == "failed"; });
+    if (failed) queue.remove();  // ensure() builds it anew from the store
+  }
+
+  void launch() {
+    const bool adopted = place_.launcher->liveness().any();
+    if (!adopted) place_.launcher->start(workers_);
+    display_.event({{"event", "start"},
+                    {"run", plan_.run},
+                    {"replay", plan_.replay},
+                    {"units", selected()},
+                    {"workers", workers_},
+                    {"launcher", place_.launcher->name()}});
+    display_.say("replay " + plan_.replay + " of run " + plan_.run + ": " + counted(selected(), "unit") +
+                 ", " + place_.launcher->name() + ": " + place_.launcher->describe() +
+                 (adopted ? " (still running)" : "") + ", about " + shown_seconds(plan_.makespan));
+  }
+
+  int stop(const Watched& watched) {
+    const std::size_t done = units_done(replay_, plan_).size();
+    const std::string kept = std::to_string(done) + " of " + counted(selected(), "unit") +
+                             (selected() == 1 ? " is" : " are") +
+                             " done and kept; the same command goes on from there";
+    const bool interrupted = watched.end == End::interrupted;
+    const std::string why = interrupted ? "stopped" : watched.why;
+    display_.event({{"event", interrupted ? "stopped" : "failed"},
+                    {"error", why},
+                    {"done", done},
+                    {"units", selected()}});
+    std::cerr << "flor: " << why << (why.find('\n') == std::string::npos ? "; " : "\nflor: ") << kept << "\n";
+    return kFailed;
+  }
+
+  int finish(Monitor& monitor) {
+    results::Extras extras;
+    extras.seconds = seconds_;
+    extras.workers = monitor.worker_rows();
+    const results::Verdict verdict = results::collect(asked_.run, replay_, plan_, extras);
+    try {
+      queue_->remove();
+    } catch (const queue::RedisDown&) {
+      // A Redis that is gone holds no keys; one that comes back with them holds a few kilobytes.
+    }
+    display_.event(summary_json(plan_, verdict));
+    display_.say(summary(plan_, verdict, before_ == 0));
+    return exit_code_of(verdict.judgement);
+  }
+
+  const Flags& flags_;
+  std::optional<std::size_t> wanted_;
+  core::Store store_;
+  Asked asked_;
+  Display display_;
+  Interrupt interrupt_;
+  core::ReplayDir replay_;
+  std::unique_ptr<Draft> draft_;
+  std::optional<core::FileLock> answering_;
+  Workplace place_;
+  core::Plan plan_;
+  std::unique_ptr<queue::Queue> queue_;
+  std::size_t workers_ = 1;
+  std::size_t before_ = 0;  // units that an earlier command had brought
+  double seconds_ = 0;
+};
+
+void add_sbatch_flags(CLI::App& command, dispatch::SbatchFlags& sbatch) {
+  const struct {
+    const char* name;
+    std::string& value;
+  } passed[] = {{"--partition", sbatch.partition},
+                {"--qos", sbatch.qos},
+                {"--time", sbatch.time},
+                {"--gres", sbatch.gres},
+                {"--account", sbatch.account},
+                {"--constraint", sbatch.constraint},
+                {"--cpus-per-task", sbatch.cpus_per_task},
+                {"--mem", sbatch.mem}};
+  for (const auto& option : passed) {
+    command.add_option(option.name, option.value, "for sbatch, of each worker")->group("Slurm");
+  }
+  command
+      .add_option("--sbatch-option", sbatch.others,
+                  "any other option of sbatch, whole: --sbatch-option=--nice=100; "
+                  "repeatable")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->group("Slurm");
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app, Outcome& outcome) {
+  CLI::App* command = app.add_subcommand("replay",
+                                         "Run an edited program again from a run's checkpoints, in parallel: "
+                                         "flor replay RUN [flags] -- ./train …");
+  auto flags = std::make_shared<Flags>();
+  command->add_option("run", flags->run, "the run: its id, its name, or the beginning of its id")->required();
+  command->add_option("--epochs", flags->epochs, "only these values of the main loop: 40:60 is 40 … 59");
+  command->add_option("--workers", flags->workers, "how many at a time: auto (what is free now) or a number");
+  command->add_option(
+      "--probe", flags->probe,
+      "which skip blocks execute: auto (by comparing the sources), none, all, or names: train,eval");
+  command
+      ->add_option("--launcher", flags->place.launcher,
+                   "slurm or local (default: slurm where it can be used)")
+      ->check(CLI::IsMember({"slurm", "local"}));
+  command->add_flag("--any-device", flags->any_device,
+                    "also on hardware that differs from the record's; the verdict is unproved at best");
+  command->add_flag("--json", flags->json, "one JSON object a line on stdout; text goes to stderr");
+  command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
+  add_sbatch_flags(*command, flags->place.sbatch);
+  command->callback([flags, &outcome] { outcome.code = Replay(*flags, outcome.program).answer(); });
+}
+
+}  // namespace flor::commands

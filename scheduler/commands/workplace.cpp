@@ -1,0 +1,80 @@
+#include "commands/workplace.h"
+
+#include <filesystem>
+
+#include "commands/options.h"
+#include "core/error.h"
+#include "core/settings.h"
+#include "dispatch/local.h"
+#include "queue/queue.h"
+
+namespace flor::commands {
+namespace {
+
+void require_fit(const std::string& url) {
+  queue::Redis redis(url);
+  if (const auto why = queue::unfit(redis)) throw core::Error(*why);
+}
+
+std::string value_of(const core::Manifest& manifest, const char* key) {
+  const auto at = manifest.environment.find(key);
+  return at == manifest.environment.end() ? "" : at->second;
+}
+
+std::string choose_launcher(const std::string& wanted, const std::string& redis, Workplace& place) {
+  if (wanted == "local") return wanted;
+  if (wanted == "slurm") {
+    if (redis.empty()) {
+      throw core::UsageError(
+          "--launcher slurm needs a Redis that all nodes reach: set FLOR_REDIS, or `redis` in "
+          "flor.conf");
+    }
+    if (!dispatch::slurm_answers()) {
+      throw core::Error(
+          "--launcher slurm: Slurm does not answer here (`scontrol ping`); --launcher local runs the "
+          "workers on this machine");
+    }
+    return wanted;
+  }
+  if (!dispatch::slurm_answers()) return "local";
+  if (!redis.empty()) return "slurm";
+  place.notes.emplace_back(
+      "no Redis is configured that Slurm's nodes reach (FLOR_REDIS, flor.conf): the workers run on this "
+      "machine");
+  return "local";
+}
+
+}  // namespace
+
+Workplace open_workplace(const core::Store& store, const Asked& asked, const core::ReplayDir& replay,
+                         const WorkplaceFlags& flags) {
+  Workplace place;
+  place.redis = core::Settings::load().get("redis").value_or("");
+  const std::string launcher = choose_launcher(flags.launcher, place.redis, place);
+  if (place.redis.empty()) {
+    place.own_redis = std::make_unique<dispatch::PrivateRedis>(replay.workers());
+    place.redis = place.own_redis->url();
+  } else {
+    require_fit(place.redis);
+  }
+  dispatch::WorkerOrder order;
+  order.replay = replay;
+  order.command = asked.plan.command;
+  order.cwd = std::filesystem::current_path();
+  order.threads = value_of(asked.manifest, "threads");
+  order.gpu = value_of(asked.manifest, "gpu");
+  order.environment = asked.manifest.preset;
+  order.environment["FLOR_REPLAY"] = asked.run.id() + "/" + replay.id();
+  order.environment["FLOR_STORE"] = store.path().string();
+  order.environment["FLOR_REDIS"] = place.redis;
+  order.environment["FLOR_BIN"] = own_directory().string();
+  if (launcher == "slurm") {
+    place.launcher = std::make_unique<dispatch::SlurmLauncher>(std::move(order), flags.sbatch,
+                                                               std::make_unique<dispatch::SinfoCluster>());
+  } else {
+    place.launcher = std::make_unique<dispatch::LocalLauncher>(std::move(order));
+  }
+  return place;
+}
+
+}  // namespace flor::commands

@@ -1,0 +1,25 @@
+#include "dispatch/launcher.h"
+
+#include <thread>
+
+namespace flor::dispatch {
+
+Environment worker_environment(const WorkerOrder& order) {
+  Environment out = present_environment();
+  for (const char* name : {"FLOR_RECORD", "FLOR_LAUNCH", "FLOR_PROBE", "FLOR_EPOCHS"}) out.erase(name);
+  for (const auto& [name, value] : order.environment) out[name] = value;
+  return out;
+}
+
+void Launcher::finish(std::chrono::milliseconds at_most) {
+  const auto deadline = std::chrono::steady_clock::now() + at_most;
+  Liveness now = liveness_now();
+  // Those that wait for a place would find nothing to do.
+  while (now.running > 0 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    now = liveness_now();
+  }
+  if (now.any()) cancel();
+}
+
+}  // namespace flor::dispatch

@@ -1,0 +1,209 @@
+#include "dispatch/slurm.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "core/durable.h"
+#include "core/error.h"
+#include "core/json_lines.h"
+#include "dispatch/process.h"
+
+namespace flor::dispatch {
+namespace {
+
+constexpr auto kAskEvery = std::chrono::seconds(3);
+
+std::string first_line(const std::string& text) {
+  const auto begin = text.find_first_not_of("\r\n");
+  return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
+}
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  std::string out;
+  for (const auto& word : words) {
+    if (!out.empty()) out += between;
+    out += word;
+  }
+  return out;
+}
+
+}  // namespace
+
+bool slurm_answers() {
+  if (!has_program("sbatch") || !has_program("scontrol")) return false;
+  const Result ping = run({"scontrol", "ping"});
+  return ping.code == 0 && ping.out.find("UP") != std::string::npos;
+}
+
+std::size_t cpus_of(const SbatchFlags& flags, const WorkerOrder& order) {
+  const std::string& text = flags.cpus_per_task.empty() ? order.threads : flags.cpus_per_task;
+  return static_cast<std::size_t>(std::max(std::strtol(text.c_str(), nullptr, 10), 1L));
+}
+
+std::string job_script(const WorkerOrder& order, std::size_t cpus) {
+  std::vector<std::string> words;
+  for (const auto& word : order.command) words.push_back(shell_quoted(word));
+  return "#!/bin/sh\n# The workers of replay " + order.replay.id() +
+         ", written by `flor replay`: each array task runs units until none is left.\n" +
+         "exec srun --ntasks=1 --cpus-per-task=" + std::to_string(cpus) + " " + joined(words, " ") + "\n";
+}
+
+std::vector<std::string> sbatch_command(const WorkerOrder& order, const SbatchFlags& flags,
+                                        std::size_t workers, const std::string& gres, std::size_t cpus) {
+  const std::string out = (order.replay.workers() / "slurm-%a.out").string();
+  std::vector<std::string> command{"sbatch",
+                                   "--parsable",
+                                   "--job-name=flor-replay",
+                                   "--array=0-" + std::to_string(std::max<std::size_t>(workers, 1) - 1),
+                                   "--ntasks=1",
+                                   "--cpus-per-task=" + std::to_string(cpus),
+                                   "--export=ALL",
+                                   "--open-mode=append",
+                                   "--output=" + out,
+                                   "--chdir=" + order.cwd.string()};
+  auto pass = [&](const char* option, const std::string& value) {
+    if (!value.empty()) command.push_back(option + value);
+  };
+  pass("--gres=", gres);
+  pass("--partition=", flags.partition);
+  pass("--qos=", flags.qos);
+  pass("--time=", flags.time);
+  pass("--account=", flags.account);
+  pass("--constraint=", flags.constraint);
+  pass("--mem=", flags.mem);
+  command.insert(command.end(), flags.others.begin(), flags.others.end());
+  command.push_back((order.replay.workers() / "job.sh").string());
+  return command;
+}
+
+Liveness parse_squeue(const std::string& text) {
+  Liveness out;
+  std::istringstream lines(text);
+  for (std::string state; lines >> state;) {
+    const bool waits = state == "PENDING" || state == "REQUEUED" || state == "SUSPENDED" ||
+                       state == "REQUEUE_HOLD" || state == "SPECIAL_EXIT" || state == "REQUEUE_FED";
+    (waits ? out.waiting : out.running) += 1;
+  }
+  return out;
+}
+
+SlurmLauncher::SlurmLauncher(WorkerOrder order, SbatchFlags flags, std::unique_ptr<Cluster> cluster)
+    : order_(std::move(order)), flags_(std::move(flags)), cluster_(std::move(cluster)) {}
+
+fs::path SlurmLauncher::jobs_file() const {
+  return order_.replay.workers() / "jobs";
+}
+
+std::string SlurmLauncher::gres() {
+  if (!flags_.gres.empty()) return flags_.gres;
+  if (!nodes_) nodes_ = cluster_->nodes(flags_.partition);
+  return gres_for(*nodes_, order_.gpu);
+}
+
+std::size_t SlurmLauncher::free_places() {
+  nodes_ = cluster_->nodes(flags_.partition);
+  return dispatch::free_places(*nodes_, gres().rfind("gpu", 0) == 0, cpus_of(flags_, order_));
+}
+
+void SlurmLauncher::start(std::size_t workers) {
+  core::create_directories_durably(order_.replay.workers());
+  const std::size_t cpus = cpus_of(flags_, order_);
+  core::write_durably(order_.replay.workers() / "job.sh", job_script(order_, cpus));
+  const Result result =
+      run(sbatch_command(order_, flags_, workers, gres(), cpus), worker_environment(order_));
+  // "42" or "42;cluster"
+  const std::string job = first_line(result.out).substr(0, first_line(result.out).find(';'));
+  if (result.code != 0 || job.empty()) {
+    const std::string why = first_line(result.err);
+    throw core::Error("Slurm takes no job: " + (why.empty() ? "sbatch says nothing" : why));
+  }
+  if (jobs_.empty()) since_ = fs::last_write_time(order_.replay.workers() / "job.sh");
+  core::LineAppender(jobs_file()).append(job + "\n");
+  jobs_.push_back(job);
+  started_ += workers;
+  last_ = {0, workers};
+  asked_ = std::chrono::steady_clock::now();
+}
+
+std::size_t SlurmLauncher::adopt() {
+  std::ifstream file(jobs_file());
+  for (std::string job; std::getline(file, job);) {
+    const bool digits = !job.empty() && job.find_first_not_of("0123456789") == std::string::npos;
+    if (digits) jobs_.push_back(job);
+  }
+  if (jobs_.empty()) return 0;
+  const auto now = ask();
+  if (!now || !now->any()) {
+    jobs_.clear();
+    return 0;
+  }
+  since_ = fs::last_write_time(order_.replay.workers() / "job.sh");
+  started_ = now->running + now->waiting;
+  last_ = *now;
+  asked_ = std::chrono::steady_clock::now();
+  return started_;
+}
+
+// Nothing when the controller does not answer: then what was true before may still be. Jobs that it has
+// forgotten are an error of squeue too, but another one; each job is therefore asked for alone.
+std::optional<Liveness> SlurmLauncher::ask() {
+  Liveness sum;
+  for (const auto& job : jobs_) {
+    const Result result = run({"squeue", "--noheader", "--array", "-o", "%T", "--jobs=" + job});
+    if (result.code != 0 && result.err.find("Invalid job id") == std::string::npos) return std::nullopt;
+    const Liveness one = parse_squeue(result.out);
+    sum.running += one.running;
+    sum.waiting += one.waiting;
+  }
+  return sum;
+}
+
+Liveness SlurmLauncher::liveness() {
+  const bool recently = std::chrono::steady_clock::now() - asked_ < kAskEvery;
+  return recently ? last_ : liveness_now();
+}
+
+Liveness SlurmLauncher::liveness_now() {
+  if (const auto answer = ask()) last_ = *answer;
+  asked_ = std::chrono::steady_clock::now();
+  return last_;
+}
+
+std::string SlurmLauncher::describe() const {
+  return "job " + joined(jobs_, ", ") + ", " + std::to_string(started_) +
+         (started_ == 1 ? " task" : " tasks");
+}
+
+std::string SlurmLauncher::failure_tail() {
+  fs::path newest;
+  fs::file_time_type time = since_;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(order_.replay.workers(), ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.rfind("slurm-", 0) != 0 || entry.path().extension() != ".out") continue;
+    const auto written = entry.last_write_time(ignored);
+    if (ignored || written < time || entry.file_size(ignored) == 0) continue;
+    newest = entry.path();
+    time = written;
+  }
+  return newest.empty() ? "" : newest.string() + ":\n" + tail_of(newest, 10);
+}
+
+void SlurmLauncher::cancel() {
+  if (jobs_.empty()) return;
+  std::vector<std::string> command{"scancel"};
+  command.insert(command.end(), jobs_.begin(), jobs_.end());
+  run(command);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (std::chrono::steady_clock::now() < deadline) {
+    const auto now = ask();
+    last_ = now.value_or(last_);
+    if (now && !now->any()) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
+}
+
+}  // namespace flor::dispatch

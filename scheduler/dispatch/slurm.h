@@ -1,0 +1,66 @@
+// Workers as tasks of a Slurm job array.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dispatch/cluster.h"
+#include "dispatch/launcher.h"
+
+namespace flor::dispatch {
+
+// What goes to sbatch as it is; empty: not given.
+struct SbatchFlags {
+  std::string partition, qos, time, gres, account, constraint, cpus_per_task, mem;
+  std::vector<std::string> others;  // whole options: "--exclude=n3"
+};
+
+class SlurmLauncher : public Launcher {
+ public:
+  SlurmLauncher(WorkerOrder order, SbatchFlags flags, std::unique_ptr<Cluster> cluster);
+
+  std::string name() const override { return "slurm"; }
+  std::size_t free_places() override;
+  void start(std::size_t workers) override;
+  std::size_t adopt() override;
+  Liveness liveness() override;
+  Liveness liveness_now() override;
+  std::string describe() const override;
+  std::string failure_tail() override;
+  void cancel() override;
+
+ private:
+  fs::path jobs_file() const;
+  std::string gres();
+  std::optional<Liveness> ask();
+
+  WorkerOrder order_;
+  SbatchFlags flags_;
+  std::unique_ptr<Cluster> cluster_;
+  std::optional<std::vector<Node>> nodes_;
+  std::vector<std::string> jobs_;
+  std::size_t started_ = 0;
+  fs::file_time_type since_;
+  std::chrono::steady_clock::time_point asked_;
+  Liveness last_;
+};
+
+// Is Slurm here and does its controller answer?
+bool slurm_answers();
+
+// The CPUs of a worker: the flag, else what the record computed with, else 1.
+std::size_t cpus_of(const SbatchFlags& flags, const WorkerOrder& order);
+
+// The batch script of the array: one srun of the user's command. Pure.
+std::string job_script(const WorkerOrder& order, std::size_t cpus);
+
+// The sbatch command line for so many workers. Nothing secret is in it. Pure.
+std::vector<std::string> sbatch_command(const WorkerOrder& order, const SbatchFlags& flags,
+                                        std::size_t workers, const std::string& gres, std::size_t cpus);
+
+// Reads `squeue --noheader --array -o %T`: a line per task. Pure.
+Liveness parse_squeue(const std::string& text);
+
+}  // namespace flor::dispatch

@@ -1,0 +1,206 @@
+#include "plan/history.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace flor::plan {
+namespace {
+
+using core::field;
+using core::Json;
+
+constexpr const char* kIteration = "@iteration";
+
+// A checkpoint that became durable.
+struct Saved {
+  std::string file;
+  double written = 0;  // M: what it cost to write, stall and write
+};
+
+std::string_view head_of(std::string_view path) {
+  return path.substr(0, path.find('/'));
+}
+
+std::string_view tail_of(std::string_view path) {
+  const auto slash = path.find('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
+}
+
+// The value of `element` = "NAME=value" of the loop NAME; nothing for another loop's, or for NAME=entry.
+std::optional<int64_t> value_in(std::string_view element, const std::string& loop) {
+  if (element.size() <= loop.size() + 1 || element.compare(0, loop.size(), loop) != 0 ||
+      element[loop.size()] != '=') {
+    return std::nullopt;
+  }
+  element.remove_prefix(loop.size() + 1);
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(element.data(), element.data() + element.size(), value);
+  if (error != std::errc() || end != element.data() + element.size()) return std::nullopt;
+  return value;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::map<std::string, Saved> saved_checkpoints(const std::vector<Json>& timeline) {
+  std::map<std::string, Saved> saved;
+  for (const auto& row : timeline) {
+    if (field<std::string>(row, "kind", "") != "checkpoint") continue;
+    saved[field<std::string>(row, "at", "")] = {field<std::string>(row, "file", ""),
+                                                field(row, "stall", 0.0) + field(row, "write", 0.0)};
+  }
+  return saved;
+}
+
+class Builder {
+ public:
+  Builder(const core::RecordedLoop& loop, const std::vector<Json>& timeline, const RestoreCosts& costs)
+      : loop_(loop), saved_(saved_checkpoints(timeline)), costs_(costs) {
+    for (const auto& row : timeline) add(row);
+  }
+
+  History build() {
+    History out;
+    const std::string entry = loop_.name + "=entry/" + kIteration;
+    if (const auto at = saved_.find(entry); at != saved_.end()) {
+      out.entry = at->second.file;
+      out.entry_restore = restore_of(entry);
+    }
+    const auto first = loop_.range ? loop_.begin : 0;
+    for (int64_t value = first; is_finished(value); ++value) {
+      Iteration& iteration = iterations_[value];
+      iteration.value = value;
+      finish(iteration);
+      out.iterations.push_back(iteration);
+    }
+    return out;
+  }
+
+ private:
+  void add(const Json& row) {
+    const auto kind = field<std::string>(row, "kind", "");
+    const auto at = field<std::string>(row, "at", "");
+    const auto value = value_in(head_of(at), loop_.name);
+    if (!value) return;
+    if (kind == "iteration") {
+      iterations_[*value].seconds = field(row, "seconds", 0.0);
+      with_row_.insert(*value);
+    } else if (kind == "block") {
+      add_block(iterations_[*value], at, row);
+    }
+  }
+
+  void add_block(Iteration& iteration, const std::string& at, const Json& row) const {
+    BlockExecution block;
+    block.at = at;
+    block.block = field<std::string>(row, "block", "");
+    block.seconds = field(row, "seconds", 0.0);
+    block.top_level = tail_of(at).find('/') == std::string_view::npos;
+    block.restorable = saved_.count(at) != 0;
+    if (block.restorable) block.restore = restore_of(at);
+    // A resumed recording runs an iteration again: its later row replaces the earlier one.
+    for (auto& known : iteration.blocks) {
+      if (known.at == at) {
+        known = block;
+        return;
+      }
+    }
+    iteration.blocks.push_back(block);
+  }
+
+  // Of a loop that ended by itself every iteration counts; else those that have their row.
+  bool is_finished(int64_t value) const {
+    if (loop_.ended == core::LoopEnd::exhausted || loop_.ended == core::LoopEnd::early) {
+      return loop_.iterations > 0 && value <= loop_.last;
+    }
+    return with_row_.count(value) != 0 && !(loop_.ended == core::LoopEnd::unwound && value == loop_.last);
+  }
+
+  void finish(Iteration& iteration) const {
+    double blocks = 0;
+    for (const auto& block : iteration.blocks) {
+      if (block.top_level) blocks += block.seconds;
+    }
+    iteration.seconds = std::max(iteration.seconds, blocks);
+    const std::string at = loop_.name + "=" + std::to_string(iteration.value) + "/" + kIteration;
+    if (const auto saved = saved_.find(at); saved != saved_.end()) {
+      iteration.checkpoint = saved->second.file;
+      iteration.restore = restore_of(at);
+    }
+  }
+
+  double restore_of(const std::string& at) const {
+    if (const auto known = costs_.measured.find(at); known != costs_.measured.end()) return known->second;
+    return costs_.ratio * saved_.at(at).written;
+  }
+
+  const core::RecordedLoop& loop_;
+  std::map<std::string, Saved> saved_;
+  const RestoreCosts& costs_;
+  std::map<int64_t, Iteration> iterations_;
+  std::set<int64_t> with_row_;
+};
+
+bool is_inside(const std::string& at, const std::string& block) {
+  return at.size() > block.size() && at.compare(0, block.size(), block) == 0 && at[block.size()] == '/';
+}
+
+}  // namespace
+
+RestoreCosts restore_costs(const std::vector<Json>& timeline, const std::vector<Json>& restores) {
+  std::map<std::string, std::vector<double>> seconds;
+  for (const auto& row : restores) {
+    if (field<std::string>(row, "kind", "") != "restore") continue;
+    seconds[field<std::string>(row, "at", "")].push_back(field(row, "seconds", 0.0));
+  }
+  const auto saved = saved_checkpoints(timeline);
+  RestoreCosts out;
+  double restored = 0;
+  double written = 0;
+  for (const auto& [at, values] : seconds) {
+    out.measured[at] = median(values);
+    const auto known = saved.find(at);
+    if (known == saved.end()) continue;
+    restored += out.measured[at];
+    written += known->second.written;
+  }
+  if (restored > 0 && written > 0) out.ratio = restored / written;
+  return out;
+}
+
+History history_of(const core::Manifest& manifest, const std::vector<Json>& timeline,
+                   const RestoreCosts& costs) {
+  const core::RecordedLoop* loop = manifest.main_loop();
+  if (loop == nullptr) return {};
+  return Builder(*loop, timeline, costs).build();
+}
+
+double seconds_of(const Iteration& iteration, const Execution& execution) {
+  std::vector<const BlockExecution*> restored;
+  double seconds = iteration.seconds;
+  for (const auto& block : iteration.blocks) {
+    if (block.restorable && !execution.executes(block.block)) restored.push_back(&block);
+  }
+  for (const auto* block : restored) {
+    const bool inside = std::any_of(restored.begin(), restored.end(),
+                                    [&](const auto* other) { return is_inside(block->at, other->at); });
+    if (!inside) seconds += block->restore - block->seconds;
+  }
+  return std::max(seconds, 0.0);
+}
+
+std::set<std::string> blocks_of(const std::vector<Json>& timeline) {
+  std::set<std::string> names;
+  for (const auto& row : timeline) {
+    if (field<std::string>(row, "kind", "") == "block") names.insert(field<std::string>(row, "block", ""));
+  }
+  names.erase(kIteration);
+  return names;
+}
+
+}  // namespace flor::plan

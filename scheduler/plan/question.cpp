@@ -1,0 +1,20 @@
+#include "plan/question.h"
+
+#include "core/digest.h"
+#include "core/json.h"
+
+namespace flor::plan {
+
+std::string digest_of(const Question& question) {
+  const core::Json json{{"run", question.run},
+                        {"attempt", question.attempt},
+                        {"program", question.program},
+                        {"command", question.command},
+                        {"selected", {question.selected.first, question.selected.second}},
+                        {"execute_all", question.execute_all},
+                        {"execute", question.execute},
+                        {"any_device", question.any_device}};
+  return core::digest_of(core::json_text(json));
+}
+
+}  // namespace flor::plan

@@ -1,0 +1,28 @@
+// "The same question": a digest by which an unfinished replay is recognised and gone on with. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/plan.h"
+
+namespace flor::plan {
+
+// All that decides which rows a replay yields.
+struct Question {
+  std::string run;
+  int64_t attempt = 0;                         // of the recording: a resumed one may have other units
+  std::map<std::string, std::string> program;  // digest of the binary, and of each present source
+  std::vector<std::string> command;
+  core::UnitRange selected{0, 0};
+  bool execute_all = false;
+  std::set<std::string> execute;
+  bool any_device = false;
+};
+
+std::string digest_of(const Question& question);
+
+}  // namespace flor::plan

@@ -1,0 +1,24 @@
+// Units: the ranges of main-loop iterations between consecutive restorable points. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/plan.h"
+#include "plan/history.h"
+
+namespace flor::plan {
+
+// Complete runs have a boundary behind each iteration with a durable iteration checkpoint; partial ones
+// behind each iteration whose top-level block executions all have checkpoints. Ids are positions, and depend
+// on the record alone: they are the same in every replay of the run.
+std::vector<core::Unit> units_of(const History& history, bool complete);
+std::vector<core::Unit> units_of(const core::Manifest& manifest, const std::vector<core::Json>& timeline,
+                                 const RestoreCosts& costs);
+
+// Seconds that each unit takes a worker under this decision: what executes, what is restored on the way, and
+// the restore of its entry (every unit starts from recorded state, also behind its neighbour).
+std::vector<double> working_costs(const History& history, const std::vector<core::Unit>& units,
+                                  const Execution& execution);
+
+}  // namespace flor::plan

@@ -1,0 +1,17 @@
+// What does a brace open?
+#pragma once
+
+#include <string>
+
+#include "scheduler/probes/tree.h"
+
+namespace flor::probes {
+
+// The kind of the compound that the brace at `brace` opens behind the tokens [begin, brace), inside a
+// compound of kind `around`. kLeaf: none, but an initializer or a lambda, which belongs to its statement.
+NodeKind classify(const Tree& tree, size_t begin, size_t brace, NodeKind around);
+
+// The name of the function with this head, without its class; "" where none is found.
+std::string function_name(const Tree& tree, size_t begin, size_t brace);
+
+}  // namespace flor::probes

@@ -1,0 +1,68 @@
+#include "scheduler/probes/names.h"
+
+#include <map>
+
+namespace flor::probes {
+namespace {
+
+// From a word to the names in whose definitions it stands.
+using Mentions = std::multimap<std::string, std::string>;
+
+void note(const std::string& name, const std::vector<Token>& tokens, size_t begin, size_t end,
+          bool calls_only, Mentions* out) {
+  std::set<std::string> seen;
+  for (size_t i = begin; i < end; ++i) {
+    if (tokens[i].kind != TokenKind::kWord) continue;
+    const bool call = i + 1 < tokens.size() && tokens[i + 1].text == "(";
+    if ((call || !calls_only) && seen.insert(tokens[i].text).second) out->emplace(tokens[i].text, name);
+  }
+}
+
+// The variable that a statement assigns to or initializes: the word in front of its first `=`.
+std::string assigned(const Tree& tree, const Node& leaf) {
+  for (size_t i = leaf.begin; i < leaf.end; i = tree.skip(i)) {
+    if (tree.is(i, "=") && i > leaf.begin && tree.word(i - 1)) return tree.text(i - 1);
+  }
+  return "";
+}
+
+void note_tree(const Tree& tree, bool calls_only, Mentions* out) {
+  for (const Node& node : tree.nodes) {
+    const std::string name = node.kind == NodeKind::kFunction ? node.name
+                             : node.kind == NodeKind::kLeaf   ? assigned(tree, node)
+                                                              : "";
+    if (!name.empty()) note(name, tree.tokens, node.begin, node.end, calls_only, out);
+  }
+  for (const Token& token : tree.tokens) {
+    if (token.kind != TokenKind::kDirective || token.text.compare(0, 7, "#define") != 0) continue;
+    const std::vector<Token> macro = directive_tokens(token);
+    if (macro.size() > 2) note(macro[1].text, macro, 2, macro.size(), calls_only, out);
+  }
+}
+
+}  // namespace
+
+std::set<std::string> names_leading_to(const std::vector<const Tree*>& program, std::set<std::string> seeds,
+                                       bool calls_only) {
+  Mentions mentions;
+  for (const Tree* tree : program) note_tree(*tree, calls_only, &mentions);
+  std::vector<std::string> todo(seeds.begin(), seeds.end());
+  while (!todo.empty()) {
+    const std::string name = todo.back();
+    todo.pop_back();
+    const auto [first, last] = mentions.equal_range(name);
+    for (auto entry = first; entry != last; ++entry) {
+      if (seeds.insert(entry->second).second) todo.push_back(entry->second);
+    }
+  }
+  return seeds;
+}
+
+bool mentions(const Tree& tree, size_t begin, size_t end, const std::set<std::string>& names) {
+  for (size_t i = begin; i < end; ++i) {
+    if (tree.word(i) && names.count(tree.text(i)) != 0) return true;
+  }
+  return false;
+}
+
+}  // namespace flor::probes

@@ -1,0 +1,20 @@
+// Which names of a program lead to a word?
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "scheduler/probes/tree.h"
+
+namespace flor::probes {
+
+// The seeds, and every function, macro and variable of the program whose definition mentions one of these
+// names, directly or through another. With `calls_only`, a mention is a name in front of a '('.
+std::set<std::string> names_leading_to(const std::vector<const Tree*>& program, std::set<std::string> seeds,
+                                       bool calls_only);
+
+// Does [begin, end) mention one of the names?
+bool mentions(const Tree& tree, size_t begin, size_t end, const std::set<std::string>& names);
+
+}  // namespace flor::probes

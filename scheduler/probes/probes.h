@@ -1,0 +1,45 @@
+// Which skip blocks must a replay execute? Compares the recorded sources of a program with today's.
+//
+// Pure: texts in, decision out; no disk, no LibTorch. It reads C++ without a compiler, so it knows a few
+// harmless edits for certain and takes every other edit for one that may change state (docs: semantics, rules
+// 17 and 18).
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace flor::probes {
+
+// A source file as it was (recorded) or as it is (present).
+struct SourceFile {
+  std::string path;  // absolute
+  std::string text;
+  bool newer_than_binary = false;  // then the text is not what the binary was built from
+};
+
+// A log statement that the recorded program did not have.
+struct AddedLog {
+  std::string name;   // the literal name, "" where it is no literal
+  std::string file;   // path of the present file
+  int line = 0;       // in the present file
+  std::string block;  // the innermost block around it, "" outside
+};
+
+struct Decision {
+  bool all = false;              // execute every block
+  std::set<std::string> blocks;  // blocks that execute, by name
+  std::vector<AddedLog> logs;    // the probes found
+  std::vector<std::string>
+      reasons;  // one line each: "train.cpp:34: log added inside block train: it executes"
+};
+
+// What a replay of the present sources must execute of a run of the recorded ones.
+// `unresolved_*` are the quoted includes whose files were not found on either side.
+// Never throws for what the texts hold: whatever cannot be read makes every block execute, and a reason says
+// so.
+Decision analyse(const std::vector<SourceFile>& recorded, const std::vector<SourceFile>& present,
+                 const std::vector<std::string>& unresolved_recorded,
+                 const std::vector<std::string>& unresolved_present);
+
+}  // namespace flor::probes

@@ -1,0 +1,151 @@
+#include "scheduler/probes/tree.h"
+
+#include <algorithm>
+
+#include "scheduler/probes/brackets.h"
+#include "scheduler/probes/compound.h"
+
+namespace flor::probes {
+namespace {
+
+constexpr size_t kMaxText = size_t{1} << 20;
+constexpr size_t kMaxDepth = 200;  // of nested braces; walkers recurse
+
+class Parser {
+ public:
+  explicit Parser(Tree* tree) : tree_(*tree) {}
+
+  void run() {
+    Node root;
+    root.kind = NodeKind::kRoot;
+    root.end = root.head_end = tree_.tokens.size();
+    tree_.nodes.push_back(root);
+    size_t i = 0;
+    while (i < tree_.tokens.size() && tree_.error.empty()) i = step(i);
+    leaf(i);
+  }
+
+ private:
+  // Reads the token at i; returns the one to read next.
+  size_t step(size_t i) {
+    const Token& token = tree_.tokens[i];
+    if (token.kind == TokenKind::kDirective && i == start_) return add(NodeKind::kDirective, i + 1, i + 1);
+    if (token.kind != TokenKind::kPunctuator) return i + 1;
+    if (token.text == "(" || token.text == "[") return tree_.match[i] + 1;
+    if (token.text == "{") return open(i);
+    if (token.text == "}") {
+      leaf(i);
+      current_ = tree_.node(current_).parent;
+      start_ = i + 1;
+      --depth_;
+    }
+    if (token.text == ";") leaf(i + 1);
+    return i + 1;
+  }
+
+  size_t open(size_t i) {
+    const NodeKind kind = classify(tree_, start_, i, tree_.node(current_).kind);
+    if (kind == NodeKind::kLeaf) return tree_.match[i] + 1;  // an initializer or a lambda
+    const std::string name = kind == NodeKind::kFunction ? function_name(tree_, start_, i) : "";
+    add(kind, i, tree_.match[i] + 1);
+    current_ = static_cast<int>(tree_.nodes.size()) - 1;
+    tree_.nodes.back().name = name;
+    start_ = i + 1;
+    if (++depth_ > kMaxDepth) {
+      tree_.error = "braces nested too deeply";
+      tree_.error_line = tree_.tokens[i].line;
+    }
+    return i + 1;
+  }
+
+  // A statement that ends before `end`. Empty statements are no statements.
+  void leaf(size_t end) {
+    const bool empty = end == start_ || (end == start_ + 1 && tree_.is(start_, ";"));
+    if (!empty) add(NodeKind::kLeaf, end, end);
+    start_ = end;
+  }
+
+  size_t add(NodeKind kind, size_t head_end, size_t end) {
+    Node node;
+    node.kind = kind;
+    node.begin = start_;
+    node.head_end = head_end;
+    node.end = end;
+    node.parent = current_;
+    tree_.nodes[static_cast<size_t>(current_)].children.push_back(static_cast<int>(tree_.nodes.size()));
+    tree_.nodes.push_back(std::move(node));
+    start_ = end;
+    return end;
+  }
+
+  Tree& tree_;
+  size_t depth_ = 0;
+  int current_ = 0;
+  size_t start_ = 0;
+};
+
+}  // namespace
+
+int Tree::line(int index) const {
+  const size_t begin = node(index).begin;
+  if (begin < tokens.size()) return tokens[begin].line;
+  return tokens.empty() ? 1 : tokens.back().line;
+}
+
+int Tree::next_sibling(int index) const {
+  if (index <= 0) return -1;
+  const std::vector<int>& list = node(node(index).parent).children;
+  const auto at = std::lower_bound(list.begin(), list.end(), index);
+  return at + 1 == list.end() ? -1 : *(at + 1);
+}
+
+int Tree::previous_sibling(int index) const {
+  if (index <= 0) return -1;
+  const std::vector<int>& list = node(node(index).parent).children;
+  const auto at = std::lower_bound(list.begin(), list.end(), index);
+  return at == list.begin() ? -1 : *(at - 1);
+}
+
+Tree parse(const std::string& text) {
+  Tree tree;
+  if (text.size() > kMaxText) {
+    tree.error = "too large to be read";
+    tree.error_line = 1;
+  } else {
+    Lexed lexed = lex(text);
+    tree.tokens = std::move(lexed.tokens);
+    tree.error = std::move(lexed.error);
+    tree.error_line = lexed.error_line;
+  }
+  if (tree.error.empty()) check_brackets(&tree);
+  if (!tree.error.empty()) {
+    tree.tokens.clear();
+    tree.match.clear();
+  }
+  Parser(&tree).run();
+  return tree;
+}
+
+std::set<std::string> words(const Tree& tree, bool free_only) {
+  std::set<std::string> found;
+  for (size_t i = 0; i < tree.tokens.size(); ++i) {
+    const Token& token = tree.tokens[i];
+    const bool bound = i > 0 && (tree.is(i - 1, ".") || tree.is(i - 1, "->") || tree.is(i - 1, "::"));
+    if (token.kind == TokenKind::kWord && !(free_only && bound)) found.insert(token.text);
+    if (token.kind != TokenKind::kDirective) continue;
+    for (const Token& inner : directive_tokens(token)) {
+      if (inner.kind == TokenKind::kWord) found.insert(inner.text);
+    }
+  }
+  return found;
+}
+
+bool same_tokens(const Tree& a, size_t a_begin, size_t a_end, const Tree& b, size_t b_begin, size_t b_end) {
+  if (a_end - a_begin != b_end - b_begin) return false;
+  for (size_t i = a_begin, j = b_begin; i < a_end; ++i, ++j) {
+    if (a.text(i) != b.text(j) || a.tokens[i].kind != b.tokens[j].kind) return false;
+  }
+  return true;
+}
+
+}  // namespace flor::probes

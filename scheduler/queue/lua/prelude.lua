@@ -1,0 +1,106 @@
+-- In front of every script. KEYS[1]: prefix of all keys of the queue. ARGV[1]: run_id of the server that the caller
+-- is connected to. ARGV[2]: length of a lease in ms. A script's own arguments start at ARGV[3].
+local TRIES = 3
+local DAY = 86400
+
+local function key(name) return KEYS[1] .. name end
+local function seg(id) return key('seg:' .. id) end
+
+-- A queue that another server process built or brought up to date may be older than the store and older than the
+-- tokens that are out (a snapshot): the caller first brings it up to date.
+local function present() return redis.call('HGET', key('meta'), 'server') == ARGV[1] end
+
+local function now_ms()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+
+local function lease_until() return string.format('%.0f', now_ms() + tonumber(ARGV[2])) end
+
+local function event(kind, segment, unit, worker, ...)
+  redis.call('XADD', key('events'), 'MAXLEN', '~', 10000, '*', 'kind', kind, 'segment', segment, 'unit', unit,
+             'worker', worker, ...)
+end
+
+local function heartbeat(worker)
+  redis.call('ZADD', key('workers'), string.format('%.0f', now_ms()), worker)
+  redis.call('EXPIRE', key('workers'), DAY)
+  redis.call('EXPIRE', key('worker:' .. worker), DAY)
+end
+
+local function forget_worker(worker)
+  redis.call('ZREM', key('workers'), worker)
+  redis.call('DEL', key('worker:' .. worker))
+  event('leave', '', '', worker)
+end
+
+-- The worker holds the segment no more.
+local function let_go(id, worker)
+  redis.call('ZREM', key('lease'), id)
+  if worker and worker ~= '' and redis.call('HGET', key('worker:' .. worker), 'segment') == id then
+    redis.call('HDEL', key('worker:' .. worker), 'segment')
+  end
+end
+
+-- A running segment back to the ready ones from its next unit. An error counts as a try.
+local function hand_back(id, kind, error, give_up)
+  local s = redis.call('HMGET', seg(id), 'owner', 'cur', 'order')
+  let_go(id, s[1])
+  redis.call('HSET', seg(id), 'owner', '', 'fence', '')
+  if error ~= '' then
+    redis.call('HSET', seg(id), 'error', error)
+    local tries = redis.call('HINCRBY', seg(id), 'tries', 1)
+    if give_up or tries >= TRIES then
+      redis.call('HSET', seg(id), 'state', 'failed')
+      event('fail', id, s[2], s[1] or '', 'error', error)
+      return
+    end
+  end
+  redis.call('HSET', seg(id), 'state', 'ready')
+  redis.call('ZADD', key('ready'), s[3], id)
+  event(kind, id, s[2], s[1] or '', 'error', error)
+end
+
+local function reap_expired()
+  local expired = redis.call('ZRANGEBYSCORE', key('lease'), '-inf', string.format('%.0f', now_ms()))
+  for _, id in ipairs(expired) do
+    local owner = redis.call('HGET', seg(id), 'owner') or ''
+    hand_back(id, 'reap', 'the lease of worker ' .. owner .. ' ran out', false)
+  end
+  return #expired
+end
+
+local function add_segment(lo, hi, order, parent)
+  local id = string.format('%d', redis.call('HINCRBY', key('meta'), 'next', 1) - 1)
+  redis.call('HSET', seg(id), 'lo', lo, 'hi', hi, 'cur', lo, 'state', 'ready', 'owner', '', 'fence', '', 'tries', 0,
+             'parent', parent, 'error', '', 'order', order)
+  redis.call('ZADD', key('ready'), order, id)
+  return id
+end
+
+-- [at, hi) becomes a ready segment, whose id is returned.
+local function split_at(id, at)
+  local s = redis.call('HMGET', seg(id), 'hi', 'order', 'owner')
+  local tail = add_segment(at, s[1], s[2], id)
+  redis.call('HSET', seg(id), 'hi', at)
+  event('split', id, at, s[3] or '', 'tail', tail)
+  return tail
+end
+
+-- All units of the segment are done.
+local function finish(id)
+  local owner = redis.call('HGET', seg(id), 'owner') or ''
+  let_go(id, owner)
+  redis.call('ZREM', key('ready'), id)
+  redis.call('HSET', seg(id), 'state', 'done')
+  event('finish', id, '', owner)
+end
+
+local function delete_all()
+  local last = tonumber(redis.call('HGET', key('meta'), 'next') or '0')
+  for id = 0, last - 1 do redis.call('DEL', seg(string.format('%d', id))) end
+  for _, worker in ipairs(redis.call('ZRANGE', key('workers'), 0, -1)) do
+    redis.call('DEL', key('worker:' .. worker))
+  end
+  redis.call('DEL', key('meta'), key('ready'), key('lease'), key('fence'), key('done'), key('workers'))
+end

@@ -1,0 +1,206 @@
+#include "queue/queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/json.h"
+#include "queue_scripts.h"
+
+namespace flor::queue {
+namespace {
+
+// A worker that was silent for so many leases is forgotten.
+constexpr int silence = 6;
+
+core::UsageError no_such_ids(const core::ReplayDir& replay) {
+  return core::UsageError(replay.path.string() + " is no directory STORE/RUN/replays/REPLAY");
+}
+
+Standing standing_of(const Reply& reply) {
+  Standing out;
+  out.lost = reply.at(0).text != "ok";
+  out.hi = reply.at(1).num();
+  out.again = reply.at(2).num() != 0;
+  return out;
+}
+
+std::vector<std::string> join_args(const WorkerInfo& worker) {
+  return {worker.id,
+          "node",
+          worker.node,
+          "gpu",
+          worker.gpu,
+          "job",
+          worker.job,
+          "task",
+          worker.task,
+          "pid",
+          std::to_string(worker.pid)};
+}
+
+// Keeps one-line errors one line, and Redis free of a worker's whole output.
+std::string shortened(std::string text) {
+  if (text.size() > 1000) text.resize(1000);
+  for (char& c : text) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  return text;
+}
+
+}  // namespace
+
+Queue::Queue(const std::string& redis_url, core::ReplayDir replay, QueueOptions options)
+    : redis_(redis_url, options.timeout), replay_(std::move(replay)), options_(options) {
+  const std::string run = replay_.path.parent_path().parent_path().filename().string();
+  if (!core::is_valid_id(run) || !core::is_valid_id(replay_.id())) throw no_such_ids(replay_);
+  prefix_ = "flor:{" + run + "/" + replay_.id() + "}:";
+}
+
+// Every script may be repeated, so a connection that broke meanwhile costs one more attempt, not an error.
+Reply Queue::attempt(const Script& script, const std::vector<std::string>& args) {
+  const bool was_connected = redis_.connected();
+  for (int left = was_connected ? 1 : 0;; --left) {
+    try {
+      std::vector<std::string> all{redis_.server_id(), std::to_string(options_.lease.count())};
+      all.insert(all.end(), args.begin(), args.end());
+      return redis_.run(script, {prefix_}, all);
+    } catch (const RedisDown& problem) {
+      if (left == 0 || std::string_view(problem.what()).find("no answer within") != std::string_view::npos)
+        throw;
+    }
+  }
+}
+
+Reply Queue::run(const Script& script, const std::vector<std::string>& args) {
+  for (int left = 2;; --left) {
+    Reply reply = attempt(script, args);
+    if (reply.at(0).text != "absent") return reply;
+    if (left == 0)
+      throw RedisDown("Redis at " + redis_.url().shown() + " loses the queue as soon as it is built");
+    ensure(plan_ ? *plan_ : core::read_plan(replay_));
+  }
+}
+
+Claim Queue::claim(const std::string& worker, int64_t from) {
+  // Whoever rebuilt the queue meanwhile did not know this worker.
+  if (const auto at = joined_.find(worker); at != joined_.end()) run(scripts::join, join_args(at->second));
+  const Reply reply = run(scripts::claim, {worker, std::to_string(from)});
+  const std::string& kind = reply.at(0).text;
+  Claim out;
+  if (kind == "segment") {
+    out.kind = ClaimKind::segment;
+    out.segment = {reply.at(1).str(), reply.at(2).num(), reply.at(3).num(), reply.at(4).num(),
+                   reply.at(5).str()};
+  } else if (kind == "done") {
+    out.kind = ClaimKind::done;
+  } else if (kind == "behind") {
+    out.kind = ClaimKind::behind;
+  }
+  return out;
+}
+
+Standing Queue::renew(const std::string& segment, const std::string& fence) {
+  return standing_of(run(scripts::renew, {segment, fence}));
+}
+
+Standing Queue::commit_one(const Commit& unit, int64_t* hole) {
+  const core::Json kept = {
+      {"worker", unit.worker}, {"digest", unit.digest}, {"bytes", unit.bytes}, {"seconds", unit.seconds}};
+  const Reply reply = run(scripts::commit, {unit.segment, unit.fence, std::to_string(unit.unit), unit.worker,
+                                            core::json_text(kept)});
+  *hole = reply.at(0).text == "hole" ? reply.at(1).num() : -1;
+  return standing_of(reply);
+}
+
+Standing Queue::commit(const Commit& unit) {
+  int64_t hole = -1;
+  Standing standing = commit_one(unit, &hole);
+  if (hole < 0) return standing;
+  // An agent that died took commits along that it had answered while Redis was away. Their files are
+  // published.
+  Commit earlier = unit;
+  earlier.digest.clear();
+  earlier.seconds = 0;
+  for (earlier.unit = hole; earlier.unit < unit.unit; ++earlier.unit) {
+    std::error_code error;
+    const auto size = core::fs::file_size(replay_.unit(earlier.unit), error);
+    if (error) return standing;
+    earlier.bytes = static_cast<int64_t>(size);
+    standing = commit_one(earlier, &hole);
+    if (standing.lost) return standing;
+  }
+  return commit_one(unit, &hole);
+}
+
+bool Queue::release(const std::string& segment, const std::string& fence, const std::string& error,
+                    bool give_up) {
+  return run(scripts::release, {segment, fence, shortened(error), give_up ? "1" : "0"}).at(0).text == "ok";
+}
+
+std::optional<std::string> Queue::split(const std::string& segment, int64_t at) {
+  const Reply reply = run(scripts::split, {segment, std::to_string(at)});
+  if (reply.at(0).text != "ok") return std::nullopt;
+  return reply.at(1).str();
+}
+
+int64_t Queue::reap() {
+  return run(scripts::reap, {std::to_string(options_.lease.count() * silence)}).at(1).num();
+}
+
+Status Queue::status() {
+  const Reply reply = attempt(scripts::status, {});
+  Status out;
+  out.present = reply.at(0).text == "ok";
+  out.units = reply.at(1).num();
+  out.done = reply.at(2).num();
+  for (const auto& s : reply.at(3).items) {
+    out.segments.push_back({s.at(0).str(), s.at(1).num(), s.at(2).num(), s.at(3).num(), s.at(4).str(),
+                            s.at(5).str(), s.at(6).num(), s.at(7).str(), s.at(8).str(),
+                            static_cast<double>(s.at(9).num()) / 1000});
+  }
+  for (const auto& w : reply.at(4).items) {
+    out.workers.push_back({w.at(0).str(), w.at(1).str(), w.at(2).str(), w.at(3).str(), w.at(4).str(),
+                           w.at(5).num(), w.at(6).num(), static_cast<double>(w.at(8).num()) / 1000,
+                           w.at(7).str()});
+  }
+  return out;
+}
+
+std::vector<DoneUnit> Queue::done() {
+  const Reply reply = redis_.command({"HGETALL", prefix_ + "done"});
+  std::vector<DoneUnit> out;
+  for (std::size_t i = 0; i + 1 < reply.items.size(); i += 2) {
+    const core::Json kept = core::Json::parse(reply.at(i + 1).text, nullptr, false);
+    out.push_back({reply.at(i).num(), core::field<std::string>(kept, "worker", ""),
+                   core::field<std::string>(kept, "digest", ""), core::field<int64_t>(kept, "bytes", 0),
+                   core::field(kept, "seconds", 0.0)});
+  }
+  std::sort(out.begin(), out.end(), [](const DoneUnit& a, const DoneUnit& b) { return a.unit < b.unit; });
+  return out;
+}
+
+void Queue::join(const WorkerInfo& worker) {
+  joined_[worker.id] = worker;
+  run(scripts::join, join_args(worker));
+}
+
+void Queue::leave(const std::string& worker) {
+  joined_.erase(worker);
+  attempt(scripts::leave, {worker});  // of a queue that is gone there is nothing to leave
+}
+
+void Queue::remove() {
+  attempt(scripts::remove, {});
+}
+
+void publish_record_event(Redis& redis, const std::string& run,
+                          const std::vector<std::pair<std::string, std::string>>& fields) {
+  std::vector<std::string> words{"XADD", "flor:{" + run + "}:events", "MAXLEN", "~", "10000", "*"};
+  for (const auto& [name, value] : fields) {
+    words.push_back(name);
+    words.push_back(value);
+  }
+  redis.command(words);
+}
+
+}  // namespace flor::queue

@@ -1,0 +1,207 @@
+#include "queue/redis.h"
+
+#include <fcntl.h>
+#include <hiredis/hiredis.h>
+#include <pthread.h>
+
+#include <array>
+#include <charconv>
+#include <csignal>
+#include <ctime>
+#include <utility>
+
+namespace flor::queue {
+namespace {
+
+// hiredis writes with write(2): a server that went away would end the process by SIGPIPE. The signal is
+// blocked in this thread meanwhile, and swallowed when it came from here.
+class NoSigpipe {
+ public:
+  NoSigpipe() {
+    sigset_t pending;
+    ::sigpending(&pending);
+    was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~NoSigpipe() {
+    if (!was_pending_) {
+      const timespec at_once{0, 0};
+      while (::sigtimedwait(&pipe_, nullptr, &at_once) == SIGPIPE) {
+      }
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoSigpipe(const NoSigpipe&) = delete;
+  NoSigpipe& operator=(const NoSigpipe&) = delete;
+
+ private:
+  sigset_t pipe_{}, before_{};
+  bool was_pending_ = false;
+};
+
+Reply converted(const redisReply& from) {
+  Reply out;
+  switch (from.type) {
+    case REDIS_REPLY_INTEGER:
+      out.kind = Reply::Kind::integer;
+      out.integer = from.integer;
+      break;
+    case REDIS_REPLY_STRING:
+    case REDIS_REPLY_STATUS:
+    case REDIS_REPLY_ERROR:
+      out.kind = Reply::Kind::text;
+      out.text.assign(from.str, from.len);
+      break;
+    case REDIS_REPLY_ARRAY:
+      out.kind = Reply::Kind::list;
+      for (std::size_t i = 0; i < from.elements; ++i) out.items.push_back(converted(*from.element[i]));
+      break;
+    default:
+      break;
+  }
+  return out;
+}
+
+// Errors of a server that may answer otherwise a little later.
+bool is_passing(std::string_view error) {
+  static constexpr std::array<std::string_view, 9> prefixes{
+      "LOADING",    "BUSY",     "MASTERDOWN",
+      "READONLY",   "OOM",      "MISCONF",
+      "NOREPLICAS", "TRYAGAIN", "ERR max number of clients"};
+  for (const auto prefix : prefixes) {
+    if (error.substr(0, prefix.size()) == prefix) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string Reply::str() const {
+  if (kind == Kind::integer) return std::to_string(integer);
+  return text;
+}
+
+int64_t Reply::num(int64_t otherwise) const {
+  if (kind == Kind::integer) return integer;
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? value : otherwise;
+}
+
+const Reply& Reply::at(std::size_t index) const {
+  static const Reply nil;
+  return index < items.size() ? items[index] : nil;
+}
+
+struct Redis::Connection {
+  redisContext* context = nullptr;
+  Connection() = default;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() {
+    if (context != nullptr) ::redisFree(context);
+  }
+};
+
+Redis::Redis(const std::string& url, std::chrono::milliseconds timeout)
+    : url_(RedisUrl::parse(url)), timeout_(timeout) {}
+Redis::~Redis() = default;
+Redis::Redis(Redis&&) noexcept = default;
+Redis& Redis::operator=(Redis&&) noexcept = default;
+
+void Redis::down(const std::string& why) {
+  connection_.reset();
+  server_id_.clear();
+  throw RedisDown("Redis at " + url_.shown() + " cannot be used: " + why);
+}
+
+bool Redis::connected() const {
+  return connection_ != nullptr;
+}
+
+void Redis::connect() {
+  const NoSigpipe guard;
+  timeval limit{};
+  limit.tv_sec = timeout_.count() / 1000;
+  limit.tv_usec = static_cast<decltype(limit.tv_usec)>(timeout_.count() % 1000 * 1000);
+  connection_ = std::make_unique<Connection>();
+  redisContext* context = url_.host.empty() ? ::redisConnectUnixWithTimeout(url_.path.c_str(), limit)
+                                            : ::redisConnectWithTimeout(url_.host.c_str(), url_.port, limit);
+  connection_->context = context;
+  if (context == nullptr) down("out of memory");
+  if (context->err != 0) down(std::string(context->errstr));
+  ::fcntl(context->fd, F_SETFD, FD_CLOEXEC);
+  ::redisSetTimeout(context, limit);
+  if (!url_.password.empty()) {
+    exchange(url_.user.empty() ? std::vector<std::string>{"AUTH", url_.password}
+                               : std::vector<std::string>{"AUTH", url_.user, url_.password});
+  }
+  if (url_.db != 0) exchange({"SELECT", std::to_string(url_.db)});
+}
+
+Reply Redis::exchange(const std::vector<std::string>& args) {
+  const NoSigpipe guard;
+  std::vector<const char*> texts;
+  std::vector<std::size_t> sizes;
+  for (const auto& arg : args) {
+    texts.push_back(arg.data());
+    sizes.push_back(arg.size());
+  }
+  redisContext* context = connection_->context;
+  void* raw = ::redisCommandArgv(context, static_cast<int>(args.size()), texts.data(), sizes.data());
+  if (raw == nullptr) {
+    const bool late = context->err == REDIS_ERR_IO && (errno == EAGAIN || errno == EWOULDBLOCK);
+    down(late ? "no answer within " + std::to_string(timeout_.count()) + " ms"
+              : std::string(context->errstr));
+  }
+  const std::unique_ptr<void, void (*)(void*)> reply(raw, ::freeReplyObject);
+  const auto& answer = *static_cast<redisReply*>(raw);
+  Reply out = converted(answer);
+  if (answer.type == REDIS_REPLY_ERROR) {
+    if (is_passing(out.text)) down(out.text);
+    throw RedisRefused("Redis at " + url_.shown() + " answered: " + out.text);
+  }
+  return out;
+}
+
+Reply Redis::command(const std::vector<std::string>& args) {
+  if (!connection_) {
+    try {
+      connect();
+    } catch (...) {
+      connection_.reset();  // a refused AUTH leaves an open connection that can do nothing
+      throw;
+    }
+  }
+  return exchange(args);
+}
+
+Reply Redis::run(const Script& script, const std::vector<std::string>& keys,
+                 const std::vector<std::string>& args) {
+  std::vector<std::string> words{"EVALSHA", script.sha1, std::to_string(keys.size())};
+  words.insert(words.end(), keys.begin(), keys.end());
+  words.insert(words.end(), args.begin(), args.end());
+  try {
+    return command(words);
+  } catch (const RedisRefused& refused) {
+    if (std::string_view(refused.what()).find("NOSCRIPT") == std::string_view::npos) throw;
+  }
+  words[0] = "EVAL";
+  words[1] = script.text;
+  return command(words);
+}
+
+const std::string& Redis::server_id() {
+  if (connection_ && !server_id_.empty()) return server_id_;
+  const std::string info = command({"INFO", "server"}).text;
+  const std::string field = "\nrun_id:";
+  const auto at = info.find(field);
+  const auto end = at == std::string::npos ? at : info.find_first_of("\r\n", at + field.size());
+  if (end == std::string::npos) throw RedisRefused("Redis at " + url_.shown() + " does not tell its run_id");
+  server_id_ = info.substr(at + field.size(), end - at - field.size());
+  return server_id_;
+}
+
+}  // namespace flor::queue

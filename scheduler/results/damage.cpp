@@ -1,0 +1,153 @@
+#include "results/damage.h"
+
+#include <set>
+
+#include "core/checkpoint.h"
+#include "core/digest.h"
+#include "core/durable.h"
+#include "core/generators.h"
+#include "core/json_lines.h"
+#include "core/manifest.h"
+#include "results/results.h"
+#include "results/summary.h"
+
+namespace flor::results {
+namespace {
+
+using core::field;
+using core::Json;
+
+class Checker {
+ public:
+  explicit Checker(const core::RunDir& run) : run_(run) {}
+
+  CheckReport check() {
+    check_manifest();
+    check_lines("log.jsonl", "its rows cannot be read or compared: no replay of this run gets a verdict",
+                [](const core::JsonLines& lines, const std::string& file) {
+                  for (const auto& row : lines.rows) row_from(row, file);
+                });
+    check_lines("timeline.jsonl", "replay cannot be planned: it needs the recorded costs and checkpoints",
+                [this](const core::JsonLines& lines, const std::string&) { timeline_ = lines.rows; });
+    check_lines("generators.jsonl",
+                "the state of the random number generators is lost: replay refuses this run",
+                [](const core::JsonLines& lines, const std::string& file) {
+                  core::GeneratorLog verified(lines.rows, file);
+                });
+    check_checkpoints();
+    return std::move(report_);
+  }
+
+ private:
+  void damage(const std::string& file, const std::string& what, const std::string& consequence) {
+    report_.damages.push_back({file, what, consequence});
+  }
+
+  // Messages open with the path; here the file is named on its own.
+  std::string without_path(std::string what, const std::string& file) const {
+    for (const std::string& prefix : {(run_.path / file).string(), file}) {
+      if (what.compare(0, prefix.size(), prefix) == 0) what.erase(0, prefix.size());
+    }
+    const auto begin = what.find_first_not_of(": ");
+    return begin == std::string::npos ? what : what.substr(begin);
+  }
+
+  void check_manifest() {
+    try {
+      const core::Manifest manifest = core::read_manifest(run_);
+      finished_ = manifest.status == "completed" || manifest.status == "failed";
+      for (const auto& source : manifest.sources) check_source(source);
+      if (manifest.status == "damaged") {
+        for (const auto& warning : manifest.warnings)
+          report_.notes.push_back("said while recording: " + warning);
+      }
+      if (status_of(run_, manifest) == "killed") {
+        report_.notes.emplace_back(
+            "the recording was killed: replay offers the iterations that were finished");
+      }
+    } catch (const std::exception& problem) {
+      damage("run.json", without_path(problem.what(), "run.json"), "this run cannot be replayed");
+    }
+  }
+
+  void check_source(const core::RecordedSource& source) {
+    const std::string consequence =
+        "new log statements in " + source.path + " cannot be told from old ones: replay executes every block";
+    try {
+      if (core::digest_of(core::read_file(run_.path / source.file)) != source.digest) {
+        damage(source.file, "its text does not match its digest", consequence);
+      }
+    } catch (const std::exception& problem) {
+      damage(source.file, problem.what(), consequence);
+    }
+  }
+
+  template <class Verify>
+  void check_lines(const std::string& file, const std::string& consequence, Verify verify) {
+    const core::fs::path path = run_.path / file;
+    try {
+      if (!core::fs::exists(path)) {
+        if (finished_) damage(file, "the file is missing", consequence);
+        return;
+      }
+      const core::JsonLines lines = core::read_json_lines(path);
+      if (lines.torn && finished_) damage(file, "its last line is cut off", consequence);
+      if (lines.torn && !finished_)
+        report_.notes.push_back(file + ": its last line was cut off and is left out");
+      verify(lines, path.string());
+    } catch (const std::exception& problem) {
+      damage(file, without_path(problem.what(), file), consequence);
+    }
+  }
+
+  void check_checkpoints() {
+    const CheckpointFiles present = checkpoint_files(run_);
+    report_.bytes = present.bytes;
+    std::set<std::string> files(present.files.begin(), present.files.end());
+    for (const auto& row : timeline_) {
+      if (field<std::string>(row, "kind", "") == "checkpoint")
+        files.insert(field<std::string>(row, "file", ""));
+    }
+    std::set<std::string> said;  // a damaged file is found again by each that refers to it
+    for (const auto& file : files) {
+      ++report_.checkpoints;
+      for (const auto& line : core::Checkpoint::verify(run_, file)) {
+        if (said.insert(line).second) add_checkpoint_damage(line, file);
+      }
+    }
+  }
+
+  void add_checkpoint_damage(const std::string& line, const std::string& verified) {
+    const std::string& file = line.substr(0, line.find(": "));
+    const bool iteration = verified.find("/@iteration/") != std::string::npos;
+    damage(file, without_path(line, file),
+           iteration
+               ? "replay starts from the checkpoint before " + verified + " and computes again from there"
+               : "replay executes the block instead of restoring " + verified);
+  }
+
+  const core::RunDir& run_;
+  CheckReport report_;
+  std::vector<Json> timeline_;
+  bool finished_ = false;  // the recording came to its end
+};
+
+}  // namespace
+
+CheckReport check_run(const core::RunDir& run) {
+  return Checker(run).check();
+}
+
+Json to_json(const CheckReport& report) {
+  Json damages = Json::array();
+  for (const auto& damage : report.damages) {
+    damages.push_back({{"file", damage.file}, {"what", damage.what}, {"consequence", damage.consequence}});
+  }
+  return {{"damaged", !report.damages.empty()},
+          {"checkpoints", report.checkpoints},
+          {"bytes", report.bytes},
+          {"damages", damages},
+          {"notes", report.notes}};
+}
+
+}  // namespace flor::results

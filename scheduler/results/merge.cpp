@@ -1,0 +1,164 @@
+#include "results/merge.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "results/places.h"
+
+namespace flor::results {
+namespace {
+
+// A row of an answer and the gap of the record that it belongs into: in front of the recorded row of that
+// number.
+struct Insert {
+  std::size_t gap = 0;
+  const Row* row = nullptr;
+};
+
+// Which of two places of one gap comes first: negative, positive, or 0 where their paths do not tell.
+int compare_places(const std::string& left, const std::string& right) {
+  const auto a = scope_elements(left);
+  const auto b = scope_elements(right);
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (a[i].name != b[i].name || a[i].loop != b[i].loop) return 0;
+    if (a[i].value != b[i].value) return a[i].value < b[i].value ? -1 : 1;
+  }
+  // One is inside of the other: what is logged outside mostly sums up what was inside, and comes behind it.
+  if (a.size() == b.size()) return 0;
+  return a.size() > b.size() ? -1 : 1;
+}
+
+// For each block, the position behind the last recorded row inside of it.
+std::unordered_map<std::string, std::size_t> block_ends(const Record& record) {
+  std::unordered_map<std::string, std::size_t> ends;
+  for (std::size_t i = 0; i < record.rows().size(); ++i) {
+    const std::string& at = record.rows()[i].at;
+    for (std::size_t cut = at.find('/');; cut = at.find('/', cut + 1)) {
+      const std::string prefix = at.substr(0, cut);
+      const auto last = prefix.rfind('/') + 1;  // npos + 1 is 0
+      if (prefix.find('=', last) == std::string::npos) ends[prefix] = i + 1;
+      if (cut == std::string::npos) break;
+    }
+  }
+  return ends;
+}
+
+// Walks an answer along the record: recorded rows and skipped blocks are the anchors.
+class Placer {
+ public:
+  Placer(const Record& record, const std::unordered_map<std::string, std::size_t>& ends, int64_t last_unit)
+      : record_(record), ends_(ends), matcher_(record, last_unit) {}
+
+  std::vector<Insert> place(const Answer& answer) {
+    for (const auto& [id, unit] : answer.units) {
+      matcher_.begin(unit);
+      if (id != 0) reach(record_.start_of(unit.first));
+      for (const auto& entry : unit.entries) {
+        std::visit([this](const auto& what) { pass(what); }, entry);
+      }
+    }
+    return std::move(inserts_);
+  }
+
+ private:
+  void reach(std::size_t gap) { gap_ = std::max(gap_, gap); }
+
+  void reach_place(const std::string& at) {
+    if (auto iteration = record_.iteration_of(at)) {
+      reach(record_.start_of(*iteration));
+    } else if (matcher_.side_of(at) == Side::after) {
+      reach(record_.behind_loop());
+    }
+  }
+
+  void pass(const Row& row) {
+    const Found found = matcher_.find(row);
+    if (found.strayed) return;
+    if (found.recorded) {
+      reach(*found.recorded + 1);
+      return;
+    }
+    reach_place(row.at);
+    if (found.added) inserts_.push_back({gap_, &row});
+  }
+
+  void pass(const BlockEvent& event) {
+    matcher_.see(event);
+    reach_place(event.at);
+    auto end = ends_.find(event.at);
+    if (event.skipped && end != ends_.end()) reach(end->second);
+  }
+
+  void pass(const LoopEndEvent&) {
+    matcher_.see_loop_end();
+    reach(record_.behind_loop());
+  }
+
+  void pass(const DigestEvent&) {}
+
+  const Record& record_;
+  const std::unordered_map<std::string, std::size_t>& ends_;
+  Matcher matcher_;
+  std::size_t gap_ = 0;
+  std::vector<Insert> inserts_;
+};
+
+std::vector<Insert> merge_inserts(const std::vector<Insert>& older, const std::vector<Insert>& newer) {
+  std::vector<Insert> out;
+  out.reserve(older.size() + newer.size());
+  auto a = older.begin();
+  auto b = newer.begin();
+  while (a != older.end() && b != newer.end()) {
+    const bool newer_first = a->gap != b->gap ? b->gap < a->gap : compare_places(b->row->at, a->row->at) < 0;
+    out.push_back(newer_first ? *b++ : *a++);
+  }
+  out.insert(out.end(), a, older.end());
+  out.insert(out.end(), b, newer.end());
+  return out;
+}
+
+std::vector<Row> weave(std::vector<Row> record, const std::vector<Insert>& inserts) {
+  std::vector<Row> out;
+  out.reserve(record.size() + inserts.size());
+  auto next = inserts.begin();
+  for (std::size_t i = 0; i <= record.size(); ++i) {
+    for (; next != inserts.end() && next->gap == i; ++next) out.push_back(*next->row);
+    if (i < record.size()) out.push_back(std::move(record[i]));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string merged_log(const std::vector<UnitLog>& units) {
+  std::string out;
+  for (const auto& unit : units) {
+    for (const auto& entry : unit.entries) {
+      if (const Row* row = std::get_if<Row>(&entry)) out += core::json_text(row->json) + '\n';
+    }
+  }
+  return out;
+}
+
+std::vector<Row> joined(const core::Manifest& manifest, std::vector<Row> record,
+                        const std::vector<Answer>& answers) {
+  const Record indexed(std::move(record), manifest);
+  const auto ends = block_ends(indexed);
+  std::vector<std::vector<Insert>> placed;
+  std::unordered_map<std::string, std::size_t> owners;  // of a name in several answers, the last one
+  for (const auto& answer : answers) {
+    placed.push_back(Placer(indexed, ends, answer.last_unit).place(answer));
+    for (const auto& insert : placed.back()) owners[insert.row->name] = placed.size() - 1;
+  }
+  std::vector<Insert> inserts;
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    auto& mine = placed[i];
+    mine.erase(std::remove_if(mine.begin(), mine.end(),
+                              [&](const Insert& insert) { return owners[insert.row->name] != i; }),
+               mine.end());
+    inserts = merge_inserts(inserts, mine);
+  }
+  return weave(indexed.rows(), inserts);
+}
+
+}  // namespace flor::results

@@ -1,0 +1,21 @@
+// The decisions of the adaptive policy, as `flor show --policy` prints them. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "core/manifest.h"
+
+namespace flor::results {
+
+// One line per decision: what it cost, what equation 4 allowed, what was decided.
+std::string policy_table(const core::Manifest& manifest, const std::vector<core::Json>& timeline);
+
+// The last decision in a sentence; empty where there was none.
+std::string explain_last(const core::Manifest& manifest, const std::vector<core::Json>& timeline);
+
+// The decisions with the bound of equation 4 (`allowed`) beside `M` / `seconds` (`ratio`).
+core::Json policy_json(const core::Manifest& manifest, const std::vector<core::Json>& timeline);
+
+}  // namespace flor::results

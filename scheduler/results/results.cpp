@@ -1,0 +1,122 @@
+#include "results/results.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/durable.h"
+#include "core/error.h"
+
+namespace flor::results {
+namespace {
+
+using core::field;
+using core::Json;
+using core::fs::path;
+
+UnitLog read_unit(const core::ReplayDir& replay, const core::Unit& unit) {
+  const path file = replay.unit(unit.id);
+  if (!core::fs::exists(file)) {
+    throw core::Error(file.string() + " is missing: unit " + std::to_string(unit.id) +
+                      " was not committed; start the replay again");
+  }
+  return parse_unit(core::read_file(file), unit, file.string());
+}
+
+std::vector<UnitLog> read_selected(const core::ReplayDir& replay, const core::Plan& plan) {
+  std::vector<UnitLog> units;
+  for (int64_t id = plan.selected.first; id < plan.selected.second; ++id) {
+    units.push_back(read_unit(replay, plan.units[static_cast<std::size_t>(id)]));
+  }
+  return units;
+}
+
+// What the workers left of themselves. A file that cannot be read says nothing.
+void add_workers(const core::ReplayDir& replay, Extras& extras) {
+  std::vector<path> files;
+  std::error_code ignored;
+  for (const auto& entry : core::fs::directory_iterator(replay.workers(), ignored)) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  const bool name_workers = extras.workers.empty();
+  auto warn = [&](const std::string& line) {
+    auto& all = extras.warnings;
+    if (!line.empty() && std::find(all.begin(), all.end(), line) == all.end()) all.push_back(line);
+  };
+  for (const auto& file : files) {
+    const Json json = Json::parse(core::read_file(file), nullptr, false);
+    if (!json.is_object()) continue;
+    for (const auto& line : field<std::vector<std::string>>(json, "warnings", {})) warn(line);
+    const auto refused = field<std::string>(json, "refused", "");
+    warn(refused);
+    auto environment = field<std::map<std::string, std::string>>(json, "environment", {});
+    // A worker that was refused replayed nothing: its environment explains nothing.
+    if (!environment.empty() && refused.empty()) extras.environments.push_back(std::move(environment));
+    if (!name_workers) continue;
+    Json worker = {{"worker", field<std::string>(json, "worker", file.stem().string())}};
+    for (const char* key : {"node", "gpu", "job", "task"}) {
+      if (json.contains(key)) worker[key] = json[key];
+    }
+    extras.workers.push_back(std::move(worker));
+  }
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+RecordLog read_record(const core::RunDir& run) {
+  if (!core::fs::exists(run.log())) return {};
+  return parse_record(core::read_file(run.log()), run.log().string());
+}
+
+Verdict collect(const core::RunDir& run, const core::ReplayDir& replay, const core::Plan& plan,
+                const Extras& extras) {
+  const std::vector<UnitLog> units = read_selected(replay, plan);
+  const core::Manifest manifest = core::read_manifest_and_progress(run);
+  RecordLog record = read_record(run);
+  Extras all = extras;
+  if (record.torn) all.warnings.push_back(run.log().string() + ": its last line was cut off and is left out");
+  add_workers(replay, all);
+  Verdict verdict = judge(manifest, plan, std::move(record.rows), units, all);
+  core::write_durably(replay.log(), merged_log(units));
+  core::write_durably(replay.verdict(), text_of(to_json(verdict)));
+  return verdict;
+}
+
+std::vector<Answer> read_answers(const core::RunDir& run, std::vector<std::string>& warnings) {
+  std::vector<Answer> answers;
+  for (const auto& replay : run.all_replays()) {
+    try {
+      const core::Plan plan = core::read_plan(replay);
+      Answer answer;
+      answer.last_unit = plan.units.back().id;
+      for (const auto& unit : plan.units) {
+        if (!core::fs::exists(replay.unit(unit.id))) continue;
+        try {
+          answer.units[unit.id] = read_unit(replay, unit);
+        } catch (const std::exception& problem) {
+          warnings.emplace_back(problem.what());
+        }
+      }
+      answers.push_back(std::move(answer));
+    } catch (const std::exception& problem) {
+      warnings.emplace_back(problem.what());
+    }
+  }
+  return answers;
+}
+
+std::optional<Verdict> read_verdict(const core::ReplayDir& replay) {
+  if (!core::fs::exists(replay.verdict())) return std::nullopt;
+  const Json json = Json::parse(core::read_file(replay.verdict()), nullptr, false);
+  if (!json.is_object() || field(json, "format", 0) != 1) {
+    throw core::Error(replay.verdict().string() +
+                      " is damaged; `flor replay` with the same question writes it anew");
+  }
+  return verdict_from(json);
+}
+
+}  // namespace flor::results

@@ -1,0 +1,144 @@
+#include "results/summary.h"
+
+#include <algorithm>
+
+#include "core/durable.h"
+#include "core/plan.h"
+#include "results/results.h"
+
+namespace flor::results {
+
+using core::field;
+using core::Json;
+
+std::string status_of(const core::RunDir& run, const core::Manifest& manifest) {
+  return manifest.status == "recording" && !run.is_being_recorded() ? "killed" : manifest.status;
+}
+
+std::string progress_of(const core::Manifest& manifest) {
+  const core::RecordedLoop* main = manifest.main_loop();
+  if (main == nullptr) return "-";
+  int64_t whole = main->range ? main->end - main->begin : main->end;
+  if (main->ended == core::LoopEnd::exhausted) whole = main->iterations;
+  return std::to_string(main->iterations) + "/" + (whole < 0 ? std::string("?") : std::to_string(whole));
+}
+
+CheckpointFiles checkpoint_files(const core::RunDir& run) {
+  CheckpointFiles out;
+  std::error_code ignored;
+  for (const auto& block : core::fs::directory_iterator(run.checkpoints(), ignored)) {
+    for (const auto& file : core::fs::directory_iterator(block.path(), ignored)) {
+      const std::string name = file.path().filename().string();
+      if (name.front() == '.' || file.path().extension() != ".safetensors") continue;
+      const auto size = file.file_size(ignored);
+      if (!ignored) out.bytes += size;
+      out.files.push_back(file.path().lexically_relative(run.path).string());
+    }
+  }
+  std::sort(out.files.begin(), out.files.end());
+  return out;
+}
+
+std::vector<BlockSummary> summarize_blocks(const std::vector<Json>& timeline) {
+  std::vector<BlockSummary> out;
+  for (const auto& row : timeline) {
+    const auto kind = field<std::string>(row, "kind", "");
+    if (kind != "block" && kind != "checkpoint") continue;
+    const auto name = field<std::string>(row, "block", "");
+    auto block = std::find_if(out.begin(), out.end(), [&](const auto& known) { return known.block == name; });
+    if (block == out.end()) {
+      out.push_back({});
+      block = out.end() - 1;
+      block->block = name;
+    }
+    if (kind == "checkpoint") {
+      ++block->checkpoints;
+      continue;
+    }
+    // What is kept at a loop's entry is no execution of anything.
+    const bool entry = field<std::string>(row, "at", "").find("=entry/") != std::string::npos;
+    const auto decision = field<std::string>(row, "decision", "");
+    block->materialized += decision == "materialize" ? 1 : 0;
+    block->skipped += decision == "skip" ? 1 : 0;
+    block->failed += decision == "failed" ? 1 : 0;
+    block->seconds += field(row, "seconds", 0.0);
+    block->cost = field(row, "M", 0.0);
+    block->bytes = field<std::uint64_t>(row, "bytes", 0);
+    block->executions += entry ? 0 : 1;
+  }
+  for (auto& block : out) {
+    if (block.executions > 0) block.seconds /= static_cast<double>(block.executions);
+  }
+  return out;
+}
+
+std::vector<std::string> suggestions(const core::Manifest& manifest,
+                                     const std::vector<BlockSummary>& blocks) {
+  std::vector<std::string> out;
+  if (manifest.complete()) return out;
+  for (const auto& block : blocks) {
+    if (block.executions < 2 || 2 * block.checkpoints >= block.executions) continue;
+    out.push_back(
+        block.block + ": " + std::to_string(block.checkpoints) + " of " + std::to_string(block.executions) +
+        " executions have a checkpoint; the others execute again in every replay. With `auto state = "
+        "flor::checkpointing(...)` in front of the loop, replay resumes where it needs to");
+  }
+  return out;
+}
+
+ReplaySummary summarize_replay(const core::ReplayDir& replay) {
+  ReplaySummary out;
+  out.id = replay.id();
+  try {
+    const core::Plan plan = core::read_plan(replay);
+    out.selected = plan.selected.second - plan.selected.first;
+    for (int64_t id = plan.selected.first; id < plan.selected.second; ++id) {
+      out.committed += core::fs::exists(replay.unit(id)) ? 1 : 0;
+    }
+    out.verdict = read_verdict(replay);
+    if (out.verdict) {
+      out.state = to_string(out.verdict->judgement);
+    } else if (core::fs::exists(replay.failure())) {
+      const std::string text = core::read_file(replay.failure());
+      const Json json = Json::parse(text, nullptr, false);
+      out.state = "failed";
+      out.failure = field<std::string>(json, "error", field<std::string>(json, "reason", text));
+    } else {
+      out.state = "unfinished";
+    }
+  } catch (const std::exception& problem) {
+    out.state = "damaged";
+    out.failure = problem.what();
+  }
+  return out;
+}
+
+Json to_json(const BlockSummary& block) {
+  return {{"block", block.block},
+          {"executions", block.executions},
+          {"checkpoints", block.checkpoints},
+          {"materialized", block.materialized},
+          {"skipped", block.skipped},
+          {"failed", block.failed},
+          {"seconds", block.seconds},
+          {"cost", block.cost},
+          {"bytes", block.bytes}};
+}
+
+Json to_json(const ReplaySummary& replay) {
+  Json out = {{"id", replay.id},
+              {"state", replay.state},
+              {"committed", replay.committed},
+              {"selected", replay.selected}};
+  if (!replay.failure.empty()) out["failure"] = replay.failure;
+  if (replay.verdict) {
+    out["values"] = replay.verdict->values;
+    out["digests"] = replay.verdict->digests;
+    out["executed"] = replay.verdict->executed();
+    out["skipped"] = replay.verdict->skipped();
+    out["seconds"] = replay.verdict->seconds;
+  }
+  return out;
+}
+
+}  // namespace flor::results

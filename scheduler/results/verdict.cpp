@@ -1,0 +1,322 @@
+#include "results/verdict.h"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <set>
+#include <unordered_set>
+
+#include "results/places.h"
+
+namespace flor::results {
+namespace {
+
+using core::Json;
+
+constexpr std::size_t max_differences = 100;  // that are listed
+
+std::string counted(int64_t number, const std::string& one, const std::string& many) {
+  return std::to_string(number) + " " + (number == 1 ? one : many);
+}
+
+Json value_of(const Row& row) {
+  auto at = row.json.find("value");
+  return at == row.json.end() ? Json() : *at;
+}
+
+// Does the name look like a measurement of time, which no replay repeats?
+bool is_clock_name(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const char* word : {"second", "time", "elapsed", "duration", "throughput", "per_sec", "eta"}) {
+    const std::string part(word);
+    const auto at = name.find(part);
+    if (at != std::string::npos && (part != "eta" || name == part)) return true;
+  }
+  auto ends_with = [&](const std::string& tail) {
+    return name.size() > tail.size() && name.compare(name.size() - tail.size(), tail.size(), tail) == 0;
+  };
+  return ends_with("_ms") || ends_with("_s") || ends_with("_us");
+}
+
+// Compares the units one after another with the record.
+class Comparison {
+ public:
+  Comparison(const core::Manifest& manifest, const core::Plan& plan, std::vector<Row> rows,
+             const std::vector<UnitLog>& units)
+      : record_(std::move(rows), manifest),
+        plan_(plan),
+        units_(units),
+        matcher_(record_, plan.units.empty() ? -1 : plan.units.back().id),
+        seen_(record_.rows().size(), false) {
+    const core::RecordedLoop* main = manifest.main_loop();
+    const bool running = main == nullptr || main->ended == core::LoopEnd::running;
+    cut_ = running || manifest.status == "recording";
+    if (running && !record_.rows().empty())
+      cut_at_ = record_.iteration_of(record_.rows().back().at).value_or(0);
+  }
+
+  void run() {
+    for (const auto& unit : units_) {
+      verdicts_.push_back({});
+      verdicts_.back().id = unit.id;
+      compare(unit);
+    }
+    for (std::size_t i = 0; i < record_.rows().size(); ++i) {
+      if (!seen_[i] && is_expected(i)) note(i, record_.rows()[i], value_of(record_.rows()[i]), Json());
+    }
+    std::stable_sort(differences_.begin(), differences_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+  }
+
+  std::vector<UnitVerdict> verdicts_;
+  std::vector<std::pair<std::size_t, Difference>> differences_;  // with their positions in the record
+  std::set<std::string> names_;                                  // of all replayed rows
+  std::set<std::string> newly_volatile_;                         // volatile in the replay only
+  int64_t missing_ = 0, surplus_ = 0;
+
+ private:
+  void note(std::size_t position, const Row& row, Json recorded, Json replayed) {
+    if (recorded.is_null()) ++surplus_;
+    if (replayed.is_null()) ++missing_;
+    differences_.push_back({position, {row.at, row.name, std::move(recorded), std::move(replayed)}});
+  }
+
+  void compare(const UnitLog& unit) {
+    matcher_.begin(unit);
+    if (unit.id != 0) position_ = std::max(position_, record_.start_of(unit.first));
+    skipped_.emplace_back();
+    bool ended = false;
+    for (const auto& entry : unit.entries) {
+      std::visit([this](const auto& what) { pass(what); }, entry);
+      ended = ended || std::holds_alternative<LoopEndEvent>(entry);
+    }
+    if (unit.id == plan_.units.back().id && !cut_ && !ended) {
+      ++missing_;
+      differences_.push_back({record_.behind_loop(), {"", "end of the main loop", Json("reached"), Json()}});
+    }
+  }
+
+  void pass(const Row& row) {
+    names_.insert(row.name);
+    const Found found = matcher_.find(row);
+    if (found.recorded) {
+      position_ = *found.recorded;
+      compare_values(row, *found.recorded);
+    } else if (found.strayed || (!found.added && !row.is_volatile && !is_behind_cut(row))) {
+      note(position_, row, Json(), value_of(row));
+    }
+  }
+
+  void compare_values(const Row& row, std::size_t index) {
+    const Row& recorded = record_.rows()[index];
+    seen_[index] = true;
+    if (recorded.is_volatile) return;
+    if (row.is_volatile) {
+      newly_volatile_.insert(row.name);
+      return;
+    }
+    UnitVerdict& verdict = verdicts_.back();
+    ++verdict.values;
+    if (recorded.value() == row.value()) {
+      ++verdict.equal;
+    } else {
+      note(index, row, value_of(recorded), value_of(row));
+    }
+  }
+
+  void pass(const BlockEvent& event) {
+    matcher_.see(event);
+    UnitVerdict& verdict = verdicts_.back();
+    ++(event.skipped ? verdict.skipped : verdict.executed);
+    if (event.skipped) skipped_.back().insert(event.at);
+  }
+
+  void pass(const DigestEvent& event) {
+    if (event.recorded.empty()) return;
+    UnitVerdict& verdict = verdicts_.back();
+    ++verdict.digests;
+    if (event.recorded == event.live) {
+      ++verdict.equal;
+    } else {
+      differences_.push_back({position_, {event.at, "state digest", Json(event.recorded), Json(event.live)}});
+    }
+  }
+
+  void pass(const LoopEndEvent& event) {
+    matcher_.see_loop_end();
+    if (event.recorded_ended == core::to_string(core::LoopEnd::running)) return;
+    if ((event.ended == event.recorded_ended && event.last == event.recorded_last)) return;
+    auto text = [](const std::string& ended, int64_t last) {
+      return ended + " after " + std::to_string(last);
+    };
+    differences_.push_back(
+        {record_.behind_loop(),
+         {event.at, "end of loop " + event.name, Json(text(event.recorded_ended, event.recorded_last)),
+          Json(text(event.ended, event.last))}});
+  }
+
+  // What the last iteration of a killed recording would have logged next is not known.
+  bool is_behind_cut(const Row& row) const {
+    const auto iteration = record_.iteration_of(row.at);
+    return iteration && *iteration >= cut_at_;
+  }
+
+  // The position among units_ of the unit that must hold a recorded row.
+  std::optional<std::size_t> unit_of(std::size_t row) const {
+    if (units_.empty()) return std::nullopt;
+    int64_t id = 0;
+    if (record_.side(row) == Side::within) {
+      const int64_t iteration = record_.iteration(row);
+      auto unit = std::lower_bound(plan_.units.begin(), plan_.units.end(), iteration,
+                                   [](const core::Unit& unit, int64_t value) { return unit.last < value; });
+      if (unit == plan_.units.end() || iteration < unit->first) return std::nullopt;
+      id = unit->id;
+    } else {
+      const auto other = record_.other_loop(record_.rows()[row].at);
+      if (other == Side::before) return std::nullopt;  // an earlier outermost loop yields nothing
+      const bool last = other == Side::after || record_.side(row) == Side::after;
+      if (last && cut_) return std::nullopt;
+      id = last ? plan_.units.back().id : 0;
+      // Before or behind the loop, nothing tells which: expected where both were replayed.
+      const bool whole = units_.size() == plan_.units.size();
+      if (!record_.splits() && !last && !whole) return std::nullopt;
+    }
+    if (id < units_.front().id || id > units_.back().id) return std::nullopt;
+    return static_cast<std::size_t>(id - units_.front().id);
+  }
+
+  bool is_expected(std::size_t row) const {
+    const Row& recorded = record_.rows()[row];
+    if (recorded.is_volatile) return false;
+    const auto unit = unit_of(row);
+    if (!unit) return false;
+    const auto& skipped = skipped_[*unit];
+    if (skipped.empty()) return true;
+    for (std::size_t cut = recorded.at.find('/');; cut = recorded.at.find('/', cut + 1)) {
+      if (skipped.count(recorded.at.substr(0, cut)) != 0) return false;
+      if (cut == std::string::npos) return true;
+    }
+  }
+
+  Record record_;
+  const core::Plan& plan_;
+  const std::vector<UnitLog>& units_;
+  Matcher matcher_;
+  std::vector<bool> seen_;
+  std::vector<std::unordered_set<std::string>> skipped_;  // blocks, by unit
+  std::size_t position_ = 0;                              // in the record, of what was matched last
+  bool cut_ = false;  // the recording was killed: replay runs nothing behind its main loop
+  int64_t cut_at_ = std::numeric_limits<int64_t>::max();  // the main loop's iteration that it was killed in
+};
+
+std::vector<EnvironmentDifference> compare_environments(const core::Manifest& manifest,
+                                                        const Extras& extras) {
+  std::set<std::pair<std::string, std::string>> known;
+  std::vector<EnvironmentDifference> out;
+  auto add = [&](const std::string& key, const std::string& recorded, const std::string& replayed) {
+    if (recorded != replayed && known.emplace(key, replayed).second) out.push_back({key, recorded, replayed});
+  };
+  for (const auto& environment : extras.environments) {
+    for (const auto& [key, recorded] : manifest.environment) {
+      auto at = environment.find(key);
+      add(key, recorded, at == environment.end() ? "" : at->second);
+    }
+    for (const auto& [key, replayed] : environment) {
+      if (manifest.environment.count(key) == 0) add(key, "", replayed);
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> silent_probes(const core::Plan& plan, const std::set<std::string>& names) {
+  std::vector<std::string> out;
+  for (const auto& probe : plan.probes) {
+    const bool listed = std::find(out.begin(), out.end(), probe.name) != out.end();
+    if (!probe.name.empty() && names.count(probe.name) == 0 && !listed) out.push_back(probe.name);
+  }
+  return out;
+}
+
+void explain_differences(const Comparison& comparison, Verdict& verdict) {
+  const auto& differences = comparison.differences_;
+  verdict.reasons.push_back("first difference: " + describe(differences.front().second));
+  std::string counts =
+      counted(static_cast<int64_t>(differences.size()), "difference", "differences") + " in all";
+  if (comparison.missing_ > 0)
+    counts += ", " + std::to_string(comparison.missing_) + " missing in the replay";
+  if (comparison.surplus_ > 0)
+    counts += ", " + std::to_string(comparison.surplus_) + " that the record does not have";
+  if (differences.size() > max_differences)
+    counts += "; the first " + std::to_string(max_differences) + " are listed";
+  verdict.reasons.push_back(counts);
+  std::set<std::string> clocks;
+  for (const auto& [position, difference] : differences) {
+    if (is_clock_name(difference.name)) clocks.insert(difference.name);
+  }
+  for (const auto& name : clocks) {
+    verdict.reasons.push_back(
+        "'" + name +
+        "' looks like a measured time: log it with flor::is_volatile to leave it out of "
+        "the verdict");
+  }
+  for (const auto& entry : verdict.environment)
+    verdict.reasons.push_back("the environment differs: " + describe(entry));
+}
+
+void decide(const Comparison& comparison, const core::Plan& plan, Verdict& verdict) {
+  if (!comparison.differences_.empty()) {
+    verdict.judgement = Judgement::differs;
+    explain_differences(comparison, verdict);
+    return;
+  }
+  const auto compared_units =
+      std::count_if(verdict.units.begin(), verdict.units.end(),
+                    [](const UnitVerdict& unit) { return unit.values + unit.digests > 0; });
+  const auto idle = static_cast<int64_t>(verdict.units.size()) - compared_units;
+  if (compared_units == 0) {
+    verdict.reasons.emplace_back(
+        "nothing was compared: no recorded value and no recorded state lies in what was executed");
+    return;
+  }
+  if (idle > 0) {
+    verdict.reasons.push_back(counted(idle, "unit", "units") + " of " + std::to_string(verdict.units.size()) +
+                              " had nothing to compare");
+  }
+  if (plan.any_device) {
+    verdict.reasons.emplace_back(
+        "all that was compared is equal, but --any-device proves nothing about the recorded device");
+    return;
+  }
+  verdict.judgement = Judgement::identical;
+}
+
+}  // namespace
+
+Verdict judge(const core::Manifest& manifest, const core::Plan& plan, std::vector<Row> record,
+              const std::vector<UnitLog>& units, const Extras& extras) {
+  Comparison comparison(manifest, plan, std::move(record), units);
+  comparison.run();
+  Verdict verdict;
+  verdict.units = comparison.verdicts_;
+  for (const auto& unit : verdict.units) {
+    verdict.values += unit.values;
+    verdict.digests += unit.digests;
+  }
+  verdict.environment = compare_environments(manifest, extras);
+  verdict.silent_probes = silent_probes(plan, comparison.names_);
+  decide(comparison, plan, verdict);
+  for (const auto& name : comparison.newly_volatile_) {
+    verdict.reasons.push_back("'" + name +
+                              "' is volatile in the replayed program only: its values were not compared");
+  }
+  for (const auto& warning : extras.warnings) verdict.reasons.push_back(warning);
+  for (const auto& [position, difference] : comparison.differences_) {
+    if (verdict.differences.size() == max_differences) break;
+    verdict.differences.push_back(difference);
+  }
+  verdict.seconds = extras.seconds;
+  verdict.workers = extras.workers;
+  return verdict;
+}
+
+}  // namespace flor::results

@@ -1,0 +1,184 @@
+// AgentClient in this process: what it promises to the program it lives in.
+#include <csignal>
+
+#include "agent/fixture.h"
+#include "core/agent_client.h"
+#include "core/error.h"
+
+namespace flor::test {
+namespace {
+
+using core::AgentClient;
+
+class ClientTest : public AgentTest {
+ protected:
+  ~ClientTest() override { end_on_demand_agent(); }
+
+  AgentClient::Hello hello(const std::string& mode) {
+    AgentClient::Hello out;
+    out.mode = mode;
+    out.run_dir = replay.run().path.string();
+    out.run = replay.run().id();
+    out.replay = replay.dir().id();
+    out.worker = "w1";
+    out.redis = server.url();
+    return out;
+  }
+  AgentClient::Options options() {
+    AgentClient::Options out;
+    out.socket = (dir.path() / "agent" / "a.sock").string();
+    out.agent = FLOR_AGENT;
+    socket = out.socket;
+    return out;
+  }
+  std::vector<queue::Reply> recorded() {
+    queue::Redis redis(server.url());
+    return redis.command({"XRANGE", "flor:{" + replay.run().id() + "}:events", "-", "+"}).items;
+  }
+};
+
+TEST_F(ClientTest, WithoutAnyAgentClaimWaitsThenSaysWhatToDo) {
+  auto how = options();
+  how.agent = (dir.path() / "no-such-agent").string();
+  how.give_up_s = 0.3;
+  AgentClient client(hello("replay"), how);
+  EXPECT_EQ(client.claim(-1).kind, AgentClient::Kind::wait);
+  std::string error;
+  EXPECT_TRUE(eventually([&] {
+    try {
+      client.claim(-1);
+      return false;
+    } catch (const core::Error& problem) {
+      error = problem.what();
+      return true;
+    }
+  }));
+  EXPECT_NE(error.find(how.socket), std::string::npos) << error;
+  EXPECT_NE(error.find("no-such-agent"), std::string::npos) << error;
+  EXPECT_EQ(error.find('\n'), std::string::npos);
+}
+
+TEST_F(ClientTest, ARefusalIsAnErrorAtOnce) {
+  auto wrong = hello("replay");
+  wrong.replay = "r-unknown";
+  AgentClient client(wrong, options());
+  try {
+    client.claim(-1);
+    FAIL() << "no error";
+  } catch (const core::Error& problem) {
+    EXPECT_NE(std::string(problem.what()).find("r-unknown/plan.json"), std::string::npos) << problem.what();
+  }
+}
+
+TEST_F(ClientTest, StartingAnAgentLeavesNoChild) {
+  AgentClient client(hello("replay"), options());
+  EXPECT_EQ(client.claim(-1).kind, AgentClient::Kind::segment);
+  const pid_t agent_pid = Agent::listening(socket);
+  ASSERT_GT(agent_pid, 0);
+  EXPECT_NE(::getsid(agent_pid), ::getsid(0)) << "a session of its own";
+  const std::string proc = "/proc/" + std::to_string(agent_pid);
+  EXPECT_EQ(core::fs::read_symlink(proc + "/fd/0"), "/dev/null");
+  EXPECT_EQ(core::fs::read_symlink(proc + "/fd/1"), "/dev/null");
+  EXPECT_EQ(core::fs::read_symlink(proc + "/cwd"), "/");
+  // The only child left is this test's redis-server, and it runs.
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), 0);
+}
+
+TEST_F(ClientTest, StandingNeverWaitsForAHungAgent) {
+  start_agent(1000);
+  auto how = options();
+  how.patience_s = 1;
+  AgentClient client(hello("replay"), how);
+  ASSERT_EQ(client.claim(-1).kind, AgentClient::Kind::segment);
+  agent->process().signal(SIGSTOP);
+  const auto begin = std::chrono::steady_clock::now();
+  client.standing();
+  client.running(0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(500));
+  replay.publish(0);
+  EXPECT_FALSE(client.commit(0, unit_digest, 3, 0.1).lost) << "kept, and told later";
+  agent->process().signal(SIGCONT);
+  auto queue = open();
+  EXPECT_TRUE(eventually([&] { return queue.status().done == 1 || client.standing().lost; }));
+}
+
+TEST_F(ClientTest, AForkedChildDoesNothing) {
+  start_agent();
+  auto queue = open();
+  AgentClient client(hello("replay"), options());
+  const auto held = client.claim(-1);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto* copy = &client;
+    const bool idle = copy->claim(-1).kind == AgentClient::Kind::done && !copy->commit(0, "", 0, 0).lost;
+    copy->release("no");
+    copy->progress_record("epoch=1", 2, 1);
+    copy->~AgentClient();
+    ::_exit(idle ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(info(queue, held.segment).state, "running");
+  client.release();
+  EXPECT_EQ(info(queue, held.segment).state, "ready");
+}
+
+// How many threads of this process hold SIGUSR1 back (a sanitizer may have one of its own).
+int threads_that_block_sigusr1() {
+  int blocked = 0;
+  for (const auto& task : core::fs::directory_iterator("/proc/self/task")) {
+    const std::string text = core::read_file(task.path() / "status");
+    const auto at = text.find("SigBlk:\t");
+    const auto mask = std::stoull(text.substr(at + 8, 16), nullptr, 16);
+    if ((mask >> (SIGUSR1 - 1) & 1U) != 0) ++blocked;
+  }
+  return blocked;
+}
+
+TEST_F(ClientTest, TheThreadTakesNoSignalOfTheProgram) {
+  start_agent();
+  AgentClient client(hello("replay"), options());
+  const int before = threads_that_block_sigusr1();
+  client.claim(-1);
+  sigset_t mask;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+  EXPECT_EQ(::sigismember(&mask, SIGUSR1), 0) << "the caller's mask is as it was";
+  EXPECT_EQ(threads_that_block_sigusr1(), before + 1);
+}
+
+TEST_F(ClientTest, ARecordingsProgressIsPublished) {
+  AgentClient client(hello("record"), options());
+  client.progress_record("epoch=3", 12, 1.5);
+  ASSERT_TRUE(eventually([&] { return !recorded().empty(); }));
+  std::vector<std::string> fields;
+  const auto events = recorded();
+  for (const auto& item : events[0].at(1).items) fields.push_back(item.text);
+  EXPECT_EQ(fields,
+            (std::vector<std::string>{"kind", "progress", "at", "epoch=3", "of", "12", "seconds", "1.5"}));
+}
+
+TEST_F(ClientTest, ARecordingWithoutRedisStartsNothing) {
+  auto quiet = hello("record");
+  quiet.redis.clear();
+  {
+    AgentClient client(quiet, options());
+    for (int i = 0; i < 1000; ++i) client.progress_record("epoch=" + std::to_string(i), 1000, 0.1);
+  }
+  EXPECT_FALSE(core::fs::exists(core::fs::path(socket).parent_path()));
+}
+
+TEST_F(ClientTest, ARecordingNeverWaitsForAHungAgent) {
+  start_agent();
+  AgentClient client(hello("record"), options());
+  client.progress_record("epoch=0", 12, 1);
+  ASSERT_TRUE(eventually([&] { return !recorded().empty(); }));
+  agent->process().signal(SIGSTOP);
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 10000; ++i) client.progress_record("epoch=1", 12, 1);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+  agent->process().signal(SIGCONT);
+}
+
+}  // namespace
+}  // namespace flor::test

@@ -1,0 +1,115 @@
+#include "dispatch/cluster.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "dispatch/slurm.h"
+
+namespace flor::dispatch {
+namespace {
+
+// As Slurm 22.05 and 24.11 print it.
+constexpr const char* kSinfo =
+    "n1   idle      0/4/0/4    gpu:2             gpu:0\n"
+    "n1   idle      0/4/0/4    gpu:2             gpu:0\n"  // in a second partition
+    "n2   mixed     2/2/0/4    gpu:a100:4(S:0-1) gpu:a100:3(IDX:0-1,3)\n"
+    "n3   allocated 4/0/0/4    gpu:2             gpu:(null):0(IDX:N/A)\n"
+    "n4   idle*     0/4/0/4    gpu:2             gpu:0\n"
+    "n5   drained   0/0/4/4    gpu:2             gpu:0\n"
+    "n6   mixed-    1/31/0/32  gpu:v100:2,gpu:a100:2,shard:8 gpu:v100:1(IDX:0),gpu:a100:0(IDX:N/A),shard:3\n"
+    "n7   idle~     0/8/0/8    (null)            (null)\n"
+    "n8   idle$     0/8/0/8    gpu:8             gpu:0\n";
+
+TEST(Sinfo, Table) {
+  const auto nodes = parse_sinfo(kSinfo);
+  struct {
+    const char* name;
+    bool usable;
+    std::size_t idle, free;
+  } table[] = {{"n1", true, 4, 2},  {"n2", true, 2, 1},  {"n3", false, 0, 2}, {"n4", false, 4, 2},
+               {"n5", false, 0, 2}, {"n6", true, 31, 3}, {"n7", true, 8, 0},  {"n8", false, 8, 8}};
+  ASSERT_EQ(nodes.size(), std::size(table));
+  for (std::size_t k = 0; k < nodes.size(); ++k) {
+    EXPECT_EQ(nodes[k].name, table[k].name);
+    EXPECT_EQ(nodes[k].usable, table[k].usable) << table[k].name;
+    EXPECT_EQ(nodes[k].idle_cpus, table[k].idle) << table[k].name;
+    EXPECT_EQ(nodes[k].free_gpus(), table[k].free) << table[k].name;
+  }
+  EXPECT_TRUE(parse_sinfo("").empty());
+  EXPECT_TRUE(parse_sinfo("torn line\n").empty());
+}
+
+TEST(Sinfo, FreePlaces) {
+  const auto nodes = parse_sinfo(kSinfo);
+  EXPECT_EQ(free_places(nodes, true, 1), 2U + 1 + 3);
+  EXPECT_EQ(free_places(nodes, true, 4), 1U + 0 + 3);
+  EXPECT_EQ(free_places(nodes, false, 4), 1U + 0 + 7 + 2);
+  EXPECT_EQ(free_places({}, true, 1), 1U);  // it waits in the queue
+}
+
+TEST(Sinfo, GresOfAWorker) {
+  const auto nodes = parse_sinfo(kSinfo);
+  EXPECT_EQ(gres_for(nodes, "NVIDIA A100-SXM4-40GB"), "gpu:a100:1");
+  EXPECT_EQ(gres_for(nodes, "Tesla V100-PCIE-16GB"), "gpu:v100:1");
+  EXPECT_EQ(gres_for(nodes, "NVIDIA H200"), "gpu:1");
+  EXPECT_EQ(gres_for(nodes, ""), "gpu:1");
+  EXPECT_EQ(gres_for(parse_sinfo("n7 idle 0/8/0/8 (null) (null)\n"), ""), "");
+  EXPECT_EQ(gres_for({}, "NVIDIA H200"), "gpu:1");
+}
+
+TEST(Squeue, CountsTasks) {
+  const auto now = parse_squeue("RUNNING\nRUNNING\nCOMPLETING\nPENDING\n");
+  EXPECT_EQ(now.running, 3U);
+  EXPECT_EQ(now.waiting, 1U);
+  EXPECT_FALSE(parse_squeue("").any());
+}
+
+WorkerOrder order() {
+  WorkerOrder out;
+  out.replay = {"/store/run/replays/r1"};
+  out.command = {"./train", "--text", "it's; $(rm -rf x)", "[1,2]"};
+  out.cwd = "/home/ada/exp";
+  out.environment = {{"FLOR_REDIS", "redis://:secret@host"}};
+  out.threads = "3";
+  return out;
+}
+
+TEST(Sbatch, ScriptQuotesTheCommandAndHoldsNoSecret) {
+  const std::string script = job_script(order(), 3);
+  EXPECT_NE(
+      script.find("exec srun --ntasks=1 --cpus-per-task=3 ./train --text 'it'\\''s; $(rm -rf x)' '[1,2]'\n"),
+      std::string::npos)
+      << script;
+  EXPECT_EQ(script.find("secret"), std::string::npos);
+}
+
+TEST(Sbatch, CommandPassesFlagsAndHoldsNoSecret) {
+  SbatchFlags flags;
+  flags.partition = "gpu";
+  flags.qos = "low";
+  flags.time = "1:00";
+  flags.others = {"--exclude=n3"};
+  const auto command = sbatch_command(order(), flags, 8, "gpu:1", cpus_of(flags, order()));
+  for (const char* word :
+       {"--array=0-7", "--cpus-per-task=3", "--gres=gpu:1", "--partition=gpu", "--qos=low", "--time=1:00",
+        "--exclude=n3", "--output=/store/run/replays/r1/workers/slurm-%a.out"}) {
+    EXPECT_NE(std::find(command.begin(), command.end(), word), command.end()) << word;
+  }
+  EXPECT_EQ(command.back(), "/store/run/replays/r1/workers/job.sh");
+  for (const auto& word : command) EXPECT_EQ(word.find("secret"), std::string::npos);
+}
+
+TEST(Sbatch, CpusComeFromTheFlagThenTheRecord) {
+  SbatchFlags flags;
+  WorkerOrder none = order();
+  none.threads = "";
+  EXPECT_EQ(cpus_of(flags, order()), 3U);
+  EXPECT_EQ(cpus_of(flags, none), 1U);
+  flags.cpus_per_task = "6";
+  EXPECT_EQ(cpus_of(flags, order()), 6U);
+}
+
+}  // namespace
+}  // namespace flor::dispatch

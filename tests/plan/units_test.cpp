@@ -1,0 +1,145 @@
+#include "plan/units.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "plan/cut.h"
+#include "plan/question.h"
+#include "record.h"
+
+namespace flor::plan {
+namespace {
+
+using testing::block;
+using testing::checkpoint;
+using testing::iteration;
+using testing::Json;
+using testing::manifest;
+using testing::timeline;
+
+// "0-1 2-2": first and last of each unit.
+std::string shape(const std::vector<core::Unit>& units) {
+  std::string out;
+  for (const auto& unit : units) {
+    EXPECT_EQ(unit.id, &unit - units.data());
+    out += (out.empty() ? "" : " ") + std::to_string(unit.first) + "-" + std::to_string(unit.last);
+  }
+  return out;
+}
+
+TEST(Units, OfAPartialRunEndBehindEpochsWhoseBlocksAreAllSaved) {
+  struct {
+    std::vector<int64_t> saved;
+    const char* units;
+  } table[] = {
+      {{0, 1, 2, 3}, "0-0 1-1 2-2 3-3"}, {{}, "0-3"}, {{1}, "0-1 2-3"}, {{3}, "0-3"}, {{0, 3}, "0-0 1-3"}};
+  for (const auto& row : table) {
+    EXPECT_EQ(shape(units_of(manifest(4), timeline(4, row.saved), {})), row.units);
+  }
+}
+
+TEST(Units, APartialBoundaryWantsEveryTopLevelBlock) {
+  auto rows = timeline(2, {0, 1});
+  rows.push_back(block("epoch=0/eval#0", "eval", 0.1));
+  EXPECT_EQ(shape(units_of(manifest(2), rows, {})), "0-1");
+  rows.push_back(checkpoint("epoch=0/eval#0", "eval", 0, 0));
+  EXPECT_EQ(shape(units_of(manifest(2), rows, {})), "0-0 1-1");
+  // Blocks in an inner loop or in another block are reached by running what is around them.
+  rows.push_back(block("epoch=0/step=3/opt#0", "opt", 0.1));
+  rows.push_back(block("epoch=0/train#0/inner#0", "inner", 0.1));
+  EXPECT_EQ(shape(units_of(manifest(2), rows, {})), "0-0 1-1");
+}
+
+TEST(Units, EpochsWithoutBlocksAreUnitsOfTheirOwn) {
+  EXPECT_EQ(shape(units_of(manifest(2), {iteration(0, 1), iteration(1, 1)}, {})), "0-0 1-1");
+}
+
+TEST(Units, OfACompleteRunEndBehindIterationCheckpoints) {
+  auto rows = timeline(5, {0, 1, 2, 3, 4});  // checkpoints of blocks are no boundaries
+  rows.push_back(checkpoint("epoch=entry/@iteration", "@iteration", 0.1, 0.1));
+  rows.push_back(checkpoint("epoch=1/@iteration", "@iteration", 0.2, 0.3));
+  rows.push_back(checkpoint("epoch=3/@iteration", "@iteration", 0.1, 0.1));
+  const auto units = units_of(manifest(5, core::LoopEnd::exhausted, true), rows, {});
+  ASSERT_EQ(shape(units), "0-1 2-3 4-4");
+  EXPECT_EQ(units[0].entry, "checkpoints/@iteration/epoch=entry/@iteration");
+  EXPECT_EQ(units[1].entry, "checkpoints/@iteration/epoch=1/@iteration");
+  EXPECT_DOUBLE_EQ(units[0].restore, 1.38 * 0.2);
+  EXPECT_DOUBLE_EQ(units[1].restore, 1.38 * 0.5);
+  EXPECT_DOUBLE_EQ(units[1].cost, 4);
+  EXPECT_DOUBLE_EQ(units[1].skip_cost, 2 * (0.5 + 1.38 * 0.1));
+}
+
+TEST(Units, OfAPartialRunHaveNoEntry) {
+  const auto units = units_of(manifest(2), timeline(2, {0}), {});
+  ASSERT_EQ(shape(units), "0-0 1-1");
+  EXPECT_TRUE(units[1].entry.empty());
+  EXPECT_DOUBLE_EQ(units[1].cost, 2);
+  EXPECT_DOUBLE_EQ(units[1].skip_cost,
+                   2);  // its block has no checkpoint: it executes, also when it is passed
+}
+
+TEST(Units, OfAKilledRunStopWhereItStopped) {
+  auto rows = timeline(3, {0, 1});
+  rows.push_back(block("epoch=3/train#0", "train", 1.5));
+  EXPECT_EQ(shape(units_of(manifest(3, core::LoopEnd::running), rows, {})), "0-0 1-1 2-2");
+}
+
+TEST(Units, WorkingCostsFollowTheDecision) {
+  const auto history = history_of(manifest(4), timeline(4, {1, 3}), {});
+  const auto units = units_of(history, false);
+  ASSERT_EQ(shape(units), "0-1 2-3");
+  EXPECT_EQ(working_costs(history, units, {true, {}}), (std::vector<double>{4, 4}));
+  const auto skipping = working_costs(history, units, {false, {}});
+  EXPECT_DOUBLE_EQ(skipping[0], 2 + 0.5 + 1.38 * 0.1);
+}
+
+TEST(Cut, SegmentsCoverTheSelectionLongestFirst) {
+  core::Plan plan;
+  plan.complete = true;
+  for (int64_t id = 0; id < 10; ++id) plan.units.push_back({id, id, id, "x", 1, 0.1, 0});
+  plan.selected = {2, 9};
+  cut(plan, std::vector<double>(10, 1.0), 3);
+  ASSERT_EQ(plan.segments.size(), 3U);
+  EXPECT_EQ(plan.segments.front().second - plan.segments.front().first, 3);
+  EXPECT_DOUBLE_EQ(plan.makespan, 3);
+  EXPECT_DOUBLE_EQ(plan.serial, 7);
+  EXPECT_DOUBLE_EQ(plan.bound, 7.0 / 3);
+}
+
+TEST(Cut, PseudoresumeMakesLaterSegmentsShorter) {
+  core::Plan plan;
+  for (int64_t id = 0; id < 20; ++id) plan.units.push_back({id, id, id, "", 1, 0.25, 0});
+  plan.selected = {0, 20};
+  cut(plan, std::vector<double>(20, 1.0), 3);
+  ASSERT_EQ(plan.segments.size(), 3U);
+  auto in_order = plan.segments;
+  std::sort(in_order.begin(), in_order.end());
+  EXPECT_GT(in_order[0].second - in_order[0].first, in_order[2].second - in_order[2].first);
+  // The last unit is behind the pseudoresume of the 19 before it.
+  EXPECT_GE(plan.bound, 19 * 0.25 + 1);
+  EXPECT_GE(plan.makespan, plan.bound);
+}
+
+TEST(Question, EachPartMakesAnotherOne) {
+  const Question base{"run", 0, {{"train.cpp", "d1"}}, {"./train"}, {0, 4}, false, {"train"}, false};
+  EXPECT_EQ(digest_of(base), digest_of(Question(base)));
+  std::set<std::string> digests{digest_of(base)};
+  auto add = [&](auto change) {
+    Question other = base;
+    change(other);
+    EXPECT_TRUE(digests.insert(digest_of(other)).second);
+  };
+  add([](Question& q) { q.run = "other"; });
+  add([](Question& q) { q.attempt = 1; });
+  add([](Question& q) { q.program["train.cpp"] = "d2"; });
+  add([](Question& q) { q.command.emplace_back("--lr=1"); });
+  add([](Question& q) { q.selected = {0, 3}; });
+  add([](Question& q) { q.execute_all = true; });
+  add([](Question& q) { q.execute.clear(); });
+  add([](Question& q) { q.any_device = true; });
+}
+
+}  // namespace
+}  // namespace flor::plan

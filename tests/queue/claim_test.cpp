@@ -1,0 +1,173 @@
+// Claims, steals and splits: who gets which units.
+#include <algorithm>
+
+#include "queue/replay_dir.h"
+
+namespace flor::test {
+namespace {
+
+using queue::ClaimKind;
+
+class ClaimTest : public QueueTest {};
+
+TEST_F(ClaimTest, SegmentsComeInPlanOrder) {
+  auto queue = open();
+  queue.ensure(replay.plan);
+  const auto first = queue.claim("w1", -1);
+  const auto second = queue.claim("w2", -1);
+  ASSERT_EQ(first.kind, ClaimKind::segment);
+  EXPECT_EQ(first.segment.lo, 0);
+  EXPECT_EQ(first.segment.hi, 6);
+  EXPECT_EQ(first.segment.cur, 0);
+  EXPECT_EQ(first.segment.fence, "1.1");
+  EXPECT_EQ(second.segment.lo, 6);
+  EXPECT_EQ(second.segment.fence, "1.2");
+}
+
+TEST_F(ClaimTest, AWorkerThatAsksAgainGetsTheSameSegmentWithANewToken) {
+  auto queue = open();
+  const auto lost_answer = queue.claim("w1", -1);
+  const auto again = queue.claim("w1", -1);
+  EXPECT_EQ(again.segment.id, lost_answer.segment.id);
+  EXPECT_NE(again.segment.fence, lost_answer.segment.fence);
+  EXPECT_TRUE(queue.renew(lost_answer.segment.id, lost_answer.segment.fence).lost);
+  EXPECT_FALSE(queue.renew(again.segment.id, again.segment.fence).lost);
+}
+
+TEST_F(ClaimTest, AForwardOnlyWorkerTakesWhatLiesAhead) {
+  auto queue = open();
+  const auto claim = queue.claim("w1", 7);
+  ASSERT_EQ(claim.kind, ClaimKind::segment);
+  EXPECT_EQ(claim.segment.lo, 9);
+  EXPECT_EQ(queue.claim("w2", 12).kind, ClaimKind::behind);
+}
+
+TEST_F(ClaimTest, AnIdleWorkerStealsTheTailOfTheLongestSegment) {
+  auto queue = open();
+  const auto victim = queue.claim("w1", -1).segment;
+  queue.claim("w2", -1);
+  queue.claim("w3", -1);
+  EXPECT_FALSE(commit(queue, victim, 0, "w1").lost);  // 1 … 5 are left, 1 is being executed
+  const auto thief = queue.claim("w4", -1);
+  ASSERT_EQ(thief.kind, ClaimKind::segment);
+  EXPECT_EQ(thief.segment.lo, 4);
+  EXPECT_EQ(thief.segment.hi, 6);
+  const auto standing = queue.renew(victim.id, victim.fence);
+  EXPECT_FALSE(standing.lost);
+  EXPECT_EQ(standing.hi, 4);
+  EXPECT_EQ(info(queue, thief.segment.id).parent, victim.id);
+}
+
+TEST_F(ClaimTest, TheUnitBeingExecutedIsNeverStolen) {
+  auto queue = open();
+  std::vector<queue::Segment> held;
+  // Steals go on until every worker has one unit: 12 units, 12 workers.
+  for (int i = 0; i < 12; ++i) {
+    const auto claim = queue.claim("w" + std::to_string(i), -1);
+    ASSERT_EQ(claim.kind, ClaimKind::segment) << i;
+    held.push_back(claim.segment);
+  }
+  EXPECT_EQ(queue.claim("w12", -1).kind, ClaimKind::wait);
+  std::vector<int64_t> firsts;
+  for (const auto& segment : held) {
+    EXPECT_EQ(queue.renew(segment.id, segment.fence).hi, segment.cur + 1);
+    firsts.push_back(segment.cur);
+  }
+  std::sort(firsts.begin(), firsts.end());
+  for (int64_t unit = 0; unit < 12; ++unit) EXPECT_EQ(firsts[static_cast<std::size_t>(unit)], unit);
+}
+
+TEST_F(ClaimTest, AForwardOnlyWorkerStealsOnlyAhead) {
+  auto queue = open();
+  queue.claim("w1", -1);
+  queue.claim("w2", -1);
+  queue.claim("w3", -1);
+  const auto ahead = queue.claim("w4", 4);  // the longest, [0, 6), could be cut at 3 only; [6, 9) at 8
+  ASSERT_EQ(ahead.kind, ClaimKind::segment);
+  EXPECT_GE(ahead.segment.cur, 4);
+  EXPECT_EQ(queue.claim("w5", 12).kind, ClaimKind::behind);
+}
+
+TEST_F(ClaimTest, WaitWhileSomethingRunsThenDone) {
+  auto queue = open();
+  std::vector<queue::Segment> held;
+  for (int i = 0; i < 12; ++i) held.push_back(queue.claim("w" + std::to_string(i), -1).segment);
+  EXPECT_EQ(queue.claim("idle", -1).kind, ClaimKind::wait);
+  EXPECT_EQ(queue.claim("idle", 5).kind, ClaimKind::wait);
+  for (int i = 0; i < 12; ++i)
+    commit(queue, held[static_cast<std::size_t>(i)], held[static_cast<std::size_t>(i)].cur, "w");
+  EXPECT_EQ(queue.claim("idle", -1).kind, ClaimKind::done);
+  const auto status = queue.status();
+  EXPECT_EQ(status.done, 12);
+  for (const auto& segment : status.segments) EXPECT_EQ(segment.state, "done");
+}
+
+TEST_F(ClaimTest, SplitByHandLeavesAReadyTail) {
+  auto queue = open();
+  const auto running = queue.claim("w1", -1).segment;
+  const auto tail = queue.split(running.id, 4);
+  ASSERT_TRUE(tail);
+  EXPECT_EQ(info(queue, *tail).state, "ready");
+  EXPECT_EQ(info(queue, *tail).lo, 4);
+  EXPECT_EQ(info(queue, running.id).hi, 4);
+  EXPECT_FALSE(queue.split(running.id, 0)) << "the unit that runs stays";
+  EXPECT_FALSE(queue.split(running.id, 4)) << "behind the end";
+  EXPECT_FALSE(queue.split("99", 1)) << "no such segment";
+}
+
+TEST_F(ClaimTest, StatusTellsWorkersAndEventsTellEveryChange) {
+  auto queue = open();
+  queue::WorkerInfo worker;
+  worker.id = "w1";
+  worker.node = "n1";
+  worker.gpu = "H200";
+  worker.job = "42";
+  worker.task = "0";
+  worker.pid = 4711;
+  queue.join(worker);
+  const auto segment = queue.claim("w1", 9).segment;
+  commit(queue, segment, 9, "w1");
+  auto status = queue.status();
+  ASSERT_TRUE(status.present);
+  EXPECT_EQ(status.units, 12);
+  ASSERT_EQ(status.workers.size(), 1U);
+  EXPECT_EQ(status.workers[0].node, "n1");
+  EXPECT_EQ(status.workers[0].gpu, "H200");
+  EXPECT_EQ(status.workers[0].pid, 4711);
+  EXPECT_EQ(status.workers[0].units, 1);
+  EXPECT_EQ(status.workers[0].segment, segment.id);
+  EXPECT_LT(status.workers[0].last_seen_s, 60);
+  EXPECT_GT(info(queue, segment.id).lease_s, 0);
+  const auto done = queue.done();
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_EQ(done[0].worker, "w1");
+  EXPECT_EQ(done[0].digest, unit_digest);
+  EXPECT_EQ(done[0].bytes, 3);
+  EXPECT_EQ(done[0].seconds, 0.5);
+  queue.release(segment.id, segment.fence);
+  queue.leave("w1");
+  EXPECT_TRUE(queue.status().workers.empty());
+  EXPECT_EQ(events(), (std::vector<std::string>{"build", "join", "claim", "commit", "release", "leave"}));
+}
+
+TEST_F(ClaimTest, RemoveLeavesNoKey) {
+  auto queue = open();
+  queue::WorkerInfo worker;
+  worker.id = "w1";
+  queue.join(worker);
+  commit(queue, queue.claim("w1", -1).segment, 0, "w1");
+  queue.remove();
+  EXPECT_FALSE(queue.status().present);
+  queue::Redis redis(server.url());
+  for (const auto& key : redis.command({"KEYS", "*"}).items) {
+    EXPECT_EQ(key.text, "flor:{unfit}:probe");  // it expires within a second
+  }
+}
+
+TEST_F(ClaimTest, BadPlacesAreUsageErrors) {
+  EXPECT_THROW(queue::Queue(server.url(), core::ReplayDir{"/"}), core::UsageError);
+  EXPECT_THROW(queue::Queue(server.url(), core::ReplayDir{"/s/run}x/replays/r1"}), core::UsageError);
+}
+
+}  // namespace
+}  // namespace flor::test

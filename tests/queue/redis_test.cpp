@@ -1,0 +1,171 @@
+// The connection: URLs, errors, time-outs, and which servers are fit.
+#include "queue/replay_dir.h"
+#include "queue_scripts.h"
+
+namespace flor::test {
+namespace {
+
+using queue::Redis;
+using queue::RedisUrl;
+
+TEST(RedisUrlTest, EveryFormIsRead) {
+  auto url = RedisUrl::parse("redis://ada:p%40ss@db.example.org:7000/3");
+  EXPECT_EQ(url.host, "db.example.org");
+  EXPECT_EQ(url.port, 7000);
+  EXPECT_EQ(url.db, 3);
+  EXPECT_EQ(url.user, "ada");
+  EXPECT_EQ(url.password, "p@ss");
+  EXPECT_EQ(url.shown(), "redis://ada@db.example.org:7000/3");
+  url = RedisUrl::parse("redis://:secret@h");
+  EXPECT_EQ(url.user, "");
+  EXPECT_EQ(url.password, "secret");
+  EXPECT_EQ(url.shown(), "redis://h:6379");
+  url = RedisUrl::parse("redis://[::1]:6380/");
+  EXPECT_EQ(url.host, "::1");
+  EXPECT_EQ(url.port, 6380);
+  EXPECT_EQ(url.shown(), "redis://[::1]:6380");
+  EXPECT_EQ(RedisUrl::parse("unix:///run/redis.sock").path, "/run/redis.sock");
+}
+
+TEST(RedisUrlTest, WhatIsWrongIsNamedAndThePasswordIsNot) {
+  for (const char* bad :
+       {"", "http://h", "redis://", "redis://h:0", "redis://h:99999", "redis://h:x", "redis://h/x",
+        "redis://user@h", "redis://u:hunter2%4@h", "redis://u:hunter2@", "rediss://u:hunter2@h",
+        "unix://relative", "redis://[::1", "redis://u:hunter2@h\n"}) {
+    try {
+      RedisUrl::parse(bad);
+      ADD_FAILURE() << "accepted: " << bad;
+    } catch (const core::UsageError& error) {
+      EXPECT_EQ(std::string(error.what()).find("hunter2"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(RedisTest, RepliesAreConverted) {
+  RedisServer server;
+  Redis redis(server.url());
+  EXPECT_TRUE(redis.command({"GET", "nothing"}).is_nil());
+  EXPECT_EQ(redis.command({"INCR", "n"}).num(), 1);
+  EXPECT_EQ(redis.command({"GET", "n"}).num(), 1);
+  const std::string binary("a\0b", 3);
+  redis.command({"SET", "b", binary});
+  EXPECT_EQ(redis.command({"GET", "b"}).text, binary);
+  EXPECT_EQ(redis.command({"MGET", "n", "none"}).items.size(), 2U);
+  EXPECT_THROW(redis.command({"NONSENSE"}), queue::RedisRefused);
+  EXPECT_EQ(redis.command({"PING"}).text, "PONG") << "an error ends no connection";
+}
+
+TEST(RedisTest, ScriptsAreEmbeddedAsTheirDigestSays) {
+  RedisServer server;
+  Redis redis(server.url());
+  for (const auto& script : {queue::scripts::claim, queue::scripts::commit, queue::scripts::status}) {
+    EXPECT_EQ(redis.command({"SCRIPT", "LOAD", std::string(script.text)}).text, script.sha1) << script.name;
+  }
+}
+
+TEST(RedisTest, AFlushedScriptCacheIsNoError) {
+  RedisServer server;
+  TestReplay replay(2, {{0, 2}});
+  queue::Queue queue(server.url(), replay.dir());
+  queue.ensure(replay.plan);
+  Redis(server.url()).command({"SCRIPT", "FLUSH"});
+  EXPECT_EQ(queue.claim("w1", -1).kind, queue::ClaimKind::segment);
+}
+
+TEST(RedisTest, AServerThatIsGoneOrHangsIsDownWithinTheTimeOut) {
+  RedisServer server;
+  Redis redis(server.url(), std::chrono::milliseconds(200));
+  redis.command({"PING"});
+  server.signal(SIGSTOP);
+  EXPECT_THROW(redis.command({"PING"}), queue::RedisDown);
+  server.signal(SIGCONT);
+  EXPECT_EQ(redis.command({"PING"}).text, "PONG")
+      << "the late answer of the first PING is not taken for this one's";
+  server.kill();
+  EXPECT_THROW(redis.command({"PING"}), queue::RedisDown);
+  EXPECT_THROW(redis.command({"PING"}), queue::RedisDown);
+  server.start();
+  EXPECT_EQ(redis.command({"PING"}).text, "PONG");
+}
+
+TEST(RedisTest, PasswordsAreUsedAndNeverShown) {
+  RedisServer server;
+  Redis admin(server.url());
+  admin.command({"CONFIG", "SET", "port", "0"});
+  admin.command({"ACL", "SETUSER", "ada", "on", ">hunter2", "~*", "+@all"});
+  admin.command({"ACL", "SETUSER", "default", "resetpass", ">hunter2"});
+  try {
+    Redis(server.url()).command({"PING"});
+    FAIL() << "NOAUTH was expected";
+  } catch (const queue::RedisRefused& refused) {
+    EXPECT_NE(std::string(refused.what()).find("NOAUTH"), std::string::npos);
+  }
+}
+
+TEST(RedisTest, PasswordsWorkOverTcp) {
+  RedisServer server;
+  Redis admin(server.url());
+  int port = 20000 + ::getpid() % 20000;
+  ASSERT_TRUE(eventually([&] {
+    try {
+      admin.command({"CONFIG", "SET", "port", std::to_string(++port)});
+      return true;
+    } catch (const queue::RedisRefused&) {
+      return false;  // taken
+    }
+  }));
+  admin.command({"ACL", "SETUSER", "ada", "on", ">hunter2", "~*", "+@all"});
+  const std::string host = "@127.0.0.1:" + std::to_string(port);
+  EXPECT_EQ(Redis("redis://ada:hunter2" + host + "/1").command({"PING"}).text, "PONG");
+  try {
+    Redis("redis://ada:wrong" + host).command({"PING"});
+    FAIL() << "WRONGPASS was expected";
+  } catch (const queue::RedisRefused& refused) {
+    EXPECT_EQ(std::string(refused.what()).find(":wrong"), std::string::npos) << refused.what();
+  }
+}
+
+TEST(UnfitTest, AFitServerIsFit) {
+  RedisServer server({"--maxmemory", "100mb", "--maxmemory-policy", "noeviction"});
+  Redis redis(server.url());
+  EXPECT_EQ(queue::unfit(redis), std::nullopt);
+}
+
+TEST(UnfitTest, WithoutALimitNothingIsEvicted) {
+  RedisServer server({"--maxmemory", "0", "--maxmemory-policy", "allkeys-lru"});
+  Redis redis(server.url());
+  EXPECT_EQ(queue::unfit(redis), std::nullopt);
+}
+
+TEST(UnfitTest, AnEvictingServerIsFoundAndNoQueueIsBuiltThere) {
+  RedisServer server({"--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"});
+  Redis redis(server.url());
+  const auto why = queue::unfit(redis);
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->find("allkeys-lru"), std::string::npos) << *why;
+  EXPECT_NE(why->find("noeviction"), std::string::npos) << *why;
+  TestReplay replay(2, {{0, 2}});
+  queue::Queue queue(server.url(), replay.dir());
+  EXPECT_THROW(queue.ensure(replay.plan), core::Error);
+}
+
+TEST(UnfitTest, AReplicaIsUnfit) {
+  RedisServer server({"--replicaof", "127.0.0.1 1"});
+  Redis redis(server.url());
+  const auto why = queue::unfit(redis);
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->find("replica"), std::string::npos) << *why;
+}
+
+TEST(UnfitTest, AUserWithoutRightsIsToldWhatIsMissing) {
+  RedisServer server;
+  Redis admin(server.url());
+  admin.command({"ACL", "SETUSER", "default", "-info"});
+  Redis redis(server.url());
+  const auto why = queue::unfit(redis);
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->find("INFO"), std::string::npos) << *why;
+}
+
+}  // namespace
+}  // namespace flor::test

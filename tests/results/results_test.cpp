@@ -1,0 +1,172 @@
+// Collecting a replay in a real directory.
+#include "results/results.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "core/durable.h"
+#include "core/error.h"
+#include "program.h"
+#include "results/summary.h"
+
+namespace flor::results {
+namespace {
+
+using testing::line;
+
+class Collect : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    root = core::fs::temp_directory_path() / ("flor-results-" + std::to_string(::getpid()) + "-" + name);
+    run = core::RunDir{root / "run"};
+    replay = run.replay("r1");
+    core::fs::create_directories(replay.units());
+    core::fs::create_directories(replay.workers());
+    core::Manifest manifest = testing::manifest(2);
+    manifest.environment = {{"threads", "4"}};
+    core::write_manifest(run, manifest);
+    core::write_durably(run.log(), row(0) + row(1));
+    write_plan(replay, plan);
+    write_unit(replay, 0, row(0));
+    write_unit(replay, 1, row(1) + testing::loop_end(1, 1));
+  }
+  void TearDown() override { core::fs::remove_all(root); }
+
+  static std::string row(int64_t epoch) { return line("epoch=" + std::to_string(epoch), "loss", "0.5"); }
+  static void write_plan(const core::ReplayDir& dir, const core::Plan& plan) {
+    core::write_durably(dir.plan(), core::to_json(plan).dump());
+  }
+  void write_unit(const core::ReplayDir& dir, int64_t id, const std::string& body) {
+    core::write_durably(dir.unit(id), testing::unit_text(plan.units[static_cast<std::size_t>(id)], body));
+  }
+  void expect_error(const std::string& part) {
+    try {
+      collect(run, replay, plan, {});
+      ADD_FAILURE() << "collected";
+    } catch (const core::Error& error) {
+      const std::string what = error.what();
+      EXPECT_NE(what.find(replay.unit(1).string()), std::string::npos) << what;
+      EXPECT_NE(what.find(part), std::string::npos) << what;
+    }
+    EXPECT_FALSE(core::fs::exists(replay.log()));
+    EXPECT_FALSE(core::fs::exists(replay.verdict()));
+  }
+
+  core::fs::path root;
+  core::RunDir run;
+  core::ReplayDir replay;
+  core::Plan plan = testing::plan(2);
+};
+
+TEST_F(Collect, WritesLogAndVerdictAndMayBeRepeated) {
+  Extras extras;
+  extras.seconds = 2.5;
+  EXPECT_EQ(collect(run, replay, plan, extras).judgement, Judgement::identical);
+  const std::string log = core::read_file(replay.log());
+  const std::string verdict = core::read_file(replay.verdict());
+  EXPECT_EQ(log, row(0) + row(1));
+  collect(run, replay, plan, extras);
+  EXPECT_EQ(core::read_file(replay.log()), log);
+  EXPECT_EQ(core::read_file(replay.verdict()), verdict);
+  ASSERT_TRUE(read_verdict(replay));
+  EXPECT_EQ(read_verdict(replay)->values, 2);
+}
+
+TEST_F(Collect, TakesTheWorkersEnvironments) {
+  core::write_durably(replay.workers() / "w1.json", R"({"worker":"n1.7","environment":{"threads":"1"}})");
+  core::write_durably(replay.workers() / "w1.out", "chatter");
+  core::write_durably(replay.workers() / "w2.json", "torn");
+  const Verdict verdict = collect(run, replay, plan, {});
+  ASSERT_EQ(verdict.environment.size(), 1U);
+  EXPECT_EQ(verdict.environment[0].replayed, "1");
+  ASSERT_EQ(verdict.workers.size(), 1U);
+  EXPECT_EQ(verdict.workers[0]["worker"], "n1.7");
+}
+
+TEST_F(Collect, SaysWhatTheWorkersSaid) {
+  const std::string notes = R"("warnings":["x is damaged","x is damaged"],"environment":{"threads":"4"}})";
+  core::write_durably(replay.workers() / "w1.json", R"({"worker":"a",)" + notes);
+  core::write_durably(replay.workers() / "w2.json", R"({"worker":"b",)" + notes);
+  core::write_durably(replay.workers() / "w3.json",
+                      R"({"worker":"c","refused":"another GPU","environment":{"gpu":"x"}})");
+  const Verdict verdict = collect(run, replay, plan, {});
+  EXPECT_EQ(verdict.reasons, (std::vector<std::string>{"x is damaged", "another GPU"}));
+  EXPECT_TRUE(verdict.environment.empty());
+}
+
+TEST_F(Collect, AMissingUnitIsNamed) {
+  core::fs::remove(replay.unit(1));
+  expect_error("is missing: unit 1");
+}
+
+TEST_F(Collect, ADamagedUnitIsNamed) {
+  std::ofstream(replay.unit(1), std::ios::app) << "{\"torn";
+  expect_error("damaged");
+}
+
+TEST_F(Collect, UnitsThatWereNotAskedForMayBeMissing) {
+  core::fs::remove(replay.unit(1));
+  plan.selected = {0, 1};
+  EXPECT_EQ(collect(run, replay, plan, {}).values, 1);
+}
+
+TEST_F(Collect, ATornRecordLogIsSaid) {
+  std::ofstream(run.log(), std::ios::app) << "{\"torn";
+  const Verdict verdict = collect(run, replay, plan, {});
+  EXPECT_EQ(verdict.judgement, Judgement::identical);
+  EXPECT_NE(verdict.reasons.at(0).find("cut off"), std::string::npos);
+}
+
+TEST_F(Collect, ADamagedVerdictIsNamed) {
+  core::write_durably(replay.verdict(), "{");
+  EXPECT_THROW(read_verdict(replay), core::Error);
+  EXPECT_EQ(summarize_replay(replay).state, "damaged");
+}
+
+TEST_F(Collect, AnswersSkipAndNameDamage) {
+  const core::ReplayDir second = run.replay("r2");
+  core::fs::create_directories(second.units());
+  core::Plan other = plan;
+  other.replay = "r2";
+  write_plan(second, other);
+  write_unit(second, 0, row(0) + line("epoch=0", "grad", "1"));
+  core::write_durably(second.unit(1), "{}\n");
+  std::vector<std::string> warnings;
+  const auto answers = read_answers(run, warnings);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find(second.unit(1).string()), std::string::npos);
+  const auto rows = joined(core::read_manifest(run), read_record(run).rows, answers);
+  EXPECT_EQ(testing::places(rows),
+            (std::vector<std::string>{"loss@epoch=0", "grad@epoch=0", "loss@epoch=1"}));
+}
+
+TEST_F(Collect, TheSummaryFollowsTheReplay) {
+  core::fs::remove(replay.unit(1));
+  ReplaySummary summary = summarize_replay(replay);
+  EXPECT_EQ(summary.state, "unfinished");
+  EXPECT_EQ(summary.committed, 1);
+  EXPECT_EQ(summary.selected, 2);
+  core::write_durably(replay.failure(), R"({"error":"another loop count"})");
+  summary = summarize_replay(replay);
+  EXPECT_EQ(summary.state, "failed");
+  EXPECT_EQ(summary.failure, "another loop count");
+  write_unit(replay, 1, row(1) + testing::loop_end(1, 1));
+  collect(run, replay, plan, {});
+  EXPECT_EQ(summarize_replay(replay).state, "identical");
+}
+
+TEST_F(Collect, ARecordingWhoseLockIsFreeWasKilled) {
+  core::Manifest manifest = testing::manifest(2);
+  manifest.status = "recording";
+  {
+    const core::FileLock lock = core::FileLock::take(run.lock());
+    EXPECT_EQ(status_of(run, manifest), "recording");
+  }
+  EXPECT_EQ(status_of(run, manifest), "killed");
+}
+
+}  // namespace
+}  // namespace flor::results

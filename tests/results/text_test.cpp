@@ -1,0 +1,192 @@
+// What people read: tables, numbers, the three formats of flor log, the policy.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/error.h"
+#include "program.h"
+#include "results/log_text.h"
+#include "results/policy_text.h"
+#include "results/summary.h"
+#include "results/table.h"
+
+namespace flor::results {
+namespace {
+
+using testing::line;
+
+TEST(Numbers, AreShortInTables) {
+  EXPECT_EQ(short_number(0.53125), "0.53125");
+  EXPECT_EQ(short_number(0.1F), "0.1");
+  EXPECT_EQ(short_number(1.0 / 3), "0.333333");
+  EXPECT_EQ(short_number(2), "2.0");
+  EXPECT_EQ(short_number(-0.0), "-0.0");
+  EXPECT_EQ(short_number(1e300), "1e+300");
+  EXPECT_EQ(short_number(1.23456789e-7), "1.23457e-07");
+  EXPECT_EQ(short_number(std::nan("")), "NaN");
+  EXPECT_EQ(short_number(-std::numeric_limits<double>::infinity()), "-Infinity");
+}
+
+TEST(Values, FitIntoACell) {
+  EXPECT_EQ(short_value(7), "7");
+  EXPECT_EQ(short_value("a\tb\x1b[31m"), "a?b?[31m");
+  EXPECT_EQ(short_value(true), "true");
+  EXPECT_EQ(short_value(std::string(100, 'x')).size(), 40U);
+  EXPECT_EQ(short_value(core::Json::parse("[1.5,2.0]")), "[1.5,2.0]");
+}
+
+TEST(Units, OfTimeAndSpace) {
+  EXPECT_EQ(cost_text(0.00084), "0.84 ms");
+  EXPECT_EQ(cost_text(0.0123), "12.3 ms");
+  EXPECT_EQ(cost_text(5.406), "5.41 s");
+  EXPECT_EQ(bytes_text(812), "812 B");
+  EXPECT_EQ(bytes_text(3100000), "3.1 MB");
+  EXPECT_EQ(bytes_text(999990), "1.0 MB");
+  EXPECT_EQ(time_text(1795012205.25), "2026-11-18 14:30:05");
+}
+
+TEST(Table, IsAligned) {
+  Table table({{"NAME"}, {"N", true}, {"WHY"}});
+  table.add({"a", "10", ""});
+  table.add({"long", "7", "x"});
+  EXPECT_EQ(table.text(), "NAME   N  WHY\na     10\nlong   7  x\n");
+  EXPECT_EQ(table.text(2).substr(0, 7), "  NAME ");
+}
+
+class Log : public ::testing::Test {
+ protected:
+  std::vector<Row> rows = testing::record(
+      line("", "lr", "0.1") + line("epoch=3/train#0/step=0", "loss", "0.53125") +
+      line("epoch=3/train#0/step=0", "grad", "0.10000000149011612") +
+      line("epoch=3/train#0/step=1", "loss", "\"NaN\"") + line("epoch=3", "note", "\"a, \\\"b\\\"\"") +
+      line("epoch=3", "seconds", "1.5", R"(,"@volatile":true)") + line("", "lr", "2"));
+};
+
+TEST_F(Log, JsonLinesAreExactAndPlain) {
+  const std::string text = as_jsonl(rows);
+  EXPECT_NE(text.find("{\"name\":\"loss\",\"value\":0.53125,\"epoch\":3,\"step\":0}\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("{\"name\":\"grad\",\"value\":0.10000000149011612,\"epoch\":3,\"step\":0}\n"),
+            std::string::npos);
+  EXPECT_NE(text.find("{\"name\":\"loss\",\"value\":\"NaN\",\"epoch\":3,\"step\":1}\n"), std::string::npos);
+  EXPECT_EQ(text.find('@'), std::string::npos);
+}
+
+TEST_F(Log, CsvHasALinePerLoopPath) {
+  EXPECT_EQ(as_csv(rows),
+            "epoch,step,lr,loss,grad,note,seconds\n"
+            ",,0.1,,,,\n"
+            "3,0,,0.53125,0.10000000149011612,,\n"
+            "3,1,,NaN,,,\n"
+            "3,,,,,\"a, \"\"b\"\"\",1.5\n"
+            ",,2,,,,\n");
+}
+
+TEST_F(Log, TableIsShortAndAligned) {
+  EXPECT_EQ(as_table(testing::record(line("epoch=3/step=0", "loss", "0.53125") +
+                                     line("epoch=3/step=10", "loss", "1.0") +
+                                     line("epoch=3/step=10", "g", "0.10000000149011612"))),
+            "epoch  step     loss    g\n"
+            "    3     0  0.53125\n"
+            "    3    10      1.0  0.1\n");
+}
+
+TEST_F(Log, TwoEqualNamesInOnePathTakeTwoLines) {
+  EXPECT_EQ(as_csv(testing::record(line("epoch=0", "x", "1") + line("epoch=0", "x", "2") +
+                                   line("epoch=0", "y", "3"))),
+            "epoch,x,y\n0,1,3\n0,2,\n");
+}
+
+TEST_F(Log, IsSelectedByNameAndEpoch) {
+  auto manifest = testing::manifest(5);
+  EXPECT_EQ(select_rows(rows, manifest, {"loss", "grad"}).size(), 3U);
+  EXPECT_EQ(select_rows(rows, manifest, {}).size(), rows.size());
+  EXPECT_EQ(select_rows(rows, manifest, {}, 3, 4).size(), 5U);
+  EXPECT_EQ(select_rows(rows, manifest, {}, 4).size(), 0U);
+  EXPECT_EQ(select_rows(rows, manifest, {}, std::nullopt, 3).size(), 0U);
+  EXPECT_EQ(select_rows(rows, manifest, {"loss"}, 0).size(), 2U);
+}
+
+TEST_F(Log, AnUnknownNameIsAUsageError) {
+  try {
+    select_rows(rows, testing::manifest(5), {"loss", "los"});
+    FAIL();
+  } catch (const core::UsageError& error) {
+    EXPECT_STREQ(error.what(), "no row is named 'los'; the run has grad, loss, lr, note, seconds");
+  }
+}
+
+std::vector<core::Json> timeline(int executions, int every) {
+  std::vector<core::Json> rows;
+  int k = 0;
+  for (int n = 1; n <= executions; ++n) {
+    const bool take = n % every == 0;
+    k += take ? 1 : 0;
+    const std::string at = "epoch=" + std::to_string(n - 1) + "/train#0";
+    rows.push_back({{"kind", "block"},
+                    {"at", at},
+                    {"block", "train"},
+                    {"seconds", 2.0},
+                    {"n", n},
+                    {"k", k},
+                    {"M", 0.05},
+                    {"c", 1.38},
+                    {"bytes", 3100000},
+                    {"credit", 0.1},
+                    {"stall", 0.01},
+                    {"decision", take ? "materialize" : "skip"},
+                    {"why", "of the test"}});
+    if (take) rows.push_back({{"kind", "checkpoint"}, {"block", "train"}, {"at", at}, {"file", "f"}});
+  }
+  return rows;
+}
+
+TEST(Blocks, AreSummarized) {
+  const auto blocks = summarize_blocks(timeline(12, 4));
+  ASSERT_EQ(blocks.size(), 1U);
+  EXPECT_EQ(blocks[0].executions, 12);
+  EXPECT_EQ(blocks[0].checkpoints, 3);
+  EXPECT_EQ(blocks[0].skipped, 9);
+  EXPECT_DOUBLE_EQ(blocks[0].seconds, 2.0);
+}
+
+TEST(Blocks, MostlyWithoutCheckpointGetAHint) {
+  auto manifest = testing::manifest(12);
+  const auto hints = suggestions(manifest, summarize_blocks(timeline(12, 4)));
+  ASSERT_EQ(hints.size(), 1U);
+  EXPECT_NE(hints[0].find("train: 3 of 12 executions"), std::string::npos);
+  EXPECT_NE(hints[0].find("flor::checkpointing"), std::string::npos);
+  EXPECT_TRUE(suggestions(manifest, summarize_blocks(timeline(12, 1))).empty());
+  manifest.loops[0].guarded = true;
+  EXPECT_TRUE(suggestions(manifest, summarize_blocks(timeline(12, 4))).empty());
+}
+
+TEST(Policy, DecisionsAreShownWithEquation4) {
+  const auto manifest = testing::manifest(4);
+  const auto rows = policy_json(manifest, timeline(4, 2));
+  ASSERT_EQ(rows.size(), 4U);
+  // The fourth: n = 4, one checkpoint before it: 4 / 2 * 0.0667.
+  EXPECT_EQ(rows[3]["k"], 1);
+  EXPECT_NEAR(rows[3]["allowed"].get<double>(), 2 * 0.0667, 1e-12);
+  EXPECT_NEAR(rows[3]["ratio"].get<double>(), 0.025, 1e-12);
+  const std::string last = explain_last(manifest, timeline(4, 2));
+  EXPECT_EQ(last.find("At epoch=3/train#0, execution 4 of train was checkpointed: of the test."), 0U) << last;
+  EXPECT_NE(last.find("M/C = 0.025"), std::string::npos) << last;
+  EXPECT_EQ(explain_last(manifest, {}), "");
+}
+
+TEST(Progress, OfTheMainLoop) {
+  auto manifest = testing::manifest(12);
+  EXPECT_EQ(progress_of(manifest), "12/12");
+  manifest.loops[0].ended = core::LoopEnd::running;
+  manifest.loops[0].iterations = 7;
+  EXPECT_EQ(progress_of(manifest), "7/12");
+  manifest.loops[0].range = false;
+  manifest.loops[0].end = -1;
+  EXPECT_EQ(progress_of(manifest), "7/?");
+  EXPECT_EQ(progress_of({}), "-");
+}
+
+}  // namespace
+}  // namespace flor::results
