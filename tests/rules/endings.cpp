@@ -1,0 +1,123 @@
+// Scenarios about how loops and processes end, and what a process writes.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+
+#include "scenarios.h"
+
+namespace rules {
+namespace {
+
+// --end: where and how the loop of `endings` is left, in iteration --at.
+bool ends(const std::string& how, int64_t epoch) { return text("end") == how && epoch == number("at", 3); }
+
+void loop_of_endings(Model& model) {
+  bool stop = false;  // not declared: what a block finds out decides, so its last execution must not be skipped
+  for (Loop epoch{"epoch", 0, number("epochs", 6)}; epoch.next();) {
+    try {
+      if (SkipBlock block{"train", model.trained()}; block.step_into()) {
+        trace("train " + std::to_string(*epoch));
+        model.step();
+        log("loss", model.loss());
+        inner_probe(model);
+        stop = ends("found", *epoch);
+        if (ends("exit", *epoch)) std::exit(static_cast<int>(number("code", 0)));
+        if (ends("throw", *epoch) || ends("caught", *epoch)) throw std::runtime_error("training failed");
+        model.step();
+      }
+    } catch (const std::runtime_error&) {
+      log("caught", model.loss());
+      if (text("end") == "throw") throw;
+    }
+    if (stop || ends("break", *epoch)) break;
+    for (Loop batch{"batch", 0, 4}; batch.next();) {
+      bool enough = false;
+      if (SkipBlock block{"batch", {model.weights, model.velocity, model.steps}}; block.step_into()) {
+        trace("batch " + std::to_string(*epoch) + "." + std::to_string(*batch));
+        model.step();
+        enough = text("end") == "nested" && *batch == *epoch % 3;
+      }
+      log("batch_loss", model.loss());
+      if (enough) break;
+    }
+    model.rate *= 0.95;
+    log("accuracy", model.loss());
+    outer_probe(model);
+  }
+}
+
+}  // namespace
+
+int endings() {
+  Model model;
+  std::optional<Guard> guard;
+  if (flag("guard")) guard.emplace(model.all());
+  try {
+    loop_of_endings(model);
+  } catch (const std::runtime_error&) {
+    log("failed", model.loss());
+    return static_cast<int>(number("code", 0));
+  }
+  trace("behind");
+  log("end", model.loss() + uniform());
+  return static_cast<int>(number("code", 0));
+}
+
+int forks() {
+  Model model;
+  pid_t child = -1;
+  for (Loop epoch{"epoch", 0, 4}; epoch.next();) {
+    if (*epoch == 1 && child < 0) {
+      std::fflush(nullptr);
+      child = ::fork();
+    }
+    if (SkipBlock block{"train", model.trained()}; block.step_into()) {
+      model.step();
+      log("loss", model.loss() + (child == 0 ? 1000 : 0));
+      inner_probe(model);
+    }
+    log("accuracy", model.loss());
+    outer_probe(model);
+  }
+  trace(child == 0 ? "child" : "parent");
+  if (child == 0) std::exit(5);
+  int status = 0;
+  if (child > 0) ::waitpid(child, &status, 0);
+  return child < 0 || WEXITSTATUS(status) == 5 ? 0 : 1;
+}
+
+int rows() {
+  for (Loop epoch{"epoch", 0, 2}; epoch.next();) {
+    double state = static_cast<double>(*epoch);
+    if (SkipBlock block{"train", {state}}; block.step_into()) {
+      log("nan", std::nan(""));
+      log("infinity", std::numeric_limits<double>::infinity());
+      log("negative_infinity", -std::numeric_limits<double>::infinity());
+      log("negative_zero", -0.0);
+      log("tenth", 0.1F);  // the double that the float equals
+      log("third", 1.0 / 3.0);
+      log("smallest", std::numeric_limits<double>::denorm_min());
+      log("whole", 3.0);
+      log_integer("integer", std::numeric_limits<int64_t>::max());
+      log_integer("negative", std::numeric_limits<int64_t>::min());
+      log_text("text", "two\nlines, \"quoted\", \xc3\xa9");
+    }
+    outer_probe(Model());
+  }
+  return 0;
+}
+
+int unlooped() {
+  log("loss", 1.5);
+  return static_cast<int>(number("code", 0));
+}
+
+int silent() { return static_cast<int>(number("code", 0)); }
+
+}  // namespace rules

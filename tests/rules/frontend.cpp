@@ -1,0 +1,173 @@
+#include "frontend.h"
+
+#include <cstring>
+
+#include "core/json.h"
+#include "core/runtime.h"
+
+namespace rules {
+namespace {
+
+namespace core = flor::core;
+
+uint64_t generator_state = 42;
+
+// splitmix64: the whole state is one number.
+uint64_t draw() {
+  uint64_t z = (generator_state += 0x9e3779b97f4a7c15U);
+  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+  return z ^ (z >> 31U);
+}
+
+// RULES_CPU stands for what a process cannot change, RULES_THREADS for what it can, RULES_PRESET for what must be
+// set before it starts.
+class TestFrontend : public core::Frontend {
+ public:
+  using Map = std::map<std::string, std::string>;
+
+  Map generators() override {
+    return {{"cpu", std::string(reinterpret_cast<const char*>(&generator_state), sizeof generator_state)}};
+  }
+  void set_generators(const Map& states) override {
+    auto found = states.find("cpu");
+    if (found != states.end()) std::memcpy(&generator_state, found->second.data(), sizeof generator_state);
+  }
+  Map environment() override { return {{"threads", threads_}, {"cpu", variable("RULES_CPU", "scalar")}}; }
+  Map preset() override { return {{"RULES_PRESET", variable("RULES_PRESET", "none")}}; }
+  void apply(const Map& environment) override { threads_ = environment.at("threads"); }
+  void synchronize() override {}
+
+ private:
+  static std::string variable(const char* name, const char* otherwise) {
+    return core::environment_variable(name).value_or(otherwise);
+  }
+  std::string threads_ = variable("RULES_THREADS", "1");
+};
+
+core::Runtime& runtime() {
+  static auto* instance = new core::Runtime(std::make_unique<TestFrontend>());
+  return *instance;
+}
+
+class RefState : public core::State {
+ public:
+  explicit RefState(Refs refs) : refs_(std::move(refs)) {}
+
+  std::vector<core::Buffer> save() override {
+    std::vector<core::Buffer> out;
+    for (std::size_t i = 0; i < refs_.size(); ++i) {
+      const Ref& ref = refs_[i];
+      const std::string name = std::to_string(i) + ".value";
+      if (ref.real != nullptr) out.push_back(core::Buffer::of_bytes(name, "F64", {}, ref.real, 8));
+      if (ref.integer != nullptr) out.push_back(core::Buffer::of_bytes(name, "I64", {}, ref.integer, 8));
+      if (ref.reals == nullptr) continue;
+      core::Buffer buffer;
+      buffer.name = name;
+      buffer.dtype = "F64";
+      buffer.shape = {static_cast<int64_t>(ref.reals->size())};
+      buffer.bytes = 8 * ref.reals->size();
+      buffer.data = ref.reals->data();
+      out.push_back(std::move(buffer));
+    }
+    return out;
+  }
+
+  std::optional<std::string> restore(const core::LoadedTensors& tensors) override {
+    if (tensors.size() != refs_.size()) return "it holds another number of objects";
+    for (std::size_t i = 0; i < refs_.size(); ++i) {
+      auto found = tensors.find(std::to_string(i) + ".value");
+      if (found == tensors.end()) return "object " + std::to_string(i) + " is not in it";
+      const bool fits = found->second.dtype == (refs_[i].integer != nullptr ? "I64" : "F64") &&
+                        found->second.shape.size() == (refs_[i].reals != nullptr ? 1U : 0U);
+      if (!fits) return "object " + std::to_string(i) + " is of another kind";
+    }
+    for (std::size_t i = 0; i < refs_.size(); ++i) {
+      const auto& tensor = tensors.at(std::to_string(i) + ".value");
+      const Ref& ref = refs_[i];
+      if (ref.reals != nullptr) ref.reals->resize(tensor.bytes / 8);
+      void* home = ref.real != nullptr      ? static_cast<void*>(ref.real)
+                   : ref.integer != nullptr ? static_cast<void*>(ref.integer)
+                                            : static_cast<void*>(ref.reals->data());
+      std::memcpy(home, tensor.data, tensor.bytes);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  Refs refs_;
+};
+
+}  // namespace
+
+double uniform() { return static_cast<double>(draw() >> 11U) / 9007199254740992.0; }
+
+Loop::Loop(const std::string& name, bool range, int64_t begin, int64_t end)
+    : range_(range), begin_(begin), end_(end), value_(begin) {
+  runtime().enter_loop({name, range, begin, end});
+}
+
+Loop::~Loop() {
+  const bool unwound = std::uncaught_exceptions() > exceptions_;
+  runtime().leave_loop(exhausted_ ? core::LoopEnd::exhausted
+                       : unwound  ? core::LoopEnd::unwound
+                                  : core::LoopEnd::early);
+}
+
+bool Loop::next() {
+  const int64_t here = started_ ? value_ + 1 : begin_;
+  started_ = true;
+  const bool over = range_ && here >= end_;
+  const auto wanted = runtime().next(over ? std::nullopt : std::optional(here));
+  // A container is walked through to where the library wants to go on, however far it reaches.
+  exhausted_ = !wanted || (!range_ && std::max(here, *wanted) >= end_);
+  if (exhausted_) return false;
+  value_ = range_ ? *wanted : std::max(here, *wanted);
+  runtime().begin(value_);
+  return true;
+}
+
+struct SkipBlock::Impl {
+  std::string name;
+  RefState state;
+  bool entered = false;
+};
+
+SkipBlock::SkipBlock(const std::string& name, Refs objects) {
+  if (runtime().active()) impl_.reset(new Impl{name, RefState(std::move(objects))});
+}
+
+bool SkipBlock::step_into() {
+  if (!impl_ || impl_->entered) return true;
+  impl_->entered = true;
+  return runtime().enter_block(impl_->name, &impl_->state);
+}
+
+SkipBlock::~SkipBlock() {
+  if (impl_ && impl_->entered) runtime().leave_block(std::uncaught_exceptions() > exceptions_);
+}
+
+struct Guard::Impl {
+  RefState state;
+};
+
+Guard::Guard(Refs objects) {
+  if (!runtime().active()) return;
+  impl_.reset(new Impl{RefState(std::move(objects))});
+  runtime().enter_guard(impl_->state);
+}
+
+Guard::~Guard() {
+  if (impl_) runtime().leave_guard(impl_->state);
+}
+
+void log(const std::string& name, double value, bool is_volatile) {
+  runtime().log({name, core::number_text(value), is_volatile});
+}
+void log_integer(const std::string& name, int64_t value) { runtime().log({name, std::to_string(value)}); }
+void log_text(const std::string& name, const std::string& value) { runtime().log({name, core::json_text(value)}); }
+
+bool recording() { return runtime().recording(); }
+bool replaying() { return runtime().replaying(); }
+
+}  // namespace rules

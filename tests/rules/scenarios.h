@@ -1,0 +1,67 @@
+// The programs of the tests: each is one small training script in which every value depends on all before it and
+// on the generator, so that any wrong restore shows in the rows. The command line chooses one and its edits.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "frontend.h"
+
+// As flor/flor.h does: which sources the program was built from.
+namespace {
+__attribute__((used, section("flor_sources"))) const char rules_translation_unit[] = __BASE_FILE__;
+}
+
+namespace rules {
+
+// --NAME and --NAME=VALUE of the command line.
+bool flag(const std::string& name);
+int64_t number(const std::string& name, int64_t otherwise);
+std::string text(const std::string& name);
+
+// Training in small: what a step leaves depends on all steps before, and on the generator.
+struct Model {
+  std::vector<double> weights = std::vector<double>(6, 0.5);
+  std::vector<double> velocity = std::vector<double>(6, 0.0);
+  std::vector<double> frozen = std::vector<double>(512, 0.25);  // never changes; large enough to be shared
+  double rate = 0.1;
+  int64_t steps = 0;
+
+  void step();
+  double loss() const;
+  double norm() const;
+  Refs all() { return {weights, velocity, frozen, rate, steps}; }
+  Refs trained() { return {weights, velocity, frozen, steps}; }  // what a block changes: `rate` it does not
+};
+
+// Appends "WHAT MODE" to --trace=FILE, MODE one of plain, recording, replaying.
+void trace(const std::string& what);
+
+// --hold=E --in=recording|replaying --until=FILE: in iteration E of that mode creates FILE.reached and waits for
+// FILE, 60 seconds at most.
+void hold(int64_t epoch);
+
+void sleep_ms(int64_t milliseconds);
+
+// The outer probe (--outer) and the inner one (--inner), which draw from the generator with --draw.
+void outer_probe(const Model& model);
+void inner_probe(const Model& model);
+
+int train();      // the ordinary shape: main loop, one block, an evaluation
+int forget();     // a variable that flor::checkpointing was not told of
+int growing();    // a variable that is assigned anew and grows
+int guards();     // several guards, one inside of the other
+int container();  // the main loop over a container
+
+int places();   // conditional, nested and repeated blocks and loops of one name
+int several();  // several outermost loops
+int outside();  // blocks outside of all loops
+
+int endings();  // the loop left by break, by what its block found, by exceptions, by exit()
+int forks();    // a child process goes on with the loop
+int rows();     // values that JSON finds hard
+int unlooped();  // a row, and no loop
+int silent();   // never calls the library
+
+}  // namespace rules

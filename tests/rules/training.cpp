@@ -1,0 +1,115 @@
+// Scenarios with one ordinary main loop.
+#include <optional>
+
+#include "scenarios.h"
+
+namespace rules {
+
+int train() {
+  Model model;
+  trace("before");
+  log("begin", model.loss() + uniform());
+  std::optional<Guard> guard;
+  if (flag("guard")) guard.emplace(model.all());
+  for (Loop epoch{"epoch", 0, number("epochs", 6)}; epoch.next();) {
+    if (SkipBlock block{"train", model.trained()}; block.step_into()) {
+      trace("train " + std::to_string(*epoch));
+      hold(*epoch);
+      for (Loop step{"step", 0, 3}; step.next();) {
+        model.step();
+        if (!flag("quiet") || *step < 0) log("loss", model.loss());
+        inner_probe(model);
+        sleep_ms(number("sleep", 0));
+      }
+      if (*epoch == number("perturb", -1) && replaying()) model.weights[0] += 1e-9;
+    }
+    // Depends on the state of the generator behind the block, whether it was executed or skipped.
+    model.weights[0] += 0.01 * uniform();
+    model.rate *= 0.9;
+    if (!flag("quiet")) log("accuracy", model.loss() * model.rate);
+    if (flag("clock")) log("seconds", number("clock", 0) + (replaying() ? 0.5 : 0), flag("volatile"));
+    outer_probe(model);
+    if (*epoch == number("change", -1) && replaying()) log("accuracy", 0);
+  }
+  trace("behind");
+  if (!flag("quiet")) log("end", model.loss() + uniform());
+  return 0;
+}
+
+int forget() {
+  Model model;
+  double drift = 0;  // carried from one iteration to the next
+  const Guard guard(flag("remember") ? Refs{model.weights, model.velocity, model.rate, model.steps, drift}
+                                     : Refs{model.weights, model.velocity, model.rate, model.steps});
+  for (Loop epoch{"epoch", 0, 6}; epoch.next();) {
+    if (SkipBlock block{"train", model.trained()}; block.step_into()) {
+      model.step();
+      log("loss", model.loss());
+    }
+    drift += 0.1 * model.loss();
+    log("accuracy", model.loss() + drift);
+    outer_probe(model);
+  }
+  return 0;
+}
+
+int growing() {
+  Model model;
+  std::vector<double> history;
+  std::optional<Guard> guard;
+  if (flag("guard")) guard.emplace(Refs{model.weights, model.velocity, model.steps, history});
+  for (Loop epoch{"epoch", 0, 6}; epoch.next();) {
+    if (SkipBlock block{"train", {model.weights, model.velocity, model.steps, history}}; block.step_into()) {
+      model.step();
+      std::vector<double> next = history;
+      next.push_back(model.loss());
+      history = next;  // other memory, another length
+      log("loss", model.loss());
+    }
+    double sum = 0;
+    for (double each : history) sum += each;
+    log("history", sum / static_cast<double>(history.size()));
+    outer_probe(model);
+  }
+  return 0;
+}
+
+int guards() {
+  Model model;
+  double drift = 0;
+  const Guard first(Refs{drift});
+  const Guard second(model.all());
+  for (Loop epoch{"epoch", 0, 6}; epoch.next();) {
+    if (SkipBlock block{"train", model.trained()}; block.step_into()) {
+      model.step();
+      log("loss", model.loss());
+    }
+    drift += 0.1 * model.loss();
+    log("accuracy", model.loss() + drift);
+    outer_probe(model);
+  }
+  return 0;
+}
+
+int container() {
+  Model model;
+  std::vector<double> items = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
+  items.resize(static_cast<std::size_t>(number("items", 6)), 0.7);
+  std::optional<Guard> guard;
+  if (flag("guard")) guard.emplace(model.all());
+  for (Loop epoch = Loop::over("epoch", static_cast<int64_t>(items.size())); epoch.next();) {
+    if (SkipBlock block{"train", model.trained()}; block.step_into()) {
+      trace("train " + std::to_string(*epoch));
+      hold(*epoch);
+      model.step();
+      log("loss", model.loss());
+      inner_probe(model);
+    }
+    model.weights[0] += items[static_cast<std::size_t>(*epoch)] * uniform();
+    log("accuracy", model.loss());
+    outer_probe(model);
+  }
+  return 0;
+}
+
+}  // namespace rules
