@@ -12,7 +12,7 @@
 
 namespace flor::agent {
 
-constexpr std::size_t max_line = 64 * 1024;  // with its newline
+constexpr std::size_t max_line = std::size_t{64} * 1024;  // with its newline
 constexpr int protocol_version = 1;
 
 // A request that makes no sense or cannot be served: answered {"ok":false}, and the connection is closed.

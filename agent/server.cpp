@@ -106,7 +106,7 @@ void Server::accept() {
 }
 
 void Server::read(Connection& connection) {
-  std::array<char, 16 * 1024> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled by recv
+  std::array<char, 16384> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled by recv
   while (!connection.ended && !connection.closing && connection.out.empty()) {
     const ssize_t size = ::recv(connection.peer.socket.get(), buffer.data(), buffer.size(), 0);
     if (size < 0 && failed_for_now()) return;

@@ -20,7 +20,7 @@ extern char** environ;
 namespace flor::core {
 namespace {
 
-constexpr std::size_t longest_answer = 64 * 1024;
+constexpr std::size_t longest_answer = std::size_t{64} * 1024;
 
 int milliseconds_until(AgentLink::Time until) {
   const auto left =

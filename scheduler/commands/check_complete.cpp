@@ -41,6 +41,7 @@ Asked variant(Asked asked, int64_t unit, bool complete) {
   plan.complete = complete;
   plan.selected = {unit, unit + 1};
   plan.execute_all = true;
+  plan.question = "check";  // no `flor replay` goes on with it
   if (!complete) {
     for (auto& each : plan.units) each.entry.clear();
   }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "commands/asking.h"
 #include "commands/commands.h"
@@ -44,21 +45,36 @@ double seconds_between(const core::ReplayDir& replay, const core::Plan& plan) {
   return std::chrono::duration<double>(end - begin).count();
 }
 
-// What Redis knows of the workers; then its keys are no longer needed.
-std::vector<core::Json> take_workers(const core::ReplayDir& replay) {
-  const auto redis = core::Settings::load().get("redis");
-  if (!redis) return {};
-  try {
-    queue::Queue queue(*redis, replay);
-    WorkerLog log;
-    log.look(queue.status());
-    auto rows = log.rows(queue.done());
-    queue.remove();
-    return rows;
-  } catch (const core::Error&) {
-    return {};  // the verdict does without
+// The queue of the replay, where a Redis is configured: it knows who did what, and is no longer needed
+// afterwards.
+class Leftovers {
+ public:
+  explicit Leftovers(const core::ReplayDir& replay) : log_(replay) {
+    if (const auto redis = core::Settings::load().get("redis")) queue_.emplace(*redis, replay);
   }
-}
+
+  std::vector<core::Json> workers() {
+    try {
+      if (!queue_) return {};
+      log_.look(queue_->status());
+      return log_.rows(queue_->done());
+    } catch (const core::Error&) {
+      return {};  // the verdict does without
+    }
+  }
+
+  void remove() {
+    try {
+      if (queue_) queue_->remove();
+    } catch (const core::Error&) {
+      // A Redis that is gone holds no keys.
+    }
+  }
+
+ private:
+  WorkerLog log_;
+  std::optional<queue::Queue> queue_;
+};
 
 int collect(const Flags& flags) {
   core::RunDir run;
@@ -66,6 +82,7 @@ int collect(const Flags& flags) {
   const core::Plan plan = core::read_plan(replay);
   // Workers that leave together all call this.
   const core::FileLock collecting = core::FileLock::take(replay.path / ".collecting.lock");
+  Leftovers leftovers(replay);
   auto verdict = results::read_verdict(replay);
   if (!verdict) {
     const auto selected = static_cast<std::size_t>(plan.selected.second - plan.selected.first);
@@ -76,9 +93,10 @@ int collect(const Flags& flags) {
     }
     results::Extras extras;
     extras.seconds = seconds_between(replay, plan);
-    extras.workers = take_workers(replay);
+    extras.workers = leftovers.workers();
     verdict = results::collect(run, replay, plan, extras);
   }
+  leftovers.remove();  // each time: a worker that still asked for work has had the queue built again
   std::cout << summary(plan, *verdict, true) << "\n" << std::flush;
   return exit_code_of(verdict->judgement);
 }

@@ -49,7 +49,9 @@ void add_log(CLI::App& app, Outcome& /*outcome*/) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand("log", "Show what a run logged, with what its replays added");
   command->add_option("run", flags->run, "a run: its id, its name, or the beginning of its id")->required();
-  command->add_option("--names", flags->names, "these names only, with commas between")->delimiter(',');
+  command->add_option("--names", flags->names, "these names only, with commas between")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--epochs", flags->epochs, "iterations A to B-1 of the main loop: A:B");
   command->add_option("--format", flags->format, "table (shortened numbers), csv or jsonl (exact)")
       ->check(CLI::IsMember({"table", "csv", "jsonl"}));

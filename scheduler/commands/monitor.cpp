@@ -25,13 +25,13 @@ constexpr auto kSettle = std::chrono::milliseconds(300);
 }  // namespace
 
 void WorkerLog::look(const queue::Status& status) {
-  for (const auto& worker : status.workers) workers_[worker.id] = worker;
+  for (const auto& worker : status.workers) seen_.insert(worker.id);
 }
 
 std::vector<Json> WorkerLog::rows(const std::vector<queue::DoneUnit>& done) const {
   std::map<std::string, std::vector<int64_t>> units;
   std::map<std::string, double> seconds;
-  for (const auto& [id, worker] : workers_) units[id];
+  for (const auto& id : seen_) units[id];
   for (const auto& unit : done) {
     if (unit.worker.empty()) continue;
     units[unit.worker].push_back(unit.unit);
@@ -40,15 +40,13 @@ std::vector<Json> WorkerLog::rows(const std::vector<queue::DoneUnit>& done) cons
   std::vector<Json> rows;
   for (auto& [id, committed] : units) {
     std::sort(committed.begin(), committed.end());
-    const auto known = workers_.find(id);
-    const queue::WorkerInfo info = known == workers_.end() ? queue::WorkerInfo{} : known->second;
-    rows.push_back({{"worker", id},
-                    {"node", info.node},
-                    {"gpu", info.gpu},
-                    {"job", info.job},
-                    {"task", info.task},
-                    {"units", committed},
-                    {"seconds", seconds[id]}});
+    Json row{{"worker", id}};
+    const auto file = replay_.workers() / (id + ".json");
+    const Json left = core::fs::exists(file) ? Json::parse(core::read_file(file), nullptr, false) : Json();
+    for (const char* key : {"node", "gpu", "job", "task"}) row[key] = field<std::string>(left, key, "");
+    row["units"] = committed;
+    row["seconds"] = seconds[id];
+    rows.push_back(std::move(row));
   }
   return rows;
 }
@@ -60,7 +58,8 @@ Monitor::Monitor(core::ReplayDir replay, const core::Plan& plan, dispatch::Launc
       launcher_(launcher),
       queue_(queue),
       display_(display),
-      interrupt_(interrupt) {
+      interrupt_(interrupt),
+      log_(replay_) {
   units_ = static_cast<std::size_t>(plan.selected.second - plan.selected.first);
   std::set<int64_t> all;
   for (int64_t id = plan.selected.first; id < plan.selected.second; ++id) all.insert(id);
@@ -143,7 +142,13 @@ bool Monitor::restart(std::size_t workers, Watched& out) {
   if (done_.size() == done_at_begin_ || idle_rounds_ >= kIdleRounds) {
     const std::string tail = launcher_.failure_tail();
     out.why = "every worker has gone, and " + std::to_string(missing) + " of " + counted(units_, "unit") +
-              (missing == 1 ? " is" : " are") + " missing" + (tail.empty() ? "" : "; the end of " + tail);
+              (missing == 1 ? " is" : " are") + " missing";
+    if (!tail.empty()) {
+      out.why += "; the end of " + tail;
+    } else if (done_.empty()) {
+      out.why +=
+          ": " + plan_.command.front() + " ended without reaching a flor::loop; is it built with libflor?";
+    }
     return false;
   }
   display_.say("every worker has gone; starting others for the " + counted(missing, "unit") + " that " +

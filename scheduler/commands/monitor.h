@@ -17,17 +17,18 @@
 
 namespace flor::commands {
 
-// What the queue told of the workers, and what they did.
+// Who worked, for the verdict: workers that the queue named, with what they left of themselves in the store.
 class WorkerLog {
  public:
-  // Remembers who is there. Cheap.
-  void look(const queue::Status& status);
-  // {"worker", "node", "gpu", "job", "task", "units", "seconds"} of each worker that was seen or committed a
-  // unit.
+  explicit WorkerLog(core::ReplayDir replay) : replay_(std::move(replay)) {}
+
+  void look(const queue::Status& status);  // remembers who is there
+  // {"worker", "node", "gpu", "job", "task", "units", "seconds"} of each that was seen or committed a unit.
   std::vector<core::Json> rows(const std::vector<queue::DoneUnit>& done) const;
 
  private:
-  std::map<std::string, queue::WorkerInfo> workers_;
+  core::ReplayDir replay_;
+  std::set<std::string> seen_;
 };
 
 enum class End { done, failed, interrupted };

@@ -75,8 +75,7 @@ class Replay {
     workers_ = std::min(workers_, std::max<std::size_t>(missing, 1));
     Monitor monitor(replay_, plan_, *place_.launcher, *queue_, display_, interrupt_);
     if (missing > 0) {
-      launch();
-      const Watched watched = monitor.watch(workers_);
+      const Watched watched = run_workers(monitor);
       if (watched.end != End::done) return stop(watched);
       seconds_ = watched.seconds;
     }
@@ -121,6 +120,16 @@ class Replay {
     if (failed) queue.remove();  // ensure() builds it anew from the store
   }
 
+  Watched run_workers(Monitor& monitor) {
+    try {
+      launch();
+      return monitor.watch(workers_);
+    } catch (...) {
+      place_.launcher->cancel();
+      throw;
+    }
+  }
+
   void launch() {
     const bool adopted = place_.launcher->liveness().any();
     if (!adopted) place_.launcher->start(workers_);
@@ -137,16 +146,19 @@ class Replay {
 
   int stop(const Watched& watched) {
     const std::size_t done = units_done(replay_, plan_).size();
-    const std::string kept = std::to_string(done) + " of " + counted(selected(), "unit") +
-                             (selected() == 1 ? " is" : " are") +
-                             " done and kept; the same command goes on from there";
     const bool interrupted = watched.end == End::interrupted;
     const std::string why = interrupted ? "stopped" : watched.why;
     display_.event({{"event", interrupted ? "stopped" : "failed"},
                     {"error", why},
                     {"done", done},
                     {"units", selected()}});
-    std::cerr << "flor: " << why << (why.find('\n') == std::string::npos ? "; " : "\nflor: ") << kept << "\n";
+    std::cerr << "flor: " << why;
+    if (done > 0 || interrupted) {
+      std::cerr << (why.find('\n') == std::string::npos ? "; " : "\nflor: ") << done << " of "
+                << counted(selected(), "unit") << (selected() == 1 ? " is" : " are")
+                << " done and kept; the same command goes on from there";
+    }
+    std::cerr << "\n";
     return kFailed;
   }
 

@@ -74,27 +74,37 @@ std::size_t Node::free_gpus() const {
 }
 
 std::vector<Node> SinfoCluster::nodes(const std::string& partition) {
-  std::vector<std::string> command{"sinfo", "--noheader", "--Node", "-O",
-                                   "NodeHost:256,StateLong:64,CPUsState:64,Gres:1024,GresUsed:1024"};
+  std::vector<std::string> command{
+      "sinfo", "--noheader", "--Node", "-O",
+      "Partition:256,NodeList:256,StateLong:64,CPUsState:64,Gres:1024,GresUsed:1024"};
   if (!partition.empty()) command.push_back("--partition=" + partition);
   const Result result = run(command);
   if (result.code != 0) {
     throw core::Error("Slurm does not answer (sinfo: " + result.err.substr(0, result.err.find('\n')) + ")");
   }
-  return parse_sinfo(result.out);
+  return parse_sinfo(result.out, partition.empty());
 }
 
-std::vector<Node> parse_sinfo(const std::string& text) {
+std::vector<Node> parse_sinfo(const std::string& text, bool default_only) {
   std::vector<Node> nodes;
+  bool has_default = false;
+  for (std::size_t at = text.find('*'); at != std::string::npos && !has_default;
+       at = text.find('*', at + 1)) {
+    // In the first column; behind a state it says that the node does not respond.
+    const auto line = text.rfind('\n', at) + 1;
+    has_default = text.find(' ', line) == at + 1;
+  }
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream columns(line);
+    std::string partition;
     std::string name;
     std::string state;
     std::string cpus;
     std::string gres;
     std::string used;
-    if (!(columns >> name >> state >> cpus >> gres >> used)) continue;
+    if (!(columns >> partition >> name >> state >> cpus >> gres >> used)) continue;
+    if (default_only && has_default && partition.back() != '*') continue;
     // A node stands in a line for each of its partitions.
     const bool known = std::any_of(nodes.begin(), nodes.end(), [&](const Node& n) { return n.name == name; });
     if (known) continue;

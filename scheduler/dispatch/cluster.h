@@ -21,7 +21,8 @@ struct Node {
 class Cluster {
  public:
   virtual ~Cluster() = default;
-  // The nodes of a partition ("": of all), each once. Throws core::Error when Slurm does not answer.
+  // The nodes of a partition ("": of the default one), each once. Throws core::Error when Slurm does not
+  // answer.
   virtual std::vector<Node> nodes(const std::string& partition) = 0;
 
  protected:
@@ -35,8 +36,10 @@ class SinfoCluster : public Cluster {
   std::vector<Node> nodes(const std::string& partition) override;
 };
 
-// Reads `sinfo --noheader --Node -O NodeHost,StateLong,CPUsState,Gres,GresUsed`. Pure.
-std::vector<Node> parse_sinfo(const std::string& text);
+// Reads `sinfo --noheader --Node -O Partition,NodeList,StateLong,CPUsState,Gres,GresUsed`. With
+// `default_only` the nodes of other partitions than the default one (marked with *) are left out, if there is
+// one. Pure.
+std::vector<Node> parse_sinfo(const std::string& text, bool default_only = false);
 
 // How many workers of so many CPUs fit now, each with a GPU where `gpu`. Pure.
 std::size_t free_places(const std::vector<Node>& nodes, bool gpu, std::size_t cpus);

@@ -9,12 +9,15 @@
 #include "core/durable.h"
 #include "core/error.h"
 #include "core/json_lines.h"
+#include "core/settings.h"
 #include "dispatch/process.h"
 
 namespace flor::dispatch {
 namespace {
 
 constexpr auto kAskEvery = std::chrono::seconds(3);
+constexpr auto kFirstAsk =
+    std::chrono::seconds(1);  // after sbatch: on a free cluster the tasks start at once
 
 std::string first_line(const std::string& text) {
   const auto begin = text.find_first_not_of("\r\n");
@@ -91,7 +94,11 @@ Liveness parse_squeue(const std::string& text) {
 }
 
 SlurmLauncher::SlurmLauncher(WorkerOrder order, SbatchFlags flags, std::unique_ptr<Cluster> cluster)
-    : order_(std::move(order)), flags_(std::move(flags)), cluster_(std::move(cluster)) {}
+    : order_(std::move(order)), flags_(std::move(flags)), cluster_(std::move(cluster)) {
+  // As sbatch itself would take it.
+  if (flags_.partition.empty())
+    flags_.partition = core::environment_variable("SBATCH_PARTITION").value_or("");
+}
 
 fs::path SlurmLauncher::jobs_file() const {
   return order_.replay.workers() / "jobs";
@@ -125,7 +132,7 @@ void SlurmLauncher::start(std::size_t workers) {
   jobs_.push_back(job);
   started_ += workers;
   last_ = {0, workers};
-  asked_ = std::chrono::steady_clock::now();
+  asked_ = std::chrono::steady_clock::now() - kAskEvery + kFirstAsk;
 }
 
 std::size_t SlurmLauncher::adopt() {

@@ -10,6 +10,8 @@ namespace flor::test {
 
 class AgentTest : public QueueTest {
  protected:
+  using QueueTest::QueueTest;
+
   // A lease of 10 s unless the test is about its end.
   void start_agent(int lease_ms = 10000) {
     agent =

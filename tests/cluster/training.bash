@@ -6,9 +6,9 @@
 #   char_lm[.complete].probed     with an inner and an outer probe
 #   char_lm[.complete].outer      with the outer probe alone
 #   char_lm[.complete].held       .probed, and hold.patch: it waits in epoch N while $FLOR_TEST_HOLD/hold.N is there
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034
 
-# Eight epochs of six steps, 0.1 s each.
+# Eight epochs of six steps; others by (--epochs N "${small[@]:2}").
 small=(--epochs 8 --steps 6 --hidden 24 --batch 4 --length 24 --log-every 2)
 
 # program NAME: its path.
@@ -77,7 +77,7 @@ in_queue() {
 # done_by UNIT: the worker whose commit counted; empty if none.
 done_by() {
   local row
-  row=$(in_queue hget done "$1")
+  row=$(in_queue hget "done" "$1")
   [[ -z $row ]] || jq -r .worker <<<"$row"
 }
 
@@ -136,11 +136,11 @@ held() {
 
 # --- flor replay in the background, its output in replay.out
 
-# start_replay NAME PROGRAM [WORKERS]: sets flor_pid, and replay to its directory.
+# start_replay NAME PROGRAM [WORKERS [FLAG…]]: sets flor_pid, and replay to its directory.
 start_replay() {
   local file
   file=$(program "$2")
-  flor replay "$1" --workers "${3:-4}" -- "$file" "${small[@]}" >>replay.out 2>&1 3>&- &
+  flor replay "$1" --workers "${3:-4}" "${@:4}" -- "$file" "${small[@]}" >replay.out 2>&1 3>&- &
   flor_pid=$!
   until_true 30 begun_or_gone
   said '^replay .* of run ' || { cat replay.out >&2; return 1; }

@@ -4,6 +4,7 @@ with the record log.
 
     exactness.py NAME BIN VARIANTS
 """
+import glob
 import json
 import os
 import shutil
@@ -64,7 +65,7 @@ def compare(what, expected, found):
 
 def verdict_of(store, run_id):
     replays = os.path.join(store, run_id, "replays")
-    newest = max((os.path.join(replays, r, "verdict.json") for r in os.listdir(replays)), key=os.path.getmtime)
+    newest = max(glob.glob(os.path.join(replays, "*", "verdict.json")), key=os.path.getmtime)
     with open(newest) as file:
         return json.load(file)
 

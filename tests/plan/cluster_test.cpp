@@ -12,15 +12,16 @@ namespace {
 
 // As Slurm 22.05 and 24.11 print it.
 constexpr const char* kSinfo =
-    "n1   idle      0/4/0/4    gpu:2             gpu:0\n"
-    "n1   idle      0/4/0/4    gpu:2             gpu:0\n"  // in a second partition
-    "n2   mixed     2/2/0/4    gpu:a100:4(S:0-1) gpu:a100:3(IDX:0-1,3)\n"
-    "n3   allocated 4/0/0/4    gpu:2             gpu:(null):0(IDX:N/A)\n"
-    "n4   idle*     0/4/0/4    gpu:2             gpu:0\n"
-    "n5   drained   0/0/4/4    gpu:2             gpu:0\n"
-    "n6   mixed-    1/31/0/32  gpu:v100:2,gpu:a100:2,shard:8 gpu:v100:1(IDX:0),gpu:a100:0(IDX:N/A),shard:3\n"
-    "n7   idle~     0/8/0/8    (null)            (null)\n"
-    "n8   idle$     0/8/0/8    gpu:8             gpu:0\n";
+    "main*  n1   idle      0/4/0/4    gpu:2             gpu:0\n"
+    "urgent n1   idle      0/4/0/4    gpu:2             gpu:0\n"
+    "main*  n2   mixed     2/2/0/4    gpu:a100:4(S:0-1) gpu:a100:3(IDX:0-1,3)\n"
+    "main*  n3   allocated 4/0/0/4    gpu:2             gpu:(null):0(IDX:N/A)\n"
+    "main*  n4   idle*     0/4/0/4    gpu:2             gpu:0\n"
+    "main*  n5   drained   0/0/4/4    gpu:2             gpu:0\n"
+    "other  n6   mixed-    1/31/0/32  gpu:v100:2,gpu:a100:2,shard:8 "
+    "gpu:v100:1(IDX:0),gpu:a100:0(IDX:N/A),shard:3\n"
+    "main*  n7   idle~     0/8/0/8    (null)            (null)\n"
+    "main*  n8   idle$     0/8/0/8    gpu:8             gpu:0\n";
 
 TEST(Sinfo, Table) {
   const auto nodes = parse_sinfo(kSinfo);
@@ -37,6 +38,9 @@ TEST(Sinfo, Table) {
     EXPECT_EQ(nodes[k].idle_cpus, table[k].idle) << table[k].name;
     EXPECT_EQ(nodes[k].free_gpus(), table[k].free) << table[k].name;
   }
+  EXPECT_EQ(parse_sinfo(kSinfo, true).size(), nodes.size() - 1);  // n6 is not in the default partition
+  // A star behind a state is no default partition.
+  EXPECT_EQ(parse_sinfo("other n1 idle* 0/4/0/4 gpu:2 gpu:0\n", true).size(), 1U);
   EXPECT_TRUE(parse_sinfo("").empty());
   EXPECT_TRUE(parse_sinfo("torn line\n").empty());
 }
@@ -55,7 +59,7 @@ TEST(Sinfo, GresOfAWorker) {
   EXPECT_EQ(gres_for(nodes, "Tesla V100-PCIE-16GB"), "gpu:v100:1");
   EXPECT_EQ(gres_for(nodes, "NVIDIA H200"), "gpu:1");
   EXPECT_EQ(gres_for(nodes, ""), "gpu:1");
-  EXPECT_EQ(gres_for(parse_sinfo("n7 idle 0/8/0/8 (null) (null)\n"), ""), "");
+  EXPECT_EQ(gres_for(parse_sinfo("main* n7 idle 0/8/0/8 (null) (null)\n"), ""), "");
   EXPECT_EQ(gres_for({}, "NVIDIA H200"), "gpu:1");
 }
 

@@ -67,18 +67,18 @@ TEST(Summary, SaysWhatAUserWantsToKnow) {
   verdict.workers = {{{"worker", "n1.0"}, {"node", "n1"}, {"job", "42"}, {"task", "0"}, {"units", {0, 1, 3}}},
                      {{"worker", "n2.1"}, {"units", core::Json::array()}}};
   verdict.silent_probes = {"quiet"};
-  EXPECT_EQ(
-      summary(plan, verdict, true),
-      "replay r1 of run run: identical\n"
-      "  4 units; compared with the record: 20 values and 1 state digest\n"
-      "  blocks: 3 executed, 1 skipped\n"
-      "  train.cpp:3: log added inside block train: it executes\n"
-      "  took 5.0 s; by the recorded times one worker alone would take 8.0 s, 1.6 times as long (at best 2.0 with 2 "
+  EXPECT_EQ(summary(plan, verdict, true),
+            "replay r1 of run run: identical\n"
+            "  4 units; compared with the record: 20 values and 1 state digest\n"
+            "  blocks: 3 executed, 1 skipped\n"
+            "  train.cpp:3: log added inside block train: it executes\n"
+            "  took 5.0 s; by the recorded times one worker alone would take 8.0 s, 1.6 times as long (at "
+            "best 2.0 with 2 "
             "workers)\n"
-      "  worker n1.0 on n1, job 42 task 0: units 0-1, 3\n"
-      "  worker n2.1: no unit\n"
-      "  probe quiet logged nothing\n"
-      "read the rows: flor log run --names norm,quiet");
+            "  worker n1.0 on n1, job 42 task 0: units 0-1, 3\n"
+            "  worker n2.1: no unit\n"
+            "  probe quiet logged nothing\n"
+            "read the rows: flor log run --names norm,quiet");
   EXPECT_EQ(summary(plan, verdict, false).find("as long"), std::string::npos);
   const core::Json json = summary_json(plan, verdict);
   EXPECT_EQ(json["event"], "verdict");

@@ -118,10 +118,10 @@ TEST(Joined, NestedLoopsAndBlocksWithoutRecordedRows) {
   std::string body;
   std::string expected = line("", "start", "0");
   for (const std::string part : {"0", "1"}) {
-    for (const std::string step : {"0", "1"}) {
-      body += line("epoch=0/part=" + part + "/eval#0/step=" + step, "x", "1");
-    }
-    body += line("epoch=0/part=" + part, "y", "1");
+    const std::string at = std::string("epoch=0/part=").append(part);
+    for (const char* step : {"/eval#0/step=0", "/eval#0/step=1"})
+      body += line(std::string(at).append(step), "x", "1");
+    body += line(at, "y", "1");
   }
   expected += body + epoch_rows(0) + epoch_rows(1) + line("", "end", "9");
   body += skipped("epoch=0/train#0") + line("epoch=0", "acc", "3");

@@ -88,6 +88,7 @@ inline std::vector<Row> record(const std::string& text) {
 // "name" or "name@at" of each row, in order.
 inline std::vector<std::string> places(const std::vector<Row>& rows) {
   std::vector<std::string> out;
+  out.reserve(rows.size());
   for (const auto& row : rows) out.push_back(row.name + (row.at.empty() ? "" : "@" + row.at));
   return out;
 }

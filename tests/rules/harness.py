@@ -30,7 +30,7 @@ def logged_rows(text):
     rows = []
     for line in text.splitlines():
         row = json.loads(line, parse_float=str, parse_int=str)
-        if "name" not in row:
+        if "value" not in row:
             continue  # an event of a unit's file
         name, value = row.pop("name"), row.pop("value")
         rows.append((tuple(item for item in row.items() if not item[0].startswith("@")), name, value))
@@ -147,6 +147,10 @@ class Case(unittest.TestCase):
     def clean(self):
         end_agent(os.path.join(self.directory, "agent.sock"))
         shutil.rmtree(self.directory, ignore_errors=True)
+
+    @staticmethod
+    def program():
+        return PROGRAM
 
     def path(self, name):
         return os.path.join(self.directory, name)

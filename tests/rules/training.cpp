@@ -8,7 +8,8 @@ namespace rules {
 int train() {
   Model model;
   trace("before");
-  log("begin", model.loss() + uniform());
+  const double begin = model.loss() + uniform();
+  if (!flag("quiet")) log("begin", begin);
   std::optional<Guard> guard;
   if (flag("guard")) guard.emplace(model.all());
   for (Loop epoch{"epoch", 0, number("epochs", 6)}; epoch.next();) {
@@ -17,7 +18,7 @@ int train() {
       hold(*epoch);
       for (Loop step{"step", 0, 3}; step.next();) {
         model.step();
-        if (!flag("quiet") || *step < 0) log("loss", model.loss());
+        if (!flag("quiet")) log("loss", model.loss());
         inner_probe(model);
         sleep_ms(number("sleep", 0));
       }

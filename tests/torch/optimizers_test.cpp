@@ -91,7 +91,9 @@ TEST_P(Rule04Optimizers, RestoringFromBeforeTheFirstStepLeavesNoState) {
   const auto record = Record::of(training.net, *training.optimizer);
   for (int i = 0; i < 2; ++i) training.step();
   ASSERT_EQ(record.restore_into(training.net, *training.optimizer), std::nullopt);
-  EXPECT_TRUE(training.optimizer->state().empty());
+  EXPECT_EQ(Record::of(training.net, *training.optimizer).digest(), record.digest());
+  const bool begins_with_state = GetParam() == "adagrad";
+  EXPECT_EQ(training.optimizer->state().empty(), !begins_with_state);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Rule04Optimizers,

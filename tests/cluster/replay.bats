@@ -1,0 +1,167 @@
+# Recording through srun and sbatch, replay through `flor replay`, sbatch and srun, on a real cluster.
+
+load helpers
+load training
+
+setup_file() {
+  use_cluster
+  export FLOR_STORE=$BATS_FILE_TMPDIR/store
+  cd "$BATS_FILE_TMPDIR"
+  record complete char_lm.complete
+  record partial char_lm
+}
+
+teardown_file() { release_cluster; }
+
+setup() {
+  cd "$BATS_TEST_TMPDIR"
+  unset FLOR_TEST_HOLD
+  flor_pid=''
+}
+
+teardown() { end_replay; }
+
+inner=loss,validation_loss,grad_norm,weight_norm
+outer=loss,validation_loss,weight_norm
+
+# a_unit_each NAME: four array tasks are held in a unit each, so that every one of them has something to commit; the
+# last unit stays held until what is committed was read from Redis. Sets job and tasks.
+a_unit_each() {
+  until_true 60 held_by_four
+  let_go 0 1 2 3 4 5 6
+  until_true 60 seven_done
+  for unit in {0..6}; do
+    worker=$(done_by "$unit")
+    echo "unit $unit $(in_queue hmget "worker:$worker" job task node | paste -sd' ')"
+  done | tee "committed"
+  let_go 7
+}
+
+held_by_four() { [[ $(cat "$FLOR_TEST_HOLD"/held.[0-7] 2>/dev/null | cut -d' ' -f2 | sort -u | wc -l) -eq 4 ]]; }
+
+seven_done() { [[ $(in_queue hlen "done") -eq 7 ]]; }
+
+@test "recorded under srun: the rows are those of a plain run, and flor runs lists it" {
+  for name in complete partial; do
+    "$(program char_lm)" "${small[@]}" | cmp - "$BATS_FILE_TMPDIR/$name.out"
+    [[ $(flor runs --json | jq -r ".[] | select(.name == \"$name\") | \"\(.status) \(.progress)\"") == "completed 8/8" ]]
+  done
+}
+
+@test "an inner probe over four array tasks: identical, and equal to a sequential run" {
+  hold {0..7}
+  start_replay complete char_lm.complete.held
+  a_unit_each
+  finish_replay
+  # Redis: who committed. At least four tasks did, the last unit's not counted.
+  job=$(cat "$replay/workers/jobs")
+  [[ $(grep -oE "^unit [0-6] $job [0-3]" committed | cut -d' ' -f4 | sort -u | wc -l) -ge 3 ]]
+  [[ $(verdict "$replay" '[.workers[] | select(.units | length > 0) | .task] | unique | join(" ")') == "0 1 2 3" ]]
+  # Slurm: four tasks of one array ran to a good end.
+  scontrol -o show job "$job" >jobs
+  for task in 0 1 2 3; do grep "ArrayTaskId=$task " jobs | grep -q 'JobState=COMPLETED .*ExitCode=0:0'; done
+  [[ $(verdict "$replay" '"\(.values) \([.units[].executed] | add)"') == "32 8" ]]
+  equals_sequential complete char_lm.complete.held "$inner"
+}
+
+@test "partial checkpoints, an inner probe over four array tasks" {
+  start_replay partial char_lm.probed
+  finish_replay
+  [[ $(verdict "$replay" '[.units[].executed] | add') -eq 8 ]]
+  equals_sequential partial char_lm.probed "$inner"
+}
+
+@test "an outer probe executes no block" {
+  for name in partial complete; do
+    probed=char_lm.outer
+    [[ $name == partial ]] || probed=char_lm.complete.outer
+    start_replay "$name" "$probed"
+    finish_replay
+    [[ $(verdict "$replay" '"\([.units[].executed] | add) \([.units[].skipped] | add)"') == "0 8" ]]
+    run -0 flor show "$name/$(basename "$replay")"
+    [[ $output == *"executes: no block"* ]]
+    equals_sequential "$name" "$probed" "$outer"
+  done
+}
+
+@test "epochs that are asked for, and no others" {
+  start_replay complete char_lm.complete.probed
+  finish_replay
+  start_replay complete char_lm.complete.held 2 --epochs 3:5
+  finish_replay
+  [[ $(cat "$replay/log.jsonl" | jq -r .epoch | sort -u | paste -sd' ') == "3 4" ]]
+}
+
+@test "replay takes what is free: --workers auto" {
+  flor replay complete -- "$(program char_lm.complete.held)" "${small[@]}" >auto.out 3>&-
+  grep -qE 'slurm: job [0-9]+, 8 tasks' auto.out || { cat auto.out >&2; return 1; }
+}
+
+# --- by hand
+
+# recorded_by JOB STEP: prints the id of the run that the step recorded.
+recorded_by() { cat "$FLOR_STORE/.launches/$1.$2.0"; }
+
+# job_script FLAGS LINE…
+job_script() {
+  printf '#!/bin/bash\n#SBATCH --flor-store=%s -o %s/out-%%a\n#SBATCH %s\n' "$FLOR_STORE" "$PWD" "$1"
+  shift
+  printf '%s\n' "$@"
+}
+
+@test "sbatch --flor-record: a step of the job, and a job without a step, are recorded" {
+  job_script --flor-record "srun $(program char_lm) ${small[*]}" >step.sh
+  job_script --flor-record "$(program char_lm) ${small[*]}" >plain.sh
+  step=$(sbatch -W --parsable step.sh)
+  plain=$(sbatch -W --parsable plain.sh)
+  for run in "$(recorded_by "$step" 0)" "$(recorded_by "$plain" batch)"; do
+    [[ $(jq -r '"\(.status) \(.exit_code)"' "$FLOR_STORE/$run/run.json") == "completed 0" ]]
+    cmp "$FLOR_STORE/$run/log.jsonl" "$(run_dir partial)/log.jsonl"
+  done
+}
+
+@test "sbatch --flor-replay --array: the tasks agree on one replay, and the verdict is there at the end" {
+  before=$(find "$(run_dir complete)/replays" -mindepth 1 -maxdepth 1 -type d | wc -l)
+  job_script "--flor-replay=complete --array=0-3" "srun $(program char_lm.complete.held) ${small[*]}" >job.sh
+  hold {0..7}
+  job=$(submit job.sh)
+  replay=$(run_dir complete)/replays/job-$job
+  a_unit_each
+  for task in 0 1 2 3; do until_true 60 ended_well "$job" "$task"; done
+  [[ $(verdict "$replay" .verdict) == identical ]]
+  [[ $(find "$(run_dir complete)/replays" -mindepth 1 -maxdepth 1 -type d | wc -l) -eq $((before + 1)) ]]
+  [[ $(verdict "$replay" '[.workers[] | select(.units | length > 0) | .task] | unique | join(" ")') == "0 1 2 3" ]]
+  equals_sequential complete char_lm.complete.held "$inner"
+}
+
+ended_well() { scontrol -o show job "$1_$2" | grep -q 'JobState=COMPLETED .*ExitCode=0:0'; }
+
+@test "sbatch --flor-replay --array without srun inside" {
+  job_script "--flor-replay=partial --array=0-3" "$(program char_lm.probed) ${small[*]}" >job.sh
+  job=$(sbatch -W --parsable job.sh)
+  replay=$(run_dir partial)/replays/job-$job
+  [[ $(verdict "$replay" .verdict) == identical ]]
+  equals_sequential partial char_lm.probed "$inner"
+}
+
+@test "srun -n2 --flor-replay: two workers" {
+  hold {0..7}
+  srun -n2 --flor-replay=complete --flor-store="$FLOR_STORE" "$(program char_lm.complete.held)" "${small[@]}" \
+    >step.out 2>&1 3>&- &
+  step=$!
+  until_true 60 two_held
+  let_go {0..7}
+  wait "$step"
+  replay=$(replay_dir complete)
+  [[ $(verdict "$replay" '"\(.verdict) \([.workers[] | select(.units | length > 0)] | length)"') == "identical 2" ]]
+}
+
+two_held() { [[ $(cat "$FLOR_TEST_HOLD"/held.[0-7] 2>/dev/null | cut -d' ' -f1 | sort -u | wc -l) -eq 2 ]]; }
+
+@test "srun --flor-replay with --flor-epochs and --flor-probe" {
+  srun --flor-replay=partial --flor-store="$FLOR_STORE" --flor-epochs=2:4 --flor-probe=none \
+    "$(program char_lm.outer)" "${small[@]}" 3>&-
+  replay=$(replay_dir partial)
+  [[ $(jq -c '[.selected, .execute.blocks]' "$replay/plan.json") == '[[2,4],[]]' ]]
+  [[ $(jq -r .epoch "$replay/log.jsonl" | sort -u | paste -sd' ') == "2 3" ]]
+}

@@ -1,0 +1,106 @@
+"""Rule 14: loops end as recorded."""
+from harness import Case, named, without
+
+
+class Endings(Case):
+    def record_ending(self, *how, code=0):
+        run = self.record("endings", *how, code=code)
+        loop = run.manifest()["loops"][0]
+        return run, loop["ended"], loop["last"]
+
+    def assert_replays(self, run, *how, skipped=("loss", "batch_loss"), traced=None):
+        """With an outer probe (blocks skipped) and with an inner one (all executed)."""
+        trace = "--trace=" + self.path("trace")
+        code = run.manifest()["exit_code"]
+        for probe, probes in (("none", ["--outer"]), ("all", ["--inner", "--outer"])):
+            expected = self.plain("endings", *how, *probes, code=code)
+            answer = self.assert_same_for_all_cuts(run, "endings", *how, *probes, trace, probe=probe, workers=(1, 3))
+            lines = self.traced()
+            if probe == "all":
+                self.assertEqual(answer.rows, expected)
+                self.assertEqual(run.joined(), expected)
+            else:
+                self.assertEqual(without(answer.rows, "loss"), without(expected, "loss"))
+                executed = sorted({line for line in lines if line.startswith(("train", "batch"))})
+                self.assertEqual(executed, [line + " replaying" for line in traced or []])
+        return answer
+
+    def test_rule_14_exhausted(self):
+        for mode in ([], ["--guard"]):
+            run, ended, last = self.record_ending(*mode)
+            self.assertEqual((ended, last), ("exhausted", 5))
+            self.assert_replays(run, *mode)
+
+    def test_rule_14_left_by_break(self):
+        last_blocks = ["train 3"]
+        for mode in ([], ["--guard"]):
+            how = [*mode, "--end=break", "--at=3"]
+            run, ended, last = self.record_ending(*how)
+            self.assertEqual((ended, last), ("early", 3))
+            self.assert_replays(run, *how, traced=last_blocks)
+
+    def test_rule_14_left_for_what_a_block_found_out(self):
+        for mode in ([], ["--guard"]):
+            how = [*mode, "--end=found", "--at=3"]
+            run, ended, last = self.record_ending(*how)
+            self.assertEqual((ended, last), ("early", 3))
+            self.assertNotIn("@iteration/epoch=3", run.checkpoints())  # it is no iteration's end
+            self.assert_replays(run, *how, traced=["train 3"])
+
+    def test_rule_14_left_by_exit_inside_of_a_block(self):
+        for mode, code in (([], 0), ([], 3), (["--guard"], 0), (["--guard"], 3)):
+            how = [*mode, "--end=exit", "--at=3", f"--code={code}"]
+            run, ended, last = self.record_ending(*how, code=code)
+            self.assertEqual((ended, last), ("early", 3))
+            self.assertEqual(run.manifest()["status"], "failed" if code else "completed")
+            self.assertNotIn("train/epoch=3", run.checkpoints())
+            self.assert_replays(run, *how, traced=["train 3"])
+
+    def test_rule_14_left_by_an_exception(self):
+        for mode in ([], ["--guard"]):
+            how = [*mode, "--end=throw", "--at=3"]
+            run, ended, last = self.record_ending(*how)
+            self.assertEqual((ended, last), ("unwound", 3))
+            self.assertNotIn("train/epoch=3", run.checkpoints())
+            self.assertNotIn("@iteration/epoch=3", run.checkpoints())
+            self.assert_replays(run, *how, traced=["train 3"])
+
+    def test_rule_14_block_left_by_an_exception_is_never_checkpointed(self):
+        for mode in ([], ["--guard"]):
+            how = [*mode, "--end=caught", "--at=3"]
+            run, ended, last = self.record_ending(*how)
+            self.assertEqual((ended, last), ("exhausted", 5))
+            self.assertEqual([name for name in run.checkpoints() if name.startswith("train")],
+                             [f"train/epoch={epoch}" for epoch in (0, 1, 2, 4, 5)])
+            self.assert_replays(run, *how, traced=["train 3"])
+
+    def test_rule_14_nested_loops_left_early_execute_the_blocks_of_their_last_iteration(self):
+        for mode in ([], ["--guard"]):
+            how = [*mode, "--end=nested"]
+            run, ended, _ = self.record_ending(*how)
+            self.assertEqual(ended, "exhausted")
+            self.assert_replays(run, *how, traced=[f"batch {epoch}.{epoch % 3}" for epoch in range(6)])
+
+    def test_rule_14_a_loop_that_ends_elsewhere_differs(self):
+        for mode in ([], ["--guard"]):
+            run, _, _ = self.record_ending(*mode, "--end=break", "--at=3")
+            for edit in (["--end=break", "--at=1"], ["--end=break", "--at=4"], [], ["--end=throw", "--at=3"]):
+                for workers in (1, 3):
+                    answer = run.replay("endings", *mode, *edit, probe="all", workers=workers, code=3)
+                    self.assertEqual(answer.verdict["verdict"], "differs")
+                    self.assertIn("end of loop epoch", [d["name"] for d in answer.verdict["differences"]], edit)
+
+    def test_rule_14_an_exhausted_loop_that_is_left_early_differs(self):
+        for mode in ([], ["--guard"]):
+            run, _, _ = self.record_ending(*mode)
+            for workers in (1, 3):
+                answer = run.replay("endings", *mode, "--end=break", "--at=1", workers=workers, code=3)
+                self.assertIn("end of loop epoch", [d["name"] for d in answer.verdict["differences"]])
+
+    def test_rule_14_a_shorter_container_differs(self):
+        for mode in ([], ["--guard"]):
+            run = self.record("container", *mode)
+            for workers in (1, 3):
+                answer = run.replay("container", *mode, "--items=4", probe="all", workers=workers, code=3)
+                self.assertIn("end of loop epoch", [d["name"] for d in answer.verdict["differences"]])
+                self.assertEqual(named(answer.rows, "loss"), named(self.plain("container", "--items=4"), "loss"))

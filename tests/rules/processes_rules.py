@@ -1,0 +1,87 @@
+"""Rules 15 and 16: around the loop, and several processes."""
+import os
+
+from harness import Case, named, without
+import harness
+
+
+class Around(Case):
+    def test_rule_15_rows_before_the_loop_are_unit_0s_and_rows_behind_it_the_last_ones(self):
+        for mode in ([], ["--guard"]):
+            run = self.record("train", *mode)
+            for workers in (1, 3):
+                answer = run.replay("train", *mode, workers=workers)
+                outside = [[row[1] for row in answer.unit_rows(unit) if not row[0]] for unit in range(6)]
+                self.assertEqual(outside, [["begin"], [], [], [], [], ["end"]])
+
+    def test_rule_15_rows_of_pseudoresumed_iterations_are_dropped(self):
+        run = self.record("train")
+        answer = run.replay("train", "--outer", flags=("--epochs", "4:6"))
+        self.assertEqual({row[0][0][1] for row in answer.rows if row[0]}, {"4", "5"})
+        self.assertEqual(len(named(answer.rows, "begin")), 0)
+
+    def test_rule_15_what_stands_behind_the_loop_happens_once(self):
+        trace = "--trace=" + self.path("trace")
+        for mode in ([], ["--guard"]):
+            run = self.record("train", *mode, trace)
+            self.assertEqual(self.traced()[-1], "behind recording")
+            for workers in (1, 3):
+                run.replay("train", *mode, trace, workers=workers)
+                self.assertEqual([line for line in self.traced() if line.startswith("behind")], ["behind replaying"])
+
+    def test_rule_15_a_worker_without_the_last_unit_leaves_by_itself(self):
+        trace = "--trace=" + self.path("trace")
+        for mode in ([], ["--guard"]):
+            run = self.record("train", *mode)
+            answer = run.replay("train", *mode, trace, workers=2, flags=("--epochs", "1:4"))
+            self.assertEqual([line for line in self.traced() if line.startswith("behind")], [])
+            self.assertEqual(answer.verdict["verdict"], "identical")
+
+    def test_rule_15_a_program_can_tell_recording_from_replaying(self):
+        trace = "--trace=" + self.path("trace")
+        self.plain("train", trace)
+        self.assertEqual({line.split()[-1] for line in self.traced()}, {"plain"})
+        run = self.record("train", trace)
+        self.assertEqual({line.split()[-1] for line in self.traced()}, {"recording"})
+        run.replay("train", trace, probe="all")
+        self.assertEqual({line.split()[-1] for line in self.traced()}, {"replaying"})
+
+
+class OneProcess(Case):
+    def runs(self):
+        return [name for name in os.listdir(self.environment["FLOR_STORE"]) if not name.startswith(".")]
+
+    def test_rule_16_a_forked_child_goes_on_plain(self):
+        trace = "--trace=" + self.path("trace")
+        plain = self.plain("train", "--epochs=0")  # warms nothing: only that the program runs
+        self.assertEqual(len(plain), 2)
+        run = self.record("forks", trace)
+        self.assertEqual(sorted(self.traced()), ["child plain", "parent recording"])
+        rows = harness.logged_rows(run.log())
+        self.assertEqual([row[1] for row in rows], ["loss", "accuracy"] * 4)
+        self.assertTrue(all(float(row[2]) < 1000 for row in rows))
+        self.assertEqual(run.manifest()["status"], "completed")
+        self.assertEqual(len([line for line in run.done.stdout.splitlines() if "loss=10" in line]), 3)
+        answer = self.assert_same_for_all_cuts(run, "forks", "--inner", trace, probe="all", workers=(1, 3))
+        self.assertEqual(without(answer.rows, "inner"), rows)
+
+    def test_rule_16_a_forked_child_prints_rows_with_their_loop_path(self):
+        run = self.record("forks")
+        for epoch in (1, 2, 3):
+            self.assertEqual(len([line for line in run.done.stdout.splitlines()
+                                  if line.startswith(f"epoch={epoch} loss=")]), 2)
+
+    def test_rule_16_of_several_processes_one_records(self):
+        line = f"{harness.PROGRAM} train --sleep=20 & {harness.PROGRAM} train --sleep=20 & wait"
+        run = self.record("/bin/sh", "-c", line)
+        self.assertEqual(len(self.runs()), 1)
+        plain = self.plain("train")
+        self.assertEqual(harness.logged_rows(run.log()), plain)
+        self.assertEqual(len(run.done.stdout.splitlines()), 2 * len(plain))
+        self.assertEqual(run.manifest()["status"], "completed")
+
+    def test_rule_16_of_several_processes_one_replays(self):
+        run = self.record("train", "--guard")
+        line = f"{harness.PROGRAM} train --guard --sleep=20 & {harness.PROGRAM} train --guard --sleep=20 & wait"
+        answer = run.replay("/bin/sh", "-c", line, probe="all", workers=2)
+        self.assertEqual(answer.rows, self.plain("train"))

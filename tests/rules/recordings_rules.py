@@ -1,0 +1,119 @@
+"""Recordings that were killed, and programs that do not fit their record or the library."""
+import json
+import os
+import signal
+
+from harness import Case, named
+import harness
+
+
+class Killed(Case):
+    def record_and_kill(self, *mode, epoch=3, every=1):
+        """SIGKILL inside the block of that epoch, once the checkpoints in front of it are on disk."""
+        until = self.path("killed" + "".join(mode))
+        process = self.start("record", "--every", str(every), "--", harness.PROGRAM, "train", *mode, f"--hold={epoch}",
+                             "--in=recording", "--until=" + until)
+        self.wait_for(lambda: os.path.exists(until + ".reached"), f"epoch {epoch}")
+        run = self.newest_run()
+        expected = {f"epoch={epoch - 1}"}
+        if every == 1:
+            expected.add(f"epoch={epoch - 1}/" + ("@iteration" if "--guard" in mode else "train#0"))
+        self.wait_for(lambda: expected <= self.noted(run), f"the timeline to name {expected}")
+        running = self.flor("replay", run.id, "--launcher", "local", "--probe", "none", "--", harness.PROGRAM, "train",
+                            *mode, code=2)
+        self.assertIn("is still being recorded", running.stderr)
+        os.kill(run.manifest()["pid"], signal.SIGKILL)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGKILL)
+        return run
+
+    def noted(self, run):
+        """Where the iterations and checkpoints are that the timeline knows of."""
+        with open(run.file("timeline.jsonl")) as file:
+            rows = [json.loads(line) for line in file if line.endswith("}\n")]
+        return {row["at"] for row in rows if row["kind"] in ("iteration", "checkpoint")}
+
+    def test_replay_of_a_killed_recording_offers_what_exists(self):
+        for mode in ([], ["--guard"]):
+            run = self.record_and_kill(*mode)
+            self.assertIn("killed", self.flor("show", run.id).stdout)
+            refused = run.ask("train", *mode, code=2).stderr
+            self.assertIn("is incomplete: its recording stopped after epoch 3 of 6", refused)
+            self.assertIn("--epochs 0:3", refused)
+            self.assertIn("are outside of the record's 0:3", run.ask("train", *mode, flags=("--epochs", "0:4"),
+                                                                    code=2).stderr)
+            expected = [row for row in self.plain("train", "--inner", "--outer")
+                        if not row[0] or int(row[0][0][1]) < 3]
+            for workers in (1, 3):
+                answer = run.replay("train", *mode, "--inner", "--outer", probe="all", workers=workers,
+                                    flags=("--epochs", "0:3"))
+                self.assertEqual(answer.verdict["verdict"], "identical", answer.output)
+                self.assertEqual(answer.rows, [row for row in expected if row[1] != "end"])
+            self.assertEqual(run.joined(), [row for row in expected if row[1] != "end"])
+
+    def test_what_a_killed_recording_has_not_seen_does_not_run(self):
+        trace = "--trace=" + self.path("trace")
+        run = self.record_and_kill("--guard")
+        run.replay("train", "--guard", trace, probe="all", flags=("--epochs", "0:3"), workers=2)
+        lines = self.traced()
+        self.assertNotIn("behind replaying", lines)
+        self.assertNotIn("train 3 replaying", lines)
+
+    def test_rule_25_rows_in_front_of_a_checkpoint_outlive_the_process(self):
+        run = self.record_and_kill("--guard")
+        rows = harness.logged_rows(run.log())
+        self.assertEqual(named(rows, "loss", "accuracy"),
+                         [row for row in named(self.plain("train"), "loss", "accuracy") if int(row[0][0][1]) < 3])
+
+    def test_a_killed_recording_with_checkpoints_left_out(self):
+        for mode in ([], ["--guard"]):
+            run = self.record_and_kill(*mode, epoch=5, every=2)
+            answer = run.replay("train", *mode, "--inner", probe="all", workers=3, flags=("--epochs", "0:5"))
+            self.assertEqual(answer.verdict["verdict"], "identical", answer.output)
+            self.assertEqual(answer.rows, [row for row in self.plain("train", "--inner")
+                                           if row[1] == "begin" or row[0] and int(row[0][0][1]) < 5])
+
+
+class Mismatch(Case):
+    def test_another_number_of_iterations_is_refused(self):
+        for mode in ([], ["--guard"]):
+            run = self.record("train", *mode)
+            done = run.ask("train", *mode, "--epochs=7", workers=2, code=1)
+            self.assertIn("loop epoch runs over 0:7 here, and over 0:6 in the record", done.stderr)
+            self.assertEqual(os.listdir(os.path.join(run.newest_replay(), "units")), [])
+
+    def test_a_container_instead_of_a_range_is_refused(self):
+        run = self.record("train")
+        self.assertIn("a container", run.ask("container", code=1).stderr)
+
+    def test_a_guard_that_was_taken_away_is_refused(self):
+        run = self.record("train", "--guard")
+        self.assertIn("had flor::checkpointing in front of loop epoch", run.ask("train", code=1).stderr)
+
+    def test_a_program_that_never_reaches_the_loop_is_refused(self):
+        run = self.record("train")
+        self.assertIn("before it reached loop epoch", run.ask("unlooped", code=1).stderr)
+        self.assertIn("before it reached loop epoch", run.ask("unlooped", "--code=3", code=1).stderr)
+
+    def test_a_program_that_never_calls_the_library_ends_the_replay(self):
+        run = self.record("train")
+        self.assertIn("every worker has gone", run.ask("silent", code=1).stderr)
+
+    def test_another_exit_code_is_refused(self):
+        run = self.record("endings")
+        self.assertIn("ended with exit code 4", run.ask("endings", "--code=4", code=1).stderr)
+
+
+class Unrecorded(Case):
+    def warnings(self, done):
+        return [line for line in done.stderr.splitlines() if "warning" in line]
+
+    def test_program_that_never_calls_the_library_keeps_its_exit_code_and_gets_one_warning(self):
+        for command in (["/bin/sh", "-c", "exit 7"], [self.program(), "silent", "--code=7"]):
+            done = self.flor("record", "--", *command, code=7)
+            self.assertEqual(len(self.warnings(done)), 1, done.stderr)
+
+    def test_program_without_a_loop_keeps_its_exit_code_and_gets_one_warning(self):
+        done = self.flor("record", "--", self.program(), "unlooped", "--code=7", code=7)
+        self.assertEqual(done.stdout, "loss=1.5\n")
+        self.assertEqual(len(self.warnings(done)), 1, done.stderr)
