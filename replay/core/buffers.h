@@ -43,8 +43,8 @@ class State {
   // Live state, read anew at each call. Throws when an object cannot be saved.
   virtual std::vector<Buffer> save() = 0;
 
-  // Writes recorded state into the objects, in place. Nothing is written unless all of it fits; then the reason
-  // why it does not fit is returned.
+  // Writes recorded state into the objects, in place. Nothing is written unless all of it fits; then the
+  // reason why it does not fit is returned.
   virtual std::optional<std::string> restore(const LoadedTensors& tensors) = 0;
 };
 

@@ -33,8 +33,9 @@ Json metadata_of(const CheckpointHeader& header) {
         {"file", tensor.file}, {"tensor", tensor.tensor}, {"dtype", tensor.dtype}, {"shape", tensor.shape}};
   }
   // The header's own digest comes first, so that no other string of the header can stand before it.
-  return {{"flor.header", blank_digest}, {"flor.format", "1"},         {"flor.run", header.run},
-          {"flor.block", header.block},  {"flor.at", header.at},       {"flor.state", header.state},
+  return {{"flor.header", blank_digest},    {"flor.format", "1"},
+          {"flor.run", header.run},         {"flor.block", header.block},
+          {"flor.at", header.at},           {"flor.state", header.state},
           {"flor.digests", digests.dump()}, {"flor.elsewhere", elsewhere.dump()}};
 }
 
@@ -57,7 +58,8 @@ void verify_header_digest(std::string text, const std::string& file) {
   require(digest_of(text) == recorded, file, "header: its digest does not match, the header was changed");
 }
 
-CheckpointTensor own_tensor(const std::string& name, const Json& json, const std::string& file, std::uint64_t data) {
+CheckpointTensor own_tensor(const std::string& name, const Json& json, const std::string& file,
+                            std::uint64_t data) {
   CheckpointTensor tensor;
   tensor.name = name;
   tensor.dtype = json.at("dtype").get<std::string>();
@@ -69,7 +71,8 @@ CheckpointTensor own_tensor(const std::string& name, const Json& json, const std
   return tensor;
 }
 
-void parse_header(const std::string& text, std::uint64_t data_bytes, const std::string& file, CheckpointHeader& out) {
+void parse_header(const std::string& text, std::uint64_t data_bytes, const std::string& file,
+                  CheckpointHeader& out) {
   const Json json = Json::parse(text);
   const Json& meta = json.at("__metadata__");
   require(meta.at("flor.format") == "1", file, "header: an unknown format");
@@ -127,7 +130,8 @@ std::string encode_header(CheckpointHeader& header) {
   return out + text;
 }
 
-CheckpointHeader decode_header(const unsigned char* bytes, std::uint64_t file_bytes, const std::string& file) {
+CheckpointHeader decode_header(const unsigned char* bytes, std::uint64_t file_bytes,
+                               const std::string& file) {
   require(file_bytes >= 8, file, "the file is truncated, its header is not all there");
   const std::uint64_t length = read_length(bytes);
   require(length <= max_header && length <= file_bytes - 8, file,

@@ -35,7 +35,8 @@ struct CheckpointHeader {
   std::uint64_t data_bytes = 0;
 };
 
-// The bytes of the header, length prefix included. Sets each own tensor's begin and end, and the state digest.
+// The bytes of the header, length prefix included. Sets each own tensor's begin and end, and the state
+// digest.
 std::string encode_header(CheckpointHeader& header);
 
 // Parses and verifies the header at the start of a file of `file_bytes` bytes. Throws Damage naming `file`.

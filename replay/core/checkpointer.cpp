@@ -88,8 +88,8 @@ MaterializeJob Checkpointer::job_for(const Place& place) {
           }};
 }
 
-void Checkpointer::note_decision(const Place& place, const Kind& kind, double seconds, const Decision& decision,
-                                 const std::string& outcome, double stall) {
+void Checkpointer::note_decision(const Place& place, const Kind& kind, double seconds,
+                                 const Decision& decision, const std::string& outcome, double stall) {
   const Json row = {{"kind", "block"},
                     {"at", place.at},
                     {"block", place.block},
@@ -108,8 +108,8 @@ void Checkpointer::note_decision(const Place& place, const Kind& kind, double se
 }
 
 void Checkpointer::note_checkpoint(const Place& place, const Materialized& m) {
-  const Json row = {{"kind", "checkpoint"}, {"at", place.at},     {"block", place.block},
-                    {"file", place.file},   {"state", m.state},   {"write", m.write},
+  const Json row = {{"kind", "checkpoint"}, {"at", place.at},      {"block", place.block},
+                    {"file", place.file},   {"state", m.state},    {"write", m.write},
                     {"bytes", m.bytes},     {"written", m.written}};
   journal_.append(timeline_file, row.dump());
 }

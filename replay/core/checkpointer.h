@@ -1,5 +1,5 @@
-// Decides after each execution of a block or iteration whether to materialize it, does so, and keeps the accounts:
-// one ε for the whole run, shared by all kinds of checkpoint (blocks, nested blocks, @iteration).
+// Decides after each execution of a block or iteration whether to materialize it, does so, and keeps the
+// accounts: one ε for the whole run, shared by all kinds of checkpoint (blocks, nested blocks, @iteration).
 //
 // Training thread only; results of the background writes are taken in at the next call.
 #pragma once
@@ -37,14 +37,14 @@ class Checkpointer {
   // An execution of this kind of checkpoint begins; returns whether a write overlaps with it.
   bool begins() const { return materializer_->busy(); }
 
-  // It took `seconds` of computing. `save` collects the live state, generators included; it is called only when a
-  // checkpoint is taken or its size is not yet known. `forced`: whatever it costs.
-  // Returns the seconds that training was kept.
+  // It took `seconds` of computing. `save` collects the live state, generators included; it is called only
+  // when a checkpoint is taken or its size is not yet known. `forced`: whatever it costs. Returns the seconds
+  // that training was kept.
   double ends(const Place& place, double seconds, bool overlapped, bool forced,
               const std::function<std::vector<Buffer>()>& save);
 
   void drain();
-  int64_t durable() const;          // checkpoints
+  int64_t durable() const;  // checkpoints
   std::size_t bytes_written() const;
   double stalled() const { return stalled_; }
 

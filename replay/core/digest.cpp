@@ -23,7 +23,9 @@ std::string to_hex(XXH128_hash_t hash) {
 
 }  // namespace
 
-std::string digest_of(const void* bytes, std::size_t size) { return to_hex(XXH3_128bits(bytes, size)); }
+std::string digest_of(const void* bytes, std::size_t size) {
+  return to_hex(XXH3_128bits(bytes, size));
+}
 
 bool is_digest(std::string_view text) {
   return text.size() == 32 && std::all_of(text.begin(), text.end(), [](char c) {
@@ -35,9 +37,15 @@ struct Digester::State {
   alignas(64) XXH3_state_t xxh;
 };
 
-Digester::Digester() : state_(std::make_unique<State>()) { XXH3_128bits_reset(&state_->xxh); }
+Digester::Digester() : state_(std::make_unique<State>()) {
+  XXH3_128bits_reset(&state_->xxh);
+}
 Digester::~Digester() = default;
-void Digester::add(const void* bytes, std::size_t size) { XXH3_128bits_update(&state_->xxh, bytes, size); }
-std::string Digester::hex() const { return to_hex(XXH3_128bits_digest(&state_->xxh)); }
+void Digester::add(const void* bytes, std::size_t size) {
+  XXH3_128bits_update(&state_->xxh, bytes, size);
+}
+std::string Digester::hex() const {
+  return to_hex(XXH3_128bits_digest(&state_->xxh));
+}
 
 }  // namespace flor::core

@@ -10,7 +10,9 @@ namespace flor::core {
 
 // 32 lower-case hex digits, the canonical (big-endian) form of XXH3-128.
 std::string digest_of(const void* bytes, std::size_t size);
-inline std::string digest_of(std::string_view text) { return digest_of(text.data(), text.size()); }
+inline std::string digest_of(std::string_view text) {
+  return digest_of(text.data(), text.size());
+}
 
 bool is_digest(std::string_view text);
 

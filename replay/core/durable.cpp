@@ -19,13 +19,14 @@ namespace {
 
 std::filesystem::path temporary_sibling(const std::filesystem::path& path) {
   static std::atomic<unsigned> counter{0};
-  return path.parent_path() /
-         ("." + path.filename().string() + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(counter++));
+  return path.parent_path() / ("." + path.filename().string() + ".tmp." + std::to_string(::getpid()) + "." +
+                               std::to_string(counter++));
 }
 
 }  // namespace
 
-DurableFile::DurableFile(std::filesystem::path path) : path_(std::move(path)), temporary_(temporary_sibling(path_)) {
+DurableFile::DurableFile(std::filesystem::path path)
+    : path_(std::move(path)), temporary_(temporary_sibling(path_)) {
   fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd_ < 0) fail("cannot create", temporary_);
 }
@@ -36,7 +37,8 @@ DurableFile::~DurableFile() {
 }
 
 void DurableFile::write(const void* bytes, std::size_t size) {
-  // Linux transfers at most 0x7ffff000 bytes a call; smaller steps also keep a full disk from being found late.
+  // Linux transfers at most 0x7ffff000 bytes a call; smaller steps also keep a full disk from being found
+  // late.
   static constexpr std::size_t step = std::size_t{64} << 20;
   const char* at = static_cast<const char*>(bytes);
   while (size > 0) {

@@ -35,8 +35,8 @@ class DurableFile {
   DurableFile& operator=(const DurableFile&) = delete;
 
   void write(const void* bytes, std::size_t size);
-  void commit();             // rename over what may exist
-  bool commit_if_absent();   // link; false when the name is taken
+  void commit();            // rename over what may exist
+  bool commit_if_absent();  // link; false when the name is taken
 
  private:
   void sync_and_close();

@@ -12,7 +12,9 @@ namespace {
 
 constexpr char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-std::string key_of(const std::string& at, const std::string& edge) { return edge + ' ' + at; }
+std::string key_of(const std::string& at, const std::string& edge) {
+  return edge + ' ' + at;
+}
 
 }  // namespace
 
@@ -79,10 +81,12 @@ GeneratorLog::GeneratorLog(const std::vector<Json>& rows, const std::string& fil
     for (const auto& [name, value] : row.items()) {
       if (name == "at" || name == "edge" || !value.is_string()) continue;
       auto known = bytes.find(value.get<std::string>());
-      if (known == bytes.end()) throw Error(file + ": generator state " + value.get<std::string>() + " is missing");
+      if (known == bytes.end())
+        throw Error(file + ": generator state " + value.get<std::string>() + " is missing");
       states[name] = known->second;
     }
-    states_[key_of(field<std::string>(row, "at", ""), field<std::string>(row, "edge", ""))] = std::move(states);
+    states_[key_of(field<std::string>(row, "at", ""), field<std::string>(row, "edge", ""))] =
+        std::move(states);
   }
 }
 

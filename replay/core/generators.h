@@ -1,5 +1,5 @@
-// generators.jsonl: the states of the random number generators at the entry (and exit) of every execution of a
-// block and of every main-loop iteration, checkpointed or not. A state that occurred before is only named.
+// generators.jsonl: the states of the random number generators at the entry (and exit) of every execution of
+// a block and of every main-loop iteration, checkpointed or not. A state that occurred before is only named.
 #pragma once
 
 #include <map>

@@ -15,8 +15,8 @@ namespace flor::core {
 struct Journal::File {
   std::filesystem::path path;
   int fd = -1;
-  std::string buffer;    // appended since the last flush
-  std::string unwritten; // of earlier flushes, that the disk refused
+  std::string buffer;     // appended since the last flush
+  std::string unwritten;  // of earlier flushes, that the disk refused
   bool dropped = false;
 
   ~File() {

@@ -1,8 +1,9 @@
 // The run's append-only files (log, timeline, generator states), written by one background thread, so that
 // training never waits for the disk. A line is in the file within about 0.1 s, or when sync() returns.
 //
-// Thread-safe. Nothing throws: a failed write is reported once through `on_failure` (called on any thread) and
-// tried again with the next lines; while the disk refuses, at most `max_buffered` bytes are kept per file.
+// Thread-safe. Nothing throws: a failed write is reported once through `on_failure` (called on any thread)
+// and tried again with the next lines; while the disk refuses, at most `max_buffered` bytes are kept per
+// file.
 #pragma once
 
 #include <condition_variable>
@@ -30,7 +31,7 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
 
   void append(std::size_t file, std::string_view line);  // `line` without its newline
-  bool sync();                                           // everything appended before is durable; false: failed
+  bool sync();  // everything appended before is durable; false: failed
 
  private:
   struct File;

@@ -15,7 +15,8 @@ struct JsonLines {
   bool torn = false;  // the last line was cut off and dropped
 };
 
-// An absent file reads as empty. Throws Error, naming file and line, when a line before the last is no object.
+// An absent file reads as empty. Throws Error, naming file and line, when a line before the last is no
+// object.
 JsonLines read_json_lines(const std::filesystem::path& path);
 JsonLines parse_json_lines(std::string_view text, const std::string& name);
 

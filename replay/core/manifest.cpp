@@ -36,10 +36,14 @@ const RecordedLoop* Manifest::main_loop() const {
 }
 
 Json to_json(const RecordedLoop& loop) {
-  return {{"name", loop.name},       {"range", loop.range},
-          {"begin", loop.begin},     {"end", loop.end},
-          {"ended", to_string(loop.ended)}, {"iterations", loop.iterations},
-          {"last", loop.last},       {"seconds", loop.seconds},
+  return {{"name", loop.name},
+          {"range", loop.range},
+          {"begin", loop.begin},
+          {"end", loop.end},
+          {"ended", to_string(loop.ended)},
+          {"iterations", loop.iterations},
+          {"last", loop.last},
+          {"seconds", loop.seconds},
           {"guarded", loop.guarded}};
 }
 

@@ -26,10 +26,10 @@ LoopEnd loop_end_from(const std::string& text);
 
 // An outermost loop of the run.
 struct RecordedLoop {
-  std::string name;      // with its occurrence: "epoch", "epoch#1"
-  bool range = true;     // over a range of numbers, so that replay can jump; else over a container or loader
-  int64_t begin = 0;     // of a range
-  int64_t end = 0;       // of a range; of a container the number of iterations where it is known, else -1
+  std::string name;   // with its occurrence: "epoch", "epoch#1"
+  bool range = true;  // over a range of numbers, so that replay can jump; else over a container or loader
+  int64_t begin = 0;  // of a range
+  int64_t end = 0;    // of a range; of a container the number of iterations where it is known, else -1
   LoopEnd ended = LoopEnd::running;
   int64_t iterations = 0;  // that were begun
   int64_t last = -1;       // the value of the last one that was begun

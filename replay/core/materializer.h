@@ -1,5 +1,5 @@
-// Materializing: from live buffers to a durable checkpoint file. Implementations differ in how they get hold of
-// the values (copy, fork, …) and where they write; all keep the promises of this interface.
+// Materializing: from live buffers to a durable checkpoint file. Implementations differ in how they get hold
+// of the values (copy, fork, …) and where they write; all keep the promises of this interface.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ struct Materialized {
 };
 
 struct MaterializeJob {
-  std::string block, at, file;          // `file` relative to the run directory
-  std::function<void()> before;         // on the writer: what must be durable before the checkpoint is
+  std::string block, at, file;   // `file` relative to the run directory
+  std::function<void()> before;  // on the writer: what must be durable before the checkpoint is
   std::function<void(const Materialized&)> done;  // on the writer; must not throw
 };
 
@@ -34,8 +34,8 @@ class Materializer {
   virtual ~Materializer() = default;  // waits for what was begun
 
   // Takes the values as they are now: when it returns, training may change the buffers.
-  // Waits (back-pressure) rather than hold more checkpoints in memory than it promised. Returns an error instead
-  // of throwing, for `done` is then not called.
+  // Waits (back-pressure) rather than hold more checkpoints in memory than it promised. Returns an error
+  // instead of throwing, for `done` is then not called.
   virtual std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) = 0;
 
   virtual bool busy() const = 0;  // is anything being written now?

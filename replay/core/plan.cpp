@@ -7,7 +7,7 @@ namespace flor::core {
 namespace {
 
 Json unit_json(const Unit& unit) {
-  return {{"id", unit.id},       {"first", unit.first},         {"last", unit.last},      {"entry", unit.entry},
+  return {{"id", unit.id},     {"first", unit.first},         {"last", unit.last},      {"entry", unit.entry},
           {"cost", unit.cost}, {"skip_cost", unit.skip_cost}, {"restore", unit.restore}};
 }
 

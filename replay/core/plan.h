@@ -1,5 +1,5 @@
-// plan.json: the question, the units that answer it and how they were cut. Written once by the planner, read by
-// every worker and agent. Field by field in docs/formats.md.
+// plan.json: the question, the units that answer it and how they were cut. Written once by the planner, read
+// by every worker and agent. Field by field in docs/formats.md.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@ namespace flor::core {
 // The work between two consecutive restorable checkpoints: iterations first … last of the main loop.
 struct Unit {
   int64_t id = 0;
-  int64_t first = 0;   // values of the main loop, both inside the unit
+  int64_t first = 0;  // values of the main loop, both inside the unit
   int64_t last = 0;
-  std::string entry;   // the iteration checkpoint that it starts from; empty: entered by pseudoresume
-  double cost = 0;     // seconds when every block of it executes
+  std::string entry;     // the iteration checkpoint that it starts from; empty: entered by pseudoresume
+  double cost = 0;       // seconds when every block of it executes
   double skip_cost = 0;  // seconds when every block with a checkpoint is skipped (pseudoresume, outer probes)
-  double restore = 0;  // seconds to restore `entry`
+  double restore = 0;    // seconds to restore `entry`
 };
 
 // Half-open range of unit ids.
 using UnitRange = std::pair<int64_t, int64_t>;
 
 struct Probe {
-  std::string name;   // empty where it is no literal
+  std::string name;  // empty where it is no literal
   std::string file;
   int line = 0;
   std::string block;  // empty: outside all blocks
@@ -37,7 +37,7 @@ struct Probe {
 struct Plan {
   std::string run, replay, question;
   std::vector<std::string> command;
-  bool complete = false;  // units are entered by restoring; else by pseudoresume, forward only
+  bool complete = false;    // units are entered by restoring; else by pseudoresume, forward only
   std::vector<Unit> units;  // all of the run, in order; unit ids are positions
   UnitRange selected{0, 0};
   std::vector<UnitRange> segments;
@@ -52,7 +52,8 @@ struct Plan {
 };
 
 Json to_json(const Plan& plan);
-// Throws Error naming `file` where a field is missing or out of range: a plan decides which rows are produced.
+// Throws Error naming `file` where a field is missing or out of range: a plan decides which rows are
+// produced.
 Plan plan_from(const Json& json, const std::string& file);
 Plan read_plan(const ReplayDir& replay);
 

@@ -13,7 +13,9 @@ constexpr double cold_copy = 1.0 / 1.0e9;
 constexpr double fixed_cost = 0.5e-3;
 
 // The present cost follows a change within a few checkpoints, yet one outlier does not decide.
-double blend(double old, double fresh) { return old < 0 ? fresh : 0.5 * old + 0.5 * fresh; }
+double blend(double old, double fresh) {
+  return old < 0 ? fresh : 0.5 * old + 0.5 * fresh;
+}
 
 void remember(std::deque<double>& values, double value) {
   values.push_back(value);
@@ -36,7 +38,9 @@ double median(std::deque<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-double allowance(double c, double epsilon) { return std::min(1.0 / (1.0 + c), epsilon); }
+double allowance(double c, double epsilon) {
+  return std::min(1.0 / (1.0 + c), epsilon);
+}
 
 bool equation_4(double M, double C, int64_t n, int64_t k, double c, double epsilon) {
   return M / C < static_cast<double>(n) / static_cast<double>(k + 1) * allowance(c, epsilon);
@@ -57,7 +61,9 @@ Decision Account::decide(double expected_cost) const {
   return decision;
 }
 
-void CostModel::executed(double seconds, bool overlapped) { remember(overlapped ? overlapped_ : alone_, seconds); }
+void CostModel::executed(double seconds, bool overlapped) {
+  remember(overlapped ? overlapped_ : alone_, seconds);
+}
 
 void CostModel::stalled(double stall, std::size_t bytes) {
   stall_per_byte_ = blend(stall_per_byte_, stall / static_cast<double>(std::max<std::size_t>(bytes, 1)));
@@ -69,7 +75,9 @@ void CostModel::wrote(double processor_seconds, std::size_t bytes) {
       blend(write_per_byte_, processor_seconds / static_cast<double>(std::max<std::size_t>(bytes, 1)));
 }
 
-void CostModel::restored(double seconds) { restore_ = blend(restore_, seconds); }
+void CostModel::restored(double seconds) {
+  restore_ = blend(restore_, seconds);
+}
 
 double CostModel::interference(std::size_t bytes) const {
   const double bound = write_per_byte_ < 0 ? 0 : write_per_byte_ * static_cast<double>(bytes);
@@ -85,6 +93,8 @@ double CostModel::expected(std::size_t bytes) const {
   return fixed + per_byte * static_cast<double>(bytes) + interference(bytes);
 }
 
-double CostModel::c() const { return restore_ < 0 || last_cost_ <= 0 ? 1.38 : restore_ / last_cost_; }
+double CostModel::c() const {
+  return restore_ < 0 || last_cost_ <= 0 ? 1.38 : restore_ / last_cost_;
+}
 
 }  // namespace flor::core

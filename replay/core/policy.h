@@ -24,11 +24,12 @@ struct Decision {
 
 // The decisions for one kind of checkpoint (a block, or @iteration).
 //
-// Multiplied out, equation 4 says (k + 1) · M < n · C · g with g = min(1 / (1 + c), ε): the checkpoints taken and
-// the one to come must fit into the share g of the time computed. With costs that vary, n · C becomes the sum of
-// the C_i and k · M the sum of the M_j; their difference is kept as credit. Credit beyond `hoard` checkpoints is
-// forfeited. Motivation: else a program whose state grows ten-fold half-way would go on at its old period on what
-// it saved before, and a phase of cheap blocks would be paid for by an earlier phase of dear ones.
+// Multiplied out, equation 4 says (k + 1) · M < n · C · g with g = min(1 / (1 + c), ε): the checkpoints taken
+// and the one to come must fit into the share g of the time computed. With costs that vary, n · C becomes the
+// sum of the C_i and k · M the sum of the M_j; their difference is kept as credit. Credit beyond `hoard`
+// checkpoints is forfeited. Motivation: else a program whose state grows ten-fold half-way would go on at its
+// old period on what it saved before, and a phase of cheap blocks would be paid for by an earlier phase of
+// dear ones.
 class Account {
  public:
   static constexpr double hoard = 2;
@@ -46,9 +47,9 @@ class Account {
 // What checkpoints of one kind cost: M = stall + interference, both measured (seconds).
 //
 // Interference: what an execution takes longer while a checkpoint is written. Estimated as the median of the
-// executions that a write overlapped minus the median of those without one, when it exceeds the noise (the median
-// absolute deviation); never more than the processor time that the writer used, which bounds what it can take
-// from training, and that bound itself until there are three executions of both sorts.
+// executions that a write overlapped minus the median of those without one, when it exceeds the noise (the
+// median absolute deviation); never more than the processor time that the writer used, which bounds what it
+// can take from training, and that bound itself until there are three executions of both sorts.
 class CostModel {
  public:
   void executed(double seconds, bool overlapped);
@@ -56,9 +57,9 @@ class CostModel {
   void wrote(double processor_seconds, std::size_t bytes);
   void restored(double seconds);
 
-  double expected(std::size_t bytes) const;       // M of a checkpoint of this size
-  double interference(std::size_t bytes) const;   // its second part
-  double c() const;                               // R / M; 1.38 until measured (the paper's figure)
+  double expected(std::size_t bytes) const;      // M of a checkpoint of this size
+  double interference(std::size_t bytes) const;  // its second part
+  double c() const;                              // R / M; 1.38 until measured (the paper's figure)
 
  private:
   std::deque<double> overlapped_, alone_;  // the most recent executions

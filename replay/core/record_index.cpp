@@ -9,7 +9,8 @@ RecordIndex::RecordIndex(const RunDir& run)
     : run_(run),
       manifest_(read_manifest_and_progress(run)),
       log_(read_json_lines(run.generators()).rows, run.generators().string()) {
-  if (manifest_.main_loop() == nullptr) throw Error("run " + run.id() + " recorded no loop; there is nothing to replay");
+  if (manifest_.main_loop() == nullptr)
+    throw Error("run " + run.id() + " recorded no loop; there is nothing to replay");
   for (const auto& row : read_json_lines(run.timeline()).rows) {
     const auto kind = field<std::string>(row, "kind", "");
     if (kind == "checkpoint") {

@@ -23,11 +23,15 @@ class RecordIndex {
 
   const RunDir& run() const { return run_; }
   const Manifest& manifest() const { return manifest_; }
-  const RecordedLoop& main_loop() const { return *manifest_.main_loop(); }  // there is one: or the constructor throws
-  const RecordedLoop* loop(const std::string& name) const;                 // an outermost one
+  const RecordedLoop& main_loop() const {
+    return *manifest_.main_loop();
+  }                                                         // there is one: or the constructor throws
+  const RecordedLoop* loop(const std::string& name) const;  // an outermost one
 
   const CheckpointEntry* checkpoint(const std::string& at) const;
-  const GeneratorStates* generators(const std::string& at, const char* edge) const { return log_.at(at, edge); }
+  const GeneratorStates* generators(const std::string& at, const char* edge) const {
+    return log_.at(at, edge);
+  }
 
   // The value in which the loop `name` in the scope `parent` was left by break, return or exit.
   std::optional<int64_t> left_early(const std::string& parent, const std::string& name) const;

@@ -98,7 +98,8 @@ void Recorder::begin_recording() {
   }
   const RunDir& run = begun_->run;
   auto on_failure = [this](const std::string& what) { damaged(what); };
-  journal_ = std::make_unique<Journal>(std::vector<fs::path>{run.log(), run.timeline(), run.generators()}, on_failure);
+  journal_ = std::make_unique<Journal>(std::vector<fs::path>{run.log(), run.timeline(), run.generators()},
+                                       on_failure);
   checkpointer_ = std::make_unique<Checkpointer>(run, begun_->manifest, *journal_, on_failure);
   for (const auto& row : early_rows_) journal_->append(log_file, row);
   early_rows_.clear();
@@ -109,7 +110,8 @@ void Recorder::begin_recording() {
   hello.run_dir = run.path.string();
   hello.redis = settings_.get("redis").value_or("");
   agent_ = std::make_unique<AgentClient>(hello);
-  say("recording run " + run.id() + (begun_->manifest.name.empty() ? "" : " (" + begun_->manifest.name + ")"));
+  say("recording run " + run.id() +
+      (begun_->manifest.name.empty() ? "" : " (" + begun_->manifest.name + ")"));
 }
 
 void Recorder::damaged(const std::string& what) {
@@ -204,14 +206,16 @@ void Recorder::end_iteration() {
   agent_->progress_record(at, main_->info.end, seconds);
 }
 
-void Recorder::checkpoint_iteration(const std::string& at, const std::string& stem, double seconds, bool forced) {
+void Recorder::checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
+                                    bool forced) {
   const Checkpointer::Place place{iteration_kind, at, RunDir::checkpoint_file(iteration_kind, stem).string()};
   checkpointer_->ends(place, seconds, main_->timer.overlapped, forced, [&] { return live(*guards_.back()); });
 }
 
 void Recorder::leave_loop(LoopEnd how) {
   if (!someone_else_records_ && outermost() && main_) {
-    if (how != LoopEnd::exhausted) main_->info.guarded = false;  // its state is not that of an iteration's end
+    if (how != LoopEnd::exhausted)
+      main_->info.guarded = false;  // its state is not that of an iteration's end
     const bool guarded = begun_->manifest.loops.back().guarded;
     end_iteration();
     main_->info.guarded = guarded;
@@ -256,8 +260,8 @@ void Recorder::leave_block(bool unwound) {
     const double seconds = elapsed(block.timer);
     note_generators(scope_.path(), "exit");
     const std::string stem = checkpoint_stem(scope_.parent(), scope_.ordinal());
-    checkpointer_->ends({block.name, scope_.path(), RunDir::checkpoint_file(block.name, stem).string()}, seconds,
-                        block.timer.overlapped, false, [&] { return live(*block.state); });
+    checkpointer_->ends({block.name, scope_.path(), RunDir::checkpoint_file(block.name, stem).string()},
+                        seconds, block.timer.overlapped, false, [&] { return live(*block.state); });
   }
   scope_.leave();
 }
@@ -317,8 +321,8 @@ void Recorder::finish(int exit_code) {
   } catch (const std::exception& problem) {
     damaged(problem.what());
   }
-  say("recorded run " + begun_->run.id() + ": " + std::to_string(checkpointer_->durable()) + " checkpoints, " +
-      std::to_string(checkpointer_->bytes_written() / 1000000) + " MB");
+  say("recorded run " + begun_->run.id() + ": " + std::to_string(checkpointer_->durable()) +
+      " checkpoints, " + std::to_string(checkpointer_->bytes_written() / 1000000) + " MB");
 }
 
 void Recorder::give_up(const std::string& why) noexcept {

@@ -1,7 +1,8 @@
-// The replaying session: brings the program to the start of each unit by restoring (complete checkpoints) or by
-// pseudoresume (the program runs from its start with its blocks skipped), lets the unit run, and compares what it
-// sees with the record. The rules are numbered as in the semantics: identity (7), skipping (11), recorded state at
-// every unit's start (12), mismatches mended (13), loop ends (14), what stands around the loop (15).
+// The replaying session: brings the program to the start of each unit by restoring (complete checkpoints) or
+// by pseudoresume (the program runs from its start with its blocks skipped), lets the unit run, and compares
+// what it sees with the record. The rules are numbered as in the semantics: identity (7), skipping (11),
+// recorded state at every unit's start (12), mismatches mended (13), loop ends (14), what stands around the
+// loop (15).
 #include <algorithm>
 #include <vector>
 
@@ -19,7 +20,7 @@ enum class Phase {
   before,   // the main loop; its rows belong to unit 0
   lead_in,  // pseudoresumed iterations in front of a unit: their rows are dropped
   unit,
-  after     // the main loop; belongs to the last unit
+  after  // the main loop; belongs to the last unit
 };
 
 class Replayer : public Session {
@@ -58,7 +59,9 @@ class Replayer : public Session {
 
   bool working() const { return worker_ != nullptr; }
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
-  bool in_main() const { return !loops_.empty() && loops_.front().name == main().name && phase_ != Phase::before; }
+  bool in_main() const {
+    return !loops_.empty() && loops_.front().name == main().name && phase_ != Phase::before;
+  }
   bool capturing() const { return phase_ == Phase::unit || phase_ == Phase::after; }
   const RecordedLoop& main() const { return record_->main_loop(); }
   const Plan& plan() const { return worker_->plan(); }
@@ -90,16 +93,16 @@ class Replayer : public Session {
   std::vector<OpenLoop> loops_;
   std::vector<OpenBlock> blocks_;
   Phase phase_ = Phase::before;
-  bool earlier_loop_ = false;      // inside of an outermost loop before the main one
-  bool skip_loop_ = false;         // it was restored: no iteration of it runs
+  bool earlier_loop_ = false;          // inside of an outermost loop before the main one
+  bool skip_loop_ = false;             // it was restored: no iteration of it runs
   std::vector<std::string> preamble_;  // rows and events from before the main loop
-  bool jumps_ = false;             // units may be entered in any order
-  bool pristine_ = true;           // nothing of the main loop was executed or restored yet
-  bool exact_ = true;              // live state is the recorded one at position_
+  bool jumps_ = false;                 // units may be entered in any order
+  bool pristine_ = true;               // nothing of the main loop was executed or restored yet
+  bool exact_ = true;                  // live state is the recorded one at position_
   bool iterating_ = false;
-  int64_t position_ = 0;           // the main loop's next value
-  std::optional<Unit> target_;     // claimed, not yet reached
-  std::optional<Unit> unit_;       // being executed
+  int64_t position_ = 0;        // the main loop's next value
+  std::optional<Unit> target_;  // claimed, not yet reached
+  std::optional<Unit> unit_;    // being executed
   UnitLog unit_log_;
   double unit_began_ = 0;
 };
@@ -118,7 +121,8 @@ void Replayer::enter_loop(const LoopSpec& loop) {
 
 void Replayer::enter_main(const LoopSpec& loop) {
   const RecordedLoop& recorded = main();
-  if (recorded.range != loop.range || (loop.range && (recorded.begin != loop.begin || recorded.end != loop.end))) {
+  if (recorded.range != loop.range ||
+      (loop.range && (recorded.begin != loop.begin || recorded.end != loop.end))) {
     auto span = [](bool range, int64_t begin, int64_t end) {
       return range ? std::to_string(begin) + ":" + std::to_string(end) : std::string("a container");
     };
@@ -144,7 +148,9 @@ void Replayer::require_same_environment() {
   for (const auto& [key, value] : recorded) {
     auto here = live.find(key);
     const std::string found = here == live.end() ? "" : here->second;
-    if (found != value) differences += (differences.empty() ? "" : ", ") + key + " is '" + found + "', recorded '" + value + "'";
+    if (found != value)
+      differences +=
+          (differences.empty() ? "" : ", ") + key + " is '" + found + "', recorded '" + value + "'";
   }
   if (differences.empty() || plan().any_device) {
     worker_->introduce(live);
@@ -187,9 +193,10 @@ std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
   end_main_iteration();
   while (true) {
     if (unit_) {
-      // Behind the last unit the program goes on by itself: past the loop, or, where a break of the record did not
-      // happen again, past the record; the loop_end event then tells.
-      if (position_ <= unit_->last || is_last(*unit_)) return natural ? std::optional(position_) : std::nullopt;
+      // Behind the last unit the program goes on by itself: past the loop, or, where a break of the record
+      // did not happen again, past the record; the loop_end event then tells.
+      if (position_ <= unit_->last || is_last(*unit_))
+        return natural ? std::optional(position_) : std::nullopt;
       commit();
     }
     if (!target_) {
@@ -222,7 +229,8 @@ void Replayer::approach(const Unit& unit) {
       return;
     }
   }
-  // No checkpoint in front of the unit can be read. The state of a fresh process is the recorded one at the start.
+  // No checkpoint in front of the unit can be read. The state of a fresh process is the recorded one at the
+  // start.
   if (!pristine_) worker_->restart();
 }
 
@@ -329,10 +337,12 @@ bool Replayer::restore(const std::string& at, State& state) {
     for (auto it = tensors.begin(); it != tensors.end();) {
       it = it->first.rfind(generator_prefix, 0) == 0 ? tensors.erase(it) : std::next(it);
     }
-    if (auto why = state.restore(tensors)) throw Damage(entry->file + " does not fit the program's objects: " + *why);
+    if (auto why = state.restore(tensors))
+      throw Damage(entry->file + " does not fit the program's objects: " + *why);
     frontend_.set_generators(checkpoint.generators());
   } catch (const Damage& damage) {
-    worker_->note(std::string(damage.what()) + "; it is not used, what it would have saved is computed again");
+    worker_->note(std::string(damage.what()) +
+                  "; it is not used, what it would have saved is computed again");
     return false;
   }
   worker_->restored(at, monotonic_seconds() - start);
@@ -381,8 +391,8 @@ void Replayer::finish(int exit_code) {
   if (phase_ != Phase::after) end_of_main(LoopEnd::early, position_);
   const int recorded = record_->manifest().exit_code.value_or(0);
   if (exit_code != recorded) {
-    worker_->fail("the program ended with exit code " + std::to_string(exit_code) + ", the recorded one with " +
-                  std::to_string(recorded));
+    worker_->fail("the program ended with exit code " + std::to_string(exit_code) +
+                  ", the recorded one with " + std::to_string(recorded));
   }
   commit();
   worker_->finish();

@@ -90,7 +90,9 @@ std::optional<BegunRun> begin_run(const Settings& settings, Frontend& frontend) 
   return BegunRun{run, std::move(manifest), std::move(lock)};
 }
 
-void reserve_space(const RunDir& run) { write_durably(run.path / ".reserve", std::string(reserved_bytes, '\n')); }
+void reserve_space(const RunDir& run) {
+  write_durably(run.path / ".reserve", std::string(reserved_bytes, '\n'));
+}
 
 void release_space(const RunDir& run) {
   std::error_code ignored;

@@ -20,7 +20,8 @@ struct BegunRun {
 // Throws when the store cannot be written.
 std::optional<BegunRun> begin_run(const Settings& settings, Frontend& frontend);
 
-// A few blocks set aside while recording, so that a disk that filled up can still be told that in the manifest.
+// A few blocks set aside while recording, so that a disk that filled up can still be told that in the
+// manifest.
 void reserve_space(const RunDir& run);
 void release_space(const RunDir& run);
 

@@ -33,7 +33,8 @@ Runtime::Runtime(std::unique_ptr<Frontend> frontend) : frontend_(std::move(front
   if (!record && !replay) return;
   guarded([&] {
     const Settings settings = Settings::load();
-    session_ = replay ? make_replayer(settings, *frontend_, scope_) : make_recorder(settings, *frontend_, scope_);
+    session_ =
+        replay ? make_replayer(settings, *frontend_, scope_) : make_recorder(settings, *frontend_, scope_);
   });
   ::pthread_atfork(nullptr, nullptr, [] { the_runtime->forget(); });
   ::on_exit([](int status, void*) { the_runtime->finish(status); }, nullptr);

@@ -1,8 +1,8 @@
 // The process-wide entry of the library, called by front ends: chooses plain, record or replay from the
 // environment at the first call, and is the boundary that no exception of ours crosses.
 //
-// Plain, or on any thread but the one that entered the first loop: loops are plain ranges, blocks execute, rows
-// are printed. A failure while recording is one warning, then the program goes on plain.
+// Plain, or on any thread but the one that entered the first loop: loops are plain ranges, blocks execute,
+// rows are printed. A failure while recording is one warning, then the program goes on plain.
 #pragma once
 
 #include <sys/types.h>

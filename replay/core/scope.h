@@ -9,14 +9,16 @@
 
 namespace flor::core {
 
-// Letters, digits, `_`, `.`, `-`; anything else becomes `_`. `reserved`: also keeps clear of `name` and `value`.
+// Letters, digits, `_`, `.`, `-`; anything else becomes `_`. `reserved`: also keeps clear of `name` and
+// `value`.
 std::string clean_name(const std::string& name, bool reserved = false);
 
 class Scope {
  public:
   Scope() : levels_(1) {}
 
-  // Enters a loop; its first iteration begins with set_value. Returns its name with its occurrence ("epoch#1").
+  // Enters a loop; its first iteration begins with set_value. Returns its name with its occurrence
+  // ("epoch#1").
   std::string enter_loop(const std::string& name);
   void set_value(int64_t value);  // of the innermost level, which is a loop: a new iteration
   void enter_block(const std::string& name);
@@ -37,8 +39,8 @@ class Scope {
     std::string name;
     bool loop = false;
     bool iterating = false;
-    int64_t value = 0;    // of a loop
-    int64_t ordinal = 0;  // of a block
+    int64_t value = 0;                                  // of a loop
+    int64_t ordinal = 0;                                // of a block
     std::vector<std::pair<std::string, int64_t>> seen;  // children since the iteration began
   };
   int64_t occurrence(const std::string& key);

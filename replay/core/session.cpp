@@ -23,7 +23,9 @@ const std::string started_in = current_directory();
 
 }  // namespace
 
-const std::string& start_directory() { return started_in; }
+const std::string& start_directory() {
+  return started_in;
+}
 
 std::string row_line(const Row& row, const Scope& scope, int64_t attempt) {
   auto quoted = [](const std::string& text) {
@@ -62,7 +64,9 @@ std::vector<std::string> command_line() {
   return out;
 }
 
-void warn(const std::string& line) { say("warning: " + line); }
+void warn(const std::string& line) {
+  say("warning: " + line);
+}
 
 void say(const std::string& line) {
   // One write: lines of several processes that share a terminal or file stay whole.

@@ -1,6 +1,6 @@
-// What a program does, as the library sees it: loops, blocks, guards, rows. A Session records it or replays it.
-// Called on one thread, the one that entered the first loop. Calls may throw; Runtime is the boundary that turns
-// an exception into a warning (record) or a failed replay.
+// What a program does, as the library sees it: loops, blocks, guards, rows. A Session records it or replays
+// it. Called on one thread, the one that entered the first loop. Calls may throw; Runtime is the boundary
+// that turns an exception into a warning (record) or a failed replay.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace flor::core {
 
 struct LoopSpec {
   std::string name;
-  bool range = true;   // over a range of numbers; else over a container or data loader, counted from 0
+  bool range = true;  // over a range of numbers; else over a container or data loader, counted from 0
   int64_t begin = 0;
-  int64_t end = -1;    // -1: not known before it ends
+  int64_t end = -1;  // -1: not known before it ends
 };
 
 struct Row {

@@ -112,7 +112,8 @@ std::string find_tool(const std::string& name) {
   for (const auto& place : places) {
     const fs::path candidate = place / name;
     std::error_code ignored;
-    if (!fs::is_directory(candidate, ignored) && ::access(candidate.c_str(), X_OK) == 0) return candidate.string();
+    if (!fs::is_directory(candidate, ignored) && ::access(candidate.c_str(), X_OK) == 0)
+      return candidate.string();
   }
   return "";
 }

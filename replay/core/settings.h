@@ -1,4 +1,5 @@
-// Where a setting comes from: flag, then environment (FLOR_STORE, …), then the user's flor.conf, then the system's.
+// Where a setting comes from: flag, then environment (FLOR_STORE, …), then the user's flor.conf, then the
+// system's.
 #pragma once
 
 #include <map>
@@ -33,7 +34,8 @@ std::string node_name();
 // FLOR_AGENT_SOCKET, else $XDG_RUNTIME_DIR/flor/agent-NODE.sock, else /tmp/flor-UID/agent-NODE.sock.
 std::string agent_socket_path();
 
-// The path of `flor`, `flor-agent`: beside libflor or this program, in FLOR_BIN, or on PATH; empty if nowhere.
+// The path of `flor`, `flor-agent`: beside libflor or this program, in FLOR_BIN, or on PATH; empty if
+// nowhere.
 std::string find_tool(const std::string& name);
 
 }  // namespace flor::core

@@ -1,4 +1,5 @@
-// Threads of the library start with every signal blocked, so that the program's handlers run on its own threads.
+// Threads of the library start with every signal blocked, so that the program's handlers run on its own
+// threads.
 #pragma once
 
 #include <csignal>

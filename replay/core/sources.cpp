@@ -38,7 +38,8 @@ std::string section(const std::string& image, const std::string& wanted) {
     const auto* entry = section_at(i);
     if (entry == nullptr) return "";
     const std::uint64_t name = names->sh_offset + entry->sh_name;
-    if (name >= image.size() || image.compare(name, wanted.size() + 1, wanted.c_str(), wanted.size() + 1) != 0) {
+    if (name >= image.size() ||
+        image.compare(name, wanted.size() + 1, wanted.c_str(), wanted.size() + 1) != 0) {
       continue;
     }
     if (entry->sh_offset > image.size() || image.size() - entry->sh_offset < entry->sh_size) return "";
@@ -67,7 +68,8 @@ std::optional<fs::path> find_unit(const fs::path& name, const fs::path& binary) 
   }
 }
 
-// A quoted include is searched beside the file that names it, then in the usual places of a project around it.
+// A quoted include is searched beside the file that names it, then in the usual places of a project around
+// it.
 std::optional<fs::path> find_include(const std::string& name, const fs::path& includer) {
   fs::path directory = includer.parent_path();
   for (int up = 0; up < 4; ++up) {

@@ -108,8 +108,9 @@ void Store::require_writable() const {
     write_durably(proof, std::string(4096, '\n'));
     fs::remove(proof);
   } catch (const std::system_error& problem) {
-    throw UsageError(name + " cannot be written (" + problem.code().message() +
-                     "); free space or change its permissions, or choose another store (--flor-store, FLOR_STORE)");
+    throw UsageError(
+        name + " cannot be written (" + problem.code().message() +
+        "); free space or change its permissions, or choose another store (--flor-store, FLOR_STORE)");
   }
 }
 
@@ -123,7 +124,8 @@ RunDir Store::find(const std::string& wanted) const {
     if (fs::exists(path_ / wanted / "run.json")) return {path_ / wanted};
     std::error_code error;
     const fs::path target = fs::read_symlink(label(wanted), error);
-    if (!error && is_valid_id(target.filename().string()) && fs::exists(path_ / target.filename() / "run.json")) {
+    if (!error && is_valid_id(target.filename().string()) &&
+        fs::exists(path_ / target.filename() / "run.json")) {
       return {path_ / target.filename()};
     }
     std::vector<RunDir> matches;

@@ -17,7 +17,9 @@ void UnitLog::line(const std::string& json) {
   text_ += '\n';
 }
 
-void UnitLog::block(const std::string& at, bool executed) { line(block_event(at, executed)); }
+void UnitLog::block(const std::string& at, bool executed) {
+  line(block_event(at, executed));
+}
 
 void UnitLog::digest(const std::string& at, const std::string& recorded, const std::string& live) {
   line(Json({{"@event", "digest"}, {"at", at}, {"recorded", recorded}, {"live", live}}).dump());

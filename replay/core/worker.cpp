@@ -45,7 +45,9 @@ std::string job_replay_id() {
   return "job-" + std::to_string(::getppid());
 }
 
-std::string visible_gpu() { return environment_variable("CUDA_VISIBLE_DEVICES").value_or(""); }
+std::string visible_gpu() {
+  return environment_variable("CUDA_VISIBLE_DEVICES").value_or("");
+}
 
 // NODE.JOB.TASK.PROC: told apart within one replay, the same after a restart of the process.
 std::string worker_name() {
@@ -156,7 +158,8 @@ void Worker::commit(const Unit& unit, const std::string& content, double seconds
   create_directories_durably(replay_.units());
   const fs::path file = replay_.unit(unit.id);
   if (publish_once(file, content) == Published::different) {
-    note("unit " + std::to_string(unit.id) + " was replayed twice with different rows; the first stay: the program is not deterministic");
+    note("unit " + std::to_string(unit.id) +
+         " was replayed twice with different rows; the first stay: the program is not deterministic");
   }
   const auto standing =
       agent_.commit(unit.id, digest_of(content), static_cast<int64_t>(content.size()), seconds);
@@ -178,7 +181,8 @@ void Worker::finish() {
 
 void Worker::restored(const std::string& at, double seconds) {
   try {
-    LineAppender(replay_.timeline()).append(Json({{"kind", "restore"}, {"at", at}, {"seconds", seconds}}).dump() + "\n");
+    LineAppender(replay_.timeline())
+        .append(Json({{"kind", "restore"}, {"at", at}, {"seconds", seconds}}).dump() + "\n");
   } catch (const std::exception&) {
     // Only the plan of a later replay would have been better for it.
   }
@@ -192,7 +196,8 @@ void Worker::note(const std::string& line) {
 
 void Worker::fail(const std::string& why) {
   say("error: " + why);
-  publish_once(replay_.failure(), Json({{"error", why}, {"worker", name_}, {"node", node_name()}}).dump() + "\n");
+  publish_once(replay_.failure(),
+               Json({{"error", why}, {"worker", name_}, {"node", node_name()}}).dump() + "\n");
   agent_.release(why);
   leave(1);
 }

@@ -1,5 +1,5 @@
-// A replay's worker inside the training process: takes segments from the agent, publishes and commits units, and
-// ends or restarts the process when there is nothing (more) to do here.
+// A replay's worker inside the training process: takes segments from the agent, publishes and commits units,
+// and ends or restarts the process when there is nothing (more) to do here.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,9 @@ class Worker {
  public:
   Worker(const Settings& settings, RunDir run, ReplayDir replay, bool collects);
 
-  // FLOR_REPLAY (RUN or RUN/REPLAY) of this process. Without a replay id the tasks of one job agree on one, and the
-  // plan is made by `flor prepare`; the last of them collects. Nothing: another process of this task is the worker.
+  // FLOR_REPLAY (RUN or RUN/REPLAY) of this process. Without a replay id the tasks of one job agree on one,
+  // and the plan is made by `flor prepare`; the last of them collects. Nothing: another process of this task
+  // is the worker.
   static std::unique_ptr<Worker> join(const Settings& settings);
 
   const RunDir& run() const { return run_; }
@@ -29,15 +30,15 @@ class Worker {
   // Tells the replay who works here and on what. `refused`: why it must not (then leave() follows).
   void introduce(const std::map<std::string, std::string>& environment, const std::string& refused = "");
 
-  // The next unit to execute, `from` or later (-1: any). Waits for one. When nothing is left for this process it
-  // does not return: the process leaves, or starts anew where only earlier units are left.
+  // The next unit to execute, `from` or later (-1: any). Waits for one. When nothing is left for this process
+  // it does not return: the process leaves, or starts anew where only earlier units are left.
   const Unit& next_unit(int64_t from);
 
   // Publishes the unit's file and commits it.
   void commit(const Unit& unit, const std::string& content, double seconds);
 
-  // Behind the last unit the program ends by itself; returns when no unit is left for this process, else starts
-  // it anew.
+  // Behind the last unit the program ends by itself; returns when no unit is left for this process, else
+  // starts it anew.
   void finish();
 
   void restored(const std::string& at, double seconds);  // for the replay's timeline

@@ -102,14 +102,17 @@ std::string argument(const std::string& name, const std::string& otherwise) {
   return runtime().argument(name, otherwise);
 }
 
-std::string argument_text(double value) { return core::number_text(value); }
+std::string argument_text(double value) {
+  return core::number_text(value);
+}
 
 namespace {
 
 template <class T>
 T parsed(bool fine, const std::string& name, const std::string& text, T value, T otherwise) {
   if (fine) return value;
-  core::warn("argument " + name + "=" + text + " is not of the type that the program asks for; its default is used");
+  core::warn("argument " + name + "=" + text +
+             " is not of the type that the program asks for; its default is used");
   return otherwise;
 }
 
@@ -134,8 +137,12 @@ bool parse_truth(const std::string& name, const std::string& text, bool otherwis
 
 }  // namespace detail
 
-bool recording() { return detail::runtime().recording(); }
-bool replaying() { return detail::runtime().replaying(); }
+bool recording() {
+  return detail::runtime().recording();
+}
+bool replaying() {
+  return detail::runtime().replaying();
+}
 
 // --- blocks and guards ---
 

@@ -14,7 +14,9 @@ at::Tensor storable(const at::Tensor& tensor) {
   return tensor.is_complex() ? at::view_as_real(tensor.resolve_conj()) : tensor;
 }
 
-std::vector<int64_t> shape_of(const at::Tensor& tensor) { return tensor.sizes().vec(); }
+std::vector<int64_t> shape_of(const at::Tensor& tensor) {
+  return tensor.sizes().vec();
+}
 
 core::Buffer buffer_of(const std::string& name, const at::Tensor& live) {
   if (live.layout() != at::kStrided || live.is_quantized()) {
@@ -83,8 +85,8 @@ const char* dtype_name(at::ScalarType type) {
 }
 
 at::ScalarType scalar_type(const std::string& dtype) {
-  for (auto type : {at::kDouble, at::kFloat, at::kHalf, at::kBFloat16, at::kLong, at::kInt, at::kShort, at::kChar,
-                    at::kByte, at::kBool}) {
+  for (auto type : {at::kDouble, at::kFloat, at::kHalf, at::kBFloat16, at::kLong, at::kInt, at::kShort,
+                    at::kChar, at::kByte, at::kBool}) {
     if (dtype == dtype_name(type)) return type;
   }
   throw core::Error("unknown tensor type " + dtype);
@@ -92,7 +94,9 @@ at::ScalarType scalar_type(const std::string& dtype) {
 
 // --- saving ---
 
-void SavingArchive::add(core::Buffer buffer) { buffers_.push_back(std::move(buffer)); }
+void SavingArchive::add(core::Buffer buffer) {
+  buffers_.push_back(std::move(buffer));
+}
 
 void SavingArchive::tensor(const std::string& name, at::Tensor& value, const at::Tensor&) {
   if (value.defined()) {
@@ -102,7 +106,9 @@ void SavingArchive::tensor(const std::string& name, at::Tensor& value, const at:
   }
 }
 
-void SavingArchive::fixed_tensor(const std::string& name, at::Tensor& value) { tensor(name, value, value); }
+void SavingArchive::fixed_tensor(const std::string& name, at::Tensor& value) {
+  tensor(name, value, value);
+}
 
 void SavingArchive::number(const std::string& name, const char* dtype, void* bytes, std::size_t size) {
   add(core::Buffer::of_bytes(name, dtype, {}, bytes, size));
@@ -113,7 +119,8 @@ void SavingArchive::text(const std::string& name, std::string& value) {
 }
 
 void SavingArchive::flags(const std::string& name, std::vector<uint8_t>& values) {
-  add(core::Buffer::of_bytes(name, "U8", {static_cast<int64_t>(values.size())}, values.data(), values.size()));
+  add(core::Buffer::of_bytes(name, "U8", {static_cast<int64_t>(values.size())}, values.data(),
+                             values.size()));
 }
 
 void SavingArchive::generator(const std::string& name, at::Generator& generator) {
@@ -174,9 +181,9 @@ void RestoringArchive::fixed_tensor(const std::string& name, at::Tensor& value) 
   const core::LoadedTensor* loaded = find(name);
   if (loaded == nullptr) return complain(name + " is not in the record");
   if (!same_layout(value, *loaded)) {
-    return complain(name + " is " + loaded->dtype + " " + core::shape_text(loaded->shape) + " in the record, " +
-                    dtype_name(storable(value).scalar_type()) + " " + core::shape_text(shape_of(storable(value))) +
-                    " in the program");
+    return complain(name + " is " + loaded->dtype + " " + core::shape_text(loaded->shape) +
+                    " in the record, " + dtype_name(storable(value).scalar_type()) + " " +
+                    core::shape_text(shape_of(storable(value))) + " in the program");
   }
   if (writing_) write_in_place(value, *loaded);
 }
@@ -184,7 +191,8 @@ void RestoringArchive::fixed_tensor(const std::string& name, at::Tensor& value) 
 void RestoringArchive::number(const std::string& name, const char* dtype, void* bytes, std::size_t size) {
   const core::LoadedTensor* loaded = find(name);
   if (loaded == nullptr) return complain(name + " is not in the record");
-  if (loaded->dtype != dtype || loaded->bytes != size) return complain(name + " has another type in the record");
+  if (loaded->dtype != dtype || loaded->bytes != size)
+    return complain(name + " has another type in the record");
   if (writing_) std::memcpy(bytes, loaded->data, size);
 }
 

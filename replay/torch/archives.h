@@ -1,4 +1,5 @@
-// The three walks over a program's objects: save them, check that a record fits them, write a record into them.
+// The three walks over a program's objects: save them, check that a record fits them, write a record into
+// them.
 #pragma once
 
 #include <set>
@@ -27,8 +28,8 @@ class SavingArchive : public Archive {
   std::vector<core::Buffer> buffers_;
 };
 
-// Walks the same objects with a record at hand. First without writing: a record that does not fit (a name that is
-// missing or left over, another type or shape) is found before anything was changed.
+// Walks the same objects with a record at hand. First without writing: a record that does not fit (a name
+// that is missing or left over, another type or shape) is found before anything was changed.
 class RestoringArchive : public Archive {
  public:
   RestoringArchive(const core::LoadedTensors& tensors, bool writing) : tensors_(tensors), writing_(writing) {}

@@ -141,14 +141,16 @@ class TorchFrontend : public core::Frontend {
     if (!torch::cuda::is_available()) return;
     const auto count = static_cast<int>(torch::cuda::device_count());
     for (int i = 0; i < count; ++i) {
-      call("cuda" + std::to_string(i), at::globalContext().defaultGenerator(
-                                           at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(i))));
+      call("cuda" + std::to_string(i),
+           at::globalContext().defaultGenerator(at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(i))));
     }
   }
 };
 
 }  // namespace
 
-std::unique_ptr<core::Frontend> make_frontend() { return std::make_unique<TorchFrontend>(); }
+std::unique_ptr<core::Frontend> make_frontend() {
+  return std::make_unique<TorchFrontend>();
+}
 
 }  // namespace flor::detail

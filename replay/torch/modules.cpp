@@ -1,6 +1,6 @@
-// Modules and LR schedulers as state: parameters, buffers, train/eval flags, each parameter's requires_grad and
-// whether its gradient is defined (an undefined and a zero gradient differ under momentum and weight decay).
-// Gradient values are no state: backward() makes them anew.
+// Modules and LR schedulers as state: parameters, buffers, train/eval flags, each parameter's requires_grad
+// and whether its gradient is defined (an undefined and a zero gradient differ under momentum and weight
+// decay). Gradient values are no state: backward() makes them anew.
 #include "flor/archive.h"
 
 namespace flor::detail {

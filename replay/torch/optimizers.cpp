@@ -1,6 +1,6 @@
-// Optimizers as state: options per group (learning rates!) and state per parameter, addressed as (group, index,
-// field), never by address. State that the record does not have is removed, so that a restore from before the first
-// step leaves none.
+// Optimizers as state: options per group (learning rates!) and state per parameter, addressed as (group,
+// index, field), never by address. State that the record does not have is removed, so that a restore from
+// before the first step leaves none.
 #include <array>
 #include <deque>
 #include <tuple>
@@ -39,7 +39,8 @@ void maybe(Archive& archive, const std::string& name, Optional& value, Walk walk
 
 template <class Sequence>
 void tensors(Archive& archive, const std::string& name, Sequence& values, const at::Tensor& like) {
-  const auto size = static_cast<std::size_t>(archive.count(name + ".size", static_cast<int64_t>(values.size())));
+  const auto size =
+      static_cast<std::size_t>(archive.count(name + ".size", static_cast<int64_t>(values.size())));
   if (archive.writing()) values.resize(size);
   for (std::size_t i = 0; i < size; ++i) {
     at::Tensor absent;
@@ -66,8 +67,12 @@ void walk_adam_options(Archive& a, const std::string& n, AdamOptions& o) {
   real(a, n + ".weight_decay", o.weight_decay());
   truth(a, n + ".amsgrad", o.amsgrad());
 }
-void walk_options(Archive& a, const std::string& n, optim::AdamOptions& o) { walk_adam_options(a, n, o); }
-void walk_options(Archive& a, const std::string& n, optim::AdamWOptions& o) { walk_adam_options(a, n, o); }
+void walk_options(Archive& a, const std::string& n, optim::AdamOptions& o) {
+  walk_adam_options(a, n, o);
+}
+void walk_options(Archive& a, const std::string& n, optim::AdamWOptions& o) {
+  walk_adam_options(a, n, o);
+}
 
 void walk_options(Archive& a, const std::string& n, optim::AdagradOptions& o) {
   real(a, n + ".lr", o.lr());
@@ -208,10 +213,11 @@ void walk_one_of(Archive& archive, const std::string& name, optim::Optimizer& op
 }  // namespace
 
 void walk_optimizer(Archive& archive, const std::string& name, optim::Optimizer& optimizer) {
-  walk_one_of<Kind<optim::AdamOptions, optim::AdamParamState>, Kind<optim::AdamWOptions, optim::AdamWParamState>,
-              Kind<optim::SGDOptions, optim::SGDParamState>, Kind<optim::RMSpropOptions, optim::RMSpropParamState>,
-              Kind<optim::AdagradOptions, optim::AdagradParamState>,
-              Kind<optim::LBFGSOptions, optim::LBFGSParamState>>(archive, name, optimizer);
+  walk_one_of<
+      Kind<optim::AdamOptions, optim::AdamParamState>, Kind<optim::AdamWOptions, optim::AdamWParamState>,
+      Kind<optim::SGDOptions, optim::SGDParamState>, Kind<optim::RMSpropOptions, optim::RMSpropParamState>,
+      Kind<optim::AdagradOptions, optim::AdagradParamState>,
+      Kind<optim::LBFGSOptions, optim::LBFGSParamState>>(archive, name, optimizer);
 }
 
 }  // namespace flor::detail

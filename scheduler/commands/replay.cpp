@@ -25,7 +25,7 @@ struct Flags {
   std::string run, store, epochs;
   std::string workers = "auto";
   std::string probe = "auto";
-  bool any_device = false, json = false;
+  bool any_device = false, json = false, keep_queue = false;
   WorkplaceFlags place;
 };
 
@@ -168,7 +168,7 @@ class Replay {
     extras.workers = monitor.worker_rows();
     const results::Verdict verdict = results::collect(asked_.run, replay_, plan_, extras);
     try {
-      queue_->remove();
+      if (!flags_.keep_queue) queue_->remove();
     } catch (const queue::RedisDown&) {
       // A Redis that is gone holds no keys; one that comes back with them holds a few kilobytes.
     }
@@ -238,6 +238,8 @@ void add_replay(CLI::App& app, Outcome& outcome) {
   command->add_flag("--any-device", flags->any_device,
                     "also on hardware that differs from the record's; the verdict is unproved at best");
   command->add_flag("--json", flags->json, "one JSON object a line on stdout; text goes to stderr");
+  command->add_flag("--keep-queue", flags->keep_queue,
+                    "leave the finished replay's keys in Redis, for a look");
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
   add_sbatch_flags(*command, flags->place.sbatch);
   command->callback([flags, &outcome] { outcome.code = Replay(*flags, outcome.program).answer(); });

@@ -3,12 +3,14 @@
 load helpers
 load training
 
-setup_file() {
-  use_cluster
-}
+setup_file() { use_cluster; }
 
 teardown_file() {
+  local uid
+  uid=$(id -u "$ordinary_user")
   remove_ordinary_user
+  # Where the user's agents listened.
+  privileged rm -rf "/tmp/flor-${uid:?}"
   release_cluster
 }
 

@@ -30,7 +30,10 @@ Buffer floats(const std::string& name, const std::vector<float>& values) {
 std::string materialize(Materializer& materializer, const std::string& stem,
                         const std::vector<Buffer>& buffers, Materialized* result = nullptr) {
   const std::string file = RunDir::checkpoint_file("train", stem).string();
-  const auto error = materializer.materialize({"train", stem + "/train#0", file, {},
+  const auto error = materializer.materialize({"train",
+                                               stem + "/train#0",
+                                               file,
+                                               {},
                                                [&](const Materialized& m) {
                                                  EXPECT_EQ(m.error, "");
                                                  if (result != nullptr) *result = m;
@@ -52,10 +55,11 @@ class CheckpointTest : public testing::Test {
 TEST_F(CheckpointTest, LoadsWhatWasWritten) {
   const double lr = 0.125;
   Materialized result;
-  const auto file = materialize(*materializer_, "epoch=3",
-                                {floats("0.weight", weights_), Buffer::of_bytes("1.lr", "F64", {}, &lr, sizeof lr),
-                                 Buffer::of_bytes("generator.cpu", "U8", {3}, "abc", 3)},
-                                &result);
+  const auto file =
+      materialize(*materializer_, "epoch=3",
+                  {floats("0.weight", weights_), Buffer::of_bytes("1.lr", "F64", {}, &lr, sizeof lr),
+                   Buffer::of_bytes("generator.cpu", "U8", {3}, "abc", 3)},
+                  &result);
   EXPECT_EQ(file, "checkpoints/train/epoch=3.safetensors");
   const Checkpoint loaded = Checkpoint::load(run_, file);
   EXPECT_EQ(loaded.header().at, "epoch=3/train#0");
@@ -86,7 +90,8 @@ TEST_F(CheckpointTest, IsAPlainSafetensorsFile) {
 TEST_F(CheckpointTest, HoldsTheValuesOfTheMomentItWasTaken) {
   const std::string file = RunDir::checkpoint_file("train", "epoch=0").string();
   std::vector<float> large(4 << 20, 1.0F);
-  materializer_->materialize({"train", "epoch=0/train#0", file, {}, [](const Materialized&) {}}, {floats("0", large)});
+  materializer_->materialize({"train", "epoch=0/train#0", file, {}, [](const Materialized&) {}},
+                             {floats("0", large)});
   std::fill(large.begin(), large.end(), 2.0F);
   materializer_->drain();
   const Checkpoint loaded = Checkpoint::load(run_, file);
@@ -163,9 +168,12 @@ TEST_F(CheckpointTest, DamageInAReferencedFileNamesTensorAndFile) {
 TEST_F(CheckpointTest, AFailedWriteIsReportedAndLeavesNothing) {
   std::ofstream(run_.path / "checkpoints") << "a file where the directory should be";
   std::string error;
-  materializer_->materialize(
-      {"train", "epoch=0/train#0", "checkpoints/train/epoch=0.safetensors", {}, [&](const Materialized& m) { error = m.error; }},
-      {floats("0", weights_)});
+  materializer_->materialize({"train",
+                              "epoch=0/train#0",
+                              "checkpoints/train/epoch=0.safetensors",
+                              {},
+                              [&](const Materialized& m) { error = m.error; }},
+                             {floats("0", weights_)});
   materializer_->drain();
   EXPECT_FALSE(error.empty());
 }

@@ -84,7 +84,8 @@ TEST(JsonLines, AppenderEndsATornLineFirst) {
 TEST(Journal, LinesAreThereAfterSync) {
   const TemporaryDirectory directory;
   Journal journal({directory / "a", directory / "b"}, [](const std::string&) { FAIL(); });
-  for (int i = 0; i < 1000; ++i) journal.append(static_cast<std::size_t>(i % 2), "{\"i\":" + std::to_string(i) + "}");
+  for (int i = 0; i < 1000; ++i)
+    journal.append(static_cast<std::size_t>(i % 2), "{\"i\":" + std::to_string(i) + "}");
   EXPECT_TRUE(journal.sync());
   EXPECT_EQ(read_json_lines(directory / "a").rows.size(), 500U);
   EXPECT_EQ(read_json_lines(directory / "b").rows.back()["i"], 999);

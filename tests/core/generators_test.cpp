@@ -62,7 +62,8 @@ TEST(Numbers, ShortestTextReadsBackToTheSameBits) {
 }
 
 TEST(Sources, QuotedIncludesAreFound) {
-  EXPECT_EQ(quoted_includes("#include <a.h>\n  #  include \"b.h\"\n// #include \"c.h\"\n/*\n#include \"d.h\"\n*/\n#include \"e/f.h\" // x\n"),
+  EXPECT_EQ(quoted_includes("#include <a.h>\n  #  include \"b.h\"\n// #include \"c.h\"\n/*\n#include "
+                            "\"d.h\"\n*/\n#include \"e/f.h\" // x\n"),
             (std::vector<std::string>{"b.h", "e/f.h"}));
 }
 

@@ -38,7 +38,8 @@ TEST(Store, CreatesItsLastComponentOnly) {
 }
 
 TEST(Store, SaysWhenItCannotBeWritten) {
-  EXPECT_NE(message_of([] { Store("/proc/self").require_writable(); }).find("cannot be written"), std::string::npos);
+  EXPECT_NE(message_of([] { Store("/proc/self").require_writable(); }).find("cannot be written"),
+            std::string::npos);
 }
 
 TEST(Store, FindsARunByIdLabelAndPrefix) {
@@ -127,12 +128,13 @@ TEST(Manifest, OfAKilledRecordingIsFilledInFromTheTimeline) {
   Manifest m;
   m.id = "r";
   write_manifest(run, m);
-  write_durably(run.timeline(),
-                "{\"kind\":\"loop\",\"name\":\"epoch\",\"range\":true,\"begin\":0,\"end\":12}\n"
-                "{\"kind\":\"loop_end\",\"at\":\"epoch=0\",\"name\":\"epoch\",\"ended\":\"early\",\"last\":9}\n"
-                "{\"kind\":\"iteration\",\"at\":\"epoch=0\",\"loop\":\"epoch\",\"value\":0,\"seconds\":1.5}\n"
-                "{\"kind\":\"iteration\",\"at\":\"epoch=1\",\"loop\":\"epoch\",\"value\":1,\"seconds\":1.5}\n"
-                "{\"kind\":\"iterat");
+  write_durably(
+      run.timeline(),
+      "{\"kind\":\"loop\",\"name\":\"epoch\",\"range\":true,\"begin\":0,\"end\":12}\n"
+      "{\"kind\":\"loop_end\",\"at\":\"epoch=0\",\"name\":\"epoch\",\"ended\":\"early\",\"last\":9}\n"
+      "{\"kind\":\"iteration\",\"at\":\"epoch=0\",\"loop\":\"epoch\",\"value\":0,\"seconds\":1.5}\n"
+      "{\"kind\":\"iteration\",\"at\":\"epoch=1\",\"loop\":\"epoch\",\"value\":1,\"seconds\":1.5}\n"
+      "{\"kind\":\"iterat");
   const Manifest read = read_manifest_and_progress(run);
   ASSERT_NE(read.main_loop(), nullptr);
   EXPECT_EQ(read.main_loop()->iterations, 2);
@@ -156,8 +158,9 @@ TEST(Plan, RefusesWhatWouldLeadToWrongRows) {
     return json;
   };
   for (const auto& json :
-       {broken("/units/1/id", 5), broken("/units/1/last", 2), broken("/selected", Json{0, 3}), broken("/segments/0", Json{1, 1}),
-        broken("/run", "../x"), broken("/units/0/entry", "/etc/passwd"), broken("/format", 2), Json("no plan")}) {
+       {broken("/units/1/id", 5), broken("/units/1/last", 2), broken("/selected", Json{0, 3}),
+        broken("/segments/0", Json{1, 1}), broken("/run", "../x"), broken("/units/0/entry", "/etc/passwd"),
+        broken("/format", 2), Json("no plan")}) {
     EXPECT_THROW(plan_from(json, "plan.json"), Error) << json.dump();
   }
 }

@@ -15,14 +15,18 @@ namespace rules {
 namespace {
 
 // --end: where and how the loop of `endings` is left, in iteration --at.
-bool ends(const std::string& how, int64_t epoch) { return text("end") == how && epoch == number("at", 3); }
+bool ends(const std::string& how, int64_t epoch) {
+  return text("end") == how && epoch == number("at", 3);
+}
 
 void loop_of_endings(Model& model) {
-  bool stop = false;  // not declared: what a block finds out decides, so its last execution must not be skipped
+  bool stop =
+      false;  // not declared: what a block finds out decides, so its last execution must not be skipped
   for (Loop epoch{"epoch", 0, number("epochs", 6)}; epoch.next();) {
     try {
       if (SkipBlock block{"train", model.trained()}; block.step_into()) {
         trace("train " + std::to_string(*epoch));
+        if (flag("child") && *epoch == 0) leave_child();
         model.step();
         log("loss", model.loss());
         inner_probe(model);
@@ -118,6 +122,8 @@ int unlooped() {
   return static_cast<int>(number("code", 0));
 }
 
-int silent() { return static_cast<int>(number("code", 0)); }
+int silent() {
+  return static_cast<int>(number("code", 0));
+}
 
 }  // namespace rules

@@ -20,8 +20,8 @@ uint64_t draw() {
   return z ^ (z >> 31U);
 }
 
-// RULES_CPU stands for what a process cannot change, RULES_THREADS for what it can, RULES_PRESET for what must be
-// set before it starts.
+// RULES_CPU stands for what a process cannot change, RULES_THREADS for what it can, RULES_PRESET for what
+// must be set before it starts.
 class TestFrontend : public core::Frontend {
  public:
   using Map = std::map<std::string, std::string>;
@@ -73,7 +73,7 @@ class RefState : public core::State {
     return out;
   }
 
-  std::optional<std::string> restore(const core::LoadedTensors& tensors) override {
+  std::optional<std::string> misfit(const core::LoadedTensors& tensors) {
     if (tensors.size() != refs_.size()) return "it holds another number of objects";
     for (std::size_t i = 0; i < refs_.size(); ++i) {
       auto found = tensors.find(std::to_string(i) + ".value");
@@ -82,6 +82,11 @@ class RefState : public core::State {
                         found->second.shape.size() == (refs_[i].reals != nullptr ? 1U : 0U);
       if (!fits) return "object " + std::to_string(i) + " is of another kind";
     }
+    return std::nullopt;
+  }
+
+  std::optional<std::string> restore(const core::LoadedTensors& tensors) override {
+    if (auto why = misfit(tensors)) return why;
     for (std::size_t i = 0; i < refs_.size(); ++i) {
       const auto& tensor = tensors.at(std::to_string(i) + ".value");
       const Ref& ref = refs_[i];
@@ -100,7 +105,9 @@ class RefState : public core::State {
 
 }  // namespace
 
-double uniform() { return static_cast<double>(draw() >> 11U) / 9007199254740992.0; }
+double uniform() {
+  return static_cast<double>(draw() >> 11U) / 9007199254740992.0;
+}
 
 Loop::Loop(const std::string& name, bool range, int64_t begin, int64_t end)
     : range_(range), begin_(begin), end_(end), value_(begin) {
@@ -164,10 +171,18 @@ Guard::~Guard() {
 void log(const std::string& name, double value, bool is_volatile) {
   runtime().log({name, core::number_text(value), is_volatile});
 }
-void log_integer(const std::string& name, int64_t value) { runtime().log({name, std::to_string(value)}); }
-void log_text(const std::string& name, const std::string& value) { runtime().log({name, core::json_text(value)}); }
+void log_integer(const std::string& name, int64_t value) {
+  runtime().log({name, std::to_string(value)});
+}
+void log_text(const std::string& name, const std::string& value) {
+  runtime().log({name, core::json_text(value)});
+}
 
-bool recording() { return runtime().recording(); }
-bool replaying() { return runtime().replaying(); }
+bool recording() {
+  return runtime().recording();
+}
+bool replaying() {
+  return runtime().replaying();
+}
 
 }  // namespace rules

@@ -1,5 +1,5 @@
-// The smallest front end: what replay/include/flor and replay/torch are for LibTorch, over doubles. The wrappers
-// call the runtime exactly as those of the library do.
+// The smallest front end: what replay/include/flor and replay/torch are for LibTorch, over doubles. The
+// wrappers call the runtime exactly as those of the library do.
 #pragma once
 
 #include <cstdint>

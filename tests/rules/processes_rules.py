@@ -1,5 +1,6 @@
 """Rules 15 and 16: around the loop, and several processes."""
 import os
+import signal
 
 from harness import Case, named, without
 import harness
@@ -70,6 +71,29 @@ class OneProcess(Case):
         for epoch in (1, 2, 3):
             self.assertEqual(len([line for line in run.done.stdout.splitlines()
                                   if line.startswith(f"epoch={epoch} loss=")]), 2)
+
+    def test_rule_16_a_child_that_lives_on_does_not_keep_a_restarted_worker_from_its_work(self):
+        # A loop that is left elsewhere than on record makes the worker start anew for each unit behind that.
+        trace, until = "--trace=" + self.path("trace"), self.path("until")
+        run = self.record("endings", "--guard")
+        answer = run.replay("endings", "--guard", "--end=break", "--at=1", "--child", "--until=" + until, trace,
+                            probe="all", code=3)
+        open(until, "w").close()
+        # Else it would be taken for another process of the task, and train to its end.
+        self.assertEqual(self.traced().count("behind replaying"), 1, answer.output)
+        self.assertNotIn("starting others", answer.output)
+
+    def test_rule_16_a_child_that_lives_on_does_not_keep_a_killed_recording_open(self):
+        until = self.path("until")
+        process = self.start("record", "--every", "1", "--", harness.PROGRAM, "train", "--guard", "--hold=3",
+                             "--in=recording", "--child", "--until=" + until)
+        self.wait_for(lambda: os.path.exists(until + ".reached"), "epoch 3")
+        run = self.newest_run()
+        os.kill(run.manifest()["pid"], signal.SIGKILL)
+        process.communicate(timeout=60)
+        shown = self.flor("show", run.id).stdout
+        open(until, "w").close()
+        self.assertRegex(shown, "status +killed")
 
     def test_rule_16_of_several_processes_one_records(self):
         line = f"{harness.PROGRAM} train --sleep=20 & {harness.PROGRAM} train --sleep=20 & wait"

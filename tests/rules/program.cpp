@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <thread>
 
@@ -18,7 +19,9 @@ std::map<std::string, std::string> options;
 
 }  // namespace
 
-bool flag(const std::string& name) { return options.count(name) != 0; }
+bool flag(const std::string& name) {
+  return options.count(name) != 0;
+}
 
 std::string text(const std::string& name) {
   auto found = options.find(name);
@@ -61,11 +64,21 @@ void trace(const std::string& what) {
 void hold(int64_t epoch) {
   if (epoch != number("hold", -1) || (text("in") == "recording" ? !recording() : !replaying())) return;
   const std::string until = text("until");
-  ::close(::open((until + ".reached").c_str(), O_WRONLY | O_CREAT, 0600));
+  std::ofstream(until + ".reached") << ::getpid() << std::endl;
   for (int i = 0; i < 6000 && ::access(until.c_str(), F_OK) != 0; ++i) sleep_ms(10);
 }
 
-void sleep_ms(int64_t milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
+void leave_child() {
+  if (::fork() != 0) return;
+  const int null = ::open("/dev/null", O_RDWR);
+  for (int fd = 0; fd < 3; ++fd) ::dup2(null, fd);
+  for (int i = 0; i < 6000 && ::access(text("until").c_str(), F_OK) != 0; ++i) sleep_ms(10);
+  ::_exit(0);
+}
+
+void sleep_ms(int64_t milliseconds) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
 
 void outer_probe(const Model& model) {
   if (flag("outer")) log("outer", model.norm() + (flag("draw") ? uniform() : 0));
@@ -80,10 +93,10 @@ void inner_probe(const Model& model) {
 int main(int argc, char** argv) {
   using Scenario = int (*)();
   const std::map<std::string, Scenario> scenarios = {
-      {"train", rules::train},         {"forget", rules::forget},   {"growing", rules::growing},
-      {"guards", rules::guards},       {"container", rules::container}, {"places", rules::places},
-      {"several", rules::several},     {"outside", rules::outside}, {"endings", rules::endings},
-      {"forks", rules::forks},         {"rows", rules::rows},       {"unlooped", rules::unlooped},
+      {"train", rules::train},     {"forget", rules::forget},       {"growing", rules::growing},
+      {"guards", rules::guards},   {"container", rules::container}, {"places", rules::places},
+      {"several", rules::several}, {"outside", rules::outside},     {"endings", rules::endings},
+      {"forks", rules::forks},     {"rows", rules::rows},           {"unlooped", rules::unlooped},
       {"silent", rules::silent}};
   const auto scenario = scenarios.find(argc > 1 ? argv[1] : "");
   if (scenario == scenarios.end()) {

@@ -1,5 +1,6 @@
-// The programs of the tests: each is one small training script in which every value depends on all before it and
-// on the generator, so that any wrong restore shows in the rows. The command line chooses one and its edits.
+// The programs of the tests: each is one small training script in which every value depends on all before it
+// and on the generator, so that any wrong restore shows in the rows. The command line chooses one and its
+// edits.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +39,13 @@ struct Model {
 // Appends "WHAT MODE" to --trace=FILE, MODE one of plain, recording, replaying.
 void trace(const std::string& what);
 
-// --hold=E --in=recording|replaying --until=FILE: in iteration E of that mode creates FILE.reached and waits for
-// FILE, 60 seconds at most.
+// --hold=E --in=recording|replaying --until=FILE: in iteration E of that mode creates FILE.reached and waits
+// for FILE, 60 seconds at most. FILE.reached holds the process id.
 void hold(int64_t epoch);
+
+// A child process that outlives what happens to this one, and holds on to no output; it ends when
+// --until=FILE is there, after 60 seconds at most.
+void leave_child();
 
 void sleep_ms(int64_t milliseconds);
 
@@ -58,10 +63,10 @@ int places();   // conditional, nested and repeated blocks and loops of one name
 int several();  // several outermost loops
 int outside();  // blocks outside of all loops
 
-int endings();  // the loop left by break, by what its block found, by exceptions, by exit()
-int forks();    // a child process goes on with the loop
-int rows();     // values that JSON finds hard
+int endings();   // the loop left by break, by what its block found, by exceptions, by exit()
+int forks();     // a child process goes on with the loop
+int rows();      // values that JSON finds hard
 int unlooped();  // a row, and no loop
-int silent();   // never calls the library
+int silent();    // never calls the library
 
 }  // namespace rules

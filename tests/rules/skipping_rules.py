@@ -1,4 +1,7 @@
 """Rules 11, 12 and 13: skipping, recorded state at every unit's start, mismatches."""
+import os
+import signal
+
 from harness import Case, json_lines, named, without
 
 
@@ -57,6 +60,30 @@ class Skipping(Case):
                 begin, end = (int(word) for word in epochs.split(":"))
                 self.assertEqual(part.unit_files(), {f"{unit:06}.jsonl": whole[f"{unit:06}.jsonl"]
                                                      for unit in range(begin, end)})
+
+    def test_rule_12_units_behind_are_brought_by_a_warm_worker_that_jumps_back(self):
+        # The worker of the first segment is held in unit 0 and killed: the other one, which has been further on,
+        # takes over. With complete checkpoints it jumps; with partial ones it starts anew.
+        for mode, starts in (([], 3), (["--guard"], 2)):
+            trace, until = self.path("trace"), self.path("until" + "".join(mode))
+            run = self.record("train", *mode)
+            process = self.start("replay", run.id, "--launcher", "local", "--workers", "2", "--probe", "all",
+                                 "--epochs", "0:5", "--", self.program(), "train", *mode, "--inner", "--hold=0",
+                                 "--in=replaying", "--until=" + until, "--trace=" + trace)
+            self.wait_for(lambda: os.path.exists(until + ".reached"), "a worker to reach epoch 0")
+            self.wait_for(lambda: os.path.exists(os.path.join(run.newest_replay(), "units", "000004.jsonl")), "unit 4")
+            open(until + ".new", "w").close()
+            with open(until + ".reached") as file:
+                held = int(file.read())
+            os.rename(until + ".new", until)
+            os.kill(held, signal.SIGKILL)
+            self.assertIn("identical", process.communicate(timeout=60)[0])
+            self.assertEqual(self.traced().count("before replaying"), starts)
+            answered = run.newest_replay()
+            alone = run.replay("train", *mode, "--inner", probe="all", flags=("--epochs", "0:5")).unit_files()
+            for name, content in alone.items():
+                with open(os.path.join(answered, "units", name), "rb") as file:
+                    self.assertEqual(file.read(), content)
 
     def test_rule_12_a_forgotten_variable_is_found(self):
         run = self.record("forget")

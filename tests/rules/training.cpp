@@ -15,6 +15,7 @@ int train() {
   for (Loop epoch{"epoch", 0, number("epochs", 6)}; epoch.next();) {
     if (SkipBlock block{"train", model.trained()}; block.step_into()) {
       trace("train " + std::to_string(*epoch));
+      if (flag("child") && *epoch == 0) leave_child();
       hold(*epoch);
       for (Loop step{"step", 0, 3}; step.next();) {
         model.step();

@@ -54,11 +54,13 @@ TEST(Rule01ByReference, AcceptsEveryListedKind) {
   at::Generator generator = at::detail::createCPUGenerator(3);
   user::Ema ema;
   ema.count = 4;
-  const auto record = Record::of(number, truth, small, text, numbers, texts, truths, tensors, shared, generator, ema);
+  const auto record =
+      Record::of(number, truth, small, text, numbers, texts, truths, tensors, shared, generator, ema);
   number = 0, truth = false, small = 0, text = "longer than before", numbers = {9, 9, 9}, texts.clear();
   truths = {false}, tensors = {at::zeros({2}), at::zeros({5})}, ema = user::Ema();
   const auto drawn = at::randint(1000, {4}, generator);
-  EXPECT_EQ(record.restore_into(number, truth, small, text, numbers, texts, truths, tensors, shared, generator, ema),
+  EXPECT_EQ(record.restore_into(number, truth, small, text, numbers, texts, truths, tensors, shared,
+                                generator, ema),
             std::nullopt);
   EXPECT_EQ(number, 1.5);
   EXPECT_TRUE(truth);
@@ -187,8 +189,8 @@ TEST(Rule03Modules, GradientValuesAreNoState) {
 }
 
 TEST(Types, EveryStoredTypeComesBack) {
-  for (auto type : {at::kDouble, at::kFloat, at::kHalf, at::kBFloat16, at::kLong, at::kInt, at::kShort, at::kChar,
-                    at::kByte, at::kBool, at::kComplexFloat}) {
+  for (auto type : {at::kDouble, at::kFloat, at::kHalf, at::kBFloat16, at::kLong, at::kInt, at::kShort,
+                    at::kChar, at::kByte, at::kBool, at::kComplexFloat}) {
     at::Tensor tensor = at::arange(4).to(type);
     const at::Tensor expected = tensor.clone();
     const auto record = Record::of(tensor);

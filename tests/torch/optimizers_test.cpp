@@ -13,8 +13,9 @@ namespace optim = torch::optim;
 
 // A model with two parameter groups and the optimizer under test.
 struct Training {
-  explicit Training(const std::function<std::unique_ptr<optim::Optimizer>(std::vector<optim::OptimizerParamGroup>)>& make,
-                    bool one_group = false)
+  explicit Training(
+      const std::function<std::unique_ptr<optim::Optimizer>(std::vector<optim::OptimizerParamGroup>)>& make,
+      bool one_group = false)
       : net(3, 2) {
     std::vector<optim::OptimizerParamGroup> groups;
     if (one_group) {
@@ -46,11 +47,14 @@ class Rule04Optimizers : public testing::TestWithParam<std::string> {
     const auto kind = GetParam();
     return Training(
         [kind](std::vector<optim::OptimizerParamGroup> groups) -> std::unique_ptr<optim::Optimizer> {
-          if (kind == "adam") return std::make_unique<optim::Adam>(groups, optim::AdamOptions(0.1).amsgrad(true));
+          if (kind == "adam")
+            return std::make_unique<optim::Adam>(groups, optim::AdamOptions(0.1).amsgrad(true));
           if (kind == "adamw") return std::make_unique<optim::AdamW>(groups, optim::AdamWOptions(0.1));
-          if (kind == "sgd") return std::make_unique<optim::SGD>(groups, optim::SGDOptions(0.1).momentum(0.9));
+          if (kind == "sgd")
+            return std::make_unique<optim::SGD>(groups, optim::SGDOptions(0.1).momentum(0.9));
           if (kind == "rmsprop") {
-            return std::make_unique<optim::RMSprop>(groups, optim::RMSpropOptions(0.1).momentum(0.5).centered(true));
+            return std::make_unique<optim::RMSprop>(groups,
+                                                    optim::RMSpropOptions(0.1).momentum(0.5).centered(true));
           }
           if (kind == "adagrad") return std::make_unique<optim::Adagrad>(groups, optim::AdagradOptions(0.1));
           return std::make_unique<optim::LBFGS>(groups, optim::LBFGSOptions(0.1).max_iter(3));
@@ -83,7 +87,8 @@ TEST_P(Rule04Optimizers, StateIsAddressedByPositionNotByAddress) {
   ASSERT_EQ(record.restore_into(fresh.net, *fresh.optimizer), std::nullopt);
   training.step();
   fresh.step();
-  EXPECT_EQ(Record::of(fresh.net, *fresh.optimizer).digest(), Record::of(training.net, *training.optimizer).digest());
+  EXPECT_EQ(Record::of(fresh.net, *fresh.optimizer).digest(),
+            Record::of(training.net, *training.optimizer).digest());
 }
 
 TEST_P(Rule04Optimizers, RestoringFromBeforeTheFirstStepLeavesNoState) {
@@ -139,10 +144,12 @@ TEST(Rule04Optimizer, AnotherOptimizersRecordDoesNotFit) {
   EXPECT_NE(Record::of(adam).restore_into(sgd), std::nullopt);
 }
 
-// Semantics 6: a loader that is built inside of a block takes its order from the generator at the block's entry.
+// Semantics 6: a loader that is built inside of a block takes its order from the generator at the block's
+// entry.
 TEST(Rule06DataLoaders, ALoaderRebuiltFromTheSameGeneratorStateDealsTheSameBatches) {
   auto order = [] {
-    auto data = torch::data::datasets::TensorDataset(at::arange(20)).map(torch::data::transforms::Stack<torch::data::TensorExample>());
+    auto data = torch::data::datasets::TensorDataset(at::arange(20))
+                    .map(torch::data::transforms::Stack<torch::data::TensorExample>());
     auto loader = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(std::move(data), 5);
     std::vector<at::Tensor> batches;
     for (auto& batch : *loader) batches.push_back(batch.data);

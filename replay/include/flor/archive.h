@@ -70,8 +70,8 @@ FLOR_API void walk_scheduler(Archive& archive, const std::string& name, torch::o
 template <class T, class = void>
 struct has_hook : std::false_type {};
 template <class T>
-struct has_hook<T, std::void_t<decltype(flor_state(std::declval<Archive&>(), std::declval<T&>()))>> : std::true_type {
-};
+struct has_hook<T, std::void_t<decltype(flor_state(std::declval<Archive&>(), std::declval<T&>()))>>
+    : std::true_type {};
 
 template <class T>
 struct is_vector : std::false_type {};
@@ -94,7 +94,8 @@ template <class T>
 constexpr const char* dtype_of() {
   if constexpr (std::is_same_v<T, bool>) return "BOOL";
   if constexpr (std::is_floating_point_v<T>) return sizeof(T) == 8 ? "F64" : "F32";
-  if constexpr (std::is_signed_v<T>) return sizeof(T) == 8 ? "I64" : sizeof(T) == 4 ? "I32" : sizeof(T) == 2 ? "I16" : "I8";
+  if constexpr (std::is_signed_v<T>)
+    return sizeof(T) == 8 ? "I64" : sizeof(T) == 4 ? "I32" : sizeof(T) == 2 ? "I16" : "I8";
   return sizeof(T) == 8 ? "U64" : sizeof(T) == 4 ? "U32" : sizeof(T) == 2 ? "U16" : "U8";
 }
 
@@ -109,7 +110,8 @@ void walk(Archive& archive, const std::string& name, T& object);
 
 template <class T>
 void walk_vector(Archive& archive, const std::string& name, std::vector<T>& values) {
-  const auto recorded = static_cast<std::size_t>(archive.count(name + ".size", static_cast<int64_t>(values.size())));
+  const auto recorded =
+      static_cast<std::size_t>(archive.count(name + ".size", static_cast<int64_t>(values.size())));
   if (archive.writing()) values.resize(recorded);
   for (std::size_t i = 0; i < recorded; ++i) {
     const std::string element = name + "." + std::to_string(i);

@@ -11,7 +11,8 @@
 // Record:  srun --flor-record ./train     or   flor record -- ./train
 // Replay:  flor replay RUN -- ./train_with_more_logging
 //
-// Everything is called on the thread that trains. Outside flor the program runs as if the library were not there.
+// Everything is called on the thread that trains. Outside flor the program runs as if the library were not
+// there.
 #pragma once
 
 #include "flor/archive.h"
@@ -19,8 +20,8 @@
 #include "flor/loop.h"
 #include "flor/skip_block.h"
 
-// The name of this translation unit, kept in the program, so that flor knows the sources it was built from without
-// running it (docs/formats.md).
+// The name of this translation unit, kept in the program, so that flor knows the sources it was built from
+// without running it (docs/formats.md).
 #if defined(__has_attribute)
 #if __has_attribute(retain)
 #define FLOR_DETAIL_RETAIN , retain
@@ -30,5 +31,6 @@
 #define FLOR_DETAIL_RETAIN
 #endif
 namespace {
-__attribute__((used FLOR_DETAIL_RETAIN, section("flor_sources"))) const char flor_translation_unit[] = __BASE_FILE__;
+__attribute__((used FLOR_DETAIL_RETAIN, section("flor_sources"))) const char flor_translation_unit[] =
+    __BASE_FILE__;
 }

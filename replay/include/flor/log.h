@@ -47,7 +47,8 @@ FLOR_API double parse_real(const std::string& name, const std::string& text, dou
 FLOR_API bool parse_truth(const std::string& name, const std::string& text, bool otherwise);
 }  // namespace detail
 
-// Logs a number, string or tensor under a name, with the loops around it as its columns. Outside flor it prints.
+// Logs a number, string or tensor under a name, with the loops around it as its columns. Outside flor it
+// prints.
 template <class T>
 void log(const std::string& name, const T& value) {
   detail::log(name, value, false);
@@ -64,17 +65,23 @@ T arg(const std::string& name, const T& otherwise) {
   if constexpr (std::is_same_v<T, bool>) {
     return detail::parse_truth(name, detail::argument(name, otherwise ? "true" : "false"), otherwise);
   } else if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<T>(detail::parse_real(name, detail::argument(name, detail::argument_text(otherwise)), otherwise));
+    return static_cast<T>(
+        detail::parse_real(name, detail::argument(name, detail::argument_text(otherwise)), otherwise));
   } else {
     static_assert(std::is_integral_v<T>, "flor::arg takes numbers and strings");
-    return static_cast<T>(
-        detail::parse_integer(name, detail::argument(name, std::to_string(otherwise)), static_cast<int64_t>(otherwise)));
+    return static_cast<T>(detail::parse_integer(name, detail::argument(name, std::to_string(otherwise)),
+                                                static_cast<int64_t>(otherwise)));
   }
 }
-inline std::string arg(const std::string& name, const std::string& otherwise) { return detail::argument(name, otherwise); }
-inline std::string arg(const std::string& name, const char* otherwise) { return detail::argument(name, otherwise); }
+inline std::string arg(const std::string& name, const std::string& otherwise) {
+  return detail::argument(name, otherwise);
+}
+inline std::string arg(const std::string& name, const char* otherwise) {
+  return detail::argument(name, otherwise);
+}
 
-// So that a replay does not overwrite what the recorded run wrote: if (!flor::replaying()) save(net, "model.pt");
+// So that a replay does not overwrite what the recorded run wrote: if (!flor::replaying()) save(net,
+// "model.pt");
 FLOR_API bool recording();
 FLOR_API bool replaying();
 

@@ -76,7 +76,8 @@ class ContainerLoop {
   struct Sentinel {};
   class Iterator {
    public:
-    explicit Iterator(ContainerLoop& loop) : loop_(loop), at_(std::begin(loop.container_)), end_(std::end(loop.container_)) {
+    explicit Iterator(ContainerLoop& loop)
+        : loop_(loop), at_(std::begin(loop.container_)), end_(std::end(loop.container_)) {
       advance_to(loop_.run_.next(), 0);
     }
     decltype(auto) operator*() { return *at_; }
@@ -123,18 +124,25 @@ struct has_size<T, std::void_t<decltype(std::declval<T&>().size())>>
 
 }  // namespace detail
 
-// for (int64_t epoch : flor::loop("epoch", epochs)): 0 … count-1. The outermost loop of training is the main loop.
-inline detail::RangeLoop loop(const std::string& name, int64_t count) { return {name, 0, count}; }
+// for (int64_t epoch : flor::loop("epoch", epochs)): 0 … count-1. The outermost loop of training is the main
+// loop.
+inline detail::RangeLoop loop(const std::string& name, int64_t count) {
+  return {name, 0, count};
+}
 
 // begin … end-1.
-inline detail::RangeLoop loop(const std::string& name, int64_t begin, int64_t end) { return {name, begin, end}; }
+inline detail::RangeLoop loop(const std::string& name, int64_t begin, int64_t end) {
+  return {name, begin, end};
+}
 
 // for (auto& batch : flor::loop("step", *loader)): over a container or data loader; the loop's value is the
 // element's position.
-template <class Container, class = std::enable_if_t<!std::is_arithmetic_v<std::remove_reference_t<Container>>>>
+template <class Container,
+          class = std::enable_if_t<!std::is_arithmetic_v<std::remove_reference_t<Container>>>>
 detail::ContainerLoop<Container> loop(const std::string& name, Container&& container) {
   int64_t size = -1;
-  if constexpr (detail::has_size<std::remove_reference_t<Container>>::value) size = static_cast<int64_t>(container.size());
+  if constexpr (detail::has_size<std::remove_reference_t<Container>>::value)
+    size = static_cast<int64_t>(container.size());
   return {name, std::forward<Container>(container), size};
 }
 

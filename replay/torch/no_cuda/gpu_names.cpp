@@ -2,6 +2,8 @@
 
 namespace flor::detail {
 
-std::string gpu_names() { return ""; }
+std::string gpu_names() {
+  return "";
+}
 
 }  // namespace flor::detail
