@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -49,6 +50,12 @@ std::string visible_gpu() {
   return environment_variable("CUDA_VISIBLE_DEVICES").value_or("");
 }
 
+// What this worker noted before it restarted itself.
+std::vector<std::string> earlier_notes(const fs::path& file) {
+  if (!fs::exists(file)) return {};
+  return field<std::vector<std::string>>(Json::parse(read_file(file), nullptr, false), "warnings", {});
+}
+
 // NODE.JOB.TASK.PROC: told apart within one replay, the same after a restart of the process.
 std::string worker_name() {
   std::string name = node_name();
@@ -89,6 +96,7 @@ Worker::Worker(const Settings& settings, RunDir run, ReplayDir replay, bool coll
       redis_(settings.get("redis").value_or("")),
       name_(worker_name()),
       plan_(read_plan(replay_)),
+      notes_(earlier_notes(replay_.workers() / (name_ + ".json"))),
       agent_(hello()) {}
 
 AgentClient::Hello Worker::hello() const {
@@ -190,6 +198,7 @@ void Worker::restored(const std::string& at, double seconds) {
 
 void Worker::note(const std::string& line) {
   warn(line);
+  if (std::find(notes_.begin(), notes_.end(), line) != notes_.end()) return;
   notes_.push_back(line);
   save();
 }
@@ -207,7 +216,8 @@ void Worker::leave(int code) {
     try {
       run_tool({"collect", run_.id() + "/" + replay_.id()});
     } catch (const std::exception& problem) {
-      warn(problem.what());
+      say("error: " + std::string(problem.what()));
+      code = 1;
     }
   }
   leave_process(code);

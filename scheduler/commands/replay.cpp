@@ -104,6 +104,7 @@ class Replay {
     if (existing) place_.launcher->adopt();
     workers_ = std::min(wanted_ ? *wanted_ : place_.launcher->free_places(), selected());
     plan_ = publish(asked_, replay_, workers_);
+    fresh_ = !existing;
     if (existing) resume();
   }
 
@@ -123,6 +124,14 @@ class Replay {
   Watched run_workers(Monitor& monitor) {
     try {
       launch();
+    } catch (...) {
+      if (fresh_) {  // nothing was started: nothing is left to go on with
+        queue_->remove();
+        fs::remove_all(replay_.path);
+      }
+      throw;
+    }
+    try {
       return monitor.watch(workers_);
     } catch (...) {
       place_.launcher->cancel();
@@ -189,6 +198,7 @@ class Replay {
   Workplace place_;
   core::Plan plan_;
   std::unique_ptr<queue::Queue> queue_;
+  bool fresh_ = true;  // this command began the replay
   std::size_t workers_ = 1;
   std::size_t before_ = 0;  // units that an earlier command had brought
   double seconds_ = 0;

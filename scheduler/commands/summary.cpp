@@ -17,6 +17,7 @@ using core::field;
 
 constexpr std::size_t kDifferences = 5;
 constexpr std::size_t kReasons = 12;
+constexpr double kWorthComparing = 0.5;  // seconds; below, a process takes longer to start
 
 std::string times(double factor) {
   std::array<char, 32> text{};
@@ -59,7 +60,7 @@ void add_time(std::vector<std::string>& lines, const core::Plan& plan, const res
               bool whole) {
   if (verdict.seconds <= 0) return;
   std::string line = "took " + shown_seconds(verdict.seconds);
-  if (whole && plan.serial > 0) {
+  if (whole && plan.serial >= kWorthComparing) {
     line += "; by the recorded times one worker alone would take " + shown_seconds(plan.serial) + ", " +
             times(plan.serial / verdict.seconds) + " times as long";
     if (plan.bound > 0) {

@@ -42,9 +42,10 @@ class Loops(Case):
 
     def test_rule_09_an_inner_probe_does_not_execute_the_earlier_loop(self):
         trace = "--trace=" + self.path("trace")
-        run = self.record("several", "--guard")
-        run.replay("several", "--guard", "--inner", trace, probe="train", flags=("--epochs", "0:4"), workers=2)
-        self.assertEqual({line.split()[0] for line in self.traced()}, {"epoch"})
+        for mode in ([], ["--guard"]):
+            run = self.record("several", *mode)
+            run.replay("several", *mode, "--inner", trace, probe="train", flags=("--epochs", "0:4"), workers=2)
+            self.assertEqual({line.split()[0] for line in self.traced()}, {"epoch"})
 
     def test_rule_09_damaged_checkpoint_of_the_earlier_loop_is_made_up_for_by_pseudoresume(self):
         trace = "--trace=" + self.path("trace")

@@ -1,4 +1,4 @@
-"""Rules 7, 8 and 10: identity, units, the two kinds of checkpoint."""
+"""Rules 7, 8, 10 and 17: identity, units, sources, the two kinds of checkpoint."""
 import json
 import os
 import signal
@@ -104,6 +104,23 @@ class Units(Case):
             for name, inode in kept.items():
                 self.assertEqual(os.stat(os.path.join(stopped, "units", name)).st_ino, inode)
             self.assertEqual(run.joined(), self.plain("train", "--inner"))
+
+
+class Sources(Case):
+    def test_rule_17_a_program_names_its_sources_and_the_same_ones_execute_nothing(self):
+        run = self.record("train", "--guard")
+        manifest = run.manifest()
+        names = sorted(os.path.basename(source["path"]) for source in manifest["sources"])
+        self.assertEqual(names, ["endings.cpp", "frontend.h", "places.cpp", "program.cpp", "scenarios.h",
+                                 "training.cpp"])
+        self.assertEqual(manifest["unresolved"], [])
+        for source in manifest["sources"]:
+            with open(source["path"]) as present, open(run.file(source["file"])) as copy:
+                self.assertEqual(copy.read(), present.read())
+        if any(source["newer"] for source in manifest["sources"]):
+            self.skipTest("a source was saved after the program was built")
+        answer = run.replay("train", "--guard", "--outer", probe="auto", workers=2)
+        self.assertEqual((answer.total("executed"), answer.total("skipped")), (0, 6), answer.plan["reasons"])
 
 
 class Checkpoints(Case):
