@@ -43,6 +43,9 @@ class State {
   // Live state, read anew at each call. Throws when an object cannot be saved.
   virtual std::vector<Buffer> save() = 0;
 
+  // Why recorded state does not fit the objects; nothing when it does.
+  virtual std::optional<std::string> misfit(const LoadedTensors& tensors) = 0;
+
   // Writes recorded state into the objects, in place. Nothing is written unless all of it fits; then the
   // reason why it does not fit is returned.
   virtual std::optional<std::string> restore(const LoadedTensors& tensors) = 0;

@@ -9,6 +9,7 @@
 #include "core/checkpointer.h"
 #include "core/error.h"
 #include "core/generators.h"
+#include "core/guards.h"
 #include "core/json.h"
 #include "core/run_files.h"
 #include "core/session.h"
@@ -29,7 +30,7 @@ class Recorder : public Session {
   void leave_loop(LoopEnd how) override;
   bool enter_block(const std::string& name, State& state) override;
   void leave_block(bool unwound) override;
-  void enter_guard(State& state) override { guards_.push_back(&state); }
+  void enter_guard(State& state) override { guards_.enter(state); }
   void leave_guard(State& state) override;
   void log(const Row& row) override;
   std::optional<std::string> argument(const std::string& name) override;
@@ -81,7 +82,7 @@ class Recorder : public Session {
   GeneratorWriter generators_;
   std::vector<std::string> early_rows_;  // logged before the run began
   std::map<std::string, std::string> arguments_;
-  std::vector<State*> guards_;
+  Guards guards_;
   std::vector<OpenBlock> blocks_;
   std::vector<OpenLoop> loops_;
   std::optional<OutermostLoop> main_;
@@ -209,7 +210,7 @@ void Recorder::end_iteration() {
 void Recorder::checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
                                     bool forced) {
   const Checkpointer::Place place{iteration_kind, at, RunDir::checkpoint_file(iteration_kind, stem).string()};
-  checkpointer_->ends(place, seconds, main_->timer.overlapped, forced, [&] { return live(*guards_.back()); });
+  checkpointer_->ends(place, seconds, main_->timer.overlapped, forced, [&] { return live(guards_); });
 }
 
 void Recorder::leave_loop(LoopEnd how) {
@@ -220,6 +221,7 @@ void Recorder::leave_loop(LoopEnd how) {
     end_iteration();
     main_->info.guarded = guarded;
     main_->info.ended = how;
+    note_generators(main_->info.name + "=exit", "exit");
     begun_->manifest.loops.back() = main_->info;
     Json row = {{"kind", "loop_end"}};
     row.update(to_json(main_->info));
@@ -267,7 +269,7 @@ void Recorder::leave_block(bool unwound) {
 }
 
 void Recorder::leave_guard(State& state) {
-  guards_.erase(std::remove(guards_.begin(), guards_.end(), &state), guards_.end());
+  guards_.leave(state);
 }
 
 void Recorder::log(const Row& row) {
@@ -295,7 +297,10 @@ void Recorder::used_argument(const std::string& name, const std::string& value) 
 void Recorder::finish(int exit_code) {
   if (someone_else_records_) return;
   if (!begun_) {
-    warn("nothing was recorded: the program never reached a flor::loop");
+    // `flor record` says it itself, also of programs that never call the library.
+    if (environment_variable("FLOR_LAUNCH").value_or("").rfind("local-", 0) != 0) {
+      warn("nothing was recorded: the program never reached a flor::loop");
+    }
     return;
   }
   // exit() inside a loop: it was left early, as by break.

@@ -8,6 +8,7 @@
 
 #include "core/checkpoint.h"
 #include "core/error.h"
+#include "core/guards.h"
 #include "core/record_index.h"
 #include "core/session.h"
 #include "core/unit_log.h"
@@ -36,10 +37,8 @@ class Replayer : public Session {
   void leave_loop(LoopEnd how) override;
   bool enter_block(const std::string& name, State& state) override;
   void leave_block(bool unwound) override;
-  void enter_guard(State& state) override { guards_.push_back(&state); }
-  void leave_guard(State& state) override {
-    guards_.erase(std::remove(guards_.begin(), guards_.end(), &state), guards_.end());
-  }
+  void enter_guard(State& state) override { guards_.enter(state); }
+  void leave_guard(State& state) override { guards_.leave(state); }
   void log(const Row& row) override;
   std::optional<std::string> argument(const std::string& name) override;
   void used_argument(const std::string&, const std::string&) override {}
@@ -89,7 +88,7 @@ class Replayer : public Session {
   Scope& scope_;
   std::unique_ptr<Worker> worker_;  // none: another process of this task is the worker, this one runs plain
   std::optional<RecordIndex> record_;
-  std::vector<State*> guards_;
+  Guards guards_;
   std::vector<OpenLoop> loops_;
   std::vector<OpenBlock> blocks_;
   Phase phase_ = Phase::before;
@@ -166,7 +165,7 @@ void Replayer::require_same_environment() {
 void Replayer::enter_earlier(const RecordedLoop& loop) {
   earlier_loop_ = true;
   const std::string at = loop.name + "=" + std::to_string(loop.last) + "/@iteration";
-  skip_loop_ = !guards_.empty() && loop.ended == LoopEnd::exhausted && restore(at, *guards_.back());
+  skip_loop_ = !guards_.empty() && loop.ended == LoopEnd::exhausted && restore(at, guards_);
 }
 
 std::optional<int64_t> Replayer::next(std::optional<int64_t> natural) {
@@ -222,7 +221,7 @@ void Replayer::approach(const Unit& unit) {
     const Unit& earlier = plan().units[static_cast<std::size_t>(id)];
     if (!jumps_ && earlier.first < position_) return;  // forward only: lead in from where we are
     const auto stem = fs::path(earlier.entry).stem().string();
-    if (!earlier.entry.empty() && restore(stem + "/@iteration", *guards_.back())) {
+    if (!earlier.entry.empty() && restore(stem + "/@iteration", guards_)) {
       position_ = earlier.first;
       pristine_ = false;
       exact_ = true;
@@ -257,7 +256,7 @@ void Replayer::end_main_iteration() {
   pristine_ = false;
   exact_ = true;
   position_ = loops_.front().value + 1;
-  if (!guards_.empty()) compare(scope_.path() + "/@iteration", *guards_.back());
+  if (!guards_.empty()) compare(scope_.path() + "/@iteration", guards_);
 }
 
 void Replayer::leave_loop(LoopEnd how) {
@@ -267,6 +266,7 @@ void Replayer::leave_loop(LoopEnd how) {
     } else if (in_main() && phase_ != Phase::after) {
       end_of_main(how, loops_.front().value);
     }
+    pin_generators(loops_.back().name + "=exit", "exit");
   }
   loops_.pop_back();
   scope_.leave();

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/json.h"
+#include "core/store.h"
 
 namespace flor::core {
 namespace {
@@ -36,7 +37,10 @@ Runtime::Runtime(std::unique_ptr<Frontend> frontend) : frontend_(std::move(front
     session_ =
         replay ? make_replayer(settings, *frontend_, scope_) : make_recorder(settings, *frontend_, scope_);
   });
-  ::pthread_atfork(nullptr, nullptr, [] { the_runtime->forget(); });
+  ::pthread_atfork(nullptr, nullptr, [] {
+    FileLock::drop_in_child();
+    the_runtime->forget();
+  });
   ::on_exit([](int status, void*) { the_runtime->finish(status); }, nullptr);
 }
 
@@ -70,6 +74,11 @@ void Runtime::give_up(const std::string& why) {
 void Runtime::forget() noexcept {
   // Not destroyed: its loops and blocks may still be open above us, its threads are not in a forked child.
   [[maybe_unused]] Session* forgotten = session_.release();
+  if (owner_ != std::this_thread::get_id()) return;
+  try {
+    plain_scope = scope_.without_blocks();  // its rows are still printed with their loops
+  } catch (const std::exception&) {
+  }
 }
 
 void Runtime::finish(int exit_code) noexcept {

@@ -51,6 +51,15 @@ void Scope::leave() {
   if (levels_.size() > 1) levels_.pop_back();
 }
 
+Scope Scope::without_blocks() const {
+  Scope out = *this;
+  auto& levels = out.levels_;
+  levels.erase(
+      std::remove_if(levels.begin() + 1, levels.end(), [](const Level& level) { return !level.loop; }),
+      levels.end());
+  return out;
+}
+
 std::string Scope::path_of(std::size_t levels) const {
   std::string path;
   for (std::size_t i = 1; i < levels; ++i) {

@@ -24,6 +24,9 @@ class Scope {
   void enter_block(const std::string& name);
   void leave();
 
+  // The same place without the blocks around it, for a thread that goes on plain: it enters and leaves none.
+  Scope without_blocks() const;
+
   std::size_t depth() const { return levels_.size() - 1; }
   std::string path() const { return path_of(levels_.size()); }
   // The path without its last element.

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <ctime>
 #include <random>
@@ -33,6 +35,9 @@ int open_lock(const fs::path& path) {
   if (fd < 0) fail("cannot open", path);
   return fd;
 }
+
+// Descriptors of the locks held, plus one; 0 is free. A fixed table: a forked child may not take a mutex.
+std::array<std::atomic<int>, 16> held_locks{};
 
 }  // namespace
 
@@ -206,13 +211,31 @@ FileLock FileLock::take(const fs::path& path) {
   return FileLock(fd);
 }
 
+FileLock::FileLock(int fd) : fd_(fd) {
+  for (auto& slot : held_locks) {
+    int none = 0;
+    if (slot.compare_exchange_strong(none, fd + 1)) return;
+  }
+}
+
+void FileLock::drop_in_child() noexcept {
+  for (auto& slot : held_locks) {
+    if (const int held = slot.exchange(0)) ::close(held - 1);
+  }
+}
+
 FileLock::FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
 FileLock& FileLock::operator=(FileLock&& other) noexcept {
   std::swap(fd_, other.fd_);
   return *this;
 }
 FileLock::~FileLock() {
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ < 0) return;
+  for (auto& slot : held_locks) {
+    int mine = fd_ + 1;
+    if (slot.compare_exchange_strong(mine, 0)) break;
+  }
+  ::close(fd_);
 }
 
 }  // namespace flor::core

@@ -90,12 +90,15 @@ class FileLock {
  public:
   static std::optional<FileLock> try_take(const fs::path& path);
   static FileLock take(const fs::path& path);  // waits
+  // In a forked child: the locks are the parent's. Motivation: a child shares the open file, and would hold
+  // the lock beyond the parent's end, or keep it from the parent's next life after execv().
+  static void drop_in_child() noexcept;
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;
   ~FileLock();
 
  private:
-  explicit FileLock(int fd) : fd_(fd) {}
+  explicit FileLock(int fd);
   int fd_ = -1;
 };
 

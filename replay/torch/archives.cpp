@@ -238,10 +238,14 @@ std::vector<core::Buffer> TorchState::save() {
   return archive.take();
 }
 
-std::optional<std::string> TorchState::restore(const core::LoadedTensors& tensors) {
+std::optional<std::string> TorchState::misfit(const core::LoadedTensors& tensors) {
   RestoringArchive check(tensors, false);
   objects_->walk_all(check);
-  if (auto problem = check.problem()) return problem;
+  return check.problem();
+}
+
+std::optional<std::string> TorchState::restore(const core::LoadedTensors& tensors) {
+  if (auto problem = misfit(tensors)) return problem;
   RestoringArchive write(tensors, true);
   objects_->walk_all(write);
   return write.problem();

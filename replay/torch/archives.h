@@ -62,6 +62,7 @@ class TorchState : public core::State {
  public:
   explicit TorchState(std::unique_ptr<Objects> objects) : objects_(std::move(objects)) {}
   std::vector<core::Buffer> save() override;
+  std::optional<std::string> misfit(const core::LoadedTensors& tensors) override;
   std::optional<std::string> restore(const core::LoadedTensors& tensors) override;
 
  private:

@@ -104,8 +104,10 @@ Asked ask(const Request& request) {
   out.selected = plan::select(out.units, range);
 
   const fs::path program = fs::absolute(dispatch::find_program(request.program.front()));
-  const Probing probing =
+  Probing probing =
       probe(request.run, asked.manifest, program, request.program, request.probe, plan::blocks_of(timeline));
+  // A block is reached only where those around it execute as well.
+  probing.execution.blocks = plan::with_those_around(timeline, std::move(probing.execution.blocks));
   out.run = request.run.id();
   out.command = request.program;
   out.any_device = request.any_device;

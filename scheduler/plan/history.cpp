@@ -113,12 +113,11 @@ class Builder {
     iteration.blocks.push_back(block);
   }
 
-  // Of a loop that ended by itself every iteration counts; else those that have their row.
+  // Of a loop that ended, in whatever way, every iteration counts: the last one belongs to the answer also
+  // where an exception left it. Of one that was killed, those that have their row.
   bool is_finished(int64_t value) const {
-    if (loop_.ended == core::LoopEnd::exhausted || loop_.ended == core::LoopEnd::early) {
-      return loop_.iterations > 0 && value <= loop_.last;
-    }
-    return with_row_.count(value) != 0 && !(loop_.ended == core::LoopEnd::unwound && value == loop_.last);
+    if (loop_.ended != core::LoopEnd::running) return loop_.iterations > 0 && value <= loop_.last;
+    return with_row_.count(value) != 0;
   }
 
   void finish(Iteration& iteration) const {
@@ -201,6 +200,24 @@ std::set<std::string> blocks_of(const std::vector<Json>& timeline) {
   }
   names.erase(kIteration);
   return names;
+}
+
+std::set<std::string> with_those_around(const std::vector<Json>& timeline, std::set<std::string> blocks) {
+  const std::set<std::string> wanted = blocks;
+  for (const auto& row : timeline) {
+    if (field<std::string>(row, "kind", "") != "block" ||
+        wanted.count(field<std::string>(row, "block", "")) == 0) {
+      continue;
+    }
+    const std::string at = field<std::string>(row, "at", "");
+    std::string_view path = at;
+    while (path.find('/') != std::string_view::npos) {  // its own element comes last
+      const std::string_view element = head_of(path);
+      if (element.find('=') == std::string_view::npos) blocks.emplace(element.substr(0, element.find('#')));
+      path = tail_of(path);
+    }
+  }
+  return blocks;
 }
 
 }  // namespace flor::plan

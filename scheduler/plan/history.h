@@ -63,4 +63,9 @@ double seconds_of(const Iteration& iteration, const Execution& execution);
 // The names of all blocks of the run.
 std::set<std::string> blocks_of(const std::vector<core::Json>& timeline);
 
+// Those blocks, and every block that an execution of one of them lay in: one that is skipped reaches none
+// inside.
+std::set<std::string> with_those_around(const std::vector<core::Json>& timeline,
+                                        std::set<std::string> blocks);
+
 }  // namespace flor::plan

@@ -30,9 +30,9 @@ TEST(History, KeepsFinishedIterationsOnly) {
   }
 }
 
-TEST(History, AnIterationThatThrewIsNotFinishedEvenWithARow) {
+TEST(History, AnIterationThatThrewBelongsToTheAnswer) {
   const std::vector<Json> rows{iteration(0, 2), iteration(1, 2)};
-  EXPECT_EQ(history_of(manifest(2, core::LoopEnd::unwound), rows, {}).iterations.size(), 1U);
+  EXPECT_EQ(history_of(manifest(2, core::LoopEnd::unwound), rows, {}).iterations.size(), 2U);
 }
 
 TEST(History, EndsAtAGap) {

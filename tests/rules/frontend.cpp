@@ -73,7 +73,7 @@ class RefState : public core::State {
     return out;
   }
 
-  std::optional<std::string> misfit(const core::LoadedTensors& tensors) {
+  std::optional<std::string> misfit(const core::LoadedTensors& tensors) override {
     if (tensors.size() != refs_.size()) return "it holds another number of objects";
     for (std::size_t i = 0; i < refs_.size(); ++i) {
       auto found = tensors.find(std::to_string(i) + ".value");
