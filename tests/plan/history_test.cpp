@@ -21,7 +21,7 @@ TEST(History, KeepsFinishedIterationsOnly) {
     int64_t iterations;
     std::size_t finished;
   } table[] = {{core::LoopEnd::running, 2, 2},
-               {core::LoopEnd::unwound, 3, 2},
+               {core::LoopEnd::unwound, 3, 3},
                {core::LoopEnd::exhausted, 3, 3},
                {core::LoopEnd::early, 3, 3}};
   for (const auto& row : table) {
