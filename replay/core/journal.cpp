@@ -97,10 +97,7 @@ bool Journal::flush(std::unique_lock<std::mutex>& lock) {
       }
     }
   }
-  if (!fine && !reported_) {
-    reported_ = true;
-    on_failure_(problem);
-  }
+  if (!fine && !reported_.exchange(true)) on_failure_(problem);
   lock.lock();
   return fine;
 }

@@ -6,6 +6,7 @@
 // file.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <filesystem>
@@ -44,7 +45,7 @@ class Journal {
   std::mutex write_mutex_;  // held while writing, so that lines keep their order
   std::condition_variable wake_;
   bool stopping_ = false;
-  bool reported_ = false;
+  std::atomic<bool> reported_{false};
   std::thread thread_;
 };
 
