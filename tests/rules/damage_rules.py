@@ -35,7 +35,7 @@ WAYS = (flip, truncate, behead, empty, lengthen_header, os.remove)
 
 
 class Damage(Case):
-    def assert_harmless(self, scenario, name, mode=("--guard",), executed=None):
+    def assert_harmless(self, scenario, name, mode=("--guard",), executed=None, read=True):
         """Damages one checkpoint in every way: named, and the rows are those of the whole run."""
         plain = self.plain(scenario, *mode, "--outer")
         run = self.record(scenario, *mode)
@@ -53,7 +53,8 @@ class Damage(Case):
                 self.assertEqual(named(answer.rows, "outer"), named(plain, "outer"))
                 if executed is not None:
                     self.assertEqual(answer.total("executed"), executed)
-                    self.assertIn(f"checkpoints/{name}.safetensors: ", answer.reasons)
+                    if read:
+                        self.assertIn(f"checkpoints/{name}.safetensors: ", answer.reasons)
                 with open(path, "wb") as file:
                     file.write(content)
         self.flor("check", run.id)
@@ -65,7 +66,8 @@ class Damage(Case):
         self.assert_harmless("train", "train/epoch=2", mode=(), executed=1)
 
     def test_damaged_iteration(self):
-        self.assert_harmless("train", "@iteration/epoch=2", executed=0)
+        # A worker that goes on from the unit before never reads it, and so has nothing to say of it.
+        self.assert_harmless("train", "@iteration/epoch=2", executed=0, read=False)
 
     def test_damaged_entry_of_the_loop_which_holds_tensors_of_all_others(self):
         self.assert_harmless("train", "@iteration/epoch=entry")
