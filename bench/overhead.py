@@ -1,11 +1,13 @@
-"""Recording overhead: interleaved pairs of plain and recorded runs of an example, on one training thread.
+"""What recording costs, and what the library costs outside flor: interleaved pairs of runs, on one training thread.
 
-    bench/overhead.py [--pairs 15] [--epsilon 0.0667] [--json FILE] NAME [ARGUMENTS…]
+    bench/overhead.py [--pairs 15] [--epsilon 0.0667]… [--json FILE] PROGRAM [ARGUMENTS…]
+    bench/overhead.py --without OTHER [--pairs 15] [--json FILE] PROGRAM [ARGUMENTS…]
 
-The time of a run is what its process takes from start to exit. Within a pair the order alternates. Reported: the
-median ratio recorded / plain, its spread (quartiles), and the upper 95 % bound of the mean of the paired ratios
-(Student's t). The allocator is kept from mapping and unmapping large tensors every step, on both sides: page faults
-can hide or fake an overhead.
+The first compares PROGRAM recorded with PROGRAM plain; the second PROGRAM plain with OTHER, the same program built
+without the library. The time of a run is what its process takes from start to exit. Within a pair the order alternates.
+Reported: the median of the paired ratios, their spread (quartiles), and the 95 % interval of their mean (Student's t).
+The allocator is kept from mapping and unmapping large tensors every step, on both sides: page faults can hide or fake
+an overhead.
 """
 import argparse
 import json
@@ -34,47 +36,70 @@ def checkpoints_of(store):
     return sum(name.endswith(".safetensors") for _, _, files in os.walk(store) for name in files)
 
 
-def measure(command, epsilon, pairs):
-    plain_environment = {k: v for k, v in os.environ.items() if not k.startswith("FLOR_")} | QUIET
-    ratios, plain_times, checkpoints = [], [], 0
+def measure(base, subject, pairs):
+    """Ratios of the subject's time to the base's; each a function of a store directory: (command, environment)."""
+    ratios, base_times, checkpoints = [], [], 0
     for pair in range(pairs + 1):  # the first pair warms the page cache and is dropped
         store = tempfile.mkdtemp(prefix="flor-bench-")
-        recorded_environment = plain_environment | {"FLOR_RECORD": "1", "FLOR_STORE": store,
-                                                    "FLOR_EPSILON": str(epsilon)}
-        sides = [("plain", plain_environment), ("recorded", recorded_environment)]
-        times = {}
-        for side, environment in sides if pair % 2 else reversed(sides):
-            times[side] = timed(command, environment)
+        sides = [("base", base(store)), ("subject", subject(store))]
+        times = {name: timed(*side) for name, side in (sides if pair % 2 else reversed(sides))}
         checkpoints = checkpoints_of(store)
         shutil.rmtree(store)
         if pair > 0:
-            ratios.append(times["recorded"] / times["plain"])
-            plain_times.append(times["plain"])
+            ratios.append(times["subject"] / times["base"])
+            base_times.append(times["base"])
     mean = statistics.mean(ratios)
-    bound = mean + T[len(ratios) - 2] * statistics.stdev(ratios) / math.sqrt(len(ratios))
+    margin = T[len(ratios) - 2] * statistics.stdev(ratios) / math.sqrt(len(ratios))
     quartiles = statistics.quantiles(ratios, n=4)
-    return {"epsilon": epsilon, "pairs": len(ratios), "plain_seconds": statistics.median(plain_times),
-            "median": statistics.median(ratios), "quartiles": [quartiles[0], quartiles[2]], "mean": mean,
-            "bound_95": bound, "kept": bound < 1 + epsilon, "checkpoints": checkpoints}
+    return {"pairs": len(ratios), "base_seconds": statistics.median(base_times), "median": statistics.median(ratios),
+            "quartiles": [quartiles[0], quartiles[2]], "mean": mean, "interval_95": [mean - margin, mean + margin],
+            "checkpoints": checkpoints}
+
+
+def plain(command):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("FLOR_")} | QUIET
+    return lambda store: (command, environment)
+
+
+def recorded(command, epsilon):
+    _, environment = plain(command)("")
+    return lambda store: (command, environment | {"FLOR_RECORD": "1", "FLOR_STORE": store,
+                                                  "FLOR_EPSILON": str(epsilon)})
+
+
+HEAD = f"{'against':>14} {'pairs':>5} {'base s':>7} {'median':>7} {'quartiles':>15} {'95 % interval':>15} " \
+       f"{'limit':>7} {'checkpoints':>11}"
+
+
+def line(against, row, limit):
+    return f"{against:>14} {row['pairs']:>5} {row['base_seconds']:>7.2f} {row['median']:>7.4f} " \
+           f"{row['quartiles'][0]:>7.4f} {row['quartiles'][1]:>7.4f} {row['interval_95'][0]:>7.4f} " \
+           f"{row['interval_95'][1]:>7.4f} {limit:>7} {row['checkpoints']:>11}"
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--pairs", type=int, default=15, choices=range(2, 31), metavar="2…30")
     parser.add_argument("--epsilon", type=float, action="append")
+    parser.add_argument("--without")
     parser.add_argument("--json")
     parser.add_argument("program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     asked = parser.parse_args()
+    command = [asked.program] + asked.arguments
     rows = []
-    print(f"{'epsilon':>8} {'pairs':>5} {'plain s':>8} {'median':>7} {'quartiles':>15} {'95 % bound':>10} "
-          f"{'1 + eps':>8} {'checkpoints':>11}")
-    for epsilon in asked.epsilon or [0.01, 0.0667, 0.2]:
-        row = measure([asked.program] + asked.arguments, epsilon, asked.pairs)
-        rows.append({"program": os.path.basename(asked.program), **row})
-        print(f"{epsilon:>8} {row['pairs']:>5} {row['plain_seconds']:>8.2f} {row['median']:>7.4f} "
-              f"{row['quartiles'][0]:>7.4f} {row['quartiles'][1]:>7.4f} {row['bound_95']:>10.4f} "
-              f"{1 + epsilon:>8.4f} {row['checkpoints']:>11}", flush=True)
+
+    def report(against, base, subject, limit, **facts):
+        row = measure(base, subject, asked.pairs)
+        rows.append({"program": os.path.basename(asked.program), **facts, **row})
+        print(line(against, row, limit), flush=True)
+
+    print(HEAD, flush=True)
+    if asked.without:
+        report("without", plain([asked.without] + asked.arguments), plain(command), "")
+    else:
+        for epsilon in asked.epsilon or [0.01, 0.0667, 0.2]:
+            report(f"eps {epsilon}", plain(command), recorded(command, epsilon), f"{1 + epsilon:.4f}", epsilon=epsilon)
     if asked.json:
         with open(asked.json, "w") as file:
             json.dump(rows, file, indent=1)

@@ -21,30 +21,30 @@ const std::array<Row, kOptionCount> kTable{{
      nullptr},
     {"flor-epsilon", "E",
      "with --flor-record: may cost at most this share of the time without (default 0.0667)", "FLOR_EPSILON",
-     checkEpsilon},
+     check_epsilon},
     {"flor-store", "DIR",
      "the directory of the runs, absolute, seen by all nodes (default $FLOR_STORE, else ~/.flor)",
-     "FLOR_STORE", checkStoreName},
-    {"flor-name", "NAME", "with --flor-record: a label for the run, unused so far", "FLOR_NAME", checkLabel},
+     "FLOR_STORE", check_store_name},
+    {"flor-name", "NAME", "with --flor-record: a label for the run, unused so far", "FLOR_NAME", check_label},
     {"flor-arg", "NAME=VALUE", "a hyper-parameter for flor::arg; may be given several times", "FLOR_ARGS",
-     checkArgument},
+     check_argument},
     {"flor-replay", "RUN", "be a worker of a replay of RUN (id or label) or of RUN/REPLAY; every task is one",
-     "FLOR_REPLAY", checkReplay},
+     "FLOR_REPLAY", check_replay},
     {"flor-probe", "WHICH",
      "with --flor-replay: blocks that execute: auto, none, all or BLOCK,... (default auto)", "FLOR_PROBE",
-     checkProbe},
+     check_probe},
     {"flor-epochs", "A:B", "with --flor-replay: only the main loop's iterations A to B-1", "FLOR_EPOCHS",
-     checkEpochs},
+     check_epochs},
 }};
 
 // Never destroyed: srun runs slurm_spank_exit from an exit handler, which is older than the statics and so
 // runs after their destructors.
-Options& mutableOptions() {
+Options& mutable_options() {
   static auto& options = *new Options;
   return options;
 }
 
-Problem problemWith(Option option, const std::string& value) {
+Problem problem_with(Option option, const std::string& value) {
   const Options& given = options();
   if ((option == kRecord && given.has(kReplay)) || (option == kReplay && given.has(kRecord))) {
     return "cannot go with the other of --flor-record and --flor-replay (set for the job, perhaps); give "
@@ -57,18 +57,18 @@ Problem problemWith(Option option, const std::string& value) {
 // Slurm calls it for each option given, on 22.05 twice in slurmstepd; an option without an argument comes
 // with NULL, then with "". In the user's commands a negative result refuses the command, also when the plugin
 // is `optional`.
-int optionGiven(int number, const char* argument, int remote) noexcept try {
+int option_given(int number, const char* argument, int remote) noexcept try {
   const auto option = static_cast<Option>(number);
   const std::string value = kTable[option].argument != nullptr && argument != nullptr ? argument : "1";
   if (remote == 0) {
-    const Problem problem = problemWith(option, value);
+    const Problem problem = problem_with(option, value);
     if (!problem.empty()) {
       const std::string shown = kTable[option].argument != nullptr ? "=" + value : "";
       slurm_error("flor: --%s%s: %s", kTable[option].name, shown.c_str(), problem.c_str());
       return -1;
     }
   }
-  Options& given = mutableOptions();
+  Options& given = mutable_options();
   if (option == kArg) given.arguments.push_back(value);
   given.value[option] = value;
   return 0;
@@ -79,14 +79,14 @@ int optionGiven(int number, const char* argument, int remote) noexcept try {
 }  // namespace
 
 const Options& options() {
-  return mutableOptions();
+  return mutable_options();
 }
 
-const char* variableOf(Option option) {
+const char* variable_of(Option option) {
   return kTable[option].variable;
 }
 
-int registerOptions(spank_t spank) {
+int register_options(spank_t spank) {
   for (int option = 0; option < kOptionCount; ++option) {
     const Row& row = kTable[option];
     // spank.h has no const; Slurm copies the strings.
@@ -95,14 +95,14 @@ int registerOptions(spank_t spank) {
                        const_cast<char*>(row.help),
                        row.argument != nullptr ? 1 : 0,
                        option,
-                       optionGiven};
+                       option_given};
     const spank_err_t error = spank_option_register(spank, &entry);
     if (error != ESPANK_SUCCESS) slurm_error("flor: no option --%s: %s", row.name, spank_strerror(error));
   }
   return 0;
 }
 
-void adoptFromEnvironment(const Environment& environment) {
+void adopt_from_environment(const Environment& environment) {
   for (int option = 0; option < kOptionCount; ++option) {
     const Row& row = kTable[option];
     std::string variable = "SLURM_SPANK__SLURM_SPANK_OPTION_flor_" + std::string(row.name);
@@ -110,11 +110,11 @@ void adoptFromEnvironment(const Environment& environment) {
     const std::string value = environment(variable.c_str());
     // "(null)" stands for an option without an argument. Checked again: not only sbatch writes environments.
     const bool good = !value.empty() && (row.validate == nullptr || row.validate(value).empty());
-    if (good) optionGiven(option, value.c_str(), 1);
+    if (good) option_given(option, value.c_str(), 1);
   }
 }
 
-std::string mergeArguments(const std::string& text, const std::vector<std::string>& added) {
+std::string merge_arguments(const std::string& text, const std::vector<std::string>& added) {
   std::vector<std::string> lines;
   std::istringstream input(text);
   for (std::string line; std::getline(input, line);) lines.push_back(std::move(line));

@@ -16,7 +16,7 @@ enum Option { kRecord, kEpsilon, kStore, kName, kArg, kReplay, kProbe, kEpochs, 
 struct Options {
   std::array<std::optional<std::string>, kOptionCount> value;
   // Every --flor-arg in order; value[kArg] is only the last. On the node only the last is known: see
-  // carryArguments.
+  // carry_arguments.
   std::vector<std::string> arguments;
 
   bool has(Option option) const { return value[option].has_value(); }
@@ -26,17 +26,17 @@ struct Options {
 const Options& options();
 
 // The environment variable that an option becomes, e.g. FLOR_EPSILON.
-const char* variableOf(Option option);
+const char* variable_of(Option option);
 
 // Makes the options known to Slurm. To be called from slurm_spank_init in every context: the static table of
 // spank.h is ignored by sbatch and salloc.
-int registerOptions(spank_t spank);
+int register_options(spank_t spank);
 
 // Takes the options from a batch script's environment. Under --export=NONE or NIL Slurm does not call back
 // for them in the batch step (22.05, tried), though their variables are there.
-void adoptFromEnvironment(const Environment& environment);
+void adopt_from_environment(const Environment& environment);
 
 // `text` (lines NAME=VALUE) with `added` behind it, each name once: the last wins.
-std::string mergeArguments(const std::string& text, const std::vector<std::string>& added);
+std::string merge_arguments(const std::string& text, const std::vector<std::string>& added);
 
 }  // namespace flor::spank

@@ -27,27 +27,27 @@ extern "C" {
 SPANK_PLUGIN(flor, 1)
 
 int slurm_spank_init(spank_t spank, int, char**) {
-  return guarded([&] { return flor::spank::registerOptions(spank); });
+  return guarded([&] { return flor::spank::register_options(spank); });
 }
 
 int slurm_spank_init_post_opt(spank_t spank, int, char**) {
   const spank_context_t context = spank_context();
   if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR) return 0;
-  return guarded([&] { return flor::spank::carryArguments(spank); });
+  return guarded([&] { return flor::spank::carry_arguments(spank); });
 }
 
 int slurm_spank_local_user_init(spank_t spank, int, char**) {
-  return guarded([&] { return flor::spank::stepCreated(spank); });
+  return guarded([&] { return flor::spank::step_created(spank); });
 }
 
 int slurm_spank_task_init(spank_t spank, int, char**) {
-  return guarded([&] { return flor::spank::taskInit(spank); });
+  return guarded([&] { return flor::spank::task_init(spank); });
 }
 
 int slurm_spank_exit(spank_t, int, char**) {
   // No question for the context: on 22.05 it is unknown by now. Only an srun that created a step has
   // something to do.
-  return guarded([] { return flor::spank::stepEnded(); });
+  return guarded([] { return flor::spank::step_ended(); });
 }
 
 }  // extern "C"

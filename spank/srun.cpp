@@ -15,13 +15,13 @@
 namespace flor::spank {
 namespace {
 
-std::string environmentValue(const char* name) {
+std::string environment_value(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
 // The launch that this srun records; empty if it does not. Never destroyed, as the options (options.cpp).
-std::string& recordedLaunch() {
+std::string& recorded_launch() {
   static auto& launch = *new std::string;
   return launch;
 }
@@ -32,36 +32,36 @@ bool exists(const std::string& path) {
 
 }  // namespace
 
-int carryArguments(spank_t spank) {
+int carry_arguments(spank_t spank) {
   const auto& given = options().arguments;
   if (given.empty()) return 0;
   // What the job was submitted with comes first, so that the step's own win.
-  const std::string all = mergeArguments(environmentValue(kCarriedArguments), given);
+  const std::string all = merge_arguments(environment_value(kCarriedArguments), given);
   if (spank_context() == S_CTX_LOCAL) return setenv(kCarriedArguments, all.c_str(), 1);
   spank_job_control_setenv(spank, "FLOR_ARGS", all.c_str(), 1);
   return 0;
 }
 
-int stepCreated(spank_t spank) {
+int step_created(spank_t spank) {
   std::uint32_t job = 0;
   std::uint32_t step = 0;
   if (!options().has(kRecord) || spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS ||
       spank_get_item(spank, S_JOB_STEPID, &step) != ESPANK_SUCCESS) {
     return 0;
   }
-  recordedLaunch() = launchId(job, step, std::getenv("SLURM_RESTART_COUNT"));
+  recorded_launch() = launch_id(job, step, std::getenv("SLURM_RESTART_COUNT"));
   return 0;
 }
 
-int stepEnded() {
-  const std::string& launch = recordedLaunch();
+int step_ended() {
+  const std::string& launch = recorded_launch();
   if (launch.empty()) return 0;
-  const Store store = resolveStore(options().value[kStore], environmentValue);
+  const Store store = resolve_store(options().value[kStore], environment_value);
   // Not there: the step never began, was refused, or its store is not visible from here. Then nothing can be
   // said.
-  const std::string begun = begunFile(store.path, launch);
+  const std::string begun = begun_file(store.path, launch);
   if (!exists(begun)) return 0;
-  if (!exists(launchFile(store.path, launch))) {
+  if (!exists(launch_file(store.path, launch))) {
     std::fprintf(stderr,
                  "flor: warning: step %s recorded nothing: the program never reached a flor::loop; build it "
                  "with libflor "

@@ -11,12 +11,12 @@ constexpr const char* kCarriedArguments = "SLURM_SPANK_FLOR_ARGS";
 
 // srun, sbatch and salloc, after the options: Slurm takes only the last --flor-arg to the node; this takes
 // all.
-int carryArguments(spank_t spank);
+int carry_arguments(spank_t spank);
 
 // srun, when the step has its number and before it starts.
-int stepCreated(spank_t spank);
+int step_created(spank_t spank);
 
 // srun, when all tasks have ended: warns if the step was to be recorded and recorded nothing.
-int stepEnded();
+int step_ended();
 
 }  // namespace flor::spank

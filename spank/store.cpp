@@ -23,7 +23,7 @@ std::string trimmed(const std::string& text) {
 }
 
 // The key `store` of a flor.conf; empty if there is none.
-std::string configuredStore(const std::string& file) {
+std::string configured_store(const std::string& file) {
   std::ifstream input(file);
   for (std::string line; std::getline(input, line);) {
     const auto equals = line.find('=');
@@ -33,7 +33,7 @@ std::string configuredStore(const std::string& file) {
   return "";
 }
 
-std::string homeOf(const Environment& environment) {
+std::string home_of(const Environment& environment) {
   std::string home = environment("HOME");
   if (!home.empty()) return home;
   // srun --export=NONE leaves no HOME.
@@ -45,7 +45,7 @@ std::string homeOf(const Environment& environment) {
 }
 
 std::string absolute(const std::string& path, const Environment& environment) {
-  if (path == "~" || path.rfind("~/", 0) == 0) return homeOf(environment).append(path, 1);
+  if (path == "~" || path.rfind("~/", 0) == 0) return home_of(environment).append(path, 1);
   if (path[0] == '/') return path;
   std::array<char, 4096> here{};
   return getcwd(here.data(), here.size()) == nullptr ? path : std::string(here.data()) + "/" + path;
@@ -55,7 +55,7 @@ std::string named(const Store& store) {
   return "store " + store.path + " (" + store.origin + ")";
 }
 
-std::string linkTarget(const std::string& path) {
+std::string link_target(const std::string& path) {
   std::array<char, 4096> buffer{};
   const ssize_t size = readlink(path.c_str(), buffer.data(), buffer.size());
   if (size <= 0) return "";
@@ -63,24 +63,24 @@ std::string linkTarget(const std::string& path) {
   return target.substr(target.rfind('/') + 1);
 }
 
-std::string labelPath(const Store& store, uid_t user, const std::string& label) {
+std::string label_path(const Store& store, uid_t user, const std::string& label) {
   return store.path + "/.names/" + std::to_string(user) + "/" + label;
 }
 
 // The last number of JOB.STEP.RESTART.
-long restartOf(const std::string& launch) {
+long restart_of(const std::string& launch) {
   return std::strtol(launch.c_str() + launch.rfind('.') + 1, nullptr, 10);
 }
 
 // Did the same job record the run before it was requeued, in whichever step?
-bool recordedByEarlierAttempt(const Store& store, const std::string& run, const std::string& launch) {
+bool recorded_by_earlier_attempt(const Store& store, const std::string& run, const std::string& launch) {
   const std::string job = launch.substr(0, launch.find('.') + 1);
   const std::string folder = store.path + "/.launches/";
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
-  if (restartOf(launch) == 0 || directory == nullptr) return false;
+  if (restart_of(launch) == 0 || directory == nullptr) return false;
   while (const dirent* entry = readdir(directory.get())) {
     const std::string name = entry->d_name;
-    if (name.rfind(job, 0) != 0 || restartOf(name) >= restartOf(launch)) continue;
+    if (name.rfind(job, 0) != 0 || restart_of(name) >= restart_of(launch)) continue;
     std::string recorded;
     std::getline(std::ifstream(std::string(folder).append(name)), recorded);
     if (trimmed(recorded) == run) return true;
@@ -90,20 +90,20 @@ bool recordedByEarlierAttempt(const Store& store, const std::string& run, const 
 
 }  // namespace
 
-Store resolveStore(const std::optional<std::string>& flag, const Environment& environment) {
+Store resolve_store(const std::optional<std::string>& flag, const Environment& environment) {
   if (flag) return {absolute(*flag, environment), "--flor-store"};
   std::string path = environment("FLOR_STORE");
   if (!path.empty()) return {absolute(path, environment), "FLOR_STORE"};
   std::string config = environment("XDG_CONFIG_HOME");
-  if (config.empty()) config = homeOf(environment) + "/.config";
+  if (config.empty()) config = home_of(environment) + "/.config";
   for (const std::string& file : {config + "/flor/flor.conf", std::string("/etc/flor/flor.conf")}) {
-    path = configuredStore(file);
+    path = configured_store(file);
     if (!path.empty()) return {absolute(path, environment), file};
   }
-  return {homeOf(environment) + "/.flor", "the default"};
+  return {home_of(environment) + "/.flor", "the default"};
 }
 
-Problem createStore(const Store& store) {
+Problem create_store(const Store& store) {
   if (mkdir(store.path.c_str(), 0777) == 0) return "";
   const int error = errno;
   struct stat status {};
@@ -118,7 +118,7 @@ Problem createStore(const Store& store) {
   return named(store) + " cannot be created: " + std::strerror(error) + "; choose another with --flor-store";
 }
 
-Problem writeFile(const std::string& path) {
+Problem write_file(const std::string& path) {
   const std::array<char, 4096> block{};
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) return std::strerror(errno);
@@ -138,30 +138,31 @@ Problem writeFile(const std::string& path) {
   return error == 0 ? "" : std::strerror(error);
 }
 
-Problem checkWritable(const Store& store) {
+Problem check_writable(const Store& store) {
   const std::string path = store.path + "/.writable.tmp." + std::to_string(getpid());
-  const Problem problem = writeFile(path);
+  const Problem problem = write_file(path);
   unlink(path.c_str());
   return problem.empty()
              ? ""
              : named(store) + " cannot be written: " + problem + "; choose another with --flor-store";
 }
 
-Problem checkLabelFree(const Store& store, uid_t user, const std::string& label, const std::string& launch) {
-  const std::string run = linkTarget(labelPath(store, user, label));
-  if (run.empty() || recordedByEarlierAttempt(store, run, launch)) return "";
+Problem check_label_free(const Store& store, uid_t user, const std::string& label,
+                         const std::string& launch) {
+  const std::string run = link_target(label_path(store, user, label));
+  if (run.empty() || recorded_by_earlier_attempt(store, run, launch)) return "";
   return "--flor-name=" + label + ": already the name of run " + run + " in " + named(store) +
          "; choose another name";
 }
 
-std::string resolveReplay(const Store& store, uid_t user, const std::string& replay) {
+std::string resolve_replay(const Store& store, uid_t user, const std::string& replay) {
   const auto slash = replay.find('/');
   const std::string rest = slash == std::string::npos ? "" : replay.substr(slash);
   std::string run = replay.substr(0, slash);
   const auto exists = [&] { return access((store.path + "/" + run + "/run.json").c_str(), R_OK) == 0; };
   if (exists()) return run + rest;
-  run = linkTarget(labelPath(store, user, run));
-  return isId(run) && exists() ? run + rest : "";
+  run = link_target(label_path(store, user, run));
+  return is_id(run) && exists() ? run + rest : "";
 }
 
 }  // namespace flor::spank

@@ -20,23 +20,23 @@ struct Store {
 
 // Which store is meant: the flag, else FLOR_STORE, else `store` in the user's flor.conf, then the system's,
 // else ~/.flor. The path is absolute.
-Store resolveStore(const std::optional<std::string>& flag, const Environment& environment);
+Store resolve_store(const std::optional<std::string>& flag, const Environment& environment);
 
 // Creates the store if only its last component is missing.
-Problem createStore(const Store& store);
+Problem create_store(const Store& store);
 
 // Writes `path`, really, down to the disk: a full disk refuses only what has bytes.
-Problem writeFile(const std::string& path);
+Problem write_file(const std::string& path);
 
 // Can files be written in the store? Tries.
-Problem checkWritable(const Store& store);
+Problem check_writable(const Store& store);
 
 // Is the label free? An earlier attempt of the job of `launch` may have it: a requeued job is no second
 // recording.
-Problem checkLabelFree(const Store& store, uid_t user, const std::string& label, const std::string& launch);
+Problem check_label_free(const Store& store, uid_t user, const std::string& label, const std::string& launch);
 
 // Resolves RUN or RUN/REPLAY, RUN an id or a label of the user, to one with an id. Empty if there is no such
 // run.
-std::string resolveReplay(const Store& store, uid_t user, const std::string& replay);
+std::string resolve_replay(const Store& store, uid_t user, const std::string& replay);
 
 }  // namespace flor::spank

@@ -21,7 +21,7 @@ namespace flor::spank {
 namespace {
 
 // The task's environment, not slurmstepd's. Of any length, which spank_getenv and its buffer are not.
-std::string taskVariable(spank_t spank, const char* name) {
+std::string task_variable(spank_t spank, const char* name) {
   char** entries = nullptr;
   if (spank_get_item(spank, S_JOB_ENV, &entries) != ESPANK_SUCCESS || entries == nullptr) return "";
   const std::string prefix = std::string(name) + "=";
@@ -49,16 +49,16 @@ struct Task {
   bool batch;
 };
 
-Problem prepareRecording(const Task& task) {
+Problem prepare_recording(const Task& task) {
   // In the batch step, which is one process, the count is that of the job.
   if (!task.batch && number(task.spank, S_JOB_TOTAL_TASK_COUNT, 1) > 1) {
     return "--flor-record: a step of several tasks cannot be recorded yet; use one task (srun -n1), or give "
            "the flag only to the srun that trains";
   }
-  Problem problem = createStore(task.store);
-  if (problem.empty()) problem = checkWritable(task.store);
+  Problem problem = create_store(task.store);
+  if (problem.empty()) problem = check_writable(task.store);
   const auto& label = options().value[kName];
-  if (problem.empty() && label) problem = checkLabelFree(task.store, geteuid(), *label, task.launch);
+  if (problem.empty() && label) problem = check_label_free(task.store, geteuid(), *label, task.launch);
   if (!problem.empty()) return problem;
 
   set(task.spank, "FLOR_RECORD", "1");
@@ -71,19 +71,19 @@ Problem prepareRecording(const Task& task) {
   if (!task.batch) {
     // For srun's warning only: a failure here is no reason not to train.
     mkdir((task.store.path + "/.launches").c_str(), 0777);
-    writeFile(begunFile(task.store.path, task.launch));
+    write_file(begun_file(task.store.path, task.launch));
   }
   return "";
 }
 
-Problem prepareReplay(const Task& task) {
+Problem prepare_replay(const Task& task) {
   const std::string& asked = *options().value[kReplay];
-  const std::string replay = resolveReplay(task.store, geteuid(), asked);
+  const std::string replay = resolve_replay(task.store, geteuid(), asked);
   if (replay.empty()) {
     return "--flor-replay=" + asked + ": no such run in store " + task.store.path + " (" + task.store.origin +
            "); `flor runs` lists the runs";
   }
-  Problem problem = checkWritable(task.store);
+  Problem problem = check_writable(task.store);
   if (!problem.empty()) return problem;
   set(task.spank, "FLOR_REPLAY", replay);
   spank_unsetenv(task.spank, "FLOR_RECORD");
@@ -100,30 +100,30 @@ Problem prepareReplay(const Task& task) {
 
 }  // namespace
 
-int taskInit(spank_t spank) {
+int task_init(spank_t spank) {
   const std::uint32_t step = number(spank, S_JOB_STEPID, 0);
   if (step == kExternStep || step == kInteractiveStep) return 0;
-  const auto environment = [spank](const char* name) { return taskVariable(spank, name); };
-  if (step == kBatchStep) adoptFromEnvironment(environment);
+  const auto environment = [spank](const char* name) { return task_variable(spank, name); };
+  if (step == kBatchStep) adopt_from_environment(environment);
   const Options& given = options();
 
   for (const Option option : {kEpsilon, kName, kProbe, kEpochs}) {
-    if (given.has(option)) set(spank, variableOf(option), *given.value[option]);
+    if (given.has(option)) set(spank, variable_of(option), *given.value[option]);
   }
   if (given.has(kArg)) {
-    const std::string carried = mergeArguments(environment(kCarriedArguments), given.arguments);
-    set(spank, variableOf(kArg), mergeArguments(environment(variableOf(kArg)) + "\n" + carried, {}));
+    const std::string carried = merge_arguments(environment(kCarriedArguments), given.arguments);
+    set(spank, variable_of(kArg), merge_arguments(environment(variable_of(kArg)) + "\n" + carried, {}));
   }
   if (!given.has(kRecord) && !given.has(kReplay) && !given.has(kStore)) return 0;
 
-  const Store store = resolveStore(given.value[kStore], environment);
-  set(spank, variableOf(kStore), store.path);
+  const Store store = resolve_store(given.value[kStore], environment);
+  set(spank, variable_of(kStore), store.path);
   const std::string launch =
-      launchId(number(spank, S_JOB_ID, 0), step, environment("SLURM_RESTART_COUNT").c_str());
+      launch_id(number(spank, S_JOB_ID, 0), step, environment("SLURM_RESTART_COUNT").c_str());
   const Task task{spank, store, launch, step == kBatchStep};
   Problem problem;
-  if (given.has(kRecord)) problem = prepareRecording(task);
-  if (given.has(kReplay)) problem = prepareReplay(task);
+  if (given.has(kRecord)) problem = prepare_recording(task);
+  if (given.has(kReplay)) problem = prepare_replay(task);
   if (!problem.empty()) refuse(spank, problem);
   return 0;
 }

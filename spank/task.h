@@ -6,6 +6,6 @@ namespace flor::spank {
 
 // The forked child of slurmstepd that is about to become the task, as the user: checks that what was asked
 // for can be had, and sets the task's environment. Ends the process where it cannot.
-int taskInit(spank_t spank);
+int task_init(spank_t spank);
 
 }  // namespace flor::spank

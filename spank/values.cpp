@@ -7,12 +7,12 @@
 namespace flor::spank {
 namespace {
 
-bool isAlphanumeric(char c) {
+bool is_alphanumeric(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-bool isWord(const std::string& text) {
-  const auto fits = [](char c) { return isAlphanumeric(c) || c == '.' || c == '_' || c == '-'; };
+bool is_word(const std::string& text) {
+  const auto fits = [](char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; };
   return !text.empty() && std::all_of(text.begin(), text.end(), fits);
 }
 
@@ -26,53 +26,53 @@ bool parse(const std::string& text, Number& number) {
 
 }  // namespace
 
-bool isId(const std::string& text) {
-  return isWord(text) && isAlphanumeric(text[0]) && text.size() <= 128;
+bool is_id(const std::string& text) {
+  return is_word(text) && is_alphanumeric(text[0]) && text.size() <= 128;
 }
 
-Problem checkEpsilon(const std::string& value) {
+Problem check_epsilon(const std::string& value) {
   double epsilon = 0;
   if (parse(value, epsilon) && std::isfinite(epsilon) && epsilon > 0) return "";
   return "not a number above 0; give a share of the training time such as 0.0667";
 }
 
-Problem checkStoreName(const std::string& value) {
+Problem check_store_name(const std::string& value) {
   if (!value.empty() && (value[0] == '/' || value == "~" || value.rfind("~/", 0) == 0)) return "";
   // Relative to what? The directories of srun, of the batch script and of the task may be three.
   return "not an absolute path; give the whole path of a directory that all nodes see";
 }
 
-Problem checkLabel(const std::string& value) {
-  return isId(value) ? ""
-                     : "not a name; use letters, digits, '.', '_' and '-', 128 at most, the first no sign";
+Problem check_label(const std::string& value) {
+  return is_id(value) ? ""
+                      : "not a name; use letters, digits, '.', '_' and '-', 128 at most, the first no sign";
 }
 
-Problem checkArgument(const std::string& value) {
+Problem check_argument(const std::string& value) {
   const auto equals = value.find('=');
-  if (equals == std::string::npos || !isWord(value.substr(0, equals)))
+  if (equals == std::string::npos || !is_word(value.substr(0, equals)))
     return "not NAME=VALUE; for example lr=0.1";
   return value.find('\n') == std::string::npos ? "" : "a value cannot hold a line break";
 }
 
-Problem checkReplay(const std::string& value) {
+Problem check_replay(const std::string& value) {
   const auto slash = value.find('/');
-  if (isId(value.substr(0, slash)) && (slash == std::string::npos || isId(value.substr(slash + 1))))
+  if (is_id(value.substr(0, slash)) && (slash == std::string::npos || is_id(value.substr(slash + 1))))
     return "";
   return "not RUN or RUN/REPLAY; `flor runs` lists the runs";
 }
 
-Problem checkProbe(const std::string& value) {
+Problem check_probe(const std::string& value) {
   std::size_t begin = 0;
   while (true) {
     const auto comma = value.find(',', begin);
-    if (!isWord(value.substr(begin, comma - begin)))
+    if (!is_word(value.substr(begin, comma - begin)))
       return "not auto, none, all or names of blocks such as train,eval";
     if (comma == std::string::npos) return "";
     begin = comma + 1;
   }
 }
 
-Problem checkEpochs(const std::string& value) {
+Problem check_epochs(const std::string& value) {
   const auto colon = value.find(':');
   long long first = 0;
   long long end = 0;

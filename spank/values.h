@@ -8,15 +8,15 @@ namespace flor::spank {
 using Problem = std::string;
 
 // [A-Za-z0-9][A-Za-z0-9._-]{0,127}: the only thing that is ever joined to a path (docs/formats.md).
-bool isId(const std::string& text);
+bool is_id(const std::string& text);
 
 // Of the options' values alone.
-Problem checkEpsilon(const std::string& value);
-Problem checkStoreName(const std::string& value);
-Problem checkLabel(const std::string& value);
-Problem checkArgument(const std::string& value);
-Problem checkReplay(const std::string& value);
-Problem checkProbe(const std::string& value);
-Problem checkEpochs(const std::string& value);
+Problem check_epsilon(const std::string& value);
+Problem check_store_name(const std::string& value);
+Problem check_label(const std::string& value);
+Problem check_argument(const std::string& value);
+Problem check_replay(const std::string& value);
+Problem check_probe(const std::string& value);
+Problem check_epochs(const std::string& value);
 
 }  // namespace flor::spank

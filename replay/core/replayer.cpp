@@ -9,6 +9,7 @@
 #include "core/checkpoint.h"
 #include "core/error.h"
 #include "core/guards.h"
+#include "core/mismatch.h"
 #include "core/record_index.h"
 #include "core/session.h"
 #include "core/unit_log.h"
@@ -119,18 +120,9 @@ void Replayer::enter_loop(const LoopSpec& loop) {
 }
 
 void Replayer::enter_main(const LoopSpec& loop) {
-  const RecordedLoop& recorded = main();
-  if (recorded.range != loop.range ||
-      (loop.range && (recorded.begin != loop.begin || recorded.end != loop.end))) {
-    auto span = [](bool range, int64_t begin, int64_t end) {
-      return range ? std::to_string(begin) + ":" + std::to_string(end) : std::string("a container");
-    };
-    worker_->fail("loop " + recorded.name + " runs over " + span(loop.range, loop.begin, loop.end) +
-                  " here, and over " + span(recorded.range, recorded.begin, recorded.end) +
-                  " in the record; replay with the arguments of the recorded command");
-  }
+  if (const auto why = mismatch(main(), loop)) worker_->fail(*why);
   if (plan().complete && guards_.empty()) {
-    worker_->fail("the recorded program had flor::checkpointing in front of loop " + recorded.name +
+    worker_->fail("the recorded program had flor::checkpointing in front of loop " + main().name +
                   ", this one has not; put it back");
   }
   require_same_environment();
@@ -143,14 +135,7 @@ void Replayer::require_same_environment() {
   const auto& recorded = record_->manifest().environment;
   frontend_.apply(recorded);
   const auto live = frontend_.environment();
-  std::string differences;
-  for (const auto& [key, value] : recorded) {
-    auto here = live.find(key);
-    const std::string found = here == live.end() ? "" : here->second;
-    if (found != value)
-      differences +=
-          (differences.empty() ? "" : ", ") + key + " is '" + found + "', recorded '" + value + "'";
-  }
+  const std::string differences = mismatch(recorded, live);
   if (differences.empty() || plan().any_device) {
     worker_->introduce(live);
     return;

@@ -67,6 +67,10 @@ int main(int argc, char** argv) {
     return parse_and_run(app, outcome, argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
     return app.exit(asked);
+  } catch (const CLI::ExtrasError&) {  // its own text has the words in another order
+    std::cerr << "flor: not expected: " << one_line(CLI::detail::join(app.remaining(true), " "))
+              << " (see flor --help)\n";
+    return flor::commands::kUsage;
   } catch (const CLI::ParseError& problem) {
     std::cerr << "flor: " << one_line(problem.what()) << " (see flor --help)\n";
     return flor::commands::kUsage;

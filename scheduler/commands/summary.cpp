@@ -61,8 +61,8 @@ void add_time(std::vector<std::string>& lines, const core::Plan& plan, const res
   if (verdict.seconds <= 0) return;
   std::string line = "took " + shown_seconds(verdict.seconds);
   if (whole && plan.serial >= kWorthComparing) {
-    line += "; by the recorded times one worker alone would take " + shown_seconds(plan.serial) + ", " +
-            times(plan.serial / verdict.seconds) + " times as long";
+    line += "; by the recorded times one worker alone would take " + shown_seconds(plan.serial);
+    if (plan.serial > verdict.seconds) line += ", " + times(plan.serial / verdict.seconds) + " times as long";
     if (plan.bound > 0) {
       line += " (at best " + times(plan.serial / plan.bound) + " with " +
               counted(plan.segments.size(), "worker") + ")";

@@ -67,6 +67,16 @@ leftovers() {
   return 0
 }
 
+# The owner's agents on a node that no pid file names.
+agents_on_demand() {
+  local pid
+  for pid in $(leftovers); do
+    [[ $(cat "/proc/$pid/comm") == flor-agent && $(stat -c %u "/proc/$pid") == "$owner_uid" ]] &&
+      grep -qzxF "SLURMD_NODENAME=$1" "/proc/$pid/environ" && echo "$pid"
+  done 2>/dev/null
+  return 0
+}
+
 alive() {
   local pid
   for pid in "$@"; do

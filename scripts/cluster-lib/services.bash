@@ -94,12 +94,15 @@ agent_socket() {
 
 # The owner's agents; those of other users start on demand.
 start_agent() {
-  local agent=$build/bin/flor-agent socket settings
+  local agent=$build/bin/flor-agent socket settings on_demand
   if [[ ! -x $agent ]]; then
     [[ $1 != "${node_prefix}1" ]] || echo "cluster: $agent is not built: no agents for now; they start on demand" >&2
     return 0
   fi
   pid_of "flor-agent-$1" >/dev/null && return
+  # One that a job started on demand meanwhile makes room; its workers find the new one.
+  mapfile -t on_demand < <(agents_on_demand "$1")
+  end "${on_demand[@]}"
   socket=$(agent_socket "$1")
   settings=("SLURMD_NODENAME=$1" "FLOR_REDIS=redis://127.0.0.1:$redis_port" "SLURM_CONF=$SLURM_CONF"
     "HOME=$(getent passwd "$owner_uid" | cut -d: -f6)" "PATH=$build/bin:$PATH")

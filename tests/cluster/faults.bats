@@ -5,9 +5,7 @@ load helpers
 load training
 
 setup_file() {
-  use_cluster
-  export FLOR_STORE=$BATS_FILE_TMPDIR/store
-  cd "$BATS_FILE_TMPDIR"
+  use_cluster_and_store
   record main char_lm.complete
   reference main char_lm.complete.held
 }
@@ -112,9 +110,14 @@ unit_done() { [[ $(in_queue hexists "done" "$1") == 1 ]]; }
   until_true 15 renewed "$segment" "$before"
   [[ $(in_queue hget "seg:$segment" fence) == "$fence" ]]
   inside 3 "$held_pid"
+  next=$(agent_of "$held_pid")
   let_go 3
   finish_as_undisturbed
   [[ $(verdict "$replay" '.workers[] | select(.units | index(3)) | .worker') == "$worker" ]]
+  # `up` brings the node's own agent back, in the place of the one that the worker started.
+  "$cluster" up
+  "$cluster" status
+  gone "$next"
 }
 
 # renewed SEGMENT BEFORE: its lease ends later now.
@@ -124,7 +127,8 @@ renewed() {
   [[ -n $now && $now -gt $2 ]]
 }
 
-@test "flor replay killed and started again: it goes on with the same replay and the same workers" {
+# kill_flor_in_the_middle: five units are committed, a worker waits inside unit 3.
+kill_flor_in_the_middle() {
   hold 3
   start_replay main char_lm.complete.held
   held 3
@@ -132,6 +136,10 @@ renewed() {
   until_true 30 at_least_done 5
   kill -KILL "$flor_pid"
   until_true 5 gone "$flor_pid"
+}
+
+@test "flor replay killed and started again: it goes on with the same replay and the same workers" {
+  kill_flor_in_the_middle
   [[ ! -e $replay/verdict.json ]]
   first=$replay
   start_replay main char_lm.complete.held
@@ -144,13 +152,7 @@ renewed() {
 }
 
 @test "flor replay killed with all its workers and the queue: started again, it goes on from the store" {
-  hold 3
-  start_replay main char_lm.complete.held
-  held 3
-  inside 3 "$held_pid"
-  until_true 30 at_least_done 5
-  kill -KILL "$flor_pid"
-  until_true 5 gone "$flor_pid"
+  kill_flor_in_the_middle
   scancel -n flor-replay
   until_true 30 no_jobs
   redis flushall

@@ -4,9 +4,7 @@ load helpers
 load training
 
 setup_file() {
-  use_cluster
-  export FLOR_STORE=$BATS_FILE_TMPDIR/store
-  cd "$BATS_FILE_TMPDIR"
+  use_cluster_and_store
   record complete char_lm.complete
   record partial char_lm
 }

@@ -21,6 +21,13 @@ program() {
   return 1
 }
 
+# use_cluster_and_store: for setup_file; the store and what it records lie in the file's own folder.
+use_cluster_and_store() {
+  use_cluster
+  export FLOR_STORE=$BATS_FILE_TMPDIR/store
+  cd "$BATS_FILE_TMPDIR"
+}
+
 # record NAME PROGRAM [ARGUMENT…]: under srun, a checkpoint after every execution.
 record() {
   local name=$1 file
