@@ -69,7 +69,7 @@ Json to_json(const Plan& plan) {
           {"units", units},
           {"selected", {plan.selected.first, plan.selected.second}},
           {"segments", segments},
-          {"execute", {{"all", plan.execute_all}, {"blocks", plan.execute}}},
+          {"execute", {{"all", plan.execute_all}, {"blocks", plan.execute}, {"renamed", plan.renamed}}},
           {"any_device", plan.any_device},
           {"probes", probes},
           {"reasons", plan.reasons},
@@ -96,6 +96,7 @@ Plan plan_from(const Json& json, const std::string& file) {
   const Json execute = field<Json>(json, "execute", Json::object());
   plan.execute_all = field(execute, "all", true);
   plan.execute = field<std::set<std::string>>(execute, "blocks", {});
+  plan.renamed = field<std::map<std::string, std::string>>(execute, "renamed", {});
   plan.any_device = field(json, "any_device", false);
   for (const auto& probe : field<Json>(json, "probes", Json::array())) {
     plan.probes.push_back({field<std::string>(probe, "name", ""), field<std::string>(probe, "file", ""),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -42,12 +43,18 @@ struct Plan {
   UnitRange selected{0, 0};
   std::vector<UnitRange> segments;
   bool execute_all = false;
-  std::set<std::string> execute;  // blocks that execute
+  std::set<std::string> execute;               // blocks that execute, by their recorded names
+  std::map<std::string, std::string> renamed;  // blocks with a new name: that name → the recorded one
   bool any_device = false;
   std::vector<Probe> probes;
   std::vector<std::string> reasons;
   double bound = 0, makespan = 0, serial = 0;  // seconds, estimated
 
+  // The name under which the record has a block of the program.
+  std::string recorded_name(const std::string& block) const {
+    const auto at = renamed.find(block);
+    return at == renamed.end() ? block : at->second;
+  }
   bool executes(const std::string& block) const { return execute_all || execute.count(block) != 0; }
 };
 

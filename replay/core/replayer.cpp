@@ -286,7 +286,8 @@ bool Replayer::must_execute(const std::string& block) const {
 }
 
 bool Replayer::enter_block(const std::string& name, State& state) {
-  scope_.enter_block(clean_name(name));
+  const std::string block = clean_name(name);
+  scope_.enter_block(working() ? plan().recorded_name(block) : block);
   if (!working()) {
     blocks_.push_back({&state, true});
     return true;

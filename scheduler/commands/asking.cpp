@@ -113,6 +113,7 @@ Asked ask(const Request& request) {
   out.any_device = request.any_device;
   out.execute_all = probing.execution.all;
   out.execute = probing.execution.blocks;
+  out.renamed = probing.renamed;
   out.probes = probing.probes;
   out.reasons = probing.reasons;
   out.question = plan::digest_of({out.run, asked.manifest.attempt, probing.program, out.command, out.selected,

@@ -79,6 +79,7 @@ void compare(const core::RunDir& run, const core::Manifest& manifest, const fs::
   for (const auto& file : scan.files) present.push_back({file.path, file.text, file.newer_than_binary});
   const probes::Decision decision = probes::analyse(recorded, present, unresolved, scan.unresolved);
   out.execution = {decision.all, decision.blocks};
+  out.renamed = decision.renamed;
   out.reasons = decision.reasons;
   for (const auto& log : decision.logs) out.probes.push_back({log.name, log.file, log.line, log.block});
 }

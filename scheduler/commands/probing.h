@@ -17,6 +17,7 @@ namespace flor::commands {
 
 struct Probing {
   plan::Execution execution;
+  std::map<std::string, std::string> renamed;  // blocks with a new name: that name → the recorded one
   std::vector<core::Probe> probes;
   std::vector<std::string> reasons;            // one line each
   std::map<std::string, std::string> program;  // what the program is: digests by file

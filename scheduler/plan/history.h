@@ -55,7 +55,7 @@ History history_of(const core::Manifest& manifest, const std::vector<core::Json>
 // checkpoint is restored. A block inside a restored one costs nothing.
 struct Execution {
   bool all = true;
-  std::set<std::string> blocks;
+  std::set<std::string> blocks;  // by their recorded names
   bool executes(const std::string& block) const { return all || blocks.count(block) != 0; }
 };
 double seconds_of(const Iteration& iteration, const Execution& execution);

@@ -64,6 +64,16 @@ void Answer::everything(const std::string& where, const std::string& why) {
   say(where, why + ": every block executes");
 }
 
+Decision Answer::take() {
+  std::set<std::string> blocks;
+  for (const auto& name : decision_.blocks) {
+    const auto at = decision_.renamed.find(name);
+    blocks.insert(at == decision_.renamed.end() ? name : at->second);
+  }
+  decision_.blocks = std::move(blocks);
+  return std::move(decision_);
+}
+
 Judge::Judge(const Program& recorded, const Program& present, const Source& before, const Source& after,
              Answer* answer)
     : recorded_(recorded), present_(present), before_(before), after_(after), answer_(*answer) {
@@ -302,9 +312,9 @@ void Judge::renamed(const Edit& edit) {
     return answer_.everything(where(edit.line),
                               "block " + before + " is now called " + after + ", a name in use");
   }
+  answer_.renamed(after, before);
   answer_.execute(after);
-  answer_.say(where(edit.line),
-              "block " + before + " is now called " + after + " and has no checkpoint: it executes");
+  answer_.say(where(edit.line), "block " + before + " is now called " + after + ": it executes");
 }
 
 }  // namespace flor::probes

@@ -20,9 +20,12 @@ class Answer {
   // "WHERE: WHY: every block executes"
   void everything(const std::string& where, const std::string& why);
   void execute(const std::string& block) { decision_.blocks.insert(block); }
+  void renamed(const std::string& present, const std::string& recorded) {
+    decision_.renamed[present] = recorded;
+  }
   void say(const std::string& where, const std::string& what);
   void log(AddedLog log) { decision_.logs.push_back(std::move(log)); }
-  Decision take() { return std::move(decision_); }
+  Decision take();
 
  private:
   Decision decision_;

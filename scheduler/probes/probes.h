@@ -5,6 +5,7 @@
 // 17 and 18).
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,9 +28,10 @@ struct AddedLog {
 };
 
 struct Decision {
-  bool all = false;              // execute every block
-  std::set<std::string> blocks;  // blocks that execute, by name
-  std::vector<AddedLog> logs;    // the probes found
+  bool all = false;                            // execute every block
+  std::set<std::string> blocks;                // blocks that execute, by their recorded names
+  std::map<std::string, std::string> renamed;  // blocks with a new name: that name → the recorded one
+  std::vector<AddedLog> logs;                  // the probes found
   std::vector<std::string>
       reasons;  // one line each: "train.cpp:34: log added inside block train: it executes"
 };

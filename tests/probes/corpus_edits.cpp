@@ -65,10 +65,10 @@ std::vector<Case> in_blocks() {
       edited("BlockArguments", {{"{\"train\", net, optimizer}", "{\"train\", net}"}},
              everything("code changed")),
       edited("BlockRenamed", {{"{\"train\", net", "{\"training\", net"}},
-             executes({"training"}, {}, "block train is now called training and has no checkpoint")),
+             executes({"train"}, {}, "block train is now called training")),
       edited("BlockRenamedAndProbed",
              {{"{\"train\", net", "{\"training\", net"}, insert(kInTrain, "flor::log(\"x\", 1);")},
-             executes({"training"}, {"x@training"})),
+             executes({"train"}, {"x@training"})),
       edited("BlockRenamedToAnother", {{"{\"train\", net", "{\"inner\", net"}}, everything("a name in use")),
       edited("BlockMoved",
              {{"        if (flor::SkipBlock inner{\"inner\", running}; inner.step_into()) {\n"
