@@ -122,8 +122,9 @@ CONF
 }
 
 write_redis_conf() {
-  cat <<CONF
-include $root/configs/redis.conf
+  # A copy, not an include: the server is redis's, who may not read the tree (a clone in /root).
+  cat "$root/configs/redis.conf" - <<CONF
+
 port $redis_port
 dir $dir/redis
 pidfile $dir/redis/redis-server.pid

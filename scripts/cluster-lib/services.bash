@@ -32,9 +32,15 @@ start_munge() {
   # --force: a directory above ours may be group-writable; munged only warns of it then.
   detached "$dir/log/munged.out" $(become munge) \
     munged --force --key-file "$dir/munge/key" --socket "$dir/munge/socket" --pid-file "$dir/munge/pid" \
-    --log-file "$dir/munge/log" --seed-file "$dir/munge/seed" || die "munged did not start; see $dir/log/munged.out"
+    --log-file "$dir/munge/log" --seed-file "$dir/munge/seed" || did_not_start "munged" "$dir/log/munged.out"
   ln -sf ../munge/pid "$dir/run/munged.pid"
   until_true 10 munged munge_answers
+}
+
+# did_not_start SERVICE LOG: says why, as long as the log is there.
+did_not_start() {
+  tail -n 5 "$2" >&2
+  die "$1 did not start; its last words are above"
 }
 
 munge_answers() { munge -n --socket "$dir/munge/socket" | unmunge --socket "$dir/munge/socket"; }
@@ -43,7 +49,7 @@ start_redis() {
   pid_of redis-server >/dev/null && return
   # As redis, not root: whoever reaches the port commands the server.
   detached "$dir/log/redis.out" $(become redis) redis-server "$dir/etc/redis.conf" ||
-    die "redis-server did not start; see $dir/log/redis.out"
+    did_not_start "redis-server" "$dir/log/redis.out"
   ln -sf ../redis/redis-server.pid "$dir/run/redis-server.pid"
   until_true 20 redis-server redis_answers
 }
@@ -55,7 +61,7 @@ start_slurmctld() {
   if ! pid_of slurmctld >/dev/null; then
     # By this name and no other: under slurmctld-wlm (argv[0]) every Gres= is dropped without a word.
     detached "$dir/log/slurmctld.out" slurmctld -f "$SLURM_CONF" ||
-      die "slurmctld did not start; see $dir/log/slurmctld.out"
+      did_not_start "slurmctld" "$dir/log/slurmctld.out"
   fi
   until_true 30 slurmctld ctld_answers
 }
@@ -65,7 +71,7 @@ ctld_answers() { pid_of slurmctld && timeout 5 scontrol ping | grep -q UP; }
 start_slurmd() {
   pid_of "slurmd-$1" >/dev/null && return
   detached "$dir/log/slurmd-$1.out" slurmd -f "$SLURM_CONF" -N "$1" ||
-    die "slurmd of $1 did not start; see $dir/log/slurmd-$1.out"
+    did_not_start "slurmd of $1" "$dir/log/slurmd-$1.out"
 }
 
 # A node that a test drained or killed comes back with its slurmd only when told so.

@@ -142,6 +142,7 @@ record_small() { flor record "$@" -- "$(program char_lm)" "${small[@]}"; }
 }
 
 @test "a store that is not writable" {
+  needs_ordinary_user
   mkdir -m 755 closed
   chmod 755 "$BATS_TEST_TMPDIR" "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test"
   refused 2 "the store $PWD/closed cannot be written (Permission denied)" \

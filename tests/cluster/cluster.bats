@@ -110,6 +110,7 @@ dead() { [[ ! -d /proc/$1 || $(ps -o stat= -p "$1") == Z* ]]; }
 }
 
 @test "an ordinary user submits, and reads the settings without being root" {
+  needs_ordinary_user
   run -0 ordinary srun -D / id -un
   [[ $output == "$ordinary_user" ]]
   run -0 ordinary env FLOR_CLUSTER_DIR="$FLOR_CLUSTER_DIR" "$cluster" env

@@ -63,6 +63,11 @@ ordinary() {
     env HOME="$ordinary_home" USER="$ordinary_user" SLURM_CONF="$SLURM_CONF" FLOR_REDIS="$FLOR_REDIS" PATH="$PATH" "$@"
 }
 
+# For the beginning of a test that uses it. In a clone that lies in /root the user can run nothing.
+needs_ordinary_user() {
+  ordinary test -r "$root/README.md" || skip "an ordinary user cannot read $root: clone it elsewhere to run this test"
+}
+
 remove_ordinary_user() {
   ! id "$ordinary_user" >/dev/null 2>&1 || privileged userdel --remove --force "$ordinary_user" 2>/dev/null
 }

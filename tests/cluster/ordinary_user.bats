@@ -14,7 +14,10 @@ teardown_file() {
   release_cluster
 }
 
-setup() { flor_pid=''; }
+setup() {
+  flor_pid=''
+  needs_ordinary_user
+}
 
 # As the user, in the user's home directory, with the default store.
 home() { ordinary env -C "$ordinary_home" "$@"; }

@@ -169,6 +169,7 @@ refused() {
 }
 
 @test "a store that is not writable fails the task of an ordinary user" {
+  needs_ordinary_user
   mkdir -m 755 "$store"
   chmod 755 "$BATS_TEST_TMPDIR" "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test"
   run -1 ordinary srun -D / --flor-record --flor-store="$store" true
@@ -424,6 +425,7 @@ JOB
 # --- users, and what the plugin is made of
 
 @test "an ordinary user records into the default store" {
+  needs_ordinary_user
   run -0 ordinary srun -D / --flor-record sh -c "$recorder; id -un; printenv FLOR_STORE"
   [[ $output == "$ordinary_user"$'\n'"$ordinary_home/.flor" ]]
   [[ $(stat -c %U "$ordinary_home/.flor/.launches/"*) == "$ordinary_user" ]]
