@@ -37,9 +37,9 @@ start_munge() {
   until_true 10 munged munge_answers
 }
 
-# did_not_start SERVICE LOG: says why, as long as the log is there.
+# did_not_start SERVICE OUTPUT: says why, as long as its log is there.
 did_not_start() {
-  tail -n 5 "$2" >&2
+  cat "$2" "${2%.out}.log" 2>/dev/null | tail -n 8 >&2
   die "$1 did not start; its last words are above"
 }
 
