@@ -59,7 +59,7 @@ void prepare_directory(const std::string& socket) {
   const core::fs::path directory = core::fs::path(socket).parent_path();
   if (!directory.is_absolute()) throw core::Error("the agent's socket needs an absolute path, not " + socket);
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) fail("cannot create " + directory.string());
-  struct stat info {};
+  struct stat info = {};
   if (::lstat(directory.c_str(), &info) != 0) fail("cannot look at " + directory.string());
   const char* way_out = "; choose another place (FLOR_AGENT_SOCKET)";
   if (!S_ISDIR(info.st_mode)) throw core::Error(directory.string() + " is no directory" + way_out);

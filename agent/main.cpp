@@ -38,7 +38,7 @@ int end_signals() {
 void open_log(const std::string& path) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return;
-  struct stat info {};
+  struct stat info = {};
   constexpr off_t large = 1 << 20;
   if (::fstat(fd, &info) == 0 && info.st_size > large) [[maybe_unused]]
     const int cut = ::ftruncate(fd, 0);

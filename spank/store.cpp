@@ -106,7 +106,7 @@ Store resolve_store(const std::optional<std::string>& flag, const Environment& e
 Problem create_store(const Store& store) {
   if (mkdir(store.path.c_str(), 0777) == 0) return "";
   const int error = errno;
-  struct stat status {};
+  struct stat status = {};
   if (error == EEXIST && stat(store.path.c_str(), &status) == 0) {
     return S_ISDIR(status.st_mode) ? ""
                                    : named(store) + " is not a directory; choose another with --flor-store";

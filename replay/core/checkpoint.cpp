@@ -155,7 +155,7 @@ class Checkpoint::Mapping {
     const fs::path path = run.path / file;
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) throw Damage(file + ": " + (errno == ENOENT ? "the file is missing" : std::strerror(errno)));
-    struct stat info {};
+    struct stat info = {};
     if (::fstat(fd, &info) == 0 && info.st_size > 0) {
       size_ = static_cast<std::size_t>(info.st_size);
       bytes_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);

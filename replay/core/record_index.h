@@ -23,9 +23,8 @@ class RecordIndex {
 
   const RunDir& run() const { return run_; }
   const Manifest& manifest() const { return manifest_; }
-  const RecordedLoop& main_loop() const {
-    return *manifest_.main_loop();
-  }                                                         // there is one: or the constructor throws
+  // There is one, or the constructor throws.
+  const RecordedLoop& main_loop() const { return *manifest_.main_loop(); }
   const RecordedLoop* loop(const std::string& name) const;  // an outermost one
 
   const CheckpointEntry* checkpoint(const std::string& at) const;

@@ -19,6 +19,27 @@ namespace {
 
 constexpr const char* iteration_kind = "@iteration";
 
+struct Timer {
+  double began = 0, stalled = 0;
+  bool overlapped = false;
+};
+struct OpenBlock {
+  std::string name;
+  State* state = nullptr;
+  Timer timer;
+};
+struct OpenLoop {
+  std::string parent, name;  // scope path around it, name with occurrence
+  int64_t value = 0;
+  bool has_block = false;
+};
+// The outermost loop that is running.
+struct OutermostLoop {
+  RecordedLoop info;
+  Timer timer;
+  bool iterating = false;
+};
+
 class Recorder : public Session {
  public:
   Recorder(const Settings& settings, Frontend& frontend, Scope& scope)
@@ -40,27 +61,6 @@ class Recorder : public Session {
   void give_up(const std::string& why) noexcept override;
 
  private:
-  struct Timer {
-    double began = 0, stalled = 0;
-    bool overlapped = false;
-  };
-  struct OpenBlock {
-    std::string name;
-    State* state = nullptr;
-    Timer timer;
-  };
-  struct OpenLoop {
-    std::string parent, name;  // scope path around it, name with occurrence
-    int64_t value = 0;
-    bool has_block = false;
-  };
-  // The outermost loop that is running.
-  struct OutermostLoop {
-    RecordedLoop info;
-    Timer timer;
-    bool iterating = false;
-  };
-
   void begin_recording();
   void damaged(const std::string& what);  // any thread
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
@@ -124,7 +124,7 @@ void Recorder::damaged(const std::string& what) {
   if (damages_.size() < 20) damages_.push_back(what);
 }
 
-Recorder::Timer Recorder::start_timer() const {
+Timer Recorder::start_timer() const {
   return {monotonic_seconds(), checkpointer_->stalled(), checkpointer_->begins()};
 }
 

@@ -3,6 +3,7 @@
 // before the first step leaves none.
 #include <array>
 #include <deque>
+#include <sstream>
 #include <tuple>
 
 #include "core/error.h"
@@ -154,7 +155,9 @@ void walk_state(Archive& a, const std::string& n, optim::LBFGSParamState& s, con
 template <class Key>
 Key key_of(const at::Tensor& parameter) {
   if constexpr (std::is_same_v<Key, std::string>) {
-    return c10::guts::to_string(parameter.unsafeGetTensorImpl());
+    std::ostringstream address;
+    address << static_cast<const void*>(parameter.unsafeGetTensorImpl());
+    return address.str();
   } else {
     return parameter.unsafeGetTensorImpl();
   }

@@ -14,7 +14,7 @@ void remember(int) {
 
 Interrupt::Interrupt() : before_{} {
   caught = 0;
-  struct sigaction action {};
+  struct sigaction action = {};
   action.sa_handler = remember;
   for (int k = 0; k < 3; ++k) ::sigaction(kSignals[k], &action, &before_[k]);
 }

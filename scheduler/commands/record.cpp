@@ -74,7 +74,7 @@ std::string arguments_of(const std::vector<std::string>& flags) {
 }
 
 int run_to_end(const dispatch::Spawn& what) {
-  struct sigaction action {};
+  struct sigaction action = {};
   action.sa_sigaction = pass_on;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2})

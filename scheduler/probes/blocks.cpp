@@ -130,8 +130,9 @@ bool declarations(NodeKind kind) {
 }  // namespace
 
 std::string block_name(std::string literal) {
-  std::replace_if(
-      literal.begin(), literal.end(), [](char c) { return !name_char(c); }, '_');
+  for (char& c : literal) {
+    if (!name_char(c)) c = '_';
+  }
   return literal;
 }
 

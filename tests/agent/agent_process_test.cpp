@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 mode_t mode_of(const fs::path& path) {
-  struct stat info {};
+  struct stat info = {};
   EXPECT_EQ(::lstat(path.c_str(), &info), 0) << path;
   return info.st_mode & 07777;
 }
