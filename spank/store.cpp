@@ -67,20 +67,16 @@ std::string label_path(const Store& store, uid_t user, const std::string& label)
   return store.path + "/.names/" + std::to_string(user) + "/" + label;
 }
 
-// The last number of JOB.STEP.RESTART.
-long restart_of(const std::string& launch) {
-  return std::strtol(launch.c_str() + launch.rfind('.') + 1, nullptr, 10);
-}
-
-// Did the same job record the run before it was requeued, in whichever step?
-bool recorded_by_earlier_attempt(const Store& store, const std::string& run, const std::string& launch) {
+// Did the same job record the run, in an earlier step or before it was requeued? Then the label is the job's
+// own, and the library says that it is taken.
+bool recorded_by_same_job(const Store& store, const std::string& run, const std::string& launch) {
   const std::string job = launch.substr(0, launch.find('.') + 1);
   const std::string folder = store.path + "/.launches/";
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
-  if (restart_of(launch) == 0 || directory == nullptr) return false;
+  if (directory == nullptr) return false;
   while (const dirent* entry = readdir(directory.get())) {
     const std::string name = entry->d_name;
-    if (name.rfind(job, 0) != 0 || restart_of(name) >= restart_of(launch)) continue;
+    if (name.rfind(job, 0) != 0) continue;
     std::string recorded;
     std::getline(std::ifstream(std::string(folder).append(name)), recorded);
     if (trimmed(recorded) == run) return true;
@@ -150,7 +146,7 @@ Problem check_writable(const Store& store) {
 Problem check_label_free(const Store& store, uid_t user, const std::string& label,
                          const std::string& launch) {
   const std::string run = link_target(label_path(store, user, label));
-  if (run.empty() || recorded_by_earlier_attempt(store, run, launch)) return "";
+  if (run.empty() || recorded_by_same_job(store, run, launch)) return "";
   return "--flor-name=" + label + ": already the name of run " + run + " in " + named(store) +
          "; choose another name";
 }

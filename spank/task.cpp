@@ -70,7 +70,9 @@ Problem prepare_recording(const Task& task) {
   spank_unsetenv(task.spank, "FLOR_REPLAY");
   if (!task.batch) {
     // For srun's warning only: a failure here is no reason not to train.
-    mkdir((task.store.path + "/.launches").c_str(), 0777);
+    const std::string launches = task.store.path + "/.launches";
+    if (mkdir(launches.c_str(), 0777) == 0)
+      chmod(launches.c_str(), 01777);  // every user's, as the library has it
     write_file(begun_file(task.store.path, task.launch));
   }
   return "";

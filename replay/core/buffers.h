@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct Buffer {
   std::size_t bytes = 0;
   const void* data = nullptr;        // its host memory, valid until training goes on; or null, and
   std::function<void(void*)> copy;   // copies it to host memory of `bytes` bytes (device or strided memory)
+  std::shared_ptr<const void> keep;  // what `data` lies in, where it might not outlive the walk
   std::vector<unsigned char> owned;  // `data` when it has no home of its own (numbers, flags)
 
   static Buffer of_bytes(std::string name, std::string dtype, std::vector<int64_t> shape, const void* bytes,

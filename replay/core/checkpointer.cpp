@@ -1,5 +1,6 @@
 #include "core/checkpointer.h"
 
+#include "core/error.h"
 #include "core/json.h"
 #include "core/session.h"
 
@@ -76,7 +77,10 @@ double Checkpointer::ends(const Place& place, double seconds, bool overlapped, b
 }
 
 MaterializeJob Checkpointer::job_for(const Place& place) {
-  return {place.block, place.at, place.file, [this] { journal_.sync(); },
+  return {place.block, place.at, place.file,
+          [this] {
+            if (!journal_.sync()) throw Error("the log that it covers is not durable");
+          },
           [this, place](const Materialized& m) {
             if (m.error.empty()) note_checkpoint(place, m);
             const std::lock_guard<std::mutex> lock(mutex_);

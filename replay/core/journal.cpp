@@ -86,10 +86,10 @@ bool Journal::flush(std::unique_lock<std::mutex>& lock) {
       lock.lock();
       if (file->unwritten.empty()) {
         file->unwritten.swap(file->buffer);
-      } else {
+      } else if (file->unwritten.size() + file->buffer.size() <= max_buffered) {
         file->unwritten += file->buffer;
         file->buffer.clear();
-      }
+      }  // else `append` drops what is more
       lock.unlock();
       if (!file->drain()) {
         problem = "cannot append to " + file->path.string() + ": " + std::strerror(errno);
@@ -106,7 +106,14 @@ bool Journal::sync() {
   std::unique_lock<std::mutex> lock(mutex_);
   bool fine = flush(lock);
   lock.unlock();
-  for (auto& file : files_) fine = ::fdatasync(file->fd) == 0 && fine;
+  for (auto& file : files_) {
+    if (::fdatasync(file->fd) == 0) continue;
+    // Linux says it once; the next fdatasync would succeed.
+    if (!reported_.exchange(true)) {
+      on_failure_("cannot sync " + file->path.string() + ": " + std::strerror(errno));
+    }
+    fine = false;
+  }
   return fine;
 }
 

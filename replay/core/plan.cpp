@@ -70,6 +70,7 @@ Json to_json(const Plan& plan) {
           {"selected", {plan.selected.first, plan.selected.second}},
           {"segments", segments},
           {"execute", {{"all", plan.execute_all}, {"blocks", plan.execute}, {"renamed", plan.renamed}}},
+          {"lead_in", {{"all", plan.lead_in_all}, {"blocks", plan.lead_in}}},
           {"any_device", plan.any_device},
           {"probes", probes},
           {"reasons", plan.reasons},
@@ -97,6 +98,9 @@ Plan plan_from(const Json& json, const std::string& file) {
   plan.execute_all = field(execute, "all", true);
   plan.execute = field<std::set<std::string>>(execute, "blocks", {});
   plan.renamed = field<std::map<std::string, std::string>>(execute, "renamed", {});
+  const Json lead_in = field<Json>(json, "lead_in", Json::object());
+  plan.lead_in_all = field(lead_in, "all", true);
+  plan.lead_in = field<std::set<std::string>>(lead_in, "blocks", {});
   plan.any_device = field(json, "any_device", false);
   for (const auto& probe : field<Json>(json, "probes", Json::array())) {
     plan.probes.push_back({field<std::string>(probe, "name", ""), field<std::string>(probe, "file", ""),

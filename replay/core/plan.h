@@ -35,6 +35,9 @@ struct Probe {
   std::string block;  // empty: outside all blocks
 };
 
+// The question of a replay that only checks (`flor check --complete`): its rows answer nobody.
+inline constexpr const char* check_question = "check";
+
 struct Plan {
   std::string run, replay, question;
   std::vector<std::string> command;
@@ -43,7 +46,12 @@ struct Plan {
   UnitRange selected{0, 0};
   std::vector<UnitRange> segments;
   bool execute_all = false;
-  std::set<std::string> execute;               // blocks that execute, by their recorded names
+  std::set<std::string> execute;  // blocks that execute, by their recorded names
+  // Blocks that also execute in front of a unit that is entered by running from the start: a skipped one
+  // would leave something stale that the unit reads. Others that execute (a log was added in them) are
+  // skipped there.
+  bool lead_in_all = false;
+  std::set<std::string> lead_in;
   std::map<std::string, std::string> renamed;  // blocks with a new name: that name → the recorded one
   bool any_device = false;
   std::vector<Probe> probes;
@@ -56,6 +64,9 @@ struct Plan {
     return at == renamed.end() ? block : at->second;
   }
   bool executes(const std::string& block) const { return execute_all || execute.count(block) != 0; }
+  bool executes_in_lead_in(const std::string& block) const {
+    return lead_in_all || lead_in.count(block) != 0;
+  }
 };
 
 Json to_json(const Plan& plan);

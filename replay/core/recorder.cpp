@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/agent_client.h"
+#include "core/bytes_text.h"
 #include "core/checkpointer.h"
 #include "core/error.h"
 #include "core/generators.h"
@@ -38,6 +39,7 @@ struct OutermostLoop {
   RecordedLoop info;
   Timer timer;
   bool iterating = false;
+  std::map<std::string, std::string> environment, preset;  // at its entry
 };
 
 class Recorder : public Session {
@@ -67,6 +69,7 @@ class Recorder : public Session {
   Timer start_timer() const;
   double elapsed(const Timer& timer) const;
   void end_iteration();
+  void keep_environment();
   void checkpoint_iteration(const std::string& at, const std::string& stem, double seconds, bool forced);
   std::vector<Buffer> live(State& state);
   void note_generators(const std::string& at, const char* edge);
@@ -160,9 +163,10 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   main_->info.end = loop.end;
   main_->info.guarded = !guards_.empty();
   Manifest& manifest = begun_->manifest;
-  manifest.environment = frontend_.environment();  // the program has set its threads and flags by now
-  manifest.preset = frontend_.preset();
+  main_->environment = frontend_.environment();  // the program has set its threads and flags by now
+  main_->preset = frontend_.preset();
   manifest.loops.push_back(main_->info);
+  if (manifest.loops.size() == 1) keep_environment();
   Json row = {{"kind", "loop"}};
   row.update(to_json(main_->info));
   journal_->append(timeline_file, row.dump());
@@ -170,6 +174,12 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   if (main_->info.guarded) {
     checkpoint_iteration(name + "=entry/" + iteration_kind, name + "=entry", 0, true);
   }
+}
+
+// That of the main loop is what a replay must have: of the one that ran longest so far.
+void Recorder::keep_environment() {
+  begun_->manifest.environment = main_->environment;
+  begun_->manifest.preset = main_->preset;
 }
 
 std::optional<int64_t> Recorder::next(std::optional<int64_t> natural) {
@@ -223,6 +233,7 @@ void Recorder::leave_loop(LoopEnd how) {
     main_->info.ended = how;
     note_generators(main_->info.name + "=exit", "exit");
     begun_->manifest.loops.back() = main_->info;
+    if (begun_->manifest.main_loop() == &begun_->manifest.loops.back()) keep_environment();
     Json row = {{"kind", "loop_end"}};
     row.update(to_json(main_->info));
     journal_->append(timeline_file, row.dump());
@@ -327,7 +338,7 @@ void Recorder::finish(int exit_code) {
     damaged(problem.what());
   }
   say("recorded run " + begun_->run.id() + ": " + std::to_string(checkpointer_->durable()) +
-      " checkpoints, " + std::to_string(checkpointer_->bytes_written() / 1000000) + " MB");
+      " checkpoints, " + bytes_text(checkpointer_->bytes_written()));
 }
 
 void Recorder::give_up(const std::string& why) noexcept {

@@ -281,8 +281,8 @@ bool Replayer::must_execute(const std::string& block) const {
     const auto early = record_->left_early(loop.parent, loop.name);
     if (early && *early == loop.value) return true;  // what ended the loop may stand inside of the block
   }
-  if (phase_ == Phase::lead_in || (phase_ == Phase::before && earlier_loop_)) return false;
-  return plan().executes(block);
+  const bool leads_in = phase_ == Phase::lead_in || (phase_ == Phase::before && earlier_loop_);
+  return leads_in ? plan().executes_in_lead_in(block) : plan().executes(block);
 }
 
 bool Replayer::enter_block(const std::string& name, State& state) {
@@ -325,6 +325,12 @@ bool Replayer::restore(const std::string& at, State& state) {
     }
     if (auto why = state.restore(tensors))
       throw Damage(entry->file + " does not fit the program's objects: " + *why);
+    if (state_digest(state.save()) != entry->state) {
+      // The objects are changed by now: nothing may go on from here.
+      worker_->fail(entry->file + ": the objects of " + at +
+                    " do not hold what was restored into them; do two share " +
+                    "memory here that did not when it was recorded?");
+    }
     frontend_.set_generators(checkpoint.generators());
   } catch (const Damage& damage) {
     worker_->note(std::string(damage.what()) +
@@ -391,6 +397,8 @@ void Replayer::give_up(const std::string& why) noexcept {
   } catch (const std::exception& problem) {
     say("error: " + why + " (" + problem.what() + ")");
   }
+  // To train on would answer nothing, and overwrite what the recorded run wrote.
+  if (working()) Worker::leave_process(1);
 }
 
 }  // namespace

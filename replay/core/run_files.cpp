@@ -19,7 +19,7 @@ constexpr std::size_t reserved_bytes = std::size_t{256} << 10;
 std::string launch_id() {
   if (auto given = environment_variable("FLOR_LAUNCH")) return *given;
   // The children of this process belong to the same launch.
-  const std::string id = new_id("local-");
+  std::string id = new_id("local-");
   ::setenv("FLOR_LAUNCH", id.c_str(), 1);
   return id;
 }

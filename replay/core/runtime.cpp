@@ -32,11 +32,13 @@ Runtime::Runtime(std::unique_ptr<Frontend> frontend) : frontend_(std::move(front
   const bool record = environment_variable("FLOR_RECORD").value_or("0") == "1";
   const bool replay = environment_variable("FLOR_REPLAY").has_value();
   if (!record && !replay) return;
+  replaying_ = replay;
   guarded([&] {
     const Settings settings = Settings::load();
     session_ =
         replay ? make_replayer(settings, *frontend_, scope_) : make_recorder(settings, *frontend_, scope_);
   });
+  recording_ = session_ != nullptr && session_->records();
   ::pthread_atfork(nullptr, nullptr, [] {
     FileLock::drop_in_child();
     the_runtime->forget();
@@ -44,10 +46,17 @@ Runtime::Runtime(std::unique_ptr<Frontend> frontend) : frontend_(std::move(front
   ::on_exit([](int status, void*) { the_runtime->finish(status); }, nullptr);
 }
 
-bool Runtime::active() {
+bool Runtime::active() const {
   if (!session_) return false;
-  if (!owner_) owner_ = std::this_thread::get_id();
-  return *owner_ == std::this_thread::get_id();
+  const auto owner = owner_.load();
+  return owner == std::thread::id() || owner == std::this_thread::get_id();
+}
+
+bool Runtime::own() {
+  if (!session_) return false;
+  std::thread::id nobody;
+  owner_.compare_exchange_strong(nobody, std::this_thread::get_id());
+  return active();
 }
 
 template <class Result, class Call>
@@ -74,7 +83,8 @@ void Runtime::give_up(const std::string& why) {
 void Runtime::forget() noexcept {
   // Not destroyed: its loops and blocks may still be open above us, its threads are not in a forked child.
   [[maybe_unused]] Session* forgotten = session_.release();
-  if (owner_ != std::this_thread::get_id()) return;
+  recording_ = false;
+  if (owner_.load() != std::this_thread::get_id()) return;
   try {
     plain_scope = scope_.without_blocks();  // its rows are still printed with their loops
   } catch (const std::exception&) {
@@ -83,14 +93,18 @@ void Runtime::forget() noexcept {
 
 void Runtime::finish(int exit_code) noexcept {
   if (!session_ || ::getpid() != process_) return;
+  // Another thread called exit() in the middle of training: what that thread holds is not ours to end. The
+  // run counts as killed, the unit as not finished.
+  if (owner_.load() != std::this_thread::get_id() && depth_ > 0) return;
   guarded([&] { session_->finish(exit_code); });
 }
 
 void Runtime::enter_loop(const LoopSpec& loop) {
-  if (!active()) {
+  if (!own()) {
     plain_scope.enter_loop(clean_name(loop.name, true));
     return;
   }
+  ++depth_;
   guarded([&] { session_->enter_loop(loop); });
 }
 
@@ -112,11 +126,12 @@ void Runtime::leave_loop(LoopEnd how) {
     plain_scope.leave();
     return;
   }
+  --depth_;
   guarded([&] { session_->leave_loop(how); });
 }
 
 bool Runtime::enter_block(const std::string& name, State* state) {
-  if (!active() || state == nullptr) return true;
+  if (state == nullptr || !own()) return true;
   return guarded(true, [&] { return session_->enter_block(name, *state); });
 }
 
@@ -125,7 +140,7 @@ void Runtime::leave_block(bool unwound) {
 }
 
 void Runtime::enter_guard(State& state) {
-  if (active()) guarded([&] { session_->enter_guard(state); });
+  if (own()) guarded([&] { session_->enter_guard(state); });
 }
 
 void Runtime::leave_guard(State& state) {

@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,9 +22,10 @@ class Runtime {
   // Never destroyed: exit handlers of the program may still call it.
   explicit Runtime(std::unique_ptr<Frontend> frontend);
 
-  bool active();  // recording or replaying, on this thread
-  bool recording() { return active() && session_->records(); }
-  bool replaying() { return active() && !session_->records(); }
+  bool active() const;                           // recording or replaying, on this thread
+  bool recording() const { return recording_; }  // on any thread
+  // On any thread, and in forked children: they must keep from the program's files, too.
+  bool replaying() const { return replaying_; }
 
   void enter_loop(const LoopSpec& loop);
   std::optional<int64_t> next(std::optional<int64_t> natural);
@@ -51,11 +53,16 @@ class Runtime {
     });
   }
   void give_up(const std::string& why);
+  bool
+  own();  // as active(); the first thread that enters a loop, block or guard owns the session from then on
 
   std::unique_ptr<Frontend> frontend_;
   std::unique_ptr<Session> session_;
   Scope scope_;  // of the owning thread, for the session
-  std::optional<std::thread::id> owner_;
+  std::atomic<std::thread::id> owner_{};
+  std::atomic<int> depth_{0};  // loops of the owner that are open
+  std::atomic<bool> recording_{false};
+  bool replaying_ = false;
   pid_t process_;
 };
 

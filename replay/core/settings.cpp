@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -91,7 +92,11 @@ std::string node_name() {
 std::string agent_socket_path() {
   if (auto path = environment_variable("FLOR_AGENT_SOCKET")) return *path;
   const std::string name = "agent-" + node_name() + ".sock";
-  if (auto runtime = environment_variable("XDG_RUNTIME_DIR")) return *runtime + "/flor/" + name;
+  // A job carries the variable to nodes where the user has no session, and so no such directory.
+  const auto runtime = environment_variable("XDG_RUNTIME_DIR");
+  struct stat info = {};
+  if (runtime && ::stat(runtime->c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::getuid())
+    return *runtime + "/flor/" + name;
   return "/tmp/flor-" + std::to_string(::getuid()) + "/" + name;
 }
 

@@ -31,7 +31,8 @@ std::optional<std::string> environment_variable(const char* name);
 // SLURMD_NODENAME, else the host name up to its first dot.
 std::string node_name();
 
-// FLOR_AGENT_SOCKET, else $XDG_RUNTIME_DIR/flor/agent-NODE.sock, else /tmp/flor-UID/agent-NODE.sock.
+// FLOR_AGENT_SOCKET, else $XDG_RUNTIME_DIR/flor/agent-NODE.sock where that directory exists and is the
+// user's, else /tmp/flor-UID/agent-NODE.sock.
 std::string agent_socket_path();
 
 // The path of `flor`, `flor-agent`: beside libflor or this program, in FLOR_BIN, or on PATH; empty if

@@ -111,7 +111,6 @@ std::vector<std::string> quoted_includes(const std::string& text) {
       const auto close = line.find("*/");
       if (close == std::string::npos) continue;
       line.erase(0, close + 2);
-      in_comment = false;
     }
     const auto first = line.find_first_not_of(" \t");
     if (first != std::string::npos && line[first] == '#') {

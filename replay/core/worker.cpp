@@ -22,8 +22,8 @@ namespace {
 
 constexpr int most_restarts = 10000;
 
-// The program's own start, before it changes its environment or directory.
-void run_tool(const std::vector<std::string>& arguments) {
+// Runs the flor command; its exit code.
+int run_tool(const std::vector<std::string>& arguments) {
   const std::string tool = find_tool("flor");
   if (tool.empty()) throw Error("cannot find the flor command; put its directory on PATH or in FLOR_BIN");
   std::vector<char*> argv{const_cast<char*>(tool.c_str())};
@@ -36,7 +36,7 @@ void run_tool(const std::vector<std::string>& arguments) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw Error(tool + " " + arguments.front() + " failed");
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 std::string job_replay_id() {
@@ -79,7 +79,7 @@ std::unique_ptr<Worker> Worker::join(const Settings& settings) {
     std::vector<std::string> arguments{"prepare", run.id(), "--replay", id, "--"};
     for (const auto& word : command_line()) arguments.push_back(word);
     arguments[5] = fs::read_symlink("/proc/self/exe").string();
-    run_tool(arguments);
+    if (run_tool(arguments) != 0) throw Error("there is no plan; flor prepare has said why");
   }
   create_directories_durably(replay.workers());
   auto lock = FileLock::try_take(replay.workers() / (worker_name() + ".lock"));
@@ -141,6 +141,8 @@ AgentClient::Claim Worker::claim(int64_t from) {
       leave_process(1);
     }
     if (claim.kind != AgentClient::Kind::wait) return claim;
+    if (!claim.why.empty() && claim.why != waited_for_) say("waiting: " + claim.why);
+    waited_for_ = claim.why;
     std::this_thread::sleep_for(std::chrono::duration<double>(claim.wait));
   }
 }
@@ -184,7 +186,12 @@ void Worker::finish() {
     agent_.release();
     restart();
   }
-  if (collects_) run_tool({"collect", run_.id() + "/" + replay_.id()});
+  const int code = collect();
+  if (code != 0) leave_process(code);
+}
+
+int Worker::collect() const {
+  return collects_ ? run_tool({"collect", run_.id() + "/" + replay_.id()}) : 0;
 }
 
 void Worker::restored(const std::string& at, double seconds) {
@@ -205,16 +212,20 @@ void Worker::note(const std::string& line) {
 
 void Worker::fail(const std::string& why) {
   say("error: " + why);
-  publish_once(replay_.failure(),
-               Json({{"error", why}, {"worker", name_}, {"node", node_name()}}).dump() + "\n");
-  agent_.release(why);
+  try {
+    publish_once(replay_.failure(),
+                 Json({{"error", why}, {"worker", name_}, {"node", node_name()}}).dump() + "\n");
+    agent_.release(why);
+  } catch (const std::exception& problem) {
+    say("error: " + std::string(problem.what()));  // a full disk, say: the agent sees this process leave
+  }
   leave(1);
 }
 
 void Worker::leave(int code) {
   if (code == 0 && collects_ && refused_.empty()) {
     try {
-      run_tool({"collect", run_.id() + "/" + replay_.id()});
+      code = collect();
     } catch (const std::exception& problem) {
       say("error: " + std::string(problem.what()));
       code = 1;

@@ -55,6 +55,7 @@ class Worker {
   AgentClient::Hello hello() const;
   AgentClient::Claim claim(int64_t from);
   void save() const;
+  int collect() const;  // the verdict, where this worker gives it: the exit code of `flor collect`
 
   RunDir run_;
   ReplayDir replay_;
@@ -65,6 +66,7 @@ class Worker {
   std::map<std::string, std::string> environment_;
   std::string refused_;
   std::vector<std::string> notes_;
+  std::string waited_for_;  // what was out of reach when work was last asked for
   AgentClient agent_;
   bool holding_ = false;  // a segment
   int64_t current_ = 0, end_ = 0;

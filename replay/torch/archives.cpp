@@ -8,6 +8,24 @@ namespace flor::detail {
 namespace {
 
 constexpr const char* undefined_suffix = "@undefined";
+constexpr const char* kind_suffix = "@kind";
+
+// What dtype and shape do not tell of a plain tensor: "" for real numbers on the CPU, else "complex",
+// "cuda:0" or both.
+std::string kind_of(const at::Tensor& tensor) {
+  std::string kind = tensor.device().is_cpu() ? "" : tensor.device().str();
+  if (tensor.is_complex()) kind += kind.empty() ? "complex" : " complex";
+  return kind;
+}
+
+at::Tensor of_kind(at::Tensor tensor, std::string kind) {
+  const auto complex = kind.find("complex");
+  if (complex != std::string::npos) {
+    tensor = at::view_as_complex(tensor);
+    kind.erase(complex == 0 ? 0 : complex - 1);
+  }
+  return kind.empty() ? tensor : tensor.to(at::Device(kind));
+}
 
 // Complex numbers are stored as pairs of reals: safetensors has no type of their own for them everywhere.
 at::Tensor storable(const at::Tensor& tensor) {
@@ -30,6 +48,7 @@ core::Buffer buffer_of(const std::string& name, const at::Tensor& live) {
   buffer.bytes = tensor.nbytes();
   if (tensor.device().is_cpu() && tensor.is_contiguous() && !live.is_complex()) {
     buffer.data = tensor.data_ptr();
+    buffer.keep = std::make_shared<at::Tensor>(tensor);  // a hook's may be a local of its
   } else {
     buffer.copy = [tensor](void* destination) {
       const at::NoGradGuard no_grad;
@@ -101,6 +120,8 @@ void SavingArchive::add(core::Buffer buffer) {
 void SavingArchive::tensor(const std::string& name, at::Tensor& value, const at::Tensor&) {
   if (value.defined()) {
     add(buffer_of(name, value));
+    std::string kind = kind_of(value);
+    if (!kind.empty()) text(name + kind_suffix, kind);
   } else {
     add(core::Buffer::of_bytes(name + undefined_suffix, "U8", {0}, nullptr, 0));
   }
@@ -161,16 +182,28 @@ void RestoringArchive::tensor(const std::string& name, at::Tensor& value, const 
   }
   const core::LoadedTensor* loaded = find(name);
   if (loaded == nullptr) return complain(name + " is not in the record");
+  const core::LoadedTensor* said = find(name + kind_suffix);
   if (!writing_) return;
-  if (value.defined() && same_layout(value, *loaded)) return write_in_place(value, *loaded);
+  const std::string kind =
+      said == nullptr ? "" : std::string(reinterpret_cast<const char*>(said->data), said->bytes);
+  if (value.defined() && same_layout(value, *loaded) && kind_of(value) == kind && is_free(value, *loaded)) {
+    return write_in_place(value, *loaded);
+  }
   const at::NoGradGuard no_grad;
   const bool requires_grad = value.defined() && value.requires_grad();
-  const bool complex = value.defined() && value.is_complex();
-  at::Tensor fresh = view_of(*loaded).clone();
-  if (complex) fresh = at::view_as_complex(fresh);
-  if (like.defined()) fresh = fresh.to(like.device());
-  value = fresh;
+  at::Tensor fresh = of_kind(view_of(*loaded).clone(), kind);
+  // An optimizer's state lies where its parameter lies here.
+  value = like.defined() && &like != &value ? fresh.to(like.device()) : fresh;
   if (requires_grad) value.set_requires_grad(true);
+}
+
+// Nothing else was written to the tensor's memory, or the same: two that share memory here, but did not when
+// they were recorded, must not overwrite one another.
+bool RestoringArchive::is_free(const at::Tensor& value, const core::LoadedTensor& loaded) {
+  if (value.nbytes() == 0) return true;
+  const auto [at, fresh] = written_.emplace(std::make_pair(value.data_ptr(), value.nbytes()), &loaded);
+  return fresh ||
+         (at->second->bytes == loaded.bytes && std::memcmp(at->second->data, loaded.data, loaded.bytes) == 0);
 }
 
 void RestoringArchive::fixed_tensor(const std::string& name, at::Tensor& value) {
@@ -238,10 +271,12 @@ std::vector<core::Buffer> TorchState::save() {
   return archive.take();
 }
 
-std::optional<std::string> TorchState::misfit(const core::LoadedTensors& tensors) {
+std::optional<std::string> TorchState::misfit(const core::LoadedTensors& tensors) try {
   RestoringArchive check(tensors, false);
   objects_->walk_all(check);
   return check.problem();
+} catch (const std::exception& problem) {  // another number of parameter groups, say; nothing was written
+  return problem.what();
 }
 
 std::optional<std::string> TorchState::restore(const core::LoadedTensors& tensors) {

@@ -2,6 +2,7 @@
 // them.
 #pragma once
 
+#include <map>
 #include <set>
 
 #include "core/buffers.h"
@@ -50,10 +51,13 @@ class RestoringArchive : public Archive {
  private:
   const core::LoadedTensor* find(const std::string& name);
   void complain(const std::string& what);
+  bool is_free(const at::Tensor& value, const core::LoadedTensor& loaded);
 
   const core::LoadedTensors& tensors_;
   const bool writing_;
   std::set<std::string> used_;
+  std::map<std::pair<const void*, std::size_t>, const core::LoadedTensor*>
+      written_;  // memory of plain tensors
   std::string problem_;
 };
 

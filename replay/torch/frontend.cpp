@@ -61,6 +61,9 @@ std::string blas_name() {
 
 class TorchFrontend : public core::Frontend {
  public:
+  // Its generator exists before the exit handler does, and so is there when that runs.
+  TorchFrontend() { at::globalContext().defaultGenerator(at::kCPU); }
+
   Map generators() override {
     Map out;
     for_each_generator([&](const std::string& name, at::Generator generator) {

@@ -80,6 +80,11 @@ void add_notes(Asked& asked) {
 
 }  // namespace
 
+void enter_from_start(core::Plan& plan) {
+  plan.complete = false;
+  for (auto& unit : plan.units) unit.entry.clear();
+}
+
 Asked ask(const Request& request) {
   if (request.program.empty()) {
     throw core::UsageError("name the program behind --: flor replay " + request.run.id() + " -- ./train …");
@@ -108,14 +113,23 @@ Asked ask(const Request& request) {
       probe(request.run, asked.manifest, program, request.program, request.probe, plan::blocks_of(timeline));
   // A block is reached only where those around it execute as well.
   probing.execution.blocks = plan::with_those_around(timeline, std::move(probing.execution.blocks));
+  probing.lead_in = plan::with_those_around(timeline, std::move(probing.lead_in));
   out.run = request.run.id();
   out.command = request.program;
   out.any_device = request.any_device;
   out.execute_all = probing.execution.all;
   out.execute = probing.execution.blocks;
+  out.lead_in_all = probing.lead_in_all;
+  out.lead_in = probing.lead_in;
   out.renamed = probing.renamed;
   out.probes = probing.probes;
   out.reasons = probing.reasons;
+  if (probing.from_start && out.complete) enter_from_start(out);
+  if (!out.complete && (out.lead_in_all || !out.lead_in.empty())) {
+    out.reasons.emplace_back(
+        "they execute in front of each unit, too, where the program runs from its start: several "
+        "workers gain little");
+  }
   out.question = plan::digest_of({out.run, asked.manifest.attempt, probing.program, out.command, out.selected,
                                   out.execute_all, out.execute, out.any_device});
   asked.costs = plan::working_costs(history, out.units, probing.execution);

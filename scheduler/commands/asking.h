@@ -33,6 +33,9 @@ struct Asked {
 // unknown block, a program that is not there. Writes nothing.
 Asked ask(const Request& request);
 
+// Makes the plan one whose units are entered by pseudoresume, whatever the run's checkpoints are.
+void enter_from_start(core::Plan& plan);
+
 // Held while a plan is looked for and published: two commands that ask the same get one replay.
 core::FileLock lock_planning(const core::RunDir& run);
 

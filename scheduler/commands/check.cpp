@@ -5,6 +5,7 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "commands/output.h"
+#include "core/bytes_text.h"
 #include "core/error.h"
 #include "results/damage.h"
 #include "results/table.h"
@@ -24,7 +25,7 @@ std::string text_of(const core::RunDir& run, const results::CheckReport& report)
     out += damage.file + ": " + damage.what + "\n    " + damage.consequence + "\n";
   }
   out += "run " + run.id() + ": " + counted(static_cast<std::size_t>(report.checkpoints), "checkpoint") +
-         " (" + results::bytes_text(report.bytes) + ") checked, ";
+         " (" + core::bytes_text(report.bytes) + ") checked, ";
   return out +
          (report.damages.empty() ? "nothing is damaged"
                                  : counted(report.damages.size(), "damage") + " found") +

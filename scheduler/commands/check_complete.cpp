@@ -40,11 +40,9 @@ Asked variant(Asked asked, int64_t unit, bool complete) {
   core::Plan& plan = asked.plan;
   plan.complete = complete;
   plan.selected = {unit, unit + 1};
-  plan.execute_all = true;
-  plan.question = "check";  // no `flor replay` goes on with it
-  if (!complete) {
-    for (auto& each : plan.units) each.entry.clear();
-  }
+  plan.execute_all = plan.lead_in_all = true;
+  plan.question = core::check_question;  // no `flor replay` goes on with it
+  if (!complete) enter_from_start(plan);
   return asked;
 }
 

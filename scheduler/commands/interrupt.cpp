@@ -16,7 +16,10 @@ Interrupt::Interrupt() : before_{} {
   caught = 0;
   struct sigaction action = {};
   action.sa_handler = remember;
-  for (int k = 0; k < 3; ++k) ::sigaction(kSignals[k], &action, &before_[k]);
+  for (int k = 0; k < 3; ++k) {
+    ::sigaction(kSignals[k], &action, &before_[k]);
+    if (before_[k].sa_handler == SIG_IGN) ::sigaction(kSignals[k], &before_[k], nullptr);  // nohup
+  }
 }
 
 Interrupt::~Interrupt() {

@@ -7,6 +7,7 @@
 #include "commands/asking.h"
 #include "commands/commands.h"
 #include "commands/options.h"
+#include "core/error.h"
 #include "core/settings.h"
 
 namespace flor::commands {
@@ -28,8 +29,14 @@ void prepare(const Flags& flags, const Outcome& outcome) {
   const core::RunDir run = store_of(flags.store).find(flags.run);
   const core::ReplayDir replay = run.replay(flags.replay);
   const core::FileLock planning = lock_planning(run);
-  if (std::filesystem::exists(replay.plan())) return;
   const Asked asked = ask({run, flags.epochs, flags.probe, flags.any_device, outcome.program});
+  if (std::filesystem::exists(replay.plan())) {
+    if (core::read_plan(replay).question == asked.plan.question) return;
+    throw core::UsageError(
+        "replay " + replay.id() + " of run " + run.id() +
+        " answers another question (other program, arguments or probes); a job can ask one: "
+        "submit another, or use flor replay");
+  }
   publish(asked, replay, number_in("SLURM_ARRAY_TASK_COUNT") * number_in("SLURM_NTASKS"));
 }
 

@@ -61,6 +61,7 @@ void compare(const core::RunDir& run, const core::Manifest& manifest, const fs::
              const core::SourceScan& scan, Probing& out) {
   if (scan.files.empty()) {
     out.execution = {true, {}};
+    out.lead_in_all = true;
     out.reasons.push_back(
         program.string() +
         " names no sources (a script, or built without libflor): every block executes; --probe "
@@ -69,6 +70,7 @@ void compare(const core::RunDir& run, const core::Manifest& manifest, const fs::
   }
   if (manifest.sources.empty()) {
     out.execution = {true, {}};
+    out.lead_in_all = true;
     out.reasons.push_back(
         "the record has no sources to compare with: every block executes; --probe says otherwise");
     return;
@@ -79,6 +81,9 @@ void compare(const core::RunDir& run, const core::Manifest& manifest, const fs::
   for (const auto& file : scan.files) present.push_back({file.path, file.text, file.newer_than_binary});
   const probes::Decision decision = probes::analyse(recorded, present, unresolved, scan.unresolved);
   out.execution = {decision.all, decision.blocks};
+  out.lead_in_all = decision.all;
+  out.lead_in = decision.lead_in;
+  out.from_start = decision.from_start;
   out.renamed = decision.renamed;
   out.reasons = decision.reasons;
   for (const auto& log : decision.logs) out.probes.push_back({log.name, log.file, log.line, log.block});

@@ -17,6 +17,10 @@ namespace flor::commands {
 
 struct Probing {
   plan::Execution execution;
+  bool lead_in_all = false;  // what executes in front of a unit, too (core::Plan)
+  std::set<std::string> lead_in;
+  bool from_start =
+      false;  // the program runs from its start in front of each unit, whatever the checkpoints are
   std::map<std::string, std::string> renamed;  // blocks with a new name: that name → the recorded one
   std::vector<core::Probe> probes;
   std::vector<std::string> reasons;            // one line each

@@ -77,8 +77,12 @@ int run_to_end(const dispatch::Spawn& what) {
   struct sigaction action = {};
   action.sa_sigaction = pass_on;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
-  for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2})
-    ::sigaction(signal, &action, nullptr);
+  for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
+    struct sigaction before = {};
+    ::sigaction(signal, &action, &before);
+    if (before.sa_handler == SIG_IGN)
+      ::sigaction(signal, &before, nullptr);  // nohup; the program inherits it
+  }
   training = dispatch::spawn(what);
   int status = 0;
   while (::waitpid(training, &status, 0) < 0) {

@@ -4,6 +4,7 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "commands/output.h"
+#include "core/bytes_text.h"
 #include "core/manifest.h"
 #include "results/summary.h"
 #include "results/table.h"
@@ -69,7 +70,7 @@ void show_runs(const core::Store& store, bool json) {
     all.push_back(json_of(run));
     table.add({run.id, run.manifest.name.empty() ? "-" : run.manifest.name, run.status,
                run.manifest.started > 0 ? results::time_text(run.manifest.started) : "-", run.progress,
-               std::to_string(run.checkpoints.files.size()), results::bytes_text(run.checkpoints.bytes),
+               std::to_string(run.checkpoints.files.size()), core::bytes_text(run.checkpoints.bytes),
                std::to_string(run.replays)});
   }
   if (json) {

@@ -6,6 +6,7 @@
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/show_replay.h"
+#include "core/bytes_text.h"
 #include "core/json_lines.h"
 #include "core/manifest.h"
 #include "plan/history.h"
@@ -115,8 +116,8 @@ std::string head_text(const Shown& shown) {
            manifest.every > 0 ? "a checkpoint after every " + std::to_string(manifest.every) + " executions"
                               : "adaptive, epsilon " + results::short_number(manifest.epsilon));
   add_line(out, "checkpoints",
-           std::to_string(shown.checkpoints.files.size()) + " (" +
-               results::bytes_text(shown.checkpoints.bytes) + ")");
+           std::to_string(shown.checkpoints.files.size()) + " (" + core::bytes_text(shown.checkpoints.bytes) +
+               ")");
   const std::string how = manifest.complete() ? ", entered by restoring their checkpoint"
                                               : ", entered by pseudoresume (checkpoints are partial)";
   add_line(out, "units", std::to_string(shown.units.size()) + (shown.units.empty() ? "" : how));
@@ -143,7 +144,7 @@ std::string blocks_text(const Shown& shown) {
     if (block.failed > 0) decisions += ", " + std::to_string(block.failed) + " failed";
     table.add({block.block, std::to_string(block.executions), std::to_string(block.checkpoints),
                results::cost_text(block.seconds), results::cost_text(block.cost),
-               results::bytes_text(block.bytes), decisions});
+               core::bytes_text(block.bytes), decisions});
   }
   return table.empty() ? "" : "\n" + table.text();
 }

@@ -1,12 +1,20 @@
 #include "dispatch/launcher.h"
 
+#include <iterator>
 #include <thread>
 
 namespace flor::dispatch {
 
 Environment worker_environment(const WorkerOrder& order) {
   Environment out = present_environment();
-  for (const char* name : {"FLOR_RECORD", "FLOR_LAUNCH", "FLOR_PROBE", "FLOR_EPOCHS"}) out.erase(name);
+  // Of a job around us: its settings, and the flags that Slurm would hand on to the workers' srun.
+  for (const char* name : {"FLOR_RECORD", "FLOR_LAUNCH", "FLOR_PROBE", "FLOR_EPOCHS", "FLOR_NAME",
+                           "FLOR_ARGS", "SLURM_SPANK_FLOR_ARGS"}) {
+    out.erase(name);
+  }
+  for (auto at = out.begin(); at != out.end();) {
+    at = at->first.find("SLURM_SPANK_OPTION_flor_") == std::string::npos ? std::next(at) : out.erase(at);
+  }
   for (const auto& [name, value] : order.environment) out[name] = value;
   return out;
 }

@@ -84,7 +84,8 @@ void become(const Prepared& child) {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (int signal : {SIGPIPE, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD}) ::signal(signal, SIG_DFL);
+  // Only what flor itself ignores: exec resets what is handled, and what was ignored before stays so (nohup).
+  for (int signal : {SIGPIPE, SIGCHLD}) ::signal(signal, SIG_DFL);
   if (child.in >= 0 && ::dup2(child.in, STDIN_FILENO) < 0) return;
   if (child.out >= 0 && ::dup2(child.out, STDOUT_FILENO) < 0) return;
   if (child.err >= 0 && ::dup2(child.err, STDERR_FILENO) < 0) return;

@@ -86,6 +86,7 @@ Liveness parse_squeue(const std::string& text) {
   Liveness out;
   std::istringstream lines(text);
   for (std::string state; lines >> state;) {
+    if (state == "COMPLETING") continue;  // its program has ended; an epilog may take its time
     const bool waits = state == "PENDING" || state == "REQUEUED" || state == "SUSPENDED" ||
                        state == "REQUEUE_HOLD" || state == "SPECIAL_EXIT" || state == "REQUEUE_FED";
     (waits ? out.waiting : out.running) += 1;

@@ -41,7 +41,7 @@ void check_program(const Program& program, const std::set<size_t>& unchanged, co
 void check_blocks(const Program& program, Answer* answer) {
   for (const Source& source : program.sources) {
     for (const Unskippable& block : unskippable(source.tree)) {
-      answer->execute(block.block);
+      answer->execute_in_lead_in(block.block);
       answer->say(source.name + ":" + std::to_string(block.line),
                   "block " + block.block + " " + block.why + ": it executes");
     }

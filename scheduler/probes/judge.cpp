@@ -65,12 +65,14 @@ void Answer::everything(const std::string& where, const std::string& why) {
 }
 
 Decision Answer::take() {
-  std::set<std::string> blocks;
-  for (const auto& name : decision_.blocks) {
-    const auto at = decision_.renamed.find(name);
-    blocks.insert(at == decision_.renamed.end() ? name : at->second);
+  for (std::set<std::string>* names : {&decision_.blocks, &decision_.lead_in}) {
+    std::set<std::string> recorded;
+    for (const auto& name : *names) {
+      const auto at = decision_.renamed.find(name);
+      recorded.insert(at == decision_.renamed.end() ? name : at->second);
+    }
+    *names = std::move(recorded);
   }
-  decision_.blocks = std::move(blocks);
   return std::move(decision_);
 }
 
@@ -223,7 +225,8 @@ bool Judge::reads_unrestored(int index, const std::string& where) {
     if (region.begin <= node.begin && node.end <= region.end) continue;
     for (const std::string& name : names) {
       if (!mentions(tree, node.begin, node.end, {name})) continue;
-      execute_with_outer(block);
+      for (const std::string& around : blocks_around(tree, block)) answer_.execute_in_lead_in(around);
+      answer_.from_start();
       answer_.say(where, "reads " + name + ", which block " + region.block +
                              " changes and does not restore: it executes");
       found = true;

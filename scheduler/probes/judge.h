@@ -20,6 +20,11 @@ class Answer {
   // "WHERE: WHY: every block executes"
   void everything(const std::string& where, const std::string& why);
   void execute(const std::string& block) { decision_.blocks.insert(block); }
+  void execute_in_lead_in(const std::string& block) {
+    execute(block);
+    decision_.lead_in.insert(block);
+  }
+  void from_start() { decision_.from_start = true; }
   void renamed(const std::string& present, const std::string& recorded) {
     decision_.renamed[present] = recorded;
   }

@@ -28,8 +28,13 @@ struct AddedLog {
 };
 
 struct Decision {
-  bool all = false;                            // execute every block
-  std::set<std::string> blocks;                // blocks that execute, by their recorded names
+  bool all = false;              // execute every block
+  std::set<std::string> blocks;  // blocks that execute, by their recorded names
+  // Of these, the ones that must also execute in front of a unit, where replay runs from the start: what they
+  // change beside their arguments is read. (With `all`, every block must.) Of a block that executes only
+  // because a log was added in it, nothing is missing there when it is skipped.
+  std::set<std::string> lead_in;
+  bool from_start = false;  // some of it is in no checkpoint: no unit can be entered by restoring one
   std::map<std::string, std::string> renamed;  // blocks with a new name: that name → the recorded one
   std::vector<AddedLog> logs;                  // the probes found
   std::vector<std::string>

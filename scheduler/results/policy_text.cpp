@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "core/bytes_text.h"
 #include "core/policy.h"
 #include "results/table.h"
 
@@ -67,7 +68,8 @@ std::string policy_table(const core::Manifest& manifest, const std::vector<Json>
   for (const auto& row : decisions(manifest, timeline)) {
     table.add({row.at, cost_text(row.C), cost_text(row.M), short_number(row.ratio()),
                short_number(row.allowed), std::to_string(row.n), std::to_string(row.k), short_number(row.c),
-               cost_text(row.credit), cost_text(row.stall), bytes_text(row.bytes), row.decision, row.why});
+               cost_text(row.credit), cost_text(row.stall), core::bytes_text(row.bytes), row.decision,
+               row.why});
   }
   return table.text();
 }
@@ -81,7 +83,7 @@ std::string explain_last(const core::Manifest& manifest, const std::vector<Json>
                                                           : "was not checkpointed";
   return "At " + last.at + ", execution " + std::to_string(last.n) + " of " + last.block + " " + verb + ": " +
          last.why + ". It computed for " + cost_text(last.C) + "; a checkpoint of its " +
-         bytes_text(last.bytes) + " was expected to cost training " + cost_text(last.M) + ", with " +
+         core::bytes_text(last.bytes) + " was expected to cost training " + cost_text(last.M) + ", with " +
          cost_text(last.credit) + " to spend. Equation 4 compares M/C = " + short_number(last.ratio()) +
          " with n/(k+1) * min(1/(1+c), epsilon) = " + short_number(last.allowed) +
          " (n = " + std::to_string(last.n) + ", k = " + std::to_string(last.k) +

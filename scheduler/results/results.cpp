@@ -86,11 +86,26 @@ Verdict collect(const core::RunDir& run, const core::ReplayDir& replay, const co
   return verdict;
 }
 
+namespace {
+
+// Of two replays that answer one name, which counts: one that differs from the record never outranks another,
+// an unfinished one never a finished one.
+int rank_of(const core::ReplayDir& replay) try {
+  const auto verdict = read_verdict(replay);
+  if (!verdict) return 1;
+  return verdict->judgement == Judgement::differs ? 0 : 2;
+} catch (const core::Error&) {
+  return 1;  // a damaged verdict says nothing
+}
+
+}  // namespace
+
 std::vector<Answer> read_answers(const core::RunDir& run, std::vector<std::string>& warnings) {
-  std::vector<Answer> answers;
+  std::vector<std::pair<int, Answer>> ranked;
   for (const auto& replay : run.all_replays()) {
     try {
       const core::Plan plan = core::read_plan(replay);
+      if (plan.question == core::check_question) continue;
       Answer answer;
       answer.last_unit = plan.units.back().id;
       for (const auto& unit : plan.units) {
@@ -101,11 +116,15 @@ std::vector<Answer> read_answers(const core::RunDir& run, std::vector<std::strin
           warnings.emplace_back(problem.what());
         }
       }
-      answers.push_back(std::move(answer));
+      ranked.emplace_back(rank_of(replay), std::move(answer));
     } catch (const std::exception& problem) {
       warnings.emplace_back(problem.what());
     }
   }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Answer> answers;
+  for (auto& [rank, answer] : ranked) answers.push_back(std::move(answer));
   return answers;
 }
 

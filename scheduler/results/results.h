@@ -23,8 +23,8 @@ Verdict collect(const core::RunDir& run, const core::ReplayDir& replay, const co
 // The record log. Throws core::Error naming file and line of damage.
 RecordLog read_record(const core::RunDir& run);
 
-// What the replays of the run answered so far, for joined(). A damaged plan or unit is left out and named in
-// `warnings`, one line each.
+// What the replays of the run answered so far, for joined(): those that count most last. A damaged plan or
+// unit is left out and named in `warnings`, one line each.
 std::vector<Answer> read_answers(const core::RunDir& run, std::vector<std::string>& warnings);
 
 // The verdict as written; nothing when the replay has not been collected. Throws core::Error naming a damaged

@@ -78,18 +78,6 @@ std::string cost_text(double seconds) {
   return formatted(std::abs(value) < 9.995 ? "%.2f " : "%.1f ", value) + (small ? "ms" : "s");
 }
 
-std::string bytes_text(std::uint64_t bytes) {
-  if (bytes < 1000) return std::to_string(bytes) + " B";
-  auto value = static_cast<double>(bytes);
-  const char* unit = "B";
-  for (const char* next : {"kB", "MB", "GB", "TB", "PB"}) {
-    if (value < 999.95) break;
-    value /= 1000;
-    unit = next;
-  }
-  return formatted("%.1f ", value) + unit;
-}
-
 std::string time_text(double seconds) {
   const auto time = static_cast<std::time_t>(seconds);
   std::tm utc{};

@@ -35,8 +35,7 @@ std::string short_value(const core::Json& value);
 // Without control characters: a logged string must not steer the terminal.
 std::string printable(std::string text);
 
-std::string cost_text(double seconds);        // "0.84 ms", "12.3 ms", "5.41 s"
-std::string bytes_text(std::uint64_t bytes);  // "812 B", "3.1 MB"
-std::string time_text(double seconds);        // since the epoch of Unix: "2026-11-20 14:30:05" in UTC
+std::string cost_text(double seconds);  // "0.84 ms", "12.3 ms", "5.41 s"
+std::string time_text(double seconds);  // since the epoch of Unix: "2026-11-20 14:30:05" in UTC
 
 }  // namespace flor::results

@@ -91,7 +91,7 @@ agent_socket() {
   local runtime=${XDG_RUNTIME_DIR:-}
   # sudo drops the variable; the owner's jobs have it.
   [[ -z ${SUDO_UID:-} ]] || runtime=/run/user/$SUDO_UID
-  if [[ -n $runtime && -d $runtime ]]; then
+  if [[ -n $runtime && -d $runtime && $(stat -c %u "$runtime") == "$owner_uid" ]]; then
     echo "$runtime/flor/agent-$1.sock"
   else
     echo "/tmp/flor-$owner_uid/agent-$1.sock"

@@ -253,3 +253,23 @@ mount_disk() {
   [[ $output != *torn* && $(find "$full"/*/checkpoints -name '*.safetensors' | wc -l) -ge 1 ]]
   [[ -z $(find "$full"/*/checkpoints -name '*.tmp*') ]]
 }
+
+@test "a store that fills up during a replay: it fails at once, and with room again the same command goes on" {
+  mount_disk 8m
+  export FLOR_STORE=$full
+  record fills char_lm.complete
+  hold 3
+  start_replay fills char_lm.complete.held
+  held 3
+  dd if=/dev/zero of="$full/filler" bs=4k 2>/dev/null || true
+  let_go 3
+  until_true 60 gone "$flor_pid"
+  code=0
+  wait "$flor_pid" || code=$?
+  [[ $code -eq 1 && ! -e $replay/verdict.json ]]
+  said 'No space left on device'
+  until_true 30 no_jobs
+  rm "$full/filler"
+  start_replay fills char_lm.complete.held
+  finish_replay
+}

@@ -219,6 +219,18 @@ JOB
   grep -qx "$job.0.1" out
 }
 
+@test "a later step of a job may carry the name that the job's run has" {
+  cat >job.sh <<JOB
+#!/bin/sh
+#SBATCH --flor-record --flor-store=$store --flor-name=baseline -o $PWD/out
+srun sh -c '$recorder'
+mkdir -p $store/.names/$UID && ln -s ../../20260101-000000-abcd $store/.names/$UID/baseline
+srun touch ran
+JOB
+  run -0 sbatch -W job.sh
+  [[ -e ran ]]
+}
+
 @test "an unknown run fails the task" {
   mkdir "$store"
   run -1 srun --flor-replay=nowhere --flor-store="$store" touch ran

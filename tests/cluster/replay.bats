@@ -163,3 +163,46 @@ two_held() { [[ $(cat "$FLOR_TEST_HOLD"/held.[0-7] 2>/dev/null | cut -d' ' -f1 |
   [[ $(jq -c '[.selected, .execute.blocks]' "$replay/plan.json") == '[[2,4],[]]' ]]
   [[ $(jq -r .epoch "$replay/log.jsonl" | sort -u | paste -sd' ') == "2 3" ]]
 }
+
+@test "a job asks one question; another one is refused" {
+  job_script --flor-replay=complete "srun $(program char_lm.complete.probed) ${small[*]} || exit 9" \
+    "srun $(program char_lm.complete.outer) ${small[*]}" >job.sh
+  run -1 sbatch -W --parsable job.sh
+  replay=$(run_dir complete)/replays/job-${lines[0]}
+  [[ $(verdict "$replay" .verdict) == identical ]]
+  cat out-* >&2
+  grep -q "replay job-${lines[0]} of run .* answers another question" out-*
+}
+
+@test "a replay by hand that differs ends with 3" {
+  log=$(run_dir partial)/log.jsonl
+  cp "$log" kept.jsonl
+  sed -i '1s/"value":[^,]*/"value":1.5/' "$log"
+  job_script --flor-replay=partial "exec srun $(program char_lm.probed) ${small[*]}" >job.sh
+  run -3 sbatch -W --parsable job.sh
+  cp kept.jsonl "$log"
+  replay=$(run_dir partial)/replays/job-${lines[0]}
+  [[ $(verdict "$replay" .verdict) == differs && ! -e $replay/failure.json ]]
+  grep -q 'first difference: loss at' out-*
+}
+
+@test "a replay from within a job that records" {
+  run -0 salloc -n1 --flor-record --flor-store="$FLOR_STORE" --flor-name=within \
+    flor replay complete --workers 2 -- "$(program char_lm.complete.outer)" "${small[@]}" --log-every 1
+  [[ $output == *": identical"* ]]
+}
+
+@test "a session's directory that the node does not have" {
+  XDG_RUNTIME_DIR=/run/user/nobody start_replay partial char_lm.outer 2
+  finish_replay
+}
+
+@test "recorded under nohup: a hangup ends nothing" {
+  nohup flor record --every 1 --name nohup -- "$(program char_lm)" --epochs 40 "${small[@]:2}" >nohup.out 2>&1 3>&- &
+  pid=$!
+  until_true 60 grep -q '^epoch=2 validation_loss' nohup.out
+  program=$(pgrep -P "$pid" -x char_lm)
+  kill -HUP "$pid" "$program"
+  wait "$pid"
+  [[ $(jq -r .status "$(run_dir nohup)/run.json") == completed ]]
+}

@@ -29,6 +29,15 @@ def before(text, added):
     return (text, added + text)
 
 
+# A recorded program whose block changes a variable that it does not restore.
+COUNTING = [before("  for ([[maybe_unused]] const int64_t epoch", "  int64_t seen = 0;\n"),
+            behind(BACKWARD, "        seen += batch;\n")]
+
+GUARD = before("  int64_t seen = 0;\n", "  const auto state = flor::checkpointing(net, optimizer, scheduler);\n")
+
+# Recorded instead of the example as it is.
+BASES = {"unrestored": COUNTING, "unrestored-complete": [*COUNTING, GUARD]}
+
 # name: (replacements, files beside the source, blocks that execute, names of the new rows)
 EDITS = {
     "macro": ([before("int main(", f"#define NOTE_GRADIENT(net) {GRADIENT}\n\n"),
@@ -52,6 +61,8 @@ EDITS = {
                 ["embedding_norm"]),
     "changed": ([("if (step % log_every == 0)", "if (0 == step % log_every)"), behind(SCHEDULE, "    " + WEIGHT)], {},
                 EPOCHS, ["weight_norm"]),
+    "unrestored": ([*COUNTING, behind(SCHEDULE, '    flor::log("seen", seen);\n')], {}, EPOCHS, ["seen"]),
+    "unrestored-complete": ([*COUNTING, GUARD, behind(SCHEDULE, '    flor::log("seen", seen);\n')], {}, EPOCHS, ["seen"]),
     "function": ([before("  return loss_of(net, windows(text, starts",
                          '  flor::log("windows", starts.numel());\n')], {}, EPOCHS, ["windows"]),
 }
@@ -59,7 +70,7 @@ EDITS = {
 
 def write(name, source, target):
     text = pathlib.Path(source).read_text()
-    replacements, files, _, _ = EDITS[name]
+    replacements, files = (BASES[name[:-5]], {}) if name.endswith(".base") else EDITS[name][:2]
     for old, new in replacements:
         if text.count(old) != 1:
             sys.exit(f"edit {name}: '{old}' stands {text.count(old)} times in {source}")
@@ -89,7 +100,7 @@ def check(name, flor, program, store):
 
 def main():
     if sys.argv[1] == "--names":
-        print(";".join(EDITS), end="")
+        print(";".join([*EDITS, *(f"{name}.base" for name in BASES)]), end="")
     elif sys.argv[1] == "--write":
         write(*sys.argv[2:])
     else:
@@ -100,8 +111,9 @@ def main():
         for name in EDITS:
             with tempfile.TemporaryDirectory(prefix="flor-edits-") as store:
                 os.environ["FLOR_STORE"] = store
-                run([flor, "record", "--name", "recorded", "--every", "1", "--", os.path.join(bin_dir, "char_lm")]
-                    + SMALL["char_lm"])
+                recorded = (os.path.join(variants, f"char_lm.{name}.base") if name in BASES
+                            else os.path.join(bin_dir, "char_lm"))
+                run([flor, "record", "--name", "recorded", "--every", "1", "--", recorded] + SMALL["char_lm"])
                 check(name, flor, os.path.join(variants, f"char_lm.{name}"), store)
 
 

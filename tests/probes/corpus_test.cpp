@@ -170,6 +170,11 @@ TEST_P(Corpus, LeadsToTheDecision) {
   if (!c.all) {
     EXPECT_EQ(std::vector<std::string>(decision.blocks.begin(), decision.blocks.end()), c.blocks);
   }
+  // Where a probe reads what no checkpoint holds, replay has to come all the way from the program's start.
+  const bool stale = reasons.find("changes and does not restore") != std::string::npos;
+  EXPECT_EQ(decision.from_start, stale);
+  EXPECT_TRUE(!stale || !decision.lead_in.empty());
+  for (const std::string& block : decision.lead_in) EXPECT_EQ(decision.blocks.count(block), 1U) << block;
   std::vector<std::string> logs;
   for (const AddedLog& log : decision.logs) logs.push_back(log.name + "@" + log.block);
   EXPECT_EQ(logs, c.logs);

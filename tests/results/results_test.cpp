@@ -143,6 +143,30 @@ TEST_F(Collect, AnswersSkipAndNameDamage) {
             (std::vector<std::string>{"loss@epoch=0", "grad@epoch=0", "loss@epoch=1"}));
 }
 
+TEST_F(Collect, WhatDiffersOrOnlyChecksOutranksNoAnswer) {
+  collect(run, replay, plan, {});
+  for (const char* id : {"r2", "r3"}) {
+    const core::ReplayDir later = run.replay(id);
+    core::fs::create_directories(later.units());
+    core::Plan other = plan;
+    other.replay = id;
+    other.question = std::string(id) == "r3" ? core::check_question : "another";
+    write_plan(later, other);
+    write_unit(later, 0, line("epoch=0", "loss", "0.75"));
+    write_unit(later, 1, row(1) + testing::loop_end(1, 1));
+    collect(run, later, other, {});
+  }
+  EXPECT_EQ(read_verdict(run.replay("r2"))->judgement, Judgement::differs);
+  std::vector<std::string> warnings;
+  const auto answers = read_answers(run, warnings);
+  EXPECT_TRUE(warnings.empty());
+  ASSERT_EQ(answers.size(), 2U);  // r3 answers nobody
+  // The last one counts: r1, whose values are the record's.
+  const Row* first = std::get_if<Row>(&answers[1].units.at(0).entries.at(0));
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->json.at("value"), 0.5);
+}
+
 TEST_F(Collect, TheSummaryFollowsTheReplay) {
   core::fs::remove(replay.unit(1));
   ReplaySummary summary = summarize_replay(replay);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/bytes_text.h"
 #include "core/error.h"
 #include "program.h"
 #include "results/log_text.h"
@@ -40,9 +41,9 @@ TEST(Units, OfTimeAndSpace) {
   EXPECT_EQ(cost_text(0.00084), "0.84 ms");
   EXPECT_EQ(cost_text(0.0123), "12.3 ms");
   EXPECT_EQ(cost_text(5.406), "5.41 s");
-  EXPECT_EQ(bytes_text(812), "812 B");
-  EXPECT_EQ(bytes_text(3100000), "3.1 MB");
-  EXPECT_EQ(bytes_text(999990), "1.0 MB");
+  EXPECT_EQ(core::bytes_text(812), "812 B");
+  EXPECT_EQ(core::bytes_text(3100000), "3.1 MB");
+  EXPECT_EQ(core::bytes_text(999990), "1.0 MB");
   EXPECT_EQ(time_text(1795012205.25), "2026-11-18 14:30:05");
 }
 

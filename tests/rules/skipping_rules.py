@@ -93,6 +93,11 @@ class Skipping(Case):
         # It does matter: a jump leaves it stale, and the verdict says so.
         self.assertEqual(run.replay("forget", flags=("--epochs", "4:6"), code=3).verdict["verdict"], "differs")
 
+    def test_rule_12_a_forgotten_variable_that_a_block_changes_is_found(self):
+        run = self.record("forget", "--inside")
+        found = self.flor("check", "--complete", run.id, "--", self.program(), "forget", "--inside", code=3)
+        self.assertIn("is not given to flor::checkpointing", found.stdout)
+
     def test_rule_12_a_complete_state_is_said_to_be_complete(self):
         run = self.record("forget", "--remember")
         self.assertIn("is the same resumed and pseudoresumed",

@@ -47,8 +47,9 @@ int forget() {
     if (SkipBlock block{"train", model.trained()}; block.step_into()) {
       model.step();
       log("loss", model.loss());
+      if (flag("inside")) drift += 0.1 * model.loss();
     }
-    drift += 0.1 * model.loss();
+    if (!flag("inside")) drift += 0.1 * model.loss();
     log("accuracy", model.loss() + drift);
     outer_probe(model);
   }

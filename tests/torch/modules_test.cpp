@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <array>
+
 #include "objects.h"
 
 namespace user {
@@ -121,6 +123,24 @@ TEST(Rule02InPlace, SharedStorageStaysShared) {
   EXPECT_EQ(tied[1][1].item<float>(), 42);
 }
 
+TEST(Rule02InPlace, TensorsThatShareMemoryOnlyHereArePulledApart) {
+  std::vector<at::Tensor> hidden = {at::ones({4}), at::full({4}, 2)};
+  const auto record = Record::of(hidden);
+  std::vector<at::Tensor> live(2, at::zeros({4}));  // as a program initializes them: one storage
+  EXPECT_EQ(record.restore_into(live), std::nullopt);
+  EXPECT_TRUE(live[0].equal(at::ones({4})));
+  EXPECT_TRUE(live[1].equal(at::full({4}, 2)));
+}
+
+TEST(Rule02InPlace, ComplexTensorsComeBackComplexIntoUndefinedOnes) {
+  at::Tensor complex = at::view_as_complex(at::arange(6, at::kFloat).view({3, 2}).contiguous());
+  const auto record = Record::of(complex);
+  at::Tensor undefined;
+  EXPECT_EQ(record.restore_into(undefined), std::nullopt);
+  ASSERT_TRUE(undefined.is_complex());
+  EXPECT_TRUE(at::equal(undefined, complex));
+}
+
 TEST(Rule02InPlace, NonContiguousMemoryIsWrittenWhereItLies) {
   at::Tensor base = at::arange(6, at::kFloat).view({2, 3});
   at::Tensor transposed = base.t();
@@ -128,6 +148,38 @@ TEST(Rule02InPlace, NonContiguousMemoryIsWrittenWhereItLies) {
   base.zero_();
   EXPECT_EQ(record.restore_into(transposed), std::nullopt);
   EXPECT_TRUE(base.equal(at::arange(6, at::kFloat).view({2, 3})));
+}
+
+struct Packed {
+  float a = 0, b = 0;
+};
+void flor_state(Archive& archive, Packed& packed) {
+  at::Tensor values = at::tensor({packed.a, packed.b});  // lives no longer than this call
+  archive("values", values);
+  if (archive.writing()) {
+    packed.a = values[0].item<float>();
+    packed.b = values[1].item<float>();
+  }
+}
+
+TEST(Hook, ATensorOfItsOwnIsKeptUntilItIsCopied) {
+  Packed packed{1, 2};
+  detail::TorchState state(std::make_unique<ObjectsOf<Packed>>(packed));
+  const auto buffers = state.save();
+  const at::Tensor elsewhere = at::full({2}, 7);  // takes the memory that was freed, if it was
+  ASSERT_EQ(buffers.size(), 1U);
+  std::array<float, 2> copied{};
+  buffers[0].copy_to(copied.data());
+  EXPECT_EQ(copied, (std::array<float, 2>{1, 2}));
+}
+
+TEST(Hook, AnEmptyModuleIsAnErrorAndNoCrash) {
+  std::shared_ptr<torch::nn::LinearImpl> none;
+  torch::nn::Linear empty{nullptr};
+  EXPECT_THROW(Record::of(none), std::exception);
+  EXPECT_THROW(Record::of(empty), std::exception);
+  torch::nn::Linear full(2, 2);
+  EXPECT_NE(Record::of(full).restore_into(empty), std::nullopt);
 }
 
 TEST(Restore, WritesNothingUnlessAllFits) {

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -141,6 +142,8 @@ void walk(Archive& archive, const std::string& name, T& object) {
   } else if constexpr (std::is_base_of_v<torch::nn::Module, T>) {
     detail::walk_module(archive, name, object);
   } else if constexpr (detail::is_shared_module<T>::value || detail::is_holder<T>) {
+    if (!object)
+      throw std::invalid_argument("object " + name + " is an empty module; create it before flor sees it");
     detail::walk_module(archive, name, *object);
   } else if constexpr (std::is_base_of_v<torch::optim::Optimizer, T>) {
     detail::walk_optimizer(archive, name, object);
