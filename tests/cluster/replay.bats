@@ -188,7 +188,7 @@ two_held() { [[ $(cat "$FLOR_TEST_HOLD"/held.[0-7] 2>/dev/null | cut -d' ' -f1 |
 
 @test "a replay from within a job that records" {
   run -0 salloc -n1 --flor-record --flor-store="$FLOR_STORE" --flor-name=within \
-    flor replay complete --workers 2 -- "$(program char_lm.complete.outer)" "${small[@]}" --log-every 1
+    flor replay complete --workers 2 -- "$(program char_lm.complete.outer)" "${small[@]}"
   [[ $output == *": identical"* ]]
 }
 
