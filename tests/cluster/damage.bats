@@ -158,7 +158,8 @@ enters_unit_4() {
   flip "$(run_dir partial)/checkpoints/train/epoch=0.safetensors" 40000
   truncate -s 4000 "$(run_dir partial)/checkpoints/train/epoch=2.safetensors"
   rm "$(run_dir partial)/checkpoints/train/epoch=4.safetensors"
-  replays_as_undamaged partial
+  replays partial char_lm.probed
+  equals_sequential partial char_lm.probed loss,validation_loss,grad_norm,weight_norm
   # A worker that got all units, because it was there long before the others, restored nothing at all.
   [[ ! -e $replay/timeline.jsonl ]] ||
     never_loaded checkpoints/train/epoch=0.safetensors epoch=0/train#0
