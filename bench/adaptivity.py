@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import tempfile
 
-EPSILON = 0.0667
+EPSILON = 0.01
 SCENARIOS = {
     "block 10x cheaper": ["--steps", "100", "--then-steps", "10"],
     "block 10x dearer": ["--steps", "10", "--then-steps", "100"],

@@ -9,6 +9,8 @@ namespace {
 
 // After this many failed writes in a row no more are tried: a full disk stays full.
 constexpr int most_failures = 3;
+// After so many executions the state's size is looked at anew, checkpoint or not.
+constexpr int64_t look_every = 8;
 
 }  // namespace
 
@@ -51,7 +53,8 @@ double Checkpointer::ends(const Place& place, double seconds, bool overlapped, b
     kind.bytes = 0;
     for (const auto& buffer : buffers) kind.bytes += buffer.bytes;
   };
-  if (kind.executions == 0) collect();
+  // Nothing is copied yet. A state that shrank must not be judged by its old size for ever.
+  if (kind.executions % look_every == 0) collect();
   if (!forced) {
     kind.executions += 1;
     kind.model.executed(seconds, overlapped);
