@@ -267,8 +267,6 @@ mount_disk() {
   code=0
   wait "$flor_pid" || code=$?
   [[ $code -eq 1 && ! -e $replay/verdict.json ]]
-  # The worker's own words are in the store, if they found room there.
-  said 'No space left on device|every worker has gone'
   until_true 30 no_jobs
   rm "$full/filler"
   start_replay fills char_lm.complete.held
