@@ -262,14 +262,7 @@ void Replayer::end_of_main(LoopEnd how, int64_t last) {
   // The loop ended in front of the unit that was asked for: the unit says so, with no row.
   if (!unit_ && target_) start(Unit(*target_));
   if (!unit_) return;
-  const RecordedLoop& recorded = main();
-  unit_log_.line(Json({{"@event", "loop_end"},
-                       {"at", ""},
-                       {"name", recorded.name},
-                       {"ended", to_string(how)},
-                       {"last", last},
-                       {"recorded", {{"ended", to_string(recorded.ended)}, {"last", recorded.last}}}})
-                     .dump());
+  unit_log_.line(loop_end_event(main(), how, last));
   phase_ = Phase::after;
   if (is_last(*unit_)) return;
   commit();
@@ -345,7 +338,7 @@ void Replayer::compare(const std::string& at, State& state) {
   const auto* entry = record_->checkpoint(at);
   if (entry == nullptr) return;
   const std::string live = state_digest(state.save());
-  line(Json({{"@event", "digest"}, {"at", at}, {"recorded", entry->state}, {"live", live}}).dump());
+  line(digest_event(at, entry->state, live));
   if (live != entry->state) exact_ = restore(at, state);
 }
 

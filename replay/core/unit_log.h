@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/json.h"
+#include "core/manifest.h"
 #include "core/plan.h"
 
 namespace flor::core {
@@ -14,15 +15,16 @@ class UnitLog {
  public:
   void open(const Unit& unit);
   void line(const std::string& json);  // a row or event, in order
-  void block(const std::string& at, bool executed);
-  void digest(const std::string& at, const std::string& recorded, const std::string& live);
-  std::string close();  // the whole text
+  std::string close();                 // the whole text
 
  private:
   Unit unit_;
   std::string text_;
 };
 
+// Its events.
 std::string block_event(const std::string& at, bool executed);
+std::string digest_event(const std::string& at, const std::string& recorded, const std::string& live);
+std::string loop_end_event(const RecordedLoop& recorded, LoopEnd ended, int64_t last);  // of the main loop
 
 }  // namespace flor::core
