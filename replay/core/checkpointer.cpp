@@ -19,6 +19,7 @@ Checkpointer::Checkpointer(const RunDir& run, const Manifest& manifest, Journal&
       every_(manifest.every),
       journal_(journal),
       on_damage_(std::move(on_damage)),
+      retention_(retention(run, manifest.keep)),
       materializer_(make_thread_materializer(run)) {}
 
 Decision Checkpointer::decide(Kind& kind, double seconds, bool forced) {
@@ -119,6 +120,19 @@ void Checkpointer::note_checkpoint(const Place& place, const Materialized& m) {
                     {"file", place.file},   {"state", m.state},    {"write", m.write},
                     {"bytes", m.bytes},     {"written", m.written}};
   journal_.append(timeline_file, row.dump());
+  retention_.durable({place.block, place.at, place.file, m.refers_to});
+}
+
+Retention Checkpointer::retention(const RunDir& run, int64_t keep) {
+  const auto note = [this](const std::vector<std::string>& rows) {
+    for (const auto& row : rows) journal_.append(timeline_file, row);
+    return journal_.sync();
+  };
+  const auto remove = [run](const std::string& file) {
+    std::error_code ignored;  // a file too many does no harm; `flor gc` finds it
+    fs::remove(run.path / file, ignored);
+  };
+  return {keep, {[this](const std::string& file) { return materializer_->forget(file); }, note, remove}};
 }
 
 void Checkpointer::fail(const std::string& what) {

@@ -16,6 +16,7 @@
 #include "core/manifest.h"
 #include "core/materializer.h"
 #include "core/policy.h"
+#include "core/retention.h"
 
 namespace flor::core {
 
@@ -67,6 +68,7 @@ class Checkpointer {
   void note_decision(const Place& place, const Kind& kind, double seconds, const Decision& decision,
                      const std::string& outcome, double stall);
   void note_checkpoint(const Place& place, const Materialized& materialized);
+  Retention retention(const RunDir& run, int64_t keep);
 
   const double epsilon_;
   const int64_t every_;
@@ -81,6 +83,7 @@ class Checkpointer {
   int64_t durable_ = 0;
   std::size_t bytes_written_ = 0;
 
+  Retention retention_;                         // of the writer
   std::unique_ptr<Materializer> materializer_;  // last: its thread uses what is above
 };
 

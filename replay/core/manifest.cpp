@@ -103,7 +103,8 @@ Json to_json(const Manifest& m) {
           {"sources", sources_json(m.sources)},
           {"unresolved", m.unresolved},
           {"args", m.args},
-          {"policy", {{"epsilon", m.epsilon}, {"every", m.every}, {"materializer", m.materializer}}},
+          {"policy",
+           {{"epsilon", m.epsilon}, {"every", m.every}, {"materializer", m.materializer}, {"keep", m.keep}}},
           {"loops", loops},
           {"main_loop", main != nullptr ? Json(main - m.loops.data()) : Json()},
           {"complete", m.complete()},
@@ -142,6 +143,7 @@ Manifest manifest_from(const Json& json) {
   m.epsilon = field(policy, "epsilon", 0.0667);
   m.every = field<int64_t>(policy, "every", 0);
   m.materializer = field<std::string>(policy, "materializer", "thread");
+  m.keep = field<int64_t>(policy, "keep", 0);
   for (const auto& loop : field<Json>(json, "loops", Json::array())) m.loops.push_back(loop_from(loop));
   m.warnings = field<Strings>(json, "warnings", {});
   return m;

@@ -55,6 +55,7 @@ struct Manifest {
   double epsilon = 0.0667;
   int64_t every = 0;
   std::string materializer = "thread";
+  int64_t keep = 0;  // checkpoints of each kind; 0: all
   std::vector<RecordedLoop> loops;
   std::vector<std::string> warnings;
 

@@ -15,12 +15,13 @@ namespace flor::core {
 
 // What became of one checkpoint. Durations in seconds.
 struct Materialized {
-  std::string error;        // empty: the file is durable
-  std::string state;        // digest of the state
-  double write = 0;         // from the start of the write to its durability
-  double processor = 0;     // processor time that the write took
-  std::size_t bytes = 0;    // of the state
-  std::size_t written = 0;  // of the file; less, where earlier files hold the same bytes
+  std::string error;                   // empty: the file is durable
+  std::string state;                   // digest of the state
+  double write = 0;                    // from the start of the write to its durability
+  double processor = 0;                // processor time that the write took
+  std::size_t bytes = 0;               // of the state
+  std::size_t written = 0;             // of the file; less, where earlier files hold the same bytes
+  std::vector<std::string> refers_to;  // those files
 };
 
 struct MaterializeJob {
@@ -41,6 +42,10 @@ class Materializer {
   virtual bool busy() const = 0;  // is anything being written now?
   virtual bool full() const = 0;  // would materialize() have to wait?
   virtual void drain() = 0;       // returns when nothing is being written
+
+  // From `done` only: no checkpoint that is not durable yet will refer to `file`, which is to be removed.
+  // False where one that was begun may: then the file has to stay for now.
+  virtual bool forget(const std::string& file) = 0;
 };
 
 // `thread`: copies on the training thread into memory that is kept warm, writes on one background thread.

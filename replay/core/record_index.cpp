@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "core/json_lines.h"
+#include "core/timeline.h"
 
 namespace flor::core {
 
@@ -11,11 +12,14 @@ RecordIndex::RecordIndex(const RunDir& run)
       log_(read_json_lines(run.generators()).rows, run.generators().string()) {
   if (manifest_.main_loop() == nullptr)
     throw Error("run " + run.id() + " recorded no loop; there is nothing to replay");
-  for (const auto& row : read_json_lines(run.timeline()).rows) {
+  const auto timeline = read_json_lines(run.timeline()).rows;
+  const auto removed = removed_checkpoints(timeline);
+  for (const auto& row : timeline) {
     const auto kind = field<std::string>(row, "kind", "");
     if (kind == "checkpoint") {
-      checkpoints_[field<std::string>(row, "at", "")] = {field<std::string>(row, "file", ""),
-                                                         field<std::string>(row, "state", "")};
+      const auto file = field<std::string>(row, "file", "");
+      checkpoints_[field<std::string>(row, "at", "")] = {file, field<std::string>(row, "state", ""),
+                                                         removed.count(file) != 0};
     } else if (kind == "loop_end" && field<std::string>(row, "ended", "") == to_string(LoopEnd::early)) {
       early_[{field<std::string>(row, "at", ""), field<std::string>(row, "name", "")}] =
           field<int64_t>(row, "last", -1);

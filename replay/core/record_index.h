@@ -17,8 +17,9 @@ class RecordIndex {
   explicit RecordIndex(const RunDir& run);
 
   struct CheckpointEntry {
-    std::string file;   // relative to the run directory
-    std::string state;  // digest
+    std::string file;      // relative to the run directory
+    std::string state;     // digest
+    bool removed = false;  // on purpose: it cannot be restored, but still says what the state was
   };
 
   const RunDir& run() const { return run_; }

@@ -305,7 +305,7 @@ void Replayer::leave_block(bool unwound) {
 
 bool Replayer::restore(const std::string& at, State& state) {
   const auto* entry = record_->checkpoint(at);
-  if (entry == nullptr) return false;
+  if (entry == nullptr || entry->removed) return false;
   const double start = monotonic_seconds();
   try {
     const Checkpoint checkpoint = Checkpoint::load(worker_->run(), entry->file);

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/session.h"
 #include "core/sources.h"
+#include "core/values.h"
 
 namespace flor::core {
 namespace {
@@ -60,6 +61,7 @@ Manifest first_manifest(const Settings& settings, Frontend& frontend, const std:
   m.epsilon = std::strtod(settings.get("epsilon").value_or("0.0667").c_str(), nullptr);
   if (!(m.epsilon > 0)) m.epsilon = 0.0667;
   m.every = std::strtoll(settings.get("every").value_or("0").c_str(), nullptr, 10);
+  m.keep = keep_from(settings.get("keep").value_or("all")).value_or(0);
   m.args = given_arguments();
   return m;
 }

@@ -136,6 +136,14 @@ class ThreadMaterializer : public Materializer {
     changed_.wait(lock, [&] { return free_.size() == capacity; });
   }
 
+  // What a checkpoint refers to is found when it is written, on the thread that calls this.
+  bool forget(const std::string& file) override {
+    for (auto known = earlier_.begin(); known != earlier_.end();) {
+      known = known->second.first == file ? earlier_.erase(known) : std::next(known);
+    }
+    return true;
+  }
+
  private:
   static void copy(const std::vector<Buffer>& live, Snapshot& snapshot) {
     snapshot.buffers.clear();
@@ -198,7 +206,11 @@ class ThreadMaterializer : public Materializer {
       tensor.end = buffer.bytes;
       result.bytes += buffer.bytes;
       find_earlier(snapshot.job.file, fresh, buffer, tensor);
-      if (tensor.file.empty()) own.push_back(&buffer);
+      if (tensor.file.empty()) {
+        own.push_back(&buffer);
+      } else if (tensor.file != snapshot.job.file) {
+        result.refers_to.push_back(tensor.file);
+      }
       header.tensors.push_back(std::move(tensor));
     }
     const std::string head = encode_header(header);

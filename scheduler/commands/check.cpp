@@ -26,6 +26,7 @@ std::string text_of(const core::RunDir& run, const results::CheckReport& report)
   }
   out += "run " + run.id() + ": " + counted(static_cast<std::size_t>(report.checkpoints), "checkpoint") +
          " (" + core::bytes_text(report.bytes) + ") checked, ";
+  if (report.removed > 0) out += std::to_string(report.removed) + " removed by --flor-keep or flor gc, ";
   return out +
          (report.damages.empty() ? "nothing is damaged"
                                  : counted(report.damages.size(), "damage") + " found") +

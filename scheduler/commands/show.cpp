@@ -112,9 +112,11 @@ std::string head_text(const Shown& shown) {
   add_line(out, "recorded", when);
   add_line(out, "arguments", pairs_text(manifest.args));
   add_line(out, "environment", pairs_text(manifest.environment));
-  add_line(out, "policy",
-           manifest.every > 0 ? "a checkpoint after every " + std::to_string(manifest.every) + " executions"
-                              : "adaptive, epsilon " + results::short_number(manifest.epsilon));
+  std::string policy = manifest.every > 0
+                           ? "a checkpoint after every " + std::to_string(manifest.every) + " executions"
+                           : "adaptive, epsilon " + results::short_number(manifest.epsilon);
+  if (manifest.keep > 0) policy += "; the newest " + std::to_string(manifest.keep) + " of each kind are kept";
+  add_line(out, "policy", policy);
   add_line(out, "checkpoints",
            std::to_string(shown.checkpoints.files.size()) + " (" + core::bytes_text(shown.checkpoints.bytes) +
                ")");

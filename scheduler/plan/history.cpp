@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "core/timeline.h"
+
 namespace flor::plan {
 namespace {
 
@@ -49,8 +51,7 @@ double median(std::vector<double> values) {
 
 std::map<std::string, Saved> saved_checkpoints(const std::vector<Json>& timeline) {
   std::map<std::string, Saved> saved;
-  for (const auto& row : timeline) {
-    if (field<std::string>(row, "kind", "") != "checkpoint") continue;
+  for (const auto& row : core::kept_checkpoints(timeline)) {
     saved[field<std::string>(row, "at", "")] = {field<std::string>(row, "file", ""),
                                                 field(row, "stall", 0.0) + field(row, "write", 0.0)};
   }

@@ -8,6 +8,7 @@
 #include "core/generators.h"
 #include "core/json_lines.h"
 #include "core/manifest.h"
+#include "core/timeline.h"
 #include "results/results.h"
 #include "results/summary.h"
 
@@ -104,10 +105,12 @@ class Checker {
     const CheckpointFiles present = checkpoint_files(run_);
     report_.bytes = present.bytes;
     std::set<std::string> files(present.files.begin(), present.files.end());
-    for (const auto& row : timeline_) {
-      if (field<std::string>(row, "kind", "") == "checkpoint")
-        files.insert(field<std::string>(row, "file", ""));
-    }
+    for (const auto& row : core::kept_checkpoints(timeline_))
+      files.insert(field<std::string>(row, "file", ""));
+    // One that was removed may lie there still, for what others refer to: with them that is verified.
+    const auto removed = core::removed_checkpoints(timeline_);
+    for (const auto& file : removed) files.erase(file);
+    report_.removed = static_cast<int64_t>(removed.size());
     std::set<std::string> said;  // a damaged file is found again by each that refers to it
     for (const auto& file : files) {
       ++report_.checkpoints;
@@ -145,6 +148,7 @@ Json to_json(const CheckReport& report) {
   }
   return {{"damaged", !report.damages.empty()},
           {"checkpoints", report.checkpoints},
+          {"removed", report.removed},
           {"bytes", report.bytes},
           {"damages", damages},
           {"notes", report.notes}};

@@ -21,6 +21,7 @@ struct CheckReport {
   std::vector<std::string>
       notes;                // worth saying, but no damage: a log that was cut off when its writer was killed
   int64_t checkpoints = 0;  // that were read and verified, whole or not
+  int64_t removed = 0;      // on purpose, by --flor-keep or `flor gc`
   std::uint64_t bytes = 0;
 };
 

@@ -4,6 +4,8 @@
 
 #include "core/durable.h"
 #include "core/plan.h"
+#include "core/retention.h"
+#include "core/timeline.h"
 #include "results/results.h"
 
 namespace flor::results {
@@ -41,31 +43,30 @@ CheckpointFiles checkpoint_files(const core::RunDir& run) {
 
 std::vector<BlockSummary> summarize_blocks(const std::vector<Json>& timeline) {
   std::vector<BlockSummary> out;
+  const auto summary_of = [&out](const std::string& name) -> BlockSummary& {
+    for (auto& known : out) {
+      if (known.block == name) return known;
+    }
+    out.push_back({});
+    out.back().block = name;
+    return out.back();
+  };
   for (const auto& row : timeline) {
-    const auto kind = field<std::string>(row, "kind", "");
-    if (kind != "block" && kind != "checkpoint") continue;
-    const auto name = field<std::string>(row, "block", "");
-    auto block = std::find_if(out.begin(), out.end(), [&](const auto& known) { return known.block == name; });
-    if (block == out.end()) {
-      out.push_back({});
-      block = out.end() - 1;
-      block->block = name;
-    }
-    if (kind == "checkpoint") {
-      ++block->checkpoints;
-      continue;
-    }
+    if (field<std::string>(row, "kind", "") != "block") continue;
+    BlockSummary& block = summary_of(field<std::string>(row, "block", ""));
     // What is kept at a loop's entry is no execution of anything.
-    const bool entry = field<std::string>(row, "at", "").find("=entry/") != std::string::npos;
+    const bool entry = core::is_loop_entry(field<std::string>(row, "at", ""));
     const auto decision = field<std::string>(row, "decision", "");
-    block->materialized += decision == "materialize" ? 1 : 0;
-    block->skipped += decision == "skip" ? 1 : 0;
-    block->failed += decision == "failed" ? 1 : 0;
-    block->seconds += field(row, "seconds", 0.0);
-    block->cost = field(row, "M", 0.0);
-    block->bytes = field<std::uint64_t>(row, "bytes", 0);
-    block->executions += entry ? 0 : 1;
+    block.materialized += decision == "materialize" ? 1 : 0;
+    block.skipped += decision == "skip" ? 1 : 0;
+    block.failed += decision == "failed" ? 1 : 0;
+    block.seconds += field(row, "seconds", 0.0);
+    block.cost = field(row, "M", 0.0);
+    block.bytes = field<std::uint64_t>(row, "bytes", 0);
+    block.executions += entry ? 0 : 1;
   }
+  for (const auto& row : core::kept_checkpoints(timeline))
+    ++summary_of(field<std::string>(row, "block", "")).checkpoints;
   for (auto& block : out) {
     if (block.executions > 0) block.seconds /= static_cast<double>(block.executions);
   }

@@ -29,7 +29,7 @@ CheckpointFiles checkpoint_files(const core::RunDir& run);
 struct BlockSummary {
   std::string block;
   int64_t executions = 0;
-  int64_t checkpoints = 0;                            // durable
+  int64_t checkpoints = 0;                            // durable, and not removed since
   int64_t materialized = 0, skipped = 0, failed = 0;  // decisions
   double seconds = 0;                                 // C, the mean
   double cost = 0;                                    // M, as last expected

@@ -138,7 +138,7 @@ std::vector<core::Json> timeline(int executions, int every) {
                     {"stall", 0.01},
                     {"decision", take ? "materialize" : "skip"},
                     {"why", "of the test"}});
-    if (take) rows.push_back({{"kind", "checkpoint"}, {"block", "train"}, {"at", at}, {"file", "f"}});
+    if (take) rows.push_back({{"kind", "checkpoint"}, {"block", "train"}, {"at", at}, {"file", at}});
   }
   return rows;
 }

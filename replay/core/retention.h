@@ -1,0 +1,57 @@
+// Which checkpoints a recording keeps: the newest N of each kind, and what they refer to.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace flor::core {
+
+// A checkpoint in the store.
+struct StoredCheckpoint {
+  std::string kind;                    // block, or @iteration
+  std::string at, file;                // scope path; relative to the run directory
+  std::vector<std::string> refers_to;  // the other files that hold bytes of its tensors
+  bool retired = false;                // taken back; its file stays for what others refer to
+};
+
+struct Removal {
+  std::vector<std::string> files;    // to be removed
+  std::vector<std::string> retired;  // to stay, though no checkpoints any more: others refer to them
+  std::vector<std::string> orphans;  // taken back before, now without one that refers to them: to be removed
+};
+
+// What may go so that `keep` checkpoints of each kind stay (0: all). `stored` is in order of age, oldest
+// first. That of a loop's entry always stays and is not counted. A file that a checkpoint which stays refers
+// to stays as well; it goes on as a checkpoint itself as long as all that it refers to stays. Pure.
+Removal removable(const std::vector<StoredCheckpoint>& stored, int64_t keep);
+
+// NAME=entry/@iteration: the state in which unit 0 is entered.
+bool is_loop_entry(const std::string& at);
+
+// Thins the checkpoints of a run while it is recorded. On the writer's thread only.
+class Retention {
+ public:
+  // How it touches the world. None may throw.
+  struct Actions {
+    // No checkpoint that is not durable yet will refer to `file`. False where one that is being written may.
+    std::function<bool(const std::string& file)> forget;
+    // Appends rows to the timeline and makes them durable: only then are files removed, so that none is
+    // missing that the timeline still names.
+    std::function<bool(const std::vector<std::string>& rows)> note;
+    std::function<void(const std::string& file)> remove;
+  };
+
+  Retention(int64_t keep, Actions actions) : keep_(keep), actions_(std::move(actions)) {}
+
+  // This checkpoint is durable now, and the timeline names it.
+  void durable(StoredCheckpoint checkpoint);
+
+ private:
+  const int64_t keep_;
+  const Actions actions_;
+  std::vector<StoredCheckpoint> stored_;
+};
+
+}  // namespace flor::core

@@ -1,0 +1,292 @@
+#include "core/retention.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "core/checkpoint.h"
+#include "core/checkpointer.h"
+#include "core/json_lines.h"
+#include "core/read_header.h"
+#include "core/record_index.h"
+#include "core/timeline.h"
+#include "temporary.h"
+
+namespace flor::core {
+namespace {
+
+using Files = std::vector<std::string>;
+
+// "train/3>1,2": the file train/3 of kind `train`, which refers to train/1 and train/2; behind a `~` retired.
+StoredCheckpoint stored(std::string text) {
+  StoredCheckpoint out;
+  out.retired = text[0] == '~';
+  if (out.retired) text.erase(0, 1);
+  const auto arrow = text.find('>');
+  out.file = text.substr(0, arrow);
+  out.kind = out.file.substr(0, out.file.find('/'));
+  const std::string value = out.file.substr(out.kind.size() + 1);
+  out.at = "epoch=" + value + "/" + (out.kind == "@iteration" ? out.kind : out.kind + "#0");
+  if (arrow == std::string::npos) return out;
+  std::string list = text.substr(arrow + 1) + ",";
+  for (std::size_t comma = 0; (comma = list.find(',')) != std::string::npos; list.erase(0, comma + 1)) {
+    out.refers_to.push_back(out.kind + "/" + list.substr(0, comma));
+  }
+  return out;
+}
+
+TEST(Removable, KeepsTheNewestOfEachKindAndWhatTheyReferTo) {
+  struct {
+    const char* what;
+    Files stored;
+    int64_t keep;
+    Files files, retired, orphans;
+  } table[] = {
+      {"nothing is stored", {}, 2, {}, {}, {}},
+      {"all are kept", {"t/0", "t/1", "t/2"}, 0, {}, {}, {}},
+      {"as many as there are", {"t/0", "t/1"}, 2, {}, {}, {}},
+      {"the oldest goes", {"t/0", "t/1", "t/2"}, 2, {"t/0"}, {}, {}},
+      {"each kind counts alone", {"a/0", "b/0", "a/1", "b/1", "a/2"}, 1, {"a/0", "b/0", "a/1"}, {}, {}},
+      {"the loop's entry stays and is not counted",
+       {"@iteration/entry", "@iteration/0", "@iteration/1", "@iteration/2"},
+       2,
+       {"@iteration/0"},
+       {},
+       {}},
+      {"a block that is called entry is none", {"t/entry", "t/0", "t/1"}, 2, {"t/entry"}, {}, {}},
+      {"what a kept one refers to stays", {"t/0", "t/1>0", "t/2>0"}, 1, {"t/1"}, {}, {}},
+      {"what only a removed one refers to goes", {"t/0", "t/1>0", "t/2"}, 1, {"t/0", "t/1"}, {}, {}},
+      {"one that stays for others, and is no longer whole, is retired",
+       {"t/0", "t/1>0", "t/2>1"},
+       1,
+       {"t/0"},
+       {"t/1"},
+       {}},
+      {"one that stays for others and is whole is none the worse",
+       {"t/0", "t/1>0", "t/2>0,1"},
+       1,
+       {},
+       {},
+       {}},
+      {"a retired one is not retired again", {"~t/1>0", "t/2>1"}, 1, {}, {}, {}},
+      {"a retired one goes with the last that refers to it",
+       {"~t/1>0", "t/2>1", "t/3"},
+       1,
+       {"t/2"},
+       {},
+       {"t/1"}},
+      {"a retired one does not count", {"t/0", "~t/1", "t/2>1"}, 2, {}, {}, {}},
+  };
+  for (const auto& row : table) {
+    std::vector<StoredCheckpoint> all;
+    for (const auto& text : row.stored) all.push_back(stored(text));
+    const Removal removal = removable(all, row.keep);
+    EXPECT_EQ(removal.files, row.files) << row.what;
+    EXPECT_EQ(removal.retired, row.retired) << row.what;
+    EXPECT_EQ(removal.orphans, row.orphans) << row.what;
+  }
+}
+
+// What a Retention did, in order.
+struct World {
+  Files done;
+  std::string unforgettable;
+  bool full = false;
+
+  Retention::Actions actions() {
+    return {[this](const std::string& file) {
+              done.push_back("forget " + file);
+              return file != unforgettable;
+            },
+            [this](const Files& rows) {
+              for (const auto& row : rows)
+                done.push_back("note " + field<std::string>(Json::parse(row), "file", ""));
+              return !full;
+            },
+            [this](const std::string& file) { done.push_back("remove " + file); }};
+  }
+};
+
+TEST(RetentionTest, NotesBeforeItRemoves) {
+  World world;
+  Retention retention(1, world.actions());
+  retention.durable(stored("t/0"));
+  EXPECT_TRUE(world.done.empty());
+  retention.durable(stored("t/1"));
+  EXPECT_EQ(world.done, (Files{"forget t/0", "note t/0", "remove t/0"}));
+}
+
+TEST(RetentionTest, RemovesNothingThatTheTimelineStillNames) {
+  World world;
+  world.full = true;
+  Retention retention(1, world.actions());
+  retention.durable(stored("t/0"));
+  retention.durable(stored("t/1"));
+  EXPECT_EQ(world.done, (Files{"forget t/0", "note t/0"}));
+  world.full = false;
+  world.done.clear();
+  retention.durable(stored("t/2"));
+  EXPECT_EQ(world.done,
+            (Files{"forget t/0", "forget t/1", "note t/0", "note t/1", "remove t/0", "remove t/1"}));
+}
+
+TEST(RetentionTest, LeavesWhatACheckpointThatIsBeingWrittenMayReferTo) {
+  World world;
+  world.unforgettable = "t/0";
+  Retention retention(1, world.actions());
+  retention.durable(stored("t/0"));
+  retention.durable(stored("t/1"));
+  EXPECT_EQ(world.done, (Files{"forget t/0"}));
+  retention.durable(stored("t/2>0"));
+  EXPECT_EQ(world.done, (Files{"forget t/0", "forget t/1", "note t/1", "remove t/1"}));
+}
+
+TEST(RetentionTest, ARetiredFileGoesWithTheLastThatRefersToIt) {
+  World world;
+  Retention retention(1, world.actions());
+  for (const char* text : {"t/0", "t/1>0"}) retention.durable(stored(text));
+  EXPECT_TRUE(world.done.empty());
+  retention.durable(stored("t/2>1"));
+  EXPECT_EQ(world.done, (Files{"forget t/0", "note t/0", "note t/1", "remove t/0"}));
+  world.done.clear();
+  retention.durable(stored("t/3"));
+  EXPECT_EQ(world.done, (Files{"forget t/2", "forget t/1", "note t/2", "remove t/2", "remove t/1"}));
+}
+
+TEST(Timeline, ACheckpointThatWasWrittenAgainIsKept) {
+  const auto checkpoint = [](const std::string& file) {
+    return Json{{"kind", "checkpoint"}, {"at", file}, {"file", file}};
+  };
+  const std::vector<Json> rows{checkpoint("a"), checkpoint("b"), removed_row("a", "a", false),
+                               removed_row("b", "b", true), checkpoint("a")};
+  const auto kept = kept_checkpoints(rows);
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_EQ(kept[0]["file"], "a");
+  EXPECT_EQ(removed_checkpoints(rows), (std::set<std::string>{"b"}));
+}
+
+// A recording with --flor-keep, without its program: the real files.
+class Recording : public testing::Test {
+ protected:
+  void begin(int64_t keep) {
+    manifest_.id = "run";
+    manifest_.status = "completed";
+    manifest_.every = 1;
+    manifest_.keep = keep;
+    RecordedLoop loop;
+    loop.name = "epoch";
+    manifest_.loops.push_back(loop);
+    write_manifest(run_, manifest_);
+    const auto fail = [](const std::string& what) { ADD_FAILURE() << what; };
+    journal_ = std::make_unique<Journal>(
+        std::vector<fs::path>{run_.log(), run_.timeline(), run_.generators()}, fail);
+    checkpointer_ = std::make_unique<Checkpointer>(run_, manifest_, *journal_, fail);
+  }
+
+  void epoch(int64_t value, const std::vector<std::vector<float>>& tensors) {
+    const std::string at = "epoch=" + std::to_string(value);
+    const auto save = [&tensors] {
+      std::vector<Buffer> buffers;
+      for (const auto& tensor : tensors) {
+        buffers.push_back(Buffer::of_bytes(std::to_string(buffers.size()), "F32",
+                                           {static_cast<int64_t>(tensor.size())}, tensor.data(),
+                                           tensor.size() * sizeof(float)));
+      }
+      return buffers;
+    };
+    checkpointer_->ends({"train", at + "/train#0", file_of(value)}, 1, false, false, save);
+    checkpointer_->drain();
+  }
+
+  void end() {
+    checkpointer_.reset();
+    journal_.reset();
+  }
+
+  static std::string file_of(int64_t value) {
+    return RunDir::checkpoint_file("train", "epoch=" + std::to_string(value)).string();
+  }
+  Files present() const {
+    Files out;
+    for (const auto& entry : fs::directory_iterator(run_.checkpoints() / "train"))
+      out.push_back(entry.path().stem());
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+
+  test::TemporaryDirectory directory_;
+  RunDir run_{directory_.path()};
+  Manifest manifest_;
+  std::unique_ptr<Journal> journal_;
+  std::unique_ptr<Checkpointer> checkpointer_;
+  const std::vector<float> frozen_ = std::vector<float>(1000, 0.25F);
+};
+
+std::vector<float> values(float value) {
+  return std::vector<float>(1000, value);
+}
+
+TEST_F(Recording, KeepsTheNewestAndTheHolderOfWhatNeverChanges) {
+  begin(2);
+  for (int64_t i = 0; i < 6; ++i) epoch(i, {frozen_, values(static_cast<float>(i))});
+  end();
+  EXPECT_EQ(present(), (Files{"epoch=0", "epoch=4", "epoch=5"}));
+  for (const int64_t i : {0, 4, 5}) EXPECT_EQ(Checkpoint::verify(run_, file_of(i)), Files{}) << i;
+  EXPECT_EQ(referred_files(read_header(run_, file_of(5)), file_of(5)), Files{file_of(0)});
+
+  const RecordIndex index(run_);
+  for (int64_t i = 0; i < 6; ++i) {
+    const auto* entry = index.checkpoint("epoch=" + std::to_string(i) + "/train#0");
+    ASSERT_NE(entry, nullptr);
+    EXPECT_EQ(entry->removed, i >= 1 && i <= 3) << i;
+    EXPECT_EQ(entry->state.size(), 32U);  // still compared when replay executes past it
+  }
+}
+
+TEST_F(Recording, KeepsAllByDefault) {
+  begin(0);
+  for (int64_t i = 0; i < 3; ++i) epoch(i, {values(static_cast<float>(i))});
+  end();
+  EXPECT_EQ(present(), (Files{"epoch=0", "epoch=1", "epoch=2"}));
+}
+
+// A tensor that goes back to a value which a removed file held is written anew.
+TEST_F(Recording, RefersToNoFileThatWasRemoved) {
+  begin(1);
+  epoch(0, {frozen_, values(0)});
+  epoch(1, {values(7), values(1)});
+  EXPECT_EQ(present(), Files{"epoch=1"});
+  epoch(2, {frozen_, values(2)});
+  end();
+  EXPECT_EQ(present(), Files{"epoch=2"});
+  EXPECT_EQ(Checkpoint::verify(run_, file_of(2)), Files{});
+}
+
+// The file of epoch 1 holds what epoch 2 refers to, and itself refers to that of epoch 0, which goes.
+TEST_F(Recording, AFileThatIsOnlyHeldIsNoCheckpoint) {
+  begin(1);
+  epoch(0, {frozen_, values(0)});
+  epoch(1, {frozen_, values(1)});
+  epoch(2, {values(2), values(1)});
+  end();
+  EXPECT_EQ(present(), (Files{"epoch=1", "epoch=2"}));
+  EXPECT_EQ(Checkpoint::verify(run_, file_of(2)), Files{});
+  const RecordIndex index(run_);
+  EXPECT_TRUE(index.checkpoint("epoch=1/train#0")->removed);
+  EXPECT_EQ(kept_checkpoints(read_json_lines(run_.timeline()).rows).size(), 1U);
+}
+
+TEST(ReadHeader, NamesADamagedFile) {
+  const test::TemporaryDirectory directory;
+  const RunDir run{directory.path()};
+  for (const std::string& text : {std::string(), std::string("short"), std::string(8, '\xff'),
+                                  std::string("\x10\0\0\0\0\0\0\0", 8) + "{\"half"}) {
+    std::ofstream(run.path / "file", std::ios::binary) << text;
+    EXPECT_THROW(read_header(run, "file"), Damage) << text.size();
+  }
+  EXPECT_THROW(read_header(run, "absent"), Damage);
+}
+
+}  // namespace
+}  // namespace flor::core
