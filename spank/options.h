@@ -10,7 +10,21 @@
 
 namespace flor::spank {
 
-enum Option { kRecord, kEpsilon, kStore, kName, kArg, kReplay, kProbe, kEpochs, kOptionCount };
+enum Option {
+  kRecord,
+  kEpsilon,
+  kStore,
+  kName,
+  kArg,
+  kMaterializer,
+  kMtbf,
+  kLocal,
+  kKeep,
+  kReplay,
+  kProbe,
+  kEpochs,
+  kOptionCount
+};
 
 // What was given on the command line, in #SBATCH lines, or came with the job's environment.
 struct Options {

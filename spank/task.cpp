@@ -109,7 +109,7 @@ int task_init(spank_t spank) {
   if (step == kBatchStep) adopt_from_environment(environment);
   const Options& given = options();
 
-  for (const Option option : {kEpsilon, kName, kProbe, kEpochs}) {
+  for (const Option option : {kEpsilon, kName, kMaterializer, kMtbf, kLocal, kKeep, kProbe, kEpochs}) {
     if (given.has(option)) set(spank, variable_of(option), *given.value[option]);
   }
   if (given.has(kArg)) {

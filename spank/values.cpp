@@ -54,6 +54,32 @@ Problem check_argument(const std::string& value) {
   return value.find('\n') == std::string::npos ? "" : "a value cannot hold a line break";
 }
 
+Problem check_materializer(const std::string& value) {
+  for (const char* known : {"inline", "thread", "fork", "fork-batch", "auto"}) {
+    if (value == known) return "";
+  }
+  return "not a way to write checkpoints; give inline, thread, fork, fork-batch or auto";
+}
+
+Problem check_mtbf(const std::string& value) {
+  const bool suffixed = !value.empty() && std::string("smhd").find(value.back()) != std::string::npos;
+  double time = 0;
+  if (parse(suffixed ? value.substr(0, value.size() - 1) : value, time) && std::isfinite(time) && time > 0)
+    return "";
+  return "not a time above 0; give seconds, or a number with s, m, h or d such as 12h";
+}
+
+Problem check_local(const std::string& value) {
+  if (!value.empty() && value[0] == '/') return "";
+  return "not an absolute path; give the whole path of a directory that each node has for itself";
+}
+
+Problem check_keep(const std::string& value) {
+  long long number = 0;
+  if (value == "all" || (parse(value, number) && number > 0)) return "";
+  return "neither all nor a number from 1; 3 keeps the newest 3 checkpoints of each kind";
+}
+
 Problem check_replay(const std::string& value) {
   const auto slash = value.find('/');
   if (is_id(value.substr(0, slash)) && (slash == std::string::npos || is_id(value.substr(slash + 1))))

@@ -65,10 +65,14 @@ Settings Settings::load() {
   return Settings(std::move(values));
 }
 
-std::optional<std::string> Settings::get(const std::string& key) const {
+std::string Settings::variable_of(const std::string& key) {
   std::string name = "FLOR_";
   for (char c : key) name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  if (auto value = environment_variable(name.c_str())) return value;
+  return name;
+}
+
+std::optional<std::string> Settings::get(const std::string& key) const {
+  if (auto value = environment_variable(variable_of(key).c_str())) return value;
   auto at = files_.find(key);
   if (at == files_.end()) return std::nullopt;
   return at->second;

@@ -17,6 +17,9 @@ class Settings {
   // The environment variable FLOR_<KEY in capitals>, then the files. Empty values count as absent.
   std::optional<std::string> get(const std::string& key) const;
 
+  // FLOR_<KEY in capitals>.
+  static std::string variable_of(const std::string& key);
+
   // `store`, default ~/.flor (the home directory of the user's account when HOME is unset).
   std::string store() const;
 

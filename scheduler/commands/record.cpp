@@ -17,6 +17,8 @@
 #include "core/json_lines.h"
 #include "core/manifest.h"
 #include "core/settings.h"
+#include "core/timeline.h"
+#include "core/values.h"
 #include "dispatch/process.h"
 
 namespace flor::commands {
@@ -26,6 +28,7 @@ namespace fs = std::filesystem;
 
 struct Flags {
   std::string epsilon, store, name;
+  std::string materializer, mtbf, local, keep;
   std::int64_t every = 0;
   std::vector<std::string> args;
 };
@@ -38,15 +41,46 @@ void pass_on(int signal, siginfo_t* info, void*) {
   if (pid > 0 && info->si_code != SI_KERNEL) ::kill(pid, signal);
 }
 
-void require_epsilon(const std::string& text) {
+bool is_epsilon(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  const bool number = !text.empty() && end == text.c_str() + text.size();
-  if (!number || !std::isfinite(value) || value <= 0 || value >= 1e6) {
-    throw core::UsageError(
-        "epsilon is the share of training time that recording may cost, a number above 0 such as "
-        "0.0667; '" +
-        text + "' is not (--epsilon, FLOR_EPSILON)");
+  return !text.empty() && end == text.c_str() + text.size() && std::isfinite(value) && value > 0 &&
+         value < 1e6;
+}
+
+// A setting of the recording, by flag or else by the settings: its value must be one.
+struct Setting {
+  const char* key;  // FLOR_KEY in capitals, key in flor.conf
+  std::string Flags::*flag;
+  bool (*fits)(const std::string& value);
+  const char* what;  // it must be
+};
+
+const Setting settings_to_check[] = {
+    {"epsilon", &Flags::epsilon, is_epsilon,
+     "the share of training time that recording may cost, a number above 0 such as 0.0667"},
+    {"materializer", &Flags::materializer, core::is_materializer,
+     "how checkpoints are written: inline, thread, fork, fork-batch or auto"},
+    {"mtbf", &Flags::mtbf, [](const std::string& text) { return core::duration_from(text).has_value(); },
+     "a time above 0, in seconds or with s, m, h or d such as 12h"},
+    {"local", &Flags::local, [](const std::string& text) { return fs::path(text).is_absolute(); },
+     "the absolute path of a directory that each node has for itself"},
+    {"keep", &Flags::keep, [](const std::string& text) { return core::keep_from(text).has_value(); },
+     "all, or a number from 1: of each kind the newest so many checkpoints are kept"},
+};
+
+void pass_settings(const Flags& flags, const core::Settings& settings,
+                   std::map<std::string, std::string>& environment) {
+  for (const auto& setting : settings_to_check) {
+    const std::string& flag = flags.*setting.flag;
+    const auto value = flag.empty() ? settings.get(setting.key) : flag;
+    if (!value) continue;
+    const std::string variable = core::Settings::variable_of(setting.key);
+    if (!setting.fits(*value)) {
+      throw core::UsageError(std::string(setting.key) + " is " + setting.what + "; '" + *value +
+                             "' is not (--" + setting.key + ", " + variable + ")");
+    }
+    environment[variable] = *value;
   }
 }
 
@@ -106,10 +140,7 @@ void report(const core::Store& store, const std::string& launch, const std::stri
   id.erase(id.find_last_not_of(" \n") + 1);
   const core::RunDir run = store.run(id);
   const core::Manifest manifest = core::read_manifest(run);
-  std::size_t checkpoints = 0;
-  for (const auto& row : core::read_json_lines(run.timeline()).rows) {
-    if (core::field<std::string>(row, "kind", "") == "checkpoint") ++checkpoints;
-  }
+  const auto checkpoints = core::kept_checkpoints(core::read_json_lines(run.timeline()).rows).size();
   const std::string status = manifest.status == "recording" ? "killed" : manifest.status;
   std::cerr << "flor: recorded run " << id << (manifest.name.empty() ? "" : " (" + manifest.name + ")")
             << ": " << status << ", " << counted(checkpoints, "checkpoint") << "\n";
@@ -124,8 +155,6 @@ void record(const Flags& flags, Outcome& outcome) {
                            std::to_string(flags.every) + "' is not");
   }
   const core::Settings settings = core::Settings::load();
-  const auto epsilon = flags.epsilon.empty() ? settings.get("epsilon") : flags.epsilon;
-  if (epsilon) require_epsilon(*epsilon);
   const std::string name = flags.name.empty() ? settings.get("name").value_or("") : flags.name;
   const core::Store store = store_of(flags.store);
 
@@ -133,6 +162,7 @@ void record(const Flags& flags, Outcome& outcome) {
   what.command = outcome.program;
   what.environment = dispatch::present_environment();
   for (const char* other : {"FLOR_REPLAY", "FLOR_PROBE", "FLOR_EPOCHS"}) what.environment.erase(other);
+  pass_settings(flags, settings, what.environment);
   dispatch::find_program(outcome.program.front());  // before anything is written
   store.require_writable();
   if (!name.empty()) require_free(store, name);
@@ -143,7 +173,6 @@ void record(const Flags& flags, Outcome& outcome) {
   environment["FLOR_STORE"] = store.path().string();
   environment["FLOR_LAUNCH"] = launch;
   environment["FLOR_BIN"] = own_directory().string();
-  if (epsilon) environment["FLOR_EPSILON"] = *epsilon;
   if (!name.empty()) environment["FLOR_NAME"] = name;
   if (flags.every > 0) environment["FLOR_EVERY"] = std::to_string(flags.every);
   const std::string arguments = arguments_of(flags.args);
@@ -170,6 +199,15 @@ void add_record(CLI::App& app, Outcome& outcome) {
   command->add_option(
       "--every,--flor-every", flags->every,
       "a checkpoint after every N-th execution of a block, whatever it costs (default 0: adaptive)");
+  command->add_option("--materializer,--flor-materializer", flags->materializer,
+                      "how checkpoints are written: inline, thread, fork, fork-batch or auto (default auto)");
+  command->add_option(
+      "--mtbf,--flor-mtbf", flags->mtbf,
+      "mean time between failures, for recovery's sake: seconds, or with s, m, h or d such as 12h");
+  command->add_option("--local,--flor-local", flags->local,
+                      "a directory of the node, absolute, where checkpoints land before the store");
+  command->add_option("--keep,--flor-keep", flags->keep,
+                      "keep the newest N checkpoints of each kind, or all (default all)");
   command
       ->add_option("--arg,--flor-arg", flags->args, "a hyper-parameter for flor::arg, NAME=VALUE; repeatable")
       ->take_all()

@@ -78,6 +78,15 @@ record_small() { flor record "$@" -- "$(program char_lm)" "${small[@]}"; }
   FLOR_EPSILON=-1 refused 2 "'-1' is not (--epsilon, FLOR_EPSILON)" record_small
 }
 
+@test "how checkpoints are written and kept must be known" {
+  refused 2 "fork-batch or auto; 'threads' is not (--materializer, FLOR_MATERIALIZER)" record_small --materializer threads
+  refused 2 "'2w' is not (--mtbf, FLOR_MTBF)" record_small --mtbf 2w
+  refused 2 "'0' is not (--mtbf, FLOR_MTBF)" record_small --mtbf=0
+  refused 2 "'tmp' is not (--local, FLOR_LOCAL)" record_small --local tmp
+  refused 2 "all, or a number from 1" record_small --keep 0
+  FLOR_KEEP=some refused 2 "'some' is not (--keep, FLOR_KEEP)" record_small
+}
+
 @test "epochs outside of the record" {
   refused 2 "epochs 20:30 are outside of the record's 0:8" replay_main char_lm.complete.probed --epochs 20:30
   refused 2 "epochs 5:5 are none" replay_main char_lm.complete.probed --epochs 5:5

@@ -99,6 +99,38 @@ refused() {
   [[ $status -ne 0 && ! -e ran && $output == *'a value cannot hold a line break'* ]]
 }
 
+@test "a way to write checkpoints that does not exist is refused" {
+  refused --flor-materializer=threads --flor-record
+}
+
+@test "a time between failures of 0 is refused" {
+  refused --flor-mtbf=0 --flor-record
+}
+
+@test "a time between failures with an unknown suffix is refused" {
+  refused --flor-mtbf=2w --flor-record
+}
+
+@test "a time between failures that is only a suffix is refused" {
+  refused --flor-mtbf=h --flor-record
+}
+
+@test "a local directory with a relative path is refused" {
+  refused --flor-local=tmp --flor-record
+}
+
+@test "keeping 0 checkpoints is refused" {
+  refused --flor-keep=0 --flor-record
+}
+
+@test "keeping a part of a checkpoint is refused" {
+  refused --flor-keep=1.5 --flor-record
+}
+
+@test "keeping none is refused: it is no word for it" {
+  refused --flor-keep=none --flor-record
+}
+
 @test "a run outside the store is refused" {
   refused --flor-replay=../run
 }
@@ -263,7 +295,8 @@ JOB
   local command option
   for command in srun sbatch salloc; do
     run -0 "$command" --help
-    for option in record epsilon=E store=DIR name=NAME arg=NAME=VALUE replay=RUN probe=WHICH epochs=A:B; do
+    for option in record epsilon=E store=DIR name=NAME arg=NAME=VALUE materializer=HOW mtbf=TIME local=DIR keep=N \
+      replay=RUN probe=WHICH epochs=A:B; do
       [[ $output == *"--flor-$option "* ]]
     done
   done
@@ -279,6 +312,14 @@ JOB
   done
   job=$(grep -o '^SLURM_JOB_ID=.*' <<<"$output" | cut -d= -f2)
   grep -qx "FLOR_LAUNCH=$job.0.0" <<<"$output"
+}
+
+@test "how checkpoints are written and kept reaches the task" {
+  run -0 srun --flor-record --flor-store="$store" --flor-materializer=fork-batch --flor-mtbf=1.5h --flor-local=/dev/shm \
+    --flor-keep=3 env
+  for expected in FLOR_MATERIALIZER=fork-batch FLOR_MTBF=1.5h FLOR_LOCAL=/dev/shm FLOR_KEEP=3; do
+    grep -qx "$expected" <<<"$output"
+  done
 }
 
 @test "the settings of a replay reach every task" {
@@ -324,7 +365,7 @@ JOB
 @test "without a flag nothing is set and nothing is written" {
   FLOR_STORE=$store run -0 srun env
   [[ ! -e $store ]]
-  lacks '^FLOR_(RECORD|REPLAY|LAUNCH|RANK|WORLD|ARGS|EPSILON|NAME)='
+  lacks '^FLOR_(RECORD|REPLAY|LAUNCH|RANK|WORLD|ARGS|EPSILON|NAME|MATERIALIZER|MTBF|LOCAL|KEEP)='
 }
 
 @test "the store comes from FLOR_STORE when there is no flag" {
