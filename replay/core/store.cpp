@@ -30,6 +30,8 @@ void require_id(const char* what, const std::string& id) {
   }
 }
 
+const std::string removed_prefix = ".removed.";
+
 int open_lock(const fs::path& path) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) fail("cannot open", path);
@@ -60,6 +62,14 @@ std::string new_id(const std::string& prefix) {
   char tail[8];
   std::snprintf(tail, sizeof tail, "-%04x", random() & 0xffffU);
   return prefix + stamp + tail;
+}
+
+bool is_locked(const fs::path& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool taken = ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(fd);
+  return taken;
 }
 
 fs::path ReplayDir::unit(int64_t id) const {
@@ -93,11 +103,7 @@ std::vector<ReplayDir> RunDir::all_replays() const {
 }
 
 bool RunDir::is_being_recorded() const {
-  const int fd = ::open(lock().c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const bool taken = ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  ::close(fd);
-  return taken;
+  return is_locked(lock());
 }
 
 void Store::require_writable() const {
@@ -166,6 +172,31 @@ fs::path Store::label(const std::string& label) const {
 fs::path Store::launch(const std::string& id) const {
   require_id("launch id", id);
   return path_ / ".launches" / id;
+}
+
+fs::path Store::removed(const std::string& run) const {
+  require_id("run id", run);
+  return path_ / (removed_prefix + run);
+}
+
+std::vector<std::string> Store::all_removed() const {
+  std::vector<std::string> out;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(path_, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.rfind(removed_prefix, 0) != 0) continue;
+    const std::string id = name.substr(removed_prefix.size());
+    if (is_valid_id(id)) out.push_back(id);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+void Store::free_labels(const std::string& run, std::uint64_t owner) const {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(path_ / ".names" / std::to_string(owner), ignored)) {
+    if (fs::read_symlink(entry.path(), ignored).filename() == run) fs::remove(entry.path(), ignored);
+  }
 }
 
 bool Store::claim_label(const std::string& name, const std::string& run) const {

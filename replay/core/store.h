@@ -19,6 +19,9 @@ bool is_valid_id(std::string_view id);
 // YYYYMMDD-HHMMSS-xxxx in UTC, behind `prefix`.
 std::string new_id(const std::string& prefix = "");
 
+// Does a process hold flock() on the file?
+bool is_locked(const fs::path& path);
+
 // The directory of one replay.
 struct ReplayDir {
   fs::path path;
@@ -76,8 +79,14 @@ class Store {
   fs::path label(const std::string& label) const;  // .names/UID/LABEL, of this user
   fs::path launch(const std::string& id) const;    // .launches/ID
 
+  // .removed.RUN: a run that is being removed, and the ids of all of them.
+  fs::path removed(const std::string& run) const;
+  std::vector<std::string> all_removed() const;
+
   // Takes the label for the run; false when it is taken. Throws std::system_error.
   bool claim_label(const std::string& label, const std::string& run) const;
+  // Frees every label of the user `owner` that names the run.
+  void free_labels(const std::string& run, std::uint64_t owner) const;
   // Takes the launch for the run: the first process of a launch records. False when it is taken.
   bool claim_launch(const std::string& launch, const std::string& run) const;
 

@@ -1,0 +1,134 @@
+// flor export: a checkpoint as a file for PyTorch or safetensors users.
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "commands/commands.h"
+#include "commands/options.h"
+#include "commands/output.h"
+#include "core/bytes_text.h"
+#include "core/checkpoint.h"
+#include "core/json_lines.h"
+#include "export/choose.h"
+#include "export/pytorch.h"
+#include "export/safetensors.h"
+#include "results/results.h"
+
+namespace flor::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Flags {
+  std::string run, store, block, best, output;
+  std::string format = "safetensors";
+  std::optional<int64_t> epoch;
+  bool min = false, max = false, json = false;
+};
+
+void require_sense(const Flags& flags) {
+  if (flags.epoch.has_value() != flags.best.empty()) {
+    throw core::UsageError("flor export takes either --epoch E or --best NAME: which epoch's checkpoint?");
+  }
+  if ((flags.min || flags.max) && flags.best.empty())
+    throw core::UsageError("--min and --max say which value of --best NAME is the best; --best is missing");
+}
+
+// By the recorded rows and those that replays added.
+int64_t best_epoch(const core::RunDir& run, const core::Manifest& manifest, const Flags& flags) {
+  std::vector<std::string> warnings;
+  const auto answers = results::read_answers(run, warnings);
+  for (const auto& warning : warnings) std::cerr << "flor: warning: " << warning << "\n";
+  const auto rows = results::joined(manifest, results::read_record(run).rows, answers);
+  return exporting::best_epoch(manifest, rows, flags.best, flags.max);
+}
+
+fs::path output_of(const Flags& flags, const core::Manifest& manifest, const exporting::Chosen& chosen,
+                   int64_t epoch) {
+  fs::path path = flags.output;
+  if (path.empty()) {
+    path = (manifest.name.empty() ? manifest.id : manifest.name) + "-" + manifest.main_loop()->name + "=" +
+           std::to_string(epoch) + (chosen.block == "@iteration" ? "" : "-" + chosen.block) + "." +
+           flags.format;
+  }
+  path = fs::absolute(path);
+  std::error_code ignored;
+  if (fs::exists(fs::symlink_status(path, ignored)))
+    throw core::UsageError(path.string() + " exists; remove it, or choose another file (--output)");
+  if (!fs::is_directory(path.parent_path(), ignored)) {
+    throw core::UsageError("there is no directory " + path.parent_path().string() +
+                           " to write into; create it, or choose another file (--output)");
+  }
+  return path;
+}
+
+core::Checkpoint load(const core::RunDir& run, const exporting::Chosen& chosen) {
+  core::Checkpoint checkpoint = core::Checkpoint::load(run, chosen.file);
+  if (checkpoint.header().state != chosen.state || checkpoint.header().at != chosen.at)
+    throw core::Damage(chosen.file + ": it is not the checkpoint that the timeline names");
+  return checkpoint;
+}
+
+void run_export(const Flags& flags) {
+  require_sense(flags);
+  const core::RunDir run = store_of(flags.store).find(flags.run);
+  const core::Manifest manifest = core::read_manifest_and_progress(run);
+  const int64_t epoch = flags.epoch ? *flags.epoch : best_epoch(run, manifest, flags);
+  const auto chosen =
+      exporting::choose(manifest, core::read_json_lines(run.timeline()).rows, epoch, flags.block);
+  const fs::path output = output_of(flags, manifest, chosen, epoch);
+  const core::Checkpoint checkpoint = load(run, chosen);
+  if (flags.format == "pt") {
+    exporting::write_pytorch(output, checkpoint.tensors());
+  } else {
+    exporting::write_safetensors(output, checkpoint.tensors(),
+                                 {{"format", "pt"},  // the dialect of names and layouts, as transformers asks
+                                  {"run", run.id()},
+                                  {"name", manifest.name},
+                                  {"at", chosen.at},
+                                  {"block", chosen.block},
+                                  {"state", chosen.state}});
+  }
+  std::uint64_t bytes = 0;
+  for (const auto& [name, tensor] : checkpoint.tensors()) bytes += tensor.bytes;
+  if (flags.json) {
+    print_json({{"file", output.string()},
+                {"format", flags.format},
+                {"run", run.id()},
+                {"epoch", epoch},
+                {"at", chosen.at},
+                {"block", chosen.block},
+                {"checkpoint", chosen.file},
+                {"tensors", checkpoint.tensors().size()},
+                {"bytes", bytes}});
+    return;
+  }
+  print("wrote " + output.string() + ": " + counted(checkpoint.tensors().size(), "tensor") + ", " +
+        core::bytes_text(bytes) + ", of " + chosen.at + " in run " + run.id() + "\n");
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Outcome& /*outcome*/) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command =
+      app.add_subcommand("export", "Write a checkpoint as one file that PyTorch or safetensors open");
+  command->add_option("run", flags->run, "a run: its id, its name, or the beginning of its id")->required();
+  command->add_option("--epoch", flags->epoch,
+                      "the iteration of the main loop at whose end the state was so");
+  command->add_option("--best", flags->best,
+                      "instead: the iteration whose last row of this name is the smallest");
+  auto* min = command->add_flag("--min", flags->min, "with --best: the smallest (default)");
+  command->add_flag("--max", flags->max, "with --best: the largest")->excludes(min);
+  command->add_option("--block", flags->block,
+                      "the block whose checkpoint it is (default: the iteration's, else the only block's)");
+  command->add_option("--format", flags->format, "safetensors (default) or pt, for torch.load")
+      ->check(CLI::IsMember({"safetensors", "pt"}));
+  command->add_option("--output", flags->output, "the file to write (default: RUN-epoch=E.FORMAT, here)");
+  command->add_flag("--json", flags->json, "one JSON object");
+  command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
+  command->callback([flags] { run_export(*flags); });
+}
+
+}  // namespace flor::commands

@@ -1,0 +1,127 @@
+#include "export/pytorch.h"
+
+#include <fcntl.h>
+#include <minizip/zip.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "core/durable.h"
+#include "core/error.h"
+#include "export/pickle.h"
+
+namespace flor::exporting {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t alignment = 64;
+constexpr std::size_t large = 0xffffffff;  // from here on an entry needs zip's 64-bit fields
+
+// A zip archive under a temporary name, with stored entries.
+class Archive {
+ public:
+  explicit Archive(fs::path path)
+      : path_(std::move(path)),
+        temporary_(path_.parent_path() /
+                   ("." + path_.filename().string() + ".tmp." + std::to_string(::getpid()))),
+        zip_(::zipOpen64(temporary_.c_str(), APPEND_STATUS_CREATE)) {
+    if (zip_ == nullptr) fail();
+  }
+  ~Archive() {
+    if (zip_ != nullptr) ::zipClose(zip_, nullptr);
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  }
+  Archive(const Archive&) = delete;
+  Archive& operator=(const Archive&) = delete;
+
+  void add(const std::string& name, const void* bytes, std::size_t size) {
+    const bool zip64 = size >= large;
+    const std::string padding = padding_for(name, zip64);
+    const zip_fileinfo no_date{};
+    errno = 0;
+    const int opened =
+        ::zipOpenNewFileInZip64(zip_, name.c_str(), &no_date, padding.data(),
+                                static_cast<uInt>(padding.size()), nullptr, 0, nullptr, 0, 0, zip64 ? 1 : 0);
+    if (opened != ZIP_OK) fail();
+    const char* at = static_cast<const char*>(bytes);
+    for (std::size_t left = size; left > 0;) {
+      const std::size_t step = std::min(left, std::size_t{1} << 30);
+      if (::zipWriteInFileInZip(zip_, at, static_cast<unsigned>(step)) != ZIP_OK) fail();
+      at += step;
+      left -= step;
+    }
+    if (::zipCloseFileInZip(zip_) != ZIP_OK) fail();
+    offset_ += header_bytes(name, zip64) + padding.size() + size;
+  }
+
+  void commit() {
+    errno = 0;
+    const int closed = ::zipClose(std::exchange(zip_, nullptr), nullptr);
+    if (closed != ZIP_OK) fail();
+    const int fd = ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
+    const bool synced = fd >= 0 && ::fsync(fd) == 0;
+    const int error = errno;
+    if (fd >= 0) ::close(fd);
+    errno = error;
+    if (!synced || ::rename(temporary_.c_str(), path_.c_str()) != 0) fail();
+    temporary_.clear();
+    core::sync_directory(path_.parent_path());
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw std::system_error(errno != 0 ? errno : EIO, std::generic_category(),
+                            "cannot write " + path_.string());
+  }
+
+  // Of an entry's local header, without the padding (APPNOTE.TXT 4.3.7, 4.5.3).
+  static std::size_t header_bytes(const std::string& name, bool zip64) {
+    return 30 + name.size() + (zip64 ? 20 : 0);
+  }
+
+  // An extra field, as PyTorch's writer has it ("FB", caffe2/serialize/inline_container.cc), behind which the
+  // entry's bytes begin at a multiple of `alignment`.
+  std::string padding_for(const std::string& name, bool zip64) const {
+    const std::size_t data = offset_ + header_bytes(name, zip64) + 4;
+    const std::size_t size = (alignment - data % alignment) % alignment;
+    std::string out = "FB";
+    out += static_cast<char>(size);
+    out += '\0';
+    return out + std::string(size, 'Z');
+  }
+
+  fs::path path_, temporary_;
+  zipFile zip_;
+  std::size_t offset_ = 0;  // of the next entry
+};
+
+}  // namespace
+
+void write_pytorch(const fs::path& path, const core::LoadedTensors& tensors) {
+  std::vector<PickledTensor> pickled;
+  for (const auto& [name, tensor] : tensors) {
+    const auto storage = storage_of(tensor.dtype);
+    if (!storage) {
+      throw core::UsageError("tensor " + name + " is " + tensor.dtype +
+                             ", which PyTorch files do not have; use --format safetensors");
+    }
+    pickled.push_back({name, *storage, tensor.shape});
+  }
+  // Names and their order as torch.save has them; readers take the first entry's folder for the archive's.
+  Archive archive(path);
+  const std::string pickle = pickled_dict(pickled);
+  archive.add("archive/data.pkl", pickle.data(), pickle.size());
+  archive.add("archive/byteorder", "little", 6);
+  std::size_t key = 0;
+  for (const auto& [name, tensor] : tensors) {
+    archive.add("archive/data/" + std::to_string(key++), tensor.data, tensor.bytes);
+  }
+  archive.add("archive/version", "3\n", 2);
+  archive.commit();
+}
+
+}  // namespace flor::exporting

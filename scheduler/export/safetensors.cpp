@@ -1,0 +1,42 @@
+#include "export/safetensors.h"
+
+#include <algorithm>
+
+#include "core/durable.h"
+#include "core/json.h"
+
+namespace flor::exporting {
+
+using core::Json;
+
+SafetensorsLayout safetensors_layout(const core::LoadedTensors& tensors, const Metadata& metadata) {
+  SafetensorsLayout out;
+  for (const auto& [name, tensor] : tensors) out.order.push_back(name);
+  std::stable_sort(out.order.begin(), out.order.end(), [&](const std::string& a, const std::string& b) {
+    return core::dtype_size(tensors.at(a).dtype) > core::dtype_size(tensors.at(b).dtype);
+  });
+  Json json = {{"__metadata__", metadata}};
+  std::size_t offset = 0;
+  for (const auto& name : out.order) {
+    const core::LoadedTensor& tensor = tensors.at(name);
+    const std::size_t begin = offset;
+    offset += tensor.bytes;
+    json[name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {begin, offset}}};
+  }
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  for (int i = 0; i < 8; ++i) out.header += static_cast<char>(text.size() >> (8 * i));
+  out.header += text;
+  return out;
+}
+
+void write_safetensors(const std::filesystem::path& path, const core::LoadedTensors& tensors,
+                       const Metadata& metadata) {
+  const SafetensorsLayout layout = safetensors_layout(tensors, metadata);
+  core::DurableFile file(path);
+  file.write(layout.header.data(), layout.header.size());
+  for (const auto& name : layout.order) file.write(tensors.at(name).data, tensors.at(name).bytes);
+  file.commit();
+}
+
+}  // namespace flor::exporting

@@ -1,0 +1,38 @@
+// Which whole runs go. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace flor::gc {
+
+// What is known of a run.
+struct RunFacts {
+  std::string id;
+  std::string status;  // as `flor runs` shows it: completed, failed, damaged, killed, recording, unreadable
+  double ended = 0;    // when its recording ended, or was last seen; seconds since the epoch of Unix
+  std::uint64_t bytes = 0;
+  std::string busy;  // why it cannot be touched now: it is being recorded, or replayed
+};
+
+// Which runs a user wants to be rid of. All conditions that are given must hold.
+struct Criteria {
+  std::optional<double> older_than;       // seconds
+  std::set<std::string> statuses;         // empty: any
+  std::optional<std::uint64_t> max_size;  // remove no more than makes the store as small as this
+  bool any() const { return older_than || !statuses.empty() || max_size; }
+};
+
+struct Choice {
+  std::vector<RunFacts> remove;  // oldest first
+  std::vector<RunFacts> busy;    // would go, too
+};
+
+// `among`: of these ids only; empty: of all. The size is that of all `runs` together.
+Choice choose(std::vector<RunFacts> runs, const std::set<std::string>& among, const Criteria& criteria,
+              double now);
+
+}  // namespace flor::gc

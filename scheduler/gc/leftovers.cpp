@@ -1,0 +1,121 @@
+#include "gc/leftovers.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <optional>
+
+#include "core/error.h"
+#include "gc/runs.h"
+#include "gc/thin.h"
+
+namespace flor::gc {
+namespace {
+
+namespace fs = core::fs;
+
+constexpr double patience = 3600;  // seconds
+
+std::optional<pid_t> number_from(std::string_view text) {
+  pid_t number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || stop != text.data() + text.size() || number <= 0) return std::nullopt;
+  return number;
+}
+
+// The process that a file is named for.
+std::optional<pid_t> process_in(std::string_view name) {
+  static constexpr std::string_view temporary = ".tmp.";
+  static constexpr std::string_view proof = ".writable.";
+  if (name.empty() || name.front() != '.') return std::nullopt;
+  if (name.rfind(proof, 0) == 0) return number_from(name.substr(proof.size()));
+  const auto at = name.rfind(temporary);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view tail = name.substr(at + temporary.size());
+  return number_from(tail.substr(0, tail.find('.')));
+}
+
+bool is_old(const fs::path& path, double now) {
+  struct stat info = {};
+  return ::lstat(path.c_str(), &info) == 0 && now - static_cast<double>(info.st_mtime) > patience;
+}
+
+Leftover leftover(const fs::path& path, const std::string& what) {
+  std::error_code ignored;
+  if (fs::is_directory(fs::symlink_status(path, ignored))) return {path, bytes_below(path), what};
+  const auto size = fs::file_size(path, ignored);
+  return {path, ignored ? 0 : size, what};
+}
+
+void add_temporaries(const fs::path& directory, double now, std::vector<Leftover>& out) {
+  std::error_code ignored;
+  for (const auto& entry : fs::recursive_directory_iterator(directory, ignored)) {
+    if (is_abandoned(entry.path().filename().string()) && is_old(entry.path(), now))
+      out.push_back(leftover(entry.path(), "a temporary file of a process that is gone"));
+  }
+}
+
+void add_checkpoints(const core::RunDir& run, std::vector<Leftover>& out) {
+  try {
+    for (const auto& file : inventory_of(run).useless)
+      out.push_back(leftover(run.path / file, "a checkpoint that nothing names"));
+  } catch (const core::Error&) {
+    // Damage is `flor check`'s to tell; here it means that nobody knows what is needed.
+  }
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(run.checkpoints(), ignored)) {
+    if (entry.is_directory(ignored) && fs::is_empty(entry.path(), ignored))
+      out.push_back(leftover(entry.path(), "an empty directory"));
+  }
+}
+
+}  // namespace
+
+bool is_abandoned(const std::string& name) {
+  const auto process = process_in(name);
+  return process && ::kill(*process, 0) != 0 && errno == ESRCH;
+}
+
+std::vector<Leftover> leftovers_of(const core::RunDir& run, double now) {
+  std::vector<Leftover> out;
+  if (!busy_with(run).empty()) return out;
+  std::error_code ignored;
+  add_temporaries(run.path, now, out);
+  if (fs::exists(run.path / ".reserve", ignored))
+    out.push_back(leftover(run.path / ".reserve", "space that the recording had set aside"));
+  add_checkpoints(run, out);
+  for (const auto& entry : fs::directory_iterator(run.replays(), ignored)) {
+    if (entry.is_directory(ignored) && is_old(entry.path(), now) &&
+        !fs::exists(entry.path() / "plan.json", ignored))
+      out.push_back(leftover(entry.path(), "a replay that never got a plan"));
+  }
+  return out;
+}
+
+std::vector<Leftover> leftovers_of(const core::Store& store, double now) {
+  std::vector<Leftover> out;
+  for (const auto& id : store.all_removed()) {
+    if (is_ours(store.removed(id)))
+      out.push_back(leftover(store.removed(id), "a run whose removal was cut off"));
+  }
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(store.path(), ignored)) {
+    const fs::path& path = entry.path();
+    const std::string name = path.filename().string();
+    if (!is_ours(path) || !is_old(path, now)) continue;
+    if (is_abandoned(name)) {
+      out.push_back(leftover(path, "a temporary file of a process that is gone"));
+    } else if (core::is_valid_id(name) && entry.is_directory(ignored) &&
+               fs::exists(path / "run.lock", ignored) && !fs::exists(path / "run.json", ignored) &&
+               busy_with({path}).empty()) {
+      out.push_back(leftover(path, "a recording that was killed before it began"));
+    }
+  }
+  std::sort(out.begin(), out.end(), [](const Leftover& a, const Leftover& b) { return a.path < b.path; });
+  return out;
+}
+
+}  // namespace flor::gc

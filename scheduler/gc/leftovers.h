@@ -1,0 +1,31 @@
+// What processes that were killed left behind.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/store.h"
+
+namespace flor::gc {
+
+struct Leftover {
+  core::fs::path path;  // a file, or a directory with all that is in it
+  std::uint64_t bytes = 0;
+  std::string what;
+};
+
+// Is it `.NAME.tmp.PID.N`, or another name that a process with that id gave a file for a moment, and is there
+// no such process on this machine?
+bool is_abandoned(const std::string& name);
+
+// Temporary files, which another machine may be at work on, are left alone until they are an hour old.
+
+// Of a run that is not busy: temporary files, what a recording had set aside, replays without a plan, empty
+// directories, checkpoints that nothing names. None where the run is busy.
+std::vector<Leftover> leftovers_of(const core::RunDir& run, double now);
+
+// Of the store itself: removals that were cut off, runs that never got a manifest, temporary files.
+std::vector<Leftover> leftovers_of(const core::Store& store, double now);
+
+}  // namespace flor::gc

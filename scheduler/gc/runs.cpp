@@ -1,0 +1,101 @@
+#include "gc/runs.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "core/durable.h"
+#include "core/error.h"
+#include "core/manifest.h"
+#include "results/summary.h"
+
+namespace flor::gc {
+namespace {
+
+namespace fs = core::fs;
+
+double changed_at(const fs::path& path) {
+  struct stat info = {};
+  return ::stat(path.c_str(), &info) == 0 ? static_cast<double>(info.st_mtime) : 0;
+}
+
+}  // namespace
+
+bool is_being_replayed(const core::RunDir& run) {
+  std::error_code ignored;
+  for (const auto& entry : fs::recursive_directory_iterator(run.replays(), ignored)) {
+    if (entry.path().extension() == ".lock" && core::is_locked(entry.path())) return true;
+  }
+  return false;
+}
+
+std::string busy_with(const core::RunDir& run) {
+  if (run.is_being_recorded()) return "it is being recorded";
+  return is_being_replayed(run) ? "it is being replayed" : "";
+}
+
+core::FileLock claim(const core::RunDir& run) {
+  auto lock = core::FileLock::try_take(run.lock());
+  if (!lock) throw core::Error("run " + run.id() + " is left as it is: it is being recorded");
+  if (is_being_replayed(run))
+    throw core::Error("run " + run.id() + " is left as it is: it is being replayed");
+  return std::move(*lock);
+}
+
+std::uint64_t bytes_below(const fs::path& path) {
+  std::uint64_t bytes = 0;
+  std::error_code ignored;
+  for (const auto& entry : fs::recursive_directory_iterator(path, ignored)) {
+    if (!entry.is_regular_file(ignored) || entry.is_symlink(ignored)) continue;
+    const auto size = entry.file_size(ignored);
+    if (!ignored) bytes += size;
+  }
+  return bytes;
+}
+
+std::uint64_t owner_of(const fs::path& path) {
+  struct stat info = {};
+  return ::lstat(path.c_str(), &info) == 0 ? info.st_uid : static_cast<uid_t>(-1);
+}
+
+bool is_ours(const fs::path& path) {
+  return ::geteuid() == 0 || owner_of(path) == ::geteuid();
+}
+
+RunFacts facts_of(const core::RunDir& run) {
+  RunFacts out;
+  out.id = run.id();
+  out.bytes = bytes_below(run.path);
+  out.busy = busy_with(run);
+  // What was killed has no end; its log was written to until then.
+  out.ended = std::max(changed_at(run.manifest()), changed_at(run.log()));
+  try {
+    const core::Manifest manifest = core::read_manifest(run);
+    out.status = results::status_of(run, manifest);
+    if (manifest.finished) out.ended = *manifest.finished;
+  } catch (const std::exception&) {
+    out.status = "unreadable";
+  }
+  return out;
+}
+
+void remove_run(const core::Store& store, const core::RunDir& run) {
+  const core::FileLock lock = claim(run);
+  const fs::path hidden = store.removed(run.id());
+  std::error_code error;
+  fs::rename(run.path, hidden, error);
+  if (error) throw std::system_error(error, "cannot remove " + run.path.string());
+  core::sync_directory(store.path());
+  finish_removal(store, run.id());
+}
+
+void finish_removal(const core::Store& store, const std::string& id) {
+  const fs::path hidden = store.removed(id);
+  store.free_labels(id, owner_of(hidden));
+  std::error_code error;
+  fs::remove_all(hidden, error);
+  if (error) throw std::system_error(error, "cannot remove " + hidden.string());
+}
+
+}  // namespace flor::gc

@@ -1,0 +1,37 @@
+// What `flor gc` knows of the runs of a store, and how a run is removed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/store.h"
+#include "gc/choice.h"
+
+namespace flor::gc {
+
+// Does a process replay the run now: a worker, `flor replay`, one that plans or merges?
+bool is_being_replayed(const core::RunDir& run);
+
+// Why the run must not be touched: a process records or replays it now. Empty: none does.
+std::string busy_with(const core::RunDir& run);
+
+// The lock of a run that is to be changed, so that nobody begins to record into it meanwhile. Throws
+// core::Error when the run is busy.
+core::FileLock claim(const core::RunDir& run);
+
+// Bytes of all files below `path`.
+std::uint64_t bytes_below(const core::fs::path& path);
+
+// The user whose directory it is. May this user remove it: is it theirs, or are they root?
+std::uint64_t owner_of(const core::fs::path& path);
+bool is_ours(const core::fs::path& path);
+
+RunFacts facts_of(const core::RunDir& run);
+
+// Removes the run with its labels, so that no moment leaves half a run: it gets a hidden name first. What a
+// removal that was cut off left, finish_removal() completes. Throws core::Error when the run is busy by now,
+// std::system_error that names the path when it cannot be removed.
+void remove_run(const core::Store& store, const core::RunDir& run);
+void finish_removal(const core::Store& store, const std::string& id);
+
+}  // namespace flor::gc

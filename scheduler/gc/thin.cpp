@@ -1,0 +1,66 @@
+#include "gc/thin.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/error.h"
+#include "core/json_lines.h"
+#include "core/read_header.h"
+#include "core/timeline.h"
+#include "results/summary.h"
+
+namespace flor::gc {
+
+using core::field;
+
+Inventory inventory_of(const core::RunDir& run) {
+  const auto timeline = core::read_json_lines(run.timeline()).rows;
+  const auto removed = core::removed_checkpoints(timeline);
+  const auto present = results::checkpoint_files(run).files;
+  std::set<std::string> unknown(present.begin(), present.end());
+  Inventory out;
+  std::set<std::string> referred;
+  const auto refers_to = [&](const std::string& file) {
+    auto files = core::referred_files(core::read_header(run, file), file);
+    referred.insert(files.begin(), files.end());
+    return files;
+  };
+  // From the end: of a checkpoint that was written again the last row counts.
+  for (auto row = timeline.rbegin(); row != timeline.rend(); ++row) {
+    if (field<std::string>(*row, "kind", "") != "checkpoint") continue;
+    const auto file = field<std::string>(*row, "file", "");
+    if (unknown.erase(file) == 0) continue;
+    out.stored.push_back({field<std::string>(*row, "block", ""), field<std::string>(*row, "at", ""), file,
+                          refers_to(file), removed.count(file) != 0});
+  }
+  std::reverse(out.stored.begin(), out.stored.end());
+  for (const auto& one : out.stored) {
+    if (one.retired) unknown.insert(one.file);
+  }
+  for (const auto& file : unknown) {
+    if (referred.count(file) == 0) out.useless.push_back(file);
+  }
+  return out;
+}
+
+void thin(const core::RunDir& run, const Inventory& inventory, const core::Removal& removal) {
+  const auto contains = [](const std::vector<std::string>& files, const std::string& file) {
+    return std::find(files.begin(), files.end(), file) != files.end();
+  };
+  std::string rows;
+  for (const auto& one : inventory.stored) {
+    const bool held = contains(removal.retired, one.file);
+    if (held || contains(removal.files, one.file))
+      rows += core::removed_row(one.file, one.at, held).dump() + "\n";
+  }
+  if (!rows.empty()) {
+    core::LineAppender timeline(run.timeline());
+    timeline.append(rows);
+    timeline.sync();
+  }
+  for (const auto* files : {&removal.files, &removal.orphans}) {
+    for (const auto& file : *files) core::fs::remove(run.path / file);
+  }
+}
+
+}  // namespace flor::gc

@@ -1,0 +1,224 @@
+// flor gc: which runs go, and how. What a user types is tested in tests/rules/retention_rules.py.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "core/checkpoint.h"
+#include "core/digest.h"
+#include "core/durable.h"
+#include "core/error.h"
+#include "core/json_lines.h"
+#include "core/manifest.h"
+#include "core/timeline.h"
+#include "gc/choice.h"
+#include "gc/leftovers.h"
+#include "gc/runs.h"
+#include "gc/thin.h"
+#include "temporary.h"
+
+namespace flor::gc {
+namespace {
+
+using Names = std::vector<std::string>;
+
+Names names(const std::vector<RunFacts>& runs) {
+  Names out;
+  for (const auto& run : runs) out.push_back(run.id);
+  return out;
+}
+
+TEST(ChooseRuns, AllConditionsHoldOldestFirst) {
+  // Ended at 10, 20, … of 100 bytes each; now is 100.
+  const std::vector<RunFacts> runs{{"c", "killed", 30, 100, ""},
+                                   {"a", "completed", 10, 100, ""},
+                                   {"b", "failed", 20, 100, "it is being replayed"},
+                                   {"d", "completed", 40, 100, ""}};
+  struct {
+    const char* what;
+    Names among;
+    double older_than;  // 0: any age
+    Names statuses;
+    int64_t max_size;  // -1: any
+    Names remove, busy;
+  } table[] = {{"nothing is asked for", {}, 0, {}, -1, {}, {}},
+               {"older than", {}, 65, {}, -1, {"a", "c"}, {"b"}},
+               {"not as old", {}, 90, {}, -1, {}, {}},
+               {"status", {}, 0, {"killed", "failed"}, -1, {"c"}, {"b"}},
+               {"status and age", {}, 75, {"completed"}, -1, {"a"}, {}},
+               {"size", {}, 0, {}, 250, {"a", "c"}, {"b"}},
+               {"the size is small enough", {}, 0, {}, 400, {}, {}},
+               {"size and status", {}, 0, {"completed"}, 0, {"a", "d"}, {}},
+               {"of those that are named", {"d", "c"}, 65, {}, -1, {"c"}, {}},
+               {"named, and the size of all", {"d"}, 0, {}, 350, {"d"}, {}}};
+  for (const auto& row : table) {
+    Criteria criteria;
+    if (row.older_than > 0) criteria.older_than = row.older_than;
+    criteria.statuses.insert(row.statuses.begin(), row.statuses.end());
+    if (row.max_size >= 0) criteria.max_size = static_cast<std::uint64_t>(row.max_size);
+    const Choice choice = choose(runs, {row.among.begin(), row.among.end()}, criteria, 100);
+    EXPECT_EQ(names(choice.remove), row.remove) << row.what;
+    EXPECT_EQ(names(choice.busy), row.busy) << row.what;
+  }
+}
+
+TEST(Abandoned, IsWhatNamesAProcessThatIsGone) {
+  const std::string gone = "4194304";  // one more than Linux ever gives (PID_MAX_LIMIT)
+  EXPECT_TRUE(is_abandoned(".run.json.tmp." + gone + ".0"));
+  EXPECT_TRUE(is_abandoned(".out.pt.tmp." + gone));
+  EXPECT_TRUE(is_abandoned(".writable." + gone));
+  const std::string alive = std::to_string(::getpid());
+  const Names others{".run.json.tmp." + alive + ".0",
+                     ".writable." + alive,
+                     "run.json",
+                     "run.json.tmp." + gone + ".0",
+                     ".run.json.tmp.x.0",
+                     ".tmp.",
+                     ".names"};
+  for (const auto& name : others) {
+    EXPECT_FALSE(is_abandoned(name)) << name;
+  }
+}
+
+class Garbage : public testing::Test {
+ protected:
+  core::RunDir make_run(const std::string& id, const std::string& label = "") {
+    const core::RunDir run = store_.run(id);
+    core::fs::create_directories(run.checkpoints() / "train");
+    core::Manifest manifest;
+    manifest.id = id;
+    manifest.status = "completed";
+    manifest.finished = 50;
+    core::write_manifest(run, manifest);
+    std::ofstream(run.lock()).flush();
+    EXPECT_TRUE(label.empty() || store_.claim_label(label, id));
+    return run;
+  }
+
+  // A checkpoint with one tensor of its own and, with `holder`, one whose bytes lie there.
+  void add_checkpoint(const core::RunDir& run, int64_t epoch, const std::string& holder = "") {
+    const std::string own = "own" + std::to_string(epoch);
+    core::CheckpointHeader header;
+    header.run = run.id();
+    header.block = "train";
+    header.at = "epoch=" + std::to_string(epoch) + "/train#0";
+    header.tensors.resize(1);
+    header.tensors[0] = {"own", "U8", {4}, core::digest_of(own), 0, 4, "", ""};
+    if (!holder.empty()) {
+      const std::string held =
+          core::read_file(run.path / holder).substr(core::fs::file_size(run.path / holder) - 4);
+      header.tensors.push_back({"held", "U8", {4}, core::digest_of(held), 0, 0, holder, "own"});
+    }
+    const std::string text = core::encode_header(header) + own;
+    core::write_durably(run.path / file(epoch), text);
+    core::LineAppender timeline(run.timeline());
+    timeline.append(core::Json({{"kind", "checkpoint"},
+                                {"at", header.at},
+                                {"block", "train"},
+                                {"file", file(epoch)},
+                                {"state", header.state}})
+                        .dump() +
+                    "\n");
+  }
+  static std::string file(int64_t epoch) {
+    return core::RunDir::checkpoint_file("train", "epoch=" + std::to_string(epoch)).string();
+  }
+  static Names present(const core::RunDir& run) {
+    Names out;
+    for (const auto& entry : core::fs::directory_iterator(run.checkpoints() / "train"))
+      out.push_back(entry.path().stem().string());
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+
+  test::TemporaryDirectory directory_;
+  core::Store store_{directory_.path()};
+};
+
+TEST_F(Garbage, ThinningNotesWhatItRemoves) {
+  const auto run = make_run("r1");
+  add_checkpoint(run, 0);
+  add_checkpoint(run, 1, file(0));
+  add_checkpoint(run, 2, file(1));
+  add_checkpoint(run, 3);
+  auto inventory = inventory_of(run);
+  ASSERT_EQ(inventory.stored.size(), 4U);
+  EXPECT_EQ(inventory.stored[2].refers_to, Names{file(1)});
+  thin(run, inventory, core::removable(inventory.stored, 2));
+  // Epoch 1 stays for epoch 2, and is no checkpoint any more.
+  EXPECT_EQ(present(run), (Names{"epoch=1", "epoch=2", "epoch=3"}));
+  EXPECT_EQ(core::kept_checkpoints(core::read_json_lines(run.timeline()).rows).size(), 2U);
+  for (const int64_t epoch : {2, 3}) EXPECT_EQ(core::Checkpoint::verify(run, file(epoch)), Names{});
+
+  inventory = inventory_of(run);
+  EXPECT_TRUE(inventory.useless.empty());
+  thin(run, inventory, core::removable(inventory.stored, 1));
+  EXPECT_EQ(present(run), Names{"epoch=3"});
+}
+
+TEST_F(Garbage, WhatWasTakenBackAndIsStillThereIsUseless) {
+  const auto run = make_run("r1");
+  add_checkpoint(run, 0);
+  add_checkpoint(run, 1);
+  core::LineAppender(run.timeline())
+      .append(core::removed_row(file(0), "epoch=0/train#0", false).dump() + "\n");
+  EXPECT_EQ(inventory_of(run).useless, Names{file(0)});
+  ASSERT_EQ(leftovers_of(run, 0).size(), 1U);
+  EXPECT_EQ(leftovers_of(run, 0)[0].path, run.path / file(0));
+}
+
+TEST_F(Garbage, NobodyThinsWhatIsDamaged) {
+  const auto run = make_run("r1");
+  add_checkpoint(run, 0);
+  add_checkpoint(run, 1);
+  core::fs::resize_file(run.path / file(0), 20);
+  EXPECT_THROW(inventory_of(run), core::Damage);
+  EXPECT_TRUE(leftovers_of(run, 0).empty());
+}
+
+TEST_F(Garbage, ARunGoesWithItsLabels) {
+  const auto run = make_run("r1", "mine");
+  make_run("r2", "other");
+  remove_run(store_, run);
+  EXPECT_FALSE(core::fs::exists(run.path));
+  EXPECT_TRUE(store_.all_removed().empty());
+  EXPECT_FALSE(core::fs::is_symlink(core::fs::symlink_status(store_.label("mine"))));
+  EXPECT_EQ(store_.find("other").id(), "r2");
+  EXPECT_TRUE(store_.claim_label("mine", "r2"));
+}
+
+TEST_F(Garbage, ARemovalThatWasCutOffIsFinished) {
+  const auto run = make_run("r1", "mine");
+  core::fs::rename(run.path, store_.removed("r1"));
+  EXPECT_TRUE(store_.runs().empty());
+  EXPECT_EQ(store_.all_removed(), Names{"r1"});
+  const auto leftovers = leftovers_of(store_, 0);
+  ASSERT_EQ(leftovers.size(), 1U);
+  EXPECT_EQ(leftovers[0].path, store_.removed("r1"));
+  finish_removal(store_, "r1");
+  EXPECT_TRUE(store_.all_removed().empty());
+  EXPECT_FALSE(core::fs::is_symlink(core::fs::symlink_status(store_.label("mine"))));
+}
+
+TEST_F(Garbage, WhatIsAtWorkIsLeftAlone) {
+  const auto run = make_run("r1");
+  EXPECT_EQ(facts_of(run).busy, "");
+  {
+    const auto recording = core::FileLock::take(run.lock());
+    EXPECT_EQ(facts_of(run).busy, "it is being recorded");
+    EXPECT_THROW(remove_run(store_, run), core::Error);
+    EXPECT_TRUE(leftovers_of(run, 1e12).empty());
+  }
+  core::fs::create_directories(run.replay("r").workers());
+  {
+    const auto worker = core::FileLock::take(run.replay("r").workers() / "w1.lock");
+    EXPECT_EQ(facts_of(run).busy, "it is being replayed");
+    EXPECT_THROW(remove_run(store_, run), core::Error);
+  }
+  EXPECT_TRUE(core::fs::exists(run.manifest()));
+  remove_run(store_, run);
+  EXPECT_FALSE(core::fs::exists(run.path));
+}
+
+}  // namespace
+}  // namespace flor::gc

@@ -1,0 +1,46 @@
+// flor export --format pt, read by LibTorch itself.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "export/pytorch.h"
+#include "temporary.h"
+
+namespace flor {
+namespace {
+
+TEST(ExportedFile, IsADictOfTensorsForLibTorch) {
+  const test::TemporaryDirectory directory;
+  const std::vector<torch::Tensor> tensors{torch::arange(6, torch::kFloat).reshape({2, 3}),
+                                           torch::tensor(0.25, torch::kDouble),
+                                           torch::arange(5, torch::kLong) - 2,
+                                           torch::ones({3}, torch::kBool),
+                                           torch::full({2, 2}, 1.5, torch::kBFloat16),
+                                           torch::full({7}, -2.0, torch::kHalf),
+                                           torch::empty({0, 4}, torch::kFloat),
+                                           torch::arange(100000, torch::kInt)};
+  const std::vector<std::string> dtypes{"F32", "F64", "I64", "BOOL", "BF16", "F16", "F32", "I32"};
+  core::LoadedTensors loaded;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    loaded["0.tensor" + std::to_string(i)] = {dtypes[i], tensors[i].sizes().vec(),
+                                              static_cast<const unsigned char*>(tensors[i].data_ptr()),
+                                              tensors[i].nbytes()};
+  }
+  exporting::write_pytorch(directory / "out.pt", loaded);
+
+  std::ifstream in(directory / "out.pt", std::ios::binary);
+  const std::vector<char> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const auto dict = torch::pickle_load(bytes).toGenericDict();
+  ASSERT_EQ(dict.size(), tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const torch::Tensor read = dict.at("0.tensor" + std::to_string(i)).toTensor();
+    EXPECT_EQ(read.dtype(), tensors[i].dtype()) << i;
+    EXPECT_TRUE(torch::equal(read, tensors[i])) << i;
+    EXPECT_FALSE(read.requires_grad());
+  }
+}
+
+}  // namespace
+}  // namespace flor
