@@ -47,14 +47,14 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   return text;
 }
 
-std::string state_digest(std::vector<DigestLine> lines) {
+std::string state_lines(std::vector<DigestLine> lines) {
   std::sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   std::string text;
   for (const auto& line : lines) {
     if (line.name.rfind(generator_prefix, 0) == 0) continue;
     text += line.name + ' ' + line.dtype + ' ' + shape_text(line.shape) + ' ' + line.digest + '\n';
   }
-  return digest_of(text);
+  return text;
 }
 
 std::string state_digest(const std::vector<Buffer>& buffers) {
@@ -62,7 +62,7 @@ std::string state_digest(const std::vector<Buffer>& buffers) {
   lines.reserve(buffers.size());
   std::vector<unsigned char> staging;
   for (const auto& buffer : buffers) {
-    const void* bytes = buffer.data != nullptr ? buffer.data : buffer.owned.data();
+    const void* bytes = buffer.host();
     if (buffer.copy) {
       staging.resize(buffer.bytes);
       buffer.copy(staging.data());
@@ -70,7 +70,7 @@ std::string state_digest(const std::vector<Buffer>& buffers) {
     }
     lines.push_back({buffer.name, buffer.dtype, buffer.shape, digest_of(bytes, buffer.bytes)});
   }
-  return state_digest(std::move(lines));
+  return digest_of(state_lines(std::move(lines)));
 }
 
 }  // namespace flor::core

@@ -1,4 +1,4 @@
-// Checkpoint files: safetensors (https://github.com/huggingface/safetensors) with digests. docs/formats.md.
+// Reading checkpoint files (core/checkpoint_header.h tells what they hold).
 #pragma once
 
 #include <cstdint>
@@ -8,39 +8,10 @@
 #include <vector>
 
 #include "core/buffers.h"
-#include "core/error.h"
+#include "core/checkpoint_header.h"
 #include "core/store.h"
 
 namespace flor::core {
-
-// A file, or a tensor of it, that is not what was written. The message names both.
-class Damage : public Error {
- public:
-  using Error::Error;
-};
-
-// A tensor in a checkpoint's header.
-struct CheckpointTensor {
-  std::string name, dtype;
-  std::vector<int64_t> shape;
-  std::string digest;
-  std::uint64_t begin = 0, end = 0;  // in the file's data, when `file` is empty
-  std::string file, tensor;          // else: the earlier file that holds the bytes, and their name there
-};
-
-struct CheckpointHeader {
-  std::string run, block, at, state;
-  std::vector<CheckpointTensor> tensors;
-  std::uint64_t data_offset = 0;  // of the tensors' bytes in the file
-  std::uint64_t data_bytes = 0;
-};
-
-// The bytes of the header, length prefix included. Sets each own tensor's begin and end, and the state
-// digest.
-std::string encode_header(CheckpointHeader& header);
-
-// Parses and verifies the header at the start of a file of `file_bytes` bytes. Throws Damage naming `file`.
-CheckpointHeader decode_header(const unsigned char* bytes, std::uint64_t file_bytes, const std::string& file);
 
 // A checkpoint in memory: mapped, every tensor verified against its digest.
 class Checkpoint {

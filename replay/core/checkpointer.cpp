@@ -19,7 +19,7 @@ Checkpointer::Checkpointer(const RunDir& run, const Manifest& manifest, Journal&
       every_(manifest.every),
       journal_(journal),
       on_damage_(std::move(on_damage)),
-      materializer_(make_thread_materializer(run)) {}
+      materializer_(make_materializer(manifest.materializer, run)) {}
 
 Decision Checkpointer::decide(Kind& kind, double seconds, bool forced) {
   const double expected = kind.model.expected(kind.bytes);

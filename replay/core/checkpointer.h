@@ -14,7 +14,7 @@
 #include "core/buffers.h"
 #include "core/journal.h"
 #include "core/manifest.h"
-#include "core/materializer.h"
+#include "core/materialize/materializer.h"
 #include "core/policy.h"
 
 namespace flor::core {

@@ -1,5 +1,7 @@
 #include "core/record_index.h"
 
+#include <set>
+
 #include "core/error.h"
 #include "core/json_lines.h"
 
@@ -11,15 +13,21 @@ RecordIndex::RecordIndex(const RunDir& run)
       log_(read_json_lines(run.generators()).rows, run.generators().string()) {
   if (manifest_.main_loop() == nullptr)
     throw Error("run " + run.id() + " recorded no loop; there is nothing to replay");
+  std::set<std::string> doubted;
   for (const auto& row : read_json_lines(run.timeline()).rows) {
     const auto kind = field<std::string>(row, "kind", "");
     if (kind == "checkpoint") {
       checkpoints_[field<std::string>(row, "at", "")] = {field<std::string>(row, "file", ""),
                                                          field<std::string>(row, "state", "")};
+    } else if (kind == "doubt") {
+      for (const auto& file : field<std::vector<std::string>>(row, "files", {})) doubted.insert(file);
     } else if (kind == "loop_end" && field<std::string>(row, "ended", "") == to_string(LoopEnd::early)) {
       early_[{field<std::string>(row, "at", ""), field<std::string>(row, "name", "")}] =
           field<int64_t>(row, "last", -1);
     }
+  }
+  for (auto it = checkpoints_.begin(); it != checkpoints_.end();) {
+    it = doubted.count(it->second.file) > 0 ? checkpoints_.erase(it) : std::next(it);
   }
 }
 

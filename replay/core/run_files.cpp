@@ -60,6 +60,7 @@ Manifest first_manifest(const Settings& settings, Frontend& frontend, const std:
   m.epsilon = std::strtod(settings.get("epsilon").value_or("0.0667").c_str(), nullptr);
   if (!(m.epsilon > 0)) m.epsilon = 0.0667;
   m.every = std::strtoll(settings.get("every").value_or("0").c_str(), nullptr, 10);
+  m.materializer = settings.get("materializer").value_or("auto");
   m.args = given_arguments();
   return m;
 }
