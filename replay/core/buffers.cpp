@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/digest.h"
+#include "core/parallel.h"
 
 namespace flor::core {
 
@@ -57,19 +58,18 @@ std::string state_lines(std::vector<DigestLine> lines) {
   return text;
 }
 
+std::string digest_of(const Buffer& buffer) {
+  if (!buffer.copy) return digest_of(buffer.host(), buffer.bytes);
+  std::vector<unsigned char> staging(buffer.bytes);
+  buffer.copy(staging.data());
+  return digest_of(staging.data(), staging.size());
+}
+
 std::string state_digest(const std::vector<Buffer>& buffers) {
-  std::vector<DigestLine> lines;
-  lines.reserve(buffers.size());
-  std::vector<unsigned char> staging;
-  for (const auto& buffer : buffers) {
-    const void* bytes = buffer.host();
-    if (buffer.copy) {
-      staging.resize(buffer.bytes);
-      buffer.copy(staging.data());
-      bytes = staging.data();
-    }
-    lines.push_back({buffer.name, buffer.dtype, buffer.shape, digest_of(bytes, buffer.bytes)});
-  }
+  std::vector<DigestLine> lines(buffers.size());
+  in_parallel(buffers.size(), [&](std::size_t i) {
+    lines[i] = {buffers[i].name, buffers[i].dtype, buffers[i].shape, digest_of(buffers[i])};
+  });
   return digest_of(state_lines(std::move(lines)));
 }
 

@@ -45,7 +45,7 @@ struct Buffer {
 struct LoadedTensor {
   std::string dtype;
   std::vector<int64_t> shape;
-  const unsigned char* data = nullptr;
+  const unsigned char* data = nullptr;  // null: the object holds these bytes already
   std::size_t bytes = 0;
 };
 using LoadedTensors = std::map<std::string, LoadedTensor>;
@@ -89,6 +89,8 @@ class Frontend {
 int64_t elements(const std::vector<int64_t>& shape);
 std::size_t dtype_size(const std::string& dtype);
 std::string shape_text(const std::vector<int64_t>& shape);  // "2x3", "" for a scalar
+
+std::string digest_of(const Buffer& buffer);  // of its bytes
 
 // The state digest (docs/formats.md) of live state; generator states are left out.
 std::string state_digest(const std::vector<Buffer>& buffers);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/digest.h"
+#include "core/parallel.h"
 
 namespace flor::core {
 namespace {
@@ -27,7 +28,7 @@ class Checkpoint::Mapping {
     struct stat info = {};
     if (::fstat(fd, &info) == 0 && info.st_size > 0) {
       size_ = static_cast<std::size_t>(info.st_size);
-      bytes_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+      bytes_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
     }
     ::close(fd);
     if (bytes_ == MAP_FAILED) throw Damage(file + ": cannot be read (" + std::strerror(errno) + ")");
@@ -38,6 +39,11 @@ class Checkpoint::Mapping {
   }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
+  // Lets the kernel read ahead what will be needed of it.
+  void fetch(std::size_t offset, std::size_t size) const {
+    const std::size_t begin = offset / 4096 * 4096;
+    ::madvise(static_cast<char*>(bytes_) + begin, size + (offset - begin), MADV_WILLNEED);
+  }
   const unsigned char* data() const { return static_cast<const unsigned char*>(bytes_); }
 
   CheckpointHeader header;
@@ -47,49 +53,67 @@ class Checkpoint::Mapping {
   std::size_t size_ = 0;
 };
 
-void Checkpoint::resolve(const RunDir& run, const std::string& file, std::vector<std::string>* damages) {
-  auto mapping_of = [&](const std::string& name) {
-    auto& mapping = mappings_[name];
-    if (!mapping) mapping = std::make_shared<Mapping>(run, name);
-    return mapping;
-  };
-  header_ = mapping_of(file)->header;
-  auto load_tensor = [&](const CheckpointTensor& tensor) {
-    const std::string& holder = tensor.file.empty() ? file : tensor.file;
-    const auto mapping = mapping_of(holder);
-    const CheckpointTensor* source = &tensor;
-    if (!tensor.file.empty()) {
-      source = nullptr;
-      for (const auto& other : mapping->header.tensors) {
-        if (other.name == tensor.tensor && other.file.empty()) source = &other;
-      }
-      require(source != nullptr, file, "tensor " + tensor.name + ": " + holder + " does not hold it");
-    }
-    const std::uint64_t size = source->end - source->begin;
-    const std::size_t element = dtype_size(tensor.dtype);
-    require(element != 0 && size == element * static_cast<std::uint64_t>(elements(tensor.shape)), file,
-            "tensor " + tensor.name + ": its size does not match its shape");
-    const unsigned char* bytes = mapping->data() + mapping->header.data_offset + source->begin;
-    require(digest_of(bytes, size) == tensor.digest, holder,
-            "tensor " + tensor.name + ": its bytes do not match their digest");
-    tensors_[tensor.name] = {tensor.dtype, tensor.shape, bytes, size};
-  };
-  for (const auto& tensor : header_.tensors) {
-    if (damages == nullptr) {
-      load_tensor(tensor);
-      continue;
-    }
-    try {
-      load_tensor(tensor);
-    } catch (const Damage& damage) {
-      damages->push_back(damage.what());
-    }
+// Where a tensor's bytes lie, and the file that holds them.
+struct Checkpoint::Source {
+  const CheckpointTensor* tensor = nullptr;
+  std::string holder;
+  LoadedTensor loaded;
+
+  void verify() const {
+    require(digest_of(loaded.data, loaded.bytes) == tensor->digest, holder,
+            "tensor " + tensor->name + ": its bytes do not match their digest");
   }
+};
+
+void Checkpoint::open(const RunDir& run, const std::string& file) {
+  auto& mapping = mappings_[file];
+  if (!mapping) mapping = std::make_shared<Mapping>(run, file);
 }
 
-Checkpoint Checkpoint::load(const RunDir& run, const std::string& file) {
+Checkpoint::Source Checkpoint::find(const RunDir& run, const std::string& file,
+                                    const CheckpointTensor& tensor) {
+  Source source;
+  source.tensor = &tensor;
+  source.holder = tensor.file.empty() ? file : tensor.file;
+  open(run, source.holder);
+  const Mapping& mapping = *mappings_[source.holder];
+  const CheckpointTensor* held = &tensor;
+  if (!tensor.file.empty()) {
+    held = nullptr;
+    for (const auto& other : mapping.header.tensors) {
+      if (other.name == tensor.tensor && other.file.empty()) held = &other;
+    }
+    require(held != nullptr, file, "tensor " + tensor.name + ": " + source.holder + " does not hold it");
+  }
+  const std::uint64_t size = held->end - held->begin;
+  const std::size_t element = dtype_size(tensor.dtype);
+  require(element != 0 && size == element * static_cast<std::uint64_t>(elements(tensor.shape)), file,
+          "tensor " + tensor.name + ": its size does not match its shape");
+  mapping.fetch(mapping.header.data_offset + held->begin, size);
+  source.loaded = {tensor.dtype, tensor.shape, mapping.data() + mapping.header.data_offset + held->begin,
+                   size};
+  return source;
+}
+
+CheckpointHeader Checkpoint::header_of(const RunDir& run, const std::string& file) {
+  return Mapping(run, file).header;
+}
+
+Checkpoint Checkpoint::load(const RunDir& run, const std::string& file,
+                            const std::set<std::string>& present) {
   Checkpoint checkpoint;
-  checkpoint.resolve(run, file, nullptr);
+  checkpoint.open(run, file);
+  checkpoint.header_ = checkpoint.mappings_[file]->header;
+  std::vector<Source> sources;
+  for (const auto& tensor : checkpoint.header_.tensors) {
+    if (present.count(tensor.name) > 0) {
+      checkpoint.tensors_[tensor.name] = {tensor.dtype, tensor.shape, nullptr, 0};
+    } else {
+      sources.push_back(checkpoint.find(run, file, tensor));
+      checkpoint.tensors_[tensor.name] = sources.back().loaded;
+    }
+  }
+  in_parallel(sources.size(), [&](std::size_t i) { sources[i].verify(); });
   return checkpoint;
 }
 
@@ -97,7 +121,15 @@ std::vector<std::string> Checkpoint::verify(const RunDir& run, const std::string
   std::vector<std::string> damages;
   try {
     Checkpoint checkpoint;
-    checkpoint.resolve(run, file, &damages);
+    checkpoint.open(run, file);
+    checkpoint.header_ = checkpoint.mappings_[file]->header;
+    for (const auto& tensor : checkpoint.header_.tensors) {
+      try {
+        checkpoint.find(run, file, tensor).verify();
+      } catch (const Damage& damage) {
+        damages.emplace_back(damage.what());
+      }
+    }
   } catch (const Damage& damage) {
     damages.emplace_back(damage.what());
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,10 @@ namespace flor::core {
 class Checkpoint {
  public:
   // `file` is relative to the run directory. Throws Damage when any part of it is missing, cut or changed.
-  static Checkpoint load(const RunDir& run, const std::string& file);
+  // The bytes of tensors named in `present` are not read.
+  static Checkpoint load(const RunDir& run, const std::string& file,
+                         const std::set<std::string>& present = {});
+  static CheckpointHeader header_of(const RunDir& run, const std::string& file);
   // Every damage of the file, one line each (file, tensor, what); empty when it is whole.
   static std::vector<std::string> verify(const RunDir& run, const std::string& file);
 
@@ -28,7 +32,9 @@ class Checkpoint {
 
  private:
   class Mapping;
-  void resolve(const RunDir& run, const std::string& file, std::vector<std::string>* damages);
+  struct Source;
+  void open(const RunDir& run, const std::string& file);
+  Source find(const RunDir& run, const std::string& file, const CheckpointTensor& tensor);
 
   CheckpointHeader header_;
   LoadedTensors tensors_;

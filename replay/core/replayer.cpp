@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/checkpoint.h"
 #include "core/error.h"
 #include "core/guards.h"
 #include "core/mismatch.h"
 #include "core/record_index.h"
+#include "core/restorer.h"
 #include "core/session.h"
 #include "core/unit_log.h"
 #include "core/worker.h"
@@ -29,7 +29,9 @@ class Replayer : public Session {
  public:
   Replayer(const Settings& settings, Frontend& frontend, Scope& scope)
       : frontend_(frontend), scope_(scope), worker_(Worker::join(settings)) {
-    if (worker_) record_.emplace(worker_->run());
+    if (!worker_) return;
+    record_.emplace(worker_->run());
+    restorer_.emplace(worker_->run());
   }
 
   void enter_loop(const LoopSpec& loop) override;
@@ -89,6 +91,7 @@ class Replayer : public Session {
   Scope& scope_;
   std::unique_ptr<Worker> worker_;  // none: another process of this task is the worker, this one runs plain
   std::optional<RecordIndex> record_;
+  std::optional<Restorer> restorer_;
   Guards guards_;
   std::vector<OpenLoop> loops_;
   std::vector<OpenBlock> blocks_;
@@ -308,27 +311,14 @@ bool Replayer::restore(const std::string& at, State& state) {
   if (entry == nullptr) return false;
   const double start = monotonic_seconds();
   try {
-    const Checkpoint checkpoint = Checkpoint::load(worker_->run(), entry->file);
-    if (checkpoint.header().state != entry->state || checkpoint.header().at != at) {
-      throw Damage(entry->file + ": it is not the checkpoint that the timeline names");
-    }
-    LoadedTensors tensors = checkpoint.tensors();
-    for (auto it = tensors.begin(); it != tensors.end();) {
-      it = it->first.rfind(generator_prefix, 0) == 0 ? tensors.erase(it) : std::next(it);
-    }
-    if (auto why = state.restore(tensors))
-      throw Damage(entry->file + " does not fit the program's objects: " + *why);
-    if (state_digest(state.save()) != entry->state) {
-      // The objects are changed by now: nothing may go on from here.
-      worker_->fail(entry->file + ": the objects of " + at +
-                    " do not hold what was restored into them; do two share " +
-                    "memory here that did not when it was recorded?");
-    }
-    frontend_.set_generators(checkpoint.generators());
+    frontend_.set_generators(restorer_->restore(*entry, at, state));
   } catch (const Damage& damage) {
     worker_->note(std::string(damage.what()) +
                   "; it is not used, what it would have saved is computed again");
     return false;
+  } catch (const Error& mismatch) {
+    // The objects are changed by now: nothing may go on from here.
+    worker_->fail(mismatch.what());
   }
   worker_->restored(at, monotonic_seconds() - start);
   return true;

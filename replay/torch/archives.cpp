@@ -202,7 +202,7 @@ void RestoringArchive::tensor(const std::string& name, at::Tensor& value, const 
   const core::LoadedTensor* loaded = find(name);
   if (loaded == nullptr) return complain(name + " is not in the record");
   const core::LoadedTensor* said = find(name + kind_suffix);
-  if (!writing_) return;
+  if (!writing_ || loaded->data == nullptr) return;
   const std::string kind =
       said == nullptr ? "" : std::string(reinterpret_cast<const char*>(said->data), said->bytes);
   if (value.defined() && same_layout(value, *loaded) && kind_of(value) == kind && is_free(value, *loaded)) {
@@ -237,7 +237,7 @@ void RestoringArchive::fixed_tensor(const std::string& name, at::Tensor& value) 
                     " in the record, " + dtype_name(storable(value).scalar_type()) + " " +
                     core::shape_text(shape_of(storable(value))) + " in the program");
   }
-  if (writing_) write_in_place(value, *loaded);
+  if (writing_ && loaded->data != nullptr) write_in_place(value, *loaded);
 }
 
 void RestoringArchive::number(const std::string& name, const char* dtype, void* bytes, std::size_t size) {
