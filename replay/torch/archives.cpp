@@ -9,6 +9,7 @@ namespace {
 
 constexpr const char* undefined_suffix = "@undefined";
 constexpr const char* kind_suffix = "@kind";
+constexpr const char* trained_kind = " trained";  // behind the kind: gradients are computed for it
 
 // What dtype and shape do not tell of a plain tensor: "" for real numbers on the CPU, else "complex",
 // "cuda:0" or both.
@@ -16,6 +17,11 @@ std::string kind_of(const at::Tensor& tensor) {
   std::string kind = tensor.device().is_cpu() ? "" : tensor.device().str();
   if (tensor.is_complex()) kind += kind.empty() ? "complex" : " complex";
   return kind;
+}
+
+// Is it a leaf that gradients are computed for?
+bool is_trained(const at::Tensor& tensor) {
+  return tensor.is_leaf() && tensor.requires_grad();
 }
 
 at::Tensor of_kind(at::Tensor tensor, std::string kind) {
@@ -37,7 +43,8 @@ std::vector<int64_t> shape_of(const at::Tensor& tensor) {
 }
 
 // Which memory the tensor has, and its version counter, which moves with every write by an operator. A tensor
-// that is trained has no mark: LibTorch's own optimizers write some of them through `.data`, which moves none.
+// that is trained has no mark: LibTorch's own optimizers write some of them through `.data`, which moves
+// none.
 std::optional<core::Mark> mark_of(const at::Tensor& tensor) {
   if (tensor.requires_grad() || tensor.is_inference() || !tensor.has_storage()) return std::nullopt;
   using Object = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
@@ -139,7 +146,7 @@ void SavingArchive::add(core::Buffer buffer) {
 void SavingArchive::tensor(const std::string& name, at::Tensor& value, const at::Tensor&) {
   if (value.defined()) {
     add(buffer_of(name, value));
-    std::string kind = kind_of(value);
+    std::string kind = kind_of(value) + (is_trained(value) ? trained_kind : "");
     if (!kind.empty()) text(name + kind_suffix, kind);
   } else {
     add(core::Buffer::of_bytes(name + undefined_suffix, "U8", {0}, nullptr, 0));
@@ -147,7 +154,8 @@ void SavingArchive::tensor(const std::string& name, at::Tensor& value, const at:
 }
 
 void SavingArchive::fixed_tensor(const std::string& name, at::Tensor& value) {
-  tensor(name, value, value);
+  add(value.defined() ? buffer_of(name, value)
+                      : core::Buffer::of_bytes(name + undefined_suffix, "U8", {0}, nullptr, 0));
 }
 
 void SavingArchive::number(const std::string& name, const char* dtype, void* bytes, std::size_t size) {
@@ -203,17 +211,20 @@ void RestoringArchive::tensor(const std::string& name, at::Tensor& value, const 
   if (loaded == nullptr) return complain(name + " is not in the record");
   const core::LoadedTensor* said = find(name + kind_suffix);
   if (!writing_ || loaded->data == nullptr) return;
-  const std::string kind =
+  std::string kind =
       said == nullptr ? "" : std::string(reinterpret_cast<const char*>(said->data), said->bytes);
+  const auto trained = kind.find(trained_kind);
+  if (trained != std::string::npos) kind.erase(trained);
   if (value.defined() && same_layout(value, *loaded) && kind_of(value) == kind && is_free(value, *loaded)) {
-    return write_in_place(value, *loaded);
+    write_in_place(value, *loaded);
+  } else {
+    const at::NoGradGuard no_grad;
+    const at::Tensor fresh = of_kind(view_of(*loaded).clone(), kind);
+    // An optimizer's state lies where its parameter lies here.
+    value = like.defined() && &like != &value ? fresh.to(like.device()) : fresh;
   }
-  const at::NoGradGuard no_grad;
-  const bool requires_grad = value.defined() && value.requires_grad();
-  at::Tensor fresh = of_kind(view_of(*loaded).clone(), kind);
-  // An optimizer's state lies where its parameter lies here.
-  value = like.defined() && &like != &value ? fresh.to(like.device()) : fresh;
-  if (requires_grad) value.set_requires_grad(true);
+  if (value.is_leaf() && value.requires_grad() != (trained != std::string::npos))
+    value.set_requires_grad(trained != std::string::npos);
 }
 
 // Nothing else was written to the tensor's memory, or the same: two that share memory here, but did not when

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <thread>
 
-#include "recording.h"
 #include "core/materialize/child.h"
+#include "recording.h"
 
 namespace flor::core {
 namespace {

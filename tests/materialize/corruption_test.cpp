@@ -2,8 +2,8 @@
 #include <fstream>
 #include <random>
 
-#include "recording.h"
 #include "core/durable.h"
+#include "recording.h"
 
 namespace flor::core {
 namespace {

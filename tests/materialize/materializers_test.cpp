@@ -1,6 +1,6 @@
 // What every materializer promises.
-#include "recording.h"
 #include "core/error.h"
+#include "recording.h"
 
 namespace flor::core {
 namespace {

@@ -1,9 +1,9 @@
 // Tensors that did not change: the mark is the hint, the digest the truth.
 #include "core/materialize/unchanged.h"
 
-#include "recording.h"
 #include "core/digest.h"
 #include "core/error.h"
+#include "recording.h"
 
 namespace flor::core {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <random>
 
-#include "recording.h"
 #include "core/durable.h"
 #include "core/materialize/deep_output.h"
 #include "core/materialize/staging.h"
+#include "recording.h"
 
 namespace flor::core {
 namespace {

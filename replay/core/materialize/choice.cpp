@@ -1,8 +1,10 @@
 // Which materializer takes the checkpoints of a run.
 #include <algorithm>
 
+#include "core/bytes_text.h"
 #include "core/error.h"
 #include "core/materialize/materializer.h"
+#include "core/materialize/memory.h"
 #include "core/session.h"
 
 namespace flor::core {
@@ -12,23 +14,14 @@ bool on_device(const std::vector<Buffer>& live) {
   return std::any_of(live.begin(), live.end(), [](const Buffer& buffer) { return buffer.device; });
 }
 
-// A forked process must not touch a device, nor memory that a device's driver owns: with state there, a
-// thread does the work, and that is said once.
-class UnlessOnDevice : public Materializer {
+// One materializer that is replaced by another where the state wants it. Says so once.
+class Replaceable : public Materializer {
  public:
-  UnlessOnDevice(std::unique_ptr<Materializer> forking, std::string name, RunDir run)
-      : chosen_(std::move(forking)), name_(std::move(name)), run_(std::move(run)) {}
+  Replaceable(std::unique_ptr<Materializer> first, RunDir run)
+      : run_(std::move(run)), chosen_(std::move(first)) {}
 
   std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override {
-    if (!replaced_ && on_device(live)) {
-      warn(
-          "state lies on a GPU, which a forked process must not touch: materializer thread is used instead "
-          "of " +
-          name_);
-      chosen_->drain();
-      chosen_ = make_thread_materializer(run_);
-      replaced_ = true;
-    }
+    if (!decided_) decide(live);
     return chosen_->materialize(std::move(job), live);
   }
   bool busy() const override { return chosen_->busy(); }
@@ -38,17 +31,63 @@ class UnlessOnDevice : public Materializer {
   std::vector<SilentChange> take_silent_changes() override { return chosen_->take_silent_changes(); }
   std::set<std::string> homes() const override { return chosen_->homes(); }
 
+ protected:
+  virtual void decide(const std::vector<Buffer>& live) = 0;
+  void replace(std::unique_ptr<Materializer> other, const std::string& why) {
+    warn(why);
+    chosen_->drain();
+    chosen_ = std::move(other);
+    decided_ = true;
+  }
+  const RunDir run_;
+
  private:
   std::unique_ptr<Materializer> chosen_;
+  bool decided_ = false;
+};
+
+// A forked process must not touch a device, nor memory that a device's driver owns.
+class UnlessOnDevice : public Replaceable {
+ public:
+  UnlessOnDevice(std::unique_ptr<Materializer> forking, std::string name, const RunDir& run)
+      : Replaceable(std::move(forking), run), name_(std::move(name)) {}
+
+ private:
+  void decide(const std::vector<Buffer>& live) override {
+    if (!on_device(live)) return;
+    replace(make_thread_materializer(run_),
+            "materializer " + name_ +
+                " cannot be used: state lies on a GPU, which a forked process must "
+                "not touch; thread is used");
+  }
   const std::string name_;
-  const RunDir run_;
-  bool replaced_ = false;
+};
+
+// A thread, whose copy costs a training thread least (bench/README.md, "materialize"); a child, which needs
+// no copy, where there is not the memory for one.
+class Auto : public Replaceable {
+ public:
+  explicit Auto(const RunDir& run) : Replaceable(make_thread_materializer(run), run) {}
+
+ private:
+  void decide(const std::vector<Buffer>& live) override {
+    const std::size_t copy = to_copy(live);
+    if (copy <= largest_) return;
+    largest_ = copy;
+    const std::size_t available = available_memory();
+    if (copy <= available / 2 || on_device(live)) return;
+    replace(make_fork_materializer(run_), "a copy of the state takes " + bytes_text(copy) + ", and only " +
+                                              bytes_text(available) +
+                                              " of memory are left: materializer fork is used");
+  }
+  std::size_t largest_ = 0;  // for which there was memory
 };
 
 }  // namespace
 
 std::unique_ptr<Materializer> make_materializer(const std::string& name, const RunDir& run) {
-  if (name.empty() || name == "auto" || name == "thread") return make_thread_materializer(run);
+  if (name.empty() || name == "auto") return std::make_unique<Auto>(run);
+  if (name == "thread") return make_thread_materializer(run);
   if (name == "inline") return make_inline_materializer(run);
   if (name == "fork") return std::make_unique<UnlessOnDevice>(make_fork_materializer(run), name, run);
   if (name == "fork-batch")

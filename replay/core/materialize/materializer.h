@@ -20,6 +20,7 @@ struct Materialized {
   std::string state;        // digest of the state
   double write = 0;         // from the start of the write to its durability
   double processor = 0;     // processor time that the write took
+  std::string engine;       // how the bytes went into the file: "plain", "io_uring, direct", …
   std::size_t bytes = 0;    // of the state
   std::size_t written = 0;  // of the file; less, where earlier files hold the same bytes
 };
@@ -58,7 +59,7 @@ class Materializer {
 std::unique_ptr<Materializer> make_inline_materializer(const RunDir& run);
 
 // `thread`: copies what changed into memory that is kept warm, writes on one background thread. Holds one
-// copy of what changed, or several small ones.
+// copy of what changed: a second checkpoint waits for the first.
 std::unique_ptr<Materializer> make_thread_materializer(const RunDir& run);
 
 // `fork`: a child of this process, which sees memory as it is now, digests and writes it; nothing is copied
