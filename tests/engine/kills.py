@@ -1,141 +1,119 @@
 """SIGKILL at every step of the commit chain, and at random times: no torn checkpoint is ever loaded, and at most the
 one checkpoint is lost that was being written.
 
-    kills.py [--kills 80] [--seed N] RULES_PROGRAM BIN
+    kills.py [--kills 120] [--seed N] RULES_PROGRAM BIN FAILING_DISK
 
-strace kills the trainer (or the child that writes for it) at its K-th call of each kind, for every kind and K that an
-undisturbed recording makes; what is left of --kills is spread over random times. fork-batch buffers checkpoints by
-design, and may lose all that it buffered; for it only tearing is looked at.
+The process that writes is killed at its K-th call below checkpoints/, for every K in turn and round again: the trainer,
+or the child that writes for it. Every fourth kill hits the trainer at a random time instead. fork-batch buffers
+checkpoints by design and may lose all that it buffered; for it only tearing is looked at. After every tenth kill, what
+was recorded is replayed and compared with a plain run.
 """
-import argparse
 import collections
 import json
 import os
 import random
 import re
 import subprocess
-import sys
 import tempfile
 import time
 
-from trainer import CALLS, EPOCHS, MATERIALIZERS, Trainer, end_agent, json_lines, kill, printed_rows
-
-
-def calls_of(trainer):
-    """How often each kind of call is made, by the thread that makes most of them."""
-    log = os.path.join(trainer.directory, "calls")
-    code, _, err = trainer.record(["-e", "trace=" + ",".join(CALLS), "-o", log])
-    assert code == 0, err
-    counts = collections.defaultdict(collections.Counter)
-    with open(log) as file:
-        for line in file:
-            match = re.match(r"(\d+) +(\w+)\(", line)
-            if match:
-                counts[match.group(2)][match.group(1)] += 1
-    return {call: max(by_thread.values()) for call, by_thread in counts.items()}
+from trainer import MATERIALIZERS, Trainer, arguments, end_agent, kill, printed_rows, report
 
 
 class Tally:
     def __init__(self):
-        self.kills = self.torn = self.begun = self.replays = 0
+        self.kills = self.begun = self.torn = self.replays = 0
         self.lost = collections.Counter()
         self.problems = []
 
     def look(self, trainer, where, replay):
         self.kills += 1
         trainer.wait_for_children()
-        run = trainer.run()
-        if run is None:
+        if trainer.run() is None:
             return
         self.begun += 1
-        checked = trainer.flor("check", os.path.basename(run), "--json")
-        report = json.loads(checked.stdout)
-        damages = [d for d in report["damages"]]
+        damages = trainer.damages()
         if damages:
             self.torn += 1
             self.problems.append(f"{where}: {damages}")
-        there = trainer.checkpoints()
         entered = trainer.entered()
-        wanted = {f"train/epoch={e}.safetensors" for e in range(entered - 1)} | \
-                 {f"@iteration/epoch={e}.safetensors" for e in range(entered - 1)}
-        if entered > 0:
-            wanted |= {"@iteration/epoch=entry.safetensors"}
-        lost = len(wanted - there)
+        wanted = {f"{kind}/epoch={e}.safetensors" for kind in ("train", "@iteration") for e in range(entered - 1)}
+        wanted |= {"@iteration/epoch=entry.safetensors"} if entered > 0 else set()
+        lost = len(wanted - trainer.checkpoints())
         self.lost[lost] += 1
         if lost > 1 and trainer.materializer != "fork-batch":
-            self.problems.append(f"{where}: {lost} checkpoints lost: {sorted(wanted - there)}")
-        if replay and entered > 1:
-            self.replay(trainer, run, where)
+            self.problems.append(f"{where}: {lost} checkpoints lost of {len(wanted)}")
+        if replay:
+            self.replay(trainer, where)
 
-    def replay(self, trainer, run, where):
+    def replay(self, trainer, where):
         """What was recorded can be replayed, and yields the rows of an undisturbed run."""
+        run = os.path.basename(trainer.run())
+        question = ["--launcher", "local", "--workers", "1", "--probe", "all"]
+        program = ["--", *trainer.command(), "--inner"]
+        done = trainer.flor("replay", run, *question, *program)
+        offered = re.search(r"--epochs (\S+) replays what exists", done.stdout)
+        if offered:
+            done = trainer.flor("replay", run, *question, "--epochs", offered.group(1), *program)
+        elif done.returncode == 2:
+            return  # nothing was recorded yet, which it said
         self.replays += 1
-        done = trainer.flor("replay", os.path.basename(run), "--launcher", "local", "--workers", "1", "--probe", "all",
-                            "--", *trainer.command(), "--inner")
-        log = trainer.flor("log", os.path.basename(run), "--format", "jsonl").stdout
+        log = trainer.flor("log", run, "--format", "jsonl").stdout
         rows = {(row.get("epoch"), row.get("step"), row["name"]): row["value"]
                 for row in map(json.loads, log.splitlines())}
-        for path, name, value in printed_rows(subprocess.run([*trainer.command(), "--inner"], text=True, check=True,
-                                                             stdout=subprocess.PIPE).stdout):
-            at = dict(path)
-            key = (int(at["epoch"]) if "epoch" in at else None, int(at["step"]) if "step" in at else None, name)
+        plain = subprocess.run(trainer.command() + ["--inner"], text=True, check=True, stdout=subprocess.PIPE).stdout
+        for path, name, value in printed_rows(plain):
+            at = {loop: int(number) for loop, number in path}
+            key = (at.get("epoch"), at.get("step"), name)
             if key in rows and rows[key] != json.loads(value):
                 self.problems.append(f"{where}: replay yields {rows[key]} for {key}, the plain run {value}")
-        if done.returncode not in (0, 4) or not any(key[2] == "inner" for key in rows):
+        if done.returncode != 0 or not any(key[2] == "inner" for key in rows):
             self.problems.append(f"{where}: replay: exit code {done.returncode}: {done.stdout[-300:]}")
 
 
-def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--kills", type=int, default=80)
-    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
-    parser.add_argument("program")
-    parser.add_argument("bin")
-    asked = parser.parse_args()
-    chance = random.Random(asked.seed)
-    print(f"seed {asked.seed}")
-    with tempfile.TemporaryDirectory(prefix="flor-kills-") as place:
-        try:
-            tallies = {name: one_materializer(asked, place, name, chance) for name in MATERIALIZERS}
-        finally:
-            end_agent(os.path.join(place, "agent.sock"))
-    problems = [f"{name}: {problem}" for name, tally in tallies.items() for problem in tally.problems]
-    for name, tally in tallies.items():
-        print(f"{name:>10}: {tally.kills} kills, {tally.begun} left a run; {tally.torn} torn; checkpoints lost: "
-              f"{dict(sorted(tally.lost.items()))}; {tally.replays} replayed")
-    print("\n".join(problems[:20]))
-    total = sum(tally.kills for tally in tallies.values())
-    print(f"{total - len(problems)} passed, {len(problems)} failed")
-    sys.exit(1 if problems else 0)
+def undisturbed(asked, place, name):
+    """How many calls below checkpoints/ a recording makes, and how long it takes."""
+    trainer = Trainer(asked, place, name)
+    begun = time.monotonic()
+    code, err = trainer.record(fault="any 0 0 none")
+    assert code == 0, err
+    with open(trainer.path("count")) as file:
+        calls = int(file.read())
+    trainer.clean()
+    return calls, time.monotonic() - begun
 
 
 def one_materializer(asked, place, name, chance):
     tally = Tally()
-    quiet = Trainer(asked.program, asked.bin, place, name)
-    points = [(call, k) for call, count in calls_of(quiet).items() for k in range(1, count + 1)]
-    begun = time.monotonic()
-    quiet.clean()
-    Trainer.record(timing := Trainer(asked.program, asked.bin, place, name))
-    whole = time.monotonic() - begun
-    timing.clean()
-    share = asked.kills // len(MATERIALIZERS)
-    chance.shuffle(points)
-    for i in range(share):
-        trainer = Trainer(asked.program, asked.bin, place, name)
-        # A quarter of them at random times, or more where the points are used up.
-        if i % 4 == 3 or not points:
-            where = f"after {chance.uniform(0, whole):.4f} s"
+    calls, whole = undisturbed(asked, place, name)
+    for i in range(asked.kills // len(MATERIALIZERS)):
+        trainer = Trainer(asked, place, name)
+        if i % 4 == 3:
+            seconds = chance.uniform(0, whole)
+            where = f"{name}, after {seconds:.4f} s"
             process = trainer.start()
-            time.sleep(float(where.split()[1]))
+            time.sleep(seconds)
             kill(process)
             process.communicate()
         else:
-            call, k = points.pop()
-            where = f"{call} {k}"
-            trainer.record(["-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={k}"])
+            at = (i - i // 4) % calls + 1
+            where = f"{name}, call {at} of {calls}"
+            trainer.record(fault=f"any {at} {at} kill")
         tally.look(trainer, where, replay=i % 10 == 0)
         trainer.clean()
+    print(f"{name:>10}: {calls} calls; {tally.kills} kills, {tally.begun} left a run; {tally.torn} torn; checkpoints "
+          f"lost by a kill: {dict(sorted(tally.lost.items()))}; {tally.replays} replayed", flush=True)
     return tally
+
+
+def main():
+    asked = arguments(__doc__, kills=120, seed=random.randrange(1 << 30))
+    print(f"seed {asked.seed}")
+    chance = random.Random(asked.seed)
+    with tempfile.TemporaryDirectory(prefix="flor-kills-") as place:
+        tallies = [one_materializer(asked, place, name, chance) for name in MATERIALIZERS]
+        end_agent(os.path.join(place, "agent.sock"))
+    report([problem for tally in tallies for problem in tally.problems], sum(tally.kills for tally in tallies))
 
 
 if __name__ == "__main__":
