@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/buffers.h"
-#include "core/store.h"
+#include "core/tiers.h"
 
 namespace flor::core {
 
@@ -21,6 +21,7 @@ struct Materialized {
   double processor = 0;     // processor time that the write took
   std::size_t bytes = 0;    // of the state
   std::size_t written = 0;  // of the file; less, where earlier files hold the same bytes
+  Tier tier = Tier::store;  // where the file was written
 };
 
 struct MaterializeJob {
@@ -45,6 +46,6 @@ class Materializer {
 
 // `thread`: copies on the training thread into memory that is kept warm, writes on one background thread.
 // At most two checkpoints are held in memory.
-std::unique_ptr<Materializer> make_thread_materializer(const RunDir& run);
+std::unique_ptr<Materializer> make_thread_materializer(const Tiers& tiers);
 
 }  // namespace flor::core

@@ -79,7 +79,7 @@ struct Snapshot {
 
 class ThreadMaterializer : public Materializer {
  public:
-  explicit ThreadMaterializer(RunDir run) : run_(std::move(run)) {
+  explicit ThreadMaterializer(Tiers tiers) : tiers_(std::move(tiers)) {
     for (std::size_t i = 0; i < capacity; ++i) free_.push_back(std::make_unique<Snapshot>());
     const BlockedSignals blocked;
     thread_ = std::thread([this] { work(); });
@@ -184,7 +184,7 @@ class ThreadMaterializer : public Materializer {
   void write_file(Snapshot& snapshot, Materialized& result) {
     unsigned char* memory = snapshot.staging.require(1);
     CheckpointHeader header;
-    header.run = run_.id();
+    header.run = tiers_.run().id();
     header.block = snapshot.job.block;
     header.at = snapshot.job.at;
     std::vector<const Copied*> own;
@@ -202,12 +202,13 @@ class ThreadMaterializer : public Materializer {
       header.tensors.push_back(std::move(tensor));
     }
     const std::string head = encode_header(header);
-    const fs::path path = run_.path / snapshot.job.file;
-    create_directories_durably(path.parent_path());
-    DurableFile file(path);
-    file.write(head.data(), head.size());
-    for (const Copied* buffer : own) file.write(memory + buffer->offset, buffer->bytes);
-    file.commit();
+    const auto write = [&](const fs::path& path) {
+      DurableFile file(path);
+      file.write(head.data(), head.size());
+      for (const Copied* buffer : own) file.write(memory + buffer->offset, buffer->bytes);
+      file.commit();
+    };
+    result.tier = tiers_.write(snapshot.job.file, head.size() + header.data_bytes, write);
     result.written = head.size() + header.data_bytes;
     result.state = header.state;
     for (const auto& [digest, tensor] : fresh) earlier_[digest] = {snapshot.job.file, tensor};
@@ -227,7 +228,7 @@ class ThreadMaterializer : public Materializer {
     }
   }
 
-  const RunDir run_;
+  Tiers tiers_;  // of the writer alone
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::unique_ptr<Snapshot>> free_, queue_;
@@ -239,8 +240,8 @@ class ThreadMaterializer : public Materializer {
 
 }  // namespace
 
-std::unique_ptr<Materializer> make_thread_materializer(const RunDir& run) {
-  return std::make_unique<ThreadMaterializer>(run);
+std::unique_ptr<Materializer> make_thread_materializer(const Tiers& tiers) {
+  return std::make_unique<ThreadMaterializer>(tiers);
 }
 
 }  // namespace flor::core
