@@ -34,8 +34,8 @@ class LocalTier(Case):
         self.assertEqual(run.replay("train", "--guard", "--outer").verdict["verdict"], "identical")
 
     def test_a_rate_is_kept_to_and_the_wait_is_said(self):
-        self.environment["FLOR_SPOOL_RATE"] = "4k"
-        run = self.record("train")  # about 20 kB
+        self.environment["FLOR_SPOOL_RATE"] = "1k"
+        run = self.record("train")  # about 10 kB
         self.assertIn("of the local tier are in the store", run.done.stderr)
         self.assertFalse(os.path.exists(self.local(run)))
         self.assertIn("nothing is damaged", self.flor("check", run.id).stdout)
