@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/digest.h"
+#include "core/local_tier.h"
 #include "core/parallel.h"
 
 namespace flor::core {
@@ -24,7 +25,9 @@ class Checkpoint::Mapping {
   Mapping(const RunDir& run, const std::string& file) {
     const fs::path path = run.path / file;
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) throw Damage(file + ": " + (errno == ENOENT ? "the file is missing" : std::strerror(errno)));
+    if (fd < 0)
+      throw Damage(file + ": " +
+                   (errno == ENOENT ? "the file is missing" + where_else(run) : std::strerror(errno)));
     struct stat info = {};
     if (::fstat(fd, &info) == 0 && info.st_size > 0) {
       size_ = static_cast<std::size_t>(info.st_size);

@@ -19,7 +19,7 @@ Checkpointer::Checkpointer(const RunDir& run, const Manifest& manifest, Journal&
       every_(manifest.every),
       journal_(journal),
       on_damage_(std::move(on_damage)),
-      materializer_(make_materializer(manifest.materializer, run)) {}
+      materializer_(make_materializer(manifest.materializer, Tiers(run, manifest.local))) {}
 
 Decision Checkpointer::decide(Kind& kind, double seconds, bool forced) {
   const double expected = kind.model.expected(kind.bytes);
@@ -115,9 +115,9 @@ void Checkpointer::note_decision(const Place& place, const Kind& kind, double se
 }
 
 void Checkpointer::note_checkpoint(const Place& place, const Materialized& m) {
-  const Json row = {{"kind", "checkpoint"}, {"at", place.at},      {"block", place.block},
-                    {"file", place.file},   {"state", m.state},    {"write", m.write},
-                    {"bytes", m.bytes},     {"written", m.written}};
+  Json row = {{"kind", "checkpoint"}, {"at", place.at},   {"block", place.block}, {"file", place.file},
+              {"state", m.state},     {"write", m.write}, {"bytes", m.bytes},     {"written", m.written}};
+  if (m.tier == Tier::local) row["tier"] = "local";
   journal_.append(timeline_file, row.dump());
 }
 

@@ -48,6 +48,8 @@ class DurableFile {
   DurableFile& operator=(const DurableFile&) = delete;
 
   void write(const void* bytes, std::size_t size);
+  // Where the bytes are until then.
+  const std::filesystem::path& temporary() const { return temporary_; }
   void commit();            // rename over what may exist
   bool commit_if_absent();  // link; false when the name is taken
 

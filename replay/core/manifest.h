@@ -55,6 +55,7 @@ struct Manifest {
   double epsilon = 0.0667;
   int64_t every = 0;
   std::string materializer = "auto";
+  std::string local;  // the run's directory in the local tier of `host`; empty: none was used
   std::vector<RecordedLoop> loops;
   std::vector<std::string> warnings;
 

@@ -14,6 +14,7 @@
 #include "core/json.h"
 #include "core/run_files.h"
 #include "core/session.h"
+#include "core/spool_rest.h"
 
 namespace flor::core {
 namespace {
@@ -65,6 +66,7 @@ class Recorder : public Session {
  private:
   void begin_recording();
   void damaged(const std::string& what);  // any thread
+  void empty_local_tier();
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
   Timer start_timer() const;
   double elapsed(const Timer& timer) const;
@@ -113,7 +115,9 @@ void Recorder::begin_recording() {
   hello.run = run.id();
   hello.run_dir = run.path.string();
   hello.redis = settings_.get("redis").value_or("");
+  hello.local = begun_->manifest.local;
   agent_ = std::make_unique<AgentClient>(hello);
+  if (begun_->local) agent_->spool_soon();
   say("recording run " + run.id() +
       (begun_->manifest.name.empty() ? "" : " (" + begun_->manifest.name + ")"));
 }
@@ -334,11 +338,24 @@ void Recorder::finish(int exit_code) {
   release_space(begun_->run);
   try {
     write_manifest(begun_->run, manifest);
+    if (begun_->local) empty_local_tier();
   } catch (const std::exception& problem) {
     damaged(problem.what());
   }
   say("recorded run " + begun_->run.id() + ": " + std::to_string(checkpointer_->durable()) +
       " checkpoints, " + bytes_text(checkpointer_->bytes_written()));
+}
+
+// What a node's own agent does not bring to the store is brought now: an agent that was started on demand may
+// be killed with the job.
+void Recorder::empty_local_tier() {
+  const std::string trouble = spool_rest(*begun_->local, *agent_);
+  if (trouble.empty()) return;
+  damaged(trouble);
+  Manifest& manifest = begun_->manifest;
+  manifest.status = "damaged";
+  manifest.warnings = damages_;  // the writer, which could add to them, has ended its work
+  write_manifest(begun_->run, manifest);
 }
 
 void Recorder::give_up(const std::string& why) noexcept {

@@ -8,6 +8,7 @@
 #include "core/generators.h"
 #include "core/json_lines.h"
 #include "core/manifest.h"
+#include "results/local_tier.h"
 #include "results/results.h"
 #include "results/summary.h"
 
@@ -55,6 +56,7 @@ class Checker {
   void check_manifest() {
     try {
       const core::Manifest manifest = core::read_manifest(run_);
+      manifest_ = manifest;
       finished_ = manifest.status == "completed" || manifest.status == "failed";
       for (const auto& source : manifest.sources) check_source(source);
       if (manifest.status == "damaged") {
@@ -108,11 +110,15 @@ class Checker {
       if (field<std::string>(row, "kind", "") == "checkpoint")
         files.insert(field<std::string>(row, "file", ""));
     }
+    const LocalTier tier = local_tier_of(run_, manifest_, timeline_);
+    if (!tier.waiting.empty()) report_.notes.push_back(local_tier_text(tier));
     std::set<std::string> said;  // a damaged file is found again by each that refers to it
     for (const auto& file : files) {
+      if (tier.waiting.count(file) != 0) continue;
       ++report_.checkpoints;
       for (const auto& line : core::Checkpoint::verify(run_, file)) {
-        if (said.insert(line).second) add_checkpoint_damage(line, file);
+        const bool waits = tier.waiting.count(line.substr(0, line.find(": "))) != 0;
+        if (!waits && said.insert(line).second) add_checkpoint_damage(line, file);
       }
     }
   }
@@ -128,6 +134,7 @@ class Checker {
 
   const core::RunDir& run_;
   CheckReport report_;
+  core::Manifest manifest_;
   std::vector<Json> timeline_;
   bool finished_ = false;  // the recording came to its end
 };

@@ -49,7 +49,7 @@ class CheckpointTest : public testing::Test {
  protected:
   TemporaryDirectory directory_;
   RunDir run_{directory_.path()};
-  std::unique_ptr<Materializer> materializer_ = make_thread_materializer(run_);
+  std::unique_ptr<Materializer> materializer_ = make_thread_materializer(Tiers(run_));
   std::vector<float> weights_ = std::vector<float>(1000, 0.5F);
 };
 

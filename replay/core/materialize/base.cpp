@@ -61,6 +61,11 @@ void MaterializerBase::stage(std::vector<Entry>& entries, const std::vector<Buff
 
 void MaterializerBase::settle(const MaterializeJob& job, const Image& image, Materialized result) {
   result.bytes = image.bytes;
+  if (image.refused) tiers_.refused(image.refused.error, text_of(image.refused, image.targets.front()));
+  if (result.error.empty()) {
+    result.tier = image.targets[image.took].tier;
+    if (result.tier == Tier::local) tiers_.accepted();
+  }
   if (result.error.empty()) {
     result.state = image.text->state();
     result.written = image.file_size();

@@ -43,7 +43,7 @@ class MaterializerBase : public Materializer {
   std::set<std::string> homes() const override { return unchanged_.homes(); }
 
  protected:
-  explicit MaterializerBase(RunDir run) : run_(std::move(run)) {}
+  explicit MaterializerBase(Tiers tiers) : tiers_(std::move(tiers)) {}
 
   std::vector<Entry> sift(const std::vector<Buffer>& live, const std::string& file);
 
@@ -57,7 +57,7 @@ class MaterializerBase : public Materializer {
   // What was durably written is known from now on; tells `done`.
   void settle(const MaterializeJob& job, const Image& image, Materialized result);
 
-  const RunDir run_;
+  Tiers tiers_;  // used by one thread at a time: whoever makes images, and settles what became of them
   Unchanged unchanged_;
 };
 

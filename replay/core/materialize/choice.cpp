@@ -17,8 +17,8 @@ bool on_device(const std::vector<Buffer>& live) {
 // One materializer that is replaced by another where the state wants it. Says so once.
 class Replaceable : public Materializer {
  public:
-  Replaceable(std::unique_ptr<Materializer> first, RunDir run)
-      : run_(std::move(run)), chosen_(std::move(first)) {}
+  Replaceable(std::unique_ptr<Materializer> first, Tiers tiers)
+      : tiers_(std::move(tiers)), chosen_(std::move(first)) {}
 
   std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override {
     if (!decided_) decide(live);
@@ -39,7 +39,7 @@ class Replaceable : public Materializer {
     chosen_ = std::move(other);
     decided_ = true;
   }
-  const RunDir run_;
+  const Tiers tiers_;
 
  private:
   std::unique_ptr<Materializer> chosen_;
@@ -49,13 +49,13 @@ class Replaceable : public Materializer {
 // A forked process must not touch a device, nor memory that a device's driver owns.
 class UnlessOnDevice : public Replaceable {
  public:
-  UnlessOnDevice(std::unique_ptr<Materializer> forking, std::string name, const RunDir& run)
-      : Replaceable(std::move(forking), run), name_(std::move(name)) {}
+  UnlessOnDevice(std::unique_ptr<Materializer> forking, std::string name, const Tiers& tiers)
+      : Replaceable(std::move(forking), tiers), name_(std::move(name)) {}
 
  private:
   void decide(const std::vector<Buffer>& live) override {
     if (!on_device(live)) return;
-    replace(make_thread_materializer(run_),
+    replace(make_thread_materializer(tiers_),
             "materializer " + name_ +
                 " cannot be used: state lies on a GPU, which a forked process must "
                 "not touch; thread is used");
@@ -67,7 +67,7 @@ class UnlessOnDevice : public Replaceable {
 // no copy, where there is not the memory for one.
 class Auto : public Replaceable {
  public:
-  explicit Auto(const RunDir& run) : Replaceable(make_thread_materializer(run), run) {}
+  explicit Auto(const Tiers& tiers) : Replaceable(make_thread_materializer(tiers), tiers) {}
 
  private:
   void decide(const std::vector<Buffer>& live) override {
@@ -76,7 +76,7 @@ class Auto : public Replaceable {
     largest_ = copy;
     const std::size_t available = available_memory();
     if (copy <= available / 2 || on_device(live)) return;
-    replace(make_fork_materializer(run_), "a copy of the state takes " + bytes_text(copy) + ", and only " +
+    replace(make_fork_materializer(tiers_), "a copy of the state takes " + bytes_text(copy) + ", and only " +
                                               bytes_text(available) +
                                               " of memory are left: materializer fork is used");
   }
@@ -85,13 +85,13 @@ class Auto : public Replaceable {
 
 }  // namespace
 
-std::unique_ptr<Materializer> make_materializer(const std::string& name, const RunDir& run) {
-  if (name.empty() || name == "auto") return std::make_unique<Auto>(run);
-  if (name == "thread") return make_thread_materializer(run);
-  if (name == "inline") return make_inline_materializer(run);
-  if (name == "fork") return std::make_unique<UnlessOnDevice>(make_fork_materializer(run), name, run);
+std::unique_ptr<Materializer> make_materializer(const std::string& name, const Tiers& tiers) {
+  if (name.empty() || name == "auto") return std::make_unique<Auto>(tiers);
+  if (name == "thread") return make_thread_materializer(tiers);
+  if (name == "inline") return make_inline_materializer(tiers);
+  if (name == "fork") return std::make_unique<UnlessOnDevice>(make_fork_materializer(tiers), name, tiers);
   if (name == "fork-batch")
-    return std::make_unique<UnlessOnDevice>(make_fork_batch_materializer(run), name, run);
+    return std::make_unique<UnlessOnDevice>(make_fork_batch_materializer(tiers), name, tiers);
   throw UsageError("materializer '" + name + "' is none of inline, thread, fork, fork-batch, auto");
 }
 

@@ -19,7 +19,8 @@ namespace {
 
 struct Written {
   bool done = false;
-  Failure failure;
+  Failure failure, refused;
+  std::size_t took = 0;
   double elapsed = 0, processor = 0;
 };
 
@@ -83,6 +84,8 @@ void write_batch(void* argument) noexcept {
     const Stopwatch watch;
     PlainOutput output;
     written->failure = write_file(task.image, output);
+    written->refused = task.image.refused;
+    written->took = task.image.took;
     for (const auto& entry : task.image.entries) {
       std::memcpy(digests, entry.digest.data(), 32);
       digests += 32;
@@ -96,7 +99,7 @@ void write_batch(void* argument) noexcept {
 
 class Children : public MaterializerBase {
  public:
-  explicit Children(RunDir run) : MaterializerBase(std::move(run)) {
+  explicit Children(Tiers tiers) : MaterializerBase(std::move(tiers)) {
     const BlockedSignals blocked;
     thread_ = std::thread([this] { work(); });
   }
@@ -181,10 +184,12 @@ class Children : public MaterializerBase {
     } else if (!written.done) {
       result.error = whole ? "it was not written" : "the process that wrote it was killed";
     } else if (written.failure) {
-      result.error = text_of(written.failure, image);
+      result.error = text_of(written.failure, image.targets.back());
     } else {
       complete(image);
     }
+    image.refused = written.refused;
+    image.took = written.took;
     result.write = written.elapsed;
     result.processor = written.processor;
     return result;
@@ -199,7 +204,7 @@ class Children : public MaterializerBase {
 
 class ForkMaterializer : public Children {
  public:
-  explicit ForkMaterializer(RunDir run) : Children(std::move(run)) {}
+  explicit ForkMaterializer(Tiers tiers) : Children(std::move(tiers)) {}
   ~ForkMaterializer() override { wait_for_running(); }
 
   std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override try {
@@ -207,7 +212,7 @@ class ForkMaterializer : public Children {
     auto entries = sift(live, job.file);
     stage(entries, live, Copy::device, staging_.require(to_stage(entries, Copy::device)));
     std::vector<Task> tasks(1);
-    tasks[0].image = make_image(run_, job, std::move(entries));
+    tasks[0].image = make_image(tiers_, job, std::move(entries));
     tasks[0].job = std::move(job);
     start(std::move(tasks));
     return "";
@@ -223,8 +228,8 @@ class ForkMaterializer : public Children {
 
 class ForkBatchMaterializer : public Children {
  public:
-  ForkBatchMaterializer(RunDir run, std::size_t batch_bytes)
-      : Children(std::move(run)), batch_bytes_(batch_bytes) {}
+  ForkBatchMaterializer(Tiers tiers, std::size_t batch_bytes)
+        : Children(std::move(tiers)), batch_bytes_(batch_bytes) {}
   ~ForkBatchMaterializer() override { drain(); }
 
   std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override try {
@@ -236,7 +241,7 @@ class ForkBatchMaterializer : public Children {
     stage(entries, live, Copy::all, memory);
     used_ += (bytes + 63) / 64 * 64;
     Task task;
-    task.image = make_image(run_, job, std::move(entries));
+    task.image = make_image(tiers_, job, std::move(entries));
     task.job = std::move(job);
     tasks_.push_back(std::move(task));
     if (used_ >= batch_bytes_) flush();
@@ -278,12 +283,12 @@ class ForkBatchMaterializer : public Children {
 
 }  // namespace
 
-std::unique_ptr<Materializer> make_fork_materializer(const RunDir& run) {
-  return std::make_unique<ForkMaterializer>(run);
+std::unique_ptr<Materializer> make_fork_materializer(const Tiers& tiers) {
+  return std::make_unique<ForkMaterializer>(tiers);
 }
 
-std::unique_ptr<Materializer> make_fork_batch_materializer(const RunDir& run, std::size_t batch_bytes) {
-  return std::make_unique<ForkBatchMaterializer>(run, batch_bytes);
+std::unique_ptr<Materializer> make_fork_batch_materializer(const Tiers& tiers, std::size_t batch_bytes) {
+  return std::make_unique<ForkBatchMaterializer>(tiers, batch_bytes);
 }
 
 }  // namespace flor::core

@@ -73,12 +73,12 @@ std::vector<Entry> entries_of(const std::vector<Buffer>& live,
   return out;
 }
 
-Image make_image(const RunDir& run, const MaterializeJob& job, std::vector<Entry> entries) {
+Image make_image(Tiers& tiers, const MaterializeJob& job, std::vector<Entry> entries) {
   Image image;
   image.block = job.block;
   image.at = job.at;
   image.file = job.file;
-  image.header.run = run.id();
+  image.header.run = tiers.run().id();
   image.header.block = job.block;
   image.header.at = job.at;
   image.entries = std::move(entries);
@@ -89,11 +89,10 @@ Image make_image(const RunDir& run, const MaterializeJob& job, std::vector<Entry
     if (entry.tensor.file.empty()) image.own += entry.size;
   }
   image.text.emplace(image.header, image.own >= large ? page : 8);
-  const fs::path path = run.path / job.file;
-  create_directories_durably(path.parent_path());
-  image.path = path.string();
-  image.directory = path.parent_path().string();
-  image.temporary = temporary_sibling(path).string();
+  for (const auto& target : tiers.targets(job.file, image.file_size())) {
+    image.targets.push_back({target.tier, target.path.parent_path().string(), target.path.string(),
+                             temporary_sibling(target.path).string()});
+  }
   return image;
 }
 
@@ -134,31 +133,42 @@ Failure write_image(Image& image, Output& output) noexcept {
   return {};
 }
 
-Failure commit(const Image& image, int fd) noexcept {
+Failure commit(Image& image, const FileTarget& target, int fd) noexcept {
   if (const int error = step::sync(fd)) return {"sync", error};
   if (image.gate >= 0 && !passes(image.gate))
     return {"commit (the log that it covers is not durable)", ECANCELED};
-  if (::rename(image.temporary.c_str(), image.path.c_str()) != 0) return {"rename", errno};
-  if (const int error = step::sync_directory(image.directory.c_str()))
+  image.gate = -1;  // it stays open for a further attempt
+  if (::rename(target.temporary.c_str(), target.path.c_str()) != 0) return {"rename", errno};
+  if (const int error = step::sync_directory(target.directory.c_str())) {
+    ::unlink(target.path.c_str());  // it is there, but not known to be durable
     return {"sync the directory of", error};
+  }
   return {};
+}
+
+Failure write_to(Image& image, const FileTarget& target, Output& output) noexcept {
+  const int fd = ::open(target.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd < 0) return {"create", errno};
+  output.begin(fd);
+  Failure failure = write_image(image, output);
+  if (!failure) failure = commit(image, target, fd);
+  ::close(fd);
+  if (failure) ::unlink(target.temporary.c_str());
+  return failure;
 }
 
 }  // namespace
 
 Failure write_file(Image& image, Output& output) noexcept {
-  const int fd = ::open(image.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0) return {"create", errno};
-  output.begin(fd);
-  Failure failure = write_image(image, output);
-  if (!failure) failure = commit(image, fd);
-  ::close(fd);
-  if (failure) ::unlink(image.temporary.c_str());
-  return failure;
+  for (image.took = 0;; ++image.took) {
+    const Failure failure = write_to(image, image.targets[image.took], output);
+    if (!failure || image.took + 1 == image.targets.size()) return failure;
+    image.refused = failure;
+  }
 }
 
-std::string text_of(const Failure& failure, const Image& image) {
-  return std::string("cannot ") + failure.step + " " + image.path + ": " + std::strerror(failure.error);
+std::string text_of(const Failure& failure, const FileTarget& target) {
+  return std::string("cannot ") + failure.step + " " + target.path + ": " + std::strerror(failure.error);
 }
 
 }  // namespace flor::core

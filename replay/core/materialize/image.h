@@ -14,7 +14,7 @@
 #include "core/checkpoint_header.h"
 #include "core/materialize/materializer.h"
 #include "core/materialize/unchanged.h"
-#include "core/store.h"
+#include "core/tiers.h"
 
 namespace flor::core {
 
@@ -49,6 +49,12 @@ class Output {
   virtual int finish() noexcept = 0;
 };
 
+// A place for the file, with the names that the commit chain needs.
+struct FileTarget {
+  Tier tier = Tier::store;
+  std::string directory, path, temporary;
+};
+
 struct Image {
   std::string block, at, file;
   CheckpointHeader header;
@@ -56,8 +62,10 @@ struct Image {
   std::vector<Entry> entries;  // as header.tensors
   std::size_t bytes = 0;       // of the state
   std::size_t own = 0;         // of those, in this file
-  std::string directory, path, temporary;
-  int gate = -1;  // a pipe: one byte in it says that the file may appear, see MaterializeJob::before
+  std::vector<FileTarget> targets;  // the first that takes it
+  std::size_t took = 0;
+  Failure refused;  // by the first, when the second took it
+  int gate = -1;    // a pipe: one byte in it says that the file may appear, see MaterializeJob::before
 
   std::size_t file_size() const { return text->bytes().size() + own; }
 };
@@ -69,15 +77,16 @@ std::vector<Entry> entries_of(const std::vector<Buffer>& live,
                               const std::string& file);
 
 // Lays the file out: header, names. Own entries lie one behind the other. Creates the directory.
-Image make_image(const RunDir& run, const MaterializeJob& job, std::vector<Entry> entries);
+Image make_image(Tiers& tiers, const MaterializeJob& job, std::vector<Entry> entries);
 
-// The whole chain, under the temporary name, then its own; a failure leaves nothing behind.
+// The whole chain, under the temporary name, then its own; a failure leaves nothing behind. Where the first
+// target fails the next is tried; the failure of the last counts.
 // Allocates nothing, as long as `output` does not.
 Failure write_file(Image& image, Output& output) noexcept;
 
 // Fills the digests of the entries into the header. Allocates nothing.
 void complete(Image& image) noexcept;
 
-std::string text_of(const Failure& failure, const Image& image);
+std::string text_of(const Failure& failure, const FileTarget& target);
 
 }  // namespace flor::core

@@ -5,18 +5,18 @@ namespace {
 
 class InlineMaterializer : public MaterializerBase {
  public:
-  explicit InlineMaterializer(RunDir run) : MaterializerBase(std::move(run)) {}
+  explicit InlineMaterializer(Tiers tiers) : MaterializerBase(std::move(tiers)) {}
 
   std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override try {
     const Stopwatch watch;
     auto entries = sift(live, job.file);
     stage(entries, live, Copy::device, staging_.require(to_stage(entries, Copy::device)));
     if (job.before) job.before();
-    Image image = make_image(run_, job, std::move(entries));
+    Image image = make_image(tiers_, job, std::move(entries));
     PlainOutput output;
     const Failure failure = write_file(image, output);
     Materialized result;
-    if (failure) result.error = text_of(failure, image);
+    if (failure) result.error = text_of(failure, image.targets.back());
     result.write = watch.elapsed();  // no processor time: all of it is stall already
     settle(job, image, std::move(result));
     return "";
@@ -34,8 +34,8 @@ class InlineMaterializer : public MaterializerBase {
 
 }  // namespace
 
-std::unique_ptr<Materializer> make_inline_materializer(const RunDir& run) {
-  return std::make_unique<InlineMaterializer>(run);
+std::unique_ptr<Materializer> make_inline_materializer(const Tiers& tiers) {
+  return std::make_unique<InlineMaterializer>(tiers);
 }
 
 }  // namespace flor::core

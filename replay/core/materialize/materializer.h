@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "core/buffers.h"
-#include "core/store.h"
+#include "core/tiers.h"
 
 namespace flor::core {
 
 // What became of one checkpoint. Durations in seconds.
 struct Materialized {
   std::string error;        // empty: the file is durable
+  Tier tier = Tier::store;  // where the file was written
   std::string state;        // digest of the state
   double write = 0;         // from the start of the write to its durability
   double processor = 0;     // processor time that the write took
@@ -56,22 +57,22 @@ class Materializer {
 };
 
 // `inline`: digests and writes on the training thread, from live memory. The baseline.
-std::unique_ptr<Materializer> make_inline_materializer(const RunDir& run);
+std::unique_ptr<Materializer> make_inline_materializer(const Tiers& tiers);
 
 // `thread`: copies what changed into memory that is kept warm, writes on one background thread. Holds one
 // copy of what changed: a second checkpoint waits for the first.
-std::unique_ptr<Materializer> make_thread_materializer(const RunDir& run);
+std::unique_ptr<Materializer> make_thread_materializer(const Tiers& tiers);
 
 // `fork`: a child of this process, which sees memory as it is now, digests and writes it; nothing is copied
 // but what is not plain host memory. At most one child at a time.
-std::unique_ptr<Materializer> make_fork_materializer(const RunDir& run);
+std::unique_ptr<Materializer> make_fork_materializer(const Tiers& tiers);
 
 // `fork-batch`: copies what changed; one child writes many checkpoints, once `batch_bytes` are buffered, or
 // at drain(). (The mechanism of Flor's background materialization, there made for Python's interpreter lock.)
-std::unique_ptr<Materializer> make_fork_batch_materializer(const RunDir& run,
+std::unique_ptr<Materializer> make_fork_batch_materializer(const Tiers& tiers,
                                                            std::size_t batch_bytes = std::size_t{256} << 20);
 
 // By name. Throws UsageError for a name that is none.
-std::unique_ptr<Materializer> make_materializer(const std::string& name, const RunDir& run);
+std::unique_ptr<Materializer> make_materializer(const std::string& name, const Tiers& tiers);
 
 }  // namespace flor::core

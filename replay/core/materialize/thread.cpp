@@ -18,7 +18,7 @@ struct Task {
 
 class ThreadMaterializer : public MaterializerBase {
  public:
-  explicit ThreadMaterializer(RunDir run) : MaterializerBase(std::move(run)) {
+  explicit ThreadMaterializer(Tiers tiers) : MaterializerBase(std::move(tiers)) {
     const BlockedSignals blocked;
     thread_ = std::thread([this] { work(); });
   }
@@ -80,9 +80,9 @@ class ThreadMaterializer : public MaterializerBase {
     Image image;
     try {
       if (task.job.before) task.job.before();
-      image = make_image(run_, task.job, std::move(task.entries));
+      image = make_image(tiers_, task.job, std::move(task.entries));
       const Failure failure = write_file(image, output_);
-      if (failure) result.error = text_of(failure, image);
+      if (failure) result.error = text_of(failure, image.targets.back());
     } catch (const std::exception& problem) {
       result.error = problem.what();
     }
@@ -104,8 +104,8 @@ class ThreadMaterializer : public MaterializerBase {
 
 }  // namespace
 
-std::unique_ptr<Materializer> make_thread_materializer(const RunDir& run) {
-  return std::make_unique<ThreadMaterializer>(run);
+std::unique_ptr<Materializer> make_thread_materializer(const Tiers& tiers) {
+  return std::make_unique<ThreadMaterializer>(tiers);
 }
 
 }  // namespace flor::core
