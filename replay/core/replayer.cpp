@@ -81,7 +81,8 @@ class Replayer : public Session {
   bool must_execute(const std::string& block) const;
 
   // Restores recorded state at `at`; false (and said, when it is damaged or does not fit) when it cannot.
-  bool restore(const std::string& at, State& state);
+  // `on_damage`: what may become of the objects when it cannot.
+  bool restore(const std::string& at, State& state, Restorer::OnDamage on_damage = Restorer::OnDamage::keep);
   // Compares live state with what was recorded at `at`, and restores that when they differ.
   void compare(const std::string& at, State& state);
   void pin_generators(const std::string& at, const char* edge);
@@ -205,16 +206,25 @@ std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
 void Replayer::approach(const Unit& unit) {
   phase_ = Phase::lead_in;
   if (!plan().complete || (exact_ && position_ == unit.first && !unit.entry.empty() && !pristine_)) return;
+  // The first state of a fresh process is one to go on from; any later one is about to be left.
+  const auto on_damage = pristine_ ? Restorer::OnDamage::keep : Restorer::OnDamage::spoil;
+  bool spoiled = false;
   for (int64_t id = unit.id; id >= 0; --id) {
     const Unit& earlier = plan().units[static_cast<std::size_t>(id)];
-    if (!jumps_ && earlier.first < position_) return;  // forward only: lead in from where we are
+    // Forward only: lead in from where we are, unless a restore that failed spoiled that.
+    if (!jumps_ && earlier.first < position_) {
+      if (!spoiled) return;
+      break;
+    }
     const auto stem = fs::path(earlier.entry).stem().string();
-    if (!earlier.entry.empty() && restore(stem + "/@iteration", guards_)) {
+    if (earlier.entry.empty()) continue;
+    if (restore(stem + "/@iteration", guards_, on_damage)) {
       position_ = earlier.first;
       pristine_ = false;
       exact_ = true;
       return;
     }
+    spoiled = !pristine_;
   }
   // No checkpoint in front of the unit can be read. The state of a fresh process is the recorded one at the
   // start.
@@ -306,12 +316,12 @@ void Replayer::leave_block(bool unwound) {
   scope_.leave();
 }
 
-bool Replayer::restore(const std::string& at, State& state) {
+bool Replayer::restore(const std::string& at, State& state, Restorer::OnDamage on_damage) {
   const auto* entry = record_->checkpoint(at);
   if (entry == nullptr) return false;
   const double start = monotonic_seconds();
   try {
-    frontend_.set_generators(restorer_->restore(*entry, at, state));
+    frontend_.set_generators(restorer_->restore(*entry, at, state, on_damage));
   } catch (const Damage& damage) {
     worker_->note(std::string(damage.what()) +
                   "; it is not used, what it would have saved is computed again");

@@ -210,13 +210,13 @@ void RestoringArchive::tensor(const std::string& name, at::Tensor& value, const 
   const core::LoadedTensor* loaded = find(name);
   if (loaded == nullptr) return complain(name + " is not in the record");
   const core::LoadedTensor* said = find(name + kind_suffix);
-  if (!writing_ || loaded->data == nullptr) return;
+  if (!writing_) return;
   std::string kind =
       said == nullptr ? "" : std::string(reinterpret_cast<const char*>(said->data), said->bytes);
   const auto trained = kind.find(trained_kind);
   if (trained != std::string::npos) kind.erase(trained);
   if (value.defined() && same_layout(value, *loaded) && kind_of(value) == kind && is_free(value, *loaded)) {
-    write_in_place(value, *loaded);
+    if (loaded->data != nullptr) write_in_place(value, *loaded);
   } else {
     const at::NoGradGuard no_grad;
     const at::Tensor fresh = of_kind(view_of(*loaded).clone(), kind);
@@ -232,8 +232,10 @@ void RestoringArchive::tensor(const std::string& name, at::Tensor& value, const 
 bool RestoringArchive::is_free(const at::Tensor& value, const core::LoadedTensor& loaded) {
   if (value.nbytes() == 0) return true;
   const auto [at, fresh] = written_.emplace(std::make_pair(value.data_ptr(), value.nbytes()), &loaded);
-  return fresh ||
-         (at->second->bytes == loaded.bytes && std::memcmp(at->second->data, loaded.data, loaded.bytes) == 0);
+  if (fresh || loaded.data == nullptr) return true;  // nothing is written where the bytes are there already
+  const core::LoadedTensor& earlier = *at->second;
+  return earlier.data != nullptr && earlier.bytes == loaded.bytes &&
+         std::memcmp(earlier.data, loaded.data, loaded.bytes) == 0;
 }
 
 void RestoringArchive::fixed_tensor(const std::string& name, at::Tensor& value) {
