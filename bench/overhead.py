@@ -36,6 +36,15 @@ def checkpoints_of(store):
     return sum(name.endswith(".safetensors") for _, _, files in os.walk(store) for name in files)
 
 
+def spread(ratios):
+    """Of paired ratios: median, quartiles, mean and the 95 % interval of the mean."""
+    mean = statistics.mean(ratios)
+    margin = T[len(ratios) - 2] * statistics.stdev(ratios) / math.sqrt(len(ratios))
+    quartiles = statistics.quantiles(ratios, n=4)
+    return {"pairs": len(ratios), "median": statistics.median(ratios), "quartiles": [quartiles[0], quartiles[2]],
+            "mean": mean, "interval_95": [mean - margin, mean + margin]}
+
+
 def measure(base, subject, pairs):
     """Ratios of the subject's time to the base's; each a function of a store directory: (command, environment)."""
     ratios, base_times, checkpoints = [], [], 0
@@ -48,12 +57,7 @@ def measure(base, subject, pairs):
         if pair > 0:
             ratios.append(times["subject"] / times["base"])
             base_times.append(times["base"])
-    mean = statistics.mean(ratios)
-    margin = T[len(ratios) - 2] * statistics.stdev(ratios) / math.sqrt(len(ratios))
-    quartiles = statistics.quantiles(ratios, n=4)
-    return {"pairs": len(ratios), "base_seconds": statistics.median(base_times), "median": statistics.median(ratios),
-            "quartiles": [quartiles[0], quartiles[2]], "mean": mean, "interval_95": [mean - margin, mean + margin],
-            "checkpoints": checkpoints}
+    return {"base_seconds": statistics.median(base_times), "checkpoints": checkpoints, **spread(ratios)}
 
 
 def plain(command):

@@ -32,6 +32,7 @@ class Replayer : public Session {
     if (!worker_) return;
     record_.emplace(worker_->run());
     restorer_.emplace(worker_->run());
+    files_ = std::make_shared<LogFiles>(worker_->run().path);
   }
 
   void enter_loop(const LoopSpec& loop) override;
@@ -43,6 +44,7 @@ class Replayer : public Session {
   void enter_guard(State& state) override { guards_.enter(state); }
   void leave_guard(State& state) override { guards_.leave(state); }
   void log(const Row& row) override;
+  std::optional<RowFiles> row_files() override;
   std::optional<std::string> argument(const std::string& name) override;
   void used_argument(const std::string&, const std::string&) override {}
   void finish(int exit_code) override;
@@ -65,6 +67,7 @@ class Replayer : public Session {
     return !loops_.empty() && loops_.front().name == main().name && phase_ != Phase::before;
   }
   bool capturing() const { return phase_ == Phase::unit || phase_ == Phase::after; }
+  bool in_front() const { return phase_ == Phase::before && !earlier_loop_; }  // of all loops: the preamble
   const RecordedLoop& main() const { return record_->main_loop(); }
   const Plan& plan() const { return worker_->plan(); }
 
@@ -86,23 +89,24 @@ class Replayer : public Session {
   // Compares live state with what was recorded at `at`, and restores that when they differ.
   void compare(const std::string& at, State& state);
   void pin_generators(const std::string& at, const char* edge);
-  void line(const std::string& json);
+  void line(Line json);
 
   Frontend& frontend_;
   Scope& scope_;
   std::unique_ptr<Worker> worker_;  // none: another process of this task is the worker, this one runs plain
   std::optional<RecordIndex> record_;
   std::optional<Restorer> restorer_;
+  RowFiles files_;  // the run's: what a replay finds there it need not write again
   Guards guards_;
   std::vector<OpenLoop> loops_;
   std::vector<OpenBlock> blocks_;
   Phase phase_ = Phase::before;
-  bool earlier_loop_ = false;          // inside of an outermost loop before the main one
-  bool skip_loop_ = false;             // it was restored: no iteration of it runs
-  std::vector<std::string> preamble_;  // rows and events from before the main loop
-  bool jumps_ = false;                 // units may be entered in any order
-  bool pristine_ = true;               // nothing of the main loop was executed or restored yet
-  bool exact_ = true;                  // live state is the recorded one at position_
+  bool earlier_loop_ = false;   // inside of an outermost loop before the main one
+  bool skip_loop_ = false;      // it was restored: no iteration of it runs
+  std::vector<Line> preamble_;  // rows and events from before the main loop
+  bool jumps_ = false;          // units may be entered in any order
+  bool pristine_ = true;        // nothing of the main loop was executed or restored yet
+  bool exact_ = true;           // live state is the recorded one at position_
   bool iterating_ = false;
   int64_t position_ = 0;        // the main loop's next value
   std::optional<Unit> target_;  // claimed, not yet reached
@@ -346,16 +350,21 @@ void Replayer::pin_generators(const std::string& at, const char* edge) {
   if (const GeneratorStates* states = record_->generators(at, edge)) frontend_.set_generators(*states);
 }
 
-void Replayer::line(const std::string& json) {
+void Replayer::line(Line json) {
   if (capturing()) {
-    unit_log_.line(json);
-  } else if (phase_ == Phase::before && !earlier_loop_) {
-    preamble_.push_back(json);
+    unit_log_.line(std::move(json));
+  } else if (in_front()) {
+    preamble_.push_back(std::move(json));
   }
 }
 
 void Replayer::log(const Row& row) {
   if (working()) line(row_line(row, scope_));
+}
+
+std::optional<RowFiles> Replayer::row_files() {
+  if (!working() || !(capturing() || in_front())) return std::nullopt;
+  return files_;
 }
 
 std::optional<std::string> Replayer::argument(const std::string& name) {

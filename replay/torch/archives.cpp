@@ -60,30 +60,6 @@ std::optional<core::Mark> mark_of(const at::Tensor& tensor) {
   return mark;
 }
 
-core::Buffer buffer_of(const std::string& name, const at::Tensor& live) {
-  if (live.layout() != at::kStrided || live.is_quantized()) {
-    throw core::Error("tensor " + name + " is sparse or quantized, which cannot be checkpointed");
-  }
-  const at::Tensor tensor = storable(live.detach());
-  core::Buffer buffer;
-  buffer.name = name;
-  buffer.dtype = dtype_name(tensor.scalar_type());
-  buffer.shape = shape_of(tensor);
-  buffer.bytes = tensor.nbytes();
-  buffer.device = !tensor.device().is_cpu();
-  buffer.mark = mark_of(live);
-  if (tensor.device().is_cpu() && tensor.is_contiguous() && !live.is_complex()) {
-    buffer.data = tensor.data_ptr();
-    buffer.keep = std::make_shared<at::Tensor>(tensor);  // a hook's may be a local of its
-  } else {
-    buffer.copy = [tensor](void* destination) {
-      const at::NoGradGuard no_grad;
-      at::from_blob(destination, tensor.sizes(), tensor.options().device(at::kCPU)).copy_(tensor);
-    };
-  }
-  return buffer;
-}
-
 at::Tensor view_of(const core::LoadedTensor& loaded) {
   // The mapped file is read only, and so is every use of this view.
   return at::from_blob(const_cast<unsigned char*>(loaded.data), loaded.shape,
@@ -138,6 +114,30 @@ at::ScalarType scalar_type(const std::string& dtype) {
 }
 
 // --- saving ---
+
+core::Buffer buffer_of(const std::string& name, const at::Tensor& live) {
+  if (live.layout() != at::kStrided || live.is_quantized()) {
+    throw core::Error("tensor " + name + " is sparse or quantized, which cannot be checkpointed");
+  }
+  const at::Tensor tensor = storable(live.detach());
+  core::Buffer buffer;
+  buffer.name = name;
+  buffer.dtype = dtype_name(tensor.scalar_type());
+  buffer.shape = shape_of(tensor);
+  buffer.bytes = tensor.nbytes();
+  buffer.device = !tensor.device().is_cpu();
+  buffer.mark = mark_of(live);
+  if (tensor.device().is_cpu() && tensor.is_contiguous() && !live.is_complex()) {
+    buffer.data = tensor.data_ptr();
+    buffer.keep = std::make_shared<at::Tensor>(tensor);  // a hook's may be a local of its
+  } else {
+    buffer.copy = [tensor](void* destination) {
+      const at::NoGradGuard no_grad;
+      at::from_blob(destination, tensor.sizes(), tensor.options().device(at::kCPU)).copy_(tensor);
+    };
+  }
+  return buffer;
+}
 
 void SavingArchive::add(core::Buffer buffer) {
   buffers_.push_back(std::move(buffer));
