@@ -57,7 +57,7 @@ def percent(ratio):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15, choices=range(2, 31), metavar="2…30")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json")
