@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/private_directory.h"
 #include "log.h"
 
 namespace flor::agent {
@@ -32,6 +33,13 @@ sockaddr_un address_of(const std::string& path) {
   return address;
 }
 
+// Whoever can write there could answer in the agent's place.
+void prepare_directory(const std::string& socket) {
+  const core::fs::path directory = core::fs::path(socket).parent_path();
+  if (!directory.is_absolute()) throw core::Error("the agent's socket needs an absolute path, not " + socket);
+  core::make_private_directory(directory, "choose another place (FLOR_AGENT_SOCKET)");
+}
+
 // pidfd_open(2) is Linux 5.3; without it a death shows as the end of the connection.
 Descriptor watch_process(pid_t pid, bool* gone) {
 #ifdef SYS_pidfd_open
@@ -45,30 +53,6 @@ Descriptor watch_process(pid_t pid, bool* gone) {
 }
 
 }  // namespace
-
-Descriptor::Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-void prepare_directory(const std::string& socket) {
-  const core::fs::path directory = core::fs::path(socket).parent_path();
-  if (!directory.is_absolute()) throw core::Error("the agent's socket needs an absolute path, not " + socket);
-  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) fail("cannot create " + directory.string());
-  struct stat info = {};
-  if (::lstat(directory.c_str(), &info) != 0) fail("cannot look at " + directory.string());
-  const char* way_out = "; choose another place (FLOR_AGENT_SOCKET)";
-  if (!S_ISDIR(info.st_mode)) throw core::Error(directory.string() + " is no directory" + way_out);
-  if (info.st_uid != ::getuid()) throw core::Error(directory.string() + " is another user's" + way_out);
-  if ((info.st_mode & 077) != 0) {
-    throw core::Error(directory.string() + " is open to other users; chmod 700 it, or choose another place " +
-                      "(FLOR_AGENT_SOCKET)");
-  }
-}
 
 Listener::Listener(std::string path, core::FileLock lock, Descriptor socket)
     : path_(std::move(path)), lock_(std::move(lock)), socket_(std::move(socket)) {}

@@ -7,27 +7,12 @@
 #include <optional>
 #include <string>
 
+#include "core/descriptor.h"
 #include "core/store.h"
 
 namespace flor::agent {
 
-// Creates the directory of the socket with mode 0700 where it is missing. Throws core::Error, naming it, when
-// it is another user's, a link, or open to others: whoever can write there could answer in the agent's place.
-void prepare_directory(const std::string& socket);
-
-// A descriptor that is closed with its owner.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept;
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor();
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
+using core::Descriptor;
 
 // A connection of this user, and who opened it.
 struct Peer {

@@ -17,7 +17,7 @@
 namespace {
 
 struct Options {
-  std::string socket, redis;
+  std::string socket, redis, local;
   bool on_demand = false, detach = false;
   int64_t lease_ms = 10000, idle_ms = 30000;
 };
@@ -58,7 +58,11 @@ void serve(const Options& options, int ready) {
   const int signals = end_signals();
   flor::queue::QueueOptions queue;
   queue.lease = std::chrono::milliseconds(options.lease_ms);
-  flor::agent::Shared shared(options.redis, queue);
+  flor::agent::Spooler::Options spooling;
+  spooling.known = options.socket + ".tiers";
+  spooling.tier = options.local;
+  spooling.service = !options.on_demand;
+  flor::agent::Shared shared(options.redis, queue, spooling);
   flor::agent::ServerOptions server;
   if (options.on_demand) server.idle = std::chrono::milliseconds(options.idle_ms);
   flor::agent::log_line("serves " + options.socket);
@@ -97,10 +101,16 @@ int main(int argc, char** argv) {
         "on this node. The library starts one on demand."};
     app.set_version_flag("--version", std::string("flor-agent ") + FLOR_VERSION);
     options.socket = flor::core::agent_socket_path();
-    options.redis = flor::core::Settings::load().get("redis").value_or("");
+    const auto settings = flor::core::Settings::load();
+    options.redis = settings.get("redis").value_or("");
+    options.local = settings.local().value_or("");
     app.add_option("--socket", options.socket, "The unix socket to serve")->capture_default_str();
     app.add_option("--redis", options.redis,
                    "Redis for workers that name none (default: FLOR_REDIS, flor.conf)");
+    app.add_option(
+        "--local", options.local,
+        "A local tier whose checkpoints are to be spooled to the store, beside those of recordings "
+        "that connect (default: FLOR_LOCAL, flor.conf)");
     app.add_flag("--on-demand", options.on_demand, "End 30 s after the last connection ended");
     app.add_flag("--detach", options.detach,
                  "Go to the background once the socket answers; log to SOCKET.log");

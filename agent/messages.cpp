@@ -41,8 +41,9 @@ class Fields {
     return value;
   }
 
-  std::string directory(const char* name) const {
-    std::string value = text(name, 4000, true);
+  std::string directory(const char* name, bool required = true) const {
+    std::string value = text(name, 4000, required);
+    if (value.empty()) return value;
     const core::fs::path path(value);
     const bool dots =
         std::any_of(path.begin(), path.end(), [](const core::fs::path& p) { return p == ".."; });
@@ -95,8 +96,10 @@ Request hello(const Fields& fields) {
                   std::to_string(protocol) + "; stop it, so that one of the library's version is started");
   }
   const std::string mode = fields.text("mode", 16, true);
-  if (mode == "record")
-    return HelloRecord{fields.id("run"), fields.directory("run_dir"), fields.text("redis", 1024, false)};
+  if (mode == "record") {
+    return HelloRecord{fields.id("run"), fields.directory("run_dir"), fields.text("redis", 1024, false),
+                       fields.directory("local", false)};
+  }
   if (mode != "replay") throw Refusal("'mode' is neither replay nor record");
   const int64_t none = 0;
   HelloReplay out;
@@ -146,7 +149,8 @@ Request parse_request(std::string_view line) {
   }
   if (op == "release")
     return ReleaseRequest{fields.id("segment"), cut(fields.text("error", max_line, false), 1000)};
-  throw Refusal("'op' is none of hello, claim, progress, commit, release");
+  if (op == "spool") return SpoolRequest{};
+  throw Refusal("'op' is none of hello, claim, progress, commit, release, spool");
 }
 
 std::string refusal_line(const std::string& why) {

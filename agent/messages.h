@@ -30,6 +30,7 @@ struct HelloReplay {
 };
 struct HelloRecord {
   std::string run, run_dir, redis;
+  std::string local;  // the run's directory in the local tier; empty: none is used
 };
 struct ClaimRequest {
   int64_t from = -1;
@@ -53,9 +54,10 @@ struct CommitRequest {
 struct ReleaseRequest {
   std::string segment, error;
 };
+struct SpoolRequest {};
 
 using Request = std::variant<HelloReplay, HelloRecord, ClaimRequest, ProgressRequest, RecordProgress,
-                             CommitRequest, ReleaseRequest>;
+                             CommitRequest, ReleaseRequest, SpoolRequest>;
 
 // Throws Refusal, in one line that names the field. Every text is within its length, every number within its
 // range, every id a valid one, every path absolute.

@@ -47,6 +47,7 @@ std::vector<pollfd> Server::wanted() const {
 int Server::patience() const {
   if (shared_.pending()) return retry_ms;
   if (!options_.idle || !connections_.empty()) return -1;
+  if (shared_.spooler.busy()) return retry_ms;
   const auto left = last_needed_ + *options_.idle - std::chrono::steady_clock::now();
   return std::max(0,
                   static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(left).count()) + 1);
@@ -64,7 +65,7 @@ void Server::run() {
     sweep();
     shared_.tend();
     const auto now = std::chrono::steady_clock::now();
-    if (!connections_.empty()) last_needed_ = now;
+    if (!connections_.empty() || shared_.spooler.busy()) last_needed_ = now;
     if (options_.idle && now >= last_needed_ + *options_.idle) {
       log_line("nobody needs this agent any more");
       break;

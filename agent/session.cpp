@@ -127,6 +127,8 @@ std::string Session::on(const HelloRecord& hello) {
   record_ = hello;
   if (record_->redis.empty()) record_->redis = shared_.redis;
   if (!record_->redis.empty()) queue::RedisUrl::parse(record_->redis);
+  if (!record_->local.empty()) shared_.spooler.watch(record_->local, record_->run_dir);
+  watching_ = !record_->local.empty();
   log_line(name() + " is here");
   return R"({"ok":true})";
 }
@@ -181,6 +183,7 @@ std::string Session::on(const ProgressRequest& progress) {
 std::string Session::on(const RecordProgress& progress) {
   if (!record_) throw Refusal("the first request of a recording is a hello in mode record");
   shared_.records.publish(record_->redis, record_->run, progress);
+  if (watching_) shared_.spooler.wake();  // an iteration ended: there may be a checkpoint
   return R"({"ok":true})";
 }
 
@@ -211,7 +214,16 @@ std::string Session::on(const ReleaseRequest& request) {
   return R"({"ok":true})";
 }
 
+std::string Session::on(const SpoolRequest& /*request*/) {
+  if (!watching_)
+    throw Refusal("the first request of a recording with a local tier is a hello that names it");
+  shared_.spooler.wake();
+  return core::json_text({{"ok", true}, {"service", shared_.spooler.is_service()}});
+}
+
 void Session::end(const std::string& why) noexcept {
+  if (watching_) shared_.spooler.unwatch();
+  watching_ = false;
   if (!replay_) return;
   try {
     if (!why.empty()) {

@@ -12,13 +12,17 @@
 #include "messages.h"
 #include "queue_link.h"
 #include "record_link.h"
+#include "spooler.h"
 
 namespace flor::agent {
 
-// What the sessions share. Of the main thread, but for the leases.
+// What the sessions share. Of the main thread, but for the leases and the spooler.
 struct Shared {
-  Shared(std::string default_redis, queue::QueueOptions queue_options)
-      : redis(std::move(default_redis)), options(queue_options), leases(queue_options) {}
+  Shared(std::string default_redis, queue::QueueOptions queue_options, Spooler::Options spooling)
+      : redis(std::move(default_redis)),
+        options(queue_options),
+        leases(queue_options),
+        spooler(std::move(spooling)) {}
 
   // The link to a place, made when the first session asks.
   QueueLink& link(const Place& place);
@@ -30,6 +34,7 @@ struct Shared {
   const queue::QueueOptions options;
   Leases leases;
   RecordLink records;
+  Spooler spooler;
   std::map<std::string, std::unique_ptr<QueueLink>> links;
 };
 
@@ -57,6 +62,7 @@ class Session {
   std::string on(const RecordProgress& progress);
   std::string on(const CommitRequest& commit);
   std::string on(const ReleaseRequest& release);
+  std::string on(const SpoolRequest& spool);
 
   struct Replay {
     Place place;
@@ -72,6 +78,7 @@ class Session {
   const uint64_t id_;
   std::optional<Replay> replay_;
   std::optional<HelloRecord> record_;
+  bool watching_ = false;  // its local tier
 };
 
 }  // namespace flor::agent

@@ -1,12 +1,13 @@
 """Where the time of an outer-probe replay goes: it executes no block, so beside starting a process it should pay for
 restoring checkpoints and for the code outside of the blocks, and for nothing else.
 
-    bench/skipping.py [--repeats 5] [--json FILE] BIN PROGRAM PROBED [ARGUMENTS…]
+    bench/skipping.py [--repeats 5] [--adaptive] [--json FILE] BIN PROGRAM PROBED [ARGUMENTS…]
 
 BIN holds `flor`; PROBED is PROGRAM with an outer probe. Each repeat times, one behind the other: PROGRAM plain; PROGRAM
 plain until it prints its first row (start, and one step); the replay by one local worker. Medians, in seconds:
 restores come from the replay's timeline, outer code from the record's (iterations without their blocks); `rest` is what
-the replay took beyond all of them: the flor command, its queue, the merge and the verdict.
+the replay took beyond all of them: the flor command, its queue, the merge and the verdict. The recording takes every
+checkpoint; with --adaptive those that the policy takes by default.
 """
 import argparse
 import json
@@ -55,8 +56,9 @@ def replay(flor, run, probed):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--adaptive", action="store_true")
     parser.add_argument("--json")
     parser.add_argument("bin")
     parser.add_argument("program")
@@ -69,7 +71,8 @@ def main():
     os.environ.pop("FLOR_REDIS", None)
     with tempfile.TemporaryDirectory(prefix="flor-bench-") as store:
         os.environ["FLOR_STORE"] = store
-        subprocess.run([flor, "record", "--every", "1", "--"] + command, check=True, stdout=subprocess.DEVNULL)
+        every = [] if asked.adaptive else ["--every", "1"]
+        subprocess.run([flor, "record", *every, "--"] + command, check=True, stdout=subprocess.DEVNULL)
         (run,) = (path.parent for path in pathlib.Path(store).glob("*/run.json"))
         timeline = rows_of(run / "timeline.jsonl")
         blocks, outer = seconds_of(timeline, "block"), seconds_of(timeline, "iteration")

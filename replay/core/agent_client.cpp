@@ -68,6 +68,17 @@ void AgentClient::State::work() noexcept {
   }
 }
 
+void AgentClient::State::post(Json line) {
+  if (foreign()) return;
+  {
+    const std::lock_guard lock(mutex);
+    news.push_back(std::move(line));
+    if (news.size() > most_news) news.pop_front();
+    start_thread();
+  }
+  changed.notify_all();
+}
+
 AgentClient::AgentClient(Hello hello) : AgentClient(std::move(hello), Options()) {}
 AgentClient::AgentClient(Hello hello, Options options)
     : state_(std::make_unique<State>(std::move(hello), std::move(options))) {}
@@ -179,15 +190,22 @@ void AgentClient::release(const std::string& error) {
 }
 
 void AgentClient::progress_record(const std::string& at, int64_t of, double duration) {
+  state_->post({{"op", "progress"}, {"at", at}, {"of", of}, {"seconds", duration}});
+}
+
+void AgentClient::spool_soon() {
+  state_->post({{"op", "spool"}});
+}
+
+AgentClient::Spooler AgentClient::spooler() {
   State& s = *state_;
-  if (s.foreign()) return;
-  {
-    const std::lock_guard lock(s.mutex);
-    s.news.push_back({{"op", "progress"}, {"at", at}, {"of", of}, {"seconds", duration}});
-    if (s.news.size() > most_news) s.news.pop_front();
-    s.start_thread();
-  }
-  s.changed.notify_all();
+  if (s.foreign()) return Spooler::none;
+  const auto until = s.patience();
+  const State::Turn turn(s, until);
+  if (!turn || !s.connect(until, false)) return Spooler::none;
+  const auto answer = s.ask({{"op", "spool"}}, until);
+  if (!answer) return Spooler::none;
+  return field(*answer, "service", false) ? Spooler::service : Spooler::on_demand;
 }
 
 }  // namespace flor::core

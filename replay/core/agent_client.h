@@ -18,6 +18,7 @@ class AgentClient {
     std::string run;      // record: the run's id
     std::string replay;   // replay: the replay's id
     std::string worker;   // replay: this process's id, unique in the replay
+    std::string local;    // record: the run's directory in the local tier; empty: none is used
     std::string redis;    // URL; empty: what the agent itself is configured with
     std::string gpu;
   };
@@ -70,6 +71,15 @@ class AgentClient {
   // Record mode: where training is (`at`, a scope path), of how many iterations (-1: unknown), seconds of the
   // last. Never blocks: dropped when the agent is slow or absent.
   void progress_record(const std::string& at, int64_t of, double seconds);
+
+  // Record mode with a local tier: has an agent, which is started where none runs, bring its files to the
+  // store. Never blocks.
+  void spool_soon();
+
+  enum class Spooler { none, on_demand, service };
+  // Who brings the files of the local tier to the store: an agent that may end with the job, or the service
+  // of the node. Starts no agent; waits for its answer at most patience_s.
+  Spooler spooler();
 
  private:
   struct State;

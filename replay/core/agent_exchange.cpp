@@ -36,6 +36,7 @@ Json AgentClient::State::greeting() {
   Json out = {{"op", "hello"}, {"protocol", 1}, {"mode", hello.mode}, {"run_dir", hello.run_dir}};
   if (hello.mode == "record") {
     out["run"] = hello.run;
+    if (!hello.local.empty()) out["local"] = hello.local;
   } else {
     out["replay"] = hello.replay;
     out["worker"] = hello.worker;
@@ -69,14 +70,14 @@ bool AgentClient::State::start() {
   return start_agent(program, link.socket(), in(start_pause_s)) && link.open();
 }
 
-bool AgentClient::State::connect(Time until) {
+bool AgentClient::State::connect(Time until, bool may_start) {
   refused = false;
   if (link.is_open() && !link.ended()) return true;
   if (!link.open()) {
     if (trouble.empty()) trouble = "nobody listens there";
-    // A recording is worth telling somebody only where somebody may listen.
-    const bool wanted = hello.mode != "record" || !hello.redis.empty();
-    if (!wanted || !start()) return false;
+    // A recording is worth telling somebody only where somebody may listen, or where there is work to do.
+    const bool wanted = hello.mode != "record" || !hello.redis.empty() || !hello.local.empty();
+    if (!wanted || !may_start || !start()) return false;
   }
   return greet(until);
 }

@@ -67,7 +67,7 @@ struct AgentClient::State {
   };
 
   // With the turn (agent_exchange.cpp):
-  bool connect(Time until);
+  bool connect(Time until, bool may_start = true);
   bool start();
   bool greet(Time until);
   Json greeting();
@@ -82,6 +82,7 @@ struct AgentClient::State {
 
   // The thread (agent_client.cpp):
   void start_thread();
+  void post(Json line);  // for the thread to tell
   void work() noexcept;
   void one_beat();
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/digest.h"
+#include "core/parallel.h"
 
 namespace flor::core {
 
@@ -47,30 +48,29 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   return text;
 }
 
-std::string state_digest(std::vector<DigestLine> lines) {
+std::string state_lines(std::vector<DigestLine> lines) {
   std::sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   std::string text;
   for (const auto& line : lines) {
     if (line.name.rfind(generator_prefix, 0) == 0) continue;
     text += line.name + ' ' + line.dtype + ' ' + shape_text(line.shape) + ' ' + line.digest + '\n';
   }
-  return digest_of(text);
+  return text;
+}
+
+std::string digest_of(const Buffer& buffer) {
+  if (!buffer.copy) return digest_of(buffer.host(), buffer.bytes);
+  std::vector<unsigned char> staging(buffer.bytes);
+  buffer.copy(staging.data());
+  return digest_of(staging.data(), staging.size());
 }
 
 std::string state_digest(const std::vector<Buffer>& buffers) {
-  std::vector<DigestLine> lines;
-  lines.reserve(buffers.size());
-  std::vector<unsigned char> staging;
-  for (const auto& buffer : buffers) {
-    const void* bytes = buffer.data != nullptr ? buffer.data : buffer.owned.data();
-    if (buffer.copy) {
-      staging.resize(buffer.bytes);
-      buffer.copy(staging.data());
-      bytes = staging.data();
-    }
-    lines.push_back({buffer.name, buffer.dtype, buffer.shape, digest_of(bytes, buffer.bytes)});
-  }
-  return state_digest(std::move(lines));
+  std::vector<DigestLine> lines(buffers.size());
+  in_parallel(buffers.size(), [&](std::size_t i) {
+    lines[i] = {buffers[i].name, buffers[i].dtype, buffers[i].shape, digest_of(buffers[i])};
+  });
+  return digest_of(state_lines(std::move(lines)));
 }
 
 }  // namespace flor::core

@@ -1,6 +1,7 @@
 // Named buffers: all that the core knows of a program's state.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,14 @@
 
 namespace flor::core {
 
+// What a front end can tell about a buffer's memory without reading it: which memory it is, and a counter
+// that moves with most writes. Equal marks are a hint that the bytes are the same, never a proof.
+struct Mark {
+  std::array<std::uint64_t, 4> memory{};  // identity: of the object, its memory, …
+  std::uint64_t version = 0;
+  std::shared_ptr<const void> anchor;  // keeps the identities from being used for another memory
+};
+
 // A piece of live state: name, safetensors dtype ("F32", "I64", "U8", "BOOL", …), shape, bytes in C order.
 struct Buffer {
   std::string name;
@@ -21,18 +30,22 @@ struct Buffer {
   const void* data = nullptr;        // its host memory, valid until training goes on; or null, and
   std::function<void(void*)> copy;   // copies it to host memory of `bytes` bytes (device or strided memory)
   std::shared_ptr<const void> keep;  // what `data` lies in, where it might not outlive the walk
+  bool device = false;               // it lies on a device, not in host memory
+  std::optional<Mark> mark;          // none: it has to be looked at
   std::vector<unsigned char> owned;  // `data` when it has no home of its own (numbers, flags)
 
   static Buffer of_bytes(std::string name, std::string dtype, std::vector<int64_t> shape, const void* bytes,
                          std::size_t size);
   void copy_to(void* destination) const;
+  // Its bytes, where they lie in host memory; null where only `copy` reaches them.
+  const void* host() const { return copy ? nullptr : data != nullptr ? data : owned.data(); }
 };
 
 // A piece of recorded state, verified. The memory is the owner's.
 struct LoadedTensor {
   std::string dtype;
   std::vector<int64_t> shape;
-  const unsigned char* data = nullptr;
+  const unsigned char* data = nullptr;  // null: the object holds these bytes already
   std::size_t bytes = 0;
 };
 using LoadedTensors = std::map<std::string, LoadedTensor>;
@@ -77,6 +90,8 @@ int64_t elements(const std::vector<int64_t>& shape);
 std::size_t dtype_size(const std::string& dtype);
 std::string shape_text(const std::vector<int64_t>& shape);  // "2x3", "" for a scalar
 
+std::string digest_of(const Buffer& buffer);  // of its bytes
+
 // The state digest (docs/formats.md) of live state; generator states are left out.
 std::string state_digest(const std::vector<Buffer>& buffers);
 struct DigestLine {
@@ -84,7 +99,7 @@ struct DigestLine {
   std::vector<int64_t> shape;
   std::string digest;
 };
-std::string state_digest(std::vector<DigestLine> lines);
+std::string state_lines(std::vector<DigestLine> lines);  // what it is the digest of
 
 inline constexpr const char* generator_prefix = "generator.";
 

@@ -1,7 +1,9 @@
 #include "core/bytes_text.h"
 
 #include <array>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 namespace flor::core {
 
@@ -17,6 +19,26 @@ std::string bytes_text(std::uint64_t bytes) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.1f %s", value, unit);
   return text.data();
+}
+
+std::optional<std::uint64_t> parse_bytes(const std::string& text) {
+  const auto digits = text.find_first_not_of("0123456789.");
+  const std::string number = text.substr(0, digits);
+  std::string unit = digits == std::string::npos ? "" : text.substr(digits);
+  char* end = nullptr;
+  double value = std::strtod(number.c_str(), &end);
+  if (number.empty() || number.front() == '.' || *end != '\0') return std::nullopt;
+  if (!unit.empty() && unit.back() == 'B') unit.pop_back();
+  const bool binary = unit.size() == 2 && unit.back() == 'i';
+  if (binary) unit.pop_back();
+  if (unit.size() > 1) return std::nullopt;
+  if (!unit.empty()) {
+    const auto power = std::string("kMGT").find(unit == "K" ? "k" : unit);
+    if (power == std::string::npos) return std::nullopt;
+    value *= std::pow(binary ? 1024 : 1000, power + 1);
+  }
+  if (!(value < 1e18)) return std::nullopt;
+  return static_cast<std::uint64_t>(value);
 }
 
 }  // namespace flor::core

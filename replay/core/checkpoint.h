@@ -1,64 +1,52 @@
-// Checkpoint files: safetensors (https://github.com/huggingface/safetensors) with digests. docs/formats.md.
+// Reading checkpoint files (core/checkpoint_header.h tells what they hold).
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "core/buffers.h"
-#include "core/error.h"
+#include "core/checkpoint_header.h"
 #include "core/store.h"
 
 namespace flor::core {
-
-// A file, or a tensor of it, that is not what was written. The message names both.
-class Damage : public Error {
- public:
-  using Error::Error;
-};
-
-// A tensor in a checkpoint's header.
-struct CheckpointTensor {
-  std::string name, dtype;
-  std::vector<int64_t> shape;
-  std::string digest;
-  std::uint64_t begin = 0, end = 0;  // in the file's data, when `file` is empty
-  std::string file, tensor;          // else: the earlier file that holds the bytes, and their name there
-};
-
-struct CheckpointHeader {
-  std::string run, block, at, state;
-  std::vector<CheckpointTensor> tensors;
-  std::uint64_t data_offset = 0;  // of the tensors' bytes in the file
-  std::uint64_t data_bytes = 0;
-};
-
-// The bytes of the header, length prefix included. Sets each own tensor's begin and end, and the state
-// digest.
-std::string encode_header(CheckpointHeader& header);
-
-// Parses and verifies the header at the start of a file of `file_bytes` bytes. Throws Damage naming `file`.
-CheckpointHeader decode_header(const unsigned char* bytes, std::uint64_t file_bytes, const std::string& file);
 
 // A checkpoint in memory: mapped, every tensor verified against its digest.
 class Checkpoint {
  public:
   // `file` is relative to the run directory. Throws Damage when any part of it is missing, cut or changed.
-  static Checkpoint load(const RunDir& run, const std::string& file);
+  // The bytes of tensors named in `present` are not read.
+  static Checkpoint load(const RunDir& run, const std::string& file,
+                         const std::set<std::string>& present = {});
+  static CheckpointHeader header_of(const RunDir& run, const std::string& file);
   // Every damage of the file, one line each (file, tensor, what); empty when it is whole.
   static std::vector<std::string> verify(const RunDir& run, const std::string& file);
 
   const CheckpointHeader& header() const { return header_; }
   const LoadedTensors& tensors() const { return tensors_; }
+  // Memory that a tensor is to be read into.
+  struct Target {
+    std::string tensor;
+    void* memory = nullptr;
+    std::size_t size = 0;
+  };
+  // Reads them and verifies them as they arrive. Throws Damage when one is not what was written; the memory
+  // then holds anything.
+  void read_into(const RunDir& run, const std::vector<Target>& targets);
+
   // The generator states in it, by generator name.
   std::map<std::string, std::string> generators() const;
 
  private:
   class Mapping;
-  void resolve(const RunDir& run, const std::string& file, std::vector<std::string>* damages);
+  struct Source;
+  void open(const RunDir& run, const std::string& file);
+  Source find(const RunDir& run, const std::string& file, const CheckpointTensor& tensor);
 
+  std::string file_;
   CheckpointHeader header_;
   LoadedTensors tensors_;
   std::map<std::string, std::shared_ptr<Mapping>> mappings_;  // by file

@@ -19,8 +19,8 @@ Checkpointer::Checkpointer(const RunDir& run, const Manifest& manifest, Journal&
       every_(manifest.every),
       journal_(journal),
       on_damage_(std::move(on_damage)),
-      retention_(retention(run, manifest.keep)),
-      materializer_(make_thread_materializer(run)) {}
+      retention_(manifest.keep, retention_actions(run, manifest.local)),
+      materializer_(make_materializer(manifest.materializer, Tiers(run, manifest.local))) {}
 
 Decision Checkpointer::decide(Kind& kind, double seconds, bool forced) {
   const double expected = kind.model.expected(kind.bytes);
@@ -116,23 +116,25 @@ void Checkpointer::note_decision(const Place& place, const Kind& kind, double se
 }
 
 void Checkpointer::note_checkpoint(const Place& place, const Materialized& m) {
-  const Json row = {{"kind", "checkpoint"}, {"at", place.at},      {"block", place.block},
-                    {"file", place.file},   {"state", m.state},    {"write", m.write},
-                    {"bytes", m.bytes},     {"written", m.written}};
+  Json row = {{"kind", "checkpoint"}, {"at", place.at},   {"block", place.block}, {"file", place.file},
+              {"state", m.state},     {"write", m.write}, {"bytes", m.bytes},     {"written", m.written}};
+  if (m.tier == Tier::local) row["tier"] = "local";
   journal_.append(timeline_file, row.dump());
   retention_.durable({place.block, place.at, place.file, m.refers_to});
 }
 
-Retention Checkpointer::retention(const RunDir& run, int64_t keep) {
+Retention::Actions Checkpointer::retention_actions(const RunDir& run, const fs::path& local) {
   const auto note = [this](const std::vector<std::string>& rows) {
     for (const auto& row : rows) journal_.append(timeline_file, row);
     return journal_.sync();
   };
-  const auto remove = [run](const std::string& file) {
-    std::error_code ignored;  // a file too many does no harm; `flor gc` finds it
+  const auto remove = [run, local](const std::string& file) {
+    // A file too many does no harm, as when one is just being spooled: `flor gc` finds it.
+    std::error_code ignored;
+    if (!local.empty()) fs::remove(local / file, ignored);
     fs::remove(run.path / file, ignored);
   };
-  return {keep, {[this](const std::string& file) { return materializer_->forget(file); }, note, remove}};
+  return {[this](const std::string& file) { return materializer_->forget(file); }, note, remove};
 }
 
 void Checkpointer::fail(const std::string& what) {

@@ -14,7 +14,7 @@
 #include "core/buffers.h"
 #include "core/journal.h"
 #include "core/manifest.h"
-#include "core/materializer.h"
+#include "core/materialize/materializer.h"
 #include "core/policy.h"
 #include "core/retention.h"
 
@@ -68,7 +68,7 @@ class Checkpointer {
   void note_decision(const Place& place, const Kind& kind, double seconds, const Decision& decision,
                      const std::string& outcome, double stall);
   void note_checkpoint(const Place& place, const Materialized& materialized);
-  Retention retention(const RunDir& run, int64_t keep);
+  Retention::Actions retention_actions(const RunDir& run, const fs::path& local);
 
   const double epsilon_;
   const int64_t every_;
@@ -83,7 +83,7 @@ class Checkpointer {
   int64_t durable_ = 0;
   std::size_t bytes_written_ = 0;
 
-  Retention retention_;                         // of the writer
+  Retention retention_;
   std::unique_ptr<Materializer> materializer_;  // last: its thread uses what is above
 };
 

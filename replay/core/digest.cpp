@@ -8,16 +8,19 @@
 namespace flor::core {
 namespace {
 
-std::string to_hex(XXH128_hash_t hash) {
+void to_hex(char* hex, XXH128_hash_t hash) {
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, hash);
   static constexpr char digits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(32);
   for (unsigned char byte : canonical.digest) {
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
+    *hex++ = digits[byte >> 4];
+    *hex++ = digits[byte & 15];
   }
+}
+
+std::string to_hex(XXH128_hash_t hash) {
+  std::string text(32, '0');
+  to_hex(text.data(), hash);
   return text;
 }
 
@@ -25,6 +28,10 @@ std::string to_hex(XXH128_hash_t hash) {
 
 std::string digest_of(const void* bytes, std::size_t size) {
   return to_hex(XXH3_128bits(bytes, size));
+}
+
+void digest_to(char* hex, const void* bytes, std::size_t size) noexcept {
+  to_hex(hex, XXH3_128bits(bytes, size));
 }
 
 bool is_digest(std::string_view text) {

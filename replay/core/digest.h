@@ -14,6 +14,9 @@ inline std::string digest_of(std::string_view text) {
   return digest_of(text.data(), text.size());
 }
 
+// The same, written to 32 bytes at `hex`; allocates nothing.
+void digest_to(char* hex, const void* bytes, std::size_t size) noexcept;
+
 bool is_digest(std::string_view text);
 
 // The same over bytes that arrive in parts. Not thread-safe.

@@ -17,13 +17,48 @@ namespace {
   throw std::system_error(errno, std::generic_category(), std::string(what) + " " + path.string());
 }
 
+[[noreturn]] void fail(int error, const char* what, const std::filesystem::path& path) {
+  errno = error;
+  fail(what, path);
+}
+
+}  // namespace
+
+int step::write(int fd, const void* bytes, std::size_t size, off_t offset) noexcept {
+  // Linux transfers at most 0x7ffff000 bytes a call; smaller steps also keep a full disk from being found
+  // late.
+  constexpr std::size_t most = std::size_t{64} << 20;
+  const char* at = static_cast<const char*>(bytes);
+  while (size > 0) {
+    const ssize_t written = ::pwrite(fd, at, std::min(size, most), offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    if (written == 0) return EIO;
+    at += written;
+    offset += written;
+    size -= static_cast<std::size_t>(written);
+  }
+  return 0;
+}
+
+int step::sync(int fd) noexcept {
+  return ::fsync(fd) == 0 ? 0 : errno;
+}
+
+int step::sync_directory(const char* path) noexcept {
+  const int fd = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  const int error = sync(fd);
+  ::close(fd);
+  // Some network file systems cannot sync a directory and say EINVAL; there the rename itself is the commit.
+  return error == EINVAL ? 0 : error;
+}
+
 std::filesystem::path temporary_sibling(const std::filesystem::path& path) {
   static std::atomic<unsigned> counter{0};
   return path.parent_path() / ("." + path.filename().string() + ".tmp." + std::to_string(::getpid()) + "." +
                                std::to_string(counter++));
 }
-
-}  // namespace
 
 DurableFile::DurableFile(std::filesystem::path path)
     : path_(std::move(path)), temporary_(temporary_sibling(path_)) {
@@ -37,25 +72,12 @@ DurableFile::~DurableFile() {
 }
 
 void DurableFile::write(const void* bytes, std::size_t size) {
-  // Linux transfers at most 0x7ffff000 bytes a call; smaller steps also keep a full disk from being found
-  // late.
-  static constexpr std::size_t step = std::size_t{64} << 20;
-  const char* at = static_cast<const char*>(bytes);
-  while (size > 0) {
-    const ssize_t written = ::write(fd_, at, std::min(size, step));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("cannot write", path_);
-    if (written == 0) {
-      errno = EIO;
-      fail("cannot write", path_);
-    }
-    at += written;
-    size -= static_cast<std::size_t>(written);
-  }
+  if (const int error = step::write(fd_, bytes, size, offset_)) fail(error, "cannot write", path_);
+  offset_ += static_cast<off_t>(size);
 }
 
 void DurableFile::sync_and_close() {
-  if (::fsync(fd_) != 0) fail("cannot sync", path_);
+  if (const int error = step::sync(fd_)) fail(error, "cannot sync", path_);
   const int fd = fd_;
   fd_ = -1;
   if (::close(fd) != 0) fail("cannot close", path_);
@@ -100,14 +122,8 @@ void create_directories_durably(const std::filesystem::path& path) {
 }
 
 void sync_directory(const std::filesystem::path& path) {
-  const int fd = ::open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) fail("cannot open", path);
-  const int result = ::fsync(fd);
-  const int error = errno;
-  ::close(fd);
-  errno = error;
-  // Some network file systems cannot sync a directory and say EINVAL; there the rename itself is the commit.
-  if (result != 0 && errno != EINVAL) fail("cannot sync", path);
+  if (const int error = step::sync_directory(path.empty() ? "." : path.c_str()))
+    fail(error, "cannot sync", path);
 }
 
 std::string read_file(const std::filesystem::path& path) {

@@ -2,12 +2,25 @@
 // A reader sees all of a file or none of it. Every function throws std::system_error that names the path.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 namespace flor::core {
+
+// The steps of the chain for callers that may neither throw nor allocate (a forked child). Each returns 0 or
+// the errno of what failed. A call that was interrupted, or wrote a part, goes on.
+namespace step {
+int write(int fd, const void* bytes, std::size_t size, off_t offset) noexcept;
+int sync(int fd) noexcept;
+int sync_directory(const char* path) noexcept;
+}  // namespace step
+
+// The name under which a file is written before it is renamed to `path`. A new one at each call.
+std::filesystem::path temporary_sibling(const std::filesystem::path& path);
 
 // Replaces `path` by `content`.
 void write_durably(const std::filesystem::path& path, std::string_view content);
@@ -35,6 +48,8 @@ class DurableFile {
   DurableFile& operator=(const DurableFile&) = delete;
 
   void write(const void* bytes, std::size_t size);
+  // Where the bytes are until then.
+  const std::filesystem::path& temporary() const { return temporary_; }
   void commit();            // rename over what may exist
   bool commit_if_absent();  // link; false when the name is taken
 
@@ -44,6 +59,7 @@ class DurableFile {
   std::filesystem::path path_;
   std::filesystem::path temporary_;
   int fd_ = -1;
+  off_t offset_ = 0;
 };
 
 }  // namespace flor::core

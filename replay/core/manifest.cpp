@@ -81,6 +81,12 @@ Json to_json(const Manifest& m) {
   Json loops = Json::array();
   for (const auto& loop : m.loops) loops.push_back(to_json(loop));
   const RecordedLoop* main = m.main_loop();
+  Json policy = {
+      {"epsilon", m.epsilon}, {"every", m.every}, {"materializer", m.materializer}, {"keep", m.keep}};
+  if (!m.local.empty()) {
+    policy["local"] = m.local;
+    policy["node"] = m.host;
+  }
   return {{"format", 1},
           {"id", m.id},
           {"name", m.name},
@@ -103,8 +109,7 @@ Json to_json(const Manifest& m) {
           {"sources", sources_json(m.sources)},
           {"unresolved", m.unresolved},
           {"args", m.args},
-          {"policy",
-           {{"epsilon", m.epsilon}, {"every", m.every}, {"materializer", m.materializer}, {"keep", m.keep}}},
+          {"policy", policy},
           {"loops", loops},
           {"main_loop", main != nullptr ? Json(main - m.loops.data()) : Json()},
           {"complete", m.complete()},
@@ -144,6 +149,7 @@ Manifest manifest_from(const Json& json) {
   m.every = field<int64_t>(policy, "every", 0);
   m.materializer = field<std::string>(policy, "materializer", "thread");
   m.keep = field<int64_t>(policy, "keep", 0);
+  m.local = field<std::string>(policy, "local", "");
   for (const auto& loop : field<Json>(json, "loops", Json::array())) m.loops.push_back(loop_from(loop));
   m.warnings = field<Strings>(json, "warnings", {});
   return m;

@@ -54,8 +54,9 @@ struct Manifest {
   std::map<std::string, std::string> args;
   double epsilon = 0.0667;
   int64_t every = 0;
-  std::string materializer = "thread";
-  int64_t keep = 0;  // checkpoints of each kind; 0: all
+  std::string materializer = "auto";
+  std::string local;  // the run's directory in the local tier of `host`; empty: none was used
+  int64_t keep = 0;   // checkpoints of each kind; 0: all
   std::vector<RecordedLoop> loops;
   std::vector<std::string> warnings;
 

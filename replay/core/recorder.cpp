@@ -14,6 +14,7 @@
 #include "core/json.h"
 #include "core/run_files.h"
 #include "core/session.h"
+#include "core/spool_rest.h"
 
 namespace flor::core {
 namespace {
@@ -56,6 +57,7 @@ class Recorder : public Session {
   void enter_guard(State& state) override { guards_.enter(state); }
   void leave_guard(State& state) override;
   void log(const Row& row) override;
+  std::optional<RowFiles> row_files() override { return files_; }
   std::optional<std::string> argument(const std::string& name) override;
   void used_argument(const std::string& name, const std::string& value) override;
   void finish(int exit_code) override;
@@ -65,6 +67,7 @@ class Recorder : public Session {
  private:
   void begin_recording();
   void damaged(const std::string& what);  // any thread
+  void empty_local_tier();
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
   Timer start_timer() const;
   double elapsed(const Timer& timer) const;
@@ -83,7 +86,8 @@ class Recorder : public Session {
   std::unique_ptr<Checkpointer> checkpointer_;
   std::unique_ptr<AgentClient> agent_;
   GeneratorWriter generators_;
-  std::vector<std::string> early_rows_;  // logged before the run began
+  std::vector<Line> early_rows_;  // logged before the run began
+  RowFiles files_ = std::make_shared<LogFiles>();
   std::map<std::string, std::string> arguments_;
   Guards guards_;
   std::vector<OpenBlock> blocks_;
@@ -98,6 +102,7 @@ void Recorder::begin_recording() {
   begun_ = begin_run(settings_, frontend_);
   if (!begun_) {
     someone_else_records_ = true;
+    files_.reset();
     return;
   }
   const RunDir& run = begun_->run;
@@ -105,6 +110,7 @@ void Recorder::begin_recording() {
   journal_ = std::make_unique<Journal>(std::vector<fs::path>{run.log(), run.timeline(), run.generators()},
                                        on_failure);
   checkpointer_ = std::make_unique<Checkpointer>(run, begun_->manifest, *journal_, on_failure);
+  if (const auto problem = files_->open(run.path)) damaged(*problem);
   for (const auto& row : early_rows_) journal_->append(log_file, row);
   early_rows_.clear();
   begun_->manifest.args.insert(arguments_.begin(), arguments_.end());
@@ -113,7 +119,9 @@ void Recorder::begin_recording() {
   hello.run = run.id();
   hello.run_dir = run.path.string();
   hello.redis = settings_.get("redis").value_or("");
+  hello.local = begun_->manifest.local;
   agent_ = std::make_unique<AgentClient>(hello);
+  if (begun_->local) agent_->spool_soon();
   say("recording run " + run.id() +
       (begun_->manifest.name.empty() ? "" : " (" + begun_->manifest.name + ")"));
 }
@@ -285,11 +293,11 @@ void Recorder::leave_guard(State& state) {
 
 void Recorder::log(const Row& row) {
   if (someone_else_records_) return;
-  const std::string line = row_line(row, scope_);
+  Line line = row_line(row, scope_);
   if (journal_) {
-    journal_->append(log_file, line);
+    journal_->append(log_file, std::move(line));
   } else {
-    early_rows_.push_back(line);
+    early_rows_.push_back(std::move(line));
   }
 }
 
@@ -334,11 +342,24 @@ void Recorder::finish(int exit_code) {
   release_space(begun_->run);
   try {
     write_manifest(begun_->run, manifest);
+    if (begun_->local) empty_local_tier();
   } catch (const std::exception& problem) {
     damaged(problem.what());
   }
   say("recorded run " + begun_->run.id() + ": " + std::to_string(checkpointer_->durable()) +
       " checkpoints, " + bytes_text(checkpointer_->bytes_written()));
+}
+
+// What a node's own agent does not bring to the store is brought now: an agent that was started on demand may
+// be killed with the job.
+void Recorder::empty_local_tier() {
+  const std::string trouble = spool_rest(*begun_->local, *agent_);
+  if (trouble.empty()) return;
+  damaged(trouble);
+  Manifest& manifest = begun_->manifest;
+  manifest.status = "damaged";
+  manifest.warnings = damages_;  // the writer, which could add to them, has ended its work
+  write_manifest(begun_->run, manifest);
 }
 
 void Recorder::give_up(const std::string& why) noexcept {

@@ -26,13 +26,21 @@ std::set<std::string> chosen(const std::vector<StoredCheckpoint>& stored, int64_
 
 }  // namespace
 
+std::vector<std::string> referred_files(const CheckpointHeader& header, const std::string& file) {
+  std::set<std::string> files;
+  for (const auto& tensor : header.tensors) {
+    if (!tensor.file.empty() && tensor.file != file) files.insert(tensor.file);
+  }
+  return {files.begin(), files.end()};
+}
+
 bool is_loop_entry(const std::string& at) {
   static const std::string mark = "=entry/@iteration";
   return at.size() > mark.size() && at.compare(at.size() - mark.size(), mark.size(), mark) == 0;
 }
 
-Removal removable(const std::vector<StoredCheckpoint>& stored, int64_t keep) {
-  Removal out;
+Thinning removable(const std::vector<StoredCheckpoint>& stored, int64_t keep) {
+  Thinning out;
   if (keep <= 0) return out;
   const std::set<std::string> kept = chosen(stored, keep);
   std::set<std::string> staying = kept;
@@ -54,8 +62,9 @@ Removal removable(const std::vector<StoredCheckpoint>& stored, int64_t keep) {
 
 void Retention::durable(StoredCheckpoint checkpoint) {
   if (keep_ <= 0) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
   stored_.push_back(std::move(checkpoint));
-  Removal removal = removable(stored_, keep_);
+  Thinning removal = removable(stored_, keep_);
   // One that something may yet refer to stays for now, and is asked for again with the next checkpoint.
   const auto stays = [this](const std::string& file) { return !actions_.forget(file); };
   auto& files = removal.files;

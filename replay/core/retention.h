@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <vector>
+
+#include "core/checkpoint_header.h"
 
 namespace flor::core {
 
@@ -16,7 +19,7 @@ struct StoredCheckpoint {
   bool retired = false;                // taken back; its file stays for what others refer to
 };
 
-struct Removal {
+struct Thinning {
   std::vector<std::string> files;    // to be removed
   std::vector<std::string> retired;  // to stay, though no checkpoints any more: others refer to them
   std::vector<std::string> orphans;  // taken back before, now without one that refers to them: to be removed
@@ -25,15 +28,18 @@ struct Removal {
 // What may go so that `keep` checkpoints of each kind stay (0: all). `stored` is in order of age, oldest
 // first. That of a loop's entry always stays and is not counted. A file that a checkpoint which stays refers
 // to stays as well; it goes on as a checkpoint itself as long as all that it refers to stays. Pure.
-Removal removable(const std::vector<StoredCheckpoint>& stored, int64_t keep);
+Thinning removable(const std::vector<StoredCheckpoint>& stored, int64_t keep);
+
+// The other files that hold bytes of a checkpoint's tensors, each once.
+std::vector<std::string> referred_files(const CheckpointHeader& header, const std::string& file);
 
 // NAME=entry/@iteration: the state in which unit 0 is entered.
 bool is_loop_entry(const std::string& at);
 
-// Thins the checkpoints of a run while it is recorded. On the writer's thread only.
+// Thins the checkpoints of a run while it is recorded. Thread-safe.
 class Retention {
  public:
-  // How it touches the world. None may throw.
+  // How it touches the world. None may throw, nor come back here.
   struct Actions {
     // No checkpoint that is not durable yet will refer to `file`. False where one that is being written may.
     std::function<bool(const std::string& file)> forget;
@@ -51,6 +57,7 @@ class Retention {
  private:
   const int64_t keep_;
   const Actions actions_;
+  std::mutex mutex_;
   std::vector<StoredCheckpoint> stored_;
 };
 

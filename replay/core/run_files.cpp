@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "core/bytes_text.h"
 #include "core/digest.h"
 #include "core/durable.h"
 #include "core/error.h"
@@ -62,8 +63,31 @@ Manifest first_manifest(const Settings& settings, Frontend& frontend, const std:
   if (!(m.epsilon > 0)) m.epsilon = 0.0667;
   m.every = std::strtoll(settings.get("every").value_or("0").c_str(), nullptr, 10);
   m.keep = keep_from(settings.get("keep").value_or("all")).value_or(0);
+  m.materializer = settings.get("materializer").value_or("auto");
   m.args = given_arguments();
   return m;
+}
+
+std::uint64_t spool_rate(const Settings& settings) {
+  const auto text = settings.get("spool_rate");
+  if (!text) return 0;
+  const auto rate = parse_bytes(*text);
+  if (!rate)
+    warn("the rate of spooling is bytes a second such as 200M; '" + *text +
+         "' is not (FLOR_SPOOL_RATE): there is no limit");
+  return rate.value_or(0);
+}
+
+// A tier that cannot be used is no reason not to record.
+std::optional<LocalRun> begin_local(const Settings& settings, const RunDir& run) {
+  const auto tier = settings.local();
+  if (!tier) return std::nullopt;
+  try {
+    return create_local_run(*tier, run, spool_rate(settings));
+  } catch (const std::exception& problem) {
+    warn(std::string("checkpoints go straight to the store: ") + problem.what());
+    return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -89,7 +113,13 @@ std::optional<BegunRun> begin_run(const Settings& settings, Frontend& frontend) 
   copy_sources(run, manifest);
   reserve_space(run);
   write_manifest(run, manifest);
-  return BegunRun{run, std::move(manifest), std::move(lock)};
+  // Behind the manifest: an agent takes a run without one for a run that was removed.
+  auto local = begin_local(settings, run);
+  if (local) {
+    manifest.local = local->path.string();
+    write_manifest(run, manifest);
+  }
+  return BegunRun{run, std::move(manifest), std::move(lock), std::move(local)};
 }
 
 void reserve_space(const RunDir& run) {

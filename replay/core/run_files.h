@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/buffers.h"
+#include "core/local_tier.h"
 #include "core/manifest.h"
 #include "core/settings.h"
 #include "core/store.h"
@@ -13,7 +14,8 @@ namespace flor::core {
 struct BegunRun {
   RunDir run;
   Manifest manifest;
-  FileLock lock;  // held as long as the process records
+  FileLock lock;                  // held as long as the process records
+  std::optional<LocalRun> local;  // where a local tier is set and can be used
 };
 
 // Nothing when another process of the same launch has taken the run already (semantics: one process records).

@@ -36,6 +36,12 @@ std::string home() {
   return entry != nullptr ? entry->pw_dir : "/";
 }
 
+std::string absolute_directory(std::string path) {
+  if (path.rfind("~/", 0) == 0) path = home() + path.substr(1);
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return fs::absolute(path).string();
+}
+
 }  // namespace
 
 std::optional<std::string> environment_variable(const char* name) {
@@ -79,10 +85,13 @@ std::optional<std::string> Settings::get(const std::string& key) const {
 }
 
 std::string Settings::store() const {
-  std::string path = get("store").value_or(home() + "/.flor");
-  if (path.rfind("~/", 0) == 0) path = home() + path.substr(1);
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
-  return fs::absolute(path).string();
+  return absolute_directory(get("store").value_or(home() + "/.flor"));
+}
+
+std::optional<std::string> Settings::local() const {
+  const auto path = get("local");
+  if (!path) return std::nullopt;
+  return absolute_directory(*path);
 }
 
 std::string node_name() {

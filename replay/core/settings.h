@@ -22,6 +22,8 @@ class Settings {
 
   // `store`, default ~/.flor (the home directory of the user's account when HOME is unset).
   std::string store() const;
+  // `local`: the directory of the local tier, absolute. Nothing: checkpoints go straight to the store.
+  std::optional<std::string> local() const;
 
  private:
   std::map<std::string, std::string> files_;

@@ -5,12 +5,15 @@
 namespace flor::core {
 namespace {
 
-// For each file that the timeline names, its last word on it: the row of a checkpoint, or of its removal.
+// For each file that the timeline names, its last word on it: the row of a checkpoint, of its removal, or of
+// a doubt.
 std::unordered_map<std::string, const Json*> last_words(const std::vector<Json>& timeline) {
   std::unordered_map<std::string, const Json*> last;
   for (const auto& row : timeline) {
     const auto kind = field<std::string>(row, "kind", "");
     if (kind == "checkpoint" || kind == "removed") last[field<std::string>(row, "file", "")] = &row;
+    if (kind != "doubt") continue;
+    for (const auto& file : field<std::vector<std::string>>(row, "files", {})) last[file] = &row;
   }
   return last;
 }

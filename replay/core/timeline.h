@@ -9,8 +9,8 @@
 
 namespace flor::core {
 
-// The rows of the checkpoints, in order, without those that `removed` rows behind them took back. A
-// checkpoint that was written again counts once, as last written.
+// The rows of the checkpoints, in order, without those that rows behind them took back (`removed`) or found
+// wrong (`doubt`). A checkpoint that was written again counts once, as last written.
 std::vector<Json> kept_checkpoints(const std::vector<Json>& timeline);
 
 // The files that were removed on purpose and not written again since, relative to the run directory. Some

@@ -10,9 +10,6 @@ namespace flor::core {
 // Seconds, above 0: "90", "1.5h", "30d" (suffixes s, m, h, d).
 std::optional<double> duration_from(const std::string& text);
 
-// Bytes, above 0: "1048576", "512M", "1.5G" (suffixes K, M, G, T: powers of 1024).
-std::optional<std::uint64_t> size_from(const std::string& text);
-
 // How many checkpoints of each kind are kept: a number from 1; "all" is 0.
 std::optional<int64_t> keep_from(const std::string& text);
 

@@ -9,6 +9,7 @@ namespace {
 
 constexpr const char* undefined_suffix = "@undefined";
 constexpr const char* kind_suffix = "@kind";
+constexpr const char* trained_kind = " trained";  // behind the kind: gradients are computed for it
 
 // What dtype and shape do not tell of a plain tensor: "" for real numbers on the CPU, else "complex",
 // "cuda:0" or both.
@@ -16,6 +17,11 @@ std::string kind_of(const at::Tensor& tensor) {
   std::string kind = tensor.device().is_cpu() ? "" : tensor.device().str();
   if (tensor.is_complex()) kind += kind.empty() ? "complex" : " complex";
   return kind;
+}
+
+// Is it a leaf that gradients are computed for?
+bool is_trained(const at::Tensor& tensor) {
+  return tensor.is_leaf() && tensor.requires_grad();
 }
 
 at::Tensor of_kind(at::Tensor tensor, std::string kind) {
@@ -36,26 +42,22 @@ std::vector<int64_t> shape_of(const at::Tensor& tensor) {
   return tensor.sizes().vec();
 }
 
-core::Buffer buffer_of(const std::string& name, const at::Tensor& live) {
-  if (live.layout() != at::kStrided || live.is_quantized()) {
-    throw core::Error("tensor " + name + " is sparse or quantized, which cannot be checkpointed");
-  }
-  const at::Tensor tensor = storable(live.detach());
-  core::Buffer buffer;
-  buffer.name = name;
-  buffer.dtype = dtype_name(tensor.scalar_type());
-  buffer.shape = shape_of(tensor);
-  buffer.bytes = tensor.nbytes();
-  if (tensor.device().is_cpu() && tensor.is_contiguous() && !live.is_complex()) {
-    buffer.data = tensor.data_ptr();
-    buffer.keep = std::make_shared<at::Tensor>(tensor);  // a hook's may be a local of its
-  } else {
-    buffer.copy = [tensor](void* destination) {
-      const at::NoGradGuard no_grad;
-      at::from_blob(destination, tensor.sizes(), tensor.options().device(at::kCPU)).copy_(tensor);
-    };
-  }
-  return buffer;
+// Which memory the tensor has, and its version counter, which moves with every write by an operator. A tensor
+// that is trained has no mark: LibTorch's own optimizers write some of them through `.data`, which moves
+// none.
+std::optional<core::Mark> mark_of(const at::Tensor& tensor) {
+  if (tensor.requires_grad() || tensor.is_inference() || !tensor.has_storage()) return std::nullopt;
+  using Object = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+  using Memory = decltype(tensor.storage().getWeakStorageImpl());
+  core::Mark mark;
+  mark.memory = {reinterpret_cast<std::uint64_t>(tensor.unsafeGetTensorImpl()),
+                 reinterpret_cast<std::uint64_t>(tensor.storage().unsafeGetStorageImpl()),
+                 reinterpret_cast<std::uint64_t>(tensor.data_ptr()), tensor.nbytes()};
+  mark.version = tensor._version();
+  // Weak references keep the two objects' addresses, and none of the memory.
+  mark.anchor = std::make_shared<std::pair<Object, Memory>>(Object(tensor.getIntrusivePtr()),
+                                                            tensor.storage().getWeakStorageImpl());
+  return mark;
 }
 
 at::Tensor view_of(const core::LoadedTensor& loaded) {
@@ -113,6 +115,30 @@ at::ScalarType scalar_type(const std::string& dtype) {
 
 // --- saving ---
 
+core::Buffer buffer_of(const std::string& name, const at::Tensor& live) {
+  if (live.layout() != at::kStrided || live.is_quantized()) {
+    throw core::Error("tensor " + name + " is sparse or quantized, which cannot be checkpointed");
+  }
+  const at::Tensor tensor = storable(live.detach());
+  core::Buffer buffer;
+  buffer.name = name;
+  buffer.dtype = dtype_name(tensor.scalar_type());
+  buffer.shape = shape_of(tensor);
+  buffer.bytes = tensor.nbytes();
+  buffer.device = !tensor.device().is_cpu();
+  buffer.mark = mark_of(live);
+  if (tensor.device().is_cpu() && tensor.is_contiguous() && !live.is_complex()) {
+    buffer.data = tensor.data_ptr();
+    buffer.keep = std::make_shared<at::Tensor>(tensor);  // a hook's may be a local of its
+  } else {
+    buffer.copy = [tensor](void* destination) {
+      const at::NoGradGuard no_grad;
+      at::from_blob(destination, tensor.sizes(), tensor.options().device(at::kCPU)).copy_(tensor);
+    };
+  }
+  return buffer;
+}
+
 void SavingArchive::add(core::Buffer buffer) {
   buffers_.push_back(std::move(buffer));
 }
@@ -120,7 +146,7 @@ void SavingArchive::add(core::Buffer buffer) {
 void SavingArchive::tensor(const std::string& name, at::Tensor& value, const at::Tensor&) {
   if (value.defined()) {
     add(buffer_of(name, value));
-    std::string kind = kind_of(value);
+    std::string kind = kind_of(value) + (is_trained(value) ? trained_kind : "");
     if (!kind.empty()) text(name + kind_suffix, kind);
   } else {
     add(core::Buffer::of_bytes(name + undefined_suffix, "U8", {0}, nullptr, 0));
@@ -128,7 +154,8 @@ void SavingArchive::tensor(const std::string& name, at::Tensor& value, const at:
 }
 
 void SavingArchive::fixed_tensor(const std::string& name, at::Tensor& value) {
-  tensor(name, value, value);
+  add(value.defined() ? buffer_of(name, value)
+                      : core::Buffer::of_bytes(name + undefined_suffix, "U8", {0}, nullptr, 0));
 }
 
 void SavingArchive::number(const std::string& name, const char* dtype, void* bytes, std::size_t size) {
@@ -184,17 +211,20 @@ void RestoringArchive::tensor(const std::string& name, at::Tensor& value, const 
   if (loaded == nullptr) return complain(name + " is not in the record");
   const core::LoadedTensor* said = find(name + kind_suffix);
   if (!writing_) return;
-  const std::string kind =
+  std::string kind =
       said == nullptr ? "" : std::string(reinterpret_cast<const char*>(said->data), said->bytes);
+  const auto trained = kind.find(trained_kind);
+  if (trained != std::string::npos) kind.erase(trained);
   if (value.defined() && same_layout(value, *loaded) && kind_of(value) == kind && is_free(value, *loaded)) {
-    return write_in_place(value, *loaded);
+    if (loaded->data != nullptr) write_in_place(value, *loaded);
+  } else {
+    const at::NoGradGuard no_grad;
+    const at::Tensor fresh = of_kind(view_of(*loaded).clone(), kind);
+    // An optimizer's state lies where its parameter lies here.
+    value = like.defined() && &like != &value ? fresh.to(like.device()) : fresh;
   }
-  const at::NoGradGuard no_grad;
-  const bool requires_grad = value.defined() && value.requires_grad();
-  at::Tensor fresh = of_kind(view_of(*loaded).clone(), kind);
-  // An optimizer's state lies where its parameter lies here.
-  value = like.defined() && &like != &value ? fresh.to(like.device()) : fresh;
-  if (requires_grad) value.set_requires_grad(true);
+  if (value.is_leaf() && value.requires_grad() != (trained != std::string::npos))
+    value.set_requires_grad(trained != std::string::npos);
 }
 
 // Nothing else was written to the tensor's memory, or the same: two that share memory here, but did not when
@@ -202,8 +232,10 @@ void RestoringArchive::tensor(const std::string& name, at::Tensor& value, const 
 bool RestoringArchive::is_free(const at::Tensor& value, const core::LoadedTensor& loaded) {
   if (value.nbytes() == 0) return true;
   const auto [at, fresh] = written_.emplace(std::make_pair(value.data_ptr(), value.nbytes()), &loaded);
-  return fresh ||
-         (at->second->bytes == loaded.bytes && std::memcmp(at->second->data, loaded.data, loaded.bytes) == 0);
+  if (fresh || loaded.data == nullptr) return true;  // nothing is written where the bytes are there already
+  const core::LoadedTensor& earlier = *at->second;
+  return earlier.data != nullptr && earlier.bytes == loaded.bytes &&
+         std::memcmp(earlier.data, loaded.data, loaded.bytes) == 0;
 }
 
 void RestoringArchive::fixed_tensor(const std::string& name, at::Tensor& value) {
@@ -218,7 +250,7 @@ void RestoringArchive::fixed_tensor(const std::string& name, at::Tensor& value) 
                     " in the record, " + dtype_name(storable(value).scalar_type()) + " " +
                     core::shape_text(shape_of(storable(value))) + " in the program");
   }
-  if (writing_) write_in_place(value, *loaded);
+  if (writing_ && loaded->data != nullptr) write_in_place(value, *loaded);
 }
 
 void RestoringArchive::number(const std::string& name, const char* dtype, void* bytes, std::size_t size) {

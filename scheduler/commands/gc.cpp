@@ -30,7 +30,7 @@ struct Flags {
 struct Thinned {
   core::RunDir run;
   gc::Inventory inventory;
-  core::Removal removal;
+  core::Thinning removal;
   std::uint64_t bytes = 0;
   std::size_t files() const { return removal.files.size() + removal.orphans.size(); }
 };
@@ -60,9 +60,9 @@ gc::Criteria criteria_of(const Flags& flags) {
                              flags.older_than + "'");
   }
   if (!flags.max_size.empty()) {
-    out.max_size = core::size_from(flags.max_size);
+    out.max_size = core::parse_bytes(flags.max_size);
     if (!out.max_size)
-      throw core::UsageError("--max-size takes bytes, or a number with K, M, G or T such as 100G, not '" +
+      throw core::UsageError("--max-size takes bytes, or a number with k, M, G or T such as 100G, not '" +
                              flags.max_size + "'");
   }
   out.statuses.insert(flags.statuses.begin(), flags.statuses.end());
@@ -260,7 +260,7 @@ void add_gc(CLI::App& app, Outcome& outcome) {
   command->add_option("run", flags->runs, "these runs only: ids, names, or beginnings of ids");
   command->add_option("--older-than", flags->older_than, "runs that ended so long ago: 30d (s, m, h or d)");
   command->add_option("--max-size", flags->max_size,
-                      "the oldest runs, until all together are no larger: 100G (K, M, G or T)");
+                      "the oldest runs, until all together are no larger: 100G (k, M, G or T)");
   command->add_option("--status", flags->statuses, "runs of these statuses: damaged,killed,failed,…")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -11,6 +11,7 @@
 #include "core/manifest.h"
 #include "plan/history.h"
 #include "plan/units.h"
+#include "results/local_tier.h"
 #include "results/policy_text.h"
 #include "results/summary.h"
 #include "results/table.h"
@@ -36,6 +37,7 @@ struct Shown {
   std::vector<core::Unit> units;
   std::vector<results::ReplaySummary> replays;
   results::CheckpointFiles checkpoints;
+  results::LocalTier local;
   std::vector<std::string> suggestions;
 };
 
@@ -53,6 +55,7 @@ Shown read_run(const core::RunDir& run) {
   }
   out.units = plan::units_of(out.manifest, out.timeline, plan::restore_costs(out.timeline, restores));
   out.checkpoints = results::checkpoint_files(run);
+  out.local = results::local_tier_of(run, out.manifest, out.timeline);
   out.suggestions = results::suggestions(out.manifest, out.blocks);
   return out;
 }
@@ -62,6 +65,7 @@ Json json_of(const Shown& shown, bool policy) {
   out["status"] = shown.status;
   out["progress"] = results::progress_of(shown.manifest);
   out["checkpoints"] = {{"count", shown.checkpoints.files.size()}, {"bytes", shown.checkpoints.bytes}};
+  if (!shown.local.path.empty()) out["local_tier"] = results::to_json(shown.local);
   out["blocks"] = Json::array();
   for (const auto& block : shown.blocks) out["blocks"].push_back(results::to_json(block));
   out["units"] = shown.units.size();
@@ -120,6 +124,7 @@ std::string head_text(const Shown& shown) {
   add_line(out, "checkpoints",
            std::to_string(shown.checkpoints.files.size()) + " (" + core::bytes_text(shown.checkpoints.bytes) +
                ")");
+  add_line(out, "local tier", results::local_tier_text(shown.local));
   const std::string how = manifest.complete() ? ", entered by restoring their checkpoint"
                                               : ", entered by pseudoresume (checkpoints are partial)";
   add_line(out, "units", std::to_string(shown.units.size()) + (shown.units.empty() ? "" : how));

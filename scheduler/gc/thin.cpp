@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include "core/checkpoint.h"
 #include "core/error.h"
 #include "core/json_lines.h"
-#include "core/read_header.h"
 #include "core/timeline.h"
+#include "results/local_tier.h"
 #include "results/summary.h"
 
 namespace flor::gc {
@@ -15,13 +16,16 @@ using core::field;
 
 Inventory inventory_of(const core::RunDir& run) {
   const auto timeline = core::read_json_lines(run.timeline()).rows;
-  const auto removed = core::removed_checkpoints(timeline);
+  const results::LocalTier tier = results::local_tier_of(run, core::read_manifest(run), timeline);
+  if (!tier.waiting.empty()) throw core::Error("run " + run.id() + ": " + results::local_tier_text(tier));
+  std::set<std::string> kept;
+  for (const auto& row : core::kept_checkpoints(timeline)) kept.insert(field<std::string>(row, "file", ""));
   const auto present = results::checkpoint_files(run).files;
   std::set<std::string> unknown(present.begin(), present.end());
   Inventory out;
   std::set<std::string> referred;
   const auto refers_to = [&](const std::string& file) {
-    auto files = core::referred_files(core::read_header(run, file), file);
+    auto files = core::referred_files(core::Checkpoint::header_of(run, file), file);
     referred.insert(files.begin(), files.end());
     return files;
   };
@@ -31,7 +35,7 @@ Inventory inventory_of(const core::RunDir& run) {
     const auto file = field<std::string>(*row, "file", "");
     if (unknown.erase(file) == 0) continue;
     out.stored.push_back({field<std::string>(*row, "block", ""), field<std::string>(*row, "at", ""), file,
-                          refers_to(file), removed.count(file) != 0});
+                          refers_to(file), kept.count(file) == 0});
   }
   std::reverse(out.stored.begin(), out.stored.end());
   for (const auto& one : out.stored) {
@@ -43,7 +47,7 @@ Inventory inventory_of(const core::RunDir& run) {
   return out;
 }
 
-void thin(const core::RunDir& run, const Inventory& inventory, const core::Removal& removal) {
+void thin(const core::RunDir& run, const Inventory& inventory, const core::Thinning& removal) {
   const auto contains = [](const std::vector<std::string>& files, const std::string& file) {
     return std::find(files.begin(), files.end(), file) != files.end();
   };

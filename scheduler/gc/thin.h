@@ -13,16 +13,17 @@ namespace flor::gc {
 // The checkpoints of a run as they lie there, oldest first, and what they refer to.
 struct Inventory {
   std::vector<core::StoredCheckpoint> stored;
-  // Files that no checkpoint refers to and that the timeline does not name, or names as taken back: the
-  // recording was killed before it could say that they are durable, or before it could remove them.
+  // Files that no checkpoint refers to and that the timeline does not name, or names as taken back or as
+  // wrong: the recording was killed before it could say that they are durable, or before it removed them.
   std::vector<std::string> useless;
 };
 
-// Throws core::Error when timeline or a header is damaged: then nobody can tell what refers to what.
+// Throws core::Error when timeline or a header is damaged, or checkpoints have not come to the store yet:
+// then nobody can tell what refers to what.
 Inventory inventory_of(const core::RunDir& run);
 
 // Takes the checkpoints back in the timeline, durably, and then removes the files. Throws std::system_error
 // that names the path.
-void thin(const core::RunDir& run, const Inventory& inventory, const core::Removal& removal);
+void thin(const core::RunDir& run, const Inventory& inventory, const core::Thinning& removal);
 
 }  // namespace flor::gc

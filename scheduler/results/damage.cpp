@@ -9,6 +9,7 @@
 #include "core/json_lines.h"
 #include "core/manifest.h"
 #include "core/timeline.h"
+#include "results/local_tier.h"
 #include "results/results.h"
 #include "results/summary.h"
 
@@ -56,6 +57,7 @@ class Checker {
   void check_manifest() {
     try {
       const core::Manifest manifest = core::read_manifest(run_);
+      manifest_ = manifest;
       finished_ = manifest.status == "completed" || manifest.status == "failed";
       for (const auto& source : manifest.sources) check_source(source);
       if (manifest.status == "damaged") {
@@ -111,11 +113,15 @@ class Checker {
     const auto removed = core::removed_checkpoints(timeline_);
     for (const auto& file : removed) files.erase(file);
     report_.removed = static_cast<int64_t>(removed.size());
+    const LocalTier tier = local_tier_of(run_, manifest_, timeline_);
+    if (!tier.waiting.empty()) report_.notes.push_back(local_tier_text(tier));
     std::set<std::string> said;  // a damaged file is found again by each that refers to it
     for (const auto& file : files) {
+      if (tier.waiting.count(file) != 0) continue;
       ++report_.checkpoints;
       for (const auto& line : core::Checkpoint::verify(run_, file)) {
-        if (said.insert(line).second) add_checkpoint_damage(line, file);
+        const bool waits = tier.waiting.count(line.substr(0, line.find(": "))) != 0;
+        if (!waits && said.insert(line).second) add_checkpoint_damage(line, file);
       }
     }
   }
@@ -131,6 +137,7 @@ class Checker {
 
   const core::RunDir& run_;
   CheckReport report_;
+  core::Manifest manifest_;
   std::vector<Json> timeline_;
   bool finished_ = false;  // the recording came to its end
 };

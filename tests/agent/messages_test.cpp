@@ -25,6 +25,8 @@ TEST(Messages, GoodOnesAreRead) {
   const auto record = std::get<agent::HelloRecord>(parse_request(
       R"({"op":"hello","protocol":1,"mode":"record","run":"r","run_dir":"/s/r/","redis":"","pid":7})"));
   EXPECT_EQ(record.run_dir, "/s/r");
+  EXPECT_EQ(record.local, "");
+  EXPECT_TRUE(std::holds_alternative<agent::SpoolRequest>(parse_request(R"({"op":"spool"})")));
   EXPECT_EQ(std::get<agent::ClaimRequest>(parse_request(R"({"op":"claim","from":-1})")).from, -1);
   EXPECT_EQ(
       std::get<agent::ProgressRequest>(parse_request(R"({"op":"progress","segment":"3","unit":10})")).unit,
@@ -63,6 +65,8 @@ TEST(Messages, BadOnesAreRefusedByTheirField) {
       {R"({"op":"hello","protocol":1,"mode":"replay","run_dir":"/s","replay":"r","worker":"w","segment":"1","fence":"1.x"})",
        "fence"},
       {R"({"op":"hello","protocol":1,"mode":"record","run":"a/b","run_dir":"/s"})", "run"},
+      {R"({"op":"hello","protocol":1,"mode":"record","run":"r","run_dir":"/s","local":"l/r"})", "local"},
+      {R"({"op":"hello","protocol":1,"mode":"record","run":"r","run_dir":"/s","local":"/l/../r"})", "local"},
       {R"({"op":"claim"})", "from"},
       {R"({"op":"claim","from":-2})", "from"},
       {R"({"op":"claim","from":1.5})", "from"},
@@ -120,6 +124,7 @@ TEST(Messages, TheAgentAnswersNonsenseAndHangsUp) {
                                 "\n")
                 .find("hello"),
             std::string::npos);
+  EXPECT_NE(raw(agent.socket(), "{\"op\":\"spool\"}\n").find("hello"), std::string::npos);
   EXPECT_NE(raw(agent.socket(), std::string(64 * 1024, 'x')).find("64 KiB"), std::string::npos);
   EXPECT_NE(raw(agent.socket(), std::string(64 * 1024, 'x') + "\n").find("64 KiB"), std::string::npos);
   raw(agent.socket(), std::string(4 << 20, 'x'));  // it need not read it all

@@ -76,5 +76,7 @@ class Worker {
 
 // Serves as a Worker's process when the arguments say so.
 int worker_main(int argc, char** argv);
+// Serves as the process of a recording with a local tier (spooler_test.cpp).
+int recorder_main(int argc, char** argv);
 
 }  // namespace flor::test

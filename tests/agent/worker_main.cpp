@@ -84,10 +84,12 @@ int worker_main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   // Nothing of the user's own set-up reaches the tests.
-  for (const char* name : {"FLOR_REDIS", "FLOR_STORE", "FLOR_AGENT_SOCKET", "FLOR_BIN", "SLURMD_NODENAME"})
+  for (const char* name : {"FLOR_REDIS", "FLOR_STORE", "FLOR_LOCAL", "FLOR_SPOOL_RATE", "FLOR_AGENT_SOCKET",
+                           "FLOR_BIN", "SLURMD_NODENAME"})
     ::unsetenv(name);
   ::setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
   if (argc > 1 && std::string(argv[1]) == "worker") return flor::test::worker_main(argc, argv);
+  if (argc > 1 && std::string(argv[1]) == "recorder") return flor::test::recorder_main(argc, argv);
   ::signal(SIGPIPE, SIG_IGN);
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

@@ -8,10 +8,9 @@
 #include "core/checkpoint.h"
 #include "core/checkpointer.h"
 #include "core/json_lines.h"
-#include "core/read_header.h"
 #include "core/record_index.h"
 #include "core/timeline.h"
-#include "temporary.h"
+#include "materialize/recording.h"
 
 namespace flor::core {
 namespace {
@@ -81,7 +80,7 @@ TEST(Removable, KeepsTheNewestOfEachKindAndWhatTheyReferTo) {
   for (const auto& row : table) {
     std::vector<StoredCheckpoint> all;
     for (const auto& text : row.stored) all.push_back(stored(text));
-    const Removal removal = removable(all, row.keep);
+    const Thinning removal = removable(all, row.keep);
     EXPECT_EQ(removal.files, row.files) << row.what;
     EXPECT_EQ(removal.retired, row.retired) << row.what;
     EXPECT_EQ(removal.orphans, row.orphans) << row.what;
@@ -154,12 +153,17 @@ TEST(RetentionTest, ARetiredFileGoesWithTheLastThatRefersToIt) {
   EXPECT_EQ(world.done, (Files{"forget t/2", "forget t/1", "note t/2", "remove t/2", "remove t/1"}));
 }
 
-TEST(Timeline, ACheckpointThatWasWrittenAgainIsKept) {
+TEST(Timeline, KeepsWhatWasWrittenAgainAndDropsWhatWasFoundWrong) {
   const auto checkpoint = [](const std::string& file) {
     return Json{{"kind", "checkpoint"}, {"at", file}, {"file", file}};
   };
-  const std::vector<Json> rows{checkpoint("a"), checkpoint("b"), removed_row("a", "a", false),
-                               removed_row("b", "b", true), checkpoint("a")};
+  const std::vector<Json> rows{checkpoint("a"),
+                               checkpoint("b"),
+                               removed_row("a", "a", false),
+                               removed_row("b", "b", true),
+                               checkpoint("a"),
+                               checkpoint("c"),
+                               Json{{"kind", "doubt"}, {"tensor", "0"}, {"files", {"c"}}}};
   const auto kept = kept_checkpoints(rows);
   ASSERT_EQ(kept.size(), 1U);
   EXPECT_EQ(kept[0]["file"], "a");
@@ -184,15 +188,11 @@ class Recording : public testing::Test {
     checkpointer_ = std::make_unique<Checkpointer>(run_, manifest_, *journal_, fail);
   }
 
-  void epoch(int64_t value, const std::vector<std::vector<float>>& tensors) {
+  void epoch(int64_t value, const std::vector<const test::Tensor*>& tensors) {
     const std::string at = "epoch=" + std::to_string(value);
     const auto save = [&tensors] {
       std::vector<Buffer> buffers;
-      for (const auto& tensor : tensors) {
-        buffers.push_back(Buffer::of_bytes(std::to_string(buffers.size()), "F32",
-                                           {static_cast<int64_t>(tensor.size())}, tensor.data(),
-                                           tensor.size() * sizeof(float)));
-      }
+      for (const auto* tensor : tensors) buffers.push_back(tensor->buffer(std::to_string(buffers.size())));
       return buffers;
     };
     checkpointer_->ends({"train", at + "/train#0", file_of(value)}, 1, false, false, save);
@@ -220,20 +220,21 @@ class Recording : public testing::Test {
   Manifest manifest_;
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Checkpointer> checkpointer_;
-  const std::vector<float> frozen_ = std::vector<float>(1000, 0.25F);
+  test::Tensor frozen_{1000};
+  test::Tensor head_{1000};
+  test::Tensor other_{1000};
 };
-
-std::vector<float> values(float value) {
-  return std::vector<float>(1000, value);
-}
 
 TEST_F(Recording, KeepsTheNewestAndTheHolderOfWhatNeverChanges) {
   begin(2);
-  for (int64_t i = 0; i < 6; ++i) epoch(i, {frozen_, values(static_cast<float>(i))});
+  for (int64_t i = 0; i < 6; ++i) {
+    head_.write(static_cast<float>(i));
+    epoch(i, {&frozen_, &head_});
+  }
   end();
   EXPECT_EQ(present(), (Files{"epoch=0", "epoch=4", "epoch=5"}));
   for (const int64_t i : {0, 4, 5}) EXPECT_EQ(Checkpoint::verify(run_, file_of(i)), Files{}) << i;
-  EXPECT_EQ(referred_files(read_header(run_, file_of(5)), file_of(5)), Files{file_of(0)});
+  EXPECT_EQ(referred_files(Checkpoint::header_of(run_, file_of(5)), file_of(5)), Files{file_of(0)});
 
   const RecordIndex index(run_);
   for (int64_t i = 0; i < 6; ++i) {
@@ -246,18 +247,21 @@ TEST_F(Recording, KeepsTheNewestAndTheHolderOfWhatNeverChanges) {
 
 TEST_F(Recording, KeepsAllByDefault) {
   begin(0);
-  for (int64_t i = 0; i < 3; ++i) epoch(i, {values(static_cast<float>(i))});
+  for (int64_t i = 0; i < 3; ++i) {
+    head_.write(static_cast<float>(i));
+    epoch(i, {&head_});
+  }
   end();
   EXPECT_EQ(present(), (Files{"epoch=0", "epoch=1", "epoch=2"}));
 }
 
-// A tensor that goes back to a value which a removed file held is written anew.
+// A tensor that did not change since a file was written that is no longer there is written anew.
 TEST_F(Recording, RefersToNoFileThatWasRemoved) {
   begin(1);
-  epoch(0, {frozen_, values(0)});
-  epoch(1, {values(7), values(1)});
+  epoch(0, {&frozen_});
+  epoch(1, {&head_});
   EXPECT_EQ(present(), Files{"epoch=1"});
-  epoch(2, {frozen_, values(2)});
+  epoch(2, {&frozen_});
   end();
   EXPECT_EQ(present(), Files{"epoch=2"});
   EXPECT_EQ(Checkpoint::verify(run_, file_of(2)), Files{});
@@ -266,9 +270,9 @@ TEST_F(Recording, RefersToNoFileThatWasRemoved) {
 // The file of epoch 1 holds what epoch 2 refers to, and itself refers to that of epoch 0, which goes.
 TEST_F(Recording, AFileThatIsOnlyHeldIsNoCheckpoint) {
   begin(1);
-  epoch(0, {frozen_, values(0)});
-  epoch(1, {frozen_, values(1)});
-  epoch(2, {values(2), values(1)});
+  epoch(0, {&frozen_});
+  epoch(1, {&frozen_, &head_});
+  epoch(2, {&head_, &other_});
   end();
   EXPECT_EQ(present(), (Files{"epoch=1", "epoch=2"}));
   EXPECT_EQ(Checkpoint::verify(run_, file_of(2)), Files{});
@@ -277,15 +281,18 @@ TEST_F(Recording, AFileThatIsOnlyHeldIsNoCheckpoint) {
   EXPECT_EQ(kept_checkpoints(read_json_lines(run_.timeline()).rows).size(), 1U);
 }
 
-TEST(ReadHeader, NamesADamagedFile) {
-  const test::TemporaryDirectory directory;
-  const RunDir run{directory.path()};
-  for (const std::string& text : {std::string(), std::string("short"), std::string(8, '\xff'),
-                                  std::string("\x10\0\0\0\0\0\0\0", 8) + "{\"half"}) {
-    std::ofstream(run.path / "file", std::ios::binary) << text;
-    EXPECT_THROW(read_header(run, "file"), Damage) << text.size();
-  }
-  EXPECT_THROW(read_header(run, "absent"), Damage);
+TEST_F(Recording, RemovesFromTheLocalTierToo) {
+  manifest_.local = directory_ / "local";
+  fs::create_directories(directory_ / "local");
+  std::ofstream(directory_ / "local/spool.json") << "{}";
+  begin(1);
+  for (int64_t i = 0; i < 3; ++i) epoch(i, {&head_});
+  end();
+  Files local;
+  for (const auto& entry : fs::directory_iterator(directory_ / "local/checkpoints/train"))
+    local.push_back(entry.path().stem());
+  std::sort(local.begin(), local.end());
+  EXPECT_EQ(local, (Files{"epoch=0", "epoch=2"}));  // that of epoch 0 holds the tensor
 }
 
 }  // namespace

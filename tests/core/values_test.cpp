@@ -15,15 +15,6 @@ TEST(Values, Durations) {
     EXPECT_FALSE(duration_from(text)) << text;
 }
 
-TEST(Values, Sizes) {
-  EXPECT_EQ(size_from("1000"), 1000U);
-  EXPECT_EQ(size_from("1K"), 1024U);
-  EXPECT_EQ(size_from("1.5G"), 1610612736U);
-  EXPECT_EQ(size_from("2T"), std::uint64_t{2} << 40);
-  for (const char* text : {"", "0", "0.5", "-1G", "G", "1X", "1GB", "1e30", "nan"})
-    EXPECT_FALSE(size_from(text)) << text;
-}
-
 TEST(Values, Keep) {
   EXPECT_EQ(keep_from("all"), 0);
   EXPECT_EQ(keep_from("3"), 3);

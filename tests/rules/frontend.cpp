@@ -2,8 +2,10 @@
 
 #include <cstring>
 
+#include "core/digest.h"
 #include "core/json.h"
 #include "core/runtime.h"
+#include "logging/observe.h"
 
 namespace rules {
 namespace {
@@ -50,6 +52,15 @@ core::Runtime& runtime() {
   return *instance;
 }
 
+// A vector has no version counter: its content serves as one.
+core::Mark mark_of(const core::Buffer& buffer) {
+  static const auto anchor = std::make_shared<int>(0);
+  const std::string digest = core::digest_of(buffer.data, buffer.bytes);
+  return {{reinterpret_cast<std::uint64_t>(buffer.data), buffer.bytes, 0, 0},
+          std::stoull(digest.substr(0, 16), nullptr, 16),
+          anchor};
+}
+
 class RefState : public core::State {
  public:
   explicit RefState(Refs refs) : refs_(std::move(refs)) {}
@@ -68,6 +79,7 @@ class RefState : public core::State {
       buffer.shape = {static_cast<int64_t>(ref.reals->size())};
       buffer.bytes = 8 * ref.reals->size();
       buffer.data = ref.reals->data();
+      buffer.mark = mark_of(buffer);
       out.push_back(std::move(buffer));
     }
     return out;
@@ -176,6 +188,33 @@ void log_integer(const std::string& name, int64_t value) {
 }
 void log_text(const std::string& name, const std::string& value) {
   runtime().log({name, core::json_text(value)});
+}
+
+namespace {
+
+void observe(const std::string& name, const std::vector<double>& values, flor::logging::Observation what) {
+  const auto place = runtime().row_place();
+  if (!place) return;
+  core::Buffer live;
+  live.dtype = "F64";
+  live.shape = {1, static_cast<int64_t>(values.size())};
+  live.bytes = 8 * values.size();
+  live.data = values.data();
+  runtime().log({name, "", false,
+                 flor::logging::observe(flor::logging::process_background(), live, what,
+                                        {place->files, name, place->stem}, [] { runtime().value_came(); })});
+}
+
+}  // namespace
+
+void log_histogram(const std::string& name, const std::vector<double>& values) {
+  observe(name, values, {flor::logging::Observation::Kind::summary, 8});
+}
+void log_whole(const std::string& name, const std::vector<double>& values) {
+  observe(name, values, {flor::logging::Observation::Kind::whole, 0});
+}
+void log_image(const std::string& name, const std::vector<double>& values) {
+  observe(name, values, {flor::logging::Observation::Kind::image, 0});
 }
 
 bool recording() {

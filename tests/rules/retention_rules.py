@@ -208,7 +208,7 @@ class Garbage(Case):
     def test_wrong_usage(self):
         run = self.record("train")
         for words, text in ((("--older-than", "x"), "--older-than takes a time such as 30d"),
-                            (("--max-size", "0"), "--max-size takes bytes"),
+                            (("--max-size", "1X"), "--max-size takes bytes"),
                             (("--keep", "0", run.id), "--keep takes all or a number of checkpoints from 1"),
                             (("--keep", "2"), "--keep thins the runs that are named"),
                             (("--keep", "2", "--older-than", "1d", run.id), "give one or the other"),

@@ -141,6 +141,72 @@ TEST(Rule02InPlace, ComplexTensorsComeBackComplexIntoUndefinedOnes) {
   EXPECT_TRUE(at::equal(undefined, complex));
 }
 
+TEST(Rule02InPlace, ATrainedTensorComesBackTrainedIntoAnUndefinedOne) {
+  at::Tensor weight = torch::ones({3}, torch::requires_grad());
+  const auto record = Record::of(weight);
+  at::Tensor undefined;
+  EXPECT_EQ(record.restore_into(undefined), std::nullopt);
+  EXPECT_TRUE(undefined.requires_grad());
+  EXPECT_EQ(Record::of(undefined).digest(), record.digest());
+  weight.set_requires_grad(false);  // unfreezing and freezing are state
+  EXPECT_NE(Record::of(weight).digest(), record.digest());
+  const at::TensorImpl* before = weight.unsafeGetTensorImpl();
+  EXPECT_EQ(record.restore_into(weight), std::nullopt);
+  EXPECT_TRUE(weight.requires_grad());
+  EXPECT_EQ(weight.unsafeGetTensorImpl(), before);
+}
+
+TEST(Rule03Modules, ComplexBuffersAreRestored) {
+  struct Wave : torch::nn::Module {
+    Wave() { phase = register_buffer("phase", at::zeros({2}, at::kComplexFloat)); }
+    at::Tensor phase;
+  };
+  const auto wave = std::make_shared<Wave>();
+  std::shared_ptr<Wave> object = wave;
+  wave->phase.fill_(c10::complex<float>(1, 2));
+  const auto record = Record::of(object);
+  wave->phase.zero_();
+  EXPECT_EQ(record.restore_into(object), std::nullopt);
+  EXPECT_EQ(Record::of(object).digest(), record.digest());
+}
+
+// Marks: the version counter moves with operators; what an optimizer may write past it has none.
+TEST(Marks, MoveWithEveryOperatorAndTellMemoryApart) {
+  at::Tensor tensor = at::zeros({100});
+  const auto mark_of = [](at::Tensor& value) {
+    detail::TorchState state(std::make_unique<ObjectsOf<at::Tensor>>(value));
+    return state.save().front().mark;
+  };
+  const auto first = mark_of(tensor);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(mark_of(tensor)->version, first->version);
+  tensor.add_(1);
+  EXPECT_NE(mark_of(tensor)->version, first->version);
+  EXPECT_EQ(mark_of(tensor)->memory, first->memory);
+  at::Tensor view = tensor.view({10, 10});
+  const auto version = mark_of(tensor)->version;
+  view.add_(1);
+  EXPECT_NE(mark_of(tensor)->version, version);
+  at::Tensor other = tensor.data();  // a counter of its own over the same memory
+  EXPECT_NE(mark_of(other)->memory, first->memory);
+  at::Tensor trained = torch::zeros({100}, torch::requires_grad());
+  EXPECT_FALSE(mark_of(trained));
+}
+
+// What is kept of a tensor that is gone is no more than its identity.
+TEST(Marks, KeepNoMemory) {
+  std::optional<core::Mark> mark;
+  c10::weak_intrusive_ptr<c10::StorageImpl> storage(c10::intrusive_ptr<c10::StorageImpl>{});
+  {
+    at::Tensor tensor = at::zeros({1000});
+    storage = tensor.storage().getWeakStorageImpl();
+    detail::TorchState state(std::make_unique<ObjectsOf<at::Tensor>>(tensor));
+    mark = state.save().front().mark;
+  }
+  ASSERT_TRUE(mark);
+  EXPECT_TRUE(storage.expired());
+}
+
 TEST(Rule02InPlace, NonContiguousMemoryIsWrittenWhereItLies) {
   at::Tensor base = at::arange(6, at::kFloat).view({2, 3});
   at::Tensor transposed = base.t();

@@ -1,0 +1,112 @@
+"""Draws what the benchmarks measured, as SVG.
+
+    bench/figures.py RESULTS OUTPUT
+
+RESULTS holds the JSON files that the benchmarks wrote (`bench/README.md` names them); a figure whose file is missing is
+left out and said. Needs python3-matplotlib.
+"""
+import json
+import pathlib
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+plt.rcParams.update({"svg.hashsalt": "flor", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
+OURS, OTHERS, REST = "#1f6f8b", "#b0b7bd", "#e08e45"
+# Published figures of others, in per cent: Garcia et al. 2021 (Flor), Mohan et al. 2021 (CheckFreq), Strati et al. 2025
+# (PCcheck, at every tenth iteration).
+PUBLISHED = {"Flor (paper, average)": 1.74, "CheckFreq": 3.5, "PCcheck": 3.0}
+
+
+def whiskers(rows, key):
+    middle = [row[key]["median"] for row in rows]
+    low = [row[key]["median"] - row[key]["q1"] for row in rows]
+    high = [row[key]["q3"] - row[key]["median"] for row in rows]
+    return middle, [low, high]
+
+
+def materialize(rows, axes):
+    """The thesis's figure 5.3: what the training thread loses by one checkpoint of a large state."""
+    names = [row["way"] for row in rows]
+    stall, stall_spread = whiskers(rows, "stall")
+    rest, rest_spread = whiskers(rows, "rest")
+    rest = [max(value, 0) for value in rest]
+    axes.barh(names, stall, xerr=stall_spread, color=OURS, label="stall", error_kw={"lw": 0.8})
+    axes.barh(names, rest, left=stall, xerr=rest_spread, color=REST, label="later: page faults, interference",
+              error_kw={"lw": 0.8})
+    axes.invert_yaxis()
+    axes.set_xlabel("seconds that training loses by one checkpoint")
+    axes.legend(frameon=False)
+
+
+def batches(rows, axes):
+    """The thesis's figure 5.4: total time against the size of the batch."""
+    middle, spread = whiskers(rows, "total")
+    axes.errorbar([row["batch"] for row in rows], middle, yerr=spread, color=OURS, marker="o", lw=1)
+    axes.set_xscale("log")
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("checkpoints in a batch")
+    axes.set_ylabel("seconds for all")
+
+
+def overhead(rows, axes):
+    """The paper's figure 5: training time with recording, against the time without."""
+    names, values, spread = list(PUBLISHED), list(PUBLISHED.values()), [[0] * len(PUBLISHED), [0] * len(PUBLISHED)]
+    colours = [OTHERS] * len(PUBLISHED)
+    for row in rows:
+        names.append(f"{row['label']} (ε = {row['epsilon']})")
+        mean = 100 * (row["mean"] - 1)
+        values.append(mean)
+        spread[0].append(mean - 100 * (row["interval_95"][0] - 1))
+        spread[1].append(100 * (row["interval_95"][1] - 1) - mean)
+        colours.append(OURS)
+    axes.barh(names, values, xerr=spread, color=colours, error_kw={"lw": 0.8})
+    axes.axvline(0, color="black", lw=0.6)
+    axes.invert_yaxis()
+    axes.set_xlabel("overhead in per cent (95 % interval of the mean)")
+
+
+def adaptivity(rows, axes):
+    """The paper's figure 6: overhead with the policy, and with a checkpoint at every execution."""
+    names = sorted({row["label"] for row in rows})
+    for shift, kind, colour in ((-0.2, "adaptive", OURS), (0.2, "every execution", OTHERS)):
+        found = {row["label"]: 100 * (row["mean"] - 1) for row in rows if row["kind"] == kind}
+        axes.barh([i + shift for i in range(len(names))], [found.get(name, 0) for name in names], height=0.4,
+                  color=colour, label=kind)
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.set_xlabel("overhead in per cent")
+    axes.legend(frameon=False)
+
+
+def conservative(rows, axes):
+    """The paper's figure 1: conservative logging, synchronous and in the background, against optimistic."""
+    names = [row["label"] for row in rows] + ["paper: synchronous", "paper: background"]
+    values = [100 * (row["mean"] - 1) for row in rows] + [180, 26]
+    axes.barh(names, values, color=[OURS] * len(rows) + [OTHERS] * 2)
+    axes.invert_yaxis()
+    axes.set_xlabel("overhead in per cent")
+
+
+FIGURES = [materialize, batches, overhead, adaptivity, conservative]
+
+
+def main():
+    results, output = map(pathlib.Path, sys.argv[1:])
+    output.mkdir(parents=True, exist_ok=True)
+    for draw in FIGURES:
+        source = results / f"{draw.__name__}.json"
+        if not source.exists():
+            print(f"{source} is missing: no {draw.__name__}.svg")
+            continue
+        figure, axes = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
+        draw(json.loads(source.read_text()), axes)
+        figure.savefig(output / f"{draw.__name__}.svg", metadata={"Date": None})
+        plt.close(figure)
+
+
+if __name__ == "__main__":
+    main()

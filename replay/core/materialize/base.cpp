@@ -1,0 +1,84 @@
+#include "core/materialize/base.h"
+
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/durable.h"
+#include "core/retention.h"
+
+namespace flor::core {
+namespace {
+
+double read_clock(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+bool is_staged(const Entry& entry, bool all) {
+  return entry.own() && (all || entry.bytes == nullptr);
+}
+
+}  // namespace
+
+int PlainOutput::write(const void* bytes, std::size_t size, off_t offset) noexcept {
+  return step::write(fd_, bytes, size, offset);
+}
+
+Stopwatch::Stopwatch()
+    : elapsed_(read_clock(CLOCK_MONOTONIC)), processor_(read_clock(CLOCK_THREAD_CPUTIME_ID)) {}
+double Stopwatch::elapsed() const {
+  return read_clock(CLOCK_MONOTONIC) - elapsed_;
+}
+double Stopwatch::processor() const {
+  return read_clock(CLOCK_THREAD_CPUTIME_ID) - processor_;
+}
+
+void lower_priority() {
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), 10);
+}
+
+std::vector<Entry> MaterializerBase::sift(const std::vector<Buffer>& live, const std::string& file) {
+  return entries_of(live, unchanged_.sift(live, file), file);
+}
+
+std::size_t MaterializerBase::to_stage(const std::vector<Entry>& entries, Copy which) {
+  std::size_t bytes = 0;
+  for (const auto& entry : entries) bytes += is_staged(entry, which == Copy::all) ? entry.size : 0;
+  return bytes;
+}
+
+void MaterializerBase::stage(std::vector<Entry>& entries, const std::vector<Buffer>& live, Copy which,
+                             unsigned char* memory) {
+  for (auto& entry : entries) {
+    if (!is_staged(entry, which == Copy::all)) continue;
+    live[entry.live].copy_to(memory);
+    entry.bytes = memory;
+    memory += entry.size;
+  }
+}
+
+void MaterializerBase::settle(const MaterializeJob& job, const Image& image, Materialized result) {
+  result.bytes = image.bytes;
+  if (image.refused) tiers_.refused(image.refused.error, text_of(image.refused, image.targets.front()));
+  if (result.error.empty()) {
+    result.tier = image.targets[image.took].tier;
+    if (result.tier == Tier::local) tiers_.accepted();
+  }
+  if (result.error.empty()) {
+    result.state = image.text->state();
+    result.written = image.file_size();
+    result.refers_to = referred_files(image.header, image.file);
+    for (const auto& entry : image.entries) {
+      if (!entry.own() || !entry.mark || entry.size < Unchanged::worth_referring) continue;
+      unchanged_.learn(*entry.mark, {std::string(entry.digest.data(), entry.digest.size()), image.file,
+                                     entry.tensor.name});
+    }
+  }
+  unchanged_.settled(job.file);
+  job.done(result);
+}
+
+}  // namespace flor::core

@@ -1,0 +1,98 @@
+// Which materializer takes the checkpoints of a run.
+#include <algorithm>
+
+#include "core/bytes_text.h"
+#include "core/error.h"
+#include "core/materialize/materializer.h"
+#include "core/materialize/memory.h"
+#include "core/session.h"
+
+namespace flor::core {
+namespace {
+
+bool on_device(const std::vector<Buffer>& live) {
+  return std::any_of(live.begin(), live.end(), [](const Buffer& buffer) { return buffer.device; });
+}
+
+// One materializer that is replaced by another where the state wants it. Says so once.
+class Replaceable : public Materializer {
+ public:
+  Replaceable(std::unique_ptr<Materializer> first, Tiers tiers)
+      : tiers_(std::move(tiers)), chosen_(std::move(first)) {}
+
+  std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override {
+    if (!decided_) decide(live);
+    return chosen_->materialize(std::move(job), live);
+  }
+  bool busy() const override { return chosen_->busy(); }
+  bool full() const override { return chosen_->full(); }
+  void drain() override { chosen_->drain(); }
+  std::size_t to_copy(const std::vector<Buffer>& live) const override { return chosen_->to_copy(live); }
+  std::vector<SilentChange> take_silent_changes() override { return chosen_->take_silent_changes(); }
+  bool forget(const std::string& file) override { return chosen_->forget(file); }
+
+ protected:
+  virtual void decide(const std::vector<Buffer>& live) = 0;
+  void replace(std::unique_ptr<Materializer> other, const std::string& why) {
+    warn(why);
+    chosen_->drain();
+    chosen_ = std::move(other);
+    decided_ = true;
+  }
+  const Tiers tiers_;
+
+ private:
+  std::unique_ptr<Materializer> chosen_;
+  bool decided_ = false;
+};
+
+// A forked process must not touch a device, nor memory that a device's driver owns.
+class UnlessOnDevice : public Replaceable {
+ public:
+  UnlessOnDevice(std::unique_ptr<Materializer> forking, std::string name, const Tiers& tiers)
+      : Replaceable(std::move(forking), tiers), name_(std::move(name)) {}
+
+ private:
+  void decide(const std::vector<Buffer>& live) override {
+    if (!on_device(live)) return;
+    replace(make_thread_materializer(tiers_),
+            "materializer " + name_ +
+                " cannot be used: state lies on a GPU, which a forked process must "
+                "not touch; thread is used");
+  }
+  const std::string name_;
+};
+
+// A thread, whose copy costs a training thread least (bench/README.md, "materialize"); a child, which needs
+// no copy, where there is not the memory for one.
+class Auto : public Replaceable {
+ public:
+  explicit Auto(const Tiers& tiers) : Replaceable(make_thread_materializer(tiers), tiers) {}
+
+ private:
+  void decide(const std::vector<Buffer>& live) override {
+    const std::size_t copy = to_copy(live);
+    if (copy <= largest_) return;
+    largest_ = copy;
+    const std::size_t available = available_memory();
+    if (copy <= available / 2 || on_device(live)) return;
+    replace(make_fork_materializer(tiers_), "a copy of the state takes " + bytes_text(copy) + ", and only " +
+                                                bytes_text(available) +
+                                                " of memory are left: materializer fork is used");
+  }
+  std::size_t largest_ = 0;  // for which there was memory
+};
+
+}  // namespace
+
+std::unique_ptr<Materializer> make_materializer(const std::string& name, const Tiers& tiers) {
+  if (name.empty() || name == "auto") return std::make_unique<Auto>(tiers);
+  if (name == "thread") return make_thread_materializer(tiers);
+  if (name == "inline") return make_inline_materializer(tiers);
+  if (name == "fork") return std::make_unique<UnlessOnDevice>(make_fork_materializer(tiers), name, tiers);
+  if (name == "fork-batch")
+    return std::make_unique<UnlessOnDevice>(make_fork_batch_materializer(tiers), name, tiers);
+  throw UsageError("materializer '" + name + "' is none of inline, thread, fork, fork-batch, auto");
+}
+
+}  // namespace flor::core

@@ -1,0 +1,294 @@
+// `fork` and `fork-batch`: children write the checkpoints, one thread here waits for them.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "core/materialize/base.h"
+#include "core/materialize/child.h"
+#include "core/signals.h"
+
+namespace flor::core {
+namespace {
+
+struct Written {
+  bool done = false;
+  Failure failure, refused;
+  std::size_t took = 0;
+  double elapsed = 0, processor = 0;
+};
+
+struct Task {
+  MaterializeJob job;
+  Image image;
+};
+
+// A pipe whose one byte lets a child commit what it wrote.
+class Gate {
+ public:
+  Gate() {
+    if (::pipe2(ends_, O_CLOEXEC) != 0)
+      throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
+  }
+  ~Gate() {
+    close_entry();
+    refuse();
+  }
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+  int entry() const { return ends_[0]; }
+  void close_entry() {
+    if (ends_[0] >= 0) ::close(std::exchange(ends_[0], -1));
+  }
+  void open(std::size_t times) {
+    const std::string bytes(times, 1);
+    (void)!::write(ends_[1], bytes.data(), bytes.size());  // a child that is gone needs none
+  }
+  void refuse() {
+    if (ends_[1] >= 0) ::close(std::exchange(ends_[1], -1));
+  }
+
+ private:
+  int ends_[2] = {-1, -1};
+};
+
+// What one child does, and what it says of it in shared memory: a Written for each image, then the digests of
+// its entries, 32 bytes each, and of its state.
+struct Batch {
+  std::vector<Task> tasks;
+  Gate gate;
+  std::optional<SharedMemory> report;
+  pid_t child = 0;
+
+  Written* written() { return static_cast<Written*>(report->data()); }
+  char* digests() { return reinterpret_cast<char*>(written() + tasks.size()); }
+  std::size_t report_bytes() const {
+    std::size_t digests = 0;
+    for (const auto& task : tasks) digests += task.image.entries.size();
+    return tasks.size() * sizeof(Written) + digests * 32;
+  }
+};
+
+// In the child.
+void write_batch(void* argument) noexcept {
+  auto& batch = *static_cast<Batch*>(argument);
+  Written* written = batch.written();
+  char* digests = batch.digests();
+  for (auto& task : batch.tasks) {
+    const Stopwatch watch;
+    PlainOutput output;
+    written->failure = write_file(task.image, output);
+    written->refused = task.image.refused;
+    written->took = task.image.took;
+    for (const auto& entry : task.image.entries) {
+      std::memcpy(digests, entry.digest.data(), 32);
+      digests += 32;
+    }
+    written->elapsed = watch.elapsed();
+    written->processor = watch.processor();
+    written->done = true;
+    ++written;
+  }
+}
+
+class Children : public MaterializerBase {
+ public:
+  explicit Children(Tiers tiers) : MaterializerBase(std::move(tiers)) {
+    const BlockedSignals blocked;
+    thread_ = std::thread([this] { work(); });
+  }
+
+  ~Children() override {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  bool busy() const override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return running_ != nullptr;
+  }
+  bool full() const override { return busy(); }
+
+ protected:
+  void wait_for_running() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return running_ == nullptr; });
+  }
+
+  void start(std::vector<Task> tasks) {
+    auto batch = std::make_unique<Batch>();
+    batch->tasks = std::move(tasks);
+    batch->report.emplace(batch->report_bytes());
+    for (auto& task : batch->tasks) task.image.gate = batch->gate.entry();
+    batch->child = spawn_child(write_batch, batch.get(), batch->gate.entry());
+    batch->gate.close_entry();
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      running_ = std::move(batch);
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  void work() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [&] { return stopping_ || running_ != nullptr; });
+      if (running_ == nullptr) return;
+      Batch& batch = *running_;
+      lock.unlock();
+      finish(batch);
+      lock.lock();
+      running_.reset();
+      changed_.notify_all();
+    }
+  }
+
+  void finish(Batch& batch) {
+    std::string refused;
+    try {
+      if (batch.tasks.back().job.before) batch.tasks.back().job.before();
+      batch.gate.open(batch.tasks.size());
+    } catch (const std::exception& problem) {
+      refused = problem.what();
+      batch.gate.refuse();
+    }
+    const bool whole = wait_for_child(batch.child);
+    const Written* written = batch.written();
+    const char* digests = batch.digests();
+    for (auto& task : batch.tasks) {
+      for (auto& entry : task.image.entries) {
+        std::memcpy(entry.digest.data(), digests, 32);
+        digests += 32;
+      }
+      settle(task.job, task.image, result_of(*written++, task.image, refused, whole));
+    }
+  }
+
+  // The state digest is filled in again, from what the child found.
+  static Materialized result_of(const Written& written, Image& image, const std::string& refused,
+                                bool whole) {
+    Materialized result;
+    if (!refused.empty()) {
+      result.error = refused;
+    } else if (!written.done) {
+      result.error = whole ? "it was not written" : "the process that wrote it was killed";
+    } else if (written.failure) {
+      result.error = text_of(written.failure, image.targets.back());
+    } else {
+      complete(image);
+    }
+    image.refused = written.refused;
+    image.took = written.took;
+    result.write = written.elapsed;
+    result.processor = written.processor;
+    return result;
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::unique_ptr<Batch> running_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+class ForkMaterializer : public Children {
+ public:
+  explicit ForkMaterializer(Tiers tiers) : Children(std::move(tiers)) {}
+  ~ForkMaterializer() override { wait_for_running(); }
+
+  std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override try {
+    wait_for_running();
+    auto entries = sift(live, job.file);
+    stage(entries, live, Copy::device, staging_.require(to_stage(entries, Copy::device)));
+    std::vector<Task> tasks(1);
+    tasks[0].image = make_image(tiers_, job, std::move(entries));
+    tasks[0].job = std::move(job);
+    start(std::move(tasks));
+    return "";
+  } catch (const std::exception& problem) {
+    return problem.what();
+  }
+
+  void drain() override { wait_for_running(); }
+
+ private:
+  Staging staging_;
+};
+
+class ForkBatchMaterializer : public Children {
+ public:
+  ForkBatchMaterializer(Tiers tiers, std::size_t batch_bytes)
+      : Children(std::move(tiers)), batch_bytes_(batch_bytes) {}
+  ~ForkBatchMaterializer() override { drain(); }
+
+  std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override try {
+    auto entries = sift(live, job.file);
+    const std::size_t bytes = to_stage(entries, Copy::all);
+    if (!tasks_.empty() && used_ + bytes > batch_bytes_) flush();
+    if (tasks_.empty()) wait_for_running();  // its child may still read the buffer
+    unsigned char* memory = buffer_.require(std::max(bytes, batch_bytes_)) + used_;
+    stage(entries, live, Copy::all, memory);
+    used_ += (bytes + 63) / 64 * 64;
+    Task task;
+    task.image = make_image(tiers_, job, std::move(entries));
+    task.job = std::move(job);
+    tasks_.push_back(std::move(task));
+    if (used_ >= batch_bytes_) flush();
+    return "";
+  } catch (const std::exception& problem) {
+    return problem.what();
+  }
+
+  bool busy() const override { return Children::busy(); }
+  bool full() const override { return tasks_.empty() && Children::busy(); }
+
+  void drain() override {
+    try {
+      flush();
+    } catch (const std::exception& problem) {
+      for (auto& task : tasks_) {
+        Materialized result;
+        result.error = problem.what();
+        settle(task.job, task.image, std::move(result));
+      }
+      tasks_.clear();
+    }
+    wait_for_running();
+  }
+
+ private:
+  void flush() {
+    if (tasks_.empty()) return;
+    wait_for_running();
+    start(std::exchange(tasks_, {}));
+    used_ = 0;
+  }
+
+  const std::size_t batch_bytes_;
+  Staging buffer_;
+  std::size_t used_ = 0;
+  std::vector<Task> tasks_;
+};
+
+}  // namespace
+
+std::unique_ptr<Materializer> make_fork_materializer(const Tiers& tiers) {
+  return std::make_unique<ForkMaterializer>(tiers);
+}
+
+std::unique_ptr<Materializer> make_fork_batch_materializer(const Tiers& tiers, std::size_t batch_bytes) {
+  return std::make_unique<ForkBatchMaterializer>(tiers, batch_bytes);
+}
+
+}  // namespace flor::core

@@ -1,0 +1,41 @@
+#include "core/materialize/base.h"
+
+namespace flor::core {
+namespace {
+
+class InlineMaterializer : public MaterializerBase {
+ public:
+  explicit InlineMaterializer(Tiers tiers) : MaterializerBase(std::move(tiers)) {}
+
+  std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override try {
+    const Stopwatch watch;
+    auto entries = sift(live, job.file);
+    stage(entries, live, Copy::device, staging_.require(to_stage(entries, Copy::device)));
+    if (job.before) job.before();
+    Image image = make_image(tiers_, job, std::move(entries));
+    PlainOutput output;
+    const Failure failure = write_file(image, output);
+    Materialized result;
+    if (failure) result.error = text_of(failure, image.targets.back());
+    result.write = watch.elapsed();  // no processor time: all of it is stall already
+    settle(job, image, std::move(result));
+    return "";
+  } catch (const std::exception& problem) {
+    return problem.what();
+  }
+
+  bool busy() const override { return false; }
+  bool full() const override { return false; }
+  void drain() override {}
+
+ private:
+  Staging staging_;
+};
+
+}  // namespace
+
+std::unique_ptr<Materializer> make_inline_materializer(const Tiers& tiers) {
+  return std::make_unique<InlineMaterializer>(tiers);
+}
+
+}  // namespace flor::core

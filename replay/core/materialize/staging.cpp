@@ -1,0 +1,36 @@
+#include "core/materialize/staging.h"
+
+#include <sys/mman.h>
+
+#include <new>
+
+namespace flor::core {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+Staging::~Staging() {
+  release();
+}
+
+unsigned char* Staging::require(std::size_t bytes) {
+  if (bytes > size_ || memory_ == nullptr) {
+    release();
+    // Huge pages need a multiple of their size; the kernel aligns large mappings by itself.
+    const std::size_t unit = bytes >= huge_page ? huge_page : std::size_t{4096};
+    const std::size_t size = (bytes + unit - 1) / unit * unit + (bytes == 0 ? unit : 0);
+    void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    ::madvise(memory, size, MADV_HUGEPAGE);
+    memory_ = memory;
+    size_ = size;
+  }
+  return data();
+}
+
+void Staging::release() {
+  if (memory_ != nullptr) ::munmap(memory_, size_);
+  memory_ = nullptr;
+  size_ = 0;
+}
+
+}  // namespace flor::core

@@ -1,0 +1,114 @@
+#include "core/materialize/unchanged.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/digest.h"
+
+namespace flor::core {
+
+std::vector<std::optional<Unchanged::Home>> Unchanged::sift(const std::vector<Buffer>& live,
+                                                            const std::string& file) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  checkpoints_ += 1;
+  std::vector<std::optional<Home>> out;
+  out.reserve(live.size());
+  auto& files = unsettled_[file];
+  for (const auto& buffer : live) {
+    out.push_back(find(buffer, file));
+    if (out.back()) files.insert(out.back()->file);
+  }
+  forget_the_dead(live.size());
+  return out;
+}
+
+std::optional<Unchanged::Home> Unchanged::find(const Buffer& buffer, const std::string& file) {
+  if (!buffer.mark || buffer.bytes < worth_referring) return std::nullopt;
+  const auto at = known_.find(buffer.mark->memory);
+  if (at == known_.end()) return std::nullopt;
+  Known& known = at->second;
+  known.seen = checkpoints_;
+  if (known.silent || known.version != buffer.mark->version) return std::nullopt;
+  if (buffer.bytes < worth_trusting || !known.confirmed || checkpoints_ - known.verified >= turn)
+    return look(buffer, known);
+  known.on_trust.push_back(file);
+  return known.home;
+}
+
+std::optional<Unchanged::Home> Unchanged::look(const Buffer& buffer, Known& known) {
+  // Memory of a device is looked at by copying it; learn() then sees its digest.
+  const void* bytes = buffer.host();
+  if (bytes == nullptr) return std::nullopt;
+  if (digest_of(bytes, buffer.bytes) == known.home.digest) {
+    // Tensors that are confirmed together take their turns one behind the other.
+    known.verified = known.confirmed ? checkpoints_ : checkpoints_ - buffer.mark->memory[0] / 64 % turn;
+    known.confirmed = true;
+    known.on_trust.clear();
+    return known.home;
+  }
+  known.silent = true;
+  if (known.confirmed) changes_.push_back({buffer.name, std::move(known.on_trust)});
+  known.on_trust.clear();
+  return std::nullopt;
+}
+
+std::size_t Unchanged::to_copy(const std::vector<Buffer>& live) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::size_t bytes = 0;
+  for (const auto& buffer : live) {
+    if (buffer.mark && buffer.bytes >= worth_referring) {
+      const auto at = known_.find(buffer.mark->memory);
+      if (at != known_.end() && !at->second.silent && at->second.version == buffer.mark->version) continue;
+    }
+    bytes += buffer.bytes;
+  }
+  return bytes;
+}
+
+void Unchanged::learn(const Mark& mark, const Home& home) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Known& known = known_[mark.memory];
+  if (known.anchor != nullptr && known.version == mark.version) {
+    known.confirmed = known.home.digest == home.digest;
+    known.silent = known.silent || !known.confirmed;
+    if (known.silent && !known.on_trust.empty()) changes_.push_back({home.tensor, std::move(known.on_trust)});
+  } else {
+    known.confirmed = false;
+  }
+  known.on_trust.clear();
+  known.version = mark.version;
+  known.home = home;
+  known.anchor = mark.anchor;
+  known.verified = known.seen = checkpoints_;
+}
+
+// A program that makes new tensors at each step leaves old ones behind.
+void Unchanged::forget_the_dead(std::size_t live) {
+  if (known_.size() <= 4 * live + 64) return;
+  for (auto it = known_.begin(); it != known_.end();) {
+    it = checkpoints_ - it->second.seen > turn ? known_.erase(it) : std::next(it);
+  }
+}
+
+std::vector<SilentChange> Unchanged::take_silent_changes() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return std::exchange(changes_, {});
+}
+
+void Unchanged::settled(const std::string& checkpoint) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  unsettled_.erase(checkpoint);
+}
+
+bool Unchanged::forget(const std::string& file) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [checkpoint, files] : unsettled_) {
+    if (files.count(file) > 0) return false;
+  }
+  for (auto it = known_.begin(); it != known_.end();) {
+    it = it->second.home.file == file ? known_.erase(it) : std::next(it);
+  }
+  return true;
+}
+
+}  // namespace flor::core

@@ -1,0 +1,132 @@
+#include "core/restorer.h"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+#include "core/digest.h"
+#include "core/error.h"
+#include "core/parallel.h"
+
+namespace flor::core {
+namespace {
+
+// Smaller tensors are restored each time.
+constexpr std::size_t large = std::size_t{64} << 10;
+
+bool is_large(const Buffer& buffer) {
+  return buffer.data != nullptr && buffer.bytes >= large;
+}
+
+bool overlap(const Buffer& a, const Buffer& b) {
+  const auto* begin_a = static_cast<const char*>(a.data);
+  const auto* begin_b = static_cast<const char*>(b.data);
+  return begin_a < begin_b + b.bytes && begin_b < begin_a + a.bytes;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> Restorer::restore(const RecordIndex::CheckpointEntry& entry,
+                                                     const std::string& at, State& state,
+                                                     OnDamage on_damage) {
+  const CheckpointHeader header = Checkpoint::header_of(run_, entry.file);
+  if (header.state != entry.state || header.at != at) {
+    throw Damage(entry.file + ": it is not the checkpoint that the timeline names");
+  }
+  const auto live = state.save();
+  auto there = present(header, live);
+  std::vector<Checkpoint::Target> straight;
+  if (on_damage == OnDamage::spoil) straight = direct(header, live, there);
+  for (const auto& target : straight) there.insert(target.tensor);
+  Checkpoint checkpoint = Checkpoint::load(run_, entry.file, there);
+  LoadedTensors tensors = checkpoint.tensors();
+  for (auto it = tensors.begin(); it != tensors.end();) {
+    it = it->first.rfind(generator_prefix, 0) == 0 ? tensors.erase(it) : std::next(it);
+  }
+  auto why = state.misfit(tensors);
+  if (!why) {
+    checkpoint.read_into(run_, straight);
+    why = state.restore(tensors);
+  }
+  if (why) throw Damage(entry.file + " does not fit the program's objects: " + *why);
+  if (digest_behind(header, state.save(), there) != entry.state) {
+    throw Error(entry.file + ": the objects of " + at +
+                " do not hold what was restored into them; do two share memory here that did not when it was "
+                "recorded?");
+  }
+  return checkpoint.generators();
+}
+
+std::vector<Checkpoint::Target> Restorer::direct(const CheckpointHeader& header,
+                                                 const std::vector<Buffer>& live,
+                                                 const std::set<std::string>& present) {
+  std::map<std::string, const CheckpointTensor*> recorded;
+  for (const auto& tensor : header.tensors) recorded[tensor.name] = &tensor;
+  std::vector<Checkpoint::Target> out;
+  for (const auto& buffer : live) {
+    const auto wanted = recorded.find(buffer.name);
+    if (!is_large(buffer) || present.count(buffer.name) > 0 || wanted == recorded.end()) continue;
+    if (wanted->second->dtype != buffer.dtype || wanted->second->shape != buffer.shape) continue;
+    // A kind says that the tensor may have to lie elsewhere; shared memory may have to be pulled apart.
+    const bool plain = recorded.count(buffer.name + "@kind") == 0;
+    const bool alone = std::none_of(live.begin(), live.end(), [&](const Buffer& other) {
+      return &other != &buffer && other.data != nullptr && overlap(buffer, other);
+    });
+    // The program's own memory, which a snapshot only reads.
+    if (plain && alone) out.push_back({buffer.name, const_cast<void*>(buffer.data), buffer.bytes});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.size > b.size; });
+  return out;
+}
+
+std::set<std::string> Restorer::present(const CheckpointHeader& header,
+                                        const std::vector<Buffer>& live) const {
+  std::map<std::string, const CheckpointTensor*> recorded;
+  for (const auto& tensor : header.tensors) recorded[tensor.name] = &tensor;
+  std::vector<const Buffer*> likely;
+  for (const auto& buffer : live) {
+    const auto held = is_large(buffer) ? held_.find(buffer.data) : held_.end();
+    const auto wanted = recorded.find(buffer.name);
+    if (held == held_.end() || wanted == recorded.end()) continue;
+    const CheckpointTensor& tensor = *wanted->second;
+    if (tensor.digest == held->second && tensor.dtype == buffer.dtype && tensor.shape == buffer.shape)
+      likely.push_back(&buffer);
+  }
+  std::set<std::string> out;
+  std::mutex mutex;
+  in_parallel(likely.size(), [&](std::size_t i) {
+    const Buffer& buffer = *likely[i];
+    if (digest_of(buffer.data, buffer.bytes) != recorded.at(buffer.name)->digest) return;
+    const std::lock_guard<std::mutex> lock(mutex);
+    out.insert(buffer.name);
+  });
+  return out;
+}
+
+std::string Restorer::digest_behind(const CheckpointHeader& header, const std::vector<Buffer>& live,
+                                    const std::set<std::string>& present) {
+  std::map<std::string, std::string> recorded;
+  for (const auto& tensor : header.tensors) recorded[tensor.name] = tensor.digest;
+  std::vector<const Buffer*> written;
+  for (const auto& buffer : live) {
+    if (buffer.data != nullptr && present.count(buffer.name) == 0) written.push_back(&buffer);
+  }
+  // What was there before is looked at again only where something was written over it.
+  auto is_untouched = [&](const Buffer& buffer) {
+    return present.count(buffer.name) > 0 &&
+           std::none_of(written.begin(), written.end(),
+                        [&](const Buffer* other) { return overlap(buffer, *other); });
+  };
+  std::vector<DigestLine> lines(live.size());
+  in_parallel(live.size(), [&](std::size_t i) {
+    const Buffer& buffer = live[i];
+    lines[i] = {buffer.name, buffer.dtype, buffer.shape,
+                is_untouched(buffer) ? recorded.at(buffer.name) : digest_of(buffer)};
+  });
+  for (std::size_t i = 0; i < live.size(); ++i) {
+    if (is_large(live[i])) held_[live[i].data] = lines[i].digest;
+  }
+  return digest_of(state_lines(std::move(lines)));
+}
+
+}  // namespace flor::core

@@ -1,0 +1,257 @@
+#include "core/spool.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <set>
+#include <system_error>
+#include <tuple>
+
+#include "core/checkpoint.h"
+#include "core/descriptor.h"
+#include "core/digest.h"
+#include "core/durable.h"
+#include "core/error.h"
+
+namespace flor::core {
+namespace {
+
+constexpr std::size_t step_bytes = std::size_t{4} << 20;
+// A longer header is no checkpoint's; the file is brought over all the same.
+constexpr std::uint64_t max_header = std::uint64_t{256} << 20;
+
+[[noreturn]] void fail(const char* what, const fs::path& path) {
+  throw std::system_error(errno, std::generic_category(), std::string(what) + " " + path.string());
+}
+
+struct BrokenOff {};
+
+// A regular file of this user, opened for reading.
+class Source {
+ public:
+  explicit Source(fs::path path)
+      : path_(std::move(path)), fd_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) {
+    if (!fd_) fail("cannot read", path_);
+    struct stat info = {};
+    if (::fstat(fd_.get(), &info) != 0) fail("cannot read", path_);
+    if (!S_ISREG(info.st_mode) || info.st_uid != ::getuid())
+      throw Error(path_.string() + " is no file of this user");
+    size_ = static_cast<std::uint64_t>(info.st_size);
+  }
+
+  std::uint64_t size() const { return size_; }
+  int fd() const { return fd_.get(); }
+
+  // Up to `size` bytes; 0 at the end.
+  std::size_t read(void* bytes, std::size_t size) const {
+    for (;;) {
+      const ssize_t got = ::read(fd_.get(), bytes, size);
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno != EINTR) fail("cannot read", path_);
+    }
+  }
+
+ private:
+  fs::path path_;
+  Descriptor fd_;
+  std::uint64_t size_ = 0;
+};
+
+class Round {
+ public:
+  Round(const LocalRun& local, const Pace& pace) : local_(local), pace_(pace), buffer_(step_bytes) {}
+
+  Spooled spool() {
+    try {
+      const auto files = waiting_files(local_);
+      if (files.empty()) return out_;
+      // Else directories would be made under the mount point of a store that is away.
+      if (!local_.has_home()) throw Error("there is no " + local_.home.manifest().string());
+      for (const auto& file : files) waiting_.emplace(file.file, Progress::waits);
+      for (const auto& file : files) bring(file.file);
+    } catch (const BrokenOff&) {
+      out_.broken_off = true;
+    } catch (const std::exception& problem) {
+      out_.troubles.emplace_back(problem.what());
+    }
+    return std::move(out_);
+  }
+
+ private:
+  enum class Progress { waits, begun, brought, failed };
+
+  // False: it stays in the local tier this time.
+  bool bring(const std::string& file) {
+    Progress& progress = waiting_.at(file);
+    if (progress != Progress::waits) return progress == Progress::brought;
+    progress = Progress::begun;
+    try {
+      for (const auto& earlier : references(file)) {
+        if (waiting_.count(earlier) != 0 && !bring(earlier)) {
+          progress = Progress::failed;
+          out_.troubles.push_back(file + " waits for " + earlier + ", to which it refers");
+          return false;
+        }
+      }
+      copy(file);
+      progress = Progress::brought;
+    } catch (const std::exception& problem) {
+      std::error_code ignored;
+      const bool gone = !fs::exists(fs::symlink_status(local_.path / file, ignored));
+      progress = gone ? Progress::brought : Progress::failed;  // gone: another spooler was faster
+      if (!gone) out_.troubles.emplace_back(problem.what());
+    }
+    return progress == Progress::brought;
+  }
+
+  // The other files that hold tensors of this one. A damaged header names none: the copy will be as damaged,
+  // and reading it will say so.
+  std::vector<std::string> references(const std::string& file) const {
+    const Source source(local_.path / file);
+    std::string head(8, '\0');
+    if (source.size() < 8 || !fill(source, head.data(), 8)) return {};
+    std::uint64_t length = 0;
+    for (int i = 7; i >= 0; --i)
+      length = length << 8 | static_cast<unsigned char>(head[static_cast<std::size_t>(i)]);
+    if (length > max_header || length > source.size() - 8) return {};
+    head.resize(8 + length);
+    if (!fill(source, head.data() + 8, length)) return {};
+    std::vector<std::string> out;
+    try {
+      const auto header =
+          decode_header(reinterpret_cast<const unsigned char*>(head.data()), source.size(), file);
+      for (const auto& tensor : header.tensors) {
+        if (!tensor.file.empty() && tensor.file != file) out.push_back(tensor.file);
+      }
+    } catch (const Damage&) {
+    }
+    return out;
+  }
+
+  static bool fill(const Source& source, char* bytes, std::size_t size) {
+    while (size > 0) {
+      const std::size_t got = source.read(bytes, size);
+      if (got == 0) return false;
+      bytes += got;
+      size -= got;
+    }
+    return true;
+  }
+
+  void step(std::uint64_t bytes) const {
+    if (!pace_(bytes)) throw BrokenOff();
+  }
+
+  // The digest of all that is read; `each` gets it part by part.
+  template <class Each>
+  std::string digest(const Source& source, Each each) {
+    Digester digester;
+    while (const std::size_t size = source.read(buffer_.data(), buffer_.size())) {
+      digester.add(buffer_.data(), size);
+      each(size);
+    }
+    return digester.hex();
+  }
+  std::string digest(const fs::path& path, std::uint64_t size) {
+    const Source source(path);
+    if (source.size() != size) return "";
+    return digest(source, [this](std::size_t) { step(0); });
+  }
+
+  void copy(const std::string& file) {
+    const fs::path from = local_.path / file;
+    const fs::path to = local_.home.path / file;
+    const Source source(from);
+    create_directories_durably(to.parent_path());
+    if (!lies_there(source, from, to)) write(source, from, to);
+    step(0);
+    if (::unlink(from.c_str()) != 0 && errno != ENOENT) fail("cannot remove", from);
+    out_.files += 1;
+    out_.bytes += source.size();
+  }
+
+  // Whoever brought it may have been killed before its name was durable, or before the local file was
+  // removed.
+  bool lies_there(const Source& source, const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    if (!fs::exists(fs::symlink_status(to, error))) return false;
+    const std::string there = digest(to, source.size());
+    if (there.empty() || there != digest(from, source.size())) return false;
+    if (::fsync(Source(to).fd()) != 0) fail("cannot sync", to);
+    sync_directory(to.parent_path());
+    return true;
+  }
+
+  void write(const Source& source, const fs::path& from, const fs::path& to) {
+    remove_unfinished(to);
+    DurableFile out(to);
+    std::uint64_t written = 0;
+    const std::string read = digest(source, [&](std::size_t size) {
+      out.write(buffer_.data(), size);
+      written += size;
+      step(size);
+    });
+    if (written != source.size()) throw Error(from.string() + " changed while it was read");
+    if (digest(out.temporary(), written) != read)
+      throw Error(to.string() + ": what was written does not read back the same");
+    step(0);
+    out.commit();
+  }
+
+  // Of an earlier spooler that was killed. None lives: it would hold the lock.
+  static void remove_unfinished(const fs::path& path) {
+    const std::string prefix = "." + path.filename().string() + ".tmp.";
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(path.parent_path())) {
+      if (entry.path().filename().string().rfind(prefix, 0) == 0) found.push_back(entry.path());
+    }
+    for (const auto& each : found) fs::remove(each);
+  }
+
+  const LocalRun& local_;
+  const Pace& pace_;
+  std::vector<char> buffer_;
+  std::map<std::string, Progress> waiting_;
+  Spooled out_;
+};
+
+}  // namespace
+
+std::vector<WaitingFile> waiting_files(const LocalRun& local) {
+  using Found = std::tuple<std::int64_t, std::int64_t, std::string, std::uint64_t>;
+  std::vector<Found> found;
+  std::error_code gone;
+  for (const auto& block : fs::directory_iterator(RunDir{local.path}.checkpoints(), gone)) {
+    if (!fs::is_directory(block.symlink_status(gone))) continue;
+    for (const auto& entry : fs::directory_iterator(block.path(), gone)) {
+      struct stat info = {};
+      // What begins with a dot is not finished.
+      if (entry.path().filename().string().front() == '.' || ::lstat(entry.path().c_str(), &info) != 0 ||
+          !S_ISREG(info.st_mode))
+        continue;
+      found.emplace_back(info.st_mtim.tv_sec, info.st_mtim.tv_nsec,
+                         entry.path().lexically_relative(local.path).string(),
+                         static_cast<std::uint64_t>(info.st_size));
+    }
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<WaitingFile> out;
+  out.reserve(found.size());
+  for (auto& [seconds, nanoseconds, file, bytes] : found) out.push_back({std::move(file), bytes});
+  return out;
+}
+
+std::uint64_t bytes_of(const std::vector<WaitingFile>& files) {
+  std::uint64_t out = 0;
+  for (const auto& file : files) out += file.bytes;
+  return out;
+}
+
+Spooled spool(const LocalRun& local, const Pace& pace) {
+  return Round(local, pace).spool();
+}
+
+}  // namespace flor::core

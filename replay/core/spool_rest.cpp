@@ -1,0 +1,92 @@
+#include "core/spool_rest.h"
+
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "core/bytes_text.h"
+#include "core/pacer.h"
+#include "core/session.h"
+#include "core/spool.h"
+
+namespace flor::core {
+namespace {
+
+constexpr double patience_s = 2;  // before the wait is worth a line
+constexpr auto look_again = std::chrono::milliseconds(50);
+
+std::string files_text(const std::vector<WaitingFile>& files) {
+  return std::to_string(files.size()) + (files.size() == 1 ? " checkpoint (" : " checkpoints (") +
+         bytes_text(bytes_of(files)) + ")";
+}
+
+class Rest {
+ public:
+  explicit Rest(const LocalRun& local) : local_(local) {}
+
+  std::string bring(AgentClient& agent) {
+    auto files = waiting_files(local_);
+    for (; !files.empty(); files = waiting_files(local_)) {
+      say_that_it_takes_long(files);
+      const auto lock = FileLock::try_take(local_.lock());
+      // Held by another: an agent that answers is at it. One that does not may hang for ever, and two at it
+      // do no harm.
+      if (!lock && agent.spooler() != AgentClient::Spooler::none) {
+        std::this_thread::sleep_for(look_again);
+        continue;
+      }
+      const Spooled done = spool(local_, [this](std::uint64_t bytes) { return pace(bytes); });
+      if (done.files == 0 && !done.troubles.empty()) {
+        return "left in the local tier " + local_.path.string() + " of node " + local_.node + ": " +
+               files_text(waiting_files(local_)) + "; " + done.troubles.front();
+      }
+    }
+    remove();
+    return "";
+  }
+
+ private:
+  void remove() const {
+    try {
+      remove_local_run(local_);
+    } catch (const std::exception&) {  // empty, and in nobody's way: the next agent tries again
+    }
+  }
+
+  bool pace(std::uint64_t bytes) {
+    const double wait = pacer_.wait_after(bytes, local_.rate, monotonic_seconds());
+    if (wait > 0) std::this_thread::sleep_for(std::chrono::duration<double>(wait));
+    say_that_it_takes_long(std::nullopt);
+    return true;
+  }
+
+  void say_that_it_takes_long(const std::optional<std::vector<WaitingFile>>& files) {
+    if (said_ || monotonic_seconds() - began_ < patience_s) return;
+    said_ = true;
+    say("waiting until " + files_text(files ? *files : waiting_files(local_)) +
+        " of the local tier are in the store");
+  }
+
+  const LocalRun& local_;
+  const double began_ = monotonic_seconds();
+  bool said_ = false;
+  Pacer pacer_;
+};
+
+}  // namespace
+
+std::string spool_rest(const LocalRun& local, AgentClient& agent) {
+  try {
+    const auto files = waiting_files(local);
+    if (!files.empty() && agent.spooler() == AgentClient::Spooler::service) {
+      say("the agent of node " + local.node + " brings the last " + files_text(files) +
+          " of the local tier to the store");
+      return "";
+    }
+    return Rest(local).bring(agent);
+  } catch (const std::exception& problem) {
+    return "the local tier " + local.path.string() + ": " + problem.what();
+  }
+}
+
+}  // namespace flor::core

@@ -1,0 +1,88 @@
+// A run in a store and in a local tier, whose checkpoints are written as a recording writes them.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <string>
+#include <vector>
+
+#include "core/checkpoint.h"
+#include "core/digest.h"
+#include "core/durable.h"
+#include "core/local_tier.h"
+#include "core/manifest.h"
+#include "core/spool.h"
+#include "core/tiers.h"
+
+namespace flor::test {
+
+// A checkpoint with one tensor of its own, and with `earlier`, one whose bytes lie in that file.
+inline void write_checkpoint(core::Tiers& tiers, const std::string& file, const std::string& content,
+                             const std::string& earlier = "", const std::string& shared = "") {
+  core::CheckpointHeader header;
+  header.run = tiers.run().id();
+  header.block = "train";
+  header.at = file;
+  core::CheckpointTensor own;
+  own.name = "0.own";
+  own.dtype = "U8";
+  own.shape = {static_cast<int64_t>(content.size())};
+  own.digest = core::digest_of(content);
+  own.end = content.size();
+  header.tensors.push_back(own);
+  if (!earlier.empty()) {
+    core::CheckpointTensor other = own;
+    other.name = "0.shared";
+    other.shape = {static_cast<int64_t>(shared.size())};
+    other.digest = core::digest_of(shared);
+    other.end = 0;
+    other.file = earlier;
+    other.tensor = "0.own";
+    header.tensors.push_back(other);
+  }
+  const std::string text = core::encode_header(header) + content;
+  tiers.write(file, text.size(), [&](const core::fs::path& path) { core::write_durably(path, text); });
+}
+
+inline std::string checkpoint_name(int epoch) {
+  return "checkpoints/train/epoch=" + std::to_string(epoch) + ".safetensors";
+}
+
+// The content of the n-th checkpoint's own tensor.
+inline std::string checkpoint_content(int epoch, std::size_t size = 3000) {
+  std::string out(size, static_cast<char>('a' + epoch % 26));
+  return out + std::to_string(epoch);
+}
+
+// Two directories under `root`: a store with one run, and a local tier.
+struct TwoTiers {
+  explicit TwoTiers(const core::fs::path& root, std::uint64_t rate = 0)
+      : store(root / "store"), tier(root / "tier"), run{store / "20261120-143005-a3f9"} {
+    core::fs::create_directories(run.path);
+    core::fs::create_directories(tier);
+    core::Manifest manifest;
+    manifest.id = run.id();
+    core::write_manifest(run, manifest);
+    local = core::create_local_run(tier, run, rate);
+  }
+
+  core::Tiers tiers() const { return core::Tiers(run, local.path); }
+  void write(int count, std::size_t size = 3000) const {
+    core::Tiers both = tiers();
+    for (int i = 0; i < count; ++i) write_checkpoint(both, checkpoint_name(i), checkpoint_content(i, size));
+  }
+  // What is wrong with the first `count` checkpoints in the store; empty: nothing.
+  std::string damages(int count) const {
+    std::string out;
+    for (int i = 0; i < count; ++i) {
+      for (const auto& line : core::Checkpoint::verify(run, checkpoint_name(i))) out += line + "\n";
+    }
+    return out;
+  }
+
+  core::fs::path store, tier;
+  core::RunDir run;
+  core::LocalRun local;
+};
+
+}  // namespace flor::test

@@ -1,0 +1,156 @@
+// What every materializer promises.
+#include "core/error.h"
+#include "core/materialize/unchanged.h"
+#include "recording.h"
+
+namespace flor::core {
+namespace {
+
+using test::Recording;
+using test::Tensor;
+
+class Materializers : public testing::TestWithParam<std::string> {
+ protected:
+  Recording run_{GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(All, Materializers, testing::Values("inline", "thread", "fork", "fork-batch"),
+                         [](const auto& info) {
+                           return info.param == "fork-batch" ? std::string("fork_batch") : info.param;
+                         });
+
+TEST_P(Materializers, StoreTheStateAndItsDigest) {
+  const Tensor weight(1000, 0.25F);
+  const double lr = 0.125;
+  const std::vector<Buffer> live = {weight.buffer("0.weight"),
+                                    Buffer::of_bytes("1.lr", "F64", {}, &lr, sizeof lr),
+                                    Buffer::of_bytes("generator.cpu", "U8", {3}, "abc", 3)};
+  const Materialized result = run_.take(3, live);
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.bytes, 4011U);
+  EXPECT_EQ(result.written, fs::file_size(run_.dir.path / Recording::file(3)));
+  EXPECT_EQ(result.state, state_digest(live));
+  const Checkpoint loaded = Checkpoint::load(run_.dir, Recording::file(3));
+  EXPECT_EQ(loaded.header().at, "epoch=3/train#0");
+  EXPECT_EQ(loaded.header().state, result.state);
+  EXPECT_EQ(std::memcmp(loaded.tensors().at("1.lr").data, &lr, sizeof lr), 0);
+  EXPECT_EQ(loaded.generators().at("cpu"), "abc");
+  EXPECT_EQ(run_.values(3, "0.weight"), weight.values);
+}
+
+// State that changes right behind the block never shows in its checkpoint. Large enough for several blocks in
+// flight, and for a child to be still at work.
+TEST_P(Materializers, KeepTheValuesOfTheMoment) {
+  Tensor large((24 << 20) / sizeof(float) + 5, 1.0F);
+  Tensor small(10, 1.0F);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    const float value = static_cast<float>(epoch) + 1;
+    large.write(value);
+    small.write(value);
+    run_.begin(epoch, {large.buffer("large"), small.buffer("small")});
+    large.write_silently(-1);
+    small.write_silently(-1);
+  }
+  run_.materializer().drain();
+  EXPECT_EQ(run_.results(), 3U);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    const float value = static_cast<float>(epoch) + 1;
+    EXPECT_EQ(run_.values(epoch, "large"), std::vector<float>(large.values.size(), value)) << epoch;
+    EXPECT_EQ(run_.values(epoch, "small"), std::vector<float>(10, value)) << epoch;
+  }
+}
+
+TEST_P(Materializers, CopyWhatIsNotInHostMemoryThroughItsHook) {
+  std::vector<float> strided = {1, 0, 2, 0, 3, 0};
+  Buffer buffer;
+  buffer.name = "0";
+  buffer.dtype = "F32";
+  buffer.shape = {3};
+  buffer.bytes = 12;
+  buffer.copy = [&](void* destination) {
+    for (std::size_t i = 0; i < 3; ++i)
+      std::memcpy(static_cast<char*>(destination) + 4 * i, &strided[2 * i], 4);
+  };
+  run_.begin(0, {buffer});
+  strided = {9, 9, 9, 9, 9, 9};
+  run_.materializer().drain();
+  EXPECT_EQ(run_.values(0, "0"), (std::vector<float>{1, 2, 3}));
+}
+
+TEST_P(Materializers, WriteOnlyWhatChanged) {
+  const Tensor frozen(500000, 0.5F);
+  Tensor head(1000, 1.0F);
+  const auto live = [&] { return std::vector<Buffer>{frozen.buffer("0.frozen"), head.buffer("0.head")}; };
+  run_.take(0, live());
+  EXPECT_EQ(run_.materializer().to_copy(live()), 0U);
+  for (int epoch = 1; epoch < 40; ++epoch) {
+    head.write(static_cast<float>(epoch));
+    EXPECT_EQ(run_.materializer().to_copy(live()), 4000U);
+    const Materialized result = run_.take(epoch, live());
+    EXPECT_LT(result.written, 4000U + 2000U) << epoch;  // the head, and a header
+    EXPECT_EQ(result.bytes, 2004000U);
+    EXPECT_EQ(result.state, state_digest(live())) << epoch;
+  }
+  EXPECT_EQ(run_.values(39, "0.frozen"), frozen.values);
+  EXPECT_EQ(run_.values(39, "0.head"), head.values);
+}
+
+// A file that is to be removed is referred to no more.
+TEST_P(Materializers, ReferToNoFileThatTheyWereToldToForget) {
+  const Tensor frozen(500000, 0.5F);
+  for (int epoch = 0; epoch < 3; ++epoch) run_.take(epoch, {frozen.buffer("0.frozen")});
+  EXPECT_TRUE(run_.materializer().forget(Recording::file(0)));
+  run_.take(4, {frozen.buffer("0.frozen")});
+  fs::remove(run_.dir.path / Recording::file(0));
+  EXPECT_EQ(run_.values(4, "0.frozen"), frozen.values);
+}
+
+TEST(UnsettledTest, AFileThatACheckpointInTheMakingRefersToStays) {
+  const Tensor frozen(500000);
+  const Buffer buffer = frozen.buffer("0");
+  Unchanged unchanged;
+  unchanged.learn(*buffer.mark, {digest_of(buffer), "checkpoints/a", "0"});
+  unchanged.sift({buffer}, "checkpoints/b");
+  EXPECT_FALSE(unchanged.forget("checkpoints/a"));
+  unchanged.settled("checkpoints/b");
+  EXPECT_TRUE(unchanged.forget("checkpoints/a"));
+  EXPECT_EQ(unchanged.to_copy({buffer}), buffer.bytes);
+}
+
+TEST_P(Materializers, StoreTensorsThatShareMemoryOnce) {
+  const Tensor tied(1000);
+  const Materialized result = run_.take(0, {tied.buffer("0.in"), tied.buffer("0.out")});
+  EXPECT_LT(result.written, 6000U);
+  EXPECT_EQ(run_.values(0, "0.out"), tied.values);
+}
+
+// A log that is not durable must not be covered by a checkpoint.
+TEST_P(Materializers, CommitNothingBeforeWhatMustBeDurable) {
+  const Tensor tensor(1000);
+  std::string said;
+  const auto refuse = []() -> void { throw Error("the log is not durable"); };
+  const auto file = Recording::file(0);
+  said = run_.materializer().materialize(
+      {"train", "epoch=0/train#0", file, refuse, [&](const Materialized& m) { said = m.error; }},
+      {tensor.buffer("0")});
+  run_.materializer().drain();
+  EXPECT_EQ(said, "the log is not durable");
+  EXPECT_FALSE(fs::exists(run_.dir.path / file));
+  EXPECT_EQ(run_.take(1, {tensor.buffer("0")}).error, "");
+}
+
+TEST_P(Materializers, ReportAFailedWriteAndLeaveNothing) {
+  const Tensor tensor(1000);
+  ASSERT_EQ(run_.take(0, {tensor.buffer("0")}).error, "");
+  const fs::path directory = run_.dir.path / "checkpoints" / "train";
+  fs::create_directory(directory / "epoch=1.safetensors");  // nothing can be renamed over it
+  EXPECT_NE(run_.take(1, {tensor.buffer("0")}).error.find("epoch=1.safetensors: Is a directory"),
+            std::string::npos)
+      << run_.last().error;
+  std::size_t left = 0;
+  for (const auto& entry : fs::directory_iterator(directory))
+    left += entry.path().filename().string()[0] == '.';
+  EXPECT_EQ(left, 0U);
+}
+
+}  // namespace
+}  // namespace flor::core
