@@ -103,7 +103,11 @@ Json to_json(const Manifest& m) {
           {"sources", sources_json(m.sources)},
           {"unresolved", m.unresolved},
           {"args", m.args},
-          {"policy", {{"epsilon", m.epsilon}, {"every", m.every}, {"materializer", m.materializer}}},
+          {"policy",
+           {{"epsilon", m.epsilon},
+            {"every", m.every},
+            {"mtbf", m.mtbf ? Json(*m.mtbf) : Json()},
+            {"materializer", m.materializer}}},
           {"loops", loops},
           {"main_loop", main != nullptr ? Json(main - m.loops.data()) : Json()},
           {"complete", m.complete()},
@@ -141,6 +145,7 @@ Manifest manifest_from(const Json& json) {
   const Json policy = field<Json>(json, "policy", Json::object());
   m.epsilon = field(policy, "epsilon", 0.0667);
   m.every = field<int64_t>(policy, "every", 0);
+  if (policy.contains("mtbf") && policy["mtbf"].is_number()) m.mtbf = policy["mtbf"].get<double>();
   m.materializer = field<std::string>(policy, "materializer", "thread");
   for (const auto& loop : field<Json>(json, "loops", Json::array())) m.loops.push_back(loop_from(loop));
   m.warnings = field<Strings>(json, "warnings", {});

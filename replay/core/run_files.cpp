@@ -7,6 +7,7 @@
 
 #include "core/digest.h"
 #include "core/durable.h"
+#include "core/duration.h"
 #include "core/error.h"
 #include "core/session.h"
 #include "core/sources.h"
@@ -42,6 +43,19 @@ void copy_sources(const RunDir& run, Manifest& manifest) {
   manifest.unresolved = scan.unresolved;
 }
 
+std::optional<double> mean_time_between_failures(const Settings& settings) {
+  const auto text = settings.get("mtbf");
+  if (!text) return std::nullopt;
+  const auto seconds = duration_from(*text);
+  if (!seconds) {
+    warn(
+        "the mean time between failures is a number of seconds, or with s, m, h or d behind it, such as 12h; "
+        "'" +
+        *text + "' is not (FLOR_MTBF), and the run is recorded without");
+  }
+  return seconds;
+}
+
 Manifest first_manifest(const Settings& settings, Frontend& frontend, const std::string& id) {
   Manifest m;
   m.id = id;
@@ -60,6 +74,7 @@ Manifest first_manifest(const Settings& settings, Frontend& frontend, const std:
   m.epsilon = std::strtod(settings.get("epsilon").value_or("0.0667").c_str(), nullptr);
   if (!(m.epsilon > 0)) m.epsilon = 0.0667;
   m.every = std::strtoll(settings.get("every").value_or("0").c_str(), nullptr, 10);
+  m.mtbf = mean_time_between_failures(settings);
   m.args = given_arguments();
   return m;
 }
