@@ -115,7 +115,7 @@ Json read(const RunDir& run, Tensors& tensors) {
     tensors.change();
     Restorer restorer(run);  // a new one: it knows nothing of what the objects hold
     const double begun = monotonic_seconds();
-    restorer.restore({file, written.state}, at, tensors);
+    restorer.restore({file, written.state}, at, tensors, Restorer::OnDamage::spoil);
     const double seconds = monotonic_seconds() - begun;
     if (round == 0) continue;  // the page cache was cold
     plain.push_back(raw);

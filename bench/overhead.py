@@ -1,13 +1,14 @@
 """What recording costs, and what the library costs outside flor: interleaved pairs of runs, on one training thread.
 
-    bench/overhead.py [--pairs 15] [--epsilon 0.0667]… [--json FILE] PROGRAM [ARGUMENTS…]
+    bench/overhead.py [--pairs 15] [--epsilon 0.0667]… [--every N] [--threads 1] [--json FILE] PROGRAM [ARGUMENTS…]
     bench/overhead.py --without OTHER [--pairs 15] [--json FILE] PROGRAM [ARGUMENTS…]
 
-The first compares PROGRAM recorded with PROGRAM plain; the second PROGRAM plain with OTHER, the same program built
+The first compares PROGRAM recorded with PROGRAM plain, by the adaptive policy or with a checkpoint at every N-th
+execution; the second PROGRAM plain with OTHER, the same program built
 without the library. The time of a run is what its process takes from start to exit. Within a pair the order alternates.
 Reported: the median of the paired ratios, their spread (quartiles), and the 95 % interval of their mean (Student's t).
 The allocator is kept from mapping and unmapping large tensors every step, on both sides: page faults can hide or fake
-an overhead.
+an overhead. Each pair's ratio is printed on stderr as it is measured.
 """
 import argparse
 import json
@@ -16,14 +17,14 @@ import os
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
 # Upper 97.5 % point of Student's t for n - 1 degrees of freedom, n = 2 … 31.
 T = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10,
      2.09, 2.09, 2.08, 2.07, 2.07, 2.06, 2.06, 2.06, 2.05, 2.05, 2.05, 2.04]
-QUIET = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "OMP_NUM_THREADS": "1",
-         "OPENBLAS_NUM_THREADS": "1"}
+QUIET = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
 
 
 def timed(command, environment):
@@ -34,6 +35,15 @@ def timed(command, environment):
 
 def checkpoints_of(store):
     return sum(name.endswith(".safetensors") for _, _, files in os.walk(store) for name in files)
+
+
+def spread(ratios):
+    """Of paired ratios: median, quartiles, mean and the 95 % interval of the mean."""
+    mean = statistics.mean(ratios)
+    margin = T[len(ratios) - 2] * statistics.stdev(ratios) / math.sqrt(len(ratios))
+    quartiles = statistics.quantiles(ratios, n=4)
+    return {"pairs": len(ratios), "median": statistics.median(ratios), "quartiles": [quartiles[0], quartiles[2]],
+            "mean": mean, "interval_95": [mean - margin, mean + margin]}
 
 
 def measure(base, subject, pairs):
@@ -47,24 +57,20 @@ def measure(base, subject, pairs):
         shutil.rmtree(store)
         if pair > 0:
             ratios.append(times["subject"] / times["base"])
+            print(f"{ratios[-1]:.4f}", end=" ", file=sys.stderr, flush=True)
             base_times.append(times["base"])
-    mean = statistics.mean(ratios)
-    margin = T[len(ratios) - 2] * statistics.stdev(ratios) / math.sqrt(len(ratios))
-    quartiles = statistics.quantiles(ratios, n=4)
-    return {"pairs": len(ratios), "base_seconds": statistics.median(base_times), "median": statistics.median(ratios),
-            "quartiles": [quartiles[0], quartiles[2]], "mean": mean, "interval_95": [mean - margin, mean + margin],
-            "checkpoints": checkpoints}
+    return {"base_seconds": statistics.median(base_times), "checkpoints": checkpoints, **spread(ratios)}
 
 
-def plain(command):
+def plain(command, threads):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("FLOR_")} | QUIET
+    environment |= {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
     return lambda store: (command, environment)
 
 
-def recorded(command, epsilon):
-    _, environment = plain(command)("")
-    return lambda store: (command, environment | {"FLOR_RECORD": "1", "FLOR_STORE": store,
-                                                  "FLOR_EPSILON": str(epsilon)})
+def recorded(command, threads, settings):
+    _, environment = plain(command, threads)("")
+    return lambda store: (command, environment | {"FLOR_RECORD": "1", "FLOR_STORE": store} | settings)
 
 
 HEAD = f"{'against':>14} {'pairs':>5} {'base s':>7} {'median':>7} {'quartiles':>15} {'95 % interval':>15} " \
@@ -78,9 +84,11 @@ def line(against, row, limit):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=15, choices=range(2, 31), metavar="2…30")
     parser.add_argument("--epsilon", type=float, action="append")
+    parser.add_argument("--every", type=int)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--without")
     parser.add_argument("--json")
     parser.add_argument("program")
@@ -91,15 +99,21 @@ def main():
 
     def report(against, base, subject, limit, **facts):
         row = measure(base, subject, asked.pairs)
-        rows.append({"program": os.path.basename(asked.program), **facts, **row})
+        rows.append({"label": " ".join([os.path.basename(asked.program)] + asked.arguments), "threads": asked.threads,
+                     **facts, **row})
         print(line(against, row, limit), flush=True)
 
     print(HEAD, flush=True)
     if asked.without:
-        report("without", plain([asked.without] + asked.arguments), plain(command), "")
+        report("without", plain([asked.without] + asked.arguments, asked.threads), plain(command, asked.threads), "")
+    elif asked.every:
+        report(f"every {asked.every}", plain(command, asked.threads),
+               recorded(command, asked.threads, {"FLOR_EVERY": str(asked.every)}), "", kind="every execution")
     else:
         for epsilon in asked.epsilon or [0.01, 0.0667, 0.2]:
-            report(f"eps {epsilon}", plain(command), recorded(command, epsilon), f"{1 + epsilon:.4f}", epsilon=epsilon)
+            report(f"eps {epsilon}", plain(command, asked.threads),
+                   recorded(command, asked.threads, {"FLOR_EPSILON": str(epsilon)}), f"{1 + epsilon:.4f}",
+                   epsilon=epsilon, kind="adaptive")
     if asked.json:
         with open(asked.json, "w") as file:
             json.dump(rows, file, indent=1)

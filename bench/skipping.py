@@ -56,7 +56,7 @@ def replay(flor, run, probed):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--adaptive", action="store_true")
     parser.add_argument("--json")

@@ -27,6 +27,16 @@ class Checkpoint {
 
   const CheckpointHeader& header() const { return header_; }
   const LoadedTensors& tensors() const { return tensors_; }
+  // Memory that a tensor is to be read into.
+  struct Target {
+    std::string tensor;
+    void* memory = nullptr;
+    std::size_t size = 0;
+  };
+  // Reads them and verifies them as they arrive. Throws Damage when one is not what was written; the memory
+  // then holds anything.
+  void read_into(const RunDir& run, const std::vector<Target>& targets);
+
   // The generator states in it, by generator name.
   std::map<std::string, std::string> generators() const;
 
@@ -36,6 +46,7 @@ class Checkpoint {
   void open(const RunDir& run, const std::string& file);
   Source find(const RunDir& run, const std::string& file, const CheckpointTensor& tensor);
 
+  std::string file_;
   CheckpointHeader header_;
   LoadedTensors tensors_;
   std::map<std::string, std::shared_ptr<Mapping>> mappings_;  // by file

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "core/bytes_text.h"
 #include "core/signals.h"
 
 namespace flor::core {
@@ -15,9 +16,9 @@ namespace flor::core {
 struct Journal::File {
   std::filesystem::path path;
   int fd = -1;
-  std::string buffer;     // appended since the last flush
+  Lines lines;            // appended since the last flush, or behind a value that is missing
   std::string unwritten;  // of earlier flushes, that the disk refused
-  bool dropped = false;
+  bool dropped = false;   // a line, for which there was no room
 
   ~File() {
     if (fd >= 0) ::close(fd);
@@ -65,53 +66,67 @@ Journal::~Journal() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Journal::append(std::size_t file, std::string_view line) {
+void Journal::append(std::size_t file, Line line) {
   const std::lock_guard<std::mutex> lock(mutex_);
   File& target = *files_[file];
-  if (target.buffer.size() + line.size() > max_buffered) {
+  if (target.lines.bytes() + line.head.size() + line.tail.size() > max_buffered) {
     target.dropped = true;
     return;
   }
-  target.buffer.append(line);
-  target.buffer += '\n';
+  target.lines.add(std::move(line));
+}
+
+void Journal::report(const std::string& problem) {
+  if (!reported_.exchange(true)) on_failure_(problem);
 }
 
 bool Journal::flush(std::unique_lock<std::mutex>& lock) {
+  std::vector<std::string> problems;
   bool fine = true;
-  std::string problem;
   lock.unlock();
   {
     const std::lock_guard<std::mutex> writing(write_mutex_);
     for (auto& file : files_) {
       lock.lock();
-      if (file->unwritten.empty()) {
-        file->unwritten.swap(file->buffer);
-      } else if (file->unwritten.size() + file->buffer.size() <= max_buffered) {
-        file->unwritten += file->buffer;
-        file->buffer.clear();
+      if (file->unwritten.size() + file->lines.bytes() <= max_buffered) {
+        file->unwritten += file->lines.take(problems);
       }  // else `append` drops what is more
+      const bool dropped = std::exchange(file->dropped, false);
       lock.unlock();
       if (!file->drain()) {
-        problem = "cannot append to " + file->path.string() + ": " + std::strerror(errno);
+        problems.push_back("cannot append to " + file->path.string() + ": " + std::strerror(errno));
         fine = false;
+      }
+      if (dropped) {
+        problems.push_back("lines of " + file->path.string() + " are lost: more than " +
+                           bytes_text(max_buffered) + " waited to be written");
       }
     }
   }
-  if (!fine && !reported_.exchange(true)) on_failure_(problem);
+  if (!problems.empty()) report(problems.front());
   lock.lock();
   return fine;
 }
 
+bool Journal::sync(std::unique_lock<std::mutex>& lock) {
+  std::vector<Later> awaited;
+  for (const auto& file : files_) {
+    for (auto& value : file->lines.awaited()) awaited.push_back(std::move(value));
+  }
+  lock.unlock();
+  for (const auto& value : awaited) value.wait();
+  lock.lock();
+  return flush(lock);
+}
+
 bool Journal::sync() {
   std::unique_lock<std::mutex> lock(mutex_);
-  bool fine = flush(lock);
+  bool fine = sync(lock);
   lock.unlock();
   for (auto& file : files_) {
     if (::fdatasync(file->fd) == 0) continue;
     // Linux says it once; the next fdatasync would succeed.
-    if (!reported_.exchange(true)) {
-      on_failure_("cannot sync " + file->path.string() + ": " + std::strerror(errno));
-    }
+    report("cannot sync " + file->path.string() + ": " + std::strerror(errno));
     fine = false;
   }
   return fine;
@@ -123,7 +138,7 @@ void Journal::run() {
     wake_.wait_for(lock, std::chrono::milliseconds(100));
     flush(lock);
   }
-  flush(lock);
+  sync(lock);
 }
 
 }  // namespace flor::core

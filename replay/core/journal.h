@@ -1,5 +1,6 @@
 // The run's append-only files (log, timeline, generator states), written by one background thread, so that
-// training never waits for the disk. A line is in the file within about 0.1 s, or when sync() returns.
+// training never waits for the disk. A line is in the file within about 0.1 s, or when sync() returns. A line
+// whose value is still being computed holds its place: what follows in its file waits behind it.
 //
 // Thread-safe. Nothing throws: a failed write is reported once through `on_failure` (called on any thread)
 // and tried again with the next lines; while the disk refuses, at most `max_buffered` bytes are kept per
@@ -14,9 +15,10 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
+
+#include "core/line.h"
 
 namespace flor::core {
 
@@ -27,16 +29,19 @@ class Journal {
 
   // Opens (and creates) the files; throws std::system_error when one cannot be opened.
   Journal(const std::vector<std::filesystem::path>& files, OnFailure on_failure);
-  ~Journal();  // writes what is left
+  ~Journal();  // waits for missing values and writes what is left
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  void append(std::size_t file, std::string_view line);  // `line` without its newline
-  bool sync();  // everything appended before is durable; false: failed
+  void append(std::size_t file, Line line);
+  // Everything appended before is durable; waits for the values that are missing. False: failed.
+  bool sync();
 
  private:
   struct File;
-  bool flush(std::unique_lock<std::mutex>& lock);  // writes what is buffered; false: a write failed
+  bool flush(std::unique_lock<std::mutex>& lock);  // writes what is complete; false: a write failed
+  bool sync(std::unique_lock<std::mutex>& lock);
+  void report(const std::string& problem);
   void run();
 
   std::vector<std::unique_ptr<File>> files_;

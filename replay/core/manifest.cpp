@@ -81,7 +81,10 @@ Json to_json(const Manifest& m) {
   Json loops = Json::array();
   for (const auto& loop : m.loops) loops.push_back(to_json(loop));
   const RecordedLoop* main = m.main_loop();
-  Json policy = {{"epsilon", m.epsilon}, {"every", m.every}, {"materializer", m.materializer}};
+  Json policy = {{"epsilon", m.epsilon},
+                 {"every", m.every},
+                 {"mtbf", m.mtbf ? Json(*m.mtbf) : Json()},
+                 {"materializer", m.materializer}};
   if (!m.local.empty()) {
     policy["local"] = m.local;
     policy["node"] = m.host;
@@ -146,6 +149,7 @@ Manifest manifest_from(const Json& json) {
   const Json policy = field<Json>(json, "policy", Json::object());
   m.epsilon = field(policy, "epsilon", 0.0667);
   m.every = field<int64_t>(policy, "every", 0);
+  if (policy.contains("mtbf") && policy["mtbf"].is_number()) m.mtbf = policy["mtbf"].get<double>();
   m.materializer = field<std::string>(policy, "materializer", "thread");
   m.local = field<std::string>(policy, "local", "");
   for (const auto& loop : field<Json>(json, "loops", Json::array())) m.loops.push_back(loop_from(loop));

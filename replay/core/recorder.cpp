@@ -23,7 +23,7 @@ constexpr const char* iteration_kind = "@iteration";
 
 struct Timer {
   double began = 0, stalled = 0;
-  bool overlapped = false;
+  Checkpointer::Begun execution;
 };
 struct OpenBlock {
   std::string name;
@@ -57,6 +57,7 @@ class Recorder : public Session {
   void enter_guard(State& state) override { guards_.enter(state); }
   void leave_guard(State& state) override;
   void log(const Row& row) override;
+  std::optional<RowFiles> row_files() override { return files_; }
   std::optional<std::string> argument(const std::string& name) override;
   void used_argument(const std::string& name, const std::string& value) override;
   void finish(int exit_code) override;
@@ -85,7 +86,8 @@ class Recorder : public Session {
   std::unique_ptr<Checkpointer> checkpointer_;
   std::unique_ptr<AgentClient> agent_;
   GeneratorWriter generators_;
-  std::vector<std::string> early_rows_;  // logged before the run began
+  std::vector<Line> early_rows_;  // logged before the run began
+  RowFiles files_ = std::make_shared<LogFiles>();
   std::map<std::string, std::string> arguments_;
   Guards guards_;
   std::vector<OpenBlock> blocks_;
@@ -100,6 +102,7 @@ void Recorder::begin_recording() {
   begun_ = begin_run(settings_, frontend_);
   if (!begun_) {
     someone_else_records_ = true;
+    files_.reset();
     return;
   }
   const RunDir& run = begun_->run;
@@ -107,6 +110,7 @@ void Recorder::begin_recording() {
   journal_ = std::make_unique<Journal>(std::vector<fs::path>{run.log(), run.timeline(), run.generators()},
                                        on_failure);
   checkpointer_ = std::make_unique<Checkpointer>(run, begun_->manifest, *journal_, on_failure);
+  if (const auto problem = files_->open(run.path)) damaged(*problem);
   for (const auto& row : early_rows_) journal_->append(log_file, row);
   early_rows_.clear();
   begun_->manifest.args.insert(arguments_.begin(), arguments_.end());
@@ -224,7 +228,7 @@ void Recorder::end_iteration() {
 void Recorder::checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
                                     bool forced) {
   const Checkpointer::Place place{iteration_kind, at, RunDir::checkpoint_file(iteration_kind, stem).string()};
-  checkpointer_->ends(place, seconds, main_->timer.overlapped, forced, [&] { return live(guards_); });
+  checkpointer_->ends(place, seconds, main_->timer.execution, forced, [&] { return live(guards_); });
 }
 
 void Recorder::leave_loop(LoopEnd how) {
@@ -278,7 +282,7 @@ void Recorder::leave_block(bool unwound) {
     note_generators(scope_.path(), "exit");
     const std::string stem = checkpoint_stem(scope_.parent(), scope_.ordinal());
     checkpointer_->ends({block.name, scope_.path(), RunDir::checkpoint_file(block.name, stem).string()},
-                        seconds, block.timer.overlapped, false, [&] { return live(*block.state); });
+                        seconds, block.timer.execution, false, [&] { return live(*block.state); });
   }
   scope_.leave();
 }
@@ -289,11 +293,11 @@ void Recorder::leave_guard(State& state) {
 
 void Recorder::log(const Row& row) {
   if (someone_else_records_) return;
-  const std::string line = row_line(row, scope_);
+  Line line = row_line(row, scope_);
   if (journal_) {
-    journal_->append(log_file, line);
+    journal_->append(log_file, std::move(line));
   } else {
-    early_rows_.push_back(line);
+    early_rows_.push_back(std::move(line));
   }
 }
 

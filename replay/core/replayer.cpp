@@ -32,6 +32,7 @@ class Replayer : public Session {
     if (!worker_) return;
     record_.emplace(worker_->run());
     restorer_.emplace(worker_->run());
+    files_ = std::make_shared<LogFiles>(worker_->run().path);
   }
 
   void enter_loop(const LoopSpec& loop) override;
@@ -43,6 +44,7 @@ class Replayer : public Session {
   void enter_guard(State& state) override { guards_.enter(state); }
   void leave_guard(State& state) override { guards_.leave(state); }
   void log(const Row& row) override;
+  std::optional<RowFiles> row_files() override;
   std::optional<std::string> argument(const std::string& name) override;
   void used_argument(const std::string&, const std::string&) override {}
   void finish(int exit_code) override;
@@ -65,6 +67,7 @@ class Replayer : public Session {
     return !loops_.empty() && loops_.front().name == main().name && phase_ != Phase::before;
   }
   bool capturing() const { return phase_ == Phase::unit || phase_ == Phase::after; }
+  bool in_front() const { return phase_ == Phase::before && !earlier_loop_; }  // of all loops: the preamble
   const RecordedLoop& main() const { return record_->main_loop(); }
   const Plan& plan() const { return worker_->plan(); }
 
@@ -81,27 +84,29 @@ class Replayer : public Session {
   bool must_execute(const std::string& block) const;
 
   // Restores recorded state at `at`; false (and said, when it is damaged or does not fit) when it cannot.
-  bool restore(const std::string& at, State& state);
+  // `on_damage`: what may become of the objects when it cannot.
+  bool restore(const std::string& at, State& state, Restorer::OnDamage on_damage = Restorer::OnDamage::keep);
   // Compares live state with what was recorded at `at`, and restores that when they differ.
   void compare(const std::string& at, State& state);
   void pin_generators(const std::string& at, const char* edge);
-  void line(const std::string& json);
+  void line(Line json);
 
   Frontend& frontend_;
   Scope& scope_;
   std::unique_ptr<Worker> worker_;  // none: another process of this task is the worker, this one runs plain
   std::optional<RecordIndex> record_;
   std::optional<Restorer> restorer_;
+  RowFiles files_;  // the run's: what a replay finds there it need not write again
   Guards guards_;
   std::vector<OpenLoop> loops_;
   std::vector<OpenBlock> blocks_;
   Phase phase_ = Phase::before;
-  bool earlier_loop_ = false;          // inside of an outermost loop before the main one
-  bool skip_loop_ = false;             // it was restored: no iteration of it runs
-  std::vector<std::string> preamble_;  // rows and events from before the main loop
-  bool jumps_ = false;                 // units may be entered in any order
-  bool pristine_ = true;               // nothing of the main loop was executed or restored yet
-  bool exact_ = true;                  // live state is the recorded one at position_
+  bool earlier_loop_ = false;   // inside of an outermost loop before the main one
+  bool skip_loop_ = false;      // it was restored: no iteration of it runs
+  std::vector<Line> preamble_;  // rows and events from before the main loop
+  bool jumps_ = false;          // units may be entered in any order
+  bool pristine_ = true;        // nothing of the main loop was executed or restored yet
+  bool exact_ = true;           // live state is the recorded one at position_
   bool iterating_ = false;
   int64_t position_ = 0;        // the main loop's next value
   std::optional<Unit> target_;  // claimed, not yet reached
@@ -205,16 +210,25 @@ std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
 void Replayer::approach(const Unit& unit) {
   phase_ = Phase::lead_in;
   if (!plan().complete || (exact_ && position_ == unit.first && !unit.entry.empty() && !pristine_)) return;
+  // The first state of a fresh process is one to go on from; any later one is about to be left.
+  const auto on_damage = pristine_ ? Restorer::OnDamage::keep : Restorer::OnDamage::spoil;
+  bool spoiled = false;
   for (int64_t id = unit.id; id >= 0; --id) {
     const Unit& earlier = plan().units[static_cast<std::size_t>(id)];
-    if (!jumps_ && earlier.first < position_) return;  // forward only: lead in from where we are
+    // Forward only: lead in from where we are, unless a restore that failed spoiled that.
+    if (!jumps_ && earlier.first < position_) {
+      if (!spoiled) return;
+      break;
+    }
     const auto stem = fs::path(earlier.entry).stem().string();
-    if (!earlier.entry.empty() && restore(stem + "/@iteration", guards_)) {
+    if (earlier.entry.empty()) continue;
+    if (restore(stem + "/@iteration", guards_, on_damage)) {
       position_ = earlier.first;
       pristine_ = false;
       exact_ = true;
       return;
     }
+    spoiled = !pristine_;
   }
   // No checkpoint in front of the unit can be read. The state of a fresh process is the recorded one at the
   // start.
@@ -306,12 +320,12 @@ void Replayer::leave_block(bool unwound) {
   scope_.leave();
 }
 
-bool Replayer::restore(const std::string& at, State& state) {
+bool Replayer::restore(const std::string& at, State& state, Restorer::OnDamage on_damage) {
   const auto* entry = record_->checkpoint(at);
   if (entry == nullptr) return false;
   const double start = monotonic_seconds();
   try {
-    frontend_.set_generators(restorer_->restore(*entry, at, state));
+    frontend_.set_generators(restorer_->restore(*entry, at, state, on_damage));
   } catch (const Damage& damage) {
     worker_->note(std::string(damage.what()) +
                   "; it is not used, what it would have saved is computed again");
@@ -336,16 +350,21 @@ void Replayer::pin_generators(const std::string& at, const char* edge) {
   if (const GeneratorStates* states = record_->generators(at, edge)) frontend_.set_generators(*states);
 }
 
-void Replayer::line(const std::string& json) {
+void Replayer::line(Line json) {
   if (capturing()) {
-    unit_log_.line(json);
-  } else if (phase_ == Phase::before && !earlier_loop_) {
-    preamble_.push_back(json);
+    unit_log_.line(std::move(json));
+  } else if (in_front()) {
+    preamble_.push_back(std::move(json));
   }
 }
 
 void Replayer::log(const Row& row) {
   if (working()) line(row_line(row, scope_));
+}
+
+std::optional<RowFiles> Replayer::row_files() {
+  if (!working() || !(capturing() || in_front())) return std::nullopt;
+  return files_;
 }
 
 std::optional<std::string> Replayer::argument(const std::string& name) {

@@ -27,25 +27,56 @@ bool overlap(const Buffer& a, const Buffer& b) {
 }  // namespace
 
 std::map<std::string, std::string> Restorer::restore(const RecordIndex::CheckpointEntry& entry,
-                                                     const std::string& at, State& state) {
+                                                     const std::string& at, State& state,
+                                                     OnDamage on_damage) {
   const CheckpointHeader header = Checkpoint::header_of(run_, entry.file);
   if (header.state != entry.state || header.at != at) {
     throw Damage(entry.file + ": it is not the checkpoint that the timeline names");
   }
-  const auto there = present(header, state.save());
-  const Checkpoint checkpoint = Checkpoint::load(run_, entry.file, there);
+  const auto live = state.save();
+  auto there = present(header, live);
+  std::vector<Checkpoint::Target> straight;
+  if (on_damage == OnDamage::spoil) straight = direct(header, live, there);
+  for (const auto& target : straight) there.insert(target.tensor);
+  Checkpoint checkpoint = Checkpoint::load(run_, entry.file, there);
   LoadedTensors tensors = checkpoint.tensors();
   for (auto it = tensors.begin(); it != tensors.end();) {
     it = it->first.rfind(generator_prefix, 0) == 0 ? tensors.erase(it) : std::next(it);
   }
-  if (auto why = state.restore(tensors))
-    throw Damage(entry.file + " does not fit the program's objects: " + *why);
+  auto why = state.misfit(tensors);
+  if (!why) {
+    checkpoint.read_into(run_, straight);
+    why = state.restore(tensors);
+  }
+  if (why) throw Damage(entry.file + " does not fit the program's objects: " + *why);
   if (digest_behind(header, state.save(), there) != entry.state) {
     throw Error(entry.file + ": the objects of " + at +
                 " do not hold what was restored into them; do two share memory here that did not when it was "
                 "recorded?");
   }
   return checkpoint.generators();
+}
+
+std::vector<Checkpoint::Target> Restorer::direct(const CheckpointHeader& header,
+                                                 const std::vector<Buffer>& live,
+                                                 const std::set<std::string>& present) {
+  std::map<std::string, const CheckpointTensor*> recorded;
+  for (const auto& tensor : header.tensors) recorded[tensor.name] = &tensor;
+  std::vector<Checkpoint::Target> out;
+  for (const auto& buffer : live) {
+    const auto wanted = recorded.find(buffer.name);
+    if (!is_large(buffer) || present.count(buffer.name) > 0 || wanted == recorded.end()) continue;
+    if (wanted->second->dtype != buffer.dtype || wanted->second->shape != buffer.shape) continue;
+    // A kind says that the tensor may have to lie elsewhere; shared memory may have to be pulled apart.
+    const bool plain = recorded.count(buffer.name + "@kind") == 0;
+    const bool alone = std::none_of(live.begin(), live.end(), [&](const Buffer& other) {
+      return &other != &buffer && other.data != nullptr && overlap(buffer, other);
+    });
+    // The program's own memory, which a snapshot only reads.
+    if (plain && alone) out.push_back({buffer.name, const_cast<void*>(buffer.data), buffer.bytes});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.size > b.size; });
+  return out;
 }
 
 std::set<std::string> Restorer::present(const CheckpointHeader& header,

@@ -18,11 +18,12 @@ Runtime* the_runtime = nullptr;
 // Where the present thread is, for printing when no session keeps the scope.
 thread_local Scope plain_scope;
 
-void print(const Row& row, const Scope& scope) {
+Line printed(const Row& row, const Scope& scope) {
   std::string line;
   for (const auto& [name, value] : scope.loops()) line += name + "=" + std::to_string(value) + " ";
-  line += row.name + "=" + row.value + "\n";
-  std::fwrite(line.data(), 1, line.size(), stdout);
+  line += row.name + "=" + row.value;
+  if (row.later.valid()) return {std::move(line), row.later, ""};
+  return line;
 }
 
 }  // namespace
@@ -31,7 +32,13 @@ Runtime::Runtime(std::unique_ptr<Frontend> frontend) : frontend_(std::move(front
   the_runtime = this;
   const bool record = environment_variable("FLOR_RECORD").value_or("0") == "1";
   const bool replay = environment_variable("FLOR_REPLAY").has_value();
-  if (!record && !replay) return;
+  if (!record && !replay) {
+    if (const auto where = environment_variable("FLOR_LOG")) {
+      rows_ = std::make_unique<RowFile>(*where);
+      finish_at_exit();
+    }
+    return;
+  }
   replaying_ = replay;
   guarded([&] {
     const Settings settings = Settings::load();
@@ -43,7 +50,12 @@ Runtime::Runtime(std::unique_ptr<Frontend> frontend) : frontend_(std::move(front
     FileLock::drop_in_child();
     the_runtime->forget();
   });
-  ::on_exit([](int status, void*) { the_runtime->finish(status); }, nullptr);
+  finish_at_exit();
+}
+
+void Runtime::finish_at_exit() {
+  std::call_once(at_exit_,
+                 [] { ::on_exit([](int status, void*) { the_runtime->finish(status); }, nullptr); });
 }
 
 bool Runtime::active() const {
@@ -92,7 +104,12 @@ void Runtime::forget() noexcept {
 }
 
 void Runtime::finish(int exit_code) noexcept {
-  if (!session_ || ::getpid() != process_) return;
+  if (::getpid() != process_) return;
+  guarded([&] {
+    printer_.drain();
+    if (rows_) rows_->sync();
+  });
+  if (!session_) return;
   // Another thread called exit() in the middle of training: what that thread holds is not ours to end. The
   // run counts as killed, the unit as not finished.
   if (owner_.load() != std::this_thread::get_id() && depth_ > 0) return;
@@ -148,12 +165,21 @@ void Runtime::leave_guard(State& state) {
 }
 
 void Runtime::log(const Row& row) {
+  if (row.later.valid()) finish_at_exit();
   if (!active()) {
-    print(row, plain_scope);
+    printer_.print(printed(row, plain_scope));
+    if (rows_) rows_->log(row, plain_scope);
     return;
   }
-  if (session_->records()) print(row, scope_);
+  if (session_->records()) printer_.print(printed(row, scope_));
   guarded([&] { session_->log(row); });
+}
+
+std::optional<Runtime::RowPlace> Runtime::row_place() {
+  if (!active()) return RowPlace{rows_ ? rows_->files() : nullptr, checkpoint_stem(plain_scope.path(), 0)};
+  const auto files = guarded(std::optional<RowFiles>(), [&] { return session_->row_files(); });
+  if (!files) return std::nullopt;
+  return RowPlace{*files, checkpoint_stem(scope_.path(), 0)};
 }
 
 std::string Runtime::argument(const std::string& name, const std::string& otherwise) {

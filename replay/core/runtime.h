@@ -2,17 +2,21 @@
 // environment at the first call, and is the boundary that no exception of ours crosses.
 //
 // Plain, or on any thread but the one that entered the first loop: loops are plain ranges, blocks execute,
-// rows are printed. A failure while recording is one warning, then the program goes on plain.
+// rows are printed (plain and with FLOR_LOG: also written there). A failure while recording is one warning,
+// then the program goes on plain.
 #pragma once
 
 #include <sys/types.h>
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "core/printer.h"
+#include "core/row_file.h"
 #include "core/session.h"
 
 namespace flor::core {
@@ -36,6 +40,13 @@ class Runtime {
   void enter_guard(State& state);
   void leave_guard(State& state);
   void log(const Row& row);
+  // For a row that is computed in the background. Nothing: it would be dropped.
+  struct RowPlace {
+    RowFiles files;    // null: nowhere
+    std::string stem;  // of their names: the scope path, as in the names of checkpoints
+  };
+  std::optional<RowPlace> row_place();
+  void value_came() { printer_.advance(); }  // of such a row; on any thread
   std::string argument(const std::string& name, const std::string& otherwise);
 
   void finish(int exit_code) noexcept;
@@ -53,11 +64,15 @@ class Runtime {
     });
   }
   void give_up(const std::string& why);
+  void finish_at_exit();
   bool
   own();  // as active(); the first thread that enters a loop, block or guard owns the session from then on
 
   std::unique_ptr<Frontend> frontend_;
   std::unique_ptr<Session> session_;
+  std::unique_ptr<RowFile> rows_;  // of FLOR_LOG, in a plain process
+  Printer printer_;
+  std::once_flag at_exit_;
   Scope scope_;  // of the owning thread, for the session
   std::atomic<std::thread::id> owner_{};
   std::atomic<int> depth_{0};  // loops of the owner that are open

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <sstream>
 
 #include "core/durable.h"
@@ -27,16 +29,19 @@ const std::string& start_directory() {
   return started_in;
 }
 
-std::string row_line(const Row& row, const Scope& scope, int64_t attempt) {
+Line row_line(const Row& row, const Scope& scope, int64_t attempt) {
   auto quoted = [](const std::string& text) {
     return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
   };
-  std::string line = "{\"name\":" + quoted(row.name) + ",\"value\":" + row.value;
-  for (const auto& [name, value] : scope.loops()) line += "," + quoted(name) + ":" + std::to_string(value);
-  line += ",\"@at\":" + quoted(scope.path());
-  if (row.is_volatile) line += ",\"@volatile\":true";
-  if (attempt > 0) line += ",\"@attempt\":" + std::to_string(attempt);
-  return line + "}";
+  std::string head = "{\"name\":" + quoted(row.name) + ",\"value\":" + row.value;
+  std::string tail;
+  for (const auto& [name, value] : scope.loops()) tail += "," + quoted(name) + ":" + std::to_string(value);
+  tail += ",\"@at\":" + quoted(scope.path());
+  if (row.is_volatile) tail += ",\"@volatile\":true";
+  if (attempt > 0) tail += ",\"@attempt\":" + std::to_string(attempt);
+  tail += '}';
+  if (row.later.valid()) return {std::move(head), row.later, std::move(tail)};
+  return head + tail;
 }
 
 std::map<std::string, std::string> given_arguments() {
@@ -66,6 +71,16 @@ std::vector<std::string> command_line() {
 
 void warn(const std::string& line) {
   say("warning: " + line);
+}
+
+void warn_once(const std::string& line) {
+  static std::mutex mutex;
+  static auto* said = new std::set<std::string>();  // outlives the last exit handler
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (!said->insert(line).second) return;
+  }
+  warn(line);
 }
 
 void say(const std::string& line) {

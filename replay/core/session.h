@@ -10,6 +10,8 @@
 #include <string>
 
 #include "core/buffers.h"
+#include "core/line.h"
+#include "core/log_files.h"
 #include "core/manifest.h"
 #include "core/scope.h"
 #include "core/settings.h"
@@ -25,9 +27,13 @@ struct LoopSpec {
 
 struct Row {
   std::string name;
-  std::string value;  // JSON text, see json_text
+  std::string value;  // JSON text, see json_text; or, where it is being computed, `later`
   bool is_volatile = false;
+  Later later = {};
 };
+
+// Where the files lie that a row names; null: they are not kept.
+using RowFiles = std::shared_ptr<LogFiles>;
 
 class Session {
  public:
@@ -49,6 +55,8 @@ class Session {
   virtual void leave_guard(State& state) = 0;
 
   virtual void log(const Row& row) = 0;
+  // Of a row that is logged now: nothing where it would be dropped, and need not be computed.
+  virtual std::optional<RowFiles> row_files() = 0;
 
   // A hyper-parameter's recorded or given value. `used` says which value the program goes on with.
   virtual std::optional<std::string> argument(const std::string& name) = 0;
@@ -66,7 +74,7 @@ std::unique_ptr<Session> make_recorder(const Settings& settings, Frontend& front
 std::unique_ptr<Session> make_replayer(const Settings& settings, Frontend& frontend, Scope& scope);
 
 // One line of a log: the row with its loop path as columns and its scope path (docs/formats.md, "Rows").
-std::string row_line(const Row& row, const Scope& scope, int64_t attempt = 0);
+Line row_line(const Row& row, const Scope& scope, int64_t attempt = 0);
 
 // Hyper-parameters of FLOR_ARGS: one name=value a line.
 std::map<std::string, std::string> given_arguments();
@@ -78,7 +86,8 @@ double wall_seconds();
 std::vector<std::string> command_line();
 const std::string& start_directory();
 
-void warn(const std::string& line);  // "flor: warning: …" on stderr
-void say(const std::string& line);   // "flor: …" on stderr
+void warn(const std::string& line);       // "flor: warning: …" on stderr
+void say(const std::string& line);        // "flor: …" on stderr
+void warn_once(const std::string& line);  // however often it would be said
 
 }  // namespace flor::core

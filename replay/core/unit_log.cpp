@@ -1,5 +1,7 @@
 #include "core/unit_log.h"
 
+#include "core/error.h"
+
 namespace flor::core {
 
 std::string block_event(const std::string& at, bool executed) {
@@ -22,18 +24,20 @@ std::string loop_end_event(const RecordedLoop& recorded, LoopEnd ended, int64_t 
 
 void UnitLog::open(const Unit& unit) {
   unit_ = unit;
-  text_.clear();
+  lines_ = {};
   line(Json({{"@unit", unit.id}, {"first", unit.first}, {"last", unit.last}}).dump());
 }
 
-void UnitLog::line(const std::string& json) {
-  text_ += json;
-  text_ += '\n';
+void UnitLog::line(Line json) {
+  lines_.add(std::move(json));
 }
 
 std::string UnitLog::close() {
   line(Json({{"@end", unit_.id}}).dump());
-  return std::move(text_);
+  std::vector<std::string> problems;
+  std::string text = lines_.take_all(problems);
+  if (!problems.empty()) throw Error("unit " + std::to_string(unit_.id) + ": " + problems.front());
+  return text;
 }
 
 }  // namespace flor::core

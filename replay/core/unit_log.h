@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/json.h"
+#include "core/line.h"
 #include "core/manifest.h"
 #include "core/plan.h"
 
@@ -14,12 +15,14 @@ namespace flor::core {
 class UnitLog {
  public:
   void open(const Unit& unit);
-  void line(const std::string& json);  // a row or event, in order
-  std::string close();                 // the whole text
+  void line(Line json);  // a row or event, in order
+  // The whole text; waits for values that are missing. Throws Error when a file that a row names could not be
+  // written.
+  std::string close();
 
  private:
   Unit unit_;
-  std::string text_;
+  Lines lines_;
 };
 
 // Its events.

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "core/digest.h"
 #include "core/json.h"
 #include "flor/flor.h"
 #include "torch/archives.h"
@@ -40,60 +39,6 @@ std::optional<int64_t> LoopRun::next() {
 void LoopRun::begin(int64_t value) {
   value_ = value;
   runtime().begin(value);
-}
-
-// --- rows ---
-
-namespace {
-
-void log_value(const std::string& name, std::string value, bool is_volatile) {
-  runtime().log({name, std::move(value), is_volatile});
-}
-
-// Beyond this a tensor is told by its digest: a log is no place for a model.
-constexpr int64_t most_elements = 1024;
-
-core::Json nested(const at::Tensor& tensor) {
-  if (tensor.dim() == 0) {
-    if (tensor.scalar_type() == at::kBool) return tensor.item<bool>();
-    if (tensor.is_floating_point()) return tensor.item<double>();
-    return tensor.item<int64_t>();
-  }
-  core::Json out = core::Json::array();
-  for (int64_t i = 0; i < tensor.size(0); ++i) out.push_back(nested(tensor[i]));
-  return out;
-}
-
-core::Json tensor_value(const at::Tensor& value) {
-  if (!value.defined()) return nullptr;
-  at::Tensor tensor = value.detach().to(at::kCPU).contiguous();
-  if (tensor.is_complex()) tensor = at::view_as_real(tensor.resolve_conj()).contiguous();
-  if (tensor.numel() <= most_elements) return nested(tensor);
-  return {{"dtype", dtype_name(tensor.scalar_type())},
-          {"shape", tensor.sizes().vec()},
-          {"xxh3", core::digest_of(tensor.data_ptr(), tensor.nbytes())}};
-}
-
-}  // namespace
-
-void log_integer(const std::string& name, int64_t value, bool is_volatile) {
-  log_value(name, std::to_string(value), is_volatile);
-}
-void log_unsigned(const std::string& name, uint64_t value, bool is_volatile) {
-  log_value(name, std::to_string(value), is_volatile);
-}
-void log_real(const std::string& name, double value, bool is_volatile) {
-  log_value(name, core::number_text(value), is_volatile);
-}
-void log_truth(const std::string& name, bool value, bool is_volatile) {
-  log_value(name, value ? "true" : "false", is_volatile);
-}
-void log_text(const std::string& name, const std::string& value, bool is_volatile) {
-  log_value(name, core::json_text(value), is_volatile);
-}
-void log_tensor(const std::string& name, const at::Tensor& value, bool is_volatile) {
-  const at::NoGradGuard no_grad;
-  log_value(name, core::json_text(tensor_value(value)), is_volatile);
 }
 
 // --- arguments ---

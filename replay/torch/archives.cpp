@@ -60,30 +60,6 @@ std::optional<core::Mark> mark_of(const at::Tensor& tensor) {
   return mark;
 }
 
-core::Buffer buffer_of(const std::string& name, const at::Tensor& live) {
-  if (live.layout() != at::kStrided || live.is_quantized()) {
-    throw core::Error("tensor " + name + " is sparse or quantized, which cannot be checkpointed");
-  }
-  const at::Tensor tensor = storable(live.detach());
-  core::Buffer buffer;
-  buffer.name = name;
-  buffer.dtype = dtype_name(tensor.scalar_type());
-  buffer.shape = shape_of(tensor);
-  buffer.bytes = tensor.nbytes();
-  buffer.device = !tensor.device().is_cpu();
-  buffer.mark = mark_of(live);
-  if (tensor.device().is_cpu() && tensor.is_contiguous() && !live.is_complex()) {
-    buffer.data = tensor.data_ptr();
-    buffer.keep = std::make_shared<at::Tensor>(tensor);  // a hook's may be a local of its
-  } else {
-    buffer.copy = [tensor](void* destination) {
-      const at::NoGradGuard no_grad;
-      at::from_blob(destination, tensor.sizes(), tensor.options().device(at::kCPU)).copy_(tensor);
-    };
-  }
-  return buffer;
-}
-
 at::Tensor view_of(const core::LoadedTensor& loaded) {
   // The mapped file is read only, and so is every use of this view.
   return at::from_blob(const_cast<unsigned char*>(loaded.data), loaded.shape,
@@ -138,6 +114,30 @@ at::ScalarType scalar_type(const std::string& dtype) {
 }
 
 // --- saving ---
+
+core::Buffer buffer_of(const std::string& name, const at::Tensor& live) {
+  if (live.layout() != at::kStrided || live.is_quantized()) {
+    throw core::Error("tensor " + name + " is sparse or quantized, which cannot be checkpointed");
+  }
+  const at::Tensor tensor = storable(live.detach());
+  core::Buffer buffer;
+  buffer.name = name;
+  buffer.dtype = dtype_name(tensor.scalar_type());
+  buffer.shape = shape_of(tensor);
+  buffer.bytes = tensor.nbytes();
+  buffer.device = !tensor.device().is_cpu();
+  buffer.mark = mark_of(live);
+  if (tensor.device().is_cpu() && tensor.is_contiguous() && !live.is_complex()) {
+    buffer.data = tensor.data_ptr();
+    buffer.keep = std::make_shared<at::Tensor>(tensor);  // a hook's may be a local of its
+  } else {
+    buffer.copy = [tensor](void* destination) {
+      const at::NoGradGuard no_grad;
+      at::from_blob(destination, tensor.sizes(), tensor.options().device(at::kCPU)).copy_(tensor);
+    };
+  }
+  return buffer;
+}
 
 void SavingArchive::add(core::Buffer buffer) {
   buffers_.push_back(std::move(buffer));
@@ -210,13 +210,13 @@ void RestoringArchive::tensor(const std::string& name, at::Tensor& value, const 
   const core::LoadedTensor* loaded = find(name);
   if (loaded == nullptr) return complain(name + " is not in the record");
   const core::LoadedTensor* said = find(name + kind_suffix);
-  if (!writing_ || loaded->data == nullptr) return;
+  if (!writing_) return;
   std::string kind =
       said == nullptr ? "" : std::string(reinterpret_cast<const char*>(said->data), said->bytes);
   const auto trained = kind.find(trained_kind);
   if (trained != std::string::npos) kind.erase(trained);
   if (value.defined() && same_layout(value, *loaded) && kind_of(value) == kind && is_free(value, *loaded)) {
-    write_in_place(value, *loaded);
+    if (loaded->data != nullptr) write_in_place(value, *loaded);
   } else {
     const at::NoGradGuard no_grad;
     const at::Tensor fresh = of_kind(view_of(*loaded).clone(), kind);
@@ -232,8 +232,10 @@ void RestoringArchive::tensor(const std::string& name, at::Tensor& value, const 
 bool RestoringArchive::is_free(const at::Tensor& value, const core::LoadedTensor& loaded) {
   if (value.nbytes() == 0) return true;
   const auto [at, fresh] = written_.emplace(std::make_pair(value.data_ptr(), value.nbytes()), &loaded);
-  return fresh ||
-         (at->second->bytes == loaded.bytes && std::memcmp(at->second->data, loaded.data, loaded.bytes) == 0);
+  if (fresh || loaded.data == nullptr) return true;  // nothing is written where the bytes are there already
+  const core::LoadedTensor& earlier = *at->second;
+  return earlier.data != nullptr && earlier.bytes == loaded.bytes &&
+         std::memcmp(earlier.data, loaded.data, loaded.bytes) == 0;
 }
 
 void RestoringArchive::fixed_tensor(const std::string& name, at::Tensor& value) {

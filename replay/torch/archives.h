@@ -73,6 +73,9 @@ class TorchState : public core::State {
   std::unique_ptr<Objects> objects_;
 };
 
+// The tensor as the core sees it. Throws core::Error for one that is sparse or quantized.
+core::Buffer buffer_of(const std::string& name, const at::Tensor& live);
+
 // safetensors' name of a tensor type; throws core::Error for one that cannot be stored.
 const char* dtype_name(at::ScalarType type);
 at::ScalarType scalar_type(const std::string& dtype);

@@ -51,6 +51,9 @@ const Words kMutators = {"step",
                          "set_state",
                          "mutable_grad"};
 
+// What may stand in a call of flor::log: how a row is kept.
+const Words kLogOptions = {"is_volatile", "summary", "histogram", "whole", "image"};
+
 const Words kNumbers = {"size_t",        "int8_t",        "int16_t",      "int32_t",      "int64_t",
                         "uint8_t",       "uint16_t",      "uint32_t",     "uint64_t",     "std::size_t",
                         "std::int8_t",   "std::int16_t",  "std::int32_t", "std::int64_t", "std::uint8_t",
@@ -113,7 +116,7 @@ std::optional<NameKind> kind_of(const Tree& tree, const Declaration& declared) {
 bool Harmless::pure_word(size_t at) const {
   const std::string& text = tree_.text(at);
   if (kKeywords.count(text) != 0) return false;
-  if (text == "flor") return tree_.is(at + 1, "::") && tree_.is(at + 2, "is_volatile");
+  if (text == "flor") return tree_.is(at + 1, "::") && kLogOptions.count(tree_.text(at + 2)) != 0;
   if (!tree_.is(at + 1, "(")) return true;
   if (text.size() > 1 && text.back() == '_') return false;
   return kMutators.count(text) == 0 && (rules_.mutators == nullptr || rules_.mutators->count(text) == 0);

@@ -19,7 +19,7 @@ CHECKPOINTS = 2 * EPOCHS + 1  # blocks, iterations, the loop's entry
 
 
 def arguments(usage, **options):
-    parser = argparse.ArgumentParser(usage=usage)
+    parser = argparse.ArgumentParser(description=usage, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, otherwise in options.items():
         parser.add_argument(f"--{name}", type=type(otherwise), default=otherwise)
     for name in ("program", "bin", "disk"):

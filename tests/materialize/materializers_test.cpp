@@ -1,5 +1,6 @@
 // What every materializer promises.
 #include "core/error.h"
+#include "core/materialize/unchanged.h"
 #include "recording.h"
 
 namespace flor::core {
@@ -91,7 +92,28 @@ TEST_P(Materializers, WriteOnlyWhatChanged) {
   }
   EXPECT_EQ(run_.values(39, "0.frozen"), frozen.values);
   EXPECT_EQ(run_.values(39, "0.head"), head.values);
-  EXPECT_EQ(run_.materializer().homes(), (std::set<std::string>{Recording::file(0), Recording::file(39)}));
+}
+
+// A file that is to be removed is referred to no more.
+TEST_P(Materializers, ReferToNoFileThatTheyWereToldToForget) {
+  const Tensor frozen(500000, 0.5F);
+  for (int epoch = 0; epoch < 3; ++epoch) run_.take(epoch, {frozen.buffer("0.frozen")});
+  EXPECT_TRUE(run_.materializer().forget(Recording::file(0)));
+  run_.take(4, {frozen.buffer("0.frozen")});
+  fs::remove(run_.dir.path / Recording::file(0));
+  EXPECT_EQ(run_.values(4, "0.frozen"), frozen.values);
+}
+
+TEST(UnsettledTest, AFileThatACheckpointInTheMakingRefersToStays) {
+  const Tensor frozen(500000);
+  const Buffer buffer = frozen.buffer("0");
+  Unchanged unchanged;
+  unchanged.learn(*buffer.mark, {digest_of(buffer), "checkpoints/a", "0"});
+  unchanged.sift({buffer}, "checkpoints/b");
+  EXPECT_FALSE(unchanged.forget("checkpoints/a"));
+  unchanged.settled("checkpoints/b");
+  EXPECT_TRUE(unchanged.forget("checkpoints/a"));
+  EXPECT_EQ(unchanged.to_copy({buffer}), buffer.bytes);
 }
 
 TEST_P(Materializers, StoreTensorsThatShareMemoryOnce) {

@@ -135,12 +135,82 @@ class Rows(Case):
         self.assertEqual(answer.verdict["values"], 26)
         self.assertEqual(run.joined(), self.plain("train"))
 
+    def test_rule_25_rows_that_are_computed_in_the_background_stand_in_program_order(self):
+        for memory in ("256", "0", "1"):  # MiB of copies; 0: computed where they are logged; 1: less than one tensor
+            run = self.record("observed", "--guard", env={"FLOR_LOG_MEMORY": memory})
+            self.assertEqual(run.manifest()["status"], "completed")
+            rows = harness.logged_rows(run.log())
+            step = ["velocity", "velocity_whole", "velocity_image", "loss", "large"]
+            names = ["first", "first_whole", "first_image"] + (step * 3 + ["accuracy"]) * 4
+            self.assertEqual([row[1] for row in rows], names + ["last", "last_whole", "last_image"])
+            first = first if memory != "256" else run.log()
+            self.assertEqual(run.log(), first)
+            for row in rows:
+                if row[1].endswith(("_whole", "_image")):
+                    self.assertTrue(os.path.isfile(run.file(row[2]["file"])), row)
+                elif row[1] == "large":
+                    self.assertEqual(row[2]["min"], row[2]["max"])  # none of what the memory held later
+                elif row[1] != "loss" and row[1] != "accuracy":
+                    self.assertEqual(sum(map(int, row[2]["histogram"])), 6)
+                    self.assertNotEqual(row[2]["min"], "-1.0")
+        self.assertEqual(harness.printed_rows(run.done.stdout.split("flor: ")[0])[-1][1], "last_image")
+
+    def test_rule_25_replays_compute_the_same_in_the_background(self):
+        run = self.record("observed", "--guard")
+        kept = sorted(os.listdir(run.file("tensors", "velocity_whole")))
+        answer = self.assert_same_for_all_cuts(run, "observed", "--guard", probe="all", workers=(1, 3))
+        self.assertEqual(answer.log, run.log())
+        self.assertEqual(answer.verdict["values"], 70)
+        self.assertEqual(sorted(os.listdir(run.file("tensors", "velocity_whole"))), kept)
+        answer = run.replay("observed", "--guard", "--outer", workers=2)
+        self.assertEqual(answer.total("executed"), 0)
+        self.assertEqual([row[1] for row in run.joined() if row[1] == "outer"], ["outer"] * 4)
+
+    def test_rule_25_a_replay_whose_files_cannot_be_written_fails(self):
+        run = self.record("observed")
+        shutil.rmtree(run.file("tensors"))
+        with open(run.file("tensors"), "w"):
+            pass
+        done = run.ask("observed", probe="all", code=1)
+        self.assertIn(run.file("tensors"), done.stdout + done.stderr)
+
+    def test_rule_25_a_recording_whose_files_cannot_be_written_goes_on(self):
+        done = self.flor("record", "--", harness.PROGRAM, "observed", "--spoil")
+        run = self.newest_run(done)
+        self.assertEqual(run.manifest()["status"], "damaged")
+        self.assertEqual((done.stdout + done.stderr).count("training goes on"), 1)
+        rows = harness.logged_rows(run.log())
+        self.assertEqual(len(rows), 70)
+        self.assertEqual([row[2]["file"] for row in rows if row[1] == "last_whole"], [None])
+
+    def test_rule_25_rows_of_a_program_outside_of_flor_go_where_it_is_asked_to(self):
+        plain = self.plain("observed")
+        self.assertEqual(len(plain), 70)
+        done = self.execute([harness.PROGRAM, "observed"], env={"FLOR_LOG": "logs/mine"})
+        self.assertEqual([row[:2] for row in harness.printed_rows(done.stdout)], [row[:2] for row in plain])
+        with open(self.path("logs/mine/log.jsonl")) as file:
+            rows = harness.logged_rows(file.read())
+        self.assertEqual([(row[0], row[1]) for row in rows],
+                         [(tuple((name, value) for name, value in row[0]), row[1]) for row in plain])
+        for row in rows:
+            if row[1].endswith(("_whole", "_image")):
+                self.assertTrue(os.path.isfile(self.path("logs/mine/" + row[2]["file"])), row)
+        run = self.record("observed")
+        self.assertEqual([row for row in rows], harness.logged_rows(run.log()))
+
     @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
     def test_rule_25_the_log_is_synced_before_the_checkpoint_that_covers_it(self):
+        self.assert_synced("train", named_row="loss", times=18)
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
+    def test_rule_25_so_are_rows_that_are_computed_in_the_background(self):
+        self.assert_synced("observed", named_row="large", times=12)
+
+    def assert_synced(self, scenario, named_row, times):
         output = self.path("strace")
         run = self.record(shutil.which("strace"), "-f", "-y", "-o", output, "-e",
                           "trace=fdatasync,fsync,write,rename,renameat,renameat2,link,linkat",
-                          harness.PROGRAM, "train", "--guard")
+                          harness.PROGRAM, scenario, "--guard")
         unsynced, published = False, 0
         with open(output) as file:
             for line in file:
@@ -152,4 +222,4 @@ class Rows(Case):
                     published += 1
                     self.assertFalse(unsynced, line)
         self.assertEqual(published, len(run.checkpoints()))
-        self.assertEqual(len(named(harness.logged_rows(run.log()), "loss")), 18)
+        self.assertEqual(len(named(harness.logged_rows(run.log()), named_row)), times)

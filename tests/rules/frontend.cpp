@@ -4,6 +4,7 @@
 
 #include "core/json.h"
 #include "core/runtime.h"
+#include "logging/observe.h"
 
 namespace rules {
 namespace {
@@ -176,6 +177,33 @@ void log_integer(const std::string& name, int64_t value) {
 }
 void log_text(const std::string& name, const std::string& value) {
   runtime().log({name, core::json_text(value)});
+}
+
+namespace {
+
+void observe(const std::string& name, const std::vector<double>& values, flor::logging::Observation what) {
+  const auto place = runtime().row_place();
+  if (!place) return;
+  core::Buffer live;
+  live.dtype = "F64";
+  live.shape = {1, static_cast<int64_t>(values.size())};
+  live.bytes = 8 * values.size();
+  live.data = values.data();
+  runtime().log({name, "", false,
+                 flor::logging::observe(flor::logging::process_background(), live, what,
+                                        {place->files, name, place->stem}, [] { runtime().value_came(); })});
+}
+
+}  // namespace
+
+void log_histogram(const std::string& name, const std::vector<double>& values) {
+  observe(name, values, {flor::logging::Observation::Kind::summary, 8});
+}
+void log_whole(const std::string& name, const std::vector<double>& values) {
+  observe(name, values, {flor::logging::Observation::Kind::whole, 0});
+}
+void log_image(const std::string& name, const std::vector<double>& values) {
+  observe(name, values, {flor::logging::Observation::Kind::image, 0});
 }
 
 bool recording() {

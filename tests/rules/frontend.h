@@ -75,6 +75,11 @@ void log(const std::string& name, double value, bool is_volatile = false);
 void log_integer(const std::string& name, int64_t value);
 void log_text(const std::string& name, const std::string& value);
 
+// As flor::log("w", tensor, flor::histogram(8)), flor::whole and flor::image (values as pixels, one row).
+void log_histogram(const std::string& name, const std::vector<double>& values);
+void log_whole(const std::string& name, const std::vector<double>& values);
+void log_image(const std::string& name, const std::vector<double>& values);
+
 bool recording();
 bool replaying();
 

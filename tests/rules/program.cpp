@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
       {"guards", rules::guards},   {"container", rules::container}, {"places", rules::places},
       {"several", rules::several}, {"outside", rules::outside},     {"endings", rules::endings},
       {"forks", rules::forks},     {"rows", rules::rows},           {"unlooped", rules::unlooped},
-      {"silent", rules::silent}};
+      {"silent", rules::silent},   {"observed", rules::observed}};
   const auto scenario = scenarios.find(argc > 1 ? argv[1] : "");
   if (scenario == scenarios.end()) {
     std::fprintf(stderr, "usage: rules_program SCENARIO [--FLAG…], see scenarios.h\n");

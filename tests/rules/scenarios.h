@@ -54,6 +54,7 @@ void outer_probe(const Model& model);
 void inner_probe(const Model& model);
 
 int train();      // the ordinary shape: main loop, one block, an evaluation
+int observed();   // the same, with tensors whose rows are computed in the background
 int forget();     // a variable that flor::checkpointing was not told of
 int growing();    // a variable that is assigned anew and grows
 int guards();     // several guards, one inside of the other

@@ -75,6 +75,7 @@ void MaterializerBase::settle(const MaterializeJob& job, const Image& image, Mat
                                      entry.tensor.name});
     }
   }
+  unchanged_.settled(job.file);
   job.done(result);
 }
 

@@ -40,7 +40,7 @@ class MaterializerBase : public Materializer {
  public:
   std::size_t to_copy(const std::vector<Buffer>& live) const override { return unchanged_.to_copy(live); }
   std::vector<SilentChange> take_silent_changes() override { return unchanged_.take_silent_changes(); }
-  std::set<std::string> homes() const override { return unchanged_.homes(); }
+  bool forget(const std::string& file) override { return unchanged_.forget(file); }
 
  protected:
   explicit MaterializerBase(Tiers tiers) : tiers_(std::move(tiers)) {}

@@ -29,7 +29,7 @@ class Replaceable : public Materializer {
   void drain() override { chosen_->drain(); }
   std::size_t to_copy(const std::vector<Buffer>& live) const override { return chosen_->to_copy(live); }
   std::vector<SilentChange> take_silent_changes() override { return chosen_->take_silent_changes(); }
-  std::set<std::string> homes() const override { return chosen_->homes(); }
+  bool forget(const std::string& file) override { return chosen_->forget(file); }
 
  protected:
   virtual void decide(const std::vector<Buffer>& live) = 0;
@@ -77,8 +77,8 @@ class Auto : public Replaceable {
     const std::size_t available = available_memory();
     if (copy <= available / 2 || on_device(live)) return;
     replace(make_fork_materializer(tiers_), "a copy of the state takes " + bytes_text(copy) + ", and only " +
-                                              bytes_text(available) +
-                                              " of memory are left: materializer fork is used");
+                                                bytes_text(available) +
+                                                " of memory are left: materializer fork is used");
   }
   std::size_t largest_ = 0;  // for which there was memory
 };

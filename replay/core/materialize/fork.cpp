@@ -229,7 +229,7 @@ class ForkMaterializer : public Children {
 class ForkBatchMaterializer : public Children {
  public:
   ForkBatchMaterializer(Tiers tiers, std::size_t batch_bytes)
-        : Children(std::move(tiers)), batch_bytes_(batch_bytes) {}
+      : Children(std::move(tiers)), batch_bytes_(batch_bytes) {}
   ~ForkBatchMaterializer() override { drain(); }
 
   std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override try {

@@ -59,9 +59,9 @@ struct Image {
   std::string block, at, file;
   CheckpointHeader header;
   std::optional<HeaderText> text;
-  std::vector<Entry> entries;  // as header.tensors
-  std::size_t bytes = 0;       // of the state
-  std::size_t own = 0;         // of those, in this file
+  std::vector<Entry> entries;       // as header.tensors
+  std::size_t bytes = 0;            // of the state
+  std::size_t own = 0;              // of those, in this file
   std::vector<FileTarget> targets;  // the first that takes it
   std::size_t took = 0;
   Failure refused;  // by the first, when the second took it

@@ -53,7 +53,10 @@ class Materializer {
 
   virtual std::size_t to_copy(const std::vector<Buffer>& live) const = 0;  // bytes, as far as marks tell
   virtual std::vector<SilentChange> take_silent_changes() = 0;
-  virtual std::set<std::string> homes() const = 0;  // files that later checkpoints may refer to
+
+  // From `done` only: no checkpoint that is not durable yet will refer to `file`, which is to be removed.
+  // False where one that was begun may: then the file has to stay for now.
+  virtual bool forget(const std::string& file) = 0;
 };
 
 // `inline`: digests and writes on the training thread, from live memory. The baseline.

@@ -13,7 +13,11 @@ std::vector<std::optional<Unchanged::Home>> Unchanged::sift(const std::vector<Bu
   checkpoints_ += 1;
   std::vector<std::optional<Home>> out;
   out.reserve(live.size());
-  for (const auto& buffer : live) out.push_back(find(buffer, file));
+  auto& files = unsettled_[file];
+  for (const auto& buffer : live) {
+    out.push_back(find(buffer, file));
+    if (out.back()) files.insert(out.back()->file);
+  }
   forget_the_dead(live.size());
   return out;
 }
@@ -91,13 +95,20 @@ std::vector<SilentChange> Unchanged::take_silent_changes() {
   return std::exchange(changes_, {});
 }
 
-std::set<std::string> Unchanged::homes() const {
+void Unchanged::settled(const std::string& checkpoint) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::set<std::string> files;
-  for (const auto& [memory, known] : known_) {
-    if (!known.silent) files.insert(known.home.file);
+  unsettled_.erase(checkpoint);
+}
+
+bool Unchanged::forget(const std::string& file) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [checkpoint, files] : unsettled_) {
+    if (files.count(file) > 0) return false;
   }
-  return files;
+  for (auto it = known_.begin(); it != known_.end();) {
+    it = it->second.home.file == file ? known_.erase(it) : std::next(it);
+  }
+  return true;
 }
 
 }  // namespace flor::core

@@ -48,8 +48,11 @@ class Unchanged {
 
   std::vector<SilentChange> take_silent_changes();
 
-  // The files that later checkpoints may refer to.
-  std::set<std::string> homes() const;
+  // The checkpoint is durable, or has failed; what it refers to is known to whoever reads it.
+  void settled(const std::string& checkpoint);
+
+  // No later checkpoint will refer to `file`. False where one that is not settled yet does.
+  bool forget(const std::string& file);
 
  private:
   struct Known {
@@ -70,6 +73,7 @@ class Unchanged {
 
   mutable std::mutex mutex_;
   std::map<Memory, Known> known_;
+  std::map<std::string, std::set<std::string>> unsettled_;  // checkpoint → the files that it refers to
   std::vector<SilentChange> changes_;
   std::int64_t checkpoints_ = 0;
 };

@@ -17,6 +17,7 @@
 
 #include "flor/archive.h"
 #include "flor/log.h"
+#include "flor/logger.h"
 #include "flor/loop.h"
 #include "flor/skip_block.h"
 

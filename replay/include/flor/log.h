@@ -15,30 +15,53 @@ struct Volatile {};
 // flor::log("seconds", t, flor::is_volatile): a row that no replay can reproduce; the verdict leaves it out.
 inline constexpr Volatile is_volatile{};
 
+// How a tensor is logged: as third argument of flor::log. The values are taken when it is called, all else
+// happens off the training thread; the row has its place in program order all the same (docs/formats.md).
+struct Observation {
+  enum class Kind { summary, whole, image };
+  Kind kind = Kind::summary;
+  int buckets = 0;
+};
+// Count, NaNs, infinities, minimum, maximum, mean and norm.
+inline constexpr Observation summary{};
+// The same, and how many values fall into each of so many (1 to 4096) equal parts of [minimum, maximum].
+constexpr Observation histogram(int buckets = 64) {
+  return {Observation::Kind::summary, buckets < 1 ? 1 : buckets > 4096 ? 4096 : buckets};
+}
+// All of it, in a safetensors file that the row names.
+inline constexpr Observation whole{Observation::Kind::whole, 0};
+// As a PNG file that the row names: U8, or floating point from 0 to 1; HxW, HxWxC or CxHxW with 1 to 4
+// channels.
+inline constexpr Observation image{Observation::Kind::image, 0};
+
 namespace detail {
-FLOR_API void log_integer(const std::string& name, int64_t value, bool is_volatile);
-FLOR_API void log_unsigned(const std::string& name, uint64_t value, bool is_volatile);
-FLOR_API void log_real(const std::string& name, double value, bool is_volatile);
-FLOR_API void log_truth(const std::string& name, bool value, bool is_volatile);
-FLOR_API void log_text(const std::string& name, const std::string& value, bool is_volatile);
-FLOR_API void log_tensor(const std::string& name, const at::Tensor& value, bool is_volatile);
+// The JSON text of a value.
+FLOR_API std::string text_of_integer(int64_t value);
+FLOR_API std::string text_of_unsigned(uint64_t value);
+FLOR_API std::string text_of_real(double value);
+FLOR_API std::string text_of_text(const std::string& value);
+FLOR_API std::string text_of_tensor(const at::Tensor& value);
 
 template <class T>
-void log(const std::string& name, const T& value, bool is_volatile) {
+std::string text_of(const T& value) {
   if constexpr (std::is_same_v<T, bool>) {
-    log_truth(name, value, is_volatile);
+    return value ? "true" : "false";
   } else if constexpr (std::is_floating_point_v<T>) {
-    log_real(name, static_cast<double>(value), is_volatile);
+    return text_of_real(static_cast<double>(value));
   } else if constexpr (std::is_integral_v<T> && std::is_unsigned_v<T>) {
-    log_unsigned(name, value, is_volatile);
+    return text_of_unsigned(value);
   } else if constexpr (std::is_integral_v<T>) {
-    log_integer(name, value, is_volatile);
+    return text_of_integer(value);
   } else if constexpr (std::is_base_of_v<at::Tensor, T>) {
-    log_tensor(name, value, is_volatile);
+    return text_of_tensor(value);
   } else {
-    log_text(name, value, is_volatile);
+    return text_of_text(value);
   }
 }
+
+FLOR_API void log_text(const std::string& name, std::string text, bool is_volatile);
+FLOR_API void log_observed(const std::string& name, const at::Tensor& value, Observation how,
+                           bool is_volatile);
 
 FLOR_API std::string argument(const std::string& name, const std::string& otherwise);
 FLOR_API std::string argument_text(double value);
@@ -48,14 +71,20 @@ FLOR_API bool parse_truth(const std::string& name, const std::string& text, bool
 }  // namespace detail
 
 // Logs a number, string or tensor under a name, with the loops around it as its columns. Outside flor it
-// prints.
+// prints, and writes to the directory that FLOR_LOG names.
 template <class T>
 void log(const std::string& name, const T& value) {
-  detail::log(name, value, false);
+  detail::log_text(name, detail::text_of(value), false);
 }
 template <class T>
 void log(const std::string& name, const T& value, Volatile) {
-  detail::log(name, value, true);
+  detail::log_text(name, detail::text_of(value), true);
+}
+inline void log(const std::string& name, const at::Tensor& value, Observation how) {
+  detail::log_observed(name, value, how, false);
+}
+inline void log(const std::string& name, const at::Tensor& value, Observation how, Volatile) {
+  detail::log_observed(name, value, how, true);
 }
 
 // A hyper-parameter: from `--flor-arg name=value` or FLOR_ARGS, else `otherwise`; on replay from the record.

@@ -1,0 +1,56 @@
+#include "core/printer.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace flor::core {
+namespace {
+
+void write_out(const std::string& text) {
+  if (!text.empty()) std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+}  // namespace
+
+Printer::Printer() : process_(::getpid()) {}
+
+void Printer::print(Line line) {
+  // The usual case, in which nothing of this may cost anything.
+  if (!line.value.valid() && !waiting_) return write_out(line.head + '\n');
+  if (::getpid() != process_) {
+    // The lock may have been held, and the lines belong to the parent.
+    Lines alone;
+    if (line.value.valid()) alone.add(std::move(line));
+    std::vector<std::string> ignored;
+    return write_out(alone.empty() ? line.head + '\n' : alone.take_all(ignored));
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  lines_.add(std::move(line));
+  print_ready();
+}
+
+void Printer::advance() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  print_ready();
+}
+
+void Printer::drain() {
+  if (!waiting_ || ::getpid() != process_) return;
+  std::vector<Later> awaited;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    awaited = lines_.awaited();
+  }
+  // Without the lock: what computes them prints when it is done.
+  for (const auto& value : awaited) value.wait();
+  advance();
+}
+
+void Printer::print_ready() {
+  std::vector<std::string> ignored;  // the row itself says what failed
+  write_out(lines_.take(ignored));
+  waiting_ = !lines_.empty();
+}
+
+}  // namespace flor::core

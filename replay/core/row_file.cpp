@@ -1,0 +1,61 @@
+#include "core/row_file.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <vector>
+
+#include "core/durable.h"
+#include "core/error.h"
+#include "core/json_lines.h"
+
+namespace flor::core {
+
+RowFile::RowFile(const std::string& where) : process_(::getpid()) {
+  const fs::path path = where;
+  const fs::path file = path.extension() == ".jsonl" ? path : path / "log.jsonl";
+  try {
+    open(fs::absolute(file));
+  } catch (const std::exception& problem) {
+    warn("rows are not kept in " + file.string() + ", the program goes on: " + problem.what());
+  }
+}
+
+void RowFile::open(const fs::path& file) {
+  static std::once_flag once;
+  std::call_once(once, [] { ::pthread_atfork(nullptr, nullptr, FileLock::drop_in_child); });
+  create_directories_durably(file.parent_path());
+  lock_ = FileLock::try_take(file);
+  if (!lock_) throw Error("another process or logger writes it; name another directory");
+  const LineAppender ends_a_torn_line(file);
+  sync_directory(file.parent_path());
+  files_ = std::make_shared<LogFiles>(file.parent_path());
+  journal_ = std::make_unique<Journal>(std::vector<fs::path>{file}, [](const std::string& what) {
+    warn("the log is damaged, the program goes on: " + what);
+  });
+}
+
+RowFile::~RowFile() {
+  if (!journal_) return;
+  if (writes()) {
+    sync();
+    return;
+  }
+  // Neither its thread nor its locks are this process's; there is nothing that could be ended.
+  [[maybe_unused]] Journal* parents = journal_.release();
+}
+
+bool RowFile::writes() const {
+  return journal_ != nullptr && ::getpid() == process_;
+}
+
+void RowFile::log(const Row& row, const Scope& scope) {
+  if (writes()) journal_->append(0, row_line(row, scope));
+}
+
+bool RowFile::sync() {
+  return writes() && journal_->sync();
+}
+
+}  // namespace flor::core

@@ -1,0 +1,79 @@
+// flor::Logger: rows of a program that does not record.
+//
+//   flor::Logger logger("logs/baseline");
+//   for (int64_t epoch = 0; epoch < epochs; ++epoch) {
+//     auto here = logger.at({{"epoch", epoch}});
+//     here.log("loss", loss.item<double>());
+//     here.log("weights", net->weight, flor::histogram(64));
+//   }
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "flor/log.h"
+
+namespace flor {
+
+// Writes log.jsonl in a directory, and beside it the tensors and images that rows name; where() may also be a
+// file that ends in ".jsonl". A directory that is there is continued. Thread-safe. Nothing throws: what
+// cannot be written is said once, and the program goes on. In a forked child it writes nothing.
+class FLOR_API Logger {
+ public:
+  // The columns of a row, outermost loop first.
+  using Columns = std::vector<std::pair<std::string, int64_t>>;
+
+  class Place;
+
+  explicit Logger(const std::string& where);
+  ~Logger();  // when it returns, all rows are in the file
+  Logger(const Logger&) = delete;
+  Logger& operator=(const Logger&) = delete;
+
+  // A place to log from. It must not outlive the logger.
+  Place at(Columns columns);
+
+  // As flor::log; a row without columns.
+  template <class... T>
+  void log(const std::string& name, const T&... value);
+
+  // Waits until every row that was logged before is durable; false when some could not be written.
+  bool sync();
+
+ private:
+  void text(const Columns& columns, const std::string& name, std::string text);
+  void observed(const Columns& columns, const std::string& name, const at::Tensor& value, Observation how);
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+class Logger::Place {
+ public:
+  template <class T>
+  void log(const std::string& name, const T& value) const {
+    logger_->text(columns_, name, detail::text_of(value));
+  }
+  void log(const std::string& name, const at::Tensor& value, Observation how) const {
+    logger_->observed(columns_, name, value, how);
+  }
+
+ private:
+  friend class Logger;
+  Place(Logger& logger, Columns columns) : logger_(&logger), columns_(std::move(columns)) {}
+  Logger* logger_;
+  Columns columns_;
+};
+
+inline Logger::Place Logger::at(Columns columns) {
+  return {*this, std::move(columns)};
+}
+
+template <class... T>
+void Logger::log(const std::string& name, const T&... value) {
+  at({}).log(name, value...);
+}
+
+}  // namespace flor

@@ -1,0 +1,142 @@
+#include "logging/background.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include "core/json.h"
+#include "core/session.h"
+#include "core/settings.h"
+#include "core/signals.h"
+
+namespace flor::logging {
+namespace {
+
+constexpr std::size_t default_mebibytes = 256;
+
+core::LateValue value_of(const Background::Job& job, const void* bytes) {
+  try {
+    return job(bytes);
+  } catch (const std::exception& problem) {
+    return {core::json_text({{"error", problem.what()}}), problem.what()};
+  }
+}
+
+core::Later at_once(const core::Buffer& live, const Background::Job& job) {
+  const void* bytes = live.data != nullptr ? live.data : live.owned.data();
+  std::vector<unsigned char> copy;
+  if (live.copy) {
+    copy.resize(live.bytes);
+    live.copy(copy.data());
+    bytes = copy.data();
+  }
+  std::promise<core::LateValue> value;
+  value.set_value(value_of(job, bytes));
+  return value.get_future().share();
+}
+
+std::size_t configured_limit() {
+  const auto text = core::environment_variable("FLOR_LOG_MEMORY");
+  if (!text) return default_mebibytes << 20;
+  std::size_t mebibytes = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), mebibytes);
+  if (error != std::errc() || end != text->data() + text->size() || mebibytes > (std::size_t{1} << 20)) {
+    core::warn("FLOR_LOG_MEMORY=" + *text + " is no number of MiB; " + std::to_string(default_mebibytes) +
+               " is used");
+    mebibytes = default_mebibytes;
+  }
+  return mebibytes << 20;
+}
+
+}  // namespace
+
+Background::Background(std::size_t limit) : process_(::getpid()), staging_(limit) {}
+
+Background::~Background() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+core::Later Background::submit(const core::Buffer& live, Job job, After after) {
+  // In a forked child the lock may be held by a thread that is not there.
+  if (::getpid() != process_ || live.bytes > staging_.limit() || staging_.limit() == 0) {
+    return at_once(live, job);
+  }
+  const std::size_t offset = reserve(live.bytes);
+  try {
+    live.copy_to(staging_.at(offset));
+  } catch (...) {
+    give_back(offset);
+    throw;
+  }
+  Task task{std::move(job), std::move(after), offset, {}};
+  core::Later value = task.value.get_future().share();
+  bool idle = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    start();
+    idle = queue_.empty() && !working_;
+    queue_.push_back(std::move(task));
+  }
+  if (idle) wake_.notify_one();
+  return value;
+}
+
+std::size_t Background::reserve(std::size_t size) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  std::optional<std::size_t> offset;
+  room_.wait(lock, [&] { return (offset = staging_.take(size)).has_value(); });
+  return *offset;
+}
+
+void Background::give_back(std::size_t offset) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    staging_.give_back(offset);
+  }
+  room_.notify_all();
+}
+
+void Background::start() {
+  if (thread_.joinable()) return;
+  const core::BlockedSignals blocked;  // the program's signals are its own threads'
+  thread_ = std::thread([this] { work(); });
+}
+
+void Background::work() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    Task task = std::move(queue_.front());
+    queue_.pop_front();
+    working_ = true;
+    lock.unlock();
+    task.value.set_value(value_of(task.job, staging_.at(task.offset)));
+    task.job = nullptr;
+    if (task.after) task.after();
+    lock.lock();
+    staging_.give_back(task.offset);
+    working_ = false;
+    room_.notify_all();
+  }
+}
+
+void Background::drain() {
+  if (::getpid() != process_) return;
+  std::unique_lock<std::mutex> lock(mutex_);
+  room_.wait(lock, [&] { return queue_.empty() && !working_; });
+}
+
+Background& process_background() {
+  static auto* instance = new Background(configured_limit());
+  return *instance;
+}
+
+}  // namespace flor::logging

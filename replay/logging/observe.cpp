@@ -1,0 +1,113 @@
+#include "logging/observe.h"
+
+#include <functional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/digest.h"
+#include "core/error.h"
+#include "core/json.h"
+#include "logging/image.h"
+#include "logging/summary.h"
+
+namespace flor::logging {
+namespace {
+
+using core::Json;
+
+std::string_view view(const void* bytes, std::size_t size) {
+  return {static_cast<const char*>(bytes), size};
+}
+
+// A safetensors file (https://github.com/huggingface/safetensors) of one tensor, without its bytes.
+std::string safetensors_head(const std::string& name, const std::string& dtype,
+                             const std::vector<int64_t>& shape, std::size_t bytes) {
+  Json json = Json::object();
+  json[name] = {{"dtype", dtype}, {"shape", shape}, {"data_offsets", {0, bytes}}};
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  std::string length(8, '\0');
+  for (int i = 0; i < 8; ++i) length[static_cast<std::size_t>(i)] = static_cast<char>(text.size() >> (8 * i));
+  return length + text;
+}
+
+// Publishes what `parts` gives, unless it is there, and says so in the row.
+core::LateValue kept(Json row, const Place& place, const std::string& folder, const std::string& suffix,
+                     const std::string& what,
+                     const std::function<void(core::LogFiles&, const std::string& name)>& publish) {
+  if (!place.files) return {core::json_text(row), {}};
+  // Equal bytes of another shape are another file.
+  const std::string digest = core::digest_of(what + ' ' + row.at("xxh3").get<std::string>());
+  const std::string name = core::LogFiles::name_of(folder, place.name, place.stem, digest, suffix);
+  std::string error;
+  try {
+    if (!place.files->has(name)) publish(*place.files, name);
+  } catch (const std::exception& problem) {
+    error = problem.what();
+  }
+  Json out = {{"file", error.empty() ? Json(name) : Json(nullptr)}};
+  out.update(row);
+  return {core::json_text(out), error};
+}
+
+core::LateValue whole_value(const core::Buffer& like, const void* bytes, const Place& place) {
+  const Json row = {
+      {"dtype", like.dtype}, {"shape", like.shape}, {"xxh3", core::digest_of(bytes, like.bytes)}};
+  return kept(row, place, "tensors", "safetensors", like.dtype + ' ' + core::shape_text(like.shape),
+              [&](core::LogFiles& files, const std::string& name) {
+                const std::string head = safetensors_head(place.name, like.dtype, like.shape, like.bytes);
+                files.publish(name, {head, view(bytes, like.bytes)});
+              });
+}
+
+// The digest is that of the pixels: how a PNG file compresses them is up to the library that wrote it.
+core::LateValue image_value(const core::Buffer& like, const void* bytes, const Place& place) {
+  const Image image = image_of(bytes, like.dtype, like.shape);
+  const Json row = {{"width", image.width},
+                    {"height", image.height},
+                    {"channels", image.channels},
+                    {"xxh3", core::digest_of(image.pixels.data(), image.pixels.size())}};
+  return kept(row, place, "images", "png", core::shape_text({image.height, image.width, image.channels}),
+              [&](core::LogFiles& files, const std::string& name) {
+                const auto png = encode_png(image);
+                files.publish(name, {view(png.data(), png.size())});
+              });
+}
+
+core::LateValue value(const core::Buffer& like, const void* bytes, const Observation& what,
+                      const Place& place) {
+  switch (what.kind) {
+    case Observation::Kind::whole:
+      return whole_value(like, bytes, place);
+    case Observation::Kind::image:
+      return image_value(like, bytes, place);
+    case Observation::Kind::summary:
+      break;
+  }
+  const auto count = static_cast<std::size_t>(core::elements(like.shape));
+  return {core::json_text(to_json(summarise(bytes, count, like.dtype, what.buckets), like.dtype, like.shape)),
+          {}};
+}
+
+}  // namespace
+
+core::Later observe(Background& background, const core::Buffer& live, const Observation& what,
+                    const Place& place, Background::After after) {
+  core::Buffer like;  // without the bytes, which change
+  like.dtype = live.dtype;
+  like.shape = live.shape;
+  like.bytes = live.bytes;
+  auto job = [like, what, place](const void* bytes) -> core::LateValue {
+    try {
+      return value(like, bytes, what, place);
+    } catch (const core::Error& problem) {
+      // The program asked for what the tensor cannot be; a replay will say the same.
+      core::warn_once("'" + place.name + "' is not logged as asked for: " + problem.what());
+      return {core::json_text({{"error", problem.what()}}), {}};
+    }
+  };
+  return background.submit(live, std::move(job), std::move(after));
+}
+
+}  // namespace flor::logging
