@@ -1,5 +1,6 @@
 #include "core/checkpointer.h"
 
+#include "core/copy_speed.h"
 #include "core/error.h"
 #include "core/json.h"
 #include "core/session.h"
@@ -11,22 +12,61 @@ namespace {
 constexpr int most_failures = 3;
 // After so many executions the state's size is looked at anew, checkpoint or not.
 constexpr int64_t look_every = 8;
+// Where a program has iteration checkpoints, they are what a failed run is resumed from.
+constexpr const char* iteration_kind = "@iteration";
+
+std::size_t bytes_of(const std::vector<Buffer>& live) {
+  std::size_t bytes = 0;
+  for (const auto& buffer : live) bytes += buffer.bytes;
+  return bytes;
+}
 
 }  // namespace
 
 Checkpointer::Checkpointer(const RunDir& run, const Manifest& manifest, Journal& journal, OnDamage on_damage)
-    : epsilon_(manifest.epsilon),
-      every_(manifest.every),
+    : every_(manifest.every),
       journal_(journal),
       on_damage_(std::move(on_damage)),
+      policy_(manifest.epsilon, manifest.mtbf),
       retention_(manifest.keep, retention_actions(run, manifest.local)),
       materializer_(make_materializer(manifest.materializer, Tiers(run, manifest.local))) {}
 
-Decision Checkpointer::decide(Kind& kind, double seconds, bool forced) {
-  const double expected = kind.model.expected(kind.bytes);
-  const double share = 1.0 / static_cast<double>(kinds_.size());
-  kind.account.earn(seconds, allowance(kind.model.c(), epsilon_), share, expected);
-  Decision decision = kind.account.decide(expected);
+Checkpointer::Kind& Checkpointer::kind_of(const std::string& block) {
+  const auto [at, first] = kinds_.try_emplace(block);
+  if (first) at->second.model.prior(cold_copy_seconds_per_byte());
+  return at->second;
+}
+
+// Looking copies nothing, but walks the state, and that is paid like a checkpoint.
+bool Checkpointer::wants_look(const Kind& kind) const {
+  if (kind.bytes == 0 && kind.look == 0) return true;  // the first estimate
+  // A state that shrank must not be judged by its old size for ever; and what a checkpoint copies depends on
+  // the one before it.
+  const bool due = kind.looked < 0 || kind.executions - kind.looked >= look_every;
+  return due && policy_.affords(kind.look);
+}
+
+void Checkpointer::look(Execution& execution, const std::function<std::vector<Buffer>()>& save) const {
+  const double start = monotonic_seconds();
+  Kind& kind = execution.kind;
+  execution.buffers = save();
+  kind.bytes = bytes_of(execution.buffers);
+  kind.copied = materializer_->to_copy(execution.buffers);
+  kind.looked = kind.executions;
+  kind.look = monotonic_seconds() - start;
+}
+
+void Checkpointer::count(Execution& execution, const Begun& begun) {
+  execution.kind.executions += 1;
+  execution.kind.model.executed(execution.seconds, begun.overlapped);
+  const double before = policy_.computed();
+  execution.number = policy_.executed(execution.place.block, execution.seconds, begun.computed);
+  execution.own = policy_.computed() - before;
+}
+
+Decision Checkpointer::decide(const Execution& execution, bool forced) {
+  const std::string& block = execution.place.block;
+  Decision decision = policy_.decide(block, block == iteration_kind || kinds_.count(iteration_kind) == 0);
   if (failures_ >= most_failures) {
     decision.materialize = false;
     decision.why = "the store refused the last checkpoints";
@@ -34,7 +74,7 @@ Decision Checkpointer::decide(Kind& kind, double seconds, bool forced) {
     decision.materialize = true;
     decision.why = "the loop's entry is always kept";
   } else if (every_ > 0) {
-    decision.materialize = kind.executions % every_ == 0;
+    decision.materialize = execution.kind.executions % every_ == 0;
     decision.why = "every " + std::to_string(every_) + ", as asked for";
   } else if (decision.materialize && materializer_->full()) {
     decision.materialize = false;
@@ -43,74 +83,87 @@ Decision Checkpointer::decide(Kind& kind, double seconds, bool forced) {
   return decision;
 }
 
-double Checkpointer::ends(const Place& place, double seconds, bool overlapped, bool forced,
+double Checkpointer::ends(const Place& place, double seconds, const Begun& begun, bool forced,
                           const std::function<std::vector<Buffer>()>& save) {
   take_in_results();
   const double start = monotonic_seconds();
-  Kind& kind = kinds_[place.block];
-  std::vector<Buffer> buffers;
-  auto collect = [&] {
-    buffers = save();
-    kind.bytes = 0;
-    for (const auto& buffer : buffers) kind.bytes += buffer.bytes;
-  };
-  // Nothing is copied yet. A state that shrank must not be judged by its old size for ever.
-  if (kind.executions % look_every == 0) collect();
-  if (!forced) {
-    kind.executions += 1;
-    kind.model.executed(seconds, overlapped);
+  Kind& kind = kind_of(place.block);
+  Execution execution{place, kind, policy_.executions(), seconds, 0, {}, "skip", 0, 0, {}};
+  if (wants_look(kind)) look(execution, save);
+  policy_.expect(place.block, kind.model.expected(kind.copied), kind.model.least(kind.copied),
+                 kind.model.c());
+  if (!forced) count(execution, begun);
+  execution.decision = decide(execution, forced);
+  if (execution.decision.materialize) {
+    if (execution.buffers.empty()) look(execution, save);
+    materialize(execution);
   }
-  const Decision decision = decide(kind, seconds, forced);
-  std::string outcome = "skip";
-  if (decision.materialize) {
-    if (buffers.empty()) collect();
-    const std::string error = materializer_->materialize(job_for(place), buffers);
-    outcome = error.empty() ? "materialize" : "failed";
-    if (!error.empty()) fail(place.at + " cannot be checkpointed: " + error);
-  }
-  const double stall = monotonic_seconds() - start;
-  stalled_ += stall;
-  kind.account.pay(stall);
-  if (outcome == "materialize") {
+  execution.stall = monotonic_seconds() - start;
+  stalled_ += execution.stall;
+  policy_.pay(place.block, execution.number, execution.stall, execution.interference);
+  if (execution.outcome == "materialize") {
     kind.checkpoints += 1;
-    kind.model.stalled(stall, kind.bytes);
-    kind.account.pay(kind.model.interference(kind.bytes));
+    kind.model.stalled(execution.stall, kind.copied);
+    policy_.checkpointed(place.block);
+    kind.looked = -1;
   }
-  note_decision(place, kind, seconds, decision, outcome, stall);
-  return stall;
+  note_decision(execution);
+  return execution.stall;
 }
 
-MaterializeJob Checkpointer::job_for(const Place& place) {
-  return {place.block, place.at, place.file,
+void Checkpointer::materialize(Execution& execution) {
+  execution.interference = execution.kind.model.interference(execution.kind.copied);
+  const std::string error = materializer_->materialize(job_for(execution), execution.buffers);
+  if (error.empty()) {
+    execution.outcome = "materialize";
+    return;
+  }
+  execution.outcome = "failed";
+  execution.interference = 0;
+  fail(execution.place.at + " cannot be checkpointed: " + error);
+}
+
+MaterializeJob Checkpointer::job_for(const Execution& execution) {
+  Result result{execution.place, {}, execution.number, execution.kind.copied, execution.interference};
+  return {execution.place.block, execution.place.at, execution.place.file,
           [this] {
             if (!journal_.sync()) throw Error("the log that it covers is not durable");
           },
-          [this, place](const Materialized& m) {
-            if (m.error.empty()) note_checkpoint(place, m);
+          [this, result](const Materialized& m) {
+            if (m.error.empty()) note_checkpoint(result.place, m);
             const std::lock_guard<std::mutex> lock(mutex_);
             if (m.error.empty()) {
               durable_ += 1;
               bytes_written_ += m.written;
             }
-            results_.push_back({place, m});
+            results_.push_back(result);
+            results_.back().materialized = m;
           }};
 }
 
-void Checkpointer::note_decision(const Place& place, const Kind& kind, double seconds,
-                                 const Decision& decision, const std::string& outcome, double stall) {
+void Checkpointer::note_decision(const Execution& execution) {
+  const Kind& kind = execution.kind;
+  const Decision& decision = execution.decision;
   const Json row = {{"kind", "block"},
-                    {"at", place.at},
-                    {"block", place.block},
-                    {"seconds", seconds},
+                    {"at", execution.place.at},
+                    {"block", execution.place.block},
+                    {"seconds", execution.seconds},
+                    {"own", execution.own},
                     {"n", kind.executions},
                     {"k", kind.checkpoints},
-                    {"M", kind.model.expected(kind.bytes)},
-                    {"c", kind.model.c()},
-                    {"interference", kind.model.interference(kind.bytes)},
-                    {"stall", stall},
+                    {"M", decision.M},
+                    {"c", decision.c},
+                    {"g", decision.g},
+                    {"interference", execution.interference},
+                    {"stall", execution.stall},
                     {"bytes", kind.bytes},
+                    {"copied", kind.copied},
                     {"credit", decision.credit},
-                    {"decision", outcome},
+                    {"run", decision.run},
+                    {"window", decision.window},  // infinity becomes null
+                    {"interval", decision.interval ? Json(*decision.interval) : Json()},
+                    {"since", decision.since},
+                    {"decision", execution.outcome},
                     {"why", decision.why}};
   journal_.append(timeline_file, row.dump());
 }
@@ -119,6 +172,7 @@ void Checkpointer::note_checkpoint(const Place& place, const Materialized& m) {
   Json row = {{"kind", "checkpoint"}, {"at", place.at},   {"block", place.block}, {"file", place.file},
               {"state", m.state},     {"write", m.write}, {"bytes", m.bytes},     {"written", m.written}};
   if (m.tier == Tier::local) row["tier"] = "local";
+  if (!m.engine.empty()) row["engine"] = m.engine;
   journal_.append(timeline_file, row.dump());
   retention_.durable({place.block, place.at, place.file, m.refers_to});
 }
@@ -143,22 +197,32 @@ void Checkpointer::fail(const std::string& what) {
 }
 
 void Checkpointer::take_in_results() {
+  report_silent_changes();
   std::vector<Result> results;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     results.swap(results_);
   }
-  for (const auto& [place, m] : results) {
-    if (!m.error.empty()) {
-      fail(place.file + " was not written: " + m.error);
+  for (const auto& result : results) {
+    if (!result.materialized.error.empty()) {
+      fail(result.place.file + " was not written: " + result.materialized.error);
       continue;
     }
     failures_ = 0;
     // What the write took from training is known only now; what was paid ahead was the estimate.
-    Kind& kind = kinds_[place.block];
-    const double estimate = kind.model.interference(m.bytes);
-    kind.model.wrote(m.processor, m.bytes);
-    kind.account.pay(kind.model.interference(m.bytes) - estimate);
+    CostModel& model = kind_of(result.place.block).model;
+    model.wrote(result.materialized.processor, result.copied);
+    policy_.pay(result.place.block, result.execution, 0,
+                model.interference(result.copied) - result.interference);
+  }
+}
+
+void Checkpointer::report_silent_changes() {
+  for (const auto& change : materializer_->take_silent_changes()) {
+    journal_.append(timeline_file,
+                    Json({{"kind", "doubt"}, {"tensor", change.tensor}, {"files", change.files}}).dump());
+    warn("tensor " + change.tensor + " changed in a way that its version counter does not show; " +
+         std::to_string(change.files.size()) + " checkpoints that took it for unchanged will not be used");
   }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/buffers.h"
+#include "core/cost_model.h"
 #include "core/journal.h"
 #include "core/manifest.h"
 #include "core/materialize/materializer.h"
@@ -35,13 +36,17 @@ class Checkpointer {
     std::string file;   // relative to the run directory
   };
 
-  // An execution of this kind of checkpoint begins; returns whether a write overlaps with it.
-  bool begins() const { return materializer_->busy(); }
+  // What an execution has to remember of its beginning.
+  struct Begun {
+    bool overlapped = false;  // by the write of a checkpoint
+    double computed = 0;      // Policy::computed()
+  };
+  Begun begins() const { return {materializer_->busy(), policy_.computed()}; }
 
-  // It took `seconds` of computing. `save` collects the live state, generators included; it is called only
-  // when a checkpoint is taken or its size is not yet known. `forced`: whatever it costs. Returns the seconds
-  // that training was kept.
-  double ends(const Place& place, double seconds, bool overlapped, bool forced,
+  // It took `seconds` of computing, executions inside of it included. `save` collects the live state,
+  // generators included; it is called only when a checkpoint is taken or the state's size is looked at.
+  // `forced`: whatever it costs, and no execution. Returns the seconds that training was kept.
+  double ends(const Place& place, double seconds, const Begun& begun, bool forced,
               const std::function<std::vector<Buffer>()>& save);
 
   void drain();
@@ -51,29 +56,50 @@ class Checkpointer {
 
  private:
   struct Kind {
-    Account account;
     CostModel model;
     int64_t executions = 0, checkpoints = 0;
-    std::size_t bytes = 0;  // of its state, when last seen
+    std::size_t bytes = 0;   // of its state, when last looked at
+    std::size_t copied = 0;  // of these, what a checkpoint would have copied then
+    int64_t looked = -1;     // after so many executions; -1: not since the last checkpoint, or never
+    double look = 0;         // what that cost, seconds
+  };
+  // One execution, from its end to the decision about it.
+  struct Execution {
+    const Place& place;
+    Kind& kind;
+    int64_t number = 0;  // Policy::executed
+    double seconds = 0, own = 0;
+    Decision decision;
+    std::string outcome = "skip";
+    double stall = 0, interference = 0;
+    std::vector<Buffer> buffers;  // its state, where that was looked at
   };
   struct Result {
     Place place;
     Materialized materialized;
+    int64_t execution = 0;
+    std::size_t copied = 0;
+    double interference = 0;  // as paid when the write began
   };
 
-  Decision decide(Kind& kind, double seconds, bool forced);
+  Kind& kind_of(const std::string& block);
+  bool wants_look(const Kind& kind) const;
+  void look(Execution& execution, const std::function<std::vector<Buffer>()>& save) const;
+  void count(Execution& execution, const Begun& begun);
+  Decision decide(const Execution& execution, bool forced);
+  void materialize(Execution& execution);
+  MaterializeJob job_for(const Execution& execution);
   void take_in_results();
-  MaterializeJob job_for(const Place& place);
+  void report_silent_changes();
   void fail(const std::string& what);
-  void note_decision(const Place& place, const Kind& kind, double seconds, const Decision& decision,
-                     const std::string& outcome, double stall);
+  void note_decision(const Execution& execution);
   void note_checkpoint(const Place& place, const Materialized& materialized);
   Retention::Actions retention_actions(const RunDir& run, const fs::path& local);
 
-  const double epsilon_;
   const int64_t every_;
   Journal& journal_;
   OnDamage on_damage_;
+  Policy policy_;
   std::map<std::string, Kind> kinds_;
   double stalled_ = 0;
   int failures_ = 0;  // in a row

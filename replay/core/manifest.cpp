@@ -81,8 +81,11 @@ Json to_json(const Manifest& m) {
   Json loops = Json::array();
   for (const auto& loop : m.loops) loops.push_back(to_json(loop));
   const RecordedLoop* main = m.main_loop();
-  Json policy = {
-      {"epsilon", m.epsilon}, {"every", m.every}, {"materializer", m.materializer}, {"keep", m.keep}};
+  Json policy = {{"epsilon", m.epsilon},
+                 {"every", m.every},
+                 {"mtbf", m.mtbf ? Json(*m.mtbf) : Json()},
+                 {"materializer", m.materializer},
+                 {"keep", m.keep}};
   if (!m.local.empty()) {
     policy["local"] = m.local;
     policy["node"] = m.host;
@@ -147,6 +150,7 @@ Manifest manifest_from(const Json& json) {
   const Json policy = field<Json>(json, "policy", Json::object());
   m.epsilon = field(policy, "epsilon", 0.0667);
   m.every = field<int64_t>(policy, "every", 0);
+  if (policy.contains("mtbf") && policy["mtbf"].is_number()) m.mtbf = policy["mtbf"].get<double>();
   m.materializer = field<std::string>(policy, "materializer", "thread");
   m.keep = field<int64_t>(policy, "keep", 0);
   m.local = field<std::string>(policy, "local", "");

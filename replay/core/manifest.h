@@ -54,6 +54,7 @@ struct Manifest {
   std::map<std::string, std::string> args;
   double epsilon = 0.0667;
   int64_t every = 0;
+  std::optional<double> mtbf;  // mean time between failures, seconds
   std::string materializer = "auto";
   std::string local;  // the run's directory in the local tier of `host`; empty: none was used
   int64_t keep = 0;   // checkpoints of each kind; 0: all

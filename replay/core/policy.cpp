@@ -2,41 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace flor::core {
-namespace {
-
-constexpr std::size_t window = 15;
-constexpr std::size_t enough = 3;
-// Before the first measurement: a copy into cold memory and its page faults, in seconds per byte.
-constexpr double cold_copy = 1.0 / 1.0e9;
-constexpr double fixed_cost = 0.5e-3;
-
-// The present cost follows a change within a few checkpoints, yet one outlier does not decide.
-double blend(double old, double fresh) {
-  return old < 0 ? fresh : 0.5 * old + 0.5 * fresh;
-}
-
-void remember(std::deque<double>& values, double value) {
-  values.push_back(value);
-  if (values.size() > window) values.pop_front();
-}
-
-double deviation(const std::deque<double>& values) {
-  const double centre = median(values);
-  std::deque<double> distances;
-  for (double value : values) distances.push_back(std::abs(value - centre));
-  return median(distances);
-}
-
-}  // namespace
-
-double median(std::deque<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 double allowance(double c, double epsilon) {
   return std::min(1.0 / (1.0 + c), epsilon);
@@ -46,55 +14,114 @@ bool equation_4(double M, double C, int64_t n, int64_t k, double c, double epsil
   return M / C < static_cast<double>(n) / static_cast<double>(k + 1) * allowance(c, epsilon);
 }
 
-void Account::earn(double seconds, double g, double share, double expected_cost) {
-  const double earned = seconds * g * share;
-  const double most = std::max(credit_, std::max(earned, hoard * expected_cost));
-  credit_ = std::min(credit_ + earned, most);
+double recovery_interval(double M, double mtbf) {
+  if (M >= 2 * mtbf) return mtbf;
+  const double ratio = M / (2 * mtbf);
+  return std::sqrt(2 * M * mtbf) * (1 + std::sqrt(ratio) / 3 + ratio / 9) - M;
 }
 
-Decision Account::decide(double expected_cost) const {
+double Account::earn(double income, double expected_cost) {
+  const double most = std::max(credit_, std::max(income, hoard * expected_cost));
+  const double taken = std::min(income, most - credit_);
+  credit_ += taken;
+  return income - taken;
+}
+
+void Policy::expect(const std::string& kind, double M, double least, double c) {
+  Kind& known = kinds_[kind];
+  known.M = M;
+  known.least = least;
+  known.c = c;
+  known.g = allowance(c, epsilon_);
+}
+
+int64_t Policy::executed(const std::string& kind, double seconds, double begun) {
+  const double own = std::max(0.0, seconds - (computed_ - begun));
+  computed_ += own;
+  divide(own);
+  const int64_t number = budget_.executed(own);
+  Kind& known = kinds_[kind];
+  known.seconds = seconds;
+  known.gap = number - known.number;
+  known.number = number;
+  return number;
+}
+
+void Policy::divide(double seconds) {
+  std::vector<Kind*> open;
+  for (auto& [name, kind] : kinds_) open.push_back(&kind);
+  while (!open.empty() && seconds > 0) {
+    const double part = seconds / static_cast<double>(open.size());
+    seconds = 0;
+    std::vector<Kind*> with_room;
+    for (Kind* kind : open) {
+      const double rest = kind->g > 0 ? kind->account.earn(part * kind->g, kind->M) / kind->g : part;
+      seconds += rest;
+      if (!(rest > 0)) with_room.push_back(kind);
+    }
+    if (with_room.size() == open.size()) break;
+    open = std::move(with_room);
+  }
+}
+
+Decision Policy::decide(const std::string& kind, bool recovers) {
+  Kind& known = kinds_[kind];
+  known.waits = false;
   Decision decision;
-  decision.credit = credit_;
-  decision.materialize = expected_cost < credit_;
-  decision.why = decision.materialize ? "its cost fits into what the block's time allows"
-                                      : "its cost would exceed what the time computed so far allows";
+  decision.M = known.M;
+  decision.c = known.c;
+  decision.g = known.g;
+  decision.credit = known.account.credit();
+  decision.run = budget_.credit();
+  decision.window = budget_.room(known.least);
+  decision.since = computed_ - known.last;
+  if (recovers && mtbf_) decision.interval = recovery_interval(known.M, *mtbf_);
+  const bool replay = known.account.affords(known.M);
+  // At this end rather than at the next one, which would lie further behind W than this one lies before it.
+  const bool recovery = decision.interval && decision.since + known.seconds / 2 >= *decision.interval;
+  decision.why =
+      replay || recovery ? refusal(known) : "it would cost more than the time computed so far allows";
+  if (decision.run < 0) decision.why = "earlier checkpoints are not yet paid back";
+  decision.materialize = decision.why.empty();
+  if (decision.materialize) {
+    decision.why =
+        replay ? "its cost fits into what the time computed allows" : "recovery from a failure wants one";
+  }
   return decision;
 }
 
-void CostModel::executed(double seconds, bool overlapped) {
-  remember(overlapped ? overlapped_ : alone_, seconds);
+double Policy::reserved_by_others(const Kind& kind) const {
+  constexpr auto window = static_cast<int64_t>(Budget::window);
+  const int64_t now = budget_.executions();
+  double reserved = 0;
+  for (const auto& [name, other] : kinds_) {
+    const int64_t next = other.number + other.gap;
+    const bool near = next <= now + window && now <= next + window;  // behind that, it may be over
+    if (other.waits && near && &other != &kind) reserved += other.M;
+  }
+  return reserved;
 }
 
-void CostModel::stalled(double stall, std::size_t bytes) {
-  stall_per_byte_ = blend(stall_per_byte_, stall / static_cast<double>(std::max<std::size_t>(bytes, 1)));
-  last_cost_ = stall + interference(bytes);
+std::string Policy::refusal(Kind& kind) const {
+  if (kind.M > budget_.credit()) return "it would take the whole run above epsilon";
+  if (!budget_.allows(kind.M, kind.least)) {
+    kind.waits = true;
+    return "it would take 20 executions above epsilon";
+  }
+  const double reserved = reserved_by_others(kind);
+  if (reserved > 0 && !budget_.allows(kind.M, kind.least, reserved)) {
+    return "what 20 executions have left is kept for a checkpoint of another kind";
+  }
+  return "";
 }
 
-void CostModel::wrote(double processor_seconds, std::size_t bytes) {
-  write_per_byte_ =
-      blend(write_per_byte_, processor_seconds / static_cast<double>(std::max<std::size_t>(bytes, 1)));
+void Policy::pay(const std::string& kind, int64_t execution, double stall, double interference) {
+  kinds_[kind].account.pay(stall + interference);
+  budget_.pay(execution, stall, interference);
 }
 
-void CostModel::restored(double seconds) {
-  restore_ = blend(restore_, seconds);
-}
-
-double CostModel::interference(std::size_t bytes) const {
-  const double bound = write_per_byte_ < 0 ? 0 : write_per_byte_ * static_cast<double>(bytes);
-  if (overlapped_.size() < enough || alone_.size() < enough) return bound;
-  const double difference = median(overlapped_) - median(alone_);
-  const double noise = std::max(deviation(overlapped_), deviation(alone_));
-  return difference > noise ? std::min(difference, bound) : 0;
-}
-
-double CostModel::expected(std::size_t bytes) const {
-  const double per_byte = stall_per_byte_ < 0 ? cold_copy : stall_per_byte_;
-  const double fixed = stall_per_byte_ < 0 ? fixed_cost : 0;
-  return fixed + per_byte * static_cast<double>(bytes) + interference(bytes);
-}
-
-double CostModel::c() const {
-  return restore_ < 0 || last_cost_ <= 0 ? 1.38 : restore_ / last_cost_;
+void Policy::checkpointed(const std::string& kind) {
+  kinds_[kind].last = computed_;
 }
 
 }  // namespace flor::core

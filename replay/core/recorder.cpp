@@ -23,7 +23,7 @@ constexpr const char* iteration_kind = "@iteration";
 
 struct Timer {
   double began = 0, stalled = 0;
-  bool overlapped = false;
+  Checkpointer::Begun execution;
 };
 struct OpenBlock {
   std::string name;
@@ -228,7 +228,7 @@ void Recorder::end_iteration() {
 void Recorder::checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
                                     bool forced) {
   const Checkpointer::Place place{iteration_kind, at, RunDir::checkpoint_file(iteration_kind, stem).string()};
-  checkpointer_->ends(place, seconds, main_->timer.overlapped, forced, [&] { return live(guards_); });
+  checkpointer_->ends(place, seconds, main_->timer.execution, forced, [&] { return live(guards_); });
 }
 
 void Recorder::leave_loop(LoopEnd how) {
@@ -282,7 +282,7 @@ void Recorder::leave_block(bool unwound) {
     note_generators(scope_.path(), "exit");
     const std::string stem = checkpoint_stem(scope_.parent(), scope_.ordinal());
     checkpointer_->ends({block.name, scope_.path(), RunDir::checkpoint_file(block.name, stem).string()},
-                        seconds, block.timer.overlapped, false, [&] { return live(*block.state); });
+                        seconds, block.timer.execution, false, [&] { return live(*block.state); });
   }
   scope_.leave();
 }

@@ -8,6 +8,7 @@
 #include "core/bytes_text.h"
 #include "core/digest.h"
 #include "core/durable.h"
+#include "core/duration.h"
 #include "core/error.h"
 #include "core/session.h"
 #include "core/sources.h"
@@ -44,6 +45,19 @@ void copy_sources(const RunDir& run, Manifest& manifest) {
   manifest.unresolved = scan.unresolved;
 }
 
+std::optional<double> mean_time_between_failures(const Settings& settings) {
+  const auto text = settings.get("mtbf");
+  if (!text) return std::nullopt;
+  const auto seconds = duration_from(*text);
+  if (!seconds) {
+    warn(
+        "the mean time between failures is a number of seconds, or with s, m, h or d behind it, such as 12h; "
+        "'" +
+        *text + "' is not (FLOR_MTBF), and the run is recorded without");
+  }
+  return seconds;
+}
+
 Manifest first_manifest(const Settings& settings, Frontend& frontend, const std::string& id) {
   Manifest m;
   m.id = id;
@@ -64,6 +78,7 @@ Manifest first_manifest(const Settings& settings, Frontend& frontend, const std:
   m.every = std::strtoll(settings.get("every").value_or("0").c_str(), nullptr, 10);
   m.keep = keep_from(settings.get("keep").value_or("all")).value_or(0);
   m.materializer = settings.get("materializer").value_or("auto");
+  m.mtbf = mean_time_between_failures(settings);
   m.args = given_arguments();
   return m;
 }

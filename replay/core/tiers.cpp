@@ -17,11 +17,6 @@ namespace {
 // Want of room passes as files are spooled. After so many other failures in a row the tier is let alone.
 constexpr int most_refusals = 3;
 
-int error_of(const std::exception& problem) {
-  const auto* system = dynamic_cast<const std::system_error*>(&problem);
-  return system != nullptr ? system->code().value() : 0;
-}
-
 }  // namespace
 
 bool Tiers::takes(std::uint64_t bytes) {
@@ -47,10 +42,14 @@ std::vector<Tiers::Target> Tiers::targets(const std::string& file, std::uint64_t
       create_directories_durably((local_ / file).parent_path());
       out.push_back({Tier::local, local_ / file});
     } catch (const std::system_error& problem) {
-      refused(error_of(problem), problem.what());
+      refused(problem.code().value(), problem.what());
     }
   }
-  create_directories_durably((run_.path / file).parent_path());
+  try {
+    create_directories_durably((run_.path / file).parent_path());
+  } catch (const std::system_error&) {
+    if (out.empty()) throw;  // else trying will tell, if it comes to that
+  }
   out.push_back({Tier::store, run_.path / file});
   return out;
 }
@@ -62,23 +61,6 @@ void Tiers::refused(int error, const std::string& why) {
   said_ = true;
   warn("the local tier refuses checkpoints, they go straight to the store" +
        std::string(full ? " until it has room: " : ": ") + why);
-}
-
-Tier Tiers::write(const std::string& file, std::uint64_t bytes,
-                  const std::function<void(const fs::path&)>& write) {
-  for (const auto& target : targets(file, bytes)) {
-    try {
-      write(target.path);
-      if (target.tier == Tier::local) accepted();
-      return target.tier;
-    } catch (const std::exception& problem) {
-      if (target.tier == Tier::store) throw;
-      refused(error_of(problem), problem.what());
-      std::error_code ignored;
-      fs::remove(target.path, ignored);  // it may be there, only not known to be durable
-    }
-  }
-  return Tier::store;  // not reached: the store's attempt returns or throws
 }
 
 }  // namespace flor::core

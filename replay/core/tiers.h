@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,7 +11,7 @@ namespace flor::core {
 
 enum class Tier { store, local };
 
-// Not thread-safe: the writer's alone. What it says on stderr is said once per object.
+// Not thread-safe: used by one thread at a time. What it says on stderr is said once per object.
 class Tiers {
  public:
   // `local`: the run's directory in the local tier (core/local_tier.h); empty: there is none.
@@ -20,14 +19,8 @@ class Tiers {
 
   const RunDir& run() const { return run_; }
 
-  // Calls `write` with the absolute path to write to by the durable chain; its directory exists. When that
-  // fails in the local tier, calls it again with the store's. `bytes`: the expected size (0: not known): a
-  // tier without so much room is not tried. Returns the tier that took it. Throws what the store's attempt
-  // threw.
-  Tier write(const std::string& file, std::uint64_t bytes, const std::function<void(const fs::path&)>& write);
-
-  // The same in steps, for a writer that cannot be called back or must not throw (a forked child): where to
-  // try, in this order; the directories exist. Throws std::system_error when the store's cannot be made.
+  // Where to try, in this order, by the durable chain; the directories exist. `bytes`: the expected size (0:
+  // not known): a tier without so much room is not tried. Throws std::system_error when neither can be made.
   struct Target {
     Tier tier = Tier::store;
     fs::path path;

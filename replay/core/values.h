@@ -7,9 +7,6 @@
 
 namespace flor::core {
 
-// Seconds, above 0: "90", "1.5h", "30d" (suffixes s, m, h, d).
-std::optional<double> duration_from(const std::string& text);
-
 // How many checkpoints of each kind are kept: a number from 1; "all" is 0.
 std::optional<int64_t> keep_from(const std::string& text);
 

@@ -8,6 +8,7 @@
 #include "commands/options.h"
 #include "commands/output.h"
 #include "core/bytes_text.h"
+#include "core/duration.h"
 #include "core/error.h"
 #include "core/session.h"
 #include "core/values.h"

@@ -13,6 +13,7 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "core/durable.h"
+#include "core/duration.h"
 #include "core/error.h"
 #include "core/json_lines.h"
 #include "core/manifest.h"

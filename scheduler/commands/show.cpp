@@ -72,7 +72,12 @@ Json json_of(const Shown& shown, bool policy) {
   out["replays"] = Json::array();
   for (const auto& replay : shown.replays) out["replays"].push_back(results::to_json(replay));
   out["suggestions"] = shown.suggestions;
-  if (policy) out["decisions"] = results::policy_json(shown.manifest, shown.timeline);
+  if (!policy) return out;
+  out["decisions"] = results::policy_json(shown.manifest, shown.timeline);
+  out["explained"] = Json::object();
+  for (const auto& [block, sentence] : results::explain_last(shown.manifest, shown.timeline)) {
+    out["explained"][block] = sentence;
+  }
   return out;
 }
 
@@ -116,9 +121,10 @@ std::string head_text(const Shown& shown) {
   add_line(out, "recorded", when);
   add_line(out, "arguments", pairs_text(manifest.args));
   add_line(out, "environment", pairs_text(manifest.environment));
-  std::string policy = manifest.every > 0
-                           ? "a checkpoint after every " + std::to_string(manifest.every) + " executions"
-                           : "adaptive, epsilon " + results::short_number(manifest.epsilon);
+  std::string policy = "adaptive, epsilon " + results::short_number(manifest.epsilon);
+  if (manifest.mtbf) policy += ", mean time between failures " + shown_seconds(*manifest.mtbf);
+  if (manifest.every > 0)
+    policy = "a checkpoint after every " + std::to_string(manifest.every) + " executions";
   if (manifest.keep > 0) policy += "; the newest " + std::to_string(manifest.keep) + " of each kind are kept";
   add_line(out, "policy", policy);
   add_line(out, "checkpoints",
@@ -198,9 +204,11 @@ std::string text_of(const Shown& shown) {
 }
 
 std::string policy_text(const Shown& shown) {
-  const std::string last = results::explain_last(shown.manifest, shown.timeline);
-  if (last.empty()) return "no block ended in this run: nothing was decided\n";
-  return results::policy_table(shown.manifest, shown.timeline) + "\n" + last + "\n";
+  std::string sentences;
+  for (const auto& last : results::explain_last(shown.manifest, shown.timeline))
+    sentences += last.sentence + "\n";
+  if (sentences.empty()) return "no block ended in this run: nothing was decided\n";
+  return results::policy_table(shown.manifest, shown.timeline) + "\n" + sentences;
 }
 
 void show(const Flags& flags) {

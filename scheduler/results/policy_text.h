@@ -12,8 +12,13 @@ namespace flor::results {
 // One line per decision: what it cost, what equation 4 allowed, what was decided.
 std::string policy_table(const core::Manifest& manifest, const std::vector<core::Json>& timeline);
 
-// The last decision in a sentence; empty where there was none.
-std::string explain_last(const core::Manifest& manifest, const std::vector<core::Json>& timeline);
+// The last decision about each kind of checkpoint in a sentence, with its figures; in order of first
+// appearance.
+struct Explained {
+  std::string block;
+  std::string sentence;
+};
+std::vector<Explained> explain_last(const core::Manifest& manifest, const std::vector<core::Json>& timeline);
 
 // The decisions with the bound of equation 4 (`allowed`) beside `M` / `seconds` (`ratio`).
 core::Json policy_json(const core::Manifest& manifest, const std::vector<core::Json>& timeline);

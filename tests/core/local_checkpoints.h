@@ -3,18 +3,37 @@
 
 #include <sys/stat.h>
 
+#include <functional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "core/checkpoint.h"
 #include "core/digest.h"
 #include "core/durable.h"
+#include "core/error.h"
 #include "core/local_tier.h"
 #include "core/manifest.h"
 #include "core/spool.h"
 #include "core/tiers.h"
 
 namespace flor::test {
+
+// Writes as a materializer does: calls `write` with the path to write to, after a failure with the next one.
+inline core::Tier put(core::Tiers& tiers, const std::string& file, std::uint64_t bytes,
+                      const std::function<void(const core::fs::path&)>& write) {
+  for (const auto& target : tiers.targets(file, bytes)) {
+    try {
+      write(target.path);
+      if (target.tier == core::Tier::local) tiers.accepted();
+      return target.tier;
+    } catch (const std::system_error& problem) {
+      if (target.tier == core::Tier::store) throw;
+      tiers.refused(problem.code().value(), problem.what());
+    }
+  }
+  throw core::Error("no tier took it");
+}
 
 // A checkpoint with one tensor of its own, and with `earlier`, one whose bytes lie in that file.
 inline void write_checkpoint(core::Tiers& tiers, const std::string& file, const std::string& content,
@@ -41,7 +60,7 @@ inline void write_checkpoint(core::Tiers& tiers, const std::string& file, const 
     header.tensors.push_back(other);
   }
   const std::string text = core::encode_header(header) + content;
-  tiers.write(file, text.size(), [&](const core::fs::path& path) { core::write_durably(path, text); });
+  put(tiers, file, text.size(), [&](const core::fs::path& path) { core::write_durably(path, text); });
 }
 
 inline std::string checkpoint_name(int epoch) {

@@ -22,6 +22,7 @@ namespace {
 
 using test::checkpoint_content;
 using test::checkpoint_name;
+using test::put;
 using test::TemporaryDirectory;
 using test::TwoTiers;
 
@@ -145,7 +146,7 @@ TEST(Tiers, WithoutALocalTierTheStoreTakesAll) {
   const TemporaryDirectory directory;
   const TwoTiers both(directory.path());
   Tiers tiers(both.run);
-  EXPECT_EQ(tiers.write("checkpoints/a/b", 3, [](const fs::path& path) { write_durably(path, "abc"); }),
+  EXPECT_EQ(put(tiers, "checkpoints/a/b", 3, [](const fs::path& path) { write_durably(path, "abc"); }),
             Tier::store);
   EXPECT_EQ(read_file(both.run.path / "checkpoints/a/b"), "abc");
 }
@@ -156,12 +157,11 @@ TEST(Tiers, WhatFailsInTheLocalTierGoesToTheStoreAndIsSaidOnce) {
   Tiers tiers = both.tiers();
   int local_attempts = 0;
   const auto write = [&](const std::string& file, int error) {
-    return tiers.write(file, 0, [&](const fs::path& path) {
+    return put(tiers, file, 0, [&](const fs::path& path) {
       const bool local = path.string().rfind(both.local.path.string(), 0) == 0;
       local_attempts += local ? 1 : 0;
-      write_durably(path, "abc");
-      // The name is there, and yet it may not be durable.
       if (local && error != 0) throw std::system_error(error, std::generic_category(), "cannot sync");
+      write_durably(path, "abc");
     });
   };
   ::testing::internal::CaptureStderr();
@@ -187,9 +187,8 @@ TEST(Tiers, WhatFailsInBothIsThrownAsTheStoreSaidIt) {
   Tiers tiers = both.tiers();
   ::testing::internal::CaptureStderr();
   try {
-    tiers.write("checkpoints/a/0", 0, [&](const fs::path& path) {
-      throw std::system_error(EIO, std::generic_category(), path.string());
-    });
+    put(tiers, "checkpoints/a/0", 0,
+        [&](const fs::path& path) { throw std::system_error(EIO, std::generic_category(), path.string()); });
     ADD_FAILURE() << "no error";
   } catch (const std::system_error& error) {
     EXPECT_NE(std::string(error.what()).find(both.run.path.string()), std::string::npos) << error.what();
@@ -239,8 +238,8 @@ TEST(Tiers, AFullTmpfsFallsBackAndNothingIsLost) {
     std::size_t in_local = 0;
     for (int i = 0; i < 10; ++i) {
       const std::string content = checkpoint_content(i, 14000);
-      in_local += tiers.write(checkpoint_name(i), told ? content.size() : 0,
-                              [&](const fs::path& path) { write_durably(path, content); }) == Tier::local;
+      in_local += put(tiers, checkpoint_name(i), told ? content.size() : 0,
+                      [&](const fs::path& path) { write_durably(path, content); }) == Tier::local;
     }
     const std::string said = ::testing::internal::GetCapturedStderr();
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
@@ -251,7 +250,7 @@ TEST(Tiers, AFullTmpfsFallsBackAndNothingIsLost) {
     for (int i = 0; i < 10; ++i)
       EXPECT_EQ(read_file(both.run.path / checkpoint_name(i)), checkpoint_content(i, 14000));
     EXPECT_TRUE(waiting_files(both.local).empty());
-    EXPECT_EQ(tiers.write("checkpoints/again", 14000, [](const fs::path& path) { write_durably(path, "x"); }),
+    EXPECT_EQ(put(tiers, "checkpoints/again", 14000, [](const fs::path& path) { write_durably(path, "x"); }),
               Tier::local)
         << "there is room again";
     fs::remove(both.local.path / "checkpoints/again");

@@ -5,16 +5,6 @@
 namespace flor::core {
 namespace {
 
-TEST(Values, Durations) {
-  struct {
-    const char* text;
-    double seconds;
-  } table[] = {{"90", 90}, {"90s", 90}, {"1.5m", 90}, {"2h", 7200}, {"30d", 2592000}, {"1e3", 1000}};
-  for (const auto& row : table) EXPECT_EQ(duration_from(row.text).value_or(-1), row.seconds) << row.text;
-  for (const char* text : {"", "0", "-1", "h", "1 h", "1w", "1hh", "nan", "inf", "1e308d", "x"})
-    EXPECT_FALSE(duration_from(text)) << text;
-}
-
 TEST(Values, Keep) {
   EXPECT_EQ(keep_from("all"), 0);
   EXPECT_EQ(keep_from("3"), 3);

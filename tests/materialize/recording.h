@@ -46,8 +46,9 @@ struct Tensor {
 
 class Recording {
  public:
-  explicit Recording(const std::string& materializer)
-      : dir{directory_.path()}, materializer_(core::make_materializer(materializer, dir)) {}
+  explicit Recording(const std::string& materializer, const core::fs::path& local = {})
+      : dir{directory_.path()},
+        materializer_(core::make_materializer(materializer, core::Tiers(dir, local))) {}
 
   core::Materializer& materializer() { return *materializer_; }
 

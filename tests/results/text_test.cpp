@@ -171,10 +171,68 @@ TEST(Policy, DecisionsAreShownWithEquation4) {
   EXPECT_EQ(rows[3]["k"], 1);
   EXPECT_NEAR(rows[3]["allowed"].get<double>(), 2 * 0.0667, 1e-12);
   EXPECT_NEAR(rows[3]["ratio"].get<double>(), 0.025, 1e-12);
-  const std::string last = explain_last(manifest, timeline(4, 2));
-  EXPECT_EQ(last.find("At epoch=3/train#0, execution 4 of train was checkpointed: of the test."), 0U) << last;
-  EXPECT_NE(last.find("M/C = 0.025"), std::string::npos) << last;
-  EXPECT_EQ(explain_last(manifest, {}), "");
+  const auto last = explain_last(manifest, timeline(4, 2));
+  ASSERT_EQ(last.size(), 1U);
+  EXPECT_EQ(last[0].sentence.find("At epoch=3/train#0, execution 4 of train was checkpointed: of the test;"),
+            0U)
+      << last[0].sentence;
+  EXPECT_NE(last[0].sentence.find("M/C = 0.025"), std::string::npos) << last[0].sentence;
+  EXPECT_TRUE(explain_last(manifest, {}).empty());
+}
+
+core::Json decision(const std::string& block, double run, const core::Json& window) {
+  return {{"kind", "block"},
+          {"at", "epoch=7/" + block},
+          {"block", block},
+          {"seconds", 2.0},
+          {"n", 8},
+          {"k", 2},
+          {"M", 0.05},
+          {"c", 1.38},
+          {"bytes", 3000000},
+          {"copied", 1000000},
+          {"credit", 0.03},
+          {"run", run},
+          {"window", window},
+          {"interval", 12.5},
+          {"since", 4.5},
+          {"stall", 0.01},
+          {"decision", "skip"},
+          {"why", "of the test"}};
+}
+
+TEST(Policy, TheLastDecisionAboutEachKindIsExplainedWithItsFigures) {
+  auto manifest = testing::manifest(8);
+  manifest.mtbf = 3600;
+  const auto last = explain_last(manifest, {decision("train", 0.1, 0.2), decision("@iteration", 0.1, nullptr),
+                                            decision("train", -0.1334, 0.2)});
+  ASSERT_EQ(last.size(), 2U);
+  EXPECT_EQ(last[0].block, "train");
+  EXPECT_EQ(
+      last[0].sentence,
+      "At epoch=7/train, execution 8 of train was not checkpointed: of the test; a checkpoint that copies "
+      "1.0 MB of its 3.0 MB was expected to cost training M = 50.0 ms; equation 4 compares M/C = 0.025 with "
+      "n/(k+1) * g = 0.177867 (C = 2.00 s, n = 8, k = 2, c = 1.38, g = min(1/(1+c), epsilon) = 0.0667, "
+      "epsilon = "
+      "0.0667); left to spend had this kind of checkpoint 30.0 ms, the run -133.4 ms, and windows of 20 "
+      "executions 200.0 ms; what earlier checkpoints cost beyond epsilon is paid back by 2.00 s of "
+      "computing, "
+      "however cheap the next one is; with a mean time between failures of 3600.0 s, recovery wants one "
+      "every "
+      "12.5 s of computing, and 4.50 s were since the last.");
+  EXPECT_EQ(last[1].block, "@iteration");
+  EXPECT_NE(last[1].sentence.find("windows of 20 executions less than even one costs"), std::string::npos)
+      << last[1].sentence;
+}
+
+TEST(Policy, DecisionsHaveWhatIsCopiedAndWhatIsLeft) {
+  const auto rows = policy_json(testing::manifest(8), {decision("train", 0.1, nullptr)});
+  EXPECT_EQ(rows[0]["copied"], 1000000);
+  EXPECT_EQ(rows[0]["bytes"], 3000000);
+  EXPECT_TRUE(rows[0]["window"].is_null());
+  EXPECT_EQ(rows[0]["interval"], 12.5);
+  const std::string table = policy_table(testing::manifest(8), {decision("train", 0.1, nullptr)});
+  EXPECT_NE(table.find("1.0 MB"), std::string::npos) << table;
 }
 
 TEST(Progress, OfTheMainLoop) {

@@ -151,6 +151,8 @@ Failure write_to(Image& image, const FileTarget& target, Output& output) noexcep
   if (fd < 0) return {"create", errno};
   output.begin(fd);
   Failure failure = write_image(image, output);
+  // What is in flight must land before the descriptor is another file's; its errors are not the next file's.
+  if (failure) output.finish();
   if (!failure) failure = commit(image, target, fd);
   ::close(fd);
   if (failure) ::unlink(target.temporary.c_str());
@@ -162,7 +164,9 @@ Failure write_to(Image& image, const FileTarget& target, Output& output) noexcep
 Failure write_file(Image& image, Output& output) noexcept {
   for (image.took = 0;; ++image.took) {
     const Failure failure = write_to(image, image.targets[image.took], output);
-    if (!failure || image.took + 1 == image.targets.size()) return failure;
+    const bool last = image.took + 1 == image.targets.size();
+    // ECANCELED: the log is not durable, wherever the file is.
+    if (!failure || last || failure.error == ECANCELED) return failure;
     image.refused = failure;
   }
 }

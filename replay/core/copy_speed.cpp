@@ -1,0 +1,51 @@
+#include "core/copy_speed.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "core/session.h"
+
+namespace flor::core {
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::size_t pages = 2;
+constexpr std::size_t source_bytes = std::size_t{256} << 10;
+constexpr double slowest = 10e-9, otherwise = 1e-9;
+
+double seconds_to_fill(unsigned char* page, const std::vector<unsigned char>& source) {
+  const double start = monotonic_seconds();
+  for (std::size_t at = 0; at < huge_page; at += source.size()) {
+    std::memcpy(page + at, source.data(), source.size());
+  }
+  return monotonic_seconds() - start;
+}
+
+double measure() {
+  constexpr std::size_t size = (pages + 1) * huge_page;  // room to begin at a huge page
+  void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return otherwise;
+  ::madvise(memory, size, MADV_HUGEPAGE);  // as staging memory
+  auto* first = static_cast<unsigned char*>(memory);
+  first += (huge_page - reinterpret_cast<std::uintptr_t>(first) % huge_page) % huge_page;
+  const std::vector<unsigned char> source(source_bytes, 1);
+  // The faster one: the other may have been interrupted.
+  double least = slowest * huge_page;
+  for (std::size_t i = 0; i < pages; ++i)
+    least = std::min(least, seconds_to_fill(first + i * huge_page, source));
+  ::munmap(memory, size);
+  return least / huge_page;
+}
+
+}  // namespace
+
+double cold_copy_seconds_per_byte() {
+  static const double measured = measure();
+  return measured;
+}
+
+}  // namespace flor::core

@@ -1,0 +1,129 @@
+#include "core/cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace flor::core {
+namespace {
+
+constexpr std::size_t remembered = 63;
+constexpr std::size_t few = 5;
+// So many executions in a row that took less than half of the median, or more than twice: the block has
+// changed.
+constexpr int change = 3;
+// Of many, medians are taken anew now and then only: an execution may take no more than a millisecond itself.
+constexpr std::size_t many = 16;
+constexpr int renew_every = 8;
+constexpr double fixed_prior = 0.5e-3;
+constexpr double per_byte_prior = 1.0 / 1.0e9;
+
+// The present cost follows a change within a few checkpoints, yet one outlier does not decide.
+double blend(double old, double fresh) {
+  return old < 0 ? fresh : 0.5 * old + 0.5 * fresh;
+}
+
+// The standard error of the median, squared: (π / 2) σ² / n for normal values, with σ = 1.4826 · the median
+// absolute deviation.
+double squared_error_of(double centre, std::deque<double> values) {
+  for (double& value : values) value = std::abs(value - centre);
+  const double sigma = 1.4826 * median(values);
+  return 1.5708 * sigma * sigma / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+double median(std::deque<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+void ByteCost::Recent::add(double value) {
+  values.push_back(value);
+  if (values.size() > 3) values.pop_front();
+  least = *std::min_element(values.begin(), values.end());
+  expected = std::max(value, median(values));
+}
+
+ByteCost::ByteCost() : fixed_(fixed_prior), per_byte_(per_byte_prior) {}
+
+double ByteCost::of(std::size_t bytes) const {
+  return fixed_.expected + per_byte_.expected * static_cast<double>(bytes);
+}
+
+double ByteCost::least(std::size_t bytes) const {
+  return fixed_.least + per_byte_.least * static_cast<double>(bytes);
+}
+
+void ByteCost::measured(double seconds, std::size_t bytes) {
+  const double variable = per_byte_.expected * static_cast<double>(bytes);
+  if (variable > fixed_.expected) {
+    per_byte_.add(std::max(0.0, seconds - fixed_.expected) / static_cast<double>(bytes));
+  } else {
+    fixed_.add(std::max(0.0, seconds - variable));
+  }
+}
+
+void CostModel::prior(double seconds_per_byte) {
+  stall_.prior(seconds_per_byte);
+  write_.prior(seconds_per_byte);
+}
+
+bool Interference::Sample::enough() const {
+  return values_.size() >= few;
+}
+
+bool Interference::Sample::unlike(double seconds) const {
+  return enough() && (seconds < median / 2 || seconds > median * 2);
+}
+
+void Interference::Sample::add(double seconds) {
+  values_.push_back(seconds);
+  if (values_.size() > remembered) values_.pop_front();
+  if (values_.size() > many && ++added_ % renew_every != 0) return;
+  median = core::median(values_);
+  squared_error = squared_error_of(median, values_);
+}
+
+void Interference::executed(double seconds, bool overlapped) {
+  Sample& same = overlapped ? overlapped_ : alone_;
+  changed_ = same.unlike(seconds) ? changed_ + 1 : 0;
+  if (changed_ == change) *this = Interference();
+  same.add(seconds);
+}
+
+double Interference::of(double bound) const {
+  if (!overlapped_.enough() || !alone_.enough()) return bound;
+  const double noise = std::sqrt(overlapped_.squared_error + alone_.squared_error);
+  if (noise > bound / 2) return bound;
+  const double difference = overlapped_.median - alone_.median;
+  return difference > noise ? std::min(difference, bound) : 0;
+}
+
+void CostModel::stalled(double stall, std::size_t copied) {
+  stall_.measured(stall, copied);
+  last_cost_ = stall + interference(copied);
+}
+
+void CostModel::restored(double seconds) {
+  restore_ = blend(restore_, seconds);
+}
+
+double CostModel::interference(std::size_t copied) const {
+  return interference_.of(write_.of(copied));
+}
+
+double CostModel::expected(std::size_t copied) const {
+  return stall_.of(copied) + interference(copied);
+}
+
+double CostModel::least(std::size_t copied) const {
+  return stall_.least(copied) + std::min(interference(copied), write_.least(copied));
+}
+
+double CostModel::c() const {
+  return restore_ < 0 || last_cost_ <= 0 ? 1.38 : restore_ / last_cost_;
+}
+
+}  // namespace flor::core

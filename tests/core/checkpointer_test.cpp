@@ -1,0 +1,118 @@
+// What the Checkpointer tells the policy, and the timeline: real materializer, real files.
+#include "core/checkpointer.h"
+
+#include <gtest/gtest.h>
+
+#include "core/json_lines.h"
+#include "temporary.h"
+
+namespace flor::core {
+namespace {
+
+class CheckpointerTest : public ::testing::Test {
+ protected:
+  CheckpointerTest() {
+    fs::create_directories(run.path);
+    state.resize(1000, 1);
+  }
+
+  std::vector<Buffer> live() {
+    Buffer buffer;
+    buffer.name = "0.value";
+    buffer.dtype = "U8";
+    buffer.shape = {static_cast<int64_t>(state.size())};
+    buffer.bytes = state.size();
+    buffer.data = state.data();
+    return {buffer};
+  }
+
+  // Executions as `scenario` makes them; returns the rows of kind `block`.
+  template <class Scenario>
+  std::vector<Json> recorded(const Manifest& manifest, Scenario scenario) {
+    Journal journal({run.log(), run.timeline(), run.generators()}, [](const std::string&) {});
+    {
+      Checkpointer checkpointer(run, manifest, journal,
+                                [](const std::string& what) { ADD_FAILURE() << what; });
+      scenario(checkpointer);
+      checkpointer.drain();
+    }
+    EXPECT_TRUE(journal.sync());
+    std::vector<Json> out;
+    for (auto& row : read_json_lines(run.timeline()).rows) {
+      if (row["kind"] == "block") out.push_back(std::move(row));
+    }
+    return out;
+  }
+
+  void end(Checkpointer& checkpointer, const std::string& block, double seconds,
+           const Checkpointer::Begun& begun, bool forced = false) {
+    const std::string at = "epoch=" + std::to_string(ended++);
+    checkpointer.ends({block, at + "/" + block, RunDir::checkpoint_file(block, at).string()}, seconds, begun,
+                      forced, [this] { return live(); });
+  }
+
+  test::TemporaryDirectory directory;
+  RunDir run{directory / "run"};
+  std::vector<unsigned char> state;
+  int ended = 0;
+};
+
+TEST_F(CheckpointerTest, CountsTheTimeOfNestedBlocksOnce) {
+  const auto rows = recorded({}, [&](Checkpointer& checkpointer) {
+    const auto iteration = checkpointer.begins();
+    end(checkpointer, "before", 1, checkpointer.begins());
+    const auto outer = checkpointer.begins();
+    for (int i = 0; i < 3; ++i) end(checkpointer, "inner", 2, checkpointer.begins());
+    end(checkpointer, "outer", 10, outer);
+    end(checkpointer, "@iteration", 12, iteration);
+  });
+  std::vector<double> own;
+  for (const auto& row : rows) own.push_back(row["own"]);
+  EXPECT_EQ(own, (std::vector<double>{1, 2, 2, 2, 4, 1}));
+}
+
+TEST_F(CheckpointerTest, TheTimelineHasWhatTheDecisionWasTakenOn) {
+  Manifest manifest;
+  manifest.mtbf = 3600;
+  const auto rows = recorded(
+      manifest, [&](Checkpointer& checkpointer) { end(checkpointer, "train", 1000, checkpointer.begins()); });
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0]["decision"], "materialize");
+  EXPECT_EQ(rows[0]["bytes"], 1000);
+  EXPECT_EQ(rows[0]["copied"], 1000);
+  EXPECT_DOUBLE_EQ(rows[0]["g"], 0.0667);
+  EXPECT_NEAR(rows[0]["run"], 66.7, 1e-6);
+  EXPECT_NEAR(rows[0]["window"], 20 * 66.7, 1e-6);
+  EXPECT_GT(rows[0]["M"].get<double>(), 0) << "estimated before it is paid";
+  EXPECT_GT(rows[0]["interval"].get<double>(), 0);
+  EXPECT_EQ(rows[0]["since"], 1000);
+}
+
+TEST_F(CheckpointerTest, WhatALoopsEntryCostsIsPaidBackFirst) {
+  state.resize(50000000);
+  const auto rows = recorded({}, [&](Checkpointer& checkpointer) {
+    end(checkpointer, "@iteration", 0, {}, true);
+    end(checkpointer, "@iteration", 1e-6, checkpointer.begins());
+  });
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["decision"], "materialize");
+  EXPECT_EQ(rows[0]["n"], 0);
+  EXPECT_LT(rows[1]["run"].get<double>(), 0);
+  EXPECT_EQ(rows[1]["decision"], "skip");
+  EXPECT_EQ(rows[1]["why"], "earlier checkpoints are not yet paid back");
+}
+
+TEST_F(CheckpointerTest, RecoveryWantsIterationCheckpointsWhereThereAreSome) {
+  Manifest manifest;
+  manifest.mtbf = 3600;
+  const auto rows = recorded(manifest, [&](Checkpointer& checkpointer) {
+    end(checkpointer, "@iteration", 0, {}, true);
+    end(checkpointer, "train", 1000, checkpointer.begins());
+  });
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_TRUE(rows[0]["interval"].is_number());
+  EXPECT_TRUE(rows[1]["interval"].is_null());
+}
+
+}  // namespace
+}  // namespace flor::core

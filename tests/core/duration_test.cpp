@@ -1,0 +1,32 @@
+#include "core/duration.h"
+
+#include <gtest/gtest.h>
+
+#include "core/manifest.h"
+
+namespace flor::core {
+namespace {
+
+TEST(Duration, IsSecondsOrHasASuffix) {
+  EXPECT_EQ(duration_from("90"), 90.0);
+  EXPECT_EQ(duration_from("90s"), 90.0);
+  EXPECT_EQ(duration_from("30m"), 1800.0);
+  EXPECT_EQ(duration_from("1.5h"), 5400.0);
+  EXPECT_EQ(duration_from("2d"), 172800.0);
+}
+
+TEST(Duration, IsNothingElse) {
+  for (const char* text : {"", "h", "0", "-1h", "1 h", "1w", "1hh", "nan", "inf", "1e400", "x"}) {
+    EXPECT_EQ(duration_from(text), std::nullopt) << text;
+  }
+}
+
+TEST(Manifest, KeepsTheMeanTimeBetweenFailures) {
+  Manifest manifest;
+  EXPECT_EQ(manifest_from(to_json(manifest)).mtbf, std::nullopt);
+  manifest.mtbf = 5400;
+  EXPECT_EQ(manifest_from(to_json(manifest)).mtbf, 5400.0);
+}
+
+}  // namespace
+}  // namespace flor::core

@@ -1,0 +1,108 @@
+// Every materializer with a local tier: it takes the files, and the store those that it refuses.
+#include "core/tiers.h"
+
+#include <sys/mount.h>
+
+#include "core/durable.h"
+#include "core/materialize/deep_output.h"
+#include "recording.h"
+
+namespace flor::core {
+namespace {
+
+using test::Recording;
+using test::Tensor;
+
+class LocalTier : public testing::TestWithParam<std::string> {
+ protected:
+  LocalTier() { write_durably(local_.path() / "spool.json", "{}\n"); }
+
+  test::TemporaryDirectory local_;
+  Recording run_{GetParam(), local_.path()};
+};
+INSTANTIATE_TEST_SUITE_P(All, LocalTier, testing::Values("inline", "thread", "fork", "fork-batch"),
+                         [](const auto& info) {
+                           return info.param == "fork-batch" ? std::string("fork_batch") : info.param;
+                         });
+
+TEST_P(LocalTier, TakesTheFiles) {
+  const Tensor tensor(1000, 0.25F);
+  const Materialized result = run_.take(0, {tensor.buffer("0")});
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.tier, Tier::local);
+  EXPECT_FALSE(fs::exists(run_.dir.path / Recording::file(0)));
+  const Checkpoint loaded = Checkpoint::load({local_.path()}, Recording::file(0));
+  EXPECT_EQ(loaded.header().run, run_.dir.id());
+  EXPECT_EQ(loaded.header().state, result.state);
+}
+
+TEST_P(LocalTier, WhatItRefusesTheStoreTakesAndItIsSaidOnce) {
+  Tensor tensor(1000, 0.25F);
+  // Nothing can be renamed over these.
+  for (int epoch = 0; epoch < 2; ++epoch) fs::create_directories(local_.path() / Recording::file(epoch));
+  testing::internal::CaptureStderr();
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    tensor.write(static_cast<float>(epoch));
+    const Materialized result = run_.take(epoch, {tensor.buffer("0")});
+    EXPECT_EQ(result.error, "");
+    EXPECT_EQ(result.tier, epoch < 2 ? Tier::store : Tier::local);
+    if (epoch < 2) {
+      EXPECT_EQ(run_.values(epoch, "0"), tensor.values);
+    }
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_NE(said.find("Is a directory"), std::string::npos) << said;
+  for (const auto& entry : fs::recursive_directory_iterator(local_.path()))
+    EXPECT_EQ(entry.path().filename().string().find(".tmp."), std::string::npos) << entry.path();
+}
+
+// No fault of the tier: nothing is said of it, and nothing is written a second time.
+TEST_P(LocalTier, ALogThatIsNotDurableIsNoRefusal) {
+  const Tensor tensor(1000);
+  std::string said;
+  testing::internal::CaptureStderr();
+  const std::string error =
+      run_.materializer().materialize({"train", "epoch=0/train#0", Recording::file(0),
+                                       []() -> void { throw Error("the log is not durable"); },
+                                       [&](const Materialized& m) { said = m.error; }},
+                                      {tensor.buffer("0")});
+  run_.materializer().drain();
+  EXPECT_EQ(error + said, "the log is not durable");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_FALSE(fs::exists(run_.dir.path / Recording::file(0)));
+  EXPECT_FALSE(fs::exists(local_.path() / Recording::file(0)));
+}
+
+// A disk that fills up with blocks in flight: their errors, and their descriptor, are not the next file's.
+TEST(LocalTierFull, ALargeFileGoesToTheStoreWhole) {
+  const test::TemporaryDirectory directory;
+  const fs::path tier = directory / "tier";
+  fs::create_directory(tier);
+  if (::mount("none", tier.c_str(), "tmpfs", 0, "size=6m") != 0)
+    GTEST_SKIP() << "needs the right to mount a tmpfs (root)";
+  const RunDir run{directory / "run"};
+  const Tensor tensor((24 << 20) / sizeof(float), 0.25F);
+  const std::vector<Buffer> live = {tensor.buffer("0")};
+  DeepOutput output;
+  Tiers tiers(run);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    MaterializeJob job;
+    job.block = "train";
+    job.at = "epoch=" + std::to_string(epoch) + "/train#0";
+    job.file = Recording::file(epoch);
+    Image image = make_image(tiers, job, entries_of(live, {}, job.file));
+    image.targets.insert(image.targets.begin(),
+                         {Tier::local, tier.string(), (tier / "file").string(), (tier / ".file").string()});
+    const Failure failure = write_file(image, output);
+    EXPECT_FALSE(failure) << text_of(failure, image.targets.back());
+    EXPECT_EQ(image.refused.error, ENOSPC);
+    EXPECT_EQ(image.targets[image.took].tier, Tier::store);
+    EXPECT_TRUE(Checkpoint::verify(run, job.file).empty());
+    EXPECT_TRUE(fs::is_empty(tier));
+  }
+  ::umount2(tier.c_str(), MNT_DETACH);
+}
+
+}  // namespace
+}  // namespace flor::core
