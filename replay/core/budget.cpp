@@ -56,11 +56,11 @@ std::vector<Budget::Window> Budget::windows() const {
   return out;
 }
 
-bool Budget::allows(double cost, double least, double reserved) const {
+bool Budget::allows(double cost, double least, const Claim& other) const {
   for (const auto& [allowance, spent] : windows()) {
     if (least > allowance) continue;
-    const double kept = reserved <= allowance ? reserved : 0;
-    if (spent + kept + (cost <= allowance ? cost : least) > allowance) return false;
+    const double claimed = other.cost <= allowance ? std::min(other.room, allowance) : 0;
+    if (spent + claimed + (cost <= allowance ? cost : least) > allowance) return false;
   }
   return true;
 }

@@ -66,7 +66,6 @@ void Policy::divide(double seconds) {
 
 Decision Policy::decide(const std::string& kind, bool recovers) {
   Kind& known = kinds_[kind];
-  known.waits = false;
   Decision decision;
   decision.M = known.M;
   decision.c = known.c;
@@ -90,26 +89,30 @@ Decision Policy::decide(const std::string& kind, bool recovers) {
   return decision;
 }
 
-double Policy::reserved_by_others(const Kind& kind) const {
+Budget::Claim Policy::claim_of_others(const Kind& kind) const {
   constexpr auto window = static_cast<int64_t>(Budget::window);
   const int64_t now = budget_.executions();
-  double reserved = 0;
+  Budget::Claim claim;
   for (const auto& [name, other] : kinds_) {
     const int64_t next = other.number + other.gap;
-    const bool near = next <= now + window && now <= next + window;  // behind that, it may be over
-    if (other.waits && near && &other != &kind) reserved += other.M;
+    const bool due = next <= now + window && next >= other.taken + window;
+    const bool over = now > next + window;
+    if (other.waited == 0 || !due || over || &other == &kind) continue;
+    claim.cost += other.M;
+    // Times vary: what is just enough now may not be enough at its end.
+    claim.room += other.M * (1 + 0.25 * other.waited);
   }
-  return reserved;
+  return claim;
 }
 
 std::string Policy::refusal(Kind& kind) const {
   if (kind.M > budget_.credit()) return "it would take the whole run above epsilon";
   if (!budget_.allows(kind.M, kind.least)) {
-    kind.waits = true;
+    kind.waited += 1;
     return "it would take 20 executions above epsilon";
   }
-  const double reserved = reserved_by_others(kind);
-  if (reserved > 0 && !budget_.allows(kind.M, kind.least, reserved)) {
+  const Budget::Claim claim = claim_of_others(kind);
+  if (claim.cost > 0 && !budget_.allows(kind.M, kind.least, claim)) {
     return "what 20 executions have left is kept for a checkpoint of another kind";
   }
   return "";
@@ -121,7 +124,10 @@ void Policy::pay(const std::string& kind, int64_t execution, double stall, doubl
 }
 
 void Policy::checkpointed(const std::string& kind) {
-  kinds_[kind].last = computed_;
+  Kind& known = kinds_[kind];
+  known.last = computed_;
+  known.taken = known.number;
+  known.waited = 0;
 }
 
 }  // namespace flor::core

@@ -76,10 +76,10 @@ struct Decision {
 
 // Decides for all kinds of checkpoint of a run, which share one ε. An income of g · (time computed, each
 // moment once) is divided evenly among the kinds; what a kind has no room for (Account::hoard) goes to the
-// others. A kind that could pay for its checkpoint but found the windows filled waits, and the others leave
-// it room in them as long as its next execution is to end within a window. So neither does a cheap and
-// frequent kind starve a dear one, nor does a kind that is dear or over keep from the others what it cannot
-// use.
+// others. A kind that could pay but finds the windows filled, and had no checkpoint in the last 20
+// executions, claims room: the others leave it to that kind, when its next execution is to end within a
+// window; the more, the longer it waits. So neither does a cheap and frequent kind starve a dear one, nor
+// does a kind that is dear or over keep from the others what it cannot use.
 class Policy {
  public:
   explicit Policy(double epsilon, std::optional<double> mtbf = std::nullopt)
@@ -114,11 +114,12 @@ class Policy {
     double seconds = 0;  // of the last execution
     int64_t number = 0;  // of that
     int64_t gap = 0;     // executions, of all kinds, from the one before it
-    bool waits = false;  // for room in the windows
+    int64_t taken = 0;   // number of the execution with the last checkpoint
+    int waited = 0;      // for room in the windows, executions in a row
   };
 
   void divide(double seconds);
-  double reserved_by_others(const Kind& kind) const;
+  Budget::Claim claim_of_others(const Kind& kind) const;
   std::string refusal(Kind& kind) const;
 
   double epsilon_;

@@ -149,7 +149,8 @@ TEST(Policy, AKindThatIsOverKeepsNothingFromTheOthers) {
   EXPECT_GE(checkpoints_in(policy, 400, {1.0, 0.1}, "train"), most * 95 / 100);
 }
 
-// The cheap one alone would fill every window of 20 executions.
+// The cheap one alone would fill every window of 20 executions. The dear one claims room when it found none,
+// and gets it at its next end: half of its executions at least, where an even division would pay for that.
 TEST(Policy, ADearKindIsNotStarvedByACheapOne) {
   for (int cheap_between : {1, 5, 30}) {
     Policy policy(epsilon);
@@ -160,8 +161,8 @@ TEST(Policy, ADearKindIsNotStarvedByACheapOne) {
       dear += checkpoints_in(policy, 1, {0.1, 0.5}, "dear");
     }
     const double even = 0.5 * epsilon * 1000 * (cheap_between + 0.1) / 0.5;  // of an even division
-    EXPECT_GE(dear, std::min(0.6 * even, 900.0)) << cheap_between;
-    EXPECT_GE(cheap, 300 * cheap_between) << cheap_between;
+    EXPECT_GE(dear, std::min(0.6 * even, 450.0)) << cheap_between;
+    EXPECT_GE(cheap, 200 * cheap_between) << cheap_between;
   }
 }
 

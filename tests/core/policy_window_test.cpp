@@ -40,9 +40,10 @@ TEST(Window, IsExemptWhereOneCheckpointDoesNotFit) {
 TEST(Window, KeepsRoomForAnotherCheckpointThatFits) {
   Budget budget(0.1);
   for (int i = 0; i < 30; ++i) budget.executed(1);
-  EXPECT_TRUE(budget.allows(0.5, 0.5, 1.5));
-  EXPECT_FALSE(budget.allows(0.6, 0.6, 1.5));
-  EXPECT_TRUE(budget.allows(0.6, 0.6, 2.5)) << "of one that does not, there is nothing to keep";
+  EXPECT_TRUE(budget.allows(0.5, 0.5, {1.4, 1.49}));
+  EXPECT_FALSE(budget.allows(0.6, 0.6, {1.4, 1.49}));
+  EXPECT_FALSE(budget.allows(0.1, 0.1, {1.4, 3.0})) << "the whole window at most";
+  EXPECT_TRUE(budget.allows(0.6, 0.6, {2.5, 2.5})) << "of one that does not fit, there is nothing to keep";
 }
 
 TEST(Window, CountsOnTheShortestOfTheLastExecutionsToCome) {

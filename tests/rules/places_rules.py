@@ -111,7 +111,7 @@ class Sources(Case):
         run = self.record("train", "--guard")
         manifest = run.manifest()
         names = sorted(os.path.basename(source["path"]) for source in manifest["sources"])
-        self.assertEqual(names, ["endings.cpp", "frontend.h", "places.cpp", "program.cpp", "scenarios.h",
+        self.assertEqual(names, ["endings.cpp", "frontend.h", "observed.cpp", "places.cpp", "program.cpp", "scenarios.h",
                                  "training.cpp"])
         self.assertEqual(manifest["unresolved"], [])
         for source in manifest["sources"]:

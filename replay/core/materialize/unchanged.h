@@ -76,6 +76,7 @@ class Unchanged {
   std::map<std::string, std::set<std::string>> unsettled_;  // checkpoint → the files that it refers to
   std::vector<SilentChange> changes_;
   std::int64_t checkpoints_ = 0;
+  std::int64_t confirmed_ = 0;  // tensors so far
 };
 
 }  // namespace flor::core
