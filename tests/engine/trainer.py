@@ -31,7 +31,7 @@ class Trainer:
     """One recording in a store of its own."""
 
     def __init__(self, asked, place, materializer):
-        self.program, self.bin, self.disk = os.path.realpath(asked.program), asked.bin, os.path.realpath(asked.disk)
+        self.program, self.bin, self.disk = os.path.realpath(asked.program), os.path.abspath(asked.bin), os.path.realpath(asked.disk)
         self.materializer = materializer
         self.directory = tempfile.mkdtemp(prefix="recording-", dir=place)
         self.trace = os.path.join(self.directory, "trace")
