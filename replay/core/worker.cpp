@@ -243,6 +243,8 @@ void Worker::restart() {
   // The same program again, in the same process: what Slurm, the agent and the user see as this worker stays.
   const int restarts = std::atoi(environment_variable("FLOR_RESTARTS").value_or("0").c_str());
   if (restarts >= most_restarts) leave(1);
+  // Handed back in order: else the queue would count a worker that died, and give the unit up after three.
+  if (holding_) agent_.release();
   ::setenv("FLOR_RESTARTS", std::to_string(restarts + 1).c_str(), 1);
   std::fflush(nullptr);
   const auto words = command_line();
