@@ -1,3 +1,4 @@
+// Blocks written by a few threads: where there is no io_uring.
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -12,13 +13,6 @@
 
 namespace flor::core {
 namespace {
-
-struct Block {
-  int fd = -1;
-  const char* bytes = nullptr;
-  std::size_t size = 0;
-  off_t offset = 0;
-};
 
 class ThreadQueue : public WriteQueue {
  public:

@@ -12,13 +12,6 @@
 namespace flor::core {
 namespace {
 
-struct Block {
-  int fd = -1;
-  const char* bytes = nullptr;
-  std::size_t size = 0;
-  off_t offset = 0;
-};
-
 class UringQueue : public WriteQueue {
  public:
   explicit UringQueue(unsigned depth) : blocks_(depth) {

@@ -8,6 +8,14 @@
 
 namespace flor::core {
 
+// A part of a file, and the memory that it is written from.
+struct Block {
+  int fd = -1;
+  const char* bytes = nullptr;
+  std::size_t size = 0;
+  off_t offset = 0;
+};
+
 class WriteQueue {
  public:
   virtual ~WriteQueue() = default;
