@@ -15,6 +15,7 @@
 #include "core/digest.h"
 #include "core/durable.h"
 #include "core/error.h"
+#include "core/retention.h"
 
 namespace flor::core {
 namespace {
@@ -119,16 +120,12 @@ class Round {
     if (length > max_header || length > source.size() - 8) return {};
     head.resize(8 + length);
     if (!fill(source, head.data() + 8, length)) return {};
-    std::vector<std::string> out;
     try {
-      const auto header =
-          decode_header(reinterpret_cast<const unsigned char*>(head.data()), source.size(), file);
-      for (const auto& tensor : header.tensors) {
-        if (!tensor.file.empty() && tensor.file != file) out.push_back(tensor.file);
-      }
+      return referred_files(
+          decode_header(reinterpret_cast<const unsigned char*>(head.data()), source.size(), file), file);
     } catch (const Damage&) {
+      return {};
     }
-    return out;
   }
 
   static bool fill(const Source& source, char* bytes, std::size_t size) {
