@@ -1,8 +1,8 @@
 // How near checkpoints come to what the medium gives; run by bench/medium.py, which runs fio beside it.
 //
-//   medium write DIRECTORY MIB      one checkpoint of a large state: seconds until it is durable, and with
-//   what medium read DIRECTORY MIB       its verified restore into memory, and a plain read of the same file
-//   by two
+//   medium write DIRECTORY MIB      one checkpoint of a large state: how, and in how many seconds it is
+//   durable medium read DIRECTORY MIB       its verified restore into memory, and a plain read of the same
+//   file by two
 //                                   threads, both from the page cache, in turns
 //
 // One JSON object on stdout.

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-# Upper 97.5 % point of Student's t for n - 1 degrees of freedom, n = 2 … 31.
+# Upper 97.5 % point of Student's t for n - 1 degrees of freedom, n = 2 … 31; beyond, the last is an upper bound.
 T = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10,
      2.09, 2.09, 2.08, 2.07, 2.07, 2.06, 2.06, 2.06, 2.05, 2.05, 2.05, 2.04]
 QUIET = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
@@ -40,7 +40,7 @@ def checkpoints_of(store):
 def spread(ratios):
     """Of paired ratios: median, quartiles, mean and the 95 % interval of the mean."""
     mean = statistics.mean(ratios)
-    margin = T[len(ratios) - 2] * statistics.stdev(ratios) / math.sqrt(len(ratios))
+    margin = T[min(len(ratios), 31) - 2] * statistics.stdev(ratios) / math.sqrt(len(ratios))
     quartiles = statistics.quantiles(ratios, n=4)
     return {"pairs": len(ratios), "median": statistics.median(ratios), "quartiles": [quartiles[0], quartiles[2]],
             "mean": mean, "interval_95": [mean - margin, mean + margin]}
@@ -85,7 +85,7 @@ def line(against, row, limit):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=15, choices=range(2, 31), metavar="2…30")
+    parser.add_argument("--pairs", type=int, default=15, choices=range(2, 201), metavar="2…200")
     parser.add_argument("--epsilon", type=float, action="append")
     parser.add_argument("--every", type=int)
     parser.add_argument("--threads", type=int, default=1)

@@ -50,6 +50,10 @@ class Budget {
   // computing. May be negative, to correct an estimate.
   void pay(int64_t number, double stall, double interference);
 
+  // Recording took `seconds` for something else than a checkpoint, such as its beginning: the run pays, no
+  // window.
+  void spend(double seconds) { paid_ += seconds; }
+
   // What the whole run has left; negative when costs turned out higher than expected.
   double credit() const { return epsilon_ * computed_ - paid_; }
 

@@ -49,6 +49,9 @@ class Checkpointer {
   double ends(const Place& place, double seconds, const Begun& begun, bool forced,
               const std::function<std::vector<Buffer>()>& save);
 
+  // To begin the recording kept training for so long; ε covers that too.
+  void began(double seconds) { policy_.spend(seconds); }
+
   void drain();
   int64_t durable() const;  // checkpoints
   std::size_t bytes_written() const;

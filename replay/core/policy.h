@@ -102,6 +102,8 @@ class Policy {
   // As Budget::pay, by this kind; whether or not a checkpoint came of it.
   void pay(const std::string& kind, int64_t execution, double stall, double interference);
   void checkpointed(const std::string& kind);  // one was taken
+  // As Budget::spend.
+  void spend(double seconds) { budget_.spend(seconds); }
 
   // May `cost` be spent at the end of the present execution on something else than a checkpoint?
   bool affords(double cost) const { return cost <= budget_.credit() && budget_.allows(cost, cost); }

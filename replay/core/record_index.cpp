@@ -1,7 +1,5 @@
 #include "core/record_index.h"
 
-#include <set>
-
 #include "core/error.h"
 #include "core/json_lines.h"
 #include "core/timeline.h"
@@ -16,22 +14,18 @@ RecordIndex::RecordIndex(const RunDir& run)
     throw Error("run " + run.id() + " recorded no loop; there is nothing to replay");
   const auto timeline = read_json_lines(run.timeline()).rows;
   const auto removed = removed_checkpoints(timeline);
-  std::set<std::string> doubted;
+  const auto doubted = doubted_checkpoints(timeline);
   for (const auto& row : timeline) {
     const auto kind = field<std::string>(row, "kind", "");
     if (kind == "checkpoint") {
       const auto file = field<std::string>(row, "file", "");
+      if (doubted.count(file) != 0) continue;
       checkpoints_[field<std::string>(row, "at", "")] = {file, field<std::string>(row, "state", ""),
                                                          removed.count(file) != 0};
-    } else if (kind == "doubt") {
-      for (const auto& file : field<std::vector<std::string>>(row, "files", {})) doubted.insert(file);
     } else if (kind == "loop_end" && field<std::string>(row, "ended", "") == to_string(LoopEnd::early)) {
       early_[{field<std::string>(row, "at", ""), field<std::string>(row, "name", "")}] =
           field<int64_t>(row, "last", -1);
     }
-  }
-  for (auto it = checkpoints_.begin(); it != checkpoints_.end();) {
-    it = doubted.count(it->second.file) > 0 ? checkpoints_.erase(it) : std::next(it);
   }
 }
 

@@ -99,6 +99,7 @@ class Recorder : public Session {
 
 void Recorder::begin_recording() {
   if (begun_ || someone_else_records_) return;
+  const double start = monotonic_seconds();
   begun_ = begin_run(settings_, frontend_);
   if (!begun_) {
     someone_else_records_ = true;
@@ -124,6 +125,7 @@ void Recorder::begin_recording() {
   if (begun_->local) agent_->spool_soon();
   say("recording run " + run.id() +
       (begun_->manifest.name.empty() ? "" : " (" + begun_->manifest.name + ")"));
+  checkpointer_->began(monotonic_seconds() - start);
 }
 
 void Recorder::damaged(const std::string& what) {

@@ -9,8 +9,7 @@
 #include "core/error.h"
 #include "core/guards.h"
 #include "core/mismatch.h"
-#include "core/record_index.h"
-#include "core/restorer.h"
+#include "core/recorded_state.h"
 #include "core/session.h"
 #include "core/unit_log.h"
 #include "core/worker.h"
@@ -30,8 +29,7 @@ class Replayer : public Session {
   Replayer(const Settings& settings, Frontend& frontend, Scope& scope)
       : frontend_(frontend), scope_(scope), worker_(Worker::join(settings)) {
     if (!worker_) return;
-    record_.emplace(worker_->run());
-    restorer_.emplace(worker_->run());
+    recorded_.emplace(*worker_, frontend_);
     files_ = std::make_shared<LogFiles>(worker_->run().path);
   }
 
@@ -68,7 +66,8 @@ class Replayer : public Session {
   }
   bool capturing() const { return phase_ == Phase::unit || phase_ == Phase::after; }
   bool in_front() const { return phase_ == Phase::before && !earlier_loop_; }  // of all loops: the preamble
-  const RecordedLoop& main() const { return record_->main_loop(); }
+  const RecordIndex& record() const { return recorded_->index(); }
+  const RecordedLoop& main() const { return record().main_loop(); }
   const Plan& plan() const { return worker_->plan(); }
 
   void enter_main(const LoopSpec& loop);
@@ -83,19 +82,14 @@ class Replayer : public Session {
   bool is_last(const Unit& unit) const;
   bool must_execute(const std::string& block) const;
 
-  // Restores recorded state at `at`; false (and said, when it is damaged or does not fit) when it cannot.
-  // `on_damage`: what may become of the objects when it cannot.
-  bool restore(const std::string& at, State& state, Restorer::OnDamage on_damage = Restorer::OnDamage::keep);
   // Compares live state with what was recorded at `at`, and restores that when they differ.
   void compare(const std::string& at, State& state);
-  void pin_generators(const std::string& at, const char* edge);
   void line(Line json);
 
   Frontend& frontend_;
   Scope& scope_;
   std::unique_ptr<Worker> worker_;  // none: another process of this task is the worker, this one runs plain
-  std::optional<RecordIndex> record_;
-  std::optional<Restorer> restorer_;
+  std::optional<RecordedState> recorded_;
   RowFiles files_;  // the run's: what a replay finds there it need not write again
   Guards guards_;
   std::vector<OpenLoop> loops_;
@@ -122,7 +116,7 @@ void Replayer::enter_loop(const LoopSpec& loop) {
   if (!working() || !outermost() || phase_ != Phase::before) return;
   if (name == main().name) {
     enter_main(loop);
-  } else if (const RecordedLoop* earlier = record_->loop(name)) {
+  } else if (const RecordedLoop* earlier = record().loop(name)) {
     enter_earlier(*earlier);
   }
 }
@@ -140,7 +134,7 @@ void Replayer::enter_main(const LoopSpec& loop) {
 }
 
 void Replayer::require_same_environment() {
-  const auto& recorded = record_->manifest().environment;
+  const auto& recorded = record().manifest().environment;
   frontend_.apply(recorded);
   const auto live = frontend_.environment();
   const std::string differences = mismatch(recorded, live);
@@ -158,7 +152,7 @@ void Replayer::require_same_environment() {
 void Replayer::enter_earlier(const RecordedLoop& loop) {
   earlier_loop_ = true;
   const std::string at = loop.name + "=" + std::to_string(loop.last) + "/@iteration";
-  skip_loop_ = !guards_.empty() && loop.ended == LoopEnd::exhausted && restore(at, guards_);
+  skip_loop_ = !guards_.empty() && loop.ended == LoopEnd::exhausted && recorded_->restore(at, guards_);
 }
 
 std::optional<int64_t> Replayer::next(std::optional<int64_t> natural) {
@@ -171,14 +165,14 @@ void Replayer::begin(int64_t value) {
   scope_.set_value(value);
   loops_.back().value = value;
   if (!working() || !outermost()) return;
-  pin_generators(scope_.path(), "entry");
+  recorded_->pin_generators(scope_.path(), "entry");
   if (in_main() && phase_ != Phase::after) iterating_ = true;
 }
 
 bool Replayer::is_last(const Unit& unit) const {
   // Behind a recording that was killed nothing was recorded; its last unit ends as the others do.
   return unit.id + 1 == static_cast<int64_t>(plan().units.size()) && main().ended != LoopEnd::running &&
-         record_->manifest().status != "recording";
+         record().manifest().status != "recording";
 }
 
 std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
@@ -222,7 +216,7 @@ void Replayer::approach(const Unit& unit) {
     }
     const auto stem = fs::path(earlier.entry).stem().string();
     if (earlier.entry.empty()) continue;
-    if (restore(stem + "/@iteration", guards_, on_damage)) {
+    if (recorded_->restore(stem + "/@iteration", guards_, on_damage)) {
       position_ = earlier.first;
       pristine_ = false;
       exact_ = true;
@@ -268,7 +262,7 @@ void Replayer::leave_loop(LoopEnd how) {
     } else if (in_main() && phase_ != Phase::after) {
       end_of_main(how, loops_.front().value);
     }
-    pin_generators(loops_.back().name + "=exit", "exit");
+    recorded_->pin_generators(loops_.back().name + "=exit", "exit");
   }
   loops_.pop_back();
   scope_.leave();
@@ -288,7 +282,7 @@ void Replayer::end_of_main(LoopEnd how, int64_t last) {
 
 bool Replayer::must_execute(const std::string& block) const {
   for (const auto& loop : loops_) {
-    const auto early = record_->left_early(loop.parent, loop.name);
+    const auto early = record().left_early(loop.parent, loop.name);
     if (early && *early == loop.value) return true;  // what ended the loop may stand inside of the block
   }
   const bool leads_in = phase_ == Phase::lead_in || (phase_ == Phase::before && earlier_loop_);
@@ -303,8 +297,8 @@ bool Replayer::enter_block(const std::string& name, State& state) {
     return true;
   }
   const std::string at = scope_.path();
-  const bool skipped = !must_execute(scope_.name()) && restore(at, state);
-  if (!skipped) pin_generators(at, "entry");
+  const bool skipped = !must_execute(scope_.name()) && recorded_->restore(at, state);
+  if (!skipped) recorded_->pin_generators(at, "entry");
   line(block_event(at, !skipped));
   blocks_.push_back({&state, !skipped});
   return !skipped;
@@ -315,39 +309,17 @@ void Replayer::leave_block(bool unwound) {
   blocks_.pop_back();
   if (working() && block.executed && !unwound) {
     compare(scope_.path(), *block.state);
-    pin_generators(scope_.path(), "exit");
+    recorded_->pin_generators(scope_.path(), "exit");
   }
   scope_.leave();
 }
 
-bool Replayer::restore(const std::string& at, State& state, Restorer::OnDamage on_damage) {
-  const auto* entry = record_->checkpoint(at);
-  if (entry == nullptr || entry->removed) return false;
-  const double start = monotonic_seconds();
-  try {
-    frontend_.set_generators(restorer_->restore(*entry, at, state, on_damage));
-  } catch (const Damage& damage) {
-    worker_->note(std::string(damage.what()) +
-                  "; it is not used, what it would have saved is computed again");
-    return false;
-  } catch (const Error& mismatch) {
-    // The objects are changed by now: nothing may go on from here.
-    worker_->fail(mismatch.what());
-  }
-  worker_->restored(at, monotonic_seconds() - start);
-  return true;
-}
-
 void Replayer::compare(const std::string& at, State& state) {
-  const auto* entry = record_->checkpoint(at);
+  const auto* entry = record().checkpoint(at);
   if (entry == nullptr) return;
   const std::string live = state_digest(state.save());
   line(digest_event(at, entry->state, live));
-  if (live != entry->state) exact_ = restore(at, state);
-}
-
-void Replayer::pin_generators(const std::string& at, const char* edge) {
-  if (const GeneratorStates* states = record_->generators(at, edge)) frontend_.set_generators(*states);
+  if (live != entry->state) exact_ = recorded_->restore(at, state);
 }
 
 void Replayer::line(Line json) {
@@ -369,7 +341,7 @@ std::optional<RowFiles> Replayer::row_files() {
 
 std::optional<std::string> Replayer::argument(const std::string& name) {
   if (!working()) return std::nullopt;
-  const auto& args = record_->manifest().args;
+  const auto& args = record().manifest().args;
   auto found = args.find(name);
   if (found == args.end()) return std::nullopt;
   return found->second;
@@ -383,7 +355,7 @@ void Replayer::finish(int exit_code) {
   }
   // exit() inside of the loop ended it, as it did on record if that is how it was recorded.
   if (phase_ != Phase::after) end_of_main(LoopEnd::early, position_);
-  const int recorded = record_->manifest().exit_code.value_or(0);
+  const int recorded = record().manifest().exit_code.value_or(0);
   if (exit_code != recorded) {
     worker_->fail("the program ended with exit code " + std::to_string(exit_code) +
                   ", the recorded one with " + std::to_string(recorded));

@@ -27,6 +27,14 @@ TEST(Window, LeavesWhatTheLastTwentyExecutionsDidNotSpend) {
   EXPECT_NEAR(budget.room(0.5), 2.0, rounding) << "the checkpoint left the window";
 }
 
+TEST(Window, DoesNotPayForWhatIsNoCheckpoint) {
+  Budget budget(0.1);
+  budget.spend(0.5);
+  for (int i = 0; i < 30; ++i) budget.executed(1);
+  EXPECT_NEAR(budget.credit(), 2.5, rounding) << "the run does";
+  EXPECT_NEAR(budget.room(0.5), 2.0, rounding);
+}
+
 TEST(Window, IsExemptWhereOneCheckpointDoesNotFit) {
   Budget budget(0.1);
   for (int i = 0; i < 30; ++i) budget.executed(1);

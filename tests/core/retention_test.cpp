@@ -163,11 +163,13 @@ TEST(Timeline, KeepsWhatWasWrittenAgainAndDropsWhatWasFoundWrong) {
                                removed_row("b", "b", true),
                                checkpoint("a"),
                                checkpoint("c"),
-                               Json{{"kind", "doubt"}, {"tensor", "0"}, {"files", {"c"}}}};
+                               Json{{"kind", "doubt"}, {"tensor", "0"}, {"files", {"c", "d"}}},
+                               checkpoint("d")};  // it was being written when it was found wrong
   const auto kept = kept_checkpoints(rows);
   ASSERT_EQ(kept.size(), 1U);
   EXPECT_EQ(kept[0]["file"], "a");
   EXPECT_EQ(removed_checkpoints(rows), (std::set<std::string>{"b"}));
+  EXPECT_EQ(doubted_checkpoints(rows), (std::set<std::string>{"c", "d"}));
 }
 
 // A recording with --flor-keep, without its program: the real files.
