@@ -25,10 +25,9 @@ SIDES = {"plain": ("none", {}), "by hand": ("hand", {}), "synchronous": ("flor",
 def seconds(command, threads, log, settings):
     directory = tempfile.mkdtemp(prefix="flor-bench-")
     try:
-        _, environment = overhead.plain(command)("")
-        environment = environment | {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads),
-                                     "FLOR_LOG": directory} | settings
-        taken = overhead.timed(command + ["--log", log], environment)
+        _, environment = overhead.plain(command, threads)("")
+        environment = environment | {"FLOR_LOG": directory} | settings
+        taken = overhead.seconds_of(*overhead.started(command + ["--log", log], environment))
         rows = sum(1 for _ in open(os.path.join(directory, "log.jsonl"), "rb"))
         return taken, rows
     finally:
@@ -48,7 +47,7 @@ def measure(command, rounds, threads):
         base.append(times["plain"])
         for name in names[1:]:
             ratios[name].append(times[name] / times["plain"])
-    return [{"side": name, "plain_seconds": statistics.median(base), "rows": rows[name],
+    return [{"label": name, "plain_seconds": statistics.median(base), "rows": rows[name],
              **overhead.spread(ratios[name])} for name in names[1:]]
 
 
@@ -68,13 +67,13 @@ def main():
     print(f"{'overhead, %':>12} {'rounds':>6} {'plain s':>8} {'rows':>6} {'median':>8} {'quartiles':>17} "
           f"{'95 % interval':>17}")
     for row in results:
-        print(f"{row['side']:>12} {row['pairs']:>6} {row['plain_seconds']:>8.2f} {row['rows']:>6} "
+        print(f"{row['label']:>12} {row['pairs']:>6} {row['plain_seconds']:>8.2f} {row['rows']:>6} "
               f"{percent(row['median'])} {' '.join(map(percent, row['quartiles']))} "
               f"{' '.join(map(percent, row['interval_95']))}")
     if asked.json:
         with open(asked.json, "w") as file:
             json.dump({"program": os.path.basename(asked.program), "arguments": asked.arguments,
-                       "threads": asked.threads, "results": results}, file, indent=1)
+                       "threads": asked.threads, "rows": results}, file, indent=1)
 
 
 if __name__ == "__main__":

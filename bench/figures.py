@@ -15,6 +15,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 plt.rcParams.update({"svg.hashsalt": "flor", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
+EPSILON = 0.0667  # where none was given
 OURS, OTHERS, REST = "#1f6f8b", "#b0b7bd", "#e08e45"
 # Published figures of others, in per cent: Garcia et al. 2021 (Flor), Mohan et al. 2021 (CheckFreq), Strati et al. 2025
 # (PCcheck, at every tenth iteration).
@@ -56,7 +57,7 @@ def overhead(rows, axes):
     """The paper's figure 5: training time with recording, against the time without."""
     names, values, spread = list(PUBLISHED), list(PUBLISHED.values()), [[0] * len(PUBLISHED), [0] * len(PUBLISHED)]
     colours = [OTHERS] * len(PUBLISHED)
-    for row in rows:
+    for row in [row for row in rows if row.get("kind") == "adaptive"]:
         names.append(f"{row['label']} (ε = {row['epsilon']})")
         mean = 100 * (row["mean"] - 1)
         values.append(mean)
@@ -69,11 +70,12 @@ def overhead(rows, axes):
     axes.set_xlabel("overhead in per cent (95 % interval of the mean)")
 
 
-def adaptivity(rows, axes):
+def policy(rows, axes):
     """The paper's figure 6: overhead with the policy, and with a checkpoint at every execution."""
-    names = sorted({row["label"] for row in rows})
+    names = sorted({row["label"] for row in rows if row.get("kind") == "every execution"})
     for shift, kind, colour in ((-0.2, "adaptive", OURS), (0.2, "every execution", OTHERS)):
-        found = {row["label"]: 100 * (row["mean"] - 1) for row in rows if row["kind"] == kind}
+        found = {row["label"]: 100 * (row["mean"] - 1) for row in rows
+                 if row.get("kind") == kind and row.get("epsilon", EPSILON) == EPSILON}
         axes.barh([i + shift for i in range(len(names))], [found.get(name, 0) for name in names], height=0.4,
                   color=colour, label=kind)
     axes.set_yticks(range(len(names)), names)
@@ -82,8 +84,9 @@ def adaptivity(rows, axes):
     axes.legend(frameon=False)
 
 
-def conservative(rows, axes):
+def conservative(results, axes):
     """The paper's figure 1: conservative logging, synchronous and in the background, against optimistic."""
+    rows = results["rows"]
     names = [row["label"] for row in rows] + ["paper: synchronous", "paper: background"]
     values = [100 * (row["mean"] - 1) for row in rows] + [180, 26]
     axes.barh(names, values, color=[OURS] * len(rows) + [OTHERS] * 2)
@@ -91,14 +94,16 @@ def conservative(rows, axes):
     axes.set_xlabel("overhead in per cent")
 
 
-FIGURES = [materialize, batches, overhead, adaptivity, conservative]
+# Each with the results that it is drawn from.
+FIGURES = {materialize: "materialize", batches: "batches", overhead: "overhead", policy: "overhead",
+           conservative: "conservative"}
 
 
 def main():
     results, output = map(pathlib.Path, sys.argv[1:])
     output.mkdir(parents=True, exist_ok=True)
-    for draw in FIGURES:
-        source = results / f"{draw.__name__}.json"
+    for draw, name in FIGURES.items():
+        source = results / f"{name}.json"
         if not source.exists():
             print(f"{source} is missing: no {draw.__name__}.svg")
             continue

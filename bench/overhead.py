@@ -1,16 +1,24 @@
-"""What recording costs, and what the library costs outside flor: interleaved pairs of runs, on one training thread.
+"""What recording costs, and what the library costs outside flor: pairs of runs, on one training thread.
 
-    bench/overhead.py [--pairs 15] [--epsilon 0.0667]… [--every N] [--threads 1] [--json FILE] PROGRAM [ARGUMENTS…]
-    bench/overhead.py --without OTHER [--pairs 15] [--json FILE] PROGRAM [ARGUMENTS…]
+    bench/overhead.py [--pairs 15] [--epsilon 0.0667]… [--every N] [--threads 1] [--in-turn] [--json FILE] PROGRAM …
+    bench/overhead.py --without OTHER [--pairs 15] [--in-turn] [--json FILE] PROGRAM …
 
 The first compares PROGRAM recorded with PROGRAM plain, by the adaptive policy or with a checkpoint at every N-th
-execution; the second PROGRAM plain with OTHER, the same program built
-without the library. The time of a run is what its process takes from start to exit. Within a pair the order alternates.
+execution; the second PROGRAM plain with OTHER, the same program built without the library. What follows PROGRAM are its
+arguments. The time of a run is what its process takes from start to exit.
+
+Both sides of a pair run at the same time, each with all its threads confined to cores of its own, as many as it trains
+on; then again with the cores swapped; the pair's ratio is the geometric mean of the two. Motivation: the speed of a
+virtual machine drifts by several percent from one run to the next, for both sides alike. So what flor does in the
+background is not given a core that training does not use: it counts in full. With --in-turn, and where there are too few
+cores, the sides run one after the other on the whole machine, their order alternating.
+
 Reported: the median of the paired ratios, their spread (quartiles), and the 95 % interval of their mean (Student's t).
 The allocator is kept from mapping and unmapping large tensors every step, on both sides: page faults can hide or fake
-an overhead. Each pair's ratio is printed on stderr as it is measured.
+an overhead. Each pair's ratio is printed on stderr as it is measured. FILE is added to, one row for each line.
 """
 import argparse
+import concurrent.futures
 import json
 import math
 import os
@@ -27,10 +35,34 @@ T = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.
 QUIET = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
 
 
-def timed(command, environment):
+def started(command, environment, cores=None):
     begun = time.monotonic()
-    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               preexec_fn=cores and (lambda: os.sched_setaffinity(0, cores)))
+    return process, begun
+
+
+def seconds_of(process, begun):
+    if process.wait() != 0:
+        raise SystemExit(f"{process.args[0]} failed: exit code {process.returncode}")
     return time.monotonic() - begun
+
+
+def together(base, subject, threads):
+    """Seconds of both, run at the same time, each on cores of its own; by the cores that the first one got."""
+    cores = sorted(os.sched_getaffinity(0))
+    halves = [set(cores[:threads]), set(cores[threads:2 * threads])]
+    for own, other in (halves, halves[::-1]):
+        runs = [started(*base, own), started(*subject, other)]
+        with concurrent.futures.ThreadPoolExecutor() as waiting:  # which of them ends first is not known
+            yield tuple(waiting.map(lambda run: seconds_of(*run), runs))
+
+
+def in_turn(base, subject, subject_first):
+    times = {}
+    for name, side in sorted({"base": base, "subject": subject}.items(), reverse=subject_first):
+        times[name] = seconds_of(*started(*side))
+    return times["base"], times["subject"]
 
 
 def checkpoints_of(store):
@@ -46,20 +78,20 @@ def spread(ratios):
             "mean": mean, "interval_95": [mean - margin, mean + margin]}
 
 
-def measure(base, subject, pairs):
+def measure(base, subject, pairs, threads=1, apart=True):
     """Ratios of the subject's time to the base's; each a function of a store directory: (command, environment)."""
     ratios, base_times, checkpoints = [], [], 0
     for pair in range(pairs + 1):  # the first pair warms the page cache and is dropped
         store = tempfile.mkdtemp(prefix="flor-bench-")
-        sides = [("base", base(store)), ("subject", subject(store))]
-        times = {name: timed(*side) for name, side in (sides if pair % 2 else reversed(sides))}
-        checkpoints = checkpoints_of(store)
+        sides = base(store), subject(store)
+        times = list(together(*sides, threads)) if apart else [in_turn(*sides, subject_first=bool(pair % 2))]
+        checkpoints = checkpoints_of(store) / len(times)
         shutil.rmtree(store)
         if pair > 0:
-            ratios.append(times["subject"] / times["base"])
+            ratios.append(statistics.geometric_mean(after / before for before, after in times))
             print(f"{ratios[-1]:.4f}", end=" ", file=sys.stderr, flush=True)
-            base_times.append(times["base"])
-    return {"base_seconds": statistics.median(base_times), "checkpoints": checkpoints, **spread(ratios)}
+            base_times += [before for before, _ in times]
+    return {"base_seconds": statistics.median(base_times), "checkpoints": checkpoints, "at_once": apart, **spread(ratios)}
 
 
 def plain(command, threads):
@@ -80,7 +112,7 @@ HEAD = f"{'against':>14} {'pairs':>5} {'base s':>7} {'median':>7} {'quartiles':>
 def line(against, row, limit):
     return f"{against:>14} {row['pairs']:>5} {row['base_seconds']:>7.2f} {row['median']:>7.4f} " \
            f"{row['quartiles'][0]:>7.4f} {row['quartiles'][1]:>7.4f} {row['interval_95'][0]:>7.4f} " \
-           f"{row['interval_95'][1]:>7.4f} {limit:>7} {row['checkpoints']:>11}"
+           f"{row['interval_95'][1]:>7.4f} {limit:>7} {row['checkpoints']:>11g}"
 
 
 def main():
@@ -89,6 +121,7 @@ def main():
     parser.add_argument("--epsilon", type=float, action="append")
     parser.add_argument("--every", type=int)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--in-turn", action="store_true")
     parser.add_argument("--without")
     parser.add_argument("--json")
     parser.add_argument("program")
@@ -96,9 +129,10 @@ def main():
     asked = parser.parse_args()
     command = [asked.program] + asked.arguments
     rows = []
+    apart = not asked.in_turn and len(os.sched_getaffinity(0)) >= 2 * asked.threads
 
     def report(against, base, subject, limit, **facts):
-        row = measure(base, subject, asked.pairs)
+        row = measure(base, subject, asked.pairs, asked.threads, apart)
         rows.append({"label": " ".join([os.path.basename(asked.program)] + asked.arguments), "threads": asked.threads,
                      **facts, **row})
         print(line(against, row, limit), flush=True)
@@ -115,8 +149,9 @@ def main():
                    recorded(command, asked.threads, {"FLOR_EPSILON": str(epsilon)}), f"{1 + epsilon:.4f}",
                    epsilon=epsilon, kind="adaptive")
     if asked.json:
+        known = json.loads(open(asked.json).read()) if os.path.exists(asked.json) else []
         with open(asked.json, "w") as file:
-            json.dump(rows, file, indent=1)
+            json.dump(known + rows, file, indent=1)
 
 
 if __name__ == "__main__":
