@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "core/json_lines.h"
+#include "core/recorded_timeline.h"
 #include "core/timeline.h"
 
 namespace flor::core {
@@ -12,7 +13,7 @@ RecordIndex::RecordIndex(const RunDir& run)
       log_(read_json_lines(run.generators()).rows, run.generators().string()) {
   if (manifest_.main_loop() == nullptr)
     throw Error("run " + run.id() + " recorded no loop; there is nothing to replay");
-  const auto timeline = read_json_lines(run.timeline()).rows;
+  const auto timeline = recorded_timeline(run);
   const auto removed = removed_checkpoints(timeline);
   const auto doubted = doubted_checkpoints(timeline);
   for (const auto& row : timeline) {

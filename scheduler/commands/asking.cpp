@@ -10,6 +10,7 @@
 #include "core/durable.h"
 #include "core/error.h"
 #include "core/json_lines.h"
+#include "core/recorded_timeline.h"
 #include "dispatch/process.h"
 #include "plan/cut.h"
 #include "plan/history.h"
@@ -93,7 +94,7 @@ Asked ask(const Request& request) {
   asked.run = request.run;
   asked.manifest = core::read_manifest_and_progress(request.run);
   const core::RecordedLoop& loop = require_loop(request.run, asked.manifest);
-  const auto timeline = core::read_json_lines(request.run.timeline()).rows;
+  const auto timeline = core::recorded_timeline(request.run);
   const auto history =
       plan::history_of(asked.manifest, timeline, plan::restore_costs(timeline, restores_of(request.run)));
   core::Plan& out = asked.plan;

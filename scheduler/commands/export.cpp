@@ -9,7 +9,7 @@
 #include "commands/output.h"
 #include "core/bytes_text.h"
 #include "core/checkpoint.h"
-#include "core/json_lines.h"
+#include "core/recorded_timeline.h"
 #include "export/choose.h"
 #include "export/pytorch.h"
 #include "export/safetensors.h"
@@ -75,8 +75,7 @@ void run_export(const Flags& flags) {
   const core::RunDir run = store_of(flags.store).find(flags.run);
   const core::Manifest manifest = core::read_manifest_and_progress(run);
   const int64_t epoch = flags.epoch ? *flags.epoch : best_epoch(run, manifest, flags);
-  const auto chosen =
-      exporting::choose(manifest, core::read_json_lines(run.timeline()).rows, epoch, flags.block);
+  const auto chosen = exporting::choose(manifest, core::recorded_timeline(run), epoch, flags.block);
   const fs::path output = output_of(flags, manifest, chosen, epoch);
   const core::Checkpoint checkpoint = load(run, chosen);
   if (flags.format == "pt") {

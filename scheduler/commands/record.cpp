@@ -15,8 +15,8 @@
 #include "core/durable.h"
 #include "core/duration.h"
 #include "core/error.h"
-#include "core/json_lines.h"
 #include "core/manifest.h"
+#include "core/recorded_timeline.h"
 #include "core/settings.h"
 #include "core/timeline.h"
 #include "core/values.h"
@@ -141,7 +141,7 @@ void report(const core::Store& store, const std::string& launch, const std::stri
   id.erase(id.find_last_not_of(" \n") + 1);
   const core::RunDir run = store.run(id);
   const core::Manifest manifest = core::read_manifest(run);
-  const auto checkpoints = core::kept_checkpoints(core::read_json_lines(run.timeline()).rows).size();
+  const auto checkpoints = core::kept_checkpoints(core::recorded_timeline(run)).size();
   const std::string status = manifest.status == "recording" ? "killed" : manifest.status;
   std::cerr << "flor: recorded run " << id << (manifest.name.empty() ? "" : " (" + manifest.name + ")")
             << ": " << status << ", " << counted(checkpoints, "checkpoint") << "\n";

@@ -5,6 +5,7 @@
 #include "commands/options.h"
 #include "commands/output.h"
 #include "core/bytes_text.h"
+#include "core/checkpoint_files.h"
 #include "core/manifest.h"
 #include "results/summary.h"
 #include "results/table.h"
@@ -18,7 +19,7 @@ struct Listed {
   std::string id;
   core::Manifest manifest;
   std::string status, progress;
-  results::CheckpointFiles checkpoints;
+  core::CheckpointFiles checkpoints;
   std::size_t replays = 0;
   std::string problem;  // why its manifest cannot be read
 };
@@ -34,7 +35,7 @@ Listed list(const core::RunDir& run) {
     out.problem = problem.what();
   }
   out.progress = results::progress_of(out.manifest);
-  out.checkpoints = results::checkpoint_files(run);
+  out.checkpoints = core::checkpoint_files(run);
   out.replays = run.all_replays().size();
   return out;
 }

@@ -7,8 +7,10 @@
 #include "commands/output.h"
 #include "commands/show_replay.h"
 #include "core/bytes_text.h"
+#include "core/checkpoint_files.h"
 #include "core/json_lines.h"
 #include "core/manifest.h"
+#include "core/recorded_timeline.h"
 #include "plan/history.h"
 #include "plan/units.h"
 #include "results/local_tier.h"
@@ -36,7 +38,7 @@ struct Shown {
   std::vector<results::BlockSummary> blocks;
   std::vector<core::Unit> units;
   std::vector<results::ReplaySummary> replays;
-  results::CheckpointFiles checkpoints;
+  core::CheckpointFiles checkpoints;
   results::LocalTier local;
   std::vector<std::string> suggestions;
 };
@@ -46,7 +48,7 @@ Shown read_run(const core::RunDir& run) {
   out.run = run;
   out.manifest = core::read_manifest_and_progress(run);
   out.status = results::status_of(run, out.manifest);
-  out.timeline = core::read_json_lines(run.timeline()).rows;
+  out.timeline = core::recorded_timeline(run);
   out.blocks = results::summarize_blocks(out.timeline);
   std::vector<Json> restores;
   for (const auto& replay : run.all_replays()) {
@@ -54,7 +56,7 @@ Shown read_run(const core::RunDir& run) {
     for (auto& row : core::read_json_lines(replay.timeline()).rows) restores.push_back(std::move(row));
   }
   out.units = plan::units_of(out.manifest, out.timeline, plan::restore_costs(out.timeline, restores));
-  out.checkpoints = results::checkpoint_files(run);
+  out.checkpoints = core::checkpoint_files(run);
   out.local = results::local_tier_of(run, out.manifest, out.timeline);
   out.suggestions = results::suggestions(out.manifest, out.blocks);
   return out;

@@ -4,8 +4,10 @@
 #include <set>
 
 #include "core/checkpoint.h"
+#include "core/checkpoint_files.h"
 #include "core/error.h"
 #include "core/json_lines.h"
+#include "core/recorded_timeline.h"
 #include "core/timeline.h"
 #include "results/local_tier.h"
 #include "results/summary.h"
@@ -15,12 +17,12 @@ namespace flor::gc {
 using core::field;
 
 Inventory inventory_of(const core::RunDir& run) {
-  const auto timeline = core::read_json_lines(run.timeline()).rows;
+  const auto timeline = core::recorded_timeline(run);
   const results::LocalTier tier = results::local_tier_of(run, core::read_manifest(run), timeline);
   if (!tier.waiting.empty()) throw core::Error("run " + run.id() + ": " + results::local_tier_text(tier));
   std::set<std::string> kept;
   for (const auto& row : core::kept_checkpoints(timeline)) kept.insert(field<std::string>(row, "file", ""));
-  const auto present = results::checkpoint_files(run).files;
+  const auto present = core::checkpoint_files(run).files;
   std::set<std::string> unknown(present.begin(), present.end());
   Inventory out;
   std::set<std::string> referred;

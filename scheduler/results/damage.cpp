@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/checkpoint.h"
+#include "core/checkpoint_files.h"
 #include "core/digest.h"
 #include "core/durable.h"
 #include "core/generators.h"
@@ -104,7 +105,7 @@ class Checker {
   }
 
   void check_checkpoints() {
-    const CheckpointFiles present = checkpoint_files(run_);
+    const core::CheckpointFiles present = core::checkpoint_files(run_);
     report_.bytes = present.bytes;
     std::set<std::string> files(present.files.begin(), present.files.end());
     for (const auto& row : core::kept_checkpoints(timeline_))

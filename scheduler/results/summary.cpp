@@ -25,22 +25,6 @@ std::string progress_of(const core::Manifest& manifest) {
   return std::to_string(main->iterations) + "/" + (whole < 0 ? std::string("?") : std::to_string(whole));
 }
 
-CheckpointFiles checkpoint_files(const core::RunDir& run) {
-  CheckpointFiles out;
-  std::error_code ignored;
-  for (const auto& block : core::fs::directory_iterator(run.checkpoints(), ignored)) {
-    for (const auto& file : core::fs::directory_iterator(block.path(), ignored)) {
-      const std::string name = file.path().filename().string();
-      if (name.front() == '.' || file.path().extension() != ".safetensors") continue;
-      const auto size = file.file_size(ignored);
-      if (!ignored) out.bytes += size;
-      out.files.push_back(file.path().lexically_relative(run.path).string());
-    }
-  }
-  std::sort(out.files.begin(), out.files.end());
-  return out;
-}
-
 std::vector<BlockSummary> summarize_blocks(const std::vector<Json>& timeline) {
   std::vector<BlockSummary> out;
   const auto summary_of = [&out](const std::string& name) -> BlockSummary& {

@@ -19,12 +19,6 @@ std::string status_of(const core::RunDir& run, const core::Manifest& manifest);
 // Iterations of the main loop that were begun, and how many there are: "12/12", "7/?", "-" without a loop.
 std::string progress_of(const core::Manifest& manifest);
 
-struct CheckpointFiles {
-  std::vector<std::string> files;  // relative to the run directory, sorted
-  std::uint64_t bytes = 0;
-};
-CheckpointFiles checkpoint_files(const core::RunDir& run);
-
 // The executions of one block, or of `@iteration`, on record.
 struct BlockSummary {
   std::string block;

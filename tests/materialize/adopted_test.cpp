@@ -1,0 +1,74 @@
+// A trainer was killed when a checkpoint of it was complete, but the timeline did not say so yet.
+#include <fstream>
+
+#include "core/durable.h"
+#include "core/json_lines.h"
+#include "core/recorded_timeline.h"
+#include "core/timeline.h"
+#include "recording.h"
+
+namespace flor::test {
+namespace {
+
+using core::Json;
+
+std::vector<std::string> kept_files(const Recording& run) {
+  std::vector<std::string> files;
+  for (const auto& row : core::kept_checkpoints(core::recorded_timeline(run.dir)))
+    files.push_back(core::field<std::string>(row, "file", ""));
+  return files;
+}
+
+class Adopted : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (int epoch = 0; epoch < 3; ++epoch) {
+      tensor_.write(static_cast<float>(epoch));
+      taken_.push_back(run_.take(epoch, {tensor_.buffer("0")}));
+    }
+  }
+  void say(const Json& row) { core::LineAppender(run_.dir.timeline()).append(row.dump() + "\n"); }
+  static Json named(int epoch) {
+    return {
+        {"kind", "checkpoint"}, {"at", "epoch=" + std::to_string(epoch) + "/train#0"}, {"file", file(epoch)}};
+  }
+  static std::string file(int epoch) { return Recording::file(epoch); }
+
+  Recording run_{"thread"};
+  Tensor tensor_{5000};
+  std::vector<core::Materialized> taken_;
+};
+
+TEST_F(Adopted, AWholeCheckpointCountsThoughNoRowNamesIt) {
+  say(named(0));
+  say(named(1));
+  const auto rows = core::recorded_timeline(run_.dir);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows.back()["at"], "epoch=2/train#0");
+  EXPECT_EQ(rows.back()["block"], "train");
+  EXPECT_EQ(rows.back()["file"], file(2));
+  EXPECT_EQ(rows.back()["state"], taken_[2].state);
+}
+
+TEST_F(Adopted, WhatWasRemovedOrFoundWrongDoesNot) {
+  say(named(0));
+  say(core::removed_row(file(1), "epoch=1/train#0", true));
+  say({{"kind", "doubt"}, {"tensor", "0"}, {"files", {file(2)}}});
+  EXPECT_EQ(kept_files(run_), std::vector<std::string>{file(0)});
+}
+
+TEST_F(Adopted, NeitherDoesADamagedOneNorOneOfAnotherRun) {
+  say(named(0));
+  const auto path = run_.dir.path / file(1);
+  std::string bytes = core::read_file(path);
+  bytes[20] ^= 1;
+  std::ofstream(path, std::ios::binary) << bytes;
+  Recording other("thread");
+  other.take(2, {tensor_.buffer("0")});
+  core::fs::copy_file(other.dir.path / file(2), run_.dir.path / file(2),
+                      core::fs::copy_options::overwrite_existing);
+  EXPECT_EQ(kept_files(run_), std::vector<std::string>{file(0)});
+}
+
+}  // namespace
+}  // namespace flor::test
