@@ -43,6 +43,10 @@ class Tally:
         self.lost[lost] += 1
         if lost > 1 and trainer.materializer != "fork-batch":
             self.problems.append(f"{where}: {lost} checkpoints lost of {len(wanted)}")
+        shown = json.loads(trainer.flor("show", os.path.basename(trainer.run()), "--json").stdout)
+        known = sum(block["checkpoints"] for block in shown["blocks"])
+        if known != len(trainer.checkpoints()):
+            self.problems.append(f"{where}: {len(trainer.checkpoints())} whole checkpoints, {known} known to replay")
         if replay:
             self.replay(trainer, where)
 
