@@ -50,9 +50,10 @@ bool is_epsilon(const std::string& text) {
 }
 
 // A setting of the recording, by flag or else by the settings: its value must be one.
+using Flag = std::string Flags::*;
 struct Setting {
   const char* key;  // FLOR_KEY in capitals, key in flor.conf
-  std::string Flags::*flag;
+  Flag flag;
   bool (*fits)(const std::string& value);
   const char* what;  // it must be
 };

@@ -119,9 +119,8 @@ TEST(BestEpoch, IsThatOfTheLastRowPerEpoch) {
   EXPECT_EQ(best_epoch(manifest(), log, "loss", true), 4);
   EXPECT_EQ(error_of([&] { best_epoch(manifest(), log, "lost", false); }),
             "run run logged nothing named lost; flor log run shows its rows");
-  EXPECT_EQ(error_of([&] {
-              best_epoch(manifest(), rows({{"epoch=0", "fine"}}), "loss", false);
-            }),
+  const auto words = rows({{"epoch=0", "fine"}});
+  EXPECT_EQ(error_of([&] { best_epoch(manifest(), words, "loss", false); }),
             "run run logged no number as loss inside of its loop epoch; flor log run shows its rows");
 }
 

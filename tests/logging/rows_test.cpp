@@ -105,11 +105,8 @@ TEST(Rows, AUnitWhoseFilesAreNotWrittenIsNone) {
   Background background(1 << 20);
   core::UnitLog unit;
   unit.open({});
-  unit.line(core::row_line(row("late", background.submit({},
-                                                         [](const void*) {
-                                                           return core::LateValue{"null", "the disk is full"};
-                                                         })),
-                           core::Scope()));
+  const auto fails = [](const void*) { return core::LateValue{"null", "the disk is full"}; };
+  unit.line(core::row_line(row("late", background.submit({}, fails)), core::Scope()));
   EXPECT_THROW(unit.close(), core::Error);
 }
 
