@@ -109,6 +109,9 @@ def main():
             continue
         figure, axes = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
         draw(json.loads(source.read_text()), axes)
+        if not axes.has_data():
+            print(f"{source} has no rows for {draw.__name__}.svg")
+            continue
         figure.savefig(output / f"{draw.__name__}.svg", metadata={"Date": None})
         plt.close(figure)
 
