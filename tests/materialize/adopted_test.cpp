@@ -57,6 +57,12 @@ TEST_F(Adopted, WhatWasRemovedOrFoundWrongDoesNot) {
   EXPECT_EQ(kept_files(run_), std::vector<std::string>{file(0)});
 }
 
+TEST_F(Adopted, NorDoesACopy) {
+  for (int epoch = 0; epoch < 3; ++epoch) say(named(epoch));
+  core::fs::copy_file(run_.dir.path / file(1), run_.dir.path / file(7));
+  EXPECT_EQ(kept_files(run_).size(), 3U);
+}
+
 TEST_F(Adopted, NeitherDoesADamagedOneNorOneOfAnotherRun) {
   say(named(0));
   const auto path = run_.dir.path / file(1);
