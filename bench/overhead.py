@@ -59,10 +59,10 @@ def together(base, subject, threads):
 
 
 def in_turn(base, subject, subject_first):
-    times = {}
-    for name, side in sorted({"base": base, "subject": subject}.items(), reverse=subject_first):
-        times[name] = seconds_of(*started(*side))
-    return times["base"], times["subject"]
+    if subject_first:
+        after = seconds_of(*started(*subject))
+        return seconds_of(*started(*base)), after
+    return seconds_of(*started(*base)), seconds_of(*started(*subject))
 
 
 def checkpoints_of(store):

@@ -50,8 +50,7 @@ class Budget {
   // computing. May be negative, to correct an estimate.
   void pay(int64_t number, double stall, double interference);
 
-  // Recording took `seconds` for something else than a checkpoint, such as its beginning: the run pays, no
-  // window.
+  // Recording took `seconds`, but for no checkpoint (its beginning): the run pays, no window.
   void spend(double seconds) { paid_ += seconds; }
 
   // What the whole run has left; negative when costs turned out higher than expected.
