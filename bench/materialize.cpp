@@ -289,6 +289,8 @@ Json large_state(const Asked& asked, const fs::path& directory) {
       }
     }
   }
+  // The last one first: a process that was started later holds the ends of its predecessors' pipes.
+  while (!open.empty()) open.pop_back();
   Json out = Json::array();
   std::printf("%14s %9s %17s %9s %17s %9s\n", "", "stall s", "quartiles", "rest s", "quartiles",
               "stall:memcpy");

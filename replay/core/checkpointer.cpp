@@ -76,11 +76,19 @@ Decision Checkpointer::decide(const Execution& execution, bool forced) {
   } else if (every_ > 0) {
     decision.materialize = execution.kind.executions % every_ == 0;
     decision.why = "every " + std::to_string(every_) + ", as asked for";
-  } else if (decision.materialize && materializer_->full()) {
-    decision.materialize = false;
-    decision.why = "the writer is still busy with earlier checkpoints";
   }
   return decision;
+}
+
+// What the budget has left beside the checkpoint is not spent whole on waiting: the checkpoint is what it is
+// for.
+bool Checkpointer::wait_until_ready(Execution& execution) {
+  const Decision& decision = execution.decision;
+  const double left = std::min({decision.credit, decision.run, decision.window}) - decision.M;
+  const double start = monotonic_seconds();
+  const bool ready = materializer_->ready(execution.kind.copied, std::max(0.0, left / 2));
+  execution.waited = monotonic_seconds() - start;
+  return ready;
 }
 
 double Checkpointer::ends(const Place& place, double seconds, const Begun& begun, bool forced,
@@ -88,12 +96,18 @@ double Checkpointer::ends(const Place& place, double seconds, const Begun& begun
   take_in_results();
   const double start = monotonic_seconds();
   Kind& kind = kind_of(place.block);
-  Execution execution{place, kind, policy_.executions(), seconds, 0, {}, "skip", 0, 0, {}};
+  Execution execution{place, kind, policy_.executions(), seconds, 0, {}, "skip", 0, 0, 0, {}};
   if (wants_look(kind)) look(execution, save);
   policy_.expect(place.block, kind.model.expected(kind.copied), kind.model.least(kind.copied),
                  kind.model.c());
   if (!forced) count(execution, begun);
   execution.decision = decide(execution, forced);
+  const bool free = !forced && every_ == 0;
+  if (execution.decision.materialize && free && !wait_until_ready(execution)) {
+    execution.decision.materialize = false;
+    execution.decision.why = materializer_->busy() ? "the writer is still busy with an earlier checkpoint"
+                                                   : "memory for its copy is being made ready";
+  }
   if (execution.decision.materialize) {
     if (execution.buffers.empty()) look(execution, save);
     materialize(execution);
@@ -103,7 +117,7 @@ double Checkpointer::ends(const Place& place, double seconds, const Begun& begun
   policy_.pay(place.block, execution.number, execution.stall, execution.interference);
   if (execution.outcome == "materialize") {
     kind.checkpoints += 1;
-    kind.model.stalled(execution.stall, kind.copied);
+    kind.model.stalled(execution.stall - execution.waited, kind.copied);
     policy_.checkpointed(place.block);
     kind.looked = -1;
   }
@@ -198,6 +212,7 @@ void Checkpointer::fail(const std::string& what) {
 
 void Checkpointer::take_in_results() {
   report_silent_changes();
+  policy_.spend(materializer_->take_preparation());
   std::vector<Result> results;
   {
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -75,6 +75,7 @@ class Checkpointer {
     Decision decision;
     std::string outcome = "skip";
     double stall = 0, interference = 0;
+    double waited = 0;            // of the stall: for the materializer to be ready
     std::vector<Buffer> buffers;  // its state, where that was looked at
   };
   struct Result {
@@ -90,6 +91,7 @@ class Checkpointer {
   void look(Execution& execution, const std::function<std::vector<Buffer>()>& save) const;
   void count(Execution& execution, const Begun& begun);
   Decision decide(const Execution& execution, bool forced);
+  bool wait_until_ready(Execution& execution);
   void materialize(Execution& execution);
   MaterializeJob job_for(const Execution& execution);
   void take_in_results();

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/copy_speed.h"
 #include "core/json_lines.h"
 #include "temporary.h"
 
@@ -86,6 +87,24 @@ TEST_F(CheckpointerTest, TheTimelineHasWhatTheDecisionWasTakenOn) {
   EXPECT_GT(rows[0]["M"].get<double>(), 0) << "estimated before it is paid";
   EXPECT_GT(rows[0]["interval"].get<double>(), 0);
   EXPECT_EQ(rows[0]["since"], 1000);
+}
+
+// Fresh memory may cost ten times what the copy into it does: training waits for it as long as epsilon has
+// time to spare, and goes on without a checkpoint else.
+TEST_F(CheckpointerTest, TheFirstCheckpointIsNotTakenIntoMemoryThatIsNotThere) {
+  state.resize(std::size_t{64} << 20, 1);
+  CostModel model;
+  model.prior(cold_copy_seconds_per_byte());
+  const Manifest manifest;
+  const double just_enough = model.expected(state.size()) / manifest.epsilon * 1.0001;
+  const auto rows = recorded(manifest, [&](Checkpointer& checkpointer) {
+    end(checkpointer, "train", just_enough, checkpointer.begins());
+    end(checkpointer, "train", 1e5, checkpointer.begins());
+  });
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["decision"], "skip");
+  EXPECT_EQ(rows[0]["why"], "memory for its copy is being made ready");
+  EXPECT_EQ(rows[1]["decision"], "materialize");
 }
 
 TEST_F(CheckpointerTest, WhatALoopsEntryCostsIsPaidBackFirst) {

@@ -1,4 +1,10 @@
 // What every materializer promises.
+#include <sched.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <future>
+
 #include "core/error.h"
 #include "core/materialize/unchanged.h"
 #include "recording.h"
@@ -57,6 +63,58 @@ TEST_P(Materializers, KeepTheValuesOfTheMoment) {
     EXPECT_EQ(run_.values(epoch, "large"), std::vector<float>(large.values.size(), value)) << epoch;
     EXPECT_EQ(run_.values(epoch, "small"), std::vector<float>(10, value)) << epoch;
   }
+}
+
+std::size_t resident_bytes() {
+  std::ifstream in("/proc/self/statm");
+  std::size_t whole = 0;
+  std::size_t resident = 0;
+  in >> whole >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST(ThreadMaterializer, IsReadyWhenTheMemoryForItsCopyIsThere) {
+  Recording run("thread");
+  const Tensor large((64 << 20) / sizeof(float));
+  const std::size_t bytes = large.values.size() * sizeof(float);
+  const std::size_t before = resident_bytes();
+  ASSERT_TRUE(run.materializer().ready(bytes, 600));
+  EXPECT_GT(resident_bytes(), before + bytes / 10 * 9);
+  run.take(0, {large.buffer("large")});
+  EXPECT_TRUE(run.materializer().ready(bytes, 0)) << "it keeps its memory";
+}
+
+// This thread computes on the only processor that there is for it and the materializer's thread.
+TEST(ThreadMaterializer, SaysWhatGettingReadyTookFromTraining) {
+  cpu_set_t all;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  {
+    Recording run("thread");
+    constexpr std::size_t bytes = std::size_t{64} << 20;
+    while (!run.materializer().ready(bytes, 0)) continue;
+    EXPECT_GT(run.materializer().take_preparation(), 0);
+    EXPECT_EQ(run.materializer().take_preparation(), 0) << "it was said once";
+  }
+  sched_setaffinity(0, sizeof all, &all);
+}
+
+TEST_P(Materializers, AreNotReadyWhileTheyWouldKeepTrainingWaiting) {
+  if (GetParam() == "inline") GTEST_SKIP() << "it has written when materialize() returns";
+  const Tensor value(10);
+  std::promise<void> go;
+  run_.begin(0, {value.buffer("value")}, [&] { go.get_future().wait(); });
+  if (GetParam() == "fork-batch") {
+    EXPECT_TRUE(run_.materializer().ready(40, 0)) << "its buffer has room";
+  } else {
+    EXPECT_FALSE(run_.materializer().ready(40, 0));
+  }
+  go.set_value();
+  run_.materializer().drain();
+  EXPECT_TRUE(run_.materializer().ready(40, 0));
 }
 
 TEST_P(Materializers, CopyWhatIsNotInHostMemoryThroughItsHook) {

@@ -41,6 +41,8 @@ class MaterializerBase : public Materializer {
   std::size_t to_copy(const std::vector<Buffer>& live) const override { return unchanged_.to_copy(live); }
   std::vector<SilentChange> take_silent_changes() override { return unchanged_.take_silent_changes(); }
   bool forget(const std::string& file) override { return unchanged_.forget(file); }
+  bool ready(std::size_t, double) override { return !busy(); }
+  double take_preparation() override { return 0; }
 
  protected:
   explicit MaterializerBase(Tiers tiers) : tiers_(std::move(tiers)) {}

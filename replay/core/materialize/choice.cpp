@@ -25,8 +25,9 @@ class Replaceable : public Materializer {
     return chosen_->materialize(std::move(job), live);
   }
   bool busy() const override { return chosen_->busy(); }
-  bool full() const override { return chosen_->full(); }
   void drain() override { chosen_->drain(); }
+  bool ready(std::size_t bytes, double patience) override { return chosen_->ready(bytes, patience); }
+  double take_preparation() override { return chosen_->take_preparation(); }
   std::size_t to_copy(const std::vector<Buffer>& live) const override { return chosen_->to_copy(live); }
   std::vector<SilentChange> take_silent_changes() override { return chosen_->take_silent_changes(); }
   bool forget(const std::string& file) override { return chosen_->forget(file); }
@@ -39,6 +40,7 @@ class Replaceable : public Materializer {
     chosen_ = std::move(other);
     decided_ = true;
   }
+  bool decided() const { return decided_; }
   const Tiers tiers_;
 
  private:
@@ -69,18 +71,25 @@ class Auto : public Replaceable {
  public:
   explicit Auto(const Tiers& tiers) : Replaceable(make_thread_materializer(tiers), tiers) {}
 
+  bool ready(std::size_t bytes, double patience) override {
+    if (!decided() && !fits(bytes)) return true;  // materialize() finds another way
+    return Replaceable::ready(bytes, patience);
+  }
+
  private:
   void decide(const std::vector<Buffer>& live) override {
     const std::size_t copy = to_copy(live);
-    if (copy <= largest_) return;
-    largest_ = copy;
-    const std::size_t available = available_memory();
-    if (copy <= available / 2 || on_device(live)) return;
+    if (fits(copy) || on_device(live)) return;
     replace(make_fork_materializer(tiers_), "a copy of the state takes " + bytes_text(copy) + ", and only " +
-                                                bytes_text(available) +
+                                                bytes_text(available_memory()) +
                                                 " of memory are left: materializer fork is used");
   }
-  std::size_t largest_ = 0;  // for which there was memory
+  // Is there memory for a copy? Once there is it stays.
+  bool fits(std::size_t copy) {
+    if (copy > largest_ && copy <= available_memory() / 2) largest_ = copy;
+    return copy <= largest_;
+  }
+  std::size_t largest_ = 0;
 };
 
 }  // namespace

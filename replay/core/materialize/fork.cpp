@@ -117,7 +117,6 @@ class Children : public MaterializerBase {
     const std::lock_guard<std::mutex> lock(mutex_);
     return running_ != nullptr;
   }
-  bool full() const override { return busy(); }
 
  protected:
   void wait_for_running() {
@@ -250,8 +249,7 @@ class ForkBatchMaterializer : public Children {
     return problem.what();
   }
 
-  bool busy() const override { return Children::busy(); }
-  bool full() const override { return tasks_.empty() && Children::busy(); }
+  bool ready(std::size_t, double) override { return !tasks_.empty() || !busy(); }
 
   void drain() override {
     try {

@@ -25,7 +25,6 @@ class InlineMaterializer : public MaterializerBase {
   }
 
   bool busy() const override { return false; }
-  bool full() const override { return false; }
   void drain() override {}
 
  private:

@@ -49,8 +49,15 @@ class Materializer {
   virtual std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) = 0;
 
   virtual bool busy() const = 0;  // is anything being written now?
-  virtual bool full() const = 0;  // would materialize() have to wait?
   virtual void drain() = 0;       // returns when nothing is being written
+
+  // Could materialize() copy so many bytes now: without waiting for an earlier checkpoint, and into memory
+  // that is there? Where the memory is not, begins to make it so in the background, and waits for that up to
+  // `patience` seconds. Motivation: the page faults of fresh memory can cost ten times what the copy costs,
+  // and training would pay them in one piece.
+  virtual bool ready(std::size_t bytes, double patience) = 0;
+  // Seconds that this took from training in the background since last asked.
+  virtual double take_preparation() = 0;
 
   virtual std::size_t to_copy(const std::vector<Buffer>& live) const = 0;  // bytes, as far as marks tell
   virtual std::vector<SilentChange> take_silent_changes() = 0;

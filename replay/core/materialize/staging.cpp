@@ -2,10 +2,12 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <new>
 
 namespace flor::core {
 
+constexpr std::size_t page = 4096;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 Staging::~Staging() {
@@ -16,7 +18,7 @@ unsigned char* Staging::require(std::size_t bytes) {
   if (bytes > size_ || memory_ == nullptr) {
     release();
     // Huge pages need a multiple of their size; the kernel aligns large mappings by itself.
-    const std::size_t unit = bytes >= huge_page ? huge_page : std::size_t{4096};
+    const std::size_t unit = bytes >= huge_page ? huge_page : page;
     const std::size_t size = (bytes + unit - 1) / unit * unit + (bytes == 0 ? unit : 0);
     void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
@@ -25,6 +27,12 @@ unsigned char* Staging::require(std::size_t bytes) {
     size_ = size;
   }
   return data();
+}
+
+void Staging::touch(std::size_t from, std::size_t bytes) {
+  volatile unsigned char* memory = data();
+  const std::size_t end = std::min(from + bytes, size_);
+  for (std::size_t at = from; at < end; at += page) memory[at] = 0;
 }
 
 void Staging::release() {

@@ -15,6 +15,8 @@ class Staging {
 
   // At least so many bytes, page-aligned; what was there is lost when it grows. Throws std::bad_alloc.
   unsigned char* require(std::size_t bytes);
+  // Touches the pages in [from, from + bytes), so that the kernel backs them now.
+  void touch(std::size_t from, std::size_t bytes);
   unsigned char* data() const { return static_cast<unsigned char*>(memory_); }
   std::size_t size() const { return size_; }
   void release();

@@ -1,15 +1,23 @@
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include "core/materialize/base.h"
+#include "core/materialize/contention.h"
 #include "core/materialize/deep_output.h"
 #include "core/signals.h"
 
 namespace flor::core {
 namespace {
+
+// What is less is there before a thread could be woken for it.
+constexpr std::size_t worth_preparing = std::size_t{2} << 20;
 
 struct Task {
   MaterializeJob job;
@@ -37,10 +45,12 @@ class ThreadMaterializer : public MaterializerBase {
     Task task;
     task.entries = sift(live, job.file);
     task.job = std::move(job);
-    stage(task.entries, live, Copy::all, staging_.require(to_stage(task.entries, Copy::all)));
+    const std::size_t bytes = to_stage(task.entries, Copy::all);
+    stage(task.entries, live, Copy::all, staging_.require(bytes));
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       task_ = std::move(task);
+      prepared_ = std::max(prepared_, bytes);
     }
     changed_.notify_all();
     return "";
@@ -52,11 +62,27 @@ class ThreadMaterializer : public MaterializerBase {
     const std::lock_guard<std::mutex> lock(mutex_);
     return task_.has_value();
   }
-  bool full() const override { return busy(); }
 
   void drain() override {
     std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [&] { return !task_; });
+    changed_.wait(lock, [&] { return !task_ && !to_prepare_; });
+  }
+
+  bool ready(std::size_t bytes, double patience) override {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (task_) return false;
+    if (!to_prepare_) {
+      if (bytes <= prepared_ || bytes < worth_preparing) return true;
+      to_prepare_ = bytes;
+      changed_.notify_all();
+    }
+    changed_.wait_for(lock, std::chrono::duration<double>(patience), [&] { return !to_prepare_; });
+    return !to_prepare_ && bytes <= prepared_;
+  }
+
+  double take_preparation() override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return std::exchange(preparation_, 0);
   }
 
  private:
@@ -64,14 +90,40 @@ class ThreadMaterializer : public MaterializerBase {
     lower_priority();
     std::unique_lock<std::mutex> lock(mutex_);
     while (true) {
-      changed_.wait(lock, [&] { return stopping_ || task_; });
-      if (!task_) return;
-      lock.unlock();
-      write(*task_);
-      lock.lock();
-      task_.reset();
+      changed_.wait(lock, [&] { return stopping_ || task_ || to_prepare_; });
+      if (to_prepare_) {
+        const std::size_t bytes = *to_prepare_;
+        lock.unlock();
+        const double taken = prepare(bytes);
+        lock.lock();
+        preparation_ += taken;
+        prepared_ = bytes;
+        to_prepare_.reset();
+      } else if (task_) {
+        lock.unlock();
+        write(*task_);
+        lock.lock();
+        task_.reset();
+      } else {
+        return;
+      }
       changed_.notify_all();
     }
+  }
+
+  // Returns what it took from training, seconds: as long as there are processors for all, nothing.
+  double prepare(std::size_t bytes) {
+    constexpr std::size_t step = std::size_t{16} << 20;  // between two looks at whether it is still wanted
+    const Stopwatch watch;
+    const std::optional<double> before = waited_for_processors();
+    try {
+      staging_.require(bytes);
+      for (std::size_t at = 0; at < bytes && !stopping_; at += step) staging_.touch(at, step);
+    } catch (const std::bad_alloc&) {  // materialize() will find it out, and say so
+    }
+    const std::optional<double> after = waited_for_processors();
+    const double used = watch.processor();
+    return before && after ? std::clamp(*after - *before, 0.0, used) : used;
   }
 
   void write(Task& task) {
@@ -95,10 +147,13 @@ class ThreadMaterializer : public MaterializerBase {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::optional<Task> task_;  // being written, from the staging memory
-  Staging staging_;
-  bool stopping_ = false;
-  DeepOutput output_;  // of the writer
+  std::optional<Task> task_;               // being written, from the staging memory
+  std::optional<std::size_t> to_prepare_;  // bytes of staging memory, being touched
+  std::size_t prepared_ = 0;               // bytes that were
+  double preparation_ = 0;                 // see take_preparation()
+  Staging staging_;                        // of the writer while it has one of the two, else of the caller
+  std::atomic<bool> stopping_{false};      // set under the mutex
+  DeepOutput output_;                      // of the writer
   std::thread thread_;
 };
 
