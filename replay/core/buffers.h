@@ -21,6 +21,12 @@ struct Mark {
   std::shared_ptr<const void> anchor;  // keeps the identities from being used for another memory
 };
 
+// The values of device memory as they were at one moment, held by the device.
+struct Snapshot {
+  std::function<void()> wait;        // until they are: then the memory itself may change
+  std::function<void(void*)> fetch;  // brings them to host memory; on any thread
+};
+
 // A piece of live state: name, safetensors dtype ("F32", "I64", "U8", "BOOL", …), shape, bytes in C order.
 struct Buffer {
   std::string name;
@@ -30,8 +36,9 @@ struct Buffer {
   const void* data = nullptr;        // its host memory, valid until training goes on; or null, and
   std::function<void(void*)> copy;   // copies it to host memory of `bytes` bytes (device or strided memory)
   std::shared_ptr<const void> keep;  // what `data` lies in, where it might not outlive the walk
-  bool device = false;               // it lies on a device, not in host memory
-  std::optional<Mark> mark;          // none: it has to be looked at
+  bool device = false;               // it lies on a device, not in host memory; then perhaps
+  std::function<std::optional<Snapshot>()> snapshot;  // begins one; nothing where the device has no room
+  std::optional<Mark> mark;                           // none: it has to be looked at
   std::vector<unsigned char> owned;  // `data` when it has no home of its own (numbers, flags)
 
   static Buffer of_bytes(std::string name, std::string dtype, std::vector<int64_t> shape, const void* bytes,

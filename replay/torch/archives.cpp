@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "torch/device.h"
 
 namespace flor::detail {
 namespace {
@@ -130,6 +131,9 @@ core::Buffer buffer_of(const std::string& name, const at::Tensor& live) {
   if (tensor.device().is_cpu() && tensor.is_contiguous() && !live.is_complex()) {
     buffer.data = tensor.data_ptr();
     buffer.keep = std::make_shared<at::Tensor>(tensor);  // a hook's may be a local of its
+  } else if (tensor.is_cuda()) {
+    buffer.copy = [tensor](void* destination) { copy_to_host(tensor, destination); };
+    buffer.snapshot = [tensor] { return snapshot_of(tensor); };
   } else {
     buffer.copy = [tensor](void* destination) {
       const at::NoGradGuard no_grad;

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "core/settings.h"
+#include "torch/device.h"
 
 namespace flor::detail {
 namespace {

@@ -13,7 +13,4 @@ std::unique_ptr<core::Frontend> make_frontend();
 // The one runtime of the process.
 core::Runtime& runtime();
 
-// The names of the visible GPUs, empty without CUDA.
-std::string gpu_names();
-
 }  // namespace flor::detail

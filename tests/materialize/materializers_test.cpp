@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <future>
+#include <stdexcept>
 
 #include "core/error.h"
 #include "core/materialize/unchanged.h"
@@ -132,6 +133,65 @@ TEST_P(Materializers, CopyWhatIsNotInHostMemoryThroughItsHook) {
   strided = {9, 9, 9, 9, 9, 9};
   run_.materializer().drain();
   EXPECT_EQ(run_.values(0, "0"), (std::vector<float>{1, 2, 3}));
+}
+
+// A device whose memory is this vector, with room for a copy of it or not.
+struct FakeDevice {
+  explicit FakeDevice(bool has_room) : room(has_room) {}
+
+  Buffer buffer() {
+    Buffer buffer;
+    buffer.name = "weight";
+    buffer.dtype = "F32";
+    buffer.shape = {static_cast<int64_t>(memory.size())};
+    buffer.bytes = memory.size() * sizeof(float);
+    buffer.device = true;
+    buffer.copy = [this](void* to) { std::memcpy(to, memory.data(), memory.size() * sizeof(float)); };
+    buffer.snapshot = [this]() -> std::optional<Snapshot> {
+      if (!room) return std::nullopt;
+      return Snapshot{[this] { waited = true; },
+                      [this, copy = memory](void* to) {
+                        fetch();
+                        std::memcpy(to, copy.data(), copy.size() * sizeof(float));
+                      }};
+    };
+    return buffer;
+  }
+
+  std::vector<float> memory = std::vector<float>(1000, 1.0F);
+  const bool room;
+  bool waited = false;
+  std::function<void()> fetch = [] {};
+};
+
+TEST(ThreadMaterializer, LetsADeviceHoldTheValuesOfTheMoment) {
+  Recording run("thread");
+  FakeDevice device(true);
+  std::promise<void> go;
+  device.fetch = [&] { go.get_future().wait(); };  // in the background: else this test would never end
+  run.begin(0, {device.buffer()});
+  EXPECT_TRUE(device.waited);
+  device.memory.assign(1000, -1.0F);
+  go.set_value();
+  run.materializer().drain();
+  EXPECT_EQ(run.values(0, "weight"), std::vector<float>(1000, 1.0F));
+}
+
+TEST(ThreadMaterializer, CopiesAtOnceWhatADeviceHasNoRoomFor) {
+  Recording run("thread");
+  FakeDevice device(false);
+  run.begin(0, {device.buffer()});
+  device.memory.assign(1000, -1.0F);
+  run.materializer().drain();
+  EXPECT_EQ(run.values(0, "weight"), std::vector<float>(1000, 1.0F));
+}
+
+TEST(ThreadMaterializer, SaysThatADeviceFailed) {
+  Recording run("thread");
+  FakeDevice device(true);
+  device.fetch = [] { throw std::runtime_error("the device is gone"); };
+  EXPECT_EQ(run.take(0, {device.buffer()}).error, "the device is gone");
+  EXPECT_FALSE(fs::exists(run.dir.path / Recording::file(0)));
 }
 
 TEST_P(Materializers, WriteOnlyWhatChanged) {

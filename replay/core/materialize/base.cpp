@@ -60,6 +60,29 @@ void MaterializerBase::stage(std::vector<Entry>& entries, const std::vector<Buff
   }
 }
 
+MaterializerBase::Fetches MaterializerBase::begin_to_stage(std::vector<Entry>& entries,
+                                                           const std::vector<Buffer>& live,
+                                                           unsigned char* memory) {
+  Fetches fetches;
+  std::vector<std::function<void()>> waits;
+  for (auto& entry : entries) {
+    if (!is_staged(entry, true)) continue;
+    const Buffer& buffer = live[entry.live];
+    std::optional<Snapshot> snapshot;
+    if (buffer.snapshot) snapshot = buffer.snapshot();
+    if (snapshot) {
+      waits.push_back(std::move(snapshot->wait));
+      fetches.push_back([fetch = std::move(snapshot->fetch), memory] { fetch(memory); });
+    } else {
+      buffer.copy_to(memory);
+    }
+    entry.bytes = memory;
+    memory += entry.size;
+  }
+  for (const auto& wait : waits) wait();  // all were begun by now
+  return fetches;
+}
+
 void MaterializerBase::settle(const MaterializeJob& job, const Image& image, Materialized result) {
   result.bytes = image.bytes;
   if (image.refused) tiers_.refused(image.refused.error, text_of(image.refused, image.targets.front()));

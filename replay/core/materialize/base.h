@@ -55,6 +55,11 @@ class MaterializerBase : public Materializer {
   static std::size_t to_stage(const std::vector<Entry>& entries, Copy which);
   static void stage(std::vector<Entry>& entries, const std::vector<Buffer>& live, Copy which,
                     unsigned char* memory);
+  // The same of all, but a device only takes a snapshot where it can. What is returned has to be called, on
+  // any thread, before the bytes of these entries are used.
+  using Fetches = std::vector<std::function<void()>>;
+  static Fetches begin_to_stage(std::vector<Entry>& entries, const std::vector<Buffer>& live,
+                                unsigned char* memory);
 
   // What was durably written is known from now on; tells `done`.
   void settle(const MaterializeJob& job, const Image& image, Materialized result);

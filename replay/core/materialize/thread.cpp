@@ -19,11 +19,6 @@ namespace {
 // What is less is there before a thread could be woken for it.
 constexpr std::size_t worth_preparing = std::size_t{2} << 20;
 
-struct Task {
-  MaterializeJob job;
-  std::vector<Entry> entries;
-};
-
 class ThreadMaterializer : public MaterializerBase {
  public:
   explicit ThreadMaterializer(Tiers tiers) : MaterializerBase(std::move(tiers)) {
@@ -46,7 +41,7 @@ class ThreadMaterializer : public MaterializerBase {
     task.entries = sift(live, job.file);
     task.job = std::move(job);
     const std::size_t bytes = to_stage(task.entries, Copy::all);
-    stage(task.entries, live, Copy::all, staging_.require(bytes));
+    task.fetches = begin_to_stage(task.entries, live, staging_.require(bytes));
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       task_ = std::move(task);
@@ -86,6 +81,12 @@ class ThreadMaterializer : public MaterializerBase {
   }
 
  private:
+  struct Task {
+    MaterializeJob job;
+    std::vector<Entry> entries;
+    Fetches fetches;
+  };
+
   void work() {
     lower_priority();
     std::unique_lock<std::mutex> lock(mutex_);
@@ -121,6 +122,8 @@ class ThreadMaterializer : public MaterializerBase {
       for (std::size_t at = 0; at < bytes && !stopping_; at += step) staging_.touch(at, step);
     } catch (const std::bad_alloc&) {  // materialize() will find it out, and say so
     }
+    // A thread's wait is counted when it is over: who waits for this one's processor gets it now.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
     const std::optional<double> after = waited_for_processors();
     const double used = watch.processor();
     return before && after ? std::clamp(*after - *before, 0.0, used) : used;
@@ -131,6 +134,7 @@ class ThreadMaterializer : public MaterializerBase {
     Materialized result;
     Image image;
     try {
+      for (const auto& fetch : std::exchange(task.fetches, {})) fetch();
       if (task.job.before) task.job.before();
       image = make_image(tiers_, task.job, std::move(task.entries));
       const Failure failure = write_file(image, output_);

@@ -1,7 +1,7 @@
 #include <ATen/cuda/CUDAContext.h>
 #include <torch/cuda.h>
 
-#include "torch/frontend.h"
+#include "torch/device.h"
 
 namespace flor::detail {
 
