@@ -96,7 +96,9 @@ TEST(ThreadMaterializer, SaysWhatGettingReadyTookFromTraining) {
   {
     Recording run("thread");
     constexpr std::size_t bytes = std::size_t{64} << 20;
-    while (!run.materializer().ready(bytes, 0)) continue;
+    while (!run.materializer().ready(bytes, 0)) {
+      for (volatile int step = 0; step < 50000000;) step = step + 1;
+    }
     EXPECT_GT(run.materializer().take_preparation(), 0);
     EXPECT_EQ(run.materializer().take_preparation(), 0) << "it was said once";
   }
