@@ -236,6 +236,7 @@ void Checkpointer::report_silent_changes() {
   for (const auto& change : materializer_->take_silent_changes()) {
     journal_.append(timeline_file,
                     Json({{"kind", "doubt"}, {"tensor", change.tensor}, {"files", change.files}}).dump());
+    retention_.doubt(change.files);
     warn("tensor " + change.tensor + " changed in a way that its version counter does not show; " +
          std::to_string(change.files.size()) + " checkpoints that took it for unchanged will not be used");
   }

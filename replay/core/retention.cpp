@@ -60,9 +60,24 @@ Thinning removable(const std::vector<StoredCheckpoint>& stored, int64_t keep) {
   return out;
 }
 
+void Retention::doubt(const std::vector<std::string>& files) {
+  if (keep_ <= 0) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& file : files) {
+    const auto at =
+        std::find_if(stored_.begin(), stored_.end(), [&](const auto& one) { return one.file == file; });
+    if (at != stored_.end()) {
+      at->retired = true;
+    } else {
+      doubted_.insert(file);
+    }
+  }
+}
+
 void Retention::durable(StoredCheckpoint checkpoint) {
   if (keep_ <= 0) return;
   const std::lock_guard<std::mutex> lock(mutex_);
+  checkpoint.retired = doubted_.erase(checkpoint.file) > 0;
   stored_.push_back(std::move(checkpoint));
   Thinning removal = removable(stored_, keep_);
   // One that something may yet refer to stays for now, and is asked for again with the next checkpoint.

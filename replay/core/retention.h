@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,11 +55,15 @@ class Retention {
   // This checkpoint is durable now, and the timeline names it.
   void durable(StoredCheckpoint checkpoint);
 
+  // These were found wrong, durable or not yet: they take no place among those that are kept.
+  void doubt(const std::vector<std::string>& files);
+
  private:
   const int64_t keep_;
   const Actions actions_;
   std::mutex mutex_;
   std::vector<StoredCheckpoint> stored_;
+  std::set<std::string> doubted_;  // before they were durable
 };
 
 }  // namespace flor::core

@@ -153,6 +153,19 @@ TEST(RetentionTest, ARetiredFileGoesWithTheLastThatRefersToIt) {
   EXPECT_EQ(world.done, (Files{"forget t/2", "forget t/1", "note t/2", "remove t/2", "remove t/1"}));
 }
 
+// Else the only good ones might go for those that replay never uses.
+TEST(RetentionTest, ADoubtedCheckpointTakesNoPlace) {
+  World world;
+  Retention retention(2, world.actions());
+  for (const char* text : {"t/0", "t/1"}) retention.durable(stored(text));
+  retention.doubt({"t/1", "t/2"});  // t/2 is still being written
+  retention.durable(stored("t/2"));
+  EXPECT_EQ(world.done, (Files{"forget t/1", "forget t/2", "remove t/1", "remove t/2"}));
+  world.done.clear();
+  retention.durable(stored("t/3"));
+  EXPECT_TRUE(world.done.empty()) << "t/0 and t/3 are the two that count";
+}
+
 TEST(Timeline, KeepsWhatWasWrittenAgainAndDropsWhatWasFoundWrong) {
   const auto checkpoint = [](const std::string& file) {
     return Json{{"kind", "checkpoint"}, {"at", file}, {"file", file}};
