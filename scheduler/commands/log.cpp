@@ -1,12 +1,18 @@
 // flor log: what a run logged, and what its replays added.
+#include <chrono>
 #include <iostream>
 #include <memory>
+#include <thread>
 
 #include "commands/commands.h"
+#include "commands/interrupt.h"
 #include "commands/options.h"
 #include "commands/output.h"
+#include "core/error.h"
 #include "core/manifest.h"
+#include "core/plan.h"
 #include "plan/selection.h"
+#include "results/follow.h"
 #include "results/log_text.h"
 #include "results/results.h"
 
@@ -16,21 +22,61 @@ namespace {
 struct Flags {
   std::string run, store, epochs;
   std::vector<std::string> names;
-  std::string format = "table";
-  bool json = false;
+  std::string format;
+  bool json = false, follow = false, as_committed = false;
 };
+
+constexpr auto kLookEvery = std::chrono::milliseconds(200);
+
+results::Selection selection_of(const Flags& flags) {
+  const plan::LoopRange range = flags.epochs.empty() ? plan::LoopRange{} : plan::parse_range(flags.epochs);
+  return {flags.names, range.begin, range.end};
+}
+
+// The newest replay, which may have been answered already; else the recording.
+std::unique_ptr<results::Follower> newest_of(const core::RunDir& run, bool ordered) {
+  const auto replays = run.all_replays();
+  for (auto replay = replays.rbegin(); replay != replays.rend() && !run.is_being_recorded(); ++replay) {
+    if (!core::fs::exists(replay->plan())) continue;  // it is being planned
+    core::Plan plan = core::read_plan(*replay);
+    if (plan.question != core::check_question)
+      return results::follow_replay(*replay, std::move(plan), ordered);
+  }
+  return results::follow_record(run);
+}
+
+// Until all is there, or until a signal.
+void follow(const Flags& flags) {
+  if (flags.format != "jsonl" && !flags.json && !flags.format.empty()) {
+    throw core::UsageError("--follow prints jsonl: the columns of a " + flags.format +
+                           " are known only when all rows are");
+  }
+  const core::RunDir run = store_of(flags.store).find(flags.run);
+  const results::Selection selection = selection_of(flags);
+  const auto follower = newest_of(run, !flags.as_committed);
+  const Interrupt interrupt;
+  for (bool last = false; !last && !interrupt.happened();) {
+    last = follower->ended();
+    const core::Manifest manifest = core::read_manifest_and_progress(run);
+    print(results::as_jsonl(results::selected(follower->more(), manifest, selection)));
+    if (!last) std::this_thread::sleep_for(kLookEvery);
+  }
+  const std::string failure = follower->failure();
+  if (!failure.empty()) throw core::Error("the replay stopped: " + failure);
+}
 
 void show_log(const Flags& flags) {
   const core::RunDir run = store_of(flags.store).find(flags.run);
-  const plan::LoopRange range = flags.epochs.empty() ? plan::LoopRange{} : plan::parse_range(flags.epochs);
+  const results::Selection selection = selection_of(flags);
   const core::Manifest manifest = core::read_manifest_and_progress(run);
   results::RecordLog record = results::read_record(run);
   std::vector<std::string> warnings;
   if (record.torn) warnings.push_back(run.log().string() + ": its last line was cut off and is left out");
   const auto answers = results::read_answers(run, warnings);
   for (const auto& warning : warnings) std::cerr << "flor: warning: " << warning << "\n";
-  const auto rows = results::select_rows(results::joined(manifest, std::move(record.rows), answers), manifest,
-                                         flags.names, range.begin, range.end);
+  auto rows = results::joined(manifest, std::move(record.rows), answers);
+  results::require_names(rows, flags.names);
+  rows = results::selected(std::move(rows), manifest, selection);
   if (rows.empty()) {
     std::cerr << "flor: run " << run.id() << " logged nothing" << (flags.epochs.empty() ? "" : " in epochs ")
               << flags.epochs << "\n";
@@ -53,11 +99,18 @@ void add_log(CLI::App& app, Outcome& /*outcome*/) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("--epochs", flags->epochs, "iterations A to B-1 of the main loop: A:B");
-  command->add_option("--format", flags->format, "table (shortened numbers), csv or jsonl (exact)")
+  command
+      ->add_option("--format", flags->format, "table (shortened numbers; the default), csv or jsonl (exact)")
       ->check(CLI::IsMember({"table", "csv", "jsonl"}));
   command->add_flag("--json", flags->json, "the same as --format jsonl");
+  command->add_flag("--follow", flags->follow,
+                    "print the rows of the newest replay, or of a recording, as they come, in program order");
+  command
+      ->add_flag("--as-committed", flags->as_committed,
+                 "with --follow: unit by unit, whichever is done first")
+      ->needs("--follow");
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
-  command->callback([flags] { show_log(*flags); });
+  command->callback([flags] { flags->follow ? follow(*flags) : show_log(*flags); });
 }
 
 }  // namespace flor::commands

@@ -137,10 +137,7 @@ std::string as_table(const std::vector<Row>& rows) {
   return table.text();
 }
 
-std::vector<Row> select_rows(std::vector<Row> rows, const core::Manifest& manifest,
-                             const std::vector<std::string>& names, std::optional<int64_t> begin,
-                             std::optional<int64_t> end) {
-  std::set<std::string> wanted(names.begin(), names.end());
+void require_names(const std::vector<Row>& rows, const std::vector<std::string>& names) {
   std::set<std::string> known;
   for (const auto& row : rows) known.insert(row.name);
   for (const auto& name : names) {
@@ -149,8 +146,13 @@ std::vector<Row> select_rows(std::vector<Row> rows, const core::Manifest& manife
     for (const auto& other : known) all += (all.empty() ? "" : ", ") + other;
     throw core::UsageError("no row is named '" + name + "'; the run has " + (all.empty() ? "no rows" : all));
   }
+}
+
+std::vector<Row> selected(std::vector<Row> rows, const core::Manifest& manifest, const Selection& selection) {
+  const auto& [names, begin, end] = selection;
+  const std::set<std::string> wanted(names.begin(), names.end());
   const core::RecordedLoop* main = manifest.main_loop();
-  auto dropped = [&](const Row& row) {
+  const auto dropped = [&, begin = begin, end = end](const Row& row) {
     if (!wanted.empty() && wanted.count(row.name) == 0) return true;
     if (!begin && !end) return false;
     const auto loops = scope_loops(row.at);

@@ -19,11 +19,15 @@ std::string as_jsonl(const std::vector<Row>& rows);
 std::string as_csv(const std::vector<Row>& rows);
 std::string as_table(const std::vector<Row>& rows);
 
-// The rows of these names (all when empty) whose main loop value lies in [begin, end); rows outside of the
-// main loop only when neither is given. Throws core::UsageError naming a name that no row has.
-std::vector<Row> select_rows(std::vector<Row> rows, const core::Manifest& manifest,
-                             const std::vector<std::string>& names,
-                             std::optional<int64_t> begin = std::nullopt,
-                             std::optional<int64_t> end = std::nullopt);
+// Rows of these names (all when empty) whose main loop value lies in [begin, end); rows outside of the main
+// loop only when neither is given.
+struct Selection {
+  std::vector<std::string> names;
+  std::optional<int64_t> begin, end;
+};
+std::vector<Row> selected(std::vector<Row> rows, const core::Manifest& manifest, const Selection& selection);
+
+// Throws core::UsageError naming a name that none of all rows has.
+void require_names(const std::vector<Row>& rows, const std::vector<std::string>& names);
 
 }  // namespace flor::results

@@ -101,17 +101,17 @@ TEST_F(Log, TwoEqualNamesInOnePathTakeTwoLines) {
 
 TEST_F(Log, IsSelectedByNameAndEpoch) {
   auto manifest = testing::manifest(5);
-  EXPECT_EQ(select_rows(rows, manifest, {"loss", "grad"}).size(), 3U);
-  EXPECT_EQ(select_rows(rows, manifest, {}).size(), rows.size());
-  EXPECT_EQ(select_rows(rows, manifest, {}, 3, 4).size(), 5U);
-  EXPECT_EQ(select_rows(rows, manifest, {}, 4).size(), 0U);
-  EXPECT_EQ(select_rows(rows, manifest, {}, std::nullopt, 3).size(), 0U);
-  EXPECT_EQ(select_rows(rows, manifest, {"loss"}, 0).size(), 2U);
+  EXPECT_EQ(selected(rows, manifest, {{"loss", "grad"}, {}, {}}).size(), 3U);
+  EXPECT_EQ(selected(rows, manifest, {}).size(), rows.size());
+  EXPECT_EQ(selected(rows, manifest, {{}, 3, 4}).size(), 5U);
+  EXPECT_EQ(selected(rows, manifest, {{}, 4, {}}).size(), 0U);
+  EXPECT_EQ(selected(rows, manifest, {{}, {}, 3}).size(), 0U);
+  EXPECT_EQ(selected(rows, manifest, {{"loss"}, 0, {}}).size(), 2U);
 }
 
 TEST_F(Log, AnUnknownNameIsAUsageError) {
   try {
-    select_rows(rows, testing::manifest(5), {"loss", "los"});
+    require_names(rows, {"loss", "los"});
     FAIL();
   } catch (const core::UsageError& error) {
     EXPECT_STREQ(error.what(), "no row is named 'los'; the run has grad, loss, lr, note, seconds");
