@@ -11,6 +11,12 @@ Json unit_json(const Unit& unit) {
           {"cost", unit.cost}, {"skip_cost", unit.skip_cost}, {"restore", unit.restore}};
 }
 
+Json ranges_json(const std::vector<UnitRange>& ranges) {
+  Json out = Json::array();
+  for (const auto& [first, end] : ranges) out.push_back({first, end});
+  return out;
+}
+
 class Reader {
  public:
   explicit Reader(const std::string& file) : file_(file) {}
@@ -53,8 +59,6 @@ class Reader {
 Json to_json(const Plan& plan) {
   Json units = Json::array();
   for (const auto& unit : plan.units) units.push_back(unit_json(unit));
-  Json segments = Json::array();
-  for (const auto& segment : plan.segments) segments.push_back({segment.first, segment.second});
   Json probes = Json::array();
   for (const auto& probe : plan.probes) {
     probes.push_back(
@@ -67,14 +71,18 @@ Json to_json(const Plan& plan) {
           {"command", plan.command},
           {"mode", plan.complete ? "complete" : "partial"},
           {"units", units},
-          {"selected", {plan.selected.first, plan.selected.second}},
-          {"segments", segments},
+          {"selected", ranges_json(plan.selected.ranges())},
+          {"segments", ranges_json(plan.segments)},
           {"execute", {{"all", plan.execute_all}, {"blocks", plan.execute}, {"renamed", plan.renamed}}},
           {"lead_in", {{"all", plan.lead_in_all}, {"blocks", plan.lead_in}}},
           {"any_device", plan.any_device},
           {"probes", probes},
           {"reasons", plan.reasons},
-          {"estimate", {{"bound", plan.bound}, {"makespan", plan.makespan}, {"serial", plan.serial}}}};
+          {"estimate",
+           {{"workers", plan.workers},
+            {"bound", plan.bound},
+            {"makespan", plan.makespan},
+            {"serial", plan.serial}}}};
 }
 
 Plan plan_from(const Json& json, const std::string& file) {
@@ -90,7 +98,13 @@ Plan plan_from(const Json& json, const std::string& file) {
   for (const auto& unit : field<Json>(json, "units", Json::array())) {
     plan.units.push_back(read.unit(unit, plan.units.size()));
   }
-  plan.selected = read.range(field<Json>(json, "selected", Json()), plan.units.size());
+  for (const auto& selected : field<Json>(json, "selected", Json::array())) {
+    const auto [first, end] = read.range(selected, plan.units.size());
+    read.require(plan.selected.empty() || plan.selected.ranges().back().second < first,
+                 "the selected ranges are not in order");
+    for (int64_t id = first; id < end; ++id) plan.selected.add(id);
+  }
+  read.require(!plan.selected.empty(), "it selects nothing");
   for (const auto& segment : field<Json>(json, "segments", Json::array())) {
     plan.segments.push_back(read.range(segment, plan.units.size()));
   }
@@ -108,6 +122,7 @@ Plan plan_from(const Json& json, const std::string& file) {
   }
   plan.reasons = field<std::vector<std::string>>(json, "reasons", {});
   const Json estimate = field<Json>(json, "estimate", Json::object());
+  plan.workers = field<std::size_t>(estimate, "workers", 0);
   plan.bound = field(estimate, "bound", 0.0);
   plan.makespan = field(estimate, "makespan", 0.0);
   plan.serial = field(estimate, "serial", 0.0);

@@ -11,6 +11,7 @@
 
 #include "core/json.h"
 #include "core/store.h"
+#include "core/unit_set.h"
 
 namespace flor::core {
 
@@ -24,9 +25,6 @@ struct Unit {
   double skip_cost = 0;  // seconds when every block with a checkpoint is skipped (pseudoresume, outer probes)
   double restore = 0;    // seconds to restore `entry`
 };
-
-// Half-open range of unit ids.
-using UnitRange = std::pair<int64_t, int64_t>;
 
 struct Probe {
   std::string name;  // empty where it is no literal
@@ -43,7 +41,7 @@ struct Plan {
   std::vector<std::string> command;
   bool complete = false;    // units are entered by restoring; else by pseudoresume, forward only
   std::vector<Unit> units;  // all of the run, in order; unit ids are positions
-  UnitRange selected{0, 0};
+  UnitSet selected;
   std::vector<UnitRange> segments;
   bool execute_all = false;
   std::set<std::string> execute;  // blocks that execute, by their recorded names
@@ -56,6 +54,7 @@ struct Plan {
   bool any_device = false;
   std::vector<Probe> probes;
   std::vector<std::string> reasons;
+  std::size_t workers = 0;                     // that it was cut for
   double bound = 0, makespan = 0, serial = 0;  // seconds, estimated
 
   // The name under which the record has a block of the program.

@@ -17,6 +17,7 @@
 #include "plan/question.h"
 #include "plan/selection.h"
 #include "plan/units.h"
+#include "plan/where.h"
 #include "results/results.h"
 
 namespace flor::commands {
@@ -66,6 +67,22 @@ std::vector<core::Json> restores_of(const core::RunDir& run) {
   return rows;
 }
 
+core::UnitSet select_units(const Request& request, const core::Manifest& manifest,
+                           const std::vector<core::Unit>& units) {
+  const core::UnitSet asked_for = plan::select(units, plan::parse_ranges(request.epochs), request.every);
+  if (request.where.empty()) return asked_for;
+  const auto values = plan::values_where(results::read_record(request.run).rows, manifest,
+                                         plan::parse_condition(request.where));
+  core::UnitSet out;
+  for (const auto& unit : units) {
+    const bool any = std::any_of(values.begin(), values.end(),
+                                 [&](int64_t value) { return unit.first <= value && value <= unit.last; });
+    if (any && asked_for.contains(unit.id)) out.add(unit.id);
+  }
+  if (out.empty()) throw core::UsageError("--where: it holds in none of the epochs that were asked for");
+  return out;
+}
+
 void add_notes(Asked& asked) {
   const auto& manifest = asked.manifest;
   if (manifest.status == "failed") {
@@ -105,9 +122,7 @@ Asked ask(const Request& request) {
                            ": there is nothing to replay");
   }
   require_ended(request, asked.manifest, history.iterations.size(), plan::range_of(out.units));
-  const plan::LoopRange range =
-      request.epochs.empty() ? plan::LoopRange{} : plan::parse_range(request.epochs);
-  out.selected = plan::select(out.units, range);
+  out.selected = select_units(request, asked.manifest, out.units);
 
   const fs::path program = fs::absolute(dispatch::find_program(request.program.front()));
   Probing probing =
@@ -179,7 +194,7 @@ std::vector<int64_t> units_done(const core::ReplayDir& replay, const core::Plan&
     int64_t id = -1;
     const auto [end, error] = std::from_chars(stem.data(), stem.data() + stem.size(), id);
     if (error != std::errc() || end != stem.data() + stem.size() || entry.path() != replay.unit(id)) continue;
-    if (id >= plan.selected.first && id < plan.selected.second) done.push_back(id);
+    if (plan.selected.contains(id)) done.push_back(id);
   }
   std::sort(done.begin(), done.end());
   return done;

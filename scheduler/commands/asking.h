@@ -14,10 +14,12 @@ namespace flor::commands {
 
 struct Request {
   core::RunDir run;
-  std::string epochs;          // "40:60"; empty: all
+  std::string epochs;          // "40:60", "3,7,20:30"; empty: all
   std::string probe = "auto";  // auto, none, all, or names of blocks with commas between
   bool any_device = false;
   std::vector<std::string> program;
+  int64_t every = 1;    // of the epochs, each so-manieth only
+  std::string where{};  // "loss > 2": of these, where this was recorded; empty: all
 };
 
 // A question that can be answered.

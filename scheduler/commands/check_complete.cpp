@@ -61,7 +61,7 @@ std::string execute(const core::Store& store, const Asked& asked, const Trial& t
   if (watched.end == End::failed) throw core::Error(watched.why);
   place.launcher->finish(std::chrono::seconds(10));
   queue.remove();
-  return core::read_file(trial.replay().unit(plan.selected.first));
+  return core::read_file(trial.replay().unit(plan.selected.ids().front()));
 }
 
 struct Finding {

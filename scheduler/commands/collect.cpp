@@ -39,7 +39,7 @@ core::ReplayDir find_replay(const std::string& text, const core::Store& store, c
 double seconds_between(const core::ReplayDir& replay, const core::Plan& plan) {
   const auto begin = fs::last_write_time(replay.plan());
   auto end = begin;
-  for (int64_t id = plan.selected.first; id < plan.selected.second; ++id) {
+  for (const int64_t id : plan.selected.ids()) {
     end = std::max(end, fs::last_write_time(replay.unit(id)));
   }
   return std::chrono::duration<double>(end - begin).count();
@@ -85,7 +85,7 @@ int collect(const Flags& flags) {
   Leftovers leftovers(replay);
   auto verdict = results::read_verdict(replay);
   if (!verdict) {
-    const auto selected = static_cast<std::size_t>(plan.selected.second - plan.selected.first);
+    const auto selected = plan.selected.size();
     const std::size_t done = units_done(replay, plan).size();
     if (done < selected) {
       throw core::Error("replay " + flags.replay + " is not finished: " + std::to_string(done) + " of " +

@@ -60,10 +60,9 @@ Monitor::Monitor(core::ReplayDir replay, const core::Plan& plan, dispatch::Launc
       display_(display),
       interrupt_(interrupt),
       log_(replay_) {
-  units_ = static_cast<std::size_t>(plan.selected.second - plan.selected.first);
-  std::set<int64_t> all;
-  for (int64_t id = plan.selected.first; id < plan.selected.second; ++id) all.insert(id);
-  cost_ = cost_of(all);
+  units_ = plan.selected.size();
+  const auto all = plan.selected.ids();
+  cost_ = cost_of({all.begin(), all.end()});
 }
 
 double Monitor::cost_of(const std::set<int64_t>& units) const {

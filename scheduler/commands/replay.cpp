@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 constexpr auto kLeaveWithin = std::chrono::seconds(10);
 
 struct Flags {
-  std::string run, store, epochs;
+  std::string run, store, epochs, where;
+  int64_t every = 1;
   std::string workers = "auto";
   std::string probe = "auto";
   bool any_device = false, json = false, keep_queue = false;
@@ -63,7 +64,8 @@ class Replay {
       : flags_(flags),
         wanted_(workers_of(flags.workers)),
         store_(store_of(flags.store)),
-        asked_(ask({store_.find(flags.run), flags.epochs, flags.probe, flags.any_device, program})),
+        asked_(ask({store_.find(flags.run), flags.epochs, flags.probe, flags.any_device, program, flags.every,
+                    flags.where})),
         display_(flags.json ? Show::json : Show::text) {}
 
   int answer() {
@@ -84,9 +86,7 @@ class Replay {
   }
 
  private:
-  std::size_t selected() const {
-    return static_cast<std::size_t>(asked_.plan.selected.second - asked_.plan.selected.first);
-  }
+  std::size_t selected() const { return asked_.plan.selected.size(); }
 
   // Finds or begins the replay, with the place where it runs; publishes the plan.
   void open() {
@@ -236,7 +236,11 @@ void add_replay(CLI::App& app, Outcome& outcome) {
                                          "flor replay RUN [flags] -- ./train …");
   auto flags = std::make_shared<Flags>();
   command->add_option("run", flags->run, "the run: its id, its name, or the beginning of its id")->required();
-  command->add_option("--epochs", flags->epochs, "only these values of the main loop: 40:60 is 40 … 59");
+  command->add_option("--epochs", flags->epochs,
+                      "only these values of the main loop: 40:60 is 40 … 59; several with commas: 3,7,40:60");
+  command->add_option("--every", flags->every, "of these only every N-th, from the loop's begin")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--where", flags->where, "only where this was recorded: 'loss > 2', 'loss == NaN'");
   command->add_option("--workers", flags->workers, "how many at a time: auto (what is free now) or a number");
   command->add_option(
       "--probe", flags->probe,

@@ -8,28 +8,43 @@ namespace flor::plan {
 Work work_of(const core::Plan& plan, const std::vector<double>& costs) {
   Work work;
   double before = 0;
+  const int64_t end = plan.selected.empty() ? 0 : plan.selected.ranges().back().second;
   for (const auto& unit : plan.units) {
-    if (unit.id >= plan.selected.second) break;
+    if (unit.id >= end) break;
     const double cost = costs.at(static_cast<std::size_t>(unit.id));
-    if (unit.id >= plan.selected.first) {
+    const bool selected = plan.selected.contains(unit.id);
+    if (selected) {
       work.cost.push_back(cost);
       if (!plan.complete) work.start.push_back(before);
     }
     // Skipping never costs more than working: what makes the greedy cut the best one.
-    before += unit.id >= plan.selected.first ? std::min(unit.skip_cost, cost) : unit.skip_cost;
+    before += selected ? std::min(unit.skip_cost, cost) : unit.skip_cost;
   }
   return work;
 }
+
+namespace {
+
+// The units at these positions among the selected ones, as ranges without holes.
+std::vector<core::UnitRange> ranges_at(const std::vector<int64_t>& ids, const Segment& positions) {
+  core::UnitSet units;
+  for (std::size_t at = positions.first; at < positions.second; ++at) units.add(ids[at]);
+  return units.ranges();
+}
+
+}  // namespace
 
 void cut(core::Plan& plan, const std::vector<double>& costs, std::size_t workers) {
   const Work work = work_of(plan, costs);
   const std::vector<double> speeds(std::max<std::size_t>(workers, 1), 1.0);
   const auto segments = partition(work, speeds);
+  const auto ids = plan.selected.ids();
   plan.segments.clear();
-  for (const auto& [begin, end] : segments) {
-    plan.segments.emplace_back(plan.selected.first + static_cast<int64_t>(begin),
-                               plan.selected.first + static_cast<int64_t>(end));
+  for (const auto& segment : segments) {
+    const auto ranges = ranges_at(ids, segment);
+    plan.segments.insert(plan.segments.end(), ranges.begin(), ranges.end());
   }
+  plan.workers = segments.size();
   plan.bound = lower_bound(work, speeds);
   plan.makespan = makespan(work, segments, speeds);
   plan.serial = seconds_of(work, {0, work.cost.size()});

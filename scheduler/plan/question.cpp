@@ -10,7 +10,7 @@ std::string digest_of(const Question& question) {
                         {"attempt", question.attempt},
                         {"program", question.program},
                         {"command", question.command},
-                        {"selected", {question.selected.first, question.selected.second}},
+                        {"selected", question.selected.ranges()},
                         {"execute_all", question.execute_all},
                         {"execute", question.execute},
                         {"any_device", question.any_device}};

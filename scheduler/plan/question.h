@@ -17,7 +17,7 @@ struct Question {
   int64_t attempt = 0;                         // of the recording: a resumed one may have other units
   std::map<std::string, std::string> program;  // digest of the binary, and of each present source
   std::vector<std::string> command;
-  core::UnitRange selected{0, 0};
+  core::UnitSet selected;
   bool execute_all = false;
   std::set<std::string> execute;
   bool any_device = false;

@@ -9,28 +9,56 @@
 namespace flor::plan {
 namespace {
 
+[[noreturn]] void refuse(const std::string& text) {
+  throw core::UsageError("'" + text +
+                         "' is no range of epochs: write FIRST:END, as in 40:60 for 40 … 59, or one number");
+}
+
 std::optional<int64_t> number(std::string_view text, const std::string& whole) {
   if (text.empty()) return std::nullopt;
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw core::UsageError("'" + whole + "' is no range of epochs: write FIRST:END, as in 40:60 for 40 … 59");
-  }
+  if (error != std::errc() || end != text.data() + text.size()) refuse(whole);
   return value;
+}
+
+// The values that a range means in this record.
+struct Values {
+  int64_t begin, end;
+  bool contains(int64_t value) const { return begin <= value && value < end; }
+};
+
+Values values_of(const LoopRange& range, const std::vector<core::Unit>& units) {
+  const Values record{units.front().first, units.back().last + 1};
+  const Values out{range.begin.value_or(record.begin), range.end.value_or(record.end)};
+  if (out.begin < out.end && out.begin >= record.begin && out.end <= record.end) return out;
+  throw core::UsageError("epochs " + std::to_string(out.begin) + ":" + std::to_string(out.end) +
+                         " are outside of the record's " + range_of(units));
 }
 
 }  // namespace
 
 LoopRange parse_range(const std::string& text) {
   const auto colon = text.find(':');
-  if (colon == std::string::npos || text.size() == 1) number("?", text);
+  if (text.empty() || text == ":") refuse(text);
   LoopRange range;
   range.begin = number(std::string_view(text).substr(0, colon), text);
-  range.end = number(std::string_view(text).substr(colon + 1), text);
+  range.end =
+      colon == std::string::npos ? *range.begin + 1 : number(std::string_view(text).substr(colon + 1), text);
   if (range.begin && range.end && *range.begin >= *range.end) {
     throw core::UsageError("epochs " + text + " are none: ranges are half-open, 40:60 is 40 … 59");
   }
   return range;
+}
+
+std::vector<LoopRange> parse_ranges(const std::string& text) {
+  std::vector<LoopRange> ranges;
+  for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    ranges.push_back(parse_range(text.substr(begin, comma - begin)));
+    begin = comma + 1;
+  }
+  return ranges;
 }
 
 std::string range_of(const std::vector<core::Unit>& units) {
@@ -38,21 +66,27 @@ std::string range_of(const std::vector<core::Unit>& units) {
   return std::to_string(units.front().first) + ":" + std::to_string(units.back().last + 1);
 }
 
-core::UnitRange select(const std::vector<core::Unit>& units, const LoopRange& range) {
+core::UnitSet select(const std::vector<core::Unit>& units, const std::vector<LoopRange>& ranges,
+                     int64_t every) {
   if (units.empty()) throw core::UsageError("the record has no finished iteration of its main loop");
-  const int64_t begin = range.begin.value_or(units.front().first);
-  const int64_t end = range.end.value_or(units.back().last + 1);
-  if (begin >= end || begin < units.front().first || end > units.back().last + 1) {
-    throw core::UsageError("epochs " + std::to_string(begin) + ":" + std::to_string(end) +
-                           " are outside of the record's " + range_of(units));
-  }
-  core::UnitRange ids{static_cast<int64_t>(units.size()), 0};
+  std::vector<Values> wanted;
+  for (const auto& range : ranges) wanted.push_back(values_of(range, units));
+  if (wanted.empty()) wanted.push_back(values_of({}, units));
+  const int64_t begin = units.front().first;
+  const auto asked_for = [&](int64_t value) {
+    return (value - begin) % every == 0 && std::any_of(wanted.begin(), wanted.end(), [&](const Values& some) {
+             return some.contains(value);
+           });
+  };
+  core::UnitSet out;
   for (const auto& unit : units) {
-    if (unit.last < begin || unit.first >= end) continue;
-    ids.first = std::min(ids.first, unit.id);
-    ids.second = unit.id + 1;
+    bool any = false;
+    for (int64_t value = unit.first; !any && value <= unit.last; ++value) any = asked_for(value);
+    if (any) out.add(unit.id);
   }
-  return ids;
+  if (out.empty())
+    throw core::UsageError("none of these epochs is a multiple of --every " + std::to_string(every));
+  return out;
 }
 
 }  // namespace flor::plan

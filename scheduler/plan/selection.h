@@ -1,4 +1,4 @@
-// `--epochs 40:60`: which units a question is about. Pure.
+// `--epochs 40:60`, `--epochs 3,7,20:30`, `--every 10`: which units a question is about. Pure.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,17 @@ struct LoopRange {
   std::optional<int64_t> begin, end;
 };
 
-// "40:60", "40:", ":60". Throws UsageError that shows the form.
+// "40:60", "40:", ":60", or "7" for 7:8. Throws UsageError that shows the form.
 LoopRange parse_range(const std::string& text);
+// Several, with commas between; empty text: everything.
+std::vector<LoopRange> parse_ranges(const std::string& text);
 
 // The range of the values that the units cover: "0:12".
 std::string range_of(const std::vector<core::Unit>& units);
 
-// The ids of the units that intersect the range. Throws UsageError when the range is empty or leaves the
-// record.
-core::UnitRange select(const std::vector<core::Unit>& units, const LoopRange& range);
+// The units that hold a value of one of the ranges; of these values only every `every`-th, counted from the
+// loop's begin. Throws UsageError when a range is empty or leaves the record, or when nothing is left.
+core::UnitSet select(const std::vector<core::Unit>& units, const std::vector<LoopRange>& ranges,
+                     int64_t every = 1);
 
 }  // namespace flor::plan

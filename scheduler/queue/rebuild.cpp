@@ -21,14 +21,14 @@ int64_t unit_of(const core::fs::path& file) {
 }
 
 // Unit → size of its file.
-std::map<int64_t, int64_t> published_units(const core::ReplayDir& replay, const core::UnitRange& selected) {
+std::map<int64_t, int64_t> published_units(const core::ReplayDir& replay, const core::UnitSet& selected) {
   std::map<int64_t, int64_t> out;
   std::error_code error;
   for (const auto& entry : core::fs::directory_iterator(replay.units(), error)) {
     const int64_t unit = unit_of(entry.path());
     std::error_code gone;
     const auto size = entry.file_size(gone);
-    if (!gone && unit >= selected.first && unit < selected.second) out[unit] = static_cast<int64_t>(size);
+    if (!gone && selected.contains(unit)) out[unit] = static_cast<int64_t>(size);
   }
   return out;
 }
@@ -42,11 +42,12 @@ struct Piece {
 // selected unit is in exactly one piece or done, whatever the plan says.
 std::vector<Piece> remaining(const core::Plan& plan, const std::map<int64_t, int64_t>& published) {
   std::set<int64_t> open;
-  for (int64_t unit = plan.selected.first; unit < plan.selected.second; ++unit) {
+  for (const int64_t unit : plan.selected.ids()) {
     if (published.count(unit) == 0) open.insert(unit);
   }
   std::vector<core::UnitRange> planned = plan.segments;
-  planned.push_back(plan.selected);
+  const auto& selected = plan.selected.ranges();
+  planned.insert(planned.end(), selected.begin(), selected.end());
   std::vector<Piece> out;
   for (std::size_t order = 0; order < planned.size(); ++order) {
     bool inside = false;
@@ -119,8 +120,7 @@ void Queue::build(const core::Plan& plan) {
     if (attempt(scripts::adopt, args).at(0).text == "ok") return;
   }
   const auto pieces = remaining(plan, published);
-  std::vector<std::string> args{std::to_string(incarnation),
-                                std::to_string(plan.selected.second - plan.selected.first),
+  std::vector<std::string> args{std::to_string(incarnation), std::to_string(plan.selected.size()),
                                 std::to_string(pieces.size())};
   for (const auto& piece : pieces) {
     args.push_back(std::to_string(piece.range.first));

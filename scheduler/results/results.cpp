@@ -24,7 +24,7 @@ UnitLog read_unit(const core::ReplayDir& replay, const core::Unit& unit) {
 
 std::vector<UnitLog> read_selected(const core::ReplayDir& replay, const core::Plan& plan) {
   std::vector<UnitLog> units;
-  for (int64_t id = plan.selected.first; id < plan.selected.second; ++id) {
+  for (const int64_t id : plan.selected.ids()) {
     units.push_back(read_unit(replay, plan.units[static_cast<std::size_t>(id)]));
   }
   return units;

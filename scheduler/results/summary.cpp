@@ -76,8 +76,8 @@ ReplaySummary summarize_replay(const core::ReplayDir& replay) {
   out.id = replay.id();
   try {
     const core::Plan plan = core::read_plan(replay);
-    out.selected = plan.selected.second - plan.selected.first;
-    for (int64_t id = plan.selected.first; id < plan.selected.second; ++id) {
+    out.selected = static_cast<int64_t>(plan.selected.size());
+    for (const int64_t id : plan.selected.ids()) {
       out.committed += core::fs::exists(replay.unit(id)) ? 1 : 0;
     }
     out.verdict = read_verdict(replay);

@@ -181,8 +181,10 @@ class Comparison {
       const bool whole = units_.size() == plan_.units.size();
       if (!record_.splits() && !last && !whole) return std::nullopt;
     }
-    if (id < units_.front().id || id > units_.back().id) return std::nullopt;
-    return static_cast<std::size_t>(id - units_.front().id);
+    const auto unit = std::lower_bound(units_.begin(), units_.end(), id,
+                                       [](const UnitLog& log, int64_t value) { return log.id < value; });
+    if (unit == units_.end() || unit->id != id) return std::nullopt;
+    return static_cast<std::size_t>(unit - units_.begin());
   }
 
   bool is_expected(std::size_t row) const {

@@ -158,7 +158,8 @@ TEST(Plan, RefusesWhatWouldLeadToWrongRows) {
     return json;
   };
   for (const auto& json :
-       {broken("/units/1/id", 5), broken("/units/1/last", 2), broken("/selected", Json{0, 3}),
+       {broken("/units/1/id", 5), broken("/units/1/last", 2), broken("/selected", Json::parse("[[0,3]]")),
+        broken("/selected", Json::parse("[[1,2],[0,1]]")), broken("/selected", Json::array()),
         broken("/segments/0", Json{1, 1}), broken("/run", "../x"), broken("/units/0/entry", "/etc/passwd"),
         broken("/format", 2), Json("no plan")}) {
     EXPECT_THROW(plan_from(json, "plan.json"), Error) << json.dump();

@@ -15,17 +15,38 @@ std::vector<core::Unit> units() {
 }
 
 TEST(Selection, TakesUnitsThatIntersect) {
+  using Ranges = std::vector<core::UnitRange>;
   struct {
-    const char* range;
-    core::UnitRange ids;
-  } table[] = {{"0:12", {0, 4}},  {"0:1", {0, 1}}, {"2:3", {0, 1}}, {"2:4", {0, 2}}, {"3:6", {1, 2}},
-               {"11:12", {3, 4}}, {"5:7", {1, 3}}, {":4", {0, 2}},  {"9:", {3, 4}},  {"4:5", {1, 2}}};
-  for (const auto& row : table) EXPECT_EQ(select(units(), parse_range(row.range)), row.ids) << row.range;
+    const char* epochs;
+    Ranges ids;
+  } table[] = {{"", {{0, 4}}},
+               {"0:12", {{0, 4}}},
+               {"0:1", {{0, 1}}},
+               {"2:3", {{0, 1}}},
+               {"2:4", {{0, 2}}},
+               {"3:6", {{1, 2}}},
+               {"11:12", {{3, 4}}},
+               {"5:7", {{1, 3}}},
+               {":4", {{0, 2}}},
+               {"9:", {{3, 4}}},
+               {"4:5", {{1, 2}}},
+               {"4", {{1, 2}}},
+               {"1,11", {{0, 1}, {3, 4}}},
+               {"11,1,0:4", {{0, 2}, {3, 4}}}};
+  for (const auto& row : table)
+    EXPECT_EQ(select(units(), parse_ranges(row.epochs)).ranges(), row.ids) << row.epochs;
+}
+
+TEST(Selection, TakesEveryNth) {
+  EXPECT_EQ(select(units(), {}, 7).ranges(), (std::vector<core::UnitRange>{{0, 1}, {2, 3}})) << "0 and 7";
+  EXPECT_EQ(select(units(), parse_ranges("4:"), 5).ranges(), (std::vector<core::UnitRange>{{1, 2}, {3, 4}}))
+      << "5 and 10";
+  EXPECT_THROW(select(units(), parse_ranges("1:4"), 5), core::UsageError);
 }
 
 std::string refusal(const std::string& range) {
   try {
-    select(units(), parse_range(range));
+    select(units(), parse_ranges(range));
   } catch (const core::UsageError& error) {
     return error.what();
   }
@@ -42,7 +63,7 @@ TEST(Selection, RefusesWhatTheRecordDoesNotHave) {
 
 TEST(Selection, RefusesWhatIsNoRange) {
   for (const char* text :
-       {"", ":", "5", "a:b", "1:2:3", "1.5:2", "3:3", "5:2", "1 :2", "99999999999999999999:"}) {
+       {"", ":", "a", "a:b", "1,", ",1", "1:2:3", "1.5:2", "3:3", "5:2", "1 :2", "99999999999999999999:"}) {
     EXPECT_THROW(parse_range(text), core::UsageError) << text;
   }
 }

@@ -53,6 +53,7 @@ TEST(Summary, SaysWhatAUserWantsToKnow) {
   plan.run = "run";
   plan.replay = "r1";
   plan.segments = {{0, 2}, {2, 4}};
+  plan.workers = 2;
   plan.serial = 8;
   plan.bound = 4;
   plan.probes = {

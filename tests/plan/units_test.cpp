@@ -108,6 +108,18 @@ TEST(Cut, SegmentsCoverTheSelectionLongestFirst) {
   EXPECT_DOUBLE_EQ(plan.bound, 7.0 / 3);
 }
 
+TEST(Cut, NoSegmentSpansAHole) {
+  core::Plan plan;
+  plan.complete = true;
+  for (int64_t id = 0; id < 10; ++id) plan.units.push_back({id, id, id, "x", 1, 0.1, 0});
+  for (const int64_t id : {1, 2, 5, 6, 7, 9}) plan.selected.add(id);
+  cut(plan, std::vector<double>(10, 1.0), 2);
+  EXPECT_EQ(plan.segments, (std::vector<core::UnitRange>{{1, 3}, {5, 6}, {6, 8}, {9, 10}}));
+  EXPECT_EQ(plan.workers, 2U);
+  EXPECT_DOUBLE_EQ(plan.makespan, 3);
+  EXPECT_DOUBLE_EQ(plan.serial, 6);
+}
+
 TEST(Cut, PseudoresumeMakesLaterSegmentsShorter) {
   core::Plan plan;
   for (int64_t id = 0; id < 20; ++id) plan.units.push_back({id, id, id, "", 1, 0.25, 0});

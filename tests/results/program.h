@@ -67,7 +67,7 @@ inline core::Plan plan(int64_t epochs, int64_t width = 1) {
     out.units.push_back(unit);
   }
   out.selected = {0, static_cast<int64_t>(out.units.size())};
-  out.segments = {out.selected};
+  out.segments = out.selected.ranges();
   return out;
 }
 

@@ -45,7 +45,7 @@ class Check : public ::testing::Test {
 
   Verdict judged() {
     std::vector<UnitLog> units;
-    for (int64_t id = plan.selected.first; id < plan.selected.second; ++id) {
+    for (const int64_t id : plan.selected.ids()) {
       const auto at = static_cast<std::size_t>(id);
       units.push_back(testing::unit_log(plan.units[at], bodies[at]));
     }

@@ -70,8 +70,20 @@ class Units(Case):
             spans = spans or found
             self.assertEqual(found, spans)
         self.assertEqual([(u[0], u[1], u[2]) for u in spans], [(0, 0, 1), (1, 2, 3), (2, 4, 5)])
-        self.assertEqual(answer.plan["selected"], [1, 2])
+        self.assertEqual(answer.plan["selected"], [[1, 2]])
         self.assertEqual(list(answer.unit_files()), ["000001.jsonl"])
+
+    def test_rule_08_a_question_may_leave_out_units_in_the_middle(self):
+        for mode in ([], ["--guard"]):
+            run = self.record("train", *mode)
+            expected = [row for row in self.plain("train", "--inner") if dict(row[0]).get("epoch") in ("0", "2", "3", "5")]
+            answer = run.replay("train", *mode, "--inner", probe="all", workers=2, flags=("--epochs", "5,0:4", "--every", "1"))
+            self.assertEqual(answer.plan["selected"], [[0, 4], [5, 6]])
+            answer = run.replay("train", *mode, "--inner", probe="all", workers=2, flags=("--epochs", "0,2:4,5"))
+            self.assertEqual(answer.plan["selected"], [[0, 1], [2, 4], [5, 6]])
+            self.assertEqual(answer.verdict["verdict"], "identical")
+            self.assertEqual([row for row in answer.rows if ("epoch", "1") in row[0] or ("epoch", "4") in row[0]], [])
+            self.assertEqual([row for row in answer.rows if "epoch" in dict(row[0])], expected)
 
     def test_rule_08_the_same_question_is_one_digest(self):
         run = self.record("train", "--guard")

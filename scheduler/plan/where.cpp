@@ -1,0 +1,122 @@
+#include "plan/where.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "core/error.h"
+
+namespace flor::plan {
+namespace {
+
+using Operator = Condition::Operator;
+
+// Longer ones first: `<=` is no `<`.
+const std::pair<const char*, Operator> operators[] = {{"<=", Operator::at_most}, {">=", Operator::at_least},
+                                                      {"==", Operator::equal},   {"!=", Operator::unequal},
+                                                      {"<", Operator::less},     {">", Operator::more}};
+
+std::string trimmed(const std::string& text) {
+  const auto begin = text.find_first_not_of(" \t");
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+// As rows have them: docs/formats.md, "Rows".
+std::optional<double> number_from(const std::string& text) {
+  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "Infinity") return std::numeric_limits<double>::infinity();
+  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> number_in(const results::Row& row) {
+  const core::Json& value = row.json.at("value");
+  if (value.is_number()) return value.get<double>();
+  if (value.is_string()) return number_from(value.get<std::string>());
+  return std::nullopt;
+}
+
+std::string text_of(double value) {
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return core::json_text(core::Json(value));
+}
+
+// Its numbers inside the main loop, with the iteration of each.
+std::vector<std::pair<int64_t, double>> numbers_of(const std::vector<results::Row>& record,
+                                                   const core::Manifest& manifest, const std::string& name) {
+  std::vector<std::pair<int64_t, double>> out;
+  const core::RecordedLoop* main = manifest.main_loop();
+  for (const auto& row : record) {
+    if (row.name != name || main == nullptr) continue;
+    const auto loops = results::scope_loops(row.at);
+    if (loops.empty() || loops.front().first != main->name) continue;
+    if (const auto number = number_in(row)) out.emplace_back(loops.front().second, *number);
+  }
+  return out;
+}
+
+}  // namespace
+
+bool Condition::holds(double recorded) const {
+  const bool same = recorded == value || (std::isnan(recorded) && std::isnan(value));
+  switch (op) {
+    case Operator::less:
+      return recorded < value;
+    case Operator::at_most:
+      return recorded <= value;
+    case Operator::more:
+      return recorded > value;
+    case Operator::at_least:
+      return recorded >= value;
+    case Operator::equal:
+      return same;
+    case Operator::unequal:
+      break;
+  }
+  return !same;
+}
+
+Condition parse_condition(const std::string& text) {
+  for (const auto& [symbol, op] : operators) {
+    const auto at = text.find(symbol);
+    if (at == std::string::npos) continue;
+    const std::string name = trimmed(text.substr(0, at));
+    const auto value = number_from(trimmed(text.substr(at + std::string(symbol).size())));
+    if (name.empty() || !value) break;
+    return {name, op, *value};
+  }
+  throw core::UsageError(
+      "'" + text +
+      "' is no condition: write NAME OP NUMBER, as in 'loss > 2' or 'loss == NaN'; OP is one of "
+      "< <= > >= == !=");
+}
+
+std::vector<int64_t> values_where(const std::vector<results::Row>& record, const core::Manifest& manifest,
+                                  const Condition& condition) {
+  const auto numbers = numbers_of(record, manifest, condition.name);
+  if (numbers.empty())
+    throw core::UsageError("--where: the record has no numbers named '" + condition.name + "'");
+  std::set<int64_t> values;
+  double least = std::numeric_limits<double>::infinity();
+  double most = -least;
+  for (const auto& [value, number] : numbers) {
+    if (condition.holds(number)) values.insert(value);
+    least = std::min(least, std::isnan(number) ? least : number);
+    most = std::max(most, std::isnan(number) ? most : number);
+  }
+  if (values.empty()) {
+    throw core::UsageError("--where: it holds nowhere; " + condition.name + " lies between " +
+                           text_of(least) + " and " + text_of(most));
+  }
+  return {values.begin(), values.end()};
+}
+
+}  // namespace flor::plan
