@@ -33,7 +33,7 @@ Checkpointer::Checkpointer(const RunDir& run, const Manifest& manifest, Journal&
 
 Checkpointer::Kind& Checkpointer::kind_of(const std::string& block) {
   const auto [at, first] = kinds_.try_emplace(block);
-  if (first) at->second.model.prior(cold_copy_seconds_per_byte());
+  if (first) at->second.model.prior(copy_seconds_per_byte());
   return at->second;
 }
 

@@ -62,9 +62,8 @@ class Interference {
 
 class CostModel {
  public:
-  // Seconds to copy a byte into memory that was not used before, as measured on this machine: what a
-  // checkpoint is assumed to keep training for, and what its writer, who goes over each byte as well, is
-  // assumed to take.
+  // Seconds to copy a byte, as measured on this machine: what a checkpoint is assumed to keep training for,
+  // and what its writer, who goes over each byte as well, is assumed to take.
   void prior(double seconds_per_byte);
 
   void executed(double seconds, bool overlapped) { interference_.executed(seconds, overlapped); }

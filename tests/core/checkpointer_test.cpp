@@ -94,7 +94,7 @@ TEST_F(CheckpointerTest, TheTimelineHasWhatTheDecisionWasTakenOn) {
 TEST_F(CheckpointerTest, TheFirstCheckpointIsNotTakenIntoMemoryThatIsNotThere) {
   state.resize(std::size_t{64} << 20, 1);
   CostModel model;
-  model.prior(cold_copy_seconds_per_byte());
+  model.prior(copy_seconds_per_byte());
   const Manifest manifest;
   const double just_enough = model.expected(state.size()) / manifest.epsilon * 1.0001;
   const auto rows = recorded(manifest, [&](Checkpointer& checkpointer) {

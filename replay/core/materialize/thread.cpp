@@ -134,7 +134,10 @@ class ThreadMaterializer : public MaterializerBase {
     Materialized result;
     Image image;
     try {
-      for (const auto& fetch : std::exchange(task.fetches, {})) fetch();
+      for (auto& fetch : task.fetches) {
+        fetch();
+        fetch = nullptr;  // the device gets its memory back
+      }
       if (task.job.before) task.job.before();
       image = make_image(tiers_, task.job, std::move(task.entries));
       const Failure failure = write_file(image, output_);

@@ -22,14 +22,13 @@ constexpr int64_t piece = int64_t{32} << 20;
 // A device's memory that is left to training, beside what a snapshot takes.
 constexpr std::size_t reserve = std::size_t{1} << 30;
 
-at::Tensor bytes_of(const at::Tensor& contiguous) {
-  return contiguous.flatten().view(at::kByte);
-}
-
 // Behind what the current stream has to do. The driver copies into memory that is not pinned at a third of
 // the speed, so two pinned pieces take turns.
-void drain(const at::Tensor& bytes, unsigned char* destination) {
+void drain(const at::Tensor& contiguous, void* to_memory) {
+  if (contiguous.numel() == 0) return;
+  const at::Tensor bytes = contiguous.flatten().view(at::kByte);
   const int64_t size = bytes.numel();
+  auto* destination = static_cast<unsigned char*>(to_memory);
   const auto pinned = at::TensorOptions().dtype(at::kByte).pinned_memory(true);
   at::Tensor landing[2];
   at::cuda::CUDAEvent landed[2];
@@ -49,7 +48,7 @@ void drain(const at::Tensor& bytes, unsigned char* destination) {
     landed[index % 2].record();
     if (index > 0) take_away(index - 1);
   }
-  if (pieces > 0) take_away(pieces - 1);
+  take_away(pieces - 1);
 }
 
 bool has_room(std::size_t bytes) {
@@ -64,7 +63,7 @@ bool has_room(std::size_t bytes) {
 void copy_to_host(const at::Tensor& tensor, void* destination) {
   const at::NoGradGuard no_grad;
   const c10::cuda::CUDAGuard device(tensor.device());
-  drain(bytes_of(tensor.contiguous()), static_cast<unsigned char*>(destination));
+  drain(tensor.contiguous(), destination);
 }
 
 std::optional<core::Snapshot> snapshot_of(const at::Tensor& tensor) {
@@ -86,7 +85,7 @@ std::optional<core::Snapshot> snapshot_of(const at::Tensor& tensor) {
     const c10::cuda::CUDAStream side = c10::cuda::getStreamFromPool(false, copy.get_device());
     const c10::cuda::CUDAStreamGuard stream(side);
     taken->block(side);
-    drain(bytes_of(copy), static_cast<unsigned char*>(destination));
+    drain(copy, destination);
   };
   return snapshot;
 }
