@@ -29,8 +29,10 @@ struct Flags {
 constexpr auto kLookEvery = std::chrono::milliseconds(200);
 
 results::Selection selection_of(const Flags& flags) {
-  const plan::LoopRange range = flags.epochs.empty() ? plan::LoopRange{} : plan::parse_range(flags.epochs);
-  return {flags.names, range.begin, range.end};
+  results::Selection selection{flags.names, {}};
+  for (const auto& range : plan::parse_ranges(flags.epochs))
+    selection.ranges.emplace_back(range.begin, range.end);
+  return selection;
 }
 
 // The newest replay, which may have been answered already; else the recording.
@@ -98,7 +100,8 @@ void add_log(CLI::App& app, Outcome& /*outcome*/) {
   command->add_option("--names", flags->names, "these names only, with commas between")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--epochs", flags->epochs, "iterations A to B-1 of the main loop: A:B");
+  command->add_option("--epochs", flags->epochs,
+                      "of the main loop: A:B is A to B-1; several with commas: 3,7,40:60");
   command
       ->add_option("--format", flags->format, "table (shortened numbers; the default), csv or jsonl (exact)")
       ->check(CLI::IsMember({"table", "csv", "jsonl"}));

@@ -149,16 +149,18 @@ void require_names(const std::vector<Row>& rows, const std::vector<std::string>&
 }
 
 std::vector<Row> selected(std::vector<Row> rows, const core::Manifest& manifest, const Selection& selection) {
-  const auto& [names, begin, end] = selection;
+  const auto& [names, ranges] = selection;
   const std::set<std::string> wanted(names.begin(), names.end());
   const core::RecordedLoop* main = manifest.main_loop();
-  const auto dropped = [&, begin = begin, end = end](const Row& row) {
+  const auto dropped = [&, &ranges = ranges](const Row& row) {
     if (!wanted.empty() && wanted.count(row.name) == 0) return true;
-    if (!begin && !end) return false;
+    if (ranges.empty()) return false;
     const auto loops = scope_loops(row.at);
     if (main == nullptr || loops.empty() || loops.front().first != main->name) return true;
     const int64_t value = loops.front().second;
-    return (begin && value < *begin) || (end && value >= *end);
+    return std::none_of(ranges.begin(), ranges.end(), [&](const Selection::Range& range) {
+      return (!range.first || *range.first <= value) && (!range.second || value < *range.second);
+    });
   };
   rows.erase(std::remove_if(rows.begin(), rows.end(), dropped), rows.end());
   return rows;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/manifest.h"
@@ -19,11 +20,12 @@ std::string as_jsonl(const std::vector<Row>& rows);
 std::string as_csv(const std::vector<Row>& rows);
 std::string as_table(const std::vector<Row>& rows);
 
-// Rows of these names (all when empty) whose main loop value lies in [begin, end); rows outside of the main
-// loop only when neither is given.
+// Rows of these names (all when empty) whose main loop value lies in one of the half-open ranges; where there
+// are none all rows, those outside of the main loop as well.
 struct Selection {
+  using Range = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
   std::vector<std::string> names;
-  std::optional<int64_t> begin, end;
+  std::vector<Range> ranges;
 };
 std::vector<Row> selected(std::vector<Row> rows, const core::Manifest& manifest, const Selection& selection);
 

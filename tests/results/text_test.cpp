@@ -101,12 +101,13 @@ TEST_F(Log, TwoEqualNamesInOnePathTakeTwoLines) {
 
 TEST_F(Log, IsSelectedByNameAndEpoch) {
   auto manifest = testing::manifest(5);
-  EXPECT_EQ(selected(rows, manifest, {{"loss", "grad"}, {}, {}}).size(), 3U);
+  EXPECT_EQ(selected(rows, manifest, {{"loss", "grad"}, {}}).size(), 3U);
   EXPECT_EQ(selected(rows, manifest, {}).size(), rows.size());
-  EXPECT_EQ(selected(rows, manifest, {{}, 3, 4}).size(), 5U);
-  EXPECT_EQ(selected(rows, manifest, {{}, 4, {}}).size(), 0U);
-  EXPECT_EQ(selected(rows, manifest, {{}, {}, 3}).size(), 0U);
-  EXPECT_EQ(selected(rows, manifest, {{"loss"}, 0, {}}).size(), 2U);
+  EXPECT_EQ(selected(rows, manifest, {{}, {{3, 4}}}).size(), 5U);
+  EXPECT_EQ(selected(rows, manifest, {{}, {{4, std::nullopt}}}).size(), 0U);
+  EXPECT_EQ(selected(rows, manifest, {{}, {{std::nullopt, 3}}}).size(), 0U);
+  EXPECT_EQ(selected(rows, manifest, {{"loss"}, {{0, std::nullopt}}}).size(), 2U);
+  EXPECT_EQ(selected(rows, manifest, {{}, {{4, 5}, {3, 4}}}).size(), 5U);
 }
 
 TEST_F(Log, AnUnknownNameIsAUsageError) {
