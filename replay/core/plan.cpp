@@ -68,6 +68,7 @@ Json to_json(const Plan& plan) {
           {"run", plan.run},
           {"replay", plan.replay},
           {"question", plan.question},
+          {"recipe", plan.recipe},
           {"command", plan.command},
           {"mode", plan.complete ? "complete" : "partial"},
           {"units", units},
@@ -93,6 +94,7 @@ Plan plan_from(const Json& json, const std::string& file) {
   plan.replay = field<std::string>(json, "replay", "");
   read.require(is_valid_id(plan.run) && is_valid_id(plan.replay), "it names no run and replay");
   plan.question = field<std::string>(json, "question", "");
+  plan.recipe = field<std::string>(json, "recipe", "");
   plan.command = field<std::vector<std::string>>(json, "command", {});
   plan.complete = field<std::string>(json, "mode", "") == "complete";
   for (const auto& unit : field<Json>(json, "units", Json::array())) {

@@ -38,6 +38,7 @@ inline constexpr const char* check_question = "check";
 
 struct Plan {
   std::string run, replay, question;
+  std::string recipe;  // of a unit's rows: the question, but for which units it is about
   std::vector<std::string> command;
   bool complete = false;    // units are entered by restoring; else by pseudoresume, forward only
   std::vector<Unit> units;  // all of the run, in order; unit ids are positions

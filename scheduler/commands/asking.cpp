@@ -1,18 +1,13 @@
 #include "commands/asking.h"
 
 #include <algorithm>
-#include <charconv>
-#include <sstream>
 
 #include "commands/options.h"
 #include "commands/probing.h"
-#include "core/digest.h"
-#include "core/durable.h"
 #include "core/error.h"
 #include "core/json_lines.h"
 #include "core/recorded_timeline.h"
 #include "dispatch/process.h"
-#include "plan/cut.h"
 #include "plan/history.h"
 #include "plan/question.h"
 #include "plan/selection.h"
@@ -146,58 +141,13 @@ Asked ask(const Request& request) {
         "they execute in front of each unit, too, where the program runs from its start: several "
         "workers gain little");
   }
-  out.question = plan::digest_of({out.run, asked.manifest.attempt, probing.program, out.command, out.selected,
-                                  out.execute_all, out.execute, out.any_device});
+  const plan::Question question{out.run,      asked.manifest.attempt, probing.program, out.command,
+                                out.selected, out.execute_all,        out.execute,     out.any_device};
+  out.question = plan::digest_of(question);
+  out.recipe = plan::recipe_of(question);
   asked.costs = plan::working_costs(history, out.units, probing.execution);
   add_notes(asked);
   return asked;
-}
-
-core::FileLock lock_planning(const core::RunDir& run) {
-  core::create_directories_durably(run.replays());
-  return core::FileLock::take(run.replays() / ".planning.lock");
-}
-
-std::optional<core::ReplayDir> unfinished(const Asked& asked) {
-  auto replays = asked.run.all_replays();
-  std::reverse(replays.begin(), replays.end());
-  for (const auto& replay : replays) {
-    try {
-      if (core::read_plan(replay).question != asked.plan.question) continue;
-      if (!results::read_verdict(replay)) return replay;
-    } catch (const core::Error&) {
-      // A damaged plan answers nothing; a damaged verdict is given anew by a new replay.
-    }
-  }
-  return std::nullopt;
-}
-
-core::Plan publish(const Asked& asked, const core::ReplayDir& replay, std::size_t workers) {
-  if (fs::exists(replay.plan())) return core::read_plan(replay);
-  core::Plan out = asked.plan;
-  out.replay = replay.id();
-  plan::cut(out, asked.costs, workers);
-  core::create_directories_durably(replay.units());
-  core::create_directories_durably(replay.workers());
-  const std::string text =
-      core::to_json(out).dump(1, ' ', false, core::Json::error_handler_t::replace) + "\n";
-  if (core::publish_once(replay.plan(), text) == core::Published::different) return core::read_plan(replay);
-  return out;
-}
-
-std::vector<int64_t> units_done(const core::ReplayDir& replay, const core::Plan& plan) {
-  // One listing, however many units. Opening the directory also makes NFS look again.
-  std::vector<int64_t> done;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(replay.units(), ignored)) {
-    const std::string stem = entry.path().stem().string();
-    int64_t id = -1;
-    const auto [end, error] = std::from_chars(stem.data(), stem.data() + stem.size(), id);
-    if (error != std::errc() || end != stem.data() + stem.size() || entry.path() != replay.unit(id)) continue;
-    if (plan.selected.contains(id)) done.push_back(id);
-  }
-  std::sort(done.begin(), done.end());
-  return done;
 }
 
 }  // namespace flor::commands

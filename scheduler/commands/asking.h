@@ -1,5 +1,5 @@
-// From what the user asks to a plan: reads the record, compares the sources, checks everything that can be
-// checked before anything is started, and publishes the plan once.
+// From what the user asks to a plan: reads the record, compares the sources, and checks everything that can
+// be checked before anything is started.
 #pragma once
 
 #include <optional>
@@ -37,18 +37,5 @@ Asked ask(const Request& request);
 
 // Makes the plan one whose units are entered by pseudoresume, whatever the run's checkpoints are.
 void enter_from_start(core::Plan& plan);
-
-// Held while a plan is looked for and published: two commands that ask the same get one replay.
-core::FileLock lock_planning(const core::RunDir& run);
-
-// The newest replay of the same question that has no verdict yet.
-std::optional<core::ReplayDir> unfinished(const Asked& asked);
-
-// Cuts the plan for so many workers and publishes it as the replay's, durably. Where one is published
-// already, that one is returned.
-core::Plan publish(const Asked& asked, const core::ReplayDir& replay, std::size_t workers);
-
-// Selected units whose files are there, in order.
-std::vector<int64_t> units_done(const core::ReplayDir& replay, const core::Plan& plan);
 
 }  // namespace flor::commands

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "commands/asking.h"
+#include "commands/answers.h"
 #include "commands/commands.h"
 #include "commands/monitor.h"
 #include "commands/output.h"

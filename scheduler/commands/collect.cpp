@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "commands/asking.h"
+#include "commands/answers.h"
 #include "commands/commands.h"
 #include "commands/monitor.h"
 #include "commands/options.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "commands/asking.h"
+#include "commands/answers.h"
 #include "commands/options.h"
 #include "core/durable.h"
 

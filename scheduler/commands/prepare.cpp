@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "commands/asking.h"
+#include "commands/answers.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "core/error.h"

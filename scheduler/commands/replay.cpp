@@ -4,8 +4,9 @@
 #include <iostream>
 #include <memory>
 
-#include "commands/asking.h"
+#include "commands/answers.h"
 #include "commands/commands.h"
+#include "commands/dry_run.h"
 #include "commands/monitor.h"
 #include "commands/options.h"
 #include "commands/summary.h"
@@ -26,7 +27,7 @@ struct Flags {
   int64_t every = 1;
   std::string workers = "auto";
   std::string probe = "auto";
-  bool any_device = false, json = false, keep_queue = false;
+  bool any_device = false, json = false, keep_queue = false, dry_run = false, again = false;
   WorkplaceFlags place;
 };
 
@@ -70,6 +71,13 @@ class Replay {
 
   int answer() {
     for (const auto& note : asked_.notes) display_.say(note);
+    if (flags_.dry_run) {
+      dry_run(store_, asked_, wanted_, flags_.place, flags_.json);
+      return kDone;
+    }
+    if (!flags_.again) {
+      if (const auto known = answered(asked_)) return repeat(*known);
+    }
     open();
     queue_ = std::make_unique<queue::Queue>(place_.redis, replay_);
     queue_->ensure(plan_);
@@ -86,6 +94,15 @@ class Replay {
   }
 
  private:
+  int repeat(const core::ReplayDir& replay) {
+    const core::Plan plan = core::read_plan(replay);
+    const auto verdict = results::read_verdict(replay).value();
+    display_.event(summary_json(plan, verdict));
+    display_.say("this was asked before, and nothing is run; --again runs it anew\n" +
+                 summary(plan, verdict, true));
+    return exit_code_of(verdict.judgement);
+  }
+
   std::size_t selected() const { return asked_.plan.selected.size(); }
 
   // Finds or begins the replay, with the place where it runs; publishes the plan.
@@ -99,6 +116,7 @@ class Replay {
       throw core::Error("this question is being answered by another flor replay (" + replay_.id() +
                         "); wait for it, or end it and start this again");
     }
+    if (!existing && !flags_.again) adopt();
     place_ = open_workplace(store_, asked_, replay_, flags_.place);
     for (const auto& note : place_.notes) display_.say(note);
     if (existing) place_.launcher->adopt();
@@ -106,6 +124,13 @@ class Replay {
     plan_ = publish(asked_, replay_, workers_);
     fresh_ = !existing;
     if (existing) resume();
+  }
+
+  void adopt() {
+    before_ = adopt_units(asked_, replay_);
+    if (before_ == 0) return;
+    display_.say(std::to_string(before_) + " of " + counted(selected(), "unit") +
+                 (before_ == 1 ? " is" : " are") + " known from earlier replays (--again runs all of them)");
   }
 
   // What an earlier command had given up is tried again.
@@ -251,6 +276,10 @@ void add_replay(CLI::App& app, Outcome& outcome) {
       ->check(CLI::IsMember({"slurm", "local"}));
   command->add_flag("--any-device", flags->any_device,
                     "also on hardware that differs from the record's; the verdict is unproved at best");
+  command->add_flag("--again", flags->again, "run also what earlier replays have answered");
+  command->add_flag(
+      "--dry-run", flags->dry_run,
+      "start nothing: show what would run, how long it would take, and what would make it faster");
   command->add_flag("--json", flags->json, "one JSON object a line on stdout; text goes to stderr");
   command->add_flag("--keep-queue", flags->keep_queue,
                     "leave the finished replay's keys in Redis, for a look");

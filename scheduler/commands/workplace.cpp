@@ -44,7 +44,41 @@ std::string choose_launcher(const std::string& wanted, const std::string& redis,
   return "local";
 }
 
+dispatch::WorkerOrder order_of(const core::Store& store, const Asked& asked, const core::ReplayDir& replay,
+                               const std::string& redis) {
+  dispatch::WorkerOrder order;
+  order.replay = replay;
+  order.command = asked.plan.command;
+  order.cwd = std::filesystem::current_path();
+  order.threads = value_of(asked.manifest, "threads");
+  order.gpu = value_of(asked.manifest, "gpu");
+  order.environment = asked.manifest.preset;
+  order.environment["FLOR_REPLAY"] = asked.run.id() + "/" + replay.id();
+  order.environment["FLOR_STORE"] = store.path().string();
+  order.environment["FLOR_REDIS"] = redis;
+  order.environment["FLOR_BIN"] = own_directory().string();
+  return order;
+}
+
+std::unique_ptr<dispatch::Launcher> make_launcher(const std::string& name, dispatch::WorkerOrder order,
+                                                  const dispatch::SbatchFlags& sbatch) {
+  if (name == "local") return std::make_unique<dispatch::LocalLauncher>(std::move(order));
+  return std::make_unique<dispatch::SlurmLauncher>(std::move(order), sbatch,
+                                                   std::make_unique<dispatch::SinfoCluster>());
+}
+
 }  // namespace
+
+FreePlaces free_places(const core::Store& store, const Asked& asked, const WorkplaceFlags& flags) {
+  Workplace place;
+  const std::string redis = core::Settings::load().get("redis").value_or("");
+  FreePlaces out;
+  out.launcher = choose_launcher(flags.launcher, redis, place);
+  out.notes = place.notes;
+  const auto order = order_of(store, asked, asked.run.replay("dry-run"), redis);
+  out.workers = make_launcher(out.launcher, order, flags.sbatch)->free_places();
+  return out;
+}
 
 Workplace open_workplace(const core::Store& store, const Asked& asked, const core::ReplayDir& replay,
                          const WorkplaceFlags& flags) {
@@ -57,23 +91,7 @@ Workplace open_workplace(const core::Store& store, const Asked& asked, const cor
   } else {
     require_fit(place.redis);
   }
-  dispatch::WorkerOrder order;
-  order.replay = replay;
-  order.command = asked.plan.command;
-  order.cwd = std::filesystem::current_path();
-  order.threads = value_of(asked.manifest, "threads");
-  order.gpu = value_of(asked.manifest, "gpu");
-  order.environment = asked.manifest.preset;
-  order.environment["FLOR_REPLAY"] = asked.run.id() + "/" + replay.id();
-  order.environment["FLOR_STORE"] = store.path().string();
-  order.environment["FLOR_REDIS"] = place.redis;
-  order.environment["FLOR_BIN"] = own_directory().string();
-  if (launcher == "slurm") {
-    place.launcher = std::make_unique<dispatch::SlurmLauncher>(std::move(order), flags.sbatch,
-                                                               std::make_unique<dispatch::SinfoCluster>());
-  } else {
-    place.launcher = std::make_unique<dispatch::LocalLauncher>(std::move(order));
-  }
+  place.launcher = make_launcher(launcher, order_of(store, asked, replay, place.redis), flags.sbatch);
   return place;
 }
 

@@ -24,6 +24,15 @@ struct WorkplaceFlags {
   dispatch::SbatchFlags sbatch;
 };
 
+// How many workers could run now, and where: "slurm", "local". Starts nothing. Throws core::Error in one
+// line.
+struct FreePlaces {
+  std::size_t workers = 1;
+  std::string launcher;
+  std::vector<std::string> notes;
+};
+FreePlaces free_places(const core::Store& store, const Asked& asked, const WorkplaceFlags& flags);
+
 // Starts a private Redis where one is needed, and proves that the configured one answers and may not evict.
 // Throws core::Error in one line; then nothing is left running.
 Workplace open_workplace(const core::Store& store, const Asked& asked, const core::ReplayDir& replay,

@@ -17,4 +17,9 @@ std::string digest_of(const Question& question) {
   return core::digest_of(core::json_text(json));
 }
 
+std::string recipe_of(Question question) {
+  question.selected = {};
+  return digest_of(question);
+}
+
 }  // namespace flor::plan

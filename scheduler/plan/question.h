@@ -25,4 +25,7 @@ struct Question {
 
 std::string digest_of(const Question& question);
 
+// The same without `selected`: a unit's rows are the same in all replays that agree in it.
+std::string recipe_of(Question question);
+
 }  // namespace flor::plan

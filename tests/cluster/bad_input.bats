@@ -54,7 +54,7 @@ replay_main() {
   local file
   file=$(program "$1")
   shift
-  flor replay main --workers 4 "$@" -- "$file" "${small[@]}"
+  flor replay main --again --workers 4 "$@" -- "$file" "${small[@]}"
 }
 
 record_small() { flor record "$@" -- "$(program char_lm)" "${small[@]}"; }

@@ -91,7 +91,7 @@ seven_done() { [[ $(in_queue hlen "done") -eq 7 ]]; }
 }
 
 @test "replay takes what is free: --workers auto" {
-  flor replay complete -- "$(program char_lm.complete.held)" "${small[@]}" >auto.out 3>&-
+  flor replay complete --again -- "$(program char_lm.complete.held)" "${small[@]}" >auto.out 3>&-
   grep -qE 'slurm: job [0-9]+, 8 tasks' auto.out || { cat auto.out >&2; return 1; }
 }
 
@@ -188,7 +188,7 @@ two_held() { [[ $(cat "$FLOR_TEST_HOLD"/held.[0-7] 2>/dev/null | cut -d' ' -f1 |
 
 @test "a replay from within a job that records" {
   run -0 salloc -n1 --flor-record --flor-store="$FLOR_STORE" --flor-name=within \
-    flor replay complete --workers 2 -- "$(program char_lm.complete.outer)" "${small[@]}"
+    flor replay complete --again --workers 2 -- "$(program char_lm.complete.outer)" "${small[@]}"
   [[ $output == *": identical"* ]]
 }
 

@@ -147,7 +147,7 @@ held() {
 start_replay() {
   local file
   file=$(program "$2")
-  flor replay "$1" --workers "${3:-4}" "${@:4}" -- "$file" "${small[@]}" >replay.out 2>&1 3>&- &
+  flor replay "$1" --again --workers "${3:-4}" "${@:4}" -- "$file" "${small[@]}" >replay.out 2>&1 3>&- &
   flor_pid=$!
   until_true 30 begun_or_gone
   said '^replay .* of run ' || { cat replay.out >&2; return 1; }

@@ -96,7 +96,7 @@ def main():
                     if suffix_probe == ".outer" and workers not in (1, 3):
                         continue
                     probed = os.path.join(variants, name + suffix + suffix_probe)
-                    run([flor, "replay", label, "--launcher", "local", "--workers", str(workers), "--", probed]
+                    run([flor, "replay", label, "--again", "--launcher", "local", "--workers", str(workers), "--", probed]
                         + arguments)
                     verdict = verdict_of(store, run_id)
                     where = f"{label}, {workers} workers, {suffix_probe[1:]}"

@@ -104,9 +104,12 @@ class Run:
         return logged_rows(self.test.flor("log", self.id, "--format", "jsonl").stdout)
 
     def ask(self, *program, workers=1, probe="none", flags=(), code=0, env=None):
-        """`flor replay` of the program; its finished process."""
+        """`flor replay` of the program; its finished process. It runs also what was answered before, but with --known
+        among the flags."""
         command = [program[0]] if os.path.isabs(program[0]) else [PROGRAM, program[0]]
-        return self.test.flor("replay", self.id, "--launcher", "local", "--workers", str(workers), "--probe", probe,
+        again = [] if "--known" in flags else ["--again"]
+        flags = [flag for flag in flags if flag != "--known"]
+        return self.test.flor("replay", self.id, *again, "--launcher", "local", "--workers", str(workers), "--probe", probe,
                               *flags, "--", *command, *program[1:], code=code, env=env)
 
     def replay(self, *program, code=0, **how):

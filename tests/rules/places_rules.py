@@ -85,6 +85,27 @@ class Units(Case):
             self.assertEqual([row for row in answer.rows if ("epoch", "1") in row[0] or ("epoch", "4") in row[0]], [])
             self.assertEqual([row for row in answer.rows if "epoch" in dict(row[0])], expected)
 
+    def test_rule_08_what_was_answered_is_not_run_again(self):
+        for mode in ([], ["--guard"]):
+            run = self.record("train", *mode)
+            question = ["train", *mode, "--inner"]
+            part = run.replay(*question, probe="all", flags=("--epochs", "0:3"))
+            again = run.ask(*question, probe="all", flags=("--epochs", "0:3", "--known"))
+            self.assertIn("this was asked before, and nothing is run", again.stdout)
+            self.assertIn("identical", again.stdout)
+            self.assertEqual(run.newest_replay(), part.path)
+            whole = run.replay(*question, probe="all", workers=2, flags=("--known",))
+            self.assertIn("3 of 6 units are known from earlier replays", whole.output)
+            self.assertEqual(whole.plan["selected"], [[0, 6]])
+            self.assertEqual(sorted(unit for segment in whole.plan["segments"] for unit in range(*segment)), [3, 4, 5])
+            known = [os.path.samefile(os.path.join(whole.path, "units", name), os.path.join(part.path, "units", name))
+                     for name in part.unit_files()]
+            self.assertEqual(known, [True] * 3)
+            self.assertEqual(whole.verdict["verdict"], "identical")
+            self.assertEqual(whole.rows, self.plain("train", "--inner"))
+            other = run.ask("train", *mode, "--outer", probe="all", flags=("--known",))
+            self.assertNotIn("known from earlier", other.stdout)
+
     def test_rule_08_the_same_question_is_one_digest(self):
         run = self.record("train", "--guard")
         questions = [run.replay("train", "--guard", *edit, workers=workers, probe=probe, flags=flags).plan["question"]

@@ -1,0 +1,123 @@
+#include "commands/answers.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/durable.h"
+#include "core/error.h"
+#include "plan/cut.h"
+#include "results/results.h"
+
+namespace flor::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The replays whose plan and verdict (nothing: none yet) `fits` accepts, newest first.
+template <class Fits>
+std::vector<core::ReplayDir> replays_where(const core::RunDir& run, Fits fits) {
+  std::vector<core::ReplayDir> out;
+  for (const auto& replay : run.all_replays()) {
+    try {
+      if (fits(core::read_plan(replay), results::read_verdict(replay))) out.push_back(replay);
+    } catch (const core::Error&) {
+      // A damaged plan answers nothing; a damaged verdict is given anew by a new replay.
+    }
+  }
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+std::optional<core::ReplayDir> first_of(const std::vector<core::ReplayDir>& replays) {
+  return replays.empty() ? std::nullopt : std::optional(replays.front());
+}
+
+bool is_proved(const std::optional<results::Verdict>& verdict) {
+  return verdict && verdict->judgement == results::Judgement::identical;
+}
+
+bool is_whole(const core::ReplayDir& replay, const core::Unit& unit) {
+  try {
+    results::parse_unit(core::read_file(replay.unit(unit.id)), unit, "");
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+// Cut for what is not there yet; the selection stays what was asked for.
+core::Plan cut_for(const Asked& asked, const core::ReplayDir& replay, std::size_t workers) {
+  core::Plan plan = asked.plan;
+  const auto done = units_done(replay, plan);
+  plan.selected = {};
+  for (const int64_t id : asked.plan.selected.ids()) {
+    if (!std::binary_search(done.begin(), done.end(), id)) plan.selected.add(id);
+  }
+  plan::cut(plan, asked.costs, workers);
+  plan.selected = asked.plan.selected;
+  plan.replay = replay.id();
+  return plan;
+}
+
+}  // namespace
+
+core::FileLock lock_planning(const core::RunDir& run) {
+  core::create_directories_durably(run.replays());
+  return core::FileLock::take(run.replays() / ".planning.lock");
+}
+
+std::optional<core::ReplayDir> unfinished(const Asked& asked) {
+  return first_of(replays_where(asked.run, [&](const core::Plan& plan, const auto& verdict) {
+    return plan.question == asked.plan.question && !verdict;
+  }));
+}
+
+std::optional<core::ReplayDir> answered(const Asked& asked) {
+  return first_of(replays_where(asked.run, [&](const core::Plan& plan, const auto& verdict) {
+    return plan.question == asked.plan.question && is_proved(verdict);
+  }));
+}
+
+std::size_t adopt_units(const Asked& asked, const core::ReplayDir& replay) {
+  core::create_directories_durably(replay.units());
+  const auto earlier = replays_where(asked.run, [&](const core::Plan& plan, const auto& verdict) {
+    return plan.recipe == asked.plan.recipe && is_proved(verdict);
+  });
+  for (const auto& one : earlier) {
+    for (const int64_t id : units_done(one, asked.plan)) {
+      std::error_code ignored;  // a unit that cannot be had is run
+      if (is_whole(one, asked.plan.units.at(static_cast<std::size_t>(id))))
+        fs::create_hard_link(one.unit(id), replay.unit(id), ignored);
+    }
+  }
+  core::sync_directory(replay.units());
+  return units_done(replay, asked.plan).size();
+}
+
+core::Plan publish(const Asked& asked, const core::ReplayDir& replay, std::size_t workers) {
+  if (fs::exists(replay.plan())) return core::read_plan(replay);
+  const core::Plan out = cut_for(asked, replay, workers);
+  core::create_directories_durably(replay.units());
+  core::create_directories_durably(replay.workers());
+  const std::string text =
+      core::to_json(out).dump(1, ' ', false, core::Json::error_handler_t::replace) + "\n";
+  if (core::publish_once(replay.plan(), text) == core::Published::different) return core::read_plan(replay);
+  return out;
+}
+
+std::vector<int64_t> units_done(const core::ReplayDir& replay, const core::Plan& plan) {
+  // One listing, however many units. Opening the directory also makes NFS look again.
+  std::vector<int64_t> done;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(replay.units(), ignored)) {
+    const std::string stem = entry.path().stem().string();
+    int64_t id = -1;
+    const auto [end, error] = std::from_chars(stem.data(), stem.data() + stem.size(), id);
+    if (error != std::errc() || end != stem.data() + stem.size() || entry.path() != replay.unit(id)) continue;
+    if (plan.selected.contains(id)) done.push_back(id);
+  }
+  std::sort(done.begin(), done.end());
+  return done;
+}
+
+}  // namespace flor::commands

@@ -1,0 +1,104 @@
+#include "plan/forecast.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "plan/cut.h"
+
+namespace flor::plan {
+namespace {
+
+constexpr double without_experience = 1.3;
+constexpr double worth_saying = 0.9;  // a time that is less than this part of the present one
+
+core::Plan cut_for(core::Plan plan, const std::vector<double>& costs, std::size_t workers) {
+  cut(plan, costs, workers);
+  return plan;
+}
+
+std::string seconds_text(double seconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f s", seconds);
+  return text.data();
+}
+
+// What took, over what was planned.
+std::pair<double, double> range_of(const std::vector<Experience>& experience) {
+  std::vector<double> ratios;
+  for (const auto& one : experience) {
+    if (one.planned > 0 && one.took > 0) ratios.push_back(one.took / one.planned);
+  }
+  if (ratios.empty()) return {1, without_experience};
+  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+  return {*least, *most};
+}
+
+// The selected unit that takes longest.
+const core::Unit& largest(const core::Plan& plan, const std::vector<double>& costs) {
+  const auto ids = plan.selected.ids();
+  const auto cost = [&](int64_t id) { return costs.at(static_cast<std::size_t>(id)); };
+  const int64_t id =
+      *std::max_element(ids.begin(), ids.end(), [&](int64_t a, int64_t b) { return cost(a) < cost(b); });
+  return plan.units.at(static_cast<std::size_t>(id));
+}
+
+}  // namespace
+
+std::vector<Forecast> forecast(const core::Plan& plan, const std::vector<double>& costs,
+                               const std::vector<std::size_t>& workers,
+                               const std::vector<Experience>& experience) {
+  const auto [least, most] = range_of(experience);
+  std::vector<Forecast> out;
+  for (const std::size_t count : workers) {
+    const core::Plan cut = cut_for(plan, costs, count);
+    out.push_back({count, cut.bound, std::max(cut.bound, cut.makespan * least),
+                   std::max(cut.bound, cut.makespan * most)});
+  }
+  return out;
+}
+
+std::vector<std::size_t> worker_counts(const core::Plan& plan, std::size_t wanted) {
+  std::vector<std::size_t> out;
+  for (std::size_t count = 1; count < plan.selected.size(); count *= 2) out.push_back(count);
+  out.push_back(plan.selected.size());
+  if (std::find(out.begin(), out.end(), wanted) == out.end()) out.push_back(wanted);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::vector<std::string> advice(const core::Plan& plan, const std::vector<double>& costs,
+                                std::size_t workers) {
+  const double now = cut_for(plan, costs, workers).makespan;
+  std::vector<std::pair<double, std::string>> found;  // seconds that it would take then, what to do
+  if (workers < plan.selected.size()) {
+    const double then = cut_for(plan, costs, 2 * workers).makespan;
+    found.emplace_back(then, std::to_string(2 * workers) + " workers: about " + seconds_text(then));
+  }
+  if (!plan.complete) {
+    core::Plan complete = plan;
+    complete.complete = true;
+    const double then = cut_for(complete, costs, workers).makespan;
+    found.emplace_back(
+        then,
+        "a recording with `auto state = flor::checkpointing(...)` in front of the loop, so that no "
+        "worker runs through what lies before its units: about " +
+            seconds_text(then));
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> out;
+  for (const auto& [then, text] : found) {
+    if (then < now * worth_saying) out.push_back(text);
+  }
+  const core::Unit& unit = largest(plan, costs);
+  const double cost = costs.at(static_cast<std::size_t>(unit.id));
+  if (unit.last > unit.first && cost > now * worth_saying) {
+    out.push_back("a recording with a larger --flor-epsilon: unit " + std::to_string(unit.id) + ", epochs " +
+                  std::to_string(unit.first) + " to " + std::to_string(unit.last) +
+                  ", has no checkpoint inside and takes " + seconds_text(cost) + " alone");
+  }
+  return out;
+}
+
+}  // namespace flor::plan
