@@ -65,6 +65,10 @@ class State {
   // Live state, read anew at each call. Throws when an object cannot be saved.
   virtual std::vector<Buffer> save() = 0;
 
+  // Bytes that save() does not hold yet, but will once the objects were used: what an optimizer makes in its
+  // first step. As far as it can be told.
+  virtual std::size_t bytes_to_come() { return 0; }
+
   // Why recorded state does not fit the objects; nothing when it does.
   virtual std::optional<std::string> misfit(const LoadedTensors& tensors) = 0;
 

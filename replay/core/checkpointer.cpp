@@ -56,6 +56,20 @@ void Checkpointer::look(Execution& execution, const std::function<std::vector<Bu
   kind.look = monotonic_seconds() - start;
 }
 
+void Checkpointer::expects(const std::string& block, State& state) {
+  if (!expected_.insert(block).second) return;
+  const double start = monotonic_seconds();
+  try {
+    const std::size_t bytes = materializer_->to_copy(state.save()) + state.bytes_to_come();
+    materializer_->ready(bytes, 0);
+  } catch (const std::exception&) {
+    // What cannot be saved is said when a checkpoint of it is to be taken.
+  }
+  const double took = monotonic_seconds() - start;
+  stalled_ += took;
+  policy_.spend(took);
+}
+
 void Checkpointer::count(Execution& execution, const Begun& begun) {
   execution.kind.executions += 1;
   execution.kind.model.executed(execution.seconds, begun.overlapped);

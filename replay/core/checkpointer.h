@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,10 @@ class Checkpointer {
     double computed = 0;      // Policy::computed()
   };
   Begun begins() const { return {materializer_->busy(), policy_.computed()}; }
+
+  // The first execution of `block` begins (or the main loop does, for @iteration): memory for its checkpoint
+  // is made ready meanwhile, as far as its size can be told.
+  void expects(const std::string& block, State& state);
 
   // It took `seconds` of computing, executions inside of it included. `save` collects the live state,
   // generators included; it is called only when a checkpoint is taken or the state's size is looked at.
@@ -106,6 +111,7 @@ class Checkpointer {
   OnDamage on_damage_;
   Policy policy_;
   std::map<std::string, Kind> kinds_;
+  std::set<std::string> expected_;  // blocks that expects() was told of
   double stalled_ = 0;
   int failures_ = 0;  // in a row
 

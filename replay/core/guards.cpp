@@ -39,6 +39,12 @@ std::vector<LoadedTensors> Guards::parts(const LoadedTensors& tensors) const {
   return out;
 }
 
+std::size_t Guards::bytes_to_come() {
+  std::size_t bytes = 0;
+  for (State* state : states_) bytes += state->bytes_to_come();
+  return bytes;
+}
+
 std::optional<std::string> Guards::misfit(const LoadedTensors& tensors) {
   const auto parts = this->parts(tensors);
   if (parts.size() > states_.size()) return "the recorded program had more flor::checkpointing guards";

@@ -16,6 +16,7 @@ class Guards : public State {
   bool empty() const { return states_.empty(); }
 
   std::vector<Buffer> save() override;
+  std::size_t bytes_to_come() override;
   std::optional<std::string> misfit(const LoadedTensors& tensors) override;
   std::optional<std::string> restore(const LoadedTensors& tensors) override;
 

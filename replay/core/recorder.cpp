@@ -183,6 +183,7 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   write_manifest(begun_->run, manifest);
   if (main_->info.guarded) {
     checkpoint_iteration(name + "=entry/" + iteration_kind, name + "=entry", 0, true);
+    checkpointer_->expects(iteration_kind, guards_);
   }
 }
 
@@ -269,6 +270,7 @@ bool Recorder::enter_block(const std::string& name, State& state) {
   OpenBlock block{scope_.name(), &state, {}};
   if (!someone_else_records_) {
     note_generators(scope_.path(), "entry");
+    checkpointer_->expects(block.name, state);
     block.timer = start_timer();
   }
   blocks_.push_back(std::move(block));

@@ -307,6 +307,12 @@ std::vector<core::Buffer> TorchState::save() {
   return archive.take();
 }
 
+std::size_t TorchState::bytes_to_come() {
+  SavingArchive archive;
+  objects_->walk_all(archive);
+  return archive.bytes_to_come();
+}
+
 std::optional<std::string> TorchState::misfit(const core::LoadedTensors& tensors) try {
   RestoringArchive check(tensors, false);
   objects_->walk_all(check);

@@ -13,6 +13,7 @@ namespace flor::detail {
 class SavingArchive : public Archive {
  public:
   std::vector<core::Buffer> take() { return std::move(buffers_); }
+  std::size_t bytes_to_come() const { return bytes_to_come_; }
 
   void tensor(const std::string& name, at::Tensor& value, const at::Tensor& like) override;
   void fixed_tensor(const std::string& name, at::Tensor& value) override;
@@ -23,10 +24,12 @@ class SavingArchive : public Archive {
   bool writing() const override { return false; }
   bool restoring() const override { return false; }
   int64_t count(const std::string& name, int64_t live) override;
+  void to_come(std::size_t bytes) override { bytes_to_come_ += bytes; }
 
  private:
   void add(core::Buffer buffer);
   std::vector<core::Buffer> buffers_;
+  std::size_t bytes_to_come_ = 0;
 };
 
 // Walks the same objects with a record at hand. First without writing: a record that does not fit (a name
@@ -66,6 +69,7 @@ class TorchState : public core::State {
  public:
   explicit TorchState(std::unique_ptr<Objects> objects) : objects_(std::move(objects)) {}
   std::vector<core::Buffer> save() override;
+  std::size_t bytes_to_come() override;
   std::optional<std::string> misfit(const core::LoadedTensors& tensors) override;
   std::optional<std::string> restore(const core::LoadedTensors& tensors) override;
 

@@ -163,6 +163,31 @@ Key key_of(const at::Tensor& parameter) {
   }
 }
 
+// --- bytes that the first step will make, of one parameter ---
+
+template <class AdamOptions>
+std::size_t moments(const AdamOptions& options) {
+  return options.amsgrad() ? 3 : 2;
+}
+std::size_t tensors_of(const optim::AdamOptions& options) {
+  return moments(options);
+}
+std::size_t tensors_of(const optim::AdamWOptions& options) {
+  return moments(options);
+}
+std::size_t tensors_of(const optim::SGDOptions& options) {
+  return options.momentum() != 0 ? 1 : 0;
+}
+std::size_t tensors_of(const optim::RMSpropOptions& options) {
+  return std::size_t{1} + (options.momentum() > 0 ? 1 : 0) + (options.centered() ? 1 : 0);
+}
+std::size_t tensors_of(const optim::AdagradOptions&) {
+  return 1;
+}
+std::size_t tensors_of(const optim::LBFGSOptions&) {
+  return 0;  // it depends on how the search goes
+}
+
 template <class Options, class State>
 struct Kind {
   static bool matches(optim::Optimizer& optimizer) {
@@ -180,13 +205,14 @@ struct Kind {
       walk_options(archive, group, static_cast<Options&>(groups[g].options()));
       auto& parameters = groups[g].params();
       for (std::size_t i = 0; i < parameters.size(); ++i) {
-        walk_parameter(archive, group + "." + std::to_string(i), optimizer, parameters[i]);
+        walk_parameter(archive, group + "." + std::to_string(i), optimizer, parameters[i],
+                       tensors_of(static_cast<Options&>(groups[g].options())));
       }
     }
   }
 
   static void walk_parameter(Archive& archive, const std::string& name, optim::Optimizer& optimizer,
-                             const at::Tensor& parameter) {
+                             const at::Tensor& parameter, std::size_t tensors) {
     auto& states = optimizer.state();
     using States = std::decay_t<decltype(states)>;
     const auto key = key_of<typename States::key_type>(parameter);
@@ -195,6 +221,7 @@ struct Kind {
     archive.flags(name + ".@has", has);
     if (has[0] == 0) {
       if (archive.writing()) states.erase(key);
+      if (parameter.requires_grad()) archive.to_come(tensors * parameter.nbytes());
       return;
     }
     if (found != states.end()) {

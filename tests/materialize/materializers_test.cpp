@@ -2,11 +2,13 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <future>
 #include <stdexcept>
 
 #include "core/error.h"
+#include "core/materialize/staging.h"
 #include "core/materialize/unchanged.h"
 #include "recording.h"
 
@@ -83,6 +85,28 @@ TEST(ThreadMaterializer, IsReadyWhenTheMemoryForItsCopyIsThere) {
   EXPECT_GT(resident_bytes(), before + bytes / 10 * 9);
   run.take(0, {large.buffer("large")});
   EXPECT_TRUE(run.materializer().ready(bytes, 0)) << "it keeps its memory";
+}
+
+TEST(ThreadMaterializer, GetsReadyForMoreBehindWhatItWrites) {
+  Recording run("thread");
+  const Tensor small(10);
+  std::promise<void> go;
+  run.begin(0, {small.buffer("small")}, [&] { go.get_future().wait(); });
+  constexpr std::size_t bytes = std::size_t{64} << 20;
+  const std::size_t before = resident_bytes();
+  EXPECT_FALSE(run.materializer().ready(bytes, 0));
+  go.set_value();
+  run.materializer().drain();  // of both
+  EXPECT_GT(resident_bytes(), before + bytes / 10 * 9);
+  EXPECT_EQ(run.values(0, "small"), std::vector<float>(10, 0.5F));
+}
+
+TEST(StagingMemory, KeepsWhatItHoldsWhenItGrows) {
+  Staging staging;
+  std::memset(staging.require(3 << 20), 7, 3 << 20);
+  const unsigned char* grown = staging.require(64 << 20);
+  EXPECT_EQ(std::count(grown, grown + (3 << 20), 7), 3 << 20);
+  EXPECT_GE(staging.size(), std::size_t{64} << 20);
 }
 
 // This thread computes on the only processor that there is for it and the materializer's thread.

@@ -16,11 +16,12 @@ Staging::~Staging() {
 
 unsigned char* Staging::require(std::size_t bytes) {
   if (bytes > size_ || memory_ == nullptr) {
-    release();
     // Huge pages need a multiple of their size; the kernel aligns large mappings by itself.
     const std::size_t unit = bytes >= huge_page ? huge_page : page;
     const std::size_t size = (bytes + unit - 1) / unit * unit + (bytes == 0 ? unit : 0);
-    void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory = memory_ == nullptr
+                       ? ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                       : ::mremap(memory_, size_, size, MREMAP_MAYMOVE);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     ::madvise(memory, size, MADV_HUGEPAGE);
     memory_ = memory;

@@ -13,7 +13,8 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // At least so many bytes, page-aligned; what was there is lost when it grows. Throws std::bad_alloc.
+  // At least so many bytes, page-aligned. Where it grows it may move, with what it holds. Throws
+  // std::bad_alloc.
   unsigned char* require(std::size_t bytes);
   // Touches the pages in [from, from + bytes), so that the kernel backs them now.
   void touch(std::size_t from, std::size_t bytes);

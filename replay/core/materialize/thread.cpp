@@ -65,14 +65,14 @@ class ThreadMaterializer : public MaterializerBase {
 
   bool ready(std::size_t bytes, double patience) override {
     std::unique_lock<std::mutex> lock(mutex_);
-    if (task_) return false;
-    if (!to_prepare_) {
-      if (bytes <= prepared_ || bytes < worth_preparing) return true;
+    if (bytes > prepared_ && bytes >= worth_preparing && bytes > to_prepare_.value_or(0)) {
       to_prepare_ = bytes;
       changed_.notify_all();
     }
+    if (task_) return false;
+    if (!to_prepare_) return true;
     changed_.wait_for(lock, std::chrono::duration<double>(patience), [&] { return !to_prepare_; });
-    return !to_prepare_ && bytes <= prepared_;
+    return !to_prepare_;
   }
 
   double take_preparation() override {
@@ -92,14 +92,14 @@ class ThreadMaterializer : public MaterializerBase {
     std::unique_lock<std::mutex> lock(mutex_);
     while (true) {
       changed_.wait(lock, [&] { return stopping_ || task_ || to_prepare_; });
-      if (to_prepare_) {
+      if (to_prepare_ && !task_) {
         const std::size_t bytes = *to_prepare_;
         lock.unlock();
         const double taken = prepare(bytes);
         lock.lock();
         preparation_ += taken;
         prepared_ = bytes;
-        to_prepare_.reset();
+        if (*to_prepare_ == bytes) to_prepare_.reset();
       } else if (task_) {
         lock.unlock();
         write(*task_);

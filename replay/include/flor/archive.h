@@ -47,6 +47,9 @@ class FLOR_API Archive {
   virtual void flags(const std::string& name, std::vector<uint8_t>& values) = 0;
   virtual void generator(const std::string& name, at::Generator& generator) = 0;
 
+  // So many bytes of state are not there yet, but will be once the object was used.
+  virtual void to_come(std::size_t /*bytes*/) {}
+
   // Are recorded values written to the object in this walk?
   virtual bool writing() const = 0;
   // Do the names of this walk come from a record (writing it, or checking first that it fits)?
