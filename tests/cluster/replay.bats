@@ -160,7 +160,7 @@ two_held() { [[ $(cat "$FLOR_TEST_HOLD"/held.[0-7] 2>/dev/null | cut -d' ' -f1 |
   srun --flor-replay=partial --flor-store="$FLOR_STORE" --flor-epochs=2:4 --flor-probe=none \
     "$(program char_lm.outer)" "${small[@]}" 3>&-
   replay=$(replay_dir partial)
-  [[ $(jq -c '[.selected, .execute.blocks]' "$replay/plan.json") == '[[2,4],[]]' ]]
+  [[ $(jq -c '[.selected, .execute.blocks]' "$replay/plan.json") == '[[[2,4]],[]]' ]]
   [[ $(jq -r .epoch "$replay/log.jsonl" | sort -u | paste -sd' ') == "2 3" ]]
 }
 
