@@ -4,227 +4,38 @@
 //
 //   materialize [--mib 1100] [--rounds 5] [--directory DIR] [--json FILE]
 //   materialize --objects 600 [--kib 256] …       total time of many small checkpoints, by size of the batch
+//   materialize --looking 1000 …                  what it costs to ask each of 1,000 tensors whether it
+//   changed,
+//                                                 when all of them have
 //
 // All ways take turns within a round; medians and quartiles over the rounds.
 #include <CLI/CLI.hpp>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <torch/torch.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <iostream>
+#include <functional>
 
-#include "core/durable.h"
 #include "core/json.h"
-#include "core/materialize/materializer.h"
-#include "core/materialize/staging.h"
 #include "core/session.h"
+#include "ways.h"
 
 namespace {
 
-using flor::core::Buffer;
+using bench::bytes_of;
+using bench::Flor;
+using bench::Memcpy;
+using bench::OtherProcess;
+using bench::Tensors;
+using bench::TorchSave;
+using bench::Way;
 using flor::core::Json;
-using flor::core::Materialized;
-using flor::core::Materializer;
 using flor::core::monotonic_seconds;
-using flor::core::Staging;
 namespace fs = std::filesystem;
-
-using Tensors = std::vector<at::Tensor>;
-
-void write_file(const fs::path& path, const void* bytes, std::size_t size) {
-  flor::core::DurableFile file(path);
-  file.write(bytes, size);
-  file.commit();
-}
-
-std::size_t bytes_of(const Tensors& state) {
-  std::size_t bytes = 0;
-  for (const auto& tensor : state) bytes += tensor.nbytes();
-  return bytes;
-}
-
-// A way to take a checkpoint.
-class Way {
- public:
-  virtual ~Way() = default;
-  virtual void take(const Tensors& state, int number) = 0;
-  virtual bool busy() { return false; }
-  virtual void finish() {}
-};
-
-class Memcpy : public Way {
- public:
-  void take(const Tensors& state, int) override {
-    unsigned char* at = staging_.require(bytes_of(state));
-    for (const auto& tensor : state) {
-      std::memcpy(at, tensor.data_ptr(), tensor.nbytes());
-      at += tensor.nbytes();
-    }
-  }
-
- private:
-  Staging staging_;
-};
-
-class TorchSave : public Way {
- public:
-  explicit TorchSave(fs::path directory) : directory_(std::move(directory)) {}
-  void take(const Tensors& state, int number) override {
-    const fs::path path = directory_ / ("torch-save-" + std::to_string(number));
-    torch::save(state, path.string());
-    const int fd = ::open(path.c_str(), O_RDONLY);
-    ::fsync(fd);
-    ::close(fd);
-  }
-
- private:
-  const fs::path directory_;
-};
-
-// Another process that writes what it is told of through a pipe: the bytes themselves, or that they lie in
-// shared memory. A byte comes back when they are on disk.
-class OtherProcess : public Way {
- public:
-  OtherProcess(fs::path directory, std::size_t shared_bytes) : shared_bytes_(shared_bytes) {
-    if (shared_bytes > 0) {
-      shared_ = ::mmap(nullptr, shared_bytes, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    }
-    if (::pipe(there_) != 0 || ::pipe(back_) != 0) throw std::runtime_error("no pipe");
-    child_ = ::fork();
-    if (child_ == 0) {
-      ::close(there_[1]);
-      ::close(back_[0]);
-      serve(directory);
-      ::_exit(0);
-    }
-    ::close(there_[0]);
-    ::close(back_[1]);
-    ::fcntl(there_[1], F_SETPIPE_SZ, 1 << 20);
-    ::fcntl(back_[0], F_SETFL, O_NONBLOCK);
-  }
-  ~OtherProcess() override {
-    ::close(there_[1]);
-    ::close(back_[0]);
-    ::waitpid(child_, nullptr, 0);
-    if (shared_ != nullptr) ::munmap(shared_, shared_bytes_);
-  }
-  OtherProcess(const OtherProcess&) = delete;
-  OtherProcess& operator=(const OtherProcess&) = delete;
-
-  void take(const Tensors& state, int) override {
-    std::uint64_t size = bytes_of(state);
-    std::string serialized;
-    if (shared_ != nullptr) {
-      auto* at = static_cast<unsigned char*>(shared_);
-      for (const auto& tensor : state) {
-        std::memcpy(at, tensor.data_ptr(), tensor.nbytes());
-        at += tensor.nbytes();
-      }
-      put(&size, sizeof size);
-    } else {
-      std::ostringstream out;
-      torch::save(state, out);
-      serialized = out.str();
-      size = serialized.size();
-      put(&size, sizeof size);
-      put(serialized.data(), serialized.size());
-    }
-    pending_ = true;
-  }
-  bool busy() override {
-    char byte = 0;
-    if (pending_ && ::read(back_[0], &byte, 1) == 1) pending_ = false;
-    return pending_;
-  }
-  void finish() override {
-    while (busy()) ::usleep(1000);
-  }
-
- private:
-  void put(const void* bytes, std::size_t size) {
-    const char* at = static_cast<const char*>(bytes);
-    while (size > 0) {
-      const ssize_t written = ::write(there_[1], at, size);
-      if (written <= 0) throw std::runtime_error("the other process is gone");
-      at += written;
-      size -= static_cast<std::size_t>(written);
-    }
-  }
-  void serve(const fs::path& directory) {
-    std::uint64_t size = 0;
-    std::vector<char> buffer;
-    for (int number = 0; ::read(there_[0], &size, sizeof size) == sizeof size; ++number) {
-      const void* bytes = shared_;
-      if (shared_ == nullptr) {
-        buffer.resize(size);
-        for (std::size_t got = 0; got < size;)
-          got += static_cast<std::size_t>(::read(there_[0], &buffer[got], size - got));
-        bytes = buffer.data();
-      }
-      write_file(directory / ("other-" + std::to_string(number)), bytes, size);
-      (void)!::write(back_[1], "", 1);
-    }
-  }
-
-  int there_[2] = {-1, -1}, back_[2] = {-1, -1};
-  pid_t child_ = 0;
-  void* shared_ = nullptr;
-  const std::size_t shared_bytes_;
-  bool pending_ = false;
-};
-
-class Flor : public Way {
- public:
-  // `marked`: as a program's state is, so that it is looked at what changed: all of it.
-  explicit Flor(std::unique_ptr<Materializer> materializer, bool marked = false)
-      : materializer_(std::move(materializer)), marked_(marked) {}
-  void take(const Tensors& state, int number) override {
-    std::vector<Buffer> live;
-    for (std::size_t i = 0; i < state.size(); ++i) {
-      Buffer buffer;
-      buffer.name = std::to_string(i);
-      buffer.dtype = "F32";
-      buffer.shape = state[i].sizes().vec();
-      buffer.bytes = state[i].nbytes();
-      buffer.data = state[i].data_ptr();
-      if (marked_) {
-        buffer.mark = flor::core::Mark{{reinterpret_cast<std::uint64_t>(buffer.data), 0, 0, 0},
-                                       static_cast<std::uint64_t>(state[i]._version()),
-                                       anchor_};
-      }
-      live.push_back(std::move(buffer));
-    }
-    if (marked_) materializer_->to_copy(live);  // as the policy asks before it decides
-    const std::string stem = "epoch=" + std::to_string(number);
-    const std::string error =
-        materializer_->materialize({"state",
-                                    stem + "/state#0",
-                                    flor::core::RunDir::checkpoint_file("state", stem).string(),
-                                    {},
-                                    [](const Materialized& m) {
-                                      if (!m.error.empty()) std::cerr << m.error << "\n";
-                                    }},
-                                   live);
-    if (!error.empty()) throw std::runtime_error(error);
-  }
-  bool busy() override { return materializer_->busy(); }
-  void finish() override { materializer_->drain(); }
-
- private:
-  std::unique_ptr<Materializer> materializer_;
-  const bool marked_;
-  const std::shared_ptr<int> anchor_ = std::make_shared<int>(0);
-};
 
 struct Asked {
   std::size_t mib = 1100, kib = 256;
-  int rounds = 5, objects = 0;
+  int rounds = 5, objects = 0, looking = 0;
   std::string directory, json;
 };
 
@@ -304,11 +115,22 @@ Json report(const std::vector<std::pair<std::string, Make>>& ways, const std::ve
   return out;
 }
 
+Tensors tensors_of(std::size_t mib, std::size_t count) {
+  Tensors state;
+  for (std::size_t i = 0; i < count; ++i)
+    state.push_back(torch::ones({static_cast<int64_t>((mib << 18) / count)}));
+  return state;
+}
+
+void remove_files(const fs::path& directory) {
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    if (entry.is_regular_file()) fs::remove(entry.path());
+  }
+}
+
 Json large_state(const Asked& asked, const fs::path& directory) {
   constexpr std::size_t part = 25;
-  Tensors state;
-  for (std::size_t i = 0; i < asked.mib / part; ++i)
-    state.push_back(torch::ones({static_cast<int64_t>(part << 18)}));
+  Tensors state = tensors_of(asked.mib, asked.mib / part);
   std::vector<std::pair<std::string, Make>> ways = {
       {"memcpy", [](const fs::path&) { return std::make_unique<Memcpy>(); }},
       {"torch::save", [](const fs::path& d) { return std::make_unique<TorchSave>(d); }},
@@ -337,14 +159,45 @@ Json large_state(const Asked& asked, const fs::path& directory) {
       Lost ignored;
       one_turn(*open[w], state, 2 * round, ignored);
       one_turn(*open[w], state, 2 * round + 1, lost[w]);
-      for (const auto& entry : fs::recursive_directory_iterator(directory / std::to_string(w))) {
-        if (entry.is_regular_file()) fs::remove(entry.path());
-      }
+      remove_files(directory / std::to_string(w));
     }
   }
   // The last one first: a process that was started later holds the ends of its predecessors' pipes.
   while (!open.empty()) open.pop_back();
   return report(ways, lost);
+}
+
+// Both sides of a pair are one materializer and one state; who is first alternates.
+Json cost_of_looking(const Asked& asked, const fs::path& directory) {
+  Tensors state = tensors_of(asked.mib, static_cast<std::size_t>(asked.looking));
+  std::vector<Lost> lost(2);
+  std::vector<double> share;
+  std::vector<std::unique_ptr<Flor>> sides;
+  for (const bool looks : {false, true}) {
+    const fs::path place = directory / (looks ? "looking" : "blind");
+    fs::create_directories(place);
+    sides.push_back(
+        std::make_unique<Flor>(flor::core::make_materializer("thread", flor::core::RunDir{place}), looks));
+  }
+  for (int turn = 0; turn < asked.rounds + 2; ++turn) {
+    for (const int order : {0, 1}) {
+      const auto side = static_cast<std::size_t>((turn + order) % 2);
+      Lost warming;  // the first two turns of each
+      one_turn(*sides[side], state, turn, turn < 2 ? warming : lost[side]);
+    }
+    remove_files(directory);
+    if (turn >= 2) share.push_back(sides[1]->looked() / lost[1].stall.back());
+  }
+  const Json out{{"tensors", asked.looking},
+                 {"share_of_stall", spread(share)},
+                 {"stall_to_blind", spread(ratios(lost[1].stall, lost[0].stall))},
+                 {"whole_to_blind", spread(ratios(whole(lost[1]), whole(lost[0])))}};
+  std::printf("%17s %9s %17s\n", "", "median", "quartiles");
+  for (const char* key : {"share_of_stall", "stall_to_blind", "whole_to_blind"}) {
+    std::printf("%17s %9.5f %8.5f %8.5f\n", key, out[key]["median"].get<double>(),
+                out[key]["q1"].get<double>(), out[key]["q3"].get<double>());
+  }
+  return out;
 }
 
 Json many_objects(const Asked& asked, const fs::path& directory) {
@@ -384,6 +237,7 @@ int main(int argc, char** argv) try {
   app.add_option("--rounds", asked.rounds);
   app.add_option("--objects", asked.objects);
   app.add_option("--kib", asked.kib);
+  app.add_option("--looking", asked.looking);
   app.add_option("--directory", asked.directory);
   app.add_option("--json", asked.json);
   CLI11_PARSE(app, argc, argv);
@@ -392,7 +246,8 @@ int main(int argc, char** argv) try {
   std::string name =
       (asked.directory.empty() ? fs::temp_directory_path() : fs::path(asked.directory)) / "flor-bench-XXXXXX";
   const fs::path directory = ::mkdtemp(name.data());
-  const Json result = asked.objects > 0 ? many_objects(asked, directory) : large_state(asked, directory);
+  const auto measure = asked.objects > 0 ? many_objects : asked.looking > 0 ? cost_of_looking : large_state;
+  const Json result = measure(asked, directory);
   fs::remove_all(directory);
   if (!asked.json.empty()) std::ofstream(asked.json) << result.dump(1) << "\n";
   return 0;
