@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 
 #include "core/durable.h"
 #include "core/error.h"
@@ -13,13 +14,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The replays whose plan and verdict (nothing: none yet) `fits` accepts, newest first.
-template <class Fits>
-std::vector<core::ReplayDir> replays_where(const core::RunDir& run, Fits fits) {
+using Verdict = std::optional<results::Verdict>;
+
+// The replays whose plan is such and whose verdict (nothing: none yet) is so, newest first.
+std::vector<core::ReplayDir> replays_where(const core::RunDir& run,
+                                           const std::function<bool(const core::Plan&)>& such,
+                                           const std::function<bool(const Verdict&)>& judged) {
   std::vector<core::ReplayDir> out;
   for (const auto& replay : run.all_replays()) {
     try {
-      if (fits(core::read_plan(replay), results::read_verdict(replay))) out.push_back(replay);
+      if (such(core::read_plan(replay)) && judged(results::read_verdict(replay))) out.push_back(replay);
     } catch (const core::Error&) {
       // A damaged plan answers nothing; a damaged verdict is given anew by a new replay.
     }
@@ -32,7 +36,7 @@ std::optional<core::ReplayDir> first_of(const std::vector<core::ReplayDir>& repl
   return replays.empty() ? std::nullopt : std::optional(replays.front());
 }
 
-bool is_proved(const std::optional<results::Verdict>& verdict) {
+bool is_proved(const Verdict& verdict) {
   return verdict && verdict->judgement == results::Judgement::identical;
 }
 
@@ -53,7 +57,7 @@ core::Plan cut_for(const Asked& asked, const core::ReplayDir& replay, std::size_
   for (const int64_t id : asked.plan.selected.ids()) {
     if (!std::binary_search(done.begin(), done.end(), id)) plan.selected.add(id);
   }
-  plan::cut(plan, asked.costs, workers);
+  plan::cut(plan, workers);
   plan.selected = asked.plan.selected;
   plan.replay = replay.id();
   return plan;
@@ -67,22 +71,20 @@ core::FileLock lock_planning(const core::RunDir& run) {
 }
 
 std::optional<core::ReplayDir> unfinished(const Asked& asked) {
-  return first_of(replays_where(asked.run, [&](const core::Plan& plan, const auto& verdict) {
-    return plan.question == asked.plan.question && !verdict;
-  }));
+  return first_of(replays_where(
+      asked.run, [&](const core::Plan& plan) { return plan.question == asked.plan.question; },
+      [](const Verdict& verdict) { return !verdict; }));
 }
 
 std::optional<core::ReplayDir> answered(const Asked& asked) {
-  return first_of(replays_where(asked.run, [&](const core::Plan& plan, const auto& verdict) {
-    return plan.question == asked.plan.question && is_proved(verdict);
-  }));
+  return first_of(replays_where(
+      asked.run, [&](const core::Plan& plan) { return plan.question == asked.plan.question; }, is_proved));
 }
 
 std::size_t adopt_units(const Asked& asked, const core::ReplayDir& replay) {
   core::create_directories_durably(replay.units());
-  const auto earlier = replays_where(asked.run, [&](const core::Plan& plan, const auto& verdict) {
-    return plan.recipe == asked.plan.recipe && is_proved(verdict);
-  });
+  const auto earlier = replays_where(
+      asked.run, [&](const core::Plan& plan) { return plan.recipe == asked.plan.recipe; }, is_proved);
   for (const auto& one : earlier) {
     for (const int64_t id : units_done(one, asked.plan)) {
       std::error_code ignored;  // a unit that cannot be had is run

@@ -11,6 +11,7 @@
 #include "export/pickle.h"
 #include "export/pytorch.h"
 #include "export/safetensors.h"
+#include "refusal.h"
 #include "temporary.h"
 
 namespace flor::exporting {
@@ -30,17 +31,6 @@ core::Manifest manifest() {
 Json checkpoint(const std::string& at, const std::string& block) {
   return {
       {"kind", "checkpoint"}, {"at", at}, {"block", block}, {"file", "checkpoints/" + at}, {"state", "s"}};
-}
-
-// What a call says that it throws.
-template <class Call>
-std::string error_of(Call call) {
-  try {
-    call();
-  } catch (const core::UsageError& problem) {
-    return problem.what();
-  }
-  return "";
 }
 
 const std::vector<Json> timeline{
@@ -91,11 +81,12 @@ TEST(Choose, SaysWhatThereIs) {
        "step=2/optimize#0"},
       {5, "train", "run run has several checkpoints at epoch 5; choose one with --block: train#0, train#1"}};
   for (const auto& row : table) {
-    EXPECT_EQ(error_of([&] { choose(manifest(), timeline, row.epoch, row.block); }), row.said);
+    EXPECT_EQ(core::refusal_of([&] { choose(manifest(), timeline, row.epoch, row.block); }), row.said);
   }
   core::Manifest none;
   none.id = "run";
-  EXPECT_EQ(error_of([&] { choose(none, {}, 0, ""); }), "run run recorded no loop, and so no checkpoint");
+  EXPECT_EQ(core::refusal_of([&] { choose(none, {}, 0, ""); }),
+            "run run recorded no loop, and so no checkpoint");
 }
 
 std::vector<results::Row> rows(const std::vector<std::pair<std::string, Json>>& values) {
@@ -117,10 +108,10 @@ TEST(BestEpoch, IsThatOfTheLastRowPerEpoch) {
                          {"epoch#1=0", -100}});
   EXPECT_EQ(best_epoch(manifest(), log, "loss", false), 1);
   EXPECT_EQ(best_epoch(manifest(), log, "loss", true), 4);
-  EXPECT_EQ(error_of([&] { best_epoch(manifest(), log, "lost", false); }),
+  EXPECT_EQ(core::refusal_of([&] { best_epoch(manifest(), log, "lost", false); }),
             "run run logged nothing named lost; flor log run shows its rows");
   const auto words = rows({{"epoch=0", "fine"}});
-  EXPECT_EQ(error_of([&] { best_epoch(manifest(), words, "loss", false); }),
+  EXPECT_EQ(core::refusal_of([&] { best_epoch(manifest(), words, "loss", false); }),
             "run run logged no number as loss inside of its loop epoch; flor log run shows its rows");
 }
 
@@ -240,8 +231,9 @@ TEST(PyTorch, LeavesNothingWhereItFails) {
   const test::TemporaryDirectory directory;
   Tensors tensors;
   tensors.add("0.odd", "U16", {1}, "xx");
-  EXPECT_NE(error_of([&] { write_pytorch(directory / "out.pt", tensors.loaded); }).find("0.odd is U16"),
-            std::string::npos);
+  EXPECT_NE(
+      core::refusal_of([&] { write_pytorch(directory / "out.pt", tensors.loaded); }).find("0.odd is U16"),
+      std::string::npos);
   EXPECT_TRUE(core::fs::is_empty(directory.path()));
   EXPECT_THROW(write_pytorch(directory / "no/out.pt", some().loaded), std::system_error);
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "core/refusal.h"
 
 namespace flor::plan {
 namespace {
@@ -45,12 +46,7 @@ TEST(Selection, TakesEveryNth) {
 }
 
 std::string refusal(const std::string& range) {
-  try {
-    select(units(), parse_ranges(range));
-  } catch (const core::UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return core::refusal_of([&] { select(units(), parse_ranges(range)); });
 }
 
 TEST(Selection, RefusesWhatTheRecordDoesNotHave) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "core/refusal.h"
 #include "record.h"
 
 namespace flor::plan {
@@ -38,12 +39,7 @@ TEST(Where, FindsTheIterationsWithSuchARow) {
 }
 
 std::string refusal(const std::string& condition) {
-  try {
-    epochs(condition);
-  } catch (const core::UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return core::refusal_of([&] { epochs(condition); });
 }
 
 TEST(Where, SaysWhyNothingIsFound) {
