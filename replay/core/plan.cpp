@@ -7,8 +7,9 @@ namespace flor::core {
 namespace {
 
 Json unit_json(const Unit& unit) {
-  return {{"id", unit.id},     {"first", unit.first},         {"last", unit.last},      {"entry", unit.entry},
-          {"cost", unit.cost}, {"skip_cost", unit.skip_cost}, {"restore", unit.restore}};
+  return {{"id", unit.id},           {"first", unit.first}, {"last", unit.last},
+          {"entry", unit.entry},     {"cost", unit.cost},   {"skip_cost", unit.skip_cost},
+          {"restore", unit.restore}, {"work", unit.work}};
 }
 
 Json ranges_json(const std::vector<UnitRange>& ranges) {
@@ -34,6 +35,7 @@ class Reader {
     unit.cost = field(json, "cost", 0.0);
     unit.skip_cost = field(json, "skip_cost", 0.0);
     unit.restore = field(json, "restore", 0.0);
+    unit.work = field(json, "work", unit.cost);
     require(unit.id == static_cast<int64_t>(position), "its units are not numbered in order");
     require(unit.first <= unit.last, "a unit ends before it begins");
     require(unit.entry.find("..") == std::string::npos && unit.entry.rfind('/', 0) != 0,
@@ -74,6 +76,7 @@ Json to_json(const Plan& plan) {
           {"units", units},
           {"selected", ranges_json(plan.selected.ranges())},
           {"segments", ranges_json(plan.segments)},
+          {"balance", plan.balance},
           {"execute", {{"all", plan.execute_all}, {"blocks", plan.execute}, {"renamed", plan.renamed}}},
           {"lead_in", {{"all", plan.lead_in_all}, {"blocks", plan.lead_in}}},
           {"any_device", plan.any_device},
@@ -110,6 +113,7 @@ Plan plan_from(const Json& json, const std::string& file) {
   for (const auto& segment : field<Json>(json, "segments", Json::array())) {
     plan.segments.push_back(read.range(segment, plan.units.size()));
   }
+  plan.balance = field(json, "balance", true);
   const Json execute = field<Json>(json, "execute", Json::object());
   plan.execute_all = field(execute, "all", true);
   plan.execute = field<std::set<std::string>>(execute, "blocks", {});

@@ -24,6 +24,7 @@ struct Unit {
   double cost = 0;       // seconds when every block of it executes
   double skip_cost = 0;  // seconds when every block with a checkpoint is skipped (pseudoresume, outer probes)
   double restore = 0;    // seconds to restore `entry`
+  double work = 0;       // seconds that it takes in this replay, the restore of its entry included
 };
 
 struct Probe {
@@ -44,6 +45,7 @@ struct Plan {
   std::vector<Unit> units;  // all of the run, in order; unit ids are positions
   UnitSet selected;
   std::vector<UnitRange> segments;
+  bool balance = true;  // idle workers take from running segments; false: segments stay as they were cut
   bool execute_all = false;
   std::set<std::string> execute;  // blocks that execute, by their recorded names
   // Blocks that also execute in front of a unit that is entered by running from the start: a skipped one

@@ -145,7 +145,7 @@ Asked ask(const Request& request) {
                                 out.selected, out.execute_all,        out.execute,     out.any_device};
   out.question = plan::digest_of(question);
   out.recipe = plan::recipe_of(question);
-  asked.costs = plan::working_costs(history, out.units, probing.execution);
+  plan::set_work(out.units, history, probing.execution);
   add_notes(asked);
   return asked;
 }

@@ -27,7 +27,6 @@ struct Asked {
   core::RunDir run;
   core::Manifest manifest;
   core::Plan plan;                 // without replay id, segments and estimates
-  std::vector<double> costs;       // seconds of each unit of the run under this question
   std::vector<std::string> notes;  // for the user, one line each
 };
 

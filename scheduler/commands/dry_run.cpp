@@ -92,9 +92,9 @@ void dry_run(const core::Store& store, const Asked& asked, std::optional<std::si
   Findings found;
   found.launcher = free.launcher;
   found.workers = std::min(workers.value_or(free.workers), asked.plan.selected.size());
-  found.forecasts = plan::forecast(asked.plan, asked.costs, plan::worker_counts(asked.plan, found.workers),
-                                   experience_with(asked.run));
-  found.advice = plan::advice(asked.plan, asked.costs, found.workers);
+  found.forecasts =
+      plan::forecast(asked.plan, plan::worker_counts(asked.plan, found.workers), experience_with(asked.run));
+  found.advice = plan::advice(asked.plan, found.workers);
   if (json) {
     print_json(json_of(asked, found));
   } else {

@@ -67,12 +67,7 @@ Monitor::Monitor(core::ReplayDir replay, const core::Plan& plan, dispatch::Launc
 
 double Monitor::cost_of(const std::set<int64_t>& units) const {
   double cost = 0;
-  for (const int64_t id : units) {
-    const auto& unit = plan_.units[static_cast<std::size_t>(id)];
-    // Which blocks execute is in the plan, what each costs is not: one measure for all units is enough for a
-    // rate.
-    cost += unit.restore + (plan_.execute_all || !plan_.execute.empty() ? unit.cost : unit.skip_cost);
-  }
+  for (const int64_t id : units) cost += plan_.units[static_cast<std::size_t>(id)].work;
   return cost;
 }
 
@@ -106,10 +101,36 @@ std::string Monitor::refused() {
   return field<std::string>(json, "error", "a worker gave up; see " + replay_.failure().string());
 }
 
-// Keeps the queue in place whatever happens to Redis. False: a segment has failed for good.
-bool Monitor::tend_queue(std::string& why) {
+std::size_t Monitor::missing() const {
+  const auto still = std::count_if(aside_.begin(), aside_.end(),
+                                   [&](const auto& unit) { return done_.count(unit.first) == 0; });
+  return units_ - done_.size() - static_cast<std::size_t>(still);
+}
+
+// Failures are said when they happen; the other units go on.
+void Monitor::set_aside(const queue::SegmentInfo& segment) {
+  for (int64_t unit = segment.cur; unit < segment.hi; ++unit) {
+    if (!aside_.emplace(unit, segment.error).second) continue;
+    const std::string tail = launcher_.failure_tail();
+    display_.event(
+        {{"event", "unit_failed"}, {"unit", unit}, {"tries", segment.tries}, {"error", segment.error}});
+    display_.say("unit " + std::to_string(unit) + " failed " + std::to_string(segment.tries) +
+                 (segment.tries == 1 ? " time" : " times") + " and is set aside: " + segment.error +
+                 (tail.empty() ? "" : "\nthe end of " + tail));
+  }
+}
+
+std::string Monitor::without_those_aside() const {
+  std::string units;
+  for (const auto& [unit, why] : aside_) units += (units.empty() ? "" : ", ") + std::to_string(unit);
+  return (aside_.size() == 1 ? "unit " + units + " was" : "units " + units + " were") +
+         " set aside, the last because of: " + aside_.rbegin()->second;
+}
+
+// Keeps the queue in place whatever happens to Redis.
+void Monitor::tend_queue() {
   const auto now = std::chrono::steady_clock::now();
-  if (now - tended_ < kTendEvery) return true;
+  if (now - tended_ < kTendEvery) return;
   tended_ = now;
   try {
     queue_.ensure(plan_);
@@ -119,23 +140,18 @@ bool Monitor::tend_queue(std::string& why) {
     if (redis_down_) display_.say("Redis answers again");
     redis_down_ = false;
     for (const auto& segment : status.segments) {
-      if (segment.state != "failed") continue;
-      why = "unit " + std::to_string(segment.cur) + " failed " +
-            (segment.tries > 1 ? std::to_string(segment.tries) + " times" : std::string("for good")) +
-            (segment.error.empty() ? "" : ": " + segment.error);
-      return false;
+      if (segment.state == "failed") set_aside(segment);
     }
   } catch (const queue::RedisDown& problem) {
     if (!redis_down_)
       display_.say(std::string("Redis does not answer, the workers wait for it: ") + problem.what());
     redis_down_ = true;
   }
-  return true;
 }
 
 // All workers have gone and units are missing. False: it is of no use to start others.
 bool Monitor::restart(std::size_t workers, Watched& out) {
-  const std::size_t missing = units_ - done_.size();
+  const std::size_t missing = this->missing();
   idle_rounds_ = done_.size() == done_at_start_ ? idle_rounds_ + 1 : 0;
   // Workers that never got on would not the next time either.
   if (done_.size() == done_at_begin_ || idle_rounds_ >= kIdleRounds) {
@@ -189,9 +205,9 @@ Watched Monitor::watch(std::size_t workers) {
     if (interrupt_.happened()) return end(End::interrupted);
     out.why = refused();
     if (!out.why.empty()) return end(End::failed);
-    if (!tend_queue(out.why)) {
-      const std::string tail = launcher_.failure_tail();
-      if (!tail.empty()) out.why += "\nthe end of " + tail;
+    tend_queue();
+    if (missing() == 0) {
+      out.why = without_those_aside();
       return end(End::failed);
     }
     if (!alive.any()) {
@@ -199,7 +215,7 @@ Watched Monitor::watch(std::size_t workers) {
       count();
       out.why = refused();
       if (!out.why.empty()) return end(End::failed);
-      if (done_.size() < units_ && !restart(workers, out)) return end(End::failed);
+      if (missing() > 0 && !restart(workers, out)) return end(End::failed);
     }
     std::this_thread::sleep_for(kLookEvery);
   }

@@ -55,7 +55,10 @@ class Monitor {
  private:
   bool count();  // true: more units are there than at the last call
   std::string refused();
-  bool tend_queue(std::string& why);
+  void tend_queue();
+  void set_aside(const queue::SegmentInfo& segment);
+  std::size_t missing() const;  // units that are neither there nor set aside
+  std::string without_those_aside() const;
   bool restart(std::size_t workers, Watched& out);
   Snapshot snapshot(const dispatch::Liveness& alive) const;
   double seconds() const;
@@ -69,6 +72,7 @@ class Monitor {
   const Interrupt& interrupt_;
   WorkerLog log_;
   std::set<int64_t> done_;
+  std::map<int64_t, std::string> aside_;  // units that failed too often, and why
   std::size_t units_ = 0;
   double cost_ = 0, cost_before_ = 0;  // of all selected units; of those done when the watch began
   std::chrono::steady_clock::time_point begun_, tended_;

@@ -5,20 +5,19 @@
 
 namespace flor::plan {
 
-Work work_of(const core::Plan& plan, const std::vector<double>& costs) {
+Work work_of(const core::Plan& plan) {
   Work work;
   double before = 0;
   const int64_t end = plan.selected.empty() ? 0 : plan.selected.ranges().back().second;
   for (const auto& unit : plan.units) {
     if (unit.id >= end) break;
-    const double cost = costs.at(static_cast<std::size_t>(unit.id));
     const bool selected = plan.selected.contains(unit.id);
     if (selected) {
-      work.cost.push_back(cost);
+      work.cost.push_back(unit.work);
       if (!plan.complete) work.start.push_back(before);
     }
     // Skipping never costs more than working: what makes the greedy cut the best one.
-    before += selected ? std::min(unit.skip_cost, cost) : unit.skip_cost;
+    before += selected ? std::min(unit.skip_cost, unit.work) : unit.skip_cost;
   }
   return work;
 }
@@ -34,8 +33,8 @@ std::vector<core::UnitRange> ranges_at(const std::vector<int64_t>& ids, const Se
 
 }  // namespace
 
-void cut(core::Plan& plan, const std::vector<double>& costs, std::size_t workers) {
-  const Work work = work_of(plan, costs);
+void cut(core::Plan& plan, std::size_t workers) {
+  const Work work = work_of(plan);
   const std::vector<double> speeds(std::max<std::size_t>(workers, 1), 1.0);
   const auto segments = partition(work, speeds);
   const auto ids = plan.selected.ids();

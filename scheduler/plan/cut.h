@@ -10,10 +10,10 @@
 namespace flor::plan {
 
 // The selected units as work: in a partial run a segment begins with the pseudoresume of all units before it.
-Work work_of(const core::Plan& plan, const std::vector<double>& costs);
+Work work_of(const core::Plan& plan);
 
-// Fills segments, bound, makespan and serial (one worker alone) of a plan whose units and selection stand.
-// `costs` has one entry per unit of the run: working_costs().
-void cut(core::Plan& plan, const std::vector<double>& costs, std::size_t workers);
+// Fills segments, bound, makespan and serial (one worker alone) of a plan whose units, their work included,
+// and selection stand.
+void cut(core::Plan& plan, std::size_t workers);
 
 }  // namespace flor::plan

@@ -13,8 +13,8 @@ namespace {
 constexpr double without_experience = 1.3;
 constexpr double worth_saying = 0.9;  // a time that is less than this part of the present one
 
-core::Plan cut_for(core::Plan plan, const std::vector<double>& costs, std::size_t workers) {
-  cut(plan, costs, workers);
+core::Plan cut_for(core::Plan plan, std::size_t workers) {
+  cut(plan, workers);
   return plan;
 }
 
@@ -36,9 +36,9 @@ std::pair<double, double> range_of(const std::vector<Experience>& experience) {
 }
 
 // The selected unit that takes longest.
-const core::Unit& largest(const core::Plan& plan, const std::vector<double>& costs) {
+const core::Unit& largest(const core::Plan& plan) {
   const auto ids = plan.selected.ids();
-  const auto cost = [&](int64_t id) { return costs.at(static_cast<std::size_t>(id)); };
+  const auto cost = [&](int64_t id) { return plan.units.at(static_cast<std::size_t>(id)).work; };
   const int64_t id =
       *std::max_element(ids.begin(), ids.end(), [&](int64_t a, int64_t b) { return cost(a) < cost(b); });
   return plan.units.at(static_cast<std::size_t>(id));
@@ -46,13 +46,12 @@ const core::Unit& largest(const core::Plan& plan, const std::vector<double>& cos
 
 }  // namespace
 
-std::vector<Forecast> forecast(const core::Plan& plan, const std::vector<double>& costs,
-                               const std::vector<std::size_t>& workers,
+std::vector<Forecast> forecast(const core::Plan& plan, const std::vector<std::size_t>& workers,
                                const std::vector<Experience>& experience) {
   const auto [least, most] = range_of(experience);
   std::vector<Forecast> out;
   for (const std::size_t count : workers) {
-    const core::Plan cut = cut_for(plan, costs, count);
+    const core::Plan cut = cut_for(plan, count);
     out.push_back({count, cut.bound, std::max(cut.bound, cut.makespan * least),
                    std::max(cut.bound, cut.makespan * most)});
   }
@@ -68,18 +67,17 @@ std::vector<std::size_t> worker_counts(const core::Plan& plan, std::size_t wante
   return out;
 }
 
-std::vector<std::string> advice(const core::Plan& plan, const std::vector<double>& costs,
-                                std::size_t workers) {
-  const double now = cut_for(plan, costs, workers).makespan;
+std::vector<std::string> advice(const core::Plan& plan, std::size_t workers) {
+  const double now = cut_for(plan, workers).makespan;
   std::vector<std::pair<double, std::string>> found;  // seconds that it would take then, what to do
   if (workers < plan.selected.size()) {
-    const double then = cut_for(plan, costs, 2 * workers).makespan;
+    const double then = cut_for(plan, 2 * workers).makespan;
     found.emplace_back(then, std::to_string(2 * workers) + " workers: about " + seconds_text(then));
   }
   if (!plan.complete) {
     core::Plan complete = plan;
     complete.complete = true;
-    const double then = cut_for(complete, costs, workers).makespan;
+    const double then = cut_for(complete, workers).makespan;
     found.emplace_back(
         then,
         "a recording with `auto state = flor::checkpointing(...)` in front of the loop, so that no "
@@ -91,12 +89,11 @@ std::vector<std::string> advice(const core::Plan& plan, const std::vector<double
   for (const auto& [then, text] : found) {
     if (then < now * worth_saying) out.push_back(text);
   }
-  const core::Unit& unit = largest(plan, costs);
-  const double cost = costs.at(static_cast<std::size_t>(unit.id));
-  if (unit.last > unit.first && cost > now * worth_saying) {
+  const core::Unit& unit = largest(plan);
+  if (unit.last > unit.first && unit.work > now * worth_saying) {
     out.push_back("a recording with a larger --flor-epsilon: unit " + std::to_string(unit.id) + ", epochs " +
                   std::to_string(unit.first) + " to " + std::to_string(unit.last) +
-                  ", has no checkpoint inside and takes " + seconds_text(cost) + " alone");
+                  ", has no checkpoint inside and takes " + seconds_text(unit.work) + " alone");
   }
   return out;
 }

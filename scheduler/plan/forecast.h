@@ -23,15 +23,13 @@ struct Experience {
 
 // One for each of `workers`. The range is that of what earlier replays of the run took, compared with their
 // plans; without any, up to 1.3 times the plan.
-std::vector<Forecast> forecast(const core::Plan& plan, const std::vector<double>& costs,
-                               const std::vector<std::size_t>& workers,
+std::vector<Forecast> forecast(const core::Plan& plan, const std::vector<std::size_t>& workers,
                                const std::vector<Experience>& experience);
 
 // 1, 2, 4, … up to the number of selected units, and `wanted`, in order.
 std::vector<std::size_t> worker_counts(const core::Plan& plan, std::size_t wanted);
 
 // What would make it faster, one line each, the largest gain first; empty where nothing would.
-std::vector<std::string> advice(const core::Plan& plan, const std::vector<double>& costs,
-                                std::size_t workers);
+std::vector<std::string> advice(const core::Plan& plan, std::size_t workers);
 
 }  // namespace flor::plan

@@ -11,6 +11,10 @@ class Chain {
  public:
   explicit Chain(const Work& work) : work_(work), prefix_(work.cost.size() + 1, 0.0) {
     std::partial_sum(work.cost.begin(), work.cost.end(), prefix_.begin() + 1);
+    for (std::size_t at = 0; at <= size(); ++at) {
+      const bool better = at == 0 || head_start(at) >= head_start(best_from_.back());
+      best_from_.push_back(better ? at : best_from_.back());
+    }
   }
 
   std::size_t size() const { return work_.cost.size(); }
@@ -36,22 +40,17 @@ class Chain {
     while (farthest.back() < size()) {
       if (from.size() == speeds.size()) return std::nullopt;
       const double speed = speeds[from.size()];
-      std::size_t best = farthest.back();
-      std::size_t best_from = farthest.back();
-      for (std::size_t at = 0; at <= farthest.back(); ++at) {
-        const std::size_t end = reach(at, speed, limit);
-        if (end > best) {
-          best = end;
-          best_from = at;
-        }
-      }
-      farthest.push_back(best);
-      from.push_back(best_from);
+      const std::size_t begin = best_from_[farthest.back()];
+      farthest.push_back(std::max(farthest.back(), reach(begin, speed, limit)));
+      from.push_back(begin);
     }
     return walk_back(from);
   }
 
  private:
+  // Of the places a worker may begin at, the one with most of it reaches farthest.
+  double head_start(std::size_t at) const { return prefix_[at] - start(at); }
+
   // From the end of the chain to its begin: worker k ends where its successor starts.
   std::vector<Segment> walk_back(const std::vector<std::size_t>& from) const {
     std::vector<Segment> segments;
@@ -68,6 +67,7 @@ class Chain {
 
   const Work& work_;
   std::vector<double> prefix_;
+  std::vector<std::size_t> best_from_;  // of the places up to here
 };
 
 // Cuts the segment that takes longest where its halves are most equal, until there is one per worker. With

@@ -47,19 +47,14 @@ std::vector<core::Unit> units_of(const core::Manifest& manifest, const std::vect
   return units_of(history_of(manifest, timeline, costs), manifest.complete());
 }
 
-std::vector<double> working_costs(const History& history, const std::vector<core::Unit>& units,
-                                  const Execution& execution) {
-  std::vector<double> costs;
-  costs.reserve(units.size());
+void set_work(std::vector<core::Unit>& units, const History& history, const Execution& execution) {
   auto iteration = history.iterations.begin();
-  for (const auto& unit : units) {
-    double seconds = unit.restore;
+  for (auto& unit : units) {
+    unit.work = unit.restore;
     for (; iteration != history.iterations.end() && iteration->value <= unit.last; ++iteration) {
-      seconds += seconds_of(*iteration, execution);
+      unit.work += seconds_of(*iteration, execution);
     }
-    costs.push_back(seconds);
   }
-  return costs;
 }
 
 }  // namespace flor::plan

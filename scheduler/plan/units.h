@@ -16,9 +16,8 @@ std::vector<core::Unit> units_of(const History& history, bool complete);
 std::vector<core::Unit> units_of(const core::Manifest& manifest, const std::vector<core::Json>& timeline,
                                  const RestoreCosts& costs);
 
-// Seconds that each unit takes a worker under this decision: what executes, what is restored on the way, and
+// Sets the work of each unit of the run under this decision: what executes, what is restored on the way, and
 // the restore of its entry (every unit starts from recorded state, also behind its neighbour).
-std::vector<double> working_costs(const History& history, const std::vector<core::Unit>& units,
-                                  const Execution& execution);
+void set_work(std::vector<core::Unit>& units, const History& history, const Execution& execution);
 
 }  // namespace flor::plan

@@ -1,6 +1,8 @@
 #include "queue/queue.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include "core/json.h"
@@ -11,6 +13,27 @@ namespace {
 
 // A worker that was silent for so many leases is forgotten.
 constexpr int silence = 6;
+// So often another may take first what a claim has chosen.
+constexpr int most_takes = 4;
+
+// Units that may be executed twice.
+std::size_t most_copies(std::size_t units) {
+  return std::max<std::size_t>(2, units / 10);
+}
+
+Segment segment_of(const Reply& reply) {
+  return {reply.at(1).str(), reply.at(2).num(), reply.at(3).num(), reply.at(4).num(), reply.at(5).str()};
+}
+
+// 0: not measured.
+double speed_in(const std::string& text) {
+  const double speed = std::strtod(text.c_str(), nullptr);
+  return std::isfinite(speed) && speed > 0 ? speed : 0;
+}
+
+std::string number_text(double number) {
+  return core::Json(number).dump();
+}
 
 core::UsageError no_such_ids(const core::ReplayDir& replay) {
   return core::UsageError(replay.path.string() + " is no directory STORE/RUN/replays/REPLAY");
@@ -77,37 +100,78 @@ Reply Queue::run(const Script& script, const std::vector<std::string>& args) {
     if (reply.at(0).text != "absent") return reply;
     if (left == 0)
       throw RedisDown("Redis at " + redis_.url().shown() + " loses the queue as soon as it is built");
-    ensure(plan_ ? *plan_ : core::read_plan(replay_));
+    ensure(plan());
   }
 }
 
 Claim Queue::claim(const std::string& worker, int64_t from) {
   // Whoever rebuilt the queue meanwhile did not know this worker.
   if (const auto at = joined_.find(worker); at != joined_.end()) run(scripts::join, join_args(at->second));
-  const Reply reply = run(scripts::claim, {worker, std::to_string(from)});
-  const std::string& kind = reply.at(0).text;
-  Claim out;
-  if (kind == "segment") {
-    out.kind = ClaimKind::segment;
-    out.segment = {reply.at(1).str(), reply.at(2).num(), reply.at(3).num(), reply.at(4).num(),
-                   reply.at(5).str()};
-  } else if (kind == "done") {
-    out.kind = ClaimKind::done;
-  } else if (kind == "behind") {
-    out.kind = ClaimKind::behind;
+  for (int left = most_takes;; --left) {
+    const Reply reply = run(scripts::claim, {worker, std::to_string(from)});
+    const std::string& kind = reply.at(0).text;
+    if (kind == "segment") return {ClaimKind::segment, segment_of(reply)};
+    if (kind == "done") return {ClaimKind::done, {}};
+    const auto args = left > 0 ? what_to_take(reply, worker, from) : std::nullopt;
+    if (!args) return {kind == "behind" ? ClaimKind::behind : ClaimKind::wait, {}};
+    const Reply taken = run(scripts::take, *args);
+    if (taken.at(0).text == "segment") return {ClaimKind::segment, segment_of(taken)};
+    // Another was quicker: look again.
   }
-  return out;
+}
+
+// The arguments of the script `take`; nothing where no part of what runs is worth it.
+std::optional<std::vector<std::string>> Queue::what_to_take(const Reply& reply, const std::string& worker,
+                                                            int64_t from) {
+  if (!plan().balance) return std::nullopt;
+  if (!times_) times_.emplace(plan());
+  const auto units = static_cast<int64_t>(plan().units.size());
+  std::vector<plan::Running> running;
+  for (const auto& item : reply.at(2).items) {
+    plan::Running one;
+    one.cur = item.at(1).num();
+    one.hi = item.at(2).num();
+    one.elapsed = std::max(0.0, static_cast<double>(item.at(3).num()) / 1000);
+    one.speed = speed_in(item.at(4).str());
+    one.from = item.at(5).num();
+    one.copied = !item.at(6).str().empty();
+    if (one.cur < 0 || one.cur >= one.hi || one.hi > units || one.from > one.cur) return std::nullopt;
+    running.push_back(one);
+  }
+  const auto share = plan::share(*times_, running, {from, speed_in(reply.at(1).str())});
+  if (!share) return std::nullopt;
+  const auto& item = reply.at(2).at(share->of);
+  return std::vector<std::string>{worker,
+                                  std::to_string(from),
+                                  item.at(0).str(),
+                                  item.at(2).str(),
+                                  std::to_string(share->at),
+                                  share->copy ? "1" : "",
+                                  std::to_string(most_copies(plan().selected.size()))};
+}
+
+const core::Plan& Queue::plan() {
+  if (!plan_) plan_ = core::read_plan(replay_);
+  return *plan_;
 }
 
 Standing Queue::renew(const std::string& segment, const std::string& fence) {
   return standing_of(run(scripts::renew, {segment, fence}));
 }
 
+// Of the unit's work, what its worker's seconds cover: from the recorded state at its start on.
+double Queue::work_within(int64_t unit) {
+  if (unit < 0 || unit >= static_cast<int64_t>(plan().units.size())) return 0;
+  const core::Unit& known = plan().units[static_cast<std::size_t>(unit)];
+  return std::max(0.0, plan().complete ? known.work - known.restore : known.work);
+}
+
 Standing Queue::commit_one(const Commit& unit, int64_t* hole) {
   const core::Json kept = {
       {"worker", unit.worker}, {"digest", unit.digest}, {"bytes", unit.bytes}, {"seconds", unit.seconds}};
   const Reply reply = run(scripts::commit, {unit.segment, unit.fence, std::to_string(unit.unit), unit.worker,
-                                            core::json_text(kept)});
+                                            core::json_text(kept), number_text(work_within(unit.unit)),
+                                            number_text(unit.seconds)});
   *hole = reply.at(0).text == "hole" ? reply.at(1).num() : -1;
   return standing_of(reply);
 }

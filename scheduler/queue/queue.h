@@ -12,6 +12,7 @@
 
 #include "core/plan.h"
 #include "core/store.h"
+#include "plan/share.h"
 #include "queue/redis.h"
 
 namespace flor::queue {
@@ -100,9 +101,10 @@ class Queue {
   // core::Error when this Redis is unfit (see unfit).
   void ensure(const core::Plan& plan);
 
-  // A ready segment whose next unit is `from` or later (-1: any), in plan order; else the tail half of the
-  // running segment with most units left, where it begins at `from` or later. A worker holds one segment at a
-  // time: claiming while holding one hands the same out again, with a new token.
+  // A ready segment whose next unit is `from` or later (-1: any), in plan order; else, unless the plan says
+  // otherwise, a part of a running one, by what is left of each and how fast its worker is (plan/share.h). A
+  // worker holds one segment at a time: claiming while holding one hands the same out again, with a new
+  // token.
   Claim claim(const std::string& worker, int64_t from);
 
   Standing renew(const std::string& segment, const std::string& fence);
@@ -143,12 +145,17 @@ class Queue {
   void build(const core::Plan& plan);
   bool adopt_published(const Commit& unit, int64_t from);
   Standing commit_one(const Commit& unit, int64_t* hole);
+  std::optional<std::vector<std::string>> what_to_take(const Reply& reply, const std::string& worker,
+                                                       int64_t from);
+  double work_within(int64_t unit);
+  const core::Plan& plan();  // read when first needed
 
   Redis redis_;
   core::ReplayDir replay_;
   QueueOptions options_;
   std::string prefix_;
   std::optional<core::Plan> plan_;
+  std::optional<plan::Times> times_;
   std::map<std::string, WorkerInfo>
       joined_;  // announced again with every claim: a rebuilt queue does not know them
 };

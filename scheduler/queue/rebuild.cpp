@@ -101,7 +101,7 @@ bool Queue::in_place() {
 }
 
 void Queue::ensure(const core::Plan& plan) {
-  if (!plan_ || &*plan_ != &plan) plan_ = plan;
+  if (!plan_) plan_ = plan;
   if (in_place()) return;
   const core::FileLock lock = lock_queue(replay_, options_.timeout);
   if (in_place()) return;

@@ -9,7 +9,7 @@ core::Plan plan_of(int64_t units, bool complete = true, int64_t epochs = 1) {
   core::Plan plan;
   plan.complete = complete;
   for (int64_t id = 0; id < units; ++id) {
-    plan.units.push_back({id, id * epochs, (id + 1) * epochs - 1, complete ? "x" : "", 1, 0.5, 0});
+    plan.units.push_back({id, id * epochs, (id + 1) * epochs - 1, complete ? "x" : "", 1, 0.5, 0, 1});
   }
   plan.selected = {0, units};
   return plan;
@@ -17,14 +17,13 @@ core::Plan plan_of(int64_t units, bool complete = true, int64_t epochs = 1) {
 
 TEST(Forecast, IsTheRangeThatEarlierReplaysTook) {
   const auto plan = plan_of(8);
-  const std::vector<double> costs(8, 1.0);
-  const auto fresh = forecast(plan, costs, {1, 4}, {});
+  const auto fresh = forecast(plan, {1, 4}, {});
   ASSERT_EQ(fresh.size(), 2U);
   EXPECT_DOUBLE_EQ(fresh[0].bound, 8);
   EXPECT_DOUBLE_EQ(fresh[0].low, 8);
   EXPECT_DOUBLE_EQ(fresh[0].high, 8 * 1.3);
   EXPECT_DOUBLE_EQ(fresh[1].low, 2);
-  const auto known = forecast(plan, costs, {4}, {{10, 12}, {10, 11}, {10, 5}, {0, 3}});
+  const auto known = forecast(plan, {4}, {{10, 12}, {10, 11}, {10, 5}, {0, 3}});
   EXPECT_DOUBLE_EQ(known[0].low, 2) << "no schedule is shorter than the bound";
   EXPECT_DOUBLE_EQ(known[0].high, 2.4);
 }
@@ -38,13 +37,15 @@ TEST(Forecast, ShowsPowersOfTwoAndWhatIsWanted) {
 
 TEST(Forecast, SaysWhatWouldMakeItFaster) {
   using Lines = std::vector<std::string>;
-  EXPECT_EQ(advice(plan_of(8), std::vector<double>(8, 1.0), 4), (Lines{"8 workers: about 1.0 s"}));
-  EXPECT_EQ(advice(plan_of(8), std::vector<double>(8, 1.0), 8), Lines{});
-  const auto partial = advice(plan_of(8, false), std::vector<double>(8, 1.0), 8);
+  EXPECT_EQ(advice(plan_of(8), 4), (Lines{"8 workers: about 1.0 s"}));
+  EXPECT_EQ(advice(plan_of(8), 8), Lines{});
+  const auto partial = advice(plan_of(8, false), 8);
   ASSERT_EQ(partial.size(), 1U) << "more workers would all have to run through what lies before";
   EXPECT_NE(partial[0].find("flor::checkpointing(...)"), std::string::npos);
   EXPECT_NE(partial[0].find("about 1.0 s"), std::string::npos);
-  const auto coarse = advice(plan_of(2, true, 5), {1.0, 6.0}, 2);
+  auto uneven = plan_of(2, true, 5);
+  uneven.units[1].work = 6;
+  const auto coarse = advice(uneven, 2);
   ASSERT_EQ(coarse.size(), 1U);
   EXPECT_EQ(coarse[0],
             "a recording with a larger --flor-epsilon: unit 1, epochs 5 to 9, has no checkpoint inside and "

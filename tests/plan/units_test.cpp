@@ -86,21 +86,23 @@ TEST(Units, OfAKilledRunStopWhereItStopped) {
   EXPECT_EQ(shape(units_of(manifest(3, core::LoopEnd::running), rows, {})), "0-0 1-1 2-2");
 }
 
-TEST(Units, WorkingCostsFollowTheDecision) {
+TEST(Units, WorkFollowsTheDecision) {
   const auto history = history_of(manifest(4), timeline(4, {1, 3}), {});
-  const auto units = units_of(history, false);
+  auto units = units_of(history, false);
   ASSERT_EQ(shape(units), "0-1 2-3");
-  EXPECT_EQ(working_costs(history, units, {true, {}}), (std::vector<double>{4, 4}));
-  const auto skipping = working_costs(history, units, {false, {}});
-  EXPECT_DOUBLE_EQ(skipping[0], 2 + 0.5 + 1.38 * 0.1);
+  set_work(units, history, {true, {}});
+  EXPECT_DOUBLE_EQ(units[0].work, 4);
+  EXPECT_DOUBLE_EQ(units[1].work, 4);
+  set_work(units, history, {false, {}});
+  EXPECT_DOUBLE_EQ(units[0].work, 2 + 0.5 + 1.38 * 0.1);
 }
 
 TEST(Cut, SegmentsCoverTheSelectionLongestFirst) {
   core::Plan plan;
   plan.complete = true;
-  for (int64_t id = 0; id < 10; ++id) plan.units.push_back({id, id, id, "x", 1, 0.1, 0});
+  for (int64_t id = 0; id < 10; ++id) plan.units.push_back({id, id, id, "x", 1, 0.1, 0, 1});
   plan.selected = {2, 9};
-  cut(plan, std::vector<double>(10, 1.0), 3);
+  cut(plan, 3);
   ASSERT_EQ(plan.segments.size(), 3U);
   EXPECT_EQ(plan.segments.front().second - plan.segments.front().first, 3);
   EXPECT_DOUBLE_EQ(plan.makespan, 3);
@@ -111,9 +113,9 @@ TEST(Cut, SegmentsCoverTheSelectionLongestFirst) {
 TEST(Cut, NoSegmentSpansAHole) {
   core::Plan plan;
   plan.complete = true;
-  for (int64_t id = 0; id < 10; ++id) plan.units.push_back({id, id, id, "x", 1, 0.1, 0});
+  for (int64_t id = 0; id < 10; ++id) plan.units.push_back({id, id, id, "x", 1, 0.1, 0, 1});
   for (const int64_t id : {1, 2, 5, 6, 7, 9}) plan.selected.add(id);
-  cut(plan, std::vector<double>(10, 1.0), 2);
+  cut(plan, 2);
   EXPECT_EQ(plan.segments, (std::vector<core::UnitRange>{{1, 3}, {5, 6}, {6, 8}, {9, 10}}));
   EXPECT_EQ(plan.workers, 2U);
   EXPECT_DOUBLE_EQ(plan.makespan, 3);
@@ -122,9 +124,9 @@ TEST(Cut, NoSegmentSpansAHole) {
 
 TEST(Cut, PseudoresumeMakesLaterSegmentsShorter) {
   core::Plan plan;
-  for (int64_t id = 0; id < 20; ++id) plan.units.push_back({id, id, id, "", 1, 0.25, 0});
+  for (int64_t id = 0; id < 20; ++id) plan.units.push_back({id, id, id, "", 1, 0.25, 0, 1});
   plan.selected = {0, 20};
-  cut(plan, std::vector<double>(20, 1.0), 3);
+  cut(plan, 3);
   ASSERT_EQ(plan.segments.size(), 3U);
   auto in_order = plan.segments;
   std::sort(in_order.begin(), in_order.end());

@@ -88,6 +88,79 @@ TEST_F(ClaimTest, AForwardOnlyWorkerStealsOnlyAhead) {
   EXPECT_EQ(queue.claim("w5", 12).kind, ClaimKind::behind);
 }
 
+TEST_F(ClaimTest, AFastWorkerTakesMoreThanHalfOfASlowOnes) {
+  auto queue = open();
+  const auto slow = queue.claim("slow", -1).segment;  // [0, 6)
+  queue.claim("other", -1);                           // [6, 9)
+  const auto fast = queue.claim("fast", -1).segment;  // [9, 12)
+  commit(queue, slow, 0, "slow", 4);
+  for (const int64_t unit : {9, 10, 11}) commit(queue, fast, unit, "fast", 0.5);
+  const auto taken = queue.claim("fast", -1);
+  ASSERT_EQ(taken.kind, ClaimKind::segment);
+  EXPECT_EQ(taken.segment.lo, 2) << "1 is being executed, 4 s; the others are done in 2 s by the fast one";
+  EXPECT_EQ(taken.segment.hi, 6);
+}
+
+TEST_F(ClaimTest, SegmentsStayAsTheyWereCutWhereThePlanSaysSo) {
+  replay.plan.balance = false;
+  core::write_durably(replay.dir().plan(), core::json_text(core::to_json(replay.plan)));
+  auto queue = open();
+  for (const char* worker : {"w1", "w2", "w3"}) EXPECT_EQ(queue.claim(worker, -1).kind, ClaimKind::segment);
+  EXPECT_EQ(queue.claim("w4", -1).kind, ClaimKind::wait);
+}
+
+class CopyTest : public QueueTest {
+ protected:
+  CopyTest() : QueueTest(3, {{0, 2}, {2, 3}}) {}
+
+  // "slow" executes unit 1, which takes it 20 s, and "fast" is idle.
+  queue::Segment slow_in_its_last_unit(queue::Queue& queue) {
+    const auto segment = queue.claim("slow", -1).segment;
+    const auto other = queue.claim("fast", -1).segment;
+    commit(queue, segment, 0, "slow", 20);
+    commit(queue, other, 2, "fast", 0.5);
+    return segment;
+  }
+};
+
+TEST_F(CopyTest, TheUnitOfASlowWorkerIsExecutedTwiceAndTheFirstCommitWins) {
+  auto queue = open();
+  const auto original = slow_in_its_last_unit(queue);
+  const auto copy = queue.claim("fast", -1);
+  ASSERT_EQ(copy.kind, ClaimKind::segment);
+  EXPECT_EQ(copy.segment.cur, 1);
+  EXPECT_NE(copy.segment.id, original.id);
+  EXPECT_EQ(queue.claim("third", -1).kind, ClaimKind::wait) << "once is enough";
+  EXPECT_FALSE(commit(queue, copy.segment, 1, "fast").again);
+  EXPECT_EQ(queue.claim("fast", -1).kind, ClaimKind::done) << "nobody waits for the original";
+  const auto late = commit(queue, original, 1, "slow");
+  EXPECT_FALSE(late.lost);
+  EXPECT_TRUE(late.again);
+  EXPECT_EQ(queue.done()[1].worker, "fast");
+}
+
+TEST_F(CopyTest, TheOriginalMayWin) {
+  auto queue = open();
+  const auto original = slow_in_its_last_unit(queue);
+  const auto copy = queue.claim("fast", -1).segment;
+  EXPECT_FALSE(commit(queue, original, 1, "slow").again);
+  EXPECT_TRUE(commit(queue, copy, 1, "fast").again);
+  EXPECT_EQ(queue.claim("fast", -1).kind, ClaimKind::done);
+}
+
+TEST_F(CopyTest, ACopyThatFailsHurtsNobody) {
+  auto queue = open();
+  const auto original = slow_in_its_last_unit(queue);
+  const auto copy = queue.claim("fast", -1).segment;
+  EXPECT_TRUE(queue.release(copy.id, copy.fence, "its worker died"));
+  EXPECT_EQ(info(queue, copy.id).state, "done");
+  EXPECT_FALSE(queue.renew(original.id, original.fence).lost);
+  const auto second = queue.claim("fast", -1);
+  ASSERT_EQ(second.kind, ClaimKind::segment) << "it may be tried again";
+  queue.release(second.segment.id, second.segment.fence, "its worker died");
+  EXPECT_EQ(queue.claim("fast", -1).kind, ClaimKind::wait) << "but there are no more than two copies";
+}
+
 TEST_F(ClaimTest, WaitWhileSomethingRunsThenDone) {
   auto queue = open();
   std::vector<queue::Segment> held;

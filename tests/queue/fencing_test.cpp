@@ -92,7 +92,7 @@ TEST_F(FencingTest, CleanReleaseCountsNoTry) {
   }
 }
 
-TEST_F(FencingTest, ThreeTriesWithoutACommitFailTheSegmentAndKeepTheError) {
+TEST_F(FencingTest, ThreeTriesWithoutACommitSetTheUnitAsideAndKeepTheError) {
   auto queue = open();
   queue::Segment segment;
   for (int i = 0; i < 3; ++i) {
@@ -103,7 +103,11 @@ TEST_F(FencingTest, ThreeTriesWithoutACommitFailTheSegmentAndKeepTheError) {
   }
   EXPECT_EQ(info(queue, segment.id).state, "failed");
   EXPECT_EQ(info(queue, segment.id).error, "loss is NaN");
-  EXPECT_EQ(queue.claim("w1", 9).kind, ClaimKind::behind);
+  EXPECT_EQ(info(queue, segment.id).hi, 10);
+  const auto rest = queue.claim("w1", 9);
+  ASSERT_EQ(rest.kind, ClaimKind::segment) << "what lies behind it is worth a try";
+  EXPECT_EQ(rest.segment.lo, 10);
+  EXPECT_EQ(rest.segment.hi, 12);
 }
 
 TEST_F(FencingTest, ACommittedUnitClearsTheTries) {

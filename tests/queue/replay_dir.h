@@ -27,7 +27,7 @@ class TestReplay {
     for (int64_t id = 0; id < units; ++id) {
       core::Unit unit;
       unit.id = unit.first = unit.last = id;
-      unit.cost = 1;
+      unit.cost = unit.work = 1;
       plan.units.push_back(unit);
     }
     plan.selected = {0, units};
@@ -62,9 +62,9 @@ class QueueTest : public ::testing::Test {
   }
 
   queue::Standing commit(queue::Queue& queue, const queue::Segment& segment, int64_t unit,
-                         const std::string& worker) {
+                         const std::string& worker, double seconds = 0.5) {
     replay.publish(unit);
-    return queue.commit({segment.id, segment.fence, unit, worker, unit_digest, 3, 0.5});
+    return queue.commit({segment.id, segment.fence, unit, worker, unit_digest, 3, seconds});
   }
 
   queue::SegmentInfo info(queue::Queue& queue, const std::string& id) {

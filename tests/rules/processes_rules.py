@@ -6,6 +6,27 @@ from harness import Case, named, without
 import harness
 
 
+class Failing(Case):
+    def test_a_unit_that_fails_three_times_is_set_aside_and_the_others_finish(self):
+        mended = self.path("mended")
+        for mode in ([], ["--guard"]):
+            program = ["train", *mode, "--inner", "--crash=2", "--unless=" + mended]
+            run = self.record(*program)
+            done = run.ask(*program, workers=2, probe="all", code=1)
+            self.assertEqual(done.stdout.count("is set aside"), 1)
+            self.assertIn("unit 2 failed 3 times and is set aside: worker ", done.stdout)
+            self.assertIn("the data of this epoch cannot be read", done.stdout)
+            self.assertIn("unit 2 was set aside", done.stderr)
+            self.assertIn("5 of 6 units are done and kept; the same command goes on from there", done.stderr)
+            units = sorted(os.listdir(os.path.join(run.newest_replay(), "units")))
+            self.assertEqual(units, [f"{unit:06}.jsonl" for unit in (0, 1, 3, 4, 5)])
+            with open(mended, "w"):
+                pass
+            answer = run.replay(*program, workers=2, probe="all")
+            self.assertEqual(answer.rows, self.plain("train", *mode, "--inner"))
+            os.remove(mended)
+
+
 class Around(Case):
     def test_rule_15_rows_before_the_loop_are_unit_0s_and_rows_behind_it_the_last_ones(self):
         for mode in ([], ["--guard"]):

@@ -1,9 +1,19 @@
 // Scenarios with one ordinary main loop.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <optional>
 
 #include "scenarios.h"
 
 namespace rules {
+
+// --crash=E --unless=FILE: a replay dies in iteration E, until FILE is there.
+static void crash(int64_t epoch) {
+  if (epoch != number("crash", -1) || !replaying() || std::filesystem::exists(text("unless"))) return;
+  std::fputs("the data of this epoch cannot be read\n", stderr);
+  std::abort();
+}
 
 int train() {
   Model model;
@@ -17,6 +27,7 @@ int train() {
       trace("train " + std::to_string(*epoch));
       if (flag("child") && *epoch == 0) leave_child();
       hold(*epoch);
+      crash(*epoch);
       for (Loop step{"step", 0, 3}; step.next();) {
         model.step();
         if (!flag("quiet")) log("loss", model.loss());

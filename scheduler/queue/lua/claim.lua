@@ -1,20 +1,9 @@
 -- ARGV[3] worker, ARGV[4] from: the first unit it can begin at, -1 for any.
--- {'segment', id, lo, hi, cur, fence} | {'wait'} | {'behind'} | {'done'} | {'absent'}
+-- {'segment', id, lo, hi, cur, fence} | {'wait'|'behind', speed, running} | {'done'} | {'absent'}
+-- Of `wait` and `behind` the caller may find that a part of what runs can be taken (take.lua): `speed` is the worker's
+-- ('' not measured), `running` holds {id, cur, hi, ms since cur was taken up, speed of its worker, from, '1' copied}.
 if not present() then return {'absent'} end
 local worker, from = ARGV[3], tonumber(ARGV[4])
-
-local function grant(id)
-  local fence = redis.call('HGET', key('meta'), 'incarnation') .. '.' ..
-                string.format('%d', redis.call('INCR', key('fence')))
-  redis.call('ZREM', key('ready'), id)
-  redis.call('ZADD', key('lease'), lease_until(), id)
-  redis.call('HSET', seg(id), 'state', 'running', 'owner', worker, 'fence', fence)
-  redis.call('HSET', key('worker:' .. worker), 'segment', id)
-  local s = redis.call('HMGET', seg(id), 'lo', 'hi', 'cur')
-  event('claim', id, s[3], worker)
-  return {'segment', id, s[1], s[2], s[3], fence}
-end
-
 heartbeat(worker)
 
 -- A worker that holds a segment and claims has never got the answer (a time-out): the same one again.
@@ -22,7 +11,7 @@ local held = redis.call('HGET', key('worker:' .. worker), 'segment')
 if held then
   local s = redis.call('HMGET', seg(held), 'owner', 'state', 'cur')
   if s[1] == worker and s[2] == 'running' then
-    if tonumber(s[3]) >= from then return grant(held) end
+    if tonumber(s[3]) >= from then return grant(held, worker, ARGV[4]) end
     hand_back(held, 'release', '', false)
   end
 end
@@ -31,21 +20,17 @@ reap_expired()
 
 local ready = redis.call('ZRANGE', key('ready'), 0, -1)
 for _, id in ipairs(ready) do
-  if tonumber(redis.call('HGET', seg(id), 'cur')) >= from then return grant(id) end
+  if tonumber(redis.call('HGET', seg(id), 'cur')) >= from then return grant(id, worker, ARGV[4]) end
 end
 
--- The unit that a victim now executes stays its own, so it needs two.
-local running = redis.call('ZRANGE', key('lease'), 0, -1)
-local victim, point, most, ahead = nil, nil, 1, false
-for _, id in ipairs(running) do
-  local s = redis.call('HMGET', seg(id), 'cur', 'hi')
-  local cur, hi = tonumber(s[1]), tonumber(s[2])
-  local at = hi - math.floor((hi - cur) / 2)
-  if hi - cur > most and at >= from then victim, point, most = id, at, hi - cur end
-  if hi > from then ahead = true end
+local now, running, ahead = now_ms(), {}, false
+for _, id in ipairs(redis.call('ZRANGE', key('lease'), 0, -1)) do
+  local s = redis.call('HMGET', seg(id), 'cur', 'hi', 'since', 'owner', 'from', 'copy', 'copy_of')
+  if tonumber(s[2]) > from then ahead = true end
+  running[#running + 1] = {id, s[1], s[2], string.format('%.0f', now - tonumber(s[3] or now)),
+                           redis.call('HGET', key('worker:' .. s[4]), 'speed') or '', s[5] or s[1],
+                           (s[6] or s[7]) and '1' or ''}
 end
-if victim then return grant(split_at(victim, point)) end
-
-if #ready > 0 then return {'behind'} end
-if #running > 0 then return {ahead and 'wait' or 'behind'} end
-return {'done'}
+if #ready == 0 and #running == 0 then return {'done'} end
+local kind = (#ready == 0 and ahead) and 'wait' or 'behind'
+return {kind, redis.call('HGET', key('worker:' .. worker), 'speed') or '', running}

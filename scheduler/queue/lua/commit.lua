@@ -1,8 +1,28 @@
--- ARGV[3] segment, ARGV[4] fence, ARGV[5] unit, ARGV[6] worker, ARGV[7] what is kept of the unit (JSON).
+-- ARGV[3] segment, ARGV[4] fence, ARGV[5] unit, ARGV[6] worker, ARGV[7] what is kept of the unit (JSON), ARGV[8] seconds
+-- that it would have taken a worker of speed 1, ARGV[9] seconds that it took; 0: not known.
 -- {'ok', hi, again} | {'lost'} | {'hole', unit}: that unit before this one is not done | {'absent'}
 if not present() then return {'absent'} end
+
+-- What a worker's speed is now counts more than what it was.
+local function measure(name, work, seconds)
+  if work <= 0 or seconds <= 0 then return end
+  local w = redis.call('HMGET', key('worker:' .. name), 'work', 'busy')
+  work, seconds = work + tonumber(w[1] or '0') / 2, seconds + tonumber(w[2] or '0') / 2
+  redis.call('HSET', key('worker:' .. name), 'work', string.format('%.6g', work), 'busy', string.format('%.6g', seconds),
+             'speed', string.format('%.6g', work / seconds))
+end
+
+-- The segment in which the same unit is executed as well, if there is one.
+local function other_is_done(other, done)
+  if not other then return end
+  local o = redis.call('HMGET', seg(other), 'state', 'cur', 'hi')
+  if o[1] == 'done' or tonumber(o[2]) ~= done then return end
+  redis.call('HSET', seg(other), 'cur', done + 1)
+  if done + 1 >= tonumber(o[3]) then finish(other) end
+end
+
 local id, unit, worker = ARGV[3], tonumber(ARGV[5]), ARGV[6]
-local s = redis.call('HMGET', seg(id), 'fence', 'state', 'lo', 'hi', 'cur')
+local s = redis.call('HMGET', seg(id), 'fence', 'state', 'lo', 'hi', 'cur', 'copy', 'copy_of')
 if s[1] ~= ARGV[4] then return {'lost'} end
 local lo, hi, cur = tonumber(s[3]), tonumber(s[4]), tonumber(s[5])
 if unit < lo or unit >= hi then return {'lost'} end
@@ -15,10 +35,14 @@ end
 
 local first = redis.call('HSETNX', key('done'), ARGV[5], ARGV[7])
 redis.call('HSET', seg(id), 'tries', 0, 'error', '')
-if unit >= cur then redis.call('HSET', seg(id), 'cur', unit + 1) end
+if unit >= cur then
+  redis.call('HSET', seg(id), 'cur', unit + 1, 'from', unit + 1, 'since', string.format('%.0f', now_ms()))
+end
 redis.call('ZADD', key('lease'), lease_until(), id)
 if first == 1 then redis.call('HINCRBY', key('worker:' .. worker), 'units', 1) end
+measure(worker, tonumber(ARGV[8]), tonumber(ARGV[9]))
 heartbeat(worker)
 event('commit', id, ARGV[5], worker, 'again', 1 - first)
 if unit + 1 >= hi then finish(id) end
+other_is_done(s[6] or s[7], unit)
 return {'ok', s[4], 1 - first}

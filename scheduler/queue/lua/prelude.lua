@@ -42,32 +42,27 @@ local function let_go(id, worker)
   end
 end
 
--- A running segment back to the ready ones from its next unit. An error counts as a try.
-local function hand_back(id, kind, error, give_up)
-  local s = redis.call('HMGET', seg(id), 'owner', 'cur', 'order')
-  let_go(id, s[1])
-  redis.call('HSET', seg(id), 'owner', '', 'fence', '')
-  if error ~= '' then
-    redis.call('HSET', seg(id), 'error', error)
-    local tries = redis.call('HINCRBY', seg(id), 'tries', 1)
-    if give_up or tries >= TRIES then
-      redis.call('HSET', seg(id), 'state', 'failed')
-      event('fail', id, s[2], s[1] or '', 'error', error)
-      return
-    end
-  end
-  redis.call('HSET', seg(id), 'state', 'ready')
-  redis.call('ZADD', key('ready'), s[3], id)
-  event(kind, id, s[2], s[1] or '', 'error', error)
+-- The segment becomes this worker's, with a new token, from its next unit. `from`: where the worker stands.
+local function grant(id, worker, from)
+  local fence = redis.call('HGET', key('meta'), 'incarnation') .. '.' ..
+                string.format('%d', redis.call('INCR', key('fence')))
+  redis.call('ZREM', key('ready'), id)
+  redis.call('ZADD', key('lease'), lease_until(), id)
+  redis.call('HSET', seg(id), 'state', 'running', 'owner', worker, 'fence', fence, 'from', from, 'since',
+             string.format('%.0f', now_ms()))
+  redis.call('HSET', key('worker:' .. worker), 'segment', id)
+  local s = redis.call('HMGET', seg(id), 'lo', 'hi', 'cur')
+  event('claim', id, s[3], worker)
+  return {'segment', id, s[1], s[2], s[3], fence}
 end
 
-local function reap_expired()
-  local expired = redis.call('ZRANGEBYSCORE', key('lease'), '-inf', string.format('%.0f', now_ms()))
-  for _, id in ipairs(expired) do
-    local owner = redis.call('HGET', seg(id), 'owner') or ''
-    hand_back(id, 'reap', 'the lease of worker ' .. owner .. ' ran out', false)
-  end
-  return #expired
+-- All units of the segment are done, or are another's.
+local function finish(id)
+  local owner = redis.call('HGET', seg(id), 'owner') or ''
+  let_go(id, owner)
+  redis.call('ZREM', key('ready'), id)
+  redis.call('HSET', seg(id), 'state', 'done')
+  event('finish', id, '', owner)
 end
 
 local function add_segment(lo, hi, order, parent)
@@ -87,13 +82,40 @@ local function split_at(id, at)
   return tail
 end
 
--- All units of the segment are done.
-local function finish(id)
-  local owner = redis.call('HGET', seg(id), 'owner') or ''
-  let_go(id, owner)
-  redis.call('ZREM', key('ready'), id)
-  redis.call('HSET', seg(id), 'state', 'done')
-  event('finish', id, '', owner)
+-- A running segment back to the ready ones from its next unit. An error counts as a try; after too many the unit is set
+-- aside, alone, as a failed segment. `give_up`: all of the segment is.
+local function hand_back(id, kind, error, give_up)
+  local s = redis.call('HMGET', seg(id), 'owner', 'cur', 'order', 'copy_of')
+  if s[4] then  -- a copy is given up: the unit is another segment's, which may be copied again
+    redis.call('HDEL', seg(s[4]), 'copy')
+    event(kind, id, s[2], s[1] or '', 'error', error)
+    return finish(id)
+  end
+  let_go(id, s[1])
+  redis.call('HSET', seg(id), 'owner', '', 'fence', '')
+  if error ~= '' then
+    redis.call('HSET', seg(id), 'error', error)
+    local tries = redis.call('HINCRBY', seg(id), 'tries', 1)
+    if give_up or tries >= TRIES then
+      local next = tonumber(s[2]) + 1
+      if not give_up and next < tonumber(redis.call('HGET', seg(id), 'hi')) then split_at(id, next) end
+      redis.call('HSET', seg(id), 'state', 'failed')
+      event('fail', id, s[2], s[1] or '', 'error', error)
+      return
+    end
+  end
+  redis.call('HSET', seg(id), 'state', 'ready')
+  redis.call('ZADD', key('ready'), s[3], id)
+  event(kind, id, s[2], s[1] or '', 'error', error)
+end
+
+local function reap_expired()
+  local expired = redis.call('ZRANGEBYSCORE', key('lease'), '-inf', string.format('%.0f', now_ms()))
+  for _, id in ipairs(expired) do
+    local owner = redis.call('HGET', seg(id), 'owner') or ''
+    hand_back(id, 'reap', 'the lease of worker ' .. owner .. ' ran out', false)
+  end
+  return #expired
 end
 
 local function delete_all()

@@ -1,0 +1,124 @@
+#include "plan/share.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace flor::plan {
+namespace {
+
+// A cut costs a claim, and estimates are never exact: what it gains has to be more than this, seconds and
+// share of a unit.
+constexpr double least_gain = 0.005, least_gain_of_unit = 0.05;
+// A copy is work done twice: it has to be done well before the original.
+constexpr double copy_margin = 1.1, copy_seconds = 0.05;
+
+double need(const Times& times, const Running& one) {
+  return times.lead_in(one.from, one.cur) + times.work(one.cur, one.cur + 1);
+}
+
+// As it was measured, or as the present unit shows it to be by now.
+double speed_of(const Times& times, const Running& one) {
+  const double work = need(times, one);
+  return one.elapsed > 0 && work > 0 ? std::min(one.speed, work / one.elapsed) : one.speed;
+}
+
+// Seconds until the unit that is being executed is done.
+double rest_of_unit(const Times& times, const Running& one) {
+  return std::abs(need(times, one) / one.speed - one.elapsed);
+}
+
+double median_speed(const std::vector<Running>& running, const Idle& idle) {
+  std::vector<double> known;
+  for (const auto& one : running) {
+    if (one.speed > 0) known.push_back(one.speed);
+  }
+  if (idle.speed > 0) known.push_back(idle.speed);
+  if (known.empty()) return 1;
+  const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
+  std::nth_element(known.begin(), middle, known.end());
+  return *middle;
+}
+
+// Seconds that the idle worker needs for units `at` … `hi`-1.
+double seconds_for(const Times& times, const Idle& idle, int64_t at, int64_t hi) {
+  return (times.lead_in(idle.from, at) + times.work(at, hi)) / idle.speed;
+}
+
+// Where both parts end soonest. The victim's end grows with the place, the other's shrinks.
+std::optional<int64_t> best_cut(const Times& times, const Running& one, const Idle& idle) {
+  const int64_t first = std::max(one.cur + 1, idle.from);
+  if (first >= one.hi) return std::nullopt;
+  const double rest = rest_of_unit(times, one);
+  const double speed = speed_of(times, one);
+  const auto kept = [&](int64_t at) { return rest + times.work(one.cur + 1, at) / speed; };
+  const auto taken = [&](int64_t at) { return seconds_for(times, idle, at, one.hi); };
+  int64_t low = first;
+  int64_t high = one.hi - 1;
+  while (low < high) {  // the first place at which the victim ends last
+    const int64_t middle = low + (high - low) / 2;
+    if (kept(middle) >= taken(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  const auto end = [&](int64_t at) { return std::max(kept(at), taken(at)); };
+  const int64_t at = low > first && end(low - 1) < end(low) ? low - 1 : low;
+  const double gain = expected_end(times, one) - end(at);
+  const double margin = least_gain + least_gain_of_unit * times.work(at, at + 1) / idle.speed;
+  return gain > margin ? std::optional(at) : std::nullopt;
+}
+
+bool worth_a_copy(const Times& times, const Running& one, const Idle& idle) {
+  if (one.copied || one.hi - one.cur != 1 || one.cur < idle.from) return false;
+  return seconds_for(times, idle, one.cur, one.hi) * copy_margin + copy_seconds < rest_of_unit(times, one);
+}
+
+}  // namespace
+
+Times::Times(const core::Plan& plan) : complete_(plan.complete) {
+  work_.push_back(0);
+  skip_.push_back(0);
+  for (const auto& unit : plan.units) {
+    const bool selected = plan.selected.contains(unit.id);
+    work_.push_back(work_.back() + unit.work);
+    skip_.push_back(skip_.back() + (selected ? std::min(unit.skip_cost, unit.work) : unit.skip_cost));
+  }
+}
+
+double Times::work(int64_t first, int64_t end) const {
+  return work_.at(static_cast<std::size_t>(end)) - work_.at(static_cast<std::size_t>(first));
+}
+
+double Times::lead_in(int64_t from, int64_t to) const {
+  if (complete_) return 0;
+  const auto begin = static_cast<std::size_t>(std::max<int64_t>(from, 0));
+  return std::max(0.0, skip_.at(static_cast<std::size_t>(to)) - skip_.at(begin));
+}
+
+double expected_end(const Times& times, const Running& running) {
+  return rest_of_unit(times, running) + times.work(running.cur + 1, running.hi) / speed_of(times, running);
+}
+
+std::optional<Share> share(const Times& times, const std::vector<Running>& running, const Idle& idle) {
+  const double usual = median_speed(running, idle);
+  Idle taker = idle;
+  if (taker.speed <= 0) taker.speed = usual;
+  std::vector<Running> known = running;
+  for (auto& one : known) {
+    if (one.speed <= 0) one.speed = usual;
+  }
+  std::vector<std::pair<double, std::size_t>> by_end;
+  for (std::size_t i = 0; i < known.size(); ++i) by_end.emplace_back(expected_end(times, known[i]), i);
+  std::sort(by_end.rbegin(), by_end.rend());
+  for (const auto& [end, i] : by_end) {
+    if (const auto at = best_cut(times, known[i], taker)) return Share{i, *at, false};
+  }
+  for (const auto& [end, i] : by_end) {
+    if (worth_a_copy(times, known[i], taker)) return Share{i, known[i].cur, true};
+  }
+  return std::nullopt;
+}
+
+}  // namespace flor::plan
