@@ -94,9 +94,58 @@ def conservative(results, axes):
     axes.set_xlabel("overhead in per cent")
 
 
+def scaling(results, axes):
+    """The paper's figure 11: how many times faster than one worker without any cost of replay, by the number of workers."""
+    rows = [row for row in results["rows"] if row["speeds"] == "equal" and row["mode"] == "complete"]
+    counts = sorted({row["workers"] for row in rows})
+    axes.plot(counts, counts, color="black", lw=0.6, ls="--", label="ideal")
+    for way, colour, marker in (("flor", OURS, "o"), ("even", REST, "s"), ("queue", OTHERS, "^")):
+        of_way = {row["workers"]: row for row in rows if row["way"] == way}
+        axes.plot(counts, [results["work"] / (of_way[count]["bound"] * of_way[count]["ratio"]["median"]) for count in counts],
+                  color=colour, marker=marker, lw=1, label=way)
+    axes.plot([16], [15.38], color="black", marker="x", ls="", label="Flor, published: 15.38 on 16")
+    axes.set_xlabel("workers")
+    axes.set_ylabel("times as fast")
+    axes.legend(frameon=False)
+
+
+def unequal(results, axes):
+    """Time until the last unit, over the shortest there can be: workers of unequal speeds."""
+    rows = [row for row in results["rows"] if row["mode"] == "complete" and row["workers"] > 1]
+    kinds = list(dict.fromkeys(row["speeds"] for row in rows))
+    count = max(row["workers"] for row in rows)
+    for shift, way, colour in ((-0.27, "flor", OURS), (0, "even", REST), (0.27, "queue", OTHERS)):
+        found = [next(row for row in rows if (row["speeds"], row["workers"], row["way"]) == (kind, count, way)) for kind in kinds]
+        middle, spread = whiskers(found, "ratio")
+        axes.barh([i + shift for i in range(len(kinds))], middle, xerr=spread, height=0.27, color=colour, label=way,
+                  error_kw={"lw": 0.8})
+    axes.axvline(1, color="black", lw=0.6)
+    axes.set_yticks(range(len(kinds)), kinds)
+    axes.invert_yaxis()
+    axes.set_xlabel(f"time over the lower bound, {count} workers")
+    axes.legend(frameon=False)
+
+
+def entering(results, axes):
+    """The paper's figure 10: units entered by restoring a complete checkpoint, and by running from the start with blocks
+    skipped; against one worker, which does all the work in a row."""
+    rows = [row for row in results["rows"] if row["speeds"] == "equal" and row["way"] == "flor"]
+    counts = sorted({row["workers"] for row in rows if row["mode"] == "partial"})
+    for shift, mode, colour in ((-0.2, "complete", OURS), (0.2, "partial", REST)):
+        found = [next(row for row in rows if (row["mode"], row["workers"]) == (mode, count)) for count in counts]
+        axes.bar([i + shift for i in range(len(counts))],
+                 [100 * row["bound"] * row["ratio"]["median"] / results["work"] for row in found], width=0.4, color=colour,
+                 label={"complete": "restored", "partial": "pseudoresumed"}[mode])
+    axes.set_xticks(range(len(counts)), counts)
+    axes.set_xlabel("workers")
+    axes.set_ylabel("time in per cent of one run")
+    axes.legend(frameon=False)
+
+
 # Each with the results that it is drawn from.
 FIGURES = {materialize: "materialize", batches: "batches", overhead: "overhead", policy: "overhead",
-           conservative: "conservative"}
+           conservative: "conservative", scaling: "replay_scaling", unequal: "replay_scaling",
+           entering: "replay_scaling"}
 
 
 def main():
