@@ -77,6 +77,7 @@ Json to_json(const Plan& plan) {
           {"selected", ranges_json(plan.selected.ranges())},
           {"segments", ranges_json(plan.segments)},
           {"balance", plan.balance},
+          {"copies", plan.copies},
           {"execute", {{"all", plan.execute_all}, {"blocks", plan.execute}, {"renamed", plan.renamed}}},
           {"lead_in", {{"all", plan.lead_in_all}, {"blocks", plan.lead_in}}},
           {"any_device", plan.any_device},
@@ -114,6 +115,7 @@ Plan plan_from(const Json& json, const std::string& file) {
     plan.segments.push_back(read.range(segment, plan.units.size()));
   }
   plan.balance = field(json, "balance", true);
+  plan.copies = field(json, "copies", true);
   const Json execute = field<Json>(json, "execute", Json::object());
   plan.execute_all = field(execute, "all", true);
   plan.execute = field<std::set<std::string>>(execute, "blocks", {});

@@ -46,6 +46,7 @@ struct Plan {
   UnitSet selected;
   std::vector<UnitRange> segments;
   bool balance = true;  // idle workers take from running segments; false: segments stay as they were cut
+  bool copies = true;   // they may also execute a unit whose worker is slow
   bool execute_all = false;
   std::set<std::string> execute;  // blocks that execute, by their recorded names
   // Blocks that also execute in front of a unit that is entered by running from the start: a skipped one

@@ -86,6 +86,7 @@ std::unique_ptr<Worker> Worker::join(const Settings& settings) {
   if (!lock) return nullptr;
   auto worker = std::make_unique<Worker>(settings, run, replay, by_hand);
   worker->lock_ = std::move(lock);
+  worker->termination_.emplace([agent = &worker->agent_] { agent->release(); });
   return worker;
 }
 

@@ -12,6 +12,7 @@
 #include "core/plan.h"
 #include "core/settings.h"
 #include "core/store.h"
+#include "core/termination.h"
 
 namespace flor::core {
 
@@ -70,6 +71,7 @@ class Worker {
   AgentClient agent_;
   bool holding_ = false;  // a segment
   int64_t current_ = 0, end_ = 0;
+  std::optional<Termination> termination_;  // hands the segment back: to be preempted is no failed try
 };
 
 }  // namespace flor::core

@@ -15,6 +15,8 @@ using core::Json;
 
 constexpr auto kLookEvery = std::chrono::milliseconds(100);
 constexpr auto kTendEvery = std::chrono::seconds(1);
+// One question to Slurm, however many units there are.
+constexpr auto kGrowEvery = std::chrono::seconds(15);
 
 // After so many rounds of workers without a new unit, no further one is begun.
 constexpr int kIdleRounds = 2;
@@ -173,6 +175,23 @@ bool Monitor::restart(std::size_t workers, Watched& out) {
   return true;
 }
 
+// A worker for every place that became free, as long as each finds a unit.
+void Monitor::grow(const dispatch::Liveness& alive) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - grown_ < kGrowEvery) return;
+  grown_ = now;
+  if (alive.waiting > 0 || !alive.any() || missing() <= alive.running) return;
+  std::size_t more = 0;
+  try {
+    more = std::min(launcher_.room(), missing() - alive.running);
+    if (more > 0) launcher_.start(more);
+  } catch (const core::Error& problem) {
+    display_.say(std::string("no further workers are started: ") + problem.what());
+    return;
+  }
+  if (more > 0) display_.say(counted(more, "place") + " became free: " + launcher_.describe());
+}
+
 std::vector<Json> Monitor::worker_rows() {
   std::vector<queue::DoneUnit> done;
   try {
@@ -184,9 +203,9 @@ std::vector<Json> Monitor::worker_rows() {
   return log_.rows(done);
 }
 
-Watched Monitor::watch(std::size_t workers) {
+Watched Monitor::watch(std::size_t workers, bool grow) {
   Watched out;
-  begun_ = std::chrono::steady_clock::now();
+  begun_ = grown_ = std::chrono::steady_clock::now();
   count();
   done_at_begin_ = done_at_start_ = done_.size();
   cost_before_ = cost_of(done_);
@@ -217,6 +236,7 @@ Watched Monitor::watch(std::size_t workers) {
       if (!out.why.empty()) return end(End::failed);
       if (missing() > 0 && !restart(workers, out)) return end(End::failed);
     }
+    if (grow) this->grow(alive);
     std::this_thread::sleep_for(kLookEvery);
   }
 }

@@ -45,9 +45,9 @@ class Monitor {
           Display& display, const Interrupt& interrupt);
 
   // Workers are running, or the launcher has adopted some. Starts more where all have gone, units are missing
-  // and the last ones got on; so at most `workers` at a time. On failure and interruption all workers are
-  // ended.
-  Watched watch(std::size_t workers);
+  // and the last ones got on; so at most `workers` at a time. With `grow` also where places become free while
+  // units are missing. On failure and interruption all workers are ended.
+  Watched watch(std::size_t workers, bool grow = false);
 
   // Reads once more who did what; of a Redis that does not answer, what was seen before.
   std::vector<core::Json> worker_rows();
@@ -60,6 +60,7 @@ class Monitor {
   std::size_t missing() const;  // units that are neither there nor set aside
   std::string without_those_aside() const;
   bool restart(std::size_t workers, Watched& out);
+  void grow(const dispatch::Liveness& alive);
   Snapshot snapshot(const dispatch::Liveness& alive) const;
   double seconds() const;
   double cost_of(const std::set<int64_t>& units) const;
@@ -75,7 +76,7 @@ class Monitor {
   std::map<int64_t, std::string> aside_;  // units that failed too often, and why
   std::size_t units_ = 0;
   double cost_ = 0, cost_before_ = 0;  // of all selected units; of those done when the watch began
-  std::chrono::steady_clock::time_point begun_, tended_;
+  std::chrono::steady_clock::time_point begun_, tended_, grown_;
   std::size_t done_at_begin_ = 0;  // units there when the watch began
   std::size_t done_at_start_ = 0;  // units there when workers were last started
   int idle_rounds_ = 0;            // of workers that brought no unit, in a row

@@ -27,7 +27,8 @@ struct Flags {
   int64_t every = 1;
   std::string workers = "auto";
   std::string probe = "auto";
-  bool any_device = false, json = false, keep_queue = false, dry_run = false, again = false;
+  bool any_device = false, json = false, keep_queue = false, dry_run = false, again = false,
+       no_copies = false;
   WorkplaceFlags place;
 };
 
@@ -67,7 +68,9 @@ class Replay {
         store_(store_of(flags.store)),
         asked_(ask({store_.find(flags.run), flags.epochs, flags.probe, flags.any_device, program, flags.every,
                     flags.where})),
-        display_(flags.json ? Show::json : Show::text) {}
+        display_(flags.json ? Show::json : Show::text) {
+    asked_.plan.copies = !flags.no_copies;
+  }
 
   int answer() {
     for (const auto& note : asked_.notes) display_.say(note);
@@ -157,7 +160,7 @@ class Replay {
       throw;
     }
     try {
-      return monitor.watch(workers_);
+      return monitor.watch(workers_, !wanted_);
     } catch (...) {
       place_.launcher->cancel();
       throw;
@@ -266,7 +269,8 @@ void add_replay(CLI::App& app, Outcome& outcome) {
   command->add_option("--every", flags->every, "of these only every N-th, from the loop's begin")
       ->check(CLI::PositiveNumber);
   command->add_option("--where", flags->where, "only where this was recorded: 'loss > 2', 'loss == NaN'");
-  command->add_option("--workers", flags->workers, "how many at a time: auto (what is free now) or a number");
+  command->add_option("--workers", flags->workers,
+                      "how many at a time: auto (what is free, also what becomes free) or a number");
   command->add_option(
       "--probe", flags->probe,
       "which skip blocks execute: auto (by comparing the sources), none, all, or names: train,eval");
@@ -276,6 +280,9 @@ void add_replay(CLI::App& app, Outcome& outcome) {
       ->check(CLI::IsMember({"slurm", "local"}));
   command->add_flag("--any-device", flags->any_device,
                     "also on hardware that differs from the record's; the verdict is unproved at best");
+  command->add_flag(
+      "--no-copies", flags->no_copies,
+      "leave a unit to its worker, however slow that is, instead of executing it elsewhere as well");
   command->add_flag("--again", flags->again, "run also what earlier replays have answered");
   command->add_flag(
       "--dry-run", flags->dry_run,

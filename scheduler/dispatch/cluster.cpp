@@ -127,7 +127,7 @@ std::size_t free_places(const std::vector<Node>& nodes, bool gpu, std::size_t cp
     const std::size_t by_cpus = node.idle_cpus / std::max<std::size_t>(cpus, 1);
     places += gpu ? std::min(by_cpus, node.free_gpus()) : by_cpus;
   }
-  return std::max<std::size_t>(places, 1);
+  return places;
 }
 
 bool has_gpus(const std::vector<Node>& nodes) {

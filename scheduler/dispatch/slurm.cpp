@@ -112,6 +112,10 @@ std::string SlurmLauncher::gres() {
 }
 
 std::size_t SlurmLauncher::free_places() {
+  return std::max<std::size_t>(room(), 1);  // it waits in Slurm's queue
+}
+
+std::size_t SlurmLauncher::room() {
   nodes_ = cluster_->nodes(flags_.partition);
   return dispatch::free_places(*nodes_, gres().rfind("gpu", 0) == 0, cpus_of(flags_, order_));
 }
@@ -132,7 +136,7 @@ void SlurmLauncher::start(std::size_t workers) {
   core::LineAppender(jobs_file()).append(job + "\n");
   jobs_.push_back(job);
   started_ += workers;
-  last_ = {0, workers};
+  last_.waiting += workers;
   asked_ = std::chrono::steady_clock::now() - kAskEvery + kFirstAsk;
 }
 

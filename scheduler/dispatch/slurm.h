@@ -23,6 +23,7 @@ class SlurmLauncher : public Launcher {
 
   std::string name() const override { return "slurm"; }
   std::size_t free_places() override;
+  std::size_t room() override;
   void start(std::size_t workers) override;
   std::size_t adopt() override;
   Liveness liveness() override;

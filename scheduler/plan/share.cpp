@@ -11,7 +11,7 @@ namespace {
 // share of a unit.
 constexpr double least_gain = 0.005, least_gain_of_unit = 0.05;
 // A copy is work done twice: it has to be done well before the original.
-constexpr double copy_margin = 1.1, copy_seconds = 0.05;
+constexpr double copy_margin = 1.1, copy_seconds = 0.2;
 
 double need(const Times& times, const Running& one) {
   return times.lead_in(one.from, one.cur) + times.work(one.cur, one.cur + 1);
@@ -71,7 +71,7 @@ std::optional<int64_t> best_cut(const Times& times, const Running& one, const Id
 }
 
 bool worth_a_copy(const Times& times, const Running& one, const Idle& idle) {
-  if (one.copied || one.hi - one.cur != 1 || one.cur < idle.from) return false;
+  if (one.copied || one.hi - one.cur != 1 || one.cur < idle.from || one.hi == times.units()) return false;
   return seconds_for(times, idle, one.cur, one.hi) * copy_margin + copy_seconds < rest_of_unit(times, one);
 }
 
@@ -85,6 +85,10 @@ Times::Times(const core::Plan& plan) : complete_(plan.complete) {
     work_.push_back(work_.back() + unit.work);
     skip_.push_back(skip_.back() + (selected ? std::min(unit.skip_cost, unit.work) : unit.skip_cost));
   }
+}
+
+int64_t Times::units() const {
+  return static_cast<int64_t>(work_.size()) - 1;
 }
 
 double Times::work(int64_t first, int64_t end) const {
@@ -116,7 +120,7 @@ std::optional<Share> share(const Times& times, const std::vector<Running>& runni
     if (const auto at = best_cut(times, known[i], taker)) return Share{i, *at, false};
   }
   for (const auto& [end, i] : by_end) {
-    if (worth_a_copy(times, known[i], taker)) return Share{i, known[i].cur, true};
+    if (idle.copies && worth_a_copy(times, known[i], taker)) return Share{i, known[i].cur, true};
   }
   return std::nullopt;
 }

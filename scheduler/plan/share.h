@@ -15,6 +15,7 @@ class Times {
  public:
   explicit Times(const core::Plan& plan);
 
+  int64_t units() const;
   double work(int64_t first, int64_t end) const;  // units first … end-1, all in the selection
   // Until unit `to` can begin, of a worker that stands in front of unit `from` (-1: of the program). In a
   // complete run nothing: what entering a unit takes is part of its work.
@@ -35,8 +36,9 @@ struct Running {
 };
 
 struct Idle {
-  int64_t from = -1;  // the first unit it can begin at; -1: any
-  double speed = 0;   // 0: not measured yet
+  int64_t from = -1;   // the first unit it can begin at; -1: any
+  double speed = 0;    // 0: not measured yet
+  bool copies = true;  // may it execute what another executes?
 };
 
 // Units `at` and behind of running[of] become the idle worker's; `copy`: it executes `at`, the unit that the
@@ -49,8 +51,9 @@ struct Share {
 
 // The segment that is expected to end last is cut where both parts end at the same time, when that is sooner
 // by more than the margin; else the next one. Where nothing can be cut, a unit whose worker is so slow that
-// a second one would overtake it is copied. Speeds that are not measured are taken to be the median of the
-// others. A unit that takes longer than it should is expected to take as long again as it is late.
+// a second one would overtake it is copied, but not the run's last: what the program does behind its loop
+// happens once. Speeds that are not measured are taken to be the median of the others. A unit that takes
+// longer than it should is expected to take as long again as it is late.
 std::optional<Share> share(const Times& times, const std::vector<Running>& running, const Idle& idle);
 
 // Seconds until the segment's last unit is done; its speed must be known.

@@ -138,7 +138,7 @@ std::optional<std::vector<std::string>> Queue::what_to_take(const Reply& reply, 
     if (one.cur < 0 || one.cur >= one.hi || one.hi > units || one.from > one.cur) return std::nullopt;
     running.push_back(one);
   }
-  const auto share = plan::share(*times_, running, {from, speed_in(reply.at(1).str())});
+  const auto share = plan::share(*times_, running, {from, speed_in(reply.at(1).str()), plan().copies});
   if (!share) return std::nullopt;
   const auto& item = reply.at(2).at(share->of);
   return std::vector<std::string>{worker,

@@ -271,6 +271,20 @@ rebuilt() { [[ -n $(in_queue hget meta units) ]]; }
   [[ $(verdict "$replay" '[.workers[].units[]] | sort | join(",")') == 0,1,2,3,4,5,6,7 ]]
 }
 
+@test "a worker frozen inside a unit: an idle one executes it as well, and nobody waits for the lease" {
+  hold 3
+  copies='' start_replay main char_lm.complete.held
+  held 3
+  frozen=$held_pid
+  worker=$(worker_of "$frozen")
+  kill -STOP "$frozen"
+  until_true 20 has_event "kind=copy .*unit=3 "
+  [[ -z $(events "kind=reap ") ]]
+  let_go 3
+  finish_as_undisturbed
+  [[ $(verdict "$replay" '.workers[] | select(.units | index(3)) | .worker') != "$worker" ]]
+}
+
 @test "one array task cancelled inside a unit" {
   hold 3
   start_replay main char_lm.complete.held

@@ -95,6 +95,22 @@ seven_done() { [[ $(in_queue hlen "done") -eq 7 ]]; }
   grep -qE 'slurm: job [0-9]+, 8 tasks' auto.out || { cat auto.out >&2; return 1; }
 }
 
+@test "--workers auto grows into what becomes free" {
+  blocker=$(submit -N3 --gres=gpu:2 -o /dev/null --wrap 'srun --gres=gpu:2 sleep 300')
+  until_true 30 job_is "$blocker" RUNNING
+  hold {0..7}
+  start_replay complete char_lm.complete.held auto
+  grep -qE 'slurm: job [0-9]+, 2 tasks' replay.out || { cat replay.out >&2; return 1; }
+  scancel "$blocker"
+  until_true 60 said '6 places became free: job [0-9]+, [0-9]+, 8 tasks'
+  until_true 60 held_by_many
+  let_go {0..7}
+  finish_replay
+  [[ $(verdict "$replay" '[.workers[] | select(.units | length > 0)] | length') -gt 2 ]]
+}
+
+held_by_many() { [[ $(cat "$FLOR_TEST_HOLD"/held.[0-7] 2>/dev/null | cut -d' ' -f1 | sort -u | wc -l) -gt 2 ]]; }
+
 # --- by hand
 
 # recorded_by JOB STEP: prints the id of the run that the step recorded.

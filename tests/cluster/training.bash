@@ -143,11 +143,12 @@ held() {
 
 # --- flor replay in the background, its output in replay.out
 
-# start_replay NAME PROGRAM [WORKERS [FLAG…]]: sets flor_pid, and replay to its directory.
+# start_replay NAME PROGRAM [WORKERS [FLAG…]]: sets flor_pid, and replay to its directory. Whoever is held in a unit stays
+# alone there, unless $copies is set.
 start_replay() {
   local file
   file=$(program "$2")
-  flor replay "$1" --again --workers "${3:-4}" "${@:4}" -- "$file" "${small[@]}" >replay.out 2>&1 3>&- &
+  flor replay "$1" --again ${copies---no-copies} --workers "${3:-4}" "${@:4}" -- "$file" "${small[@]}" >replay.out 2>&1 3>&- &
   flor_pid=$!
   until_true 30 begun_or_gone
   said '^replay .* of run ' || { cat replay.out >&2; return 1; }

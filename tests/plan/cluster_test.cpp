@@ -50,7 +50,7 @@ TEST(Sinfo, FreePlaces) {
   EXPECT_EQ(free_places(nodes, true, 1), 2U + 1 + 3);
   EXPECT_EQ(free_places(nodes, true, 4), 1U + 0 + 3);
   EXPECT_EQ(free_places(nodes, false, 4), 1U + 0 + 7 + 2);
-  EXPECT_EQ(free_places({}, true, 1), 1U);  // it waits in the queue
+  EXPECT_EQ(free_places({}, true, 1), 0U);
 }
 
 TEST(Sinfo, GresOfAWorker) {

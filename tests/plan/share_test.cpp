@@ -78,13 +78,15 @@ TEST(Share, AUnitThatIsLateIsExpectedToTakeAsLongAgain) {
 }
 
 TEST(Share, TheUnitOfASlowWorkerIsCopied) {
-  const auto copy = share(even(4), {running(3, 4, 0.1, 0.4)}, {-1, 1});  // 2.4 s to go
+  const auto times = even(5);
+  const auto copy = share(times, {running(3, 4, 0.1, 0.4)}, {-1, 1});  // 2.4 s to go
   ASSERT_TRUE(copy);
   EXPECT_TRUE(copy->copy);
   EXPECT_EQ(copy->at, 3);
-  EXPECT_FALSE(share(even(4), {running(3, 4, 1.6, 0.4)}, {-1, 1})) << "0.9 s to go";
-  EXPECT_FALSE(share(even(4), {{3, 4, 0.1, 0.4, 3, true}}, {-1, 1})) << "once";
-  EXPECT_TRUE(share(even(4), {running(3, 4, 5)}, {-1, 1})) << "it hangs, for all one knows";
+  EXPECT_FALSE(share(times, {running(3, 4, 1.6, 0.4)}, {-1, 1})) << "0.9 s to go";
+  EXPECT_FALSE(share(times, {{3, 4, 0.1, 0.4, 3, true}}, {-1, 1})) << "once";
+  EXPECT_TRUE(share(times, {running(3, 4, 5)}, {-1, 1})) << "it hangs, for all one knows";
+  EXPECT_FALSE(share(times, {running(4, 5, 5)}, {-1, 1})) << "what follows the loop happens once";
 }
 
 TEST(Share, SpeedsThatAreNotMeasuredAreThoseOfTheOthers) {

@@ -27,6 +27,27 @@ class Failing(Case):
             os.remove(mended)
 
 
+    def test_a_worker_that_is_terminated_hands_its_unit_back_and_that_is_no_failed_try(self):
+        run = self.record("train", "--guard")
+        until = self.path("until")
+        reached = until + ".reached"
+        replay = self.start("replay", run.id, "--launcher", "local", "--workers", "4", "--probe", "all", "--", self.program(),
+                            "train", "--guard", "--inner", "--hold=5", "--in=replaying", "--until=" + until)
+        for _ in range(3):
+            self.wait_for(lambda: os.path.exists(reached) and os.path.getsize(reached) > 0, "a worker in the last unit")
+            with open(reached) as file:
+                worker = int(file.read())
+            os.remove(reached)
+            os.kill(worker, signal.SIGTERM)
+            self.wait_for(lambda: not os.path.exists(f"/proc/{worker}"), "its end")
+        with open(until, "w"):
+            pass
+        output = replay.communicate(timeout=60)[0]
+        self.assertEqual(replay.returncode, 0, output)
+        self.assertNotIn("set aside", output)
+        self.assertEqual(run.joined(), self.plain("train", "--guard", "--inner"))
+
+
 class Around(Case):
     def test_rule_15_rows_before_the_loop_are_unit_0s_and_rows_behind_it_the_last_ones(self):
         for mode in ([], ["--guard"]):
