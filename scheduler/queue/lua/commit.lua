@@ -4,12 +4,13 @@
 if not present() then return {'absent'} end
 
 -- What a worker's speed is now counts more than what it was.
-local function measure(name, work, seconds)
-  if work <= 0 or seconds <= 0 then return end
-  local w = redis.call('HMGET', key('worker:' .. name), 'work', 'busy')
-  work, seconds = work + tonumber(w[1] or '0') / 2, seconds + tonumber(w[2] or '0') / 2
-  redis.call('HSET', key('worker:' .. name), 'work', string.format('%.6g', work), 'busy', string.format('%.6g', seconds),
-             'speed', string.format('%.6g', work / seconds))
+local function credit(name, units, work, seconds)
+  local w = redis.call('HMGET', key('worker:' .. name), 'units', 'work', 'busy')
+  units = string.format('%d', units + tonumber(w[1] or '0'))
+  if work <= 0 or seconds <= 0 then return redis.call('HSET', key('worker:' .. name), 'units', units) end
+  work, seconds = work + tonumber(w[2] or '0') / 2, seconds + tonumber(w[3] or '0') / 2
+  redis.call('HSET', key('worker:' .. name), 'units', units, 'work', string.format('%.6g', work), 'busy',
+             string.format('%.6g', seconds), 'speed', string.format('%.6g', work / seconds))
 end
 
 -- The segment in which the same unit is executed as well, if there is one.
@@ -34,14 +35,11 @@ for before = cur, unit - 1 do
 end
 
 local first = redis.call('HSETNX', key('done'), ARGV[5], ARGV[7])
-redis.call('HSET', seg(id), 'tries', 0, 'error', '')
-if unit >= cur then
-  redis.call('HSET', seg(id), 'cur', unit + 1, 'from', unit + 1, 'since', string.format('%.0f', now_ms()))
-end
+local next = math.max(cur, unit + 1)
+redis.call('HSET', seg(id), 'tries', 0, 'error', '', 'cur', next, 'from', next, 'since', string.format('%.0f', now_ms()))
 redis.call('ZADD', key('lease'), lease_until(), id)
-if first == 1 then redis.call('HINCRBY', key('worker:' .. worker), 'units', 1) end
-measure(worker, tonumber(ARGV[8]), tonumber(ARGV[9]))
-heartbeat(worker)
+credit(worker, first, tonumber(ARGV[8]), tonumber(ARGV[9]))
+heard_of(worker)
 event('commit', id, ARGV[5], worker, 'again', 1 - first)
 if unit + 1 >= hi then finish(id) end
 other_is_done(s[6] or s[7], unit)

@@ -10,9 +10,13 @@ local function seg(id) return key('seg:' .. id) end
 -- tokens that are out (a snapshot): the caller first brings it up to date.
 local function present() return redis.call('HGET', key('meta'), 'server') == ARGV[1] end
 
+local clock  -- it stands still while a script runs
 local function now_ms()
-  local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  if not clock then
+    local time = redis.call('TIME')
+    clock = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  end
+  return clock
 end
 
 local function lease_until() return string.format('%.0f', now_ms() + tonumber(ARGV[2])) end
@@ -22,8 +26,10 @@ local function event(kind, segment, unit, worker, ...)
              'worker', worker, ...)
 end
 
+local function heard_of(worker) redis.call('ZADD', key('workers'), string.format('%.0f', now_ms()), worker) end
+
 local function heartbeat(worker)
-  redis.call('ZADD', key('workers'), string.format('%.0f', now_ms()), worker)
+  heard_of(worker)
   redis.call('EXPIRE', key('workers'), DAY)
   redis.call('EXPIRE', key('worker:' .. worker), DAY)
 end
