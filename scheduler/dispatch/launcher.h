@@ -42,7 +42,8 @@ class Launcher {
   // How many workers the free part of the machine or cluster can run now; at least 1.
   virtual std::size_t free_places() = 0;
 
-  // How many more of them could begin at once; none where what is free does not change. Asks a server: seldom.
+  // How many more of them could begin at once; none where what is free does not change. Asks a server:
+  // seldom.
   virtual std::size_t room() { return 0; }
 
   // Starts this many more workers. Throws core::Error in one line.
