@@ -131,9 +131,7 @@ std::string Monitor::without_those_aside() const {
 
 // Keeps the queue in place whatever happens to Redis.
 void Monitor::tend_queue() {
-  const auto now = std::chrono::steady_clock::now();
-  if (now - tended_ < kTendEvery) return;
-  tended_ = now;
+  tended_ = std::chrono::steady_clock::now();
   try {
     queue_.ensure(plan_);
     queue_.reap();
@@ -224,7 +222,7 @@ Watched Monitor::watch(std::size_t workers, bool grow) {
     if (interrupt_.happened()) return end(End::interrupted);
     out.why = refused();
     if (!out.why.empty()) return end(End::failed);
-    tend_queue();
+    if (std::chrono::steady_clock::now() - tended_ >= kTendEvery) tend_queue();
     if (missing() == 0) {
       out.why = without_those_aside();
       return end(End::failed);
@@ -234,6 +232,7 @@ Watched Monitor::watch(std::size_t workers, bool grow) {
       count();
       out.why = refused();
       if (!out.why.empty()) return end(End::failed);
+      tend_queue();  // the last to go may have set a unit aside
       if (missing() > 0 && !restart(workers, out)) return end(End::failed);
     }
     if (grow) this->grow(alive);
