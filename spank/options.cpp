@@ -40,6 +40,9 @@ const std::array<Row, kOptionCount> kTable{{
      "FLOR_LOCAL", check_local},
     {"flor-keep", "N", "with --flor-record: keep the newest N checkpoints of each kind, or all (default all)",
      "FLOR_KEEP", check_keep},
+    {"flor-resume", "RUN",
+     "go on with the recording of RUN (id or label), which was ended before its program was", "FLOR_RESUME",
+     check_run},
     {"flor-replay", "RUN", "be a worker of a replay of RUN (id or label) or of RUN/REPLAY; every task is one",
      "FLOR_REPLAY", check_replay},
     {"flor-probe", "WHICH",
@@ -58,7 +61,8 @@ Options& mutable_options() {
 
 Problem problem_with(Option option, const std::string& value) {
   const Options& given = options();
-  if ((option == kRecord && given.has(kReplay)) || (option == kReplay && given.has(kRecord))) {
+  const bool records = option == kRecord || option == kResume;
+  if ((records && given.has(kReplay)) || (option == kReplay && given.records())) {
     return "cannot go with the other of --flor-record and --flor-replay (set for the job, perhaps); give "
            "each to a step of its own";
   }

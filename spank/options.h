@@ -20,6 +20,7 @@ enum Option {
   kMtbf,
   kLocal,
   kKeep,
+  kResume,
   kReplay,
   kProbe,
   kEpochs,
@@ -34,6 +35,8 @@ struct Options {
   std::vector<std::string> arguments;
 
   bool has(Option option) const { return value[option].has_value(); }
+  // A resumed recording is a recording.
+  bool records() const { return has(kRecord) || has(kResume); }
 };
 
 // The options of this process.

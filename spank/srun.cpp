@@ -45,7 +45,7 @@ int carry_arguments(spank_t spank) {
 int step_created(spank_t spank) {
   std::uint32_t job = 0;
   std::uint32_t step = 0;
-  if (!options().has(kRecord) || spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS ||
+  if (!options().records() || spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS ||
       spank_get_item(spank, S_JOB_STEPID, &step) != ESPANK_SUCCESS) {
     return 0;
   }

@@ -49,6 +49,11 @@ struct Task {
   bool batch;
 };
 
+Problem no_such_run(const std::string& asked, const Store& store) {
+  return asked + ": no such run in store " + store.path + " (" + store.origin +
+         "); `flor runs` lists the runs";
+}
+
 Problem prepare_recording(const Task& task) {
   // In the batch step, which is one process, the count is that of the job.
   if (!task.batch && number(task.spank, S_JOB_TOTAL_TASK_COUNT, 1) > 1) {
@@ -58,7 +63,15 @@ Problem prepare_recording(const Task& task) {
   Problem problem = create_store(task.store);
   if (problem.empty()) problem = check_writable(task.store);
   const auto& label = options().value[kName];
-  if (problem.empty() && label) problem = check_label_free(task.store, geteuid(), *label, task.launch);
+  const auto& resumed = options().value[kResume];
+  if (problem.empty() && resumed) {
+    // That it can be gone on with is for the library to tell.
+    const std::string run = resolve_replay(task.store, geteuid(), *resumed);
+    if (run.empty()) return no_such_run("--flor-resume=" + *resumed, task.store);
+    set(task.spank, "FLOR_RESUME", run);
+  } else if (problem.empty() && label) {
+    problem = check_label_free(task.store, geteuid(), *label, task.launch);
+  }
   if (!problem.empty()) return problem;
 
   set(task.spank, "FLOR_RECORD", "1");
@@ -82,8 +95,7 @@ Problem prepare_replay(const Task& task) {
   const std::string& asked = *options().value[kReplay];
   const std::string replay = resolve_replay(task.store, geteuid(), asked);
   if (replay.empty()) {
-    return "--flor-replay=" + asked + ": no such run in store " + task.store.path + " (" + task.store.origin +
-           "); `flor runs` lists the runs";
+    return no_such_run("--flor-replay=" + asked, task.store);
   }
   Problem problem = check_writable(task.store);
   if (!problem.empty()) return problem;
@@ -116,7 +128,7 @@ int task_init(spank_t spank) {
     const std::string carried = merge_arguments(environment(kCarriedArguments), given.arguments);
     set(spank, variable_of(kArg), merge_arguments(environment(variable_of(kArg)) + "\n" + carried, {}));
   }
-  if (!given.has(kRecord) && !given.has(kReplay) && !given.has(kStore)) return 0;
+  if (!given.records() && !given.has(kReplay) && !given.has(kStore)) return 0;
 
   const Store store = resolve_store(given.value[kStore], environment);
   set(spank, variable_of(kStore), store.path);
@@ -124,7 +136,7 @@ int task_init(spank_t spank) {
       launch_id(number(spank, S_JOB_ID, 0), step, environment("SLURM_RESTART_COUNT").c_str());
   const Task task{spank, store, launch, step == kBatchStep};
   Problem problem;
-  if (given.has(kRecord)) problem = prepare_recording(task);
+  if (given.records()) problem = prepare_recording(task);
   if (given.has(kReplay)) problem = prepare_replay(task);
   if (!problem.empty()) refuse(spank, problem);
   return 0;

@@ -80,6 +80,10 @@ Problem check_keep(const std::string& value) {
   return "neither all nor a number from 1; 3 keeps the newest 3 checkpoints of each kind";
 }
 
+Problem check_run(const std::string& value) {
+  return is_id(value) ? "" : "not a run; `flor runs` lists the runs";
+}
+
 Problem check_replay(const std::string& value) {
   const auto slash = value.find('/');
   if (is_id(value.substr(0, slash)) && (slash == std::string::npos || is_id(value.substr(slash + 1))))

@@ -19,6 +19,7 @@ Problem check_materializer(const std::string& value);
 Problem check_mtbf(const std::string& value);
 Problem check_local(const std::string& value);
 Problem check_keep(const std::string& value);
+Problem check_run(const std::string& value);
 Problem check_replay(const std::string& value);
 Problem check_probe(const std::string& value);
 Problem check_epochs(const std::string& value);

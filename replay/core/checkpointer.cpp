@@ -78,15 +78,15 @@ void Checkpointer::count(Execution& execution, const Begun& begun) {
   execution.own = policy_.computed() - before;
 }
 
-Decision Checkpointer::decide(const Execution& execution, bool forced) {
+Decision Checkpointer::decide(const Execution& execution, const char* forced) {
   const std::string& block = execution.place.block;
   Decision decision = policy_.decide(block, block == iteration_kind || kinds_.count(iteration_kind) == 0);
   if (failures_ >= most_failures) {
     decision.materialize = false;
     decision.why = "the store refused the last checkpoints";
-  } else if (forced) {
+  } else if (forced != nullptr) {
     decision.materialize = true;
-    decision.why = "the loop's entry is always kept";
+    decision.why = forced;
   } else if (every_ > 0) {
     decision.materialize = execution.kind.executions % every_ == 0;
     decision.why = "every " + std::to_string(every_) + ", as asked for";
@@ -105,7 +105,7 @@ bool Checkpointer::wait_until_ready(Execution& execution) {
   return ready;
 }
 
-double Checkpointer::ends(const Place& place, double seconds, const Begun& begun, bool forced,
+double Checkpointer::ends(const Place& place, double seconds, const Begun& begun, const char* forced,
                           const std::function<std::vector<Buffer>()>& save) {
   take_in_results();
   const double start = monotonic_seconds();
@@ -114,9 +114,9 @@ double Checkpointer::ends(const Place& place, double seconds, const Begun& begun
   if (wants_look(kind)) look(execution, save);
   policy_.expect(place.block, kind.model.expected(kind.copied), kind.model.least(kind.copied),
                  kind.model.c());
-  if (!forced) count(execution, begun);
+  if (forced == nullptr) count(execution, begun);
   execution.decision = decide(execution, forced);
-  const bool free = !forced && every_ == 0;
+  const bool free = forced == nullptr && every_ == 0;
   if (execution.decision.materialize && free && !wait_until_ready(execution)) {
     execution.decision.materialize = false;
     execution.decision.why = materializer_->busy() ? "the writer is still busy with an earlier checkpoint"

@@ -50,9 +50,14 @@ class Checkpointer {
 
   // It took `seconds` of computing, executions inside of it included. `save` collects the live state,
   // generators included; it is called only when a checkpoint is taken or the state's size is looked at.
-  // `forced`: whatever it costs, and no execution. Returns the seconds that training was kept.
-  double ends(const Place& place, double seconds, const Begun& begun, bool forced,
+  // `forced`: why it is taken whatever it costs, and is no execution; nullptr: as the policy decides. Returns
+  // the seconds that training was kept.
+  double ends(const Place& place, double seconds, const Begun& begun, const char* forced,
               const std::function<std::vector<Buffer>()>& save);
+
+  // Of an earlier attempt of the run, oldest first: they count among those that are kept. To be called before
+  // any other checkpoint.
+  void adopt(const std::vector<StoredCheckpoint>& earlier) { retention_.adopt(earlier); }
 
   // To begin the recording kept training for so long; ε covers that too.
   void began(double seconds) { policy_.spend(seconds); }
@@ -95,7 +100,7 @@ class Checkpointer {
   bool wants_look(const Kind& kind) const;
   void look(Execution& execution, const std::function<std::vector<Buffer>()>& save) const;
   void count(Execution& execution, const Begun& begun);
-  Decision decide(const Execution& execution, bool forced);
+  Decision decide(const Execution& execution, const char* forced);
   bool wait_until_ready(Execution& execution);
   void materialize(Execution& execution);
   MaterializeJob job_for(const Execution& execution);

@@ -46,6 +46,13 @@ JsonLines read_json_lines(const std::filesystem::path& path) {
   return parse_json_lines(read_file(path), path.string());
 }
 
+void cut_torn_line(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return;
+  const std::string text = read_file(path);
+  if (text.empty() || text.back() == '\n') return;
+  std::filesystem::resize_file(path, text.rfind('\n') + 1);  // npos + 1 is 0
+}
+
 LineAppender::LineAppender(std::filesystem::path path) : path_(std::move(path)) {
   fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd_ < 0) fail("cannot open", path_);

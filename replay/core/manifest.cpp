@@ -171,6 +171,16 @@ void write_manifest(const RunDir& run, const Manifest& manifest) {
   write_durably(run.manifest(), to_json(manifest).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+// A resumed recording enters a loop once more.
+static void begin_loop(Manifest& m, RecordedLoop loop) {
+  for (auto& known : m.loops) {
+    if (known.name != loop.name) continue;
+    known.ended = LoopEnd::running;
+    return;
+  }
+  m.loops.push_back(std::move(loop));
+}
+
 Manifest read_manifest_and_progress(const RunDir& run) {
   Manifest m = read_manifest(run);
   if (m.status != "recording") return m;
@@ -180,7 +190,7 @@ Manifest read_manifest_and_progress(const RunDir& run) {
     const auto kind = field<std::string>(row, "kind", "");
     const auto name = field<std::string>(row, "name", "");
     if (kind == "loop_end" && !field<std::string>(row, "at", "").empty()) continue;  // a nested loop's
-    if (kind == "loop") m.loops.push_back(loop_from(row));
+    if (kind == "loop") begin_loop(m, loop_from(row));
     for (auto& loop : m.loops) {
       if (kind == "loop_end" && name == loop.name) {
         const RecordedLoop ended = loop_from(row);
@@ -189,7 +199,9 @@ Manifest read_manifest_and_progress(const RunDir& run) {
         loop.last = ended.last;
         loop.seconds = ended.seconds;
       } else if (kind == "iteration" && field<std::string>(row, "loop", "") == loop.name) {
-        loop.last = field<int64_t>(row, "value", -1);
+        const int64_t value = field<int64_t>(row, "value", -1);
+        if (loop.iterations > 0 && value <= loop.last) continue;  // once more, after a resumption
+        loop.last = value;
         loop.iterations += 1;
         loop.seconds += field(row, "seconds", 0.0);
       }

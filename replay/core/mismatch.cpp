@@ -14,7 +14,7 @@ std::optional<std::string> mismatch(const RecordedLoop& recorded, const LoopSpec
   const std::string there = span(recorded.range, recorded.begin, recorded.end);
   if (here == there) return std::nullopt;
   return "loop " + recorded.name + " runs over " + here + " here, and over " + there +
-         " in the record; replay with the arguments of the recorded command";
+         " in the record; give the arguments of the recorded command";
 }
 
 std::string mismatch(const std::map<std::string, std::string>& recorded,

@@ -1,5 +1,7 @@
 #include "core/record_index.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "core/json_lines.h"
 #include "core/recorded_timeline.h"
@@ -23,9 +25,11 @@ RecordIndex::RecordIndex(const RunDir& run)
       if (doubted.count(file) != 0) continue;
       checkpoints_[field<std::string>(row, "at", "")] = {file, field<std::string>(row, "state", ""),
                                                          removed.count(file) != 0};
-    } else if (kind == "loop_end" && field<std::string>(row, "ended", "") == to_string(LoopEnd::early)) {
-      early_[{field<std::string>(row, "at", ""), field<std::string>(row, "name", "")}] =
-          field<int64_t>(row, "last", -1);
+    } else if (kind == "loop_end") {
+      const std::pair place(field<std::string>(row, "at", ""), field<std::string>(row, "name", ""));
+      early_.erase(place);  // a later attempt may have ended it otherwise
+      if (field<std::string>(row, "ended", "") == to_string(LoopEnd::early))
+        early_[place] = field<int64_t>(row, "last", -1);
     }
   }
 }
@@ -42,10 +46,11 @@ const RecordIndex::CheckpointEntry* RecordIndex::checkpoint(const std::string& a
   return found == checkpoints_.end() ? nullptr : &found->second;
 }
 
-std::optional<int64_t> RecordIndex::left_early(const std::string& parent, const std::string& name) const {
-  auto found = early_.find({parent, name});
-  if (found == early_.end()) return std::nullopt;
-  return found->second;
+bool RecordIndex::leaves(const std::vector<LoopPlace>& loops) const {
+  return std::any_of(loops.begin(), loops.end(), [this](const auto& loop) {
+    const auto left = early_.find({loop.parent, loop.name});
+    return left != early_.end() && left->second == loop.value;
+  });
 }
 
 }  // namespace flor::core

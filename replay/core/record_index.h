@@ -5,12 +5,19 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "core/generators.h"
 #include "core/manifest.h"
 #include "core/store.h"
 
 namespace flor::core {
+
+// A loop that the program is in: the scope path around it, its name with its occurrence, and its value.
+struct LoopPlace {
+  std::string parent, name;
+  int64_t value = 0;
+};
 
 class RecordIndex {
  public:
@@ -33,15 +40,16 @@ class RecordIndex {
     return log_.at(at, edge);
   }
 
-  // The value in which the loop `name` in the scope `parent` was left by break, return or exit.
-  std::optional<int64_t> left_early(const std::string& parent, const std::string& name) const;
+  // Was one of these loops left by break, return or exit in the iteration where it is now? What left it may
+  // stand inside of any block of that.
+  bool leaves(const std::vector<LoopPlace>& loops) const;
 
  private:
   RunDir run_;
   Manifest manifest_;
   GeneratorLog log_;
   std::unordered_map<std::string, CheckpointEntry> checkpoints_;
-  std::map<std::pair<std::string, std::string>, int64_t> early_;
+  std::map<std::pair<std::string, std::string>, int64_t> early_;  // loops that were left, and in which value
 };
 
 }  // namespace flor::core

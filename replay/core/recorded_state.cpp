@@ -4,8 +4,8 @@
 
 namespace flor::core {
 
-RecordedState::RecordedState(Worker& worker, Frontend& frontend)
-    : worker_(worker), frontend_(frontend), index_(worker.run()), restorer_(worker.run()) {}
+RecordedState::RecordedState(const RunDir& run, Frontend& frontend, Listener listener)
+    : frontend_(frontend), listener_(std::move(listener)), index_(run), restorer_(run) {}
 
 bool RecordedState::restore(const std::string& at, State& state, Restorer::OnDamage on_damage) {
   const auto* entry = index_.checkpoint(at);
@@ -14,18 +14,20 @@ bool RecordedState::restore(const std::string& at, State& state, Restorer::OnDam
   try {
     frontend_.set_generators(restorer_.restore(*entry, at, state, on_damage));
   } catch (const Damage& damage) {
-    worker_.note(std::string(damage.what()) + "; it is not used, what it would have saved is computed again");
+    listener_.damaged(std::string(damage.what()) +
+                      "; it is not used, what it would have saved is computed again");
     return false;
   } catch (const Error& mismatch) {
-    // The objects are changed by now: nothing may go on from here.
-    worker_.fail(mismatch.what());
+    listener_.spoiled(mismatch.what());
   }
-  worker_.restored(at, monotonic_seconds() - start);
+  listener_.restored(at, monotonic_seconds() - start);
   return true;
 }
 
-void RecordedState::pin_generators(const std::string& at, const char* edge) {
-  if (const GeneratorStates* states = index_.generators(at, edge)) frontend_.set_generators(*states);
+bool RecordedState::pin_generators(const std::string& at, const char* edge) {
+  const GeneratorStates* states = index_.generators(at, edge);
+  if (states != nullptr) frontend_.set_generators(*states);
+  return states != nullptr;
 }
 
 }  // namespace flor::core

@@ -1,35 +1,39 @@
-// What a recording says of each place, and the way back to it: for a worker, which is told of every restore
-// and of damage. Used from the training thread.
+// What a recording says of each place, and the way back to it. Used from the training thread.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "core/record_index.h"
 #include "core/restorer.h"
 #include "core/session.h"
-#include "core/worker.h"
 
 namespace flor::core {
 
 class RecordedState {
  public:
-  // Both must outlive it.
-  RecordedState(Worker& worker, Frontend& frontend);
+  // Who is told.
+  struct Listener {
+    std::function<void(const std::string& at, double seconds)> restored;
+    std::function<void(const std::string& line)> damaged;
+    // An object does not hold what was written to it: nothing may go on from here. Does not return.
+    std::function<void(const std::string& why)> spoiled;
+  };
+
+  RecordedState(const RunDir& run, Frontend& frontend, Listener listener);  // the frontend must outlive it
 
   const RecordIndex& index() const { return index_; }
 
   // Restores what was recorded at `at`, generators included; false (and said, when it is damaged) when it
-  // cannot. `on_damage`: what may become of the objects then. An object that does not hold what was written
-  // to it fails the replay.
+  // cannot. `on_damage`: what may become of the objects then.
   bool restore(const std::string& at, State& state, Restorer::OnDamage on_damage = Restorer::OnDamage::keep);
 
-  // Sets the generators as they were at the entry or exit of a place; does nothing where that was not
-  // recorded.
-  void pin_generators(const std::string& at, const char* edge);
+  // Sets the generators as they were at the entry or exit of a place; false where that was not recorded.
+  bool pin_generators(const std::string& at, const char* edge);
 
  private:
-  Worker& worker_;
   Frontend& frontend_;
+  const Listener listener_;
   const RecordIndex index_;
   Restorer restorer_;
 };

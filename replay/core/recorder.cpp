@@ -1,20 +1,20 @@
 // The recording session: every execution of a block or iteration is timed, its generators are noted, and the
-// Checkpointer decides whether its effects are kept. The run begins at the first loop or block.
-#include <unistd.h>
-
+// Checkpointer decides whether its effects are kept. The run begins at the first loop or block; one that goes
+// on with an earlier attempt's first comes back to where that ended (Resumption).
 #include <algorithm>
 #include <vector>
 
-#include "core/agent_client.h"
-#include "core/bytes_text.h"
-#include "core/checkpointer.h"
+#include "core/arguments.h"
+#include "core/earlier_run.h"
 #include "core/error.h"
-#include "core/generators.h"
 #include "core/guards.h"
-#include "core/json.h"
-#include "core/run_files.h"
+#include "core/last_checkpoint.h"
+#include "core/loop_environment.h"
+#include "core/mismatch.h"
+#include "core/recording.h"
+#include "core/resumption.h"
 #include "core/session.h"
-#include "core/spool_rest.h"
+#include "core/worker.h"
 
 namespace flor::core {
 namespace {
@@ -22,17 +22,17 @@ namespace {
 constexpr const char* iteration_kind = "@iteration";
 
 struct Timer {
-  double began = 0, stalled = 0;
+  double began = 0, stalled = 0, saved = 0;
   Checkpointer::Begun execution;
 };
 struct OpenBlock {
   std::string name;
   State* state = nullptr;
   Timer timer;
+  bool skipped = false;  // restored from an earlier attempt
 };
 struct OpenLoop {
-  std::string parent, name;  // scope path around it, name with occurrence
-  int64_t value = 0;
+  LoopPlace place;
   bool has_block = false;
 };
 // The outermost loop that is running.
@@ -40,13 +40,19 @@ struct OutermostLoop {
   RecordedLoop info;
   Timer timer;
   bool iterating = false;
-  std::map<std::string, std::string> environment, preset;  // at its entry
+  std::optional<Resumption::Entry> entry;  // of a resumed recording, until it is entered
+  LoopEnvironment environment;
 };
 
 class Recorder : public Session {
  public:
   Recorder(const Settings& settings, Frontend& frontend, Scope& scope)
-      : settings_(settings), frontend_(frontend), scope_(scope) {}
+      : settings_(settings), frontend_(frontend), scope_(scope), earlier_(run_to_resume(settings)) {
+    if (!earlier_) return;
+    const Manifest manifest = read_manifest(*earlier_);
+    arguments_ = Arguments(manifest.args);
+    attempt_ = manifest.attempt + 1;
+  }
 
   void enter_loop(const LoopSpec& loop) override;
   std::optional<int64_t> next(std::optional<int64_t> natural) override;
@@ -55,10 +61,10 @@ class Recorder : public Session {
   bool enter_block(const std::string& name, State& state) override;
   void leave_block(bool unwound) override;
   void enter_guard(State& state) override { guards_.enter(state); }
-  void leave_guard(State& state) override;
+  void leave_guard(State& state) override { guards_.leave(state); }
   void log(const Row& row) override;
   std::optional<RowFiles> row_files() override { return files_; }
-  std::optional<std::string> argument(const std::string& name) override;
+  std::optional<std::string> argument(const std::string& name) override { return arguments_.value(name); }
   void used_argument(const std::string& name, const std::string& value) override;
   void finish(int exit_code) override;
   bool records() const override { return true; }
@@ -66,89 +72,83 @@ class Recorder : public Session {
 
  private:
   void begin_recording();
-  void damaged(const std::string& what);  // any thread
-  void empty_local_tier();
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
   Timer start_timer() const;
   double elapsed(const Timer& timer) const;
+  void enter_outermost(RecordedLoop info);
+  bool skip(State& state);
+  void resume_loop(const RecordedLoop& earlier);
+  RecordedLoop& recorded_loop();
   void end_iteration();
-  void keep_environment();
-  void checkpoint_iteration(const std::string& at, const std::string& stem, double seconds, bool forced);
+  void checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
+                            const char* forced);
+  // Why this place is checkpointed whatever it costs: the process is about to be ended. nullptr: it is not.
+  const char* last_call() const;
+  void leave_after_last_checkpoint();
   std::vector<Buffer> live(State& state);
   void note_generators(const std::string& at, const char* edge);
+  void log_event(Json event);
 
   const Settings settings_;
   Frontend& frontend_;
   Scope& scope_;
-  std::optional<BegunRun> begun_;
+  const std::optional<RunDir> earlier_;  // the run to go on with
+  int64_t attempt_ = 0;
+  std::unique_ptr<Recording> recording_;
+  std::unique_ptr<Resumption> resumption_;
+  std::unique_ptr<LastCheckpoint> last_;
   bool someone_else_records_ = false;
-  std::unique_ptr<Journal> journal_;
-  std::unique_ptr<Checkpointer> checkpointer_;
-  std::unique_ptr<AgentClient> agent_;
-  GeneratorWriter generators_;
   std::vector<Line> early_rows_;  // logged before the run began
   RowFiles files_ = std::make_shared<LogFiles>();
-  std::map<std::string, std::string> arguments_;
+  Arguments arguments_;
   Guards guards_;
   std::vector<OpenBlock> blocks_;
   std::vector<OpenLoop> loops_;
   std::optional<OutermostLoop> main_;
-  std::mutex damage_mutex_;
-  std::vector<std::string> damages_;
 };
 
 void Recorder::begin_recording() {
-  if (begun_ || someone_else_records_) return;
-  const double start = monotonic_seconds();
-  begun_ = begin_run(settings_, frontend_);
-  if (!begun_) {
+  if (recording_ || someone_else_records_) return;
+  recording_ = Recording::begin(settings_, frontend_, earlier_);
+  if (!recording_) {
     someone_else_records_ = true;
     files_.reset();
     return;
   }
-  const RunDir& run = begun_->run;
-  auto on_failure = [this](const std::string& what) { damaged(what); };
-  journal_ = std::make_unique<Journal>(std::vector<fs::path>{run.log(), run.timeline(), run.generators()},
-                                       on_failure);
-  checkpointer_ = std::make_unique<Checkpointer>(run, begun_->manifest, *journal_, on_failure);
-  if (const auto problem = files_->open(run.path)) damaged(*problem);
-  for (const auto& row : early_rows_) journal_->append(log_file, row);
-  early_rows_.clear();
-  begun_->manifest.args.insert(arguments_.begin(), arguments_.end());
-  AgentClient::Hello hello;
-  hello.mode = "record";
-  hello.run = run.id();
-  hello.run_dir = run.path.string();
-  hello.redis = settings_.get("redis").value_or("");
-  hello.local = begun_->manifest.local;
-  agent_ = std::make_unique<AgentClient>(hello);
-  if (begun_->local) agent_->spool_soon();
-  say("recording run " + run.id() +
-      (begun_->manifest.name.empty() ? "" : " (" + begun_->manifest.name + ")"));
-  checkpointer_->began(monotonic_seconds() - start);
-}
-
-void Recorder::damaged(const std::string& what) {
-  const std::lock_guard<std::mutex> lock(damage_mutex_);
-  if (damages_.empty()) {
-    warn("the recording of run " + begun_->run.id() + " is damaged, training goes on: " + what);
-    release_space(begun_->run);
+  last_ = std::make_unique<LastCheckpoint>(settings_, [this] { recording_->sync(); });
+  if (const auto problem = files_->open(recording_->run().path)) recording_->damaged(*problem);
+  if (earlier_ && recording_->manifest().main_loop() != nullptr) {
+    resumption_ = std::make_unique<Resumption>(recording_->run(), frontend_,
+                                               [](const std::string& line) { warn(line); });
   }
-  if (damages_.size() < 20) damages_.push_back(what);
+  if (earlier_) log_event({{"@event", "resumed"}});
+  if (resumption_ && recording_->manifest().keep > 0) recording_->checkpointer().adopt(resumption_->stored());
+  for (const auto& row : early_rows_) recording_->append(log_file, row);
+  early_rows_.clear();
+  recording_->manifest().args.insert(arguments_.used().begin(), arguments_.used().end());
 }
 
 Timer Recorder::start_timer() const {
-  return {monotonic_seconds(), checkpointer_->stalled(), checkpointer_->begins()};
+  const Checkpointer& checkpointer = recording_->checkpointer();
+  return {monotonic_seconds(), checkpointer.stalled(), resumption_ ? resumption_->saved() : 0,
+          checkpointer.begins()};
 }
 
+// What an execution takes without flor, what of it was restored included.
 double Recorder::elapsed(const Timer& timer) const {
-  return (monotonic_seconds() - timer.began) - (checkpointer_->stalled() - timer.stalled);
+  const double saved = resumption_ ? resumption_->saved() - timer.saved : 0;
+  return (monotonic_seconds() - timer.began) - (recording_->checkpointer().stalled() - timer.stalled) + saved;
 }
 
 void Recorder::note_generators(const std::string& at, const char* edge) {
-  for (const auto& line : generators_.lines(at, edge, frontend_.generators())) {
-    journal_->append(generators_file, line);
-  }
+  recording_->note_generators(at, edge, frontend_.generators());
+}
+
+// In a resumed recording's log: how its rows and those of earlier attempts make one (docs/formats.md,
+// "Rows").
+void Recorder::log_event(Json event) {
+  event["@attempt"] = attempt_;
+  recording_->append(log_file, event.dump());
 }
 
 std::vector<Buffer> Recorder::live(State& state) {
@@ -164,49 +164,91 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   begin_recording();
   const std::string parent = scope_.path();
   const std::string name = scope_.enter_loop(clean_name(loop.name, true));
-  loops_.push_back({parent, name});
+  loops_.push_back({{parent, name, 0}, false});
   if (someone_else_records_ || !outermost()) return;
+  RecordedLoop info;
+  info.name = name;
+  info.range = loop.range;
+  info.begin = loop.begin;
+  info.end = loop.end;
+  info.guarded = !guards_.empty();
+  const RecordedLoop* earlier = resumption_ ? resumption_->loop(name) : nullptr;
+  if (earlier != nullptr) {
+    if (const auto why = mismatch(*earlier, loop)) Resumption::impossible(*why);
+  }
+  enter_outermost(std::move(info));
+  if (earlier != nullptr) resume_loop(*earlier);
+}
+
+void Recorder::enter_outermost(RecordedLoop info) {
   main_.emplace();
-  main_->info.name = name;
-  main_->info.range = loop.range;
-  main_->info.begin = loop.begin;
-  main_->info.end = loop.end;
-  main_->info.guarded = !guards_.empty();
-  Manifest& manifest = begun_->manifest;
-  main_->environment = frontend_.environment();  // the program has set its threads and flags by now
-  main_->preset = frontend_.preset();
-  manifest.loops.push_back(main_->info);
-  if (manifest.loops.size() == 1) keep_environment();
+  main_->info = std::move(info);
+  const bool resumed = resumption_ && resumption_->manifest().main_loop()->name == main_->info.name;
+  main_->environment.enter(frontend_, *recording_, resumed);
+  const std::string& name = main_->info.name;
+  recorded_loop() = main_->info;
   Json row = {{"kind", "loop"}};
   row.update(to_json(main_->info));
-  journal_->append(timeline_file, row.dump());
-  write_manifest(begun_->run, manifest);
-  if (main_->info.guarded) {
-    checkpoint_iteration(name + "=entry/" + iteration_kind, name + "=entry", 0, true);
-    checkpointer_->expects(iteration_kind, guards_);
+  recording_->append(timeline_file, row.dump());
+  recording_->save_manifest();
+  if (!main_->info.guarded) return;
+  const std::string entry = name + "=entry/" + iteration_kind;
+  if (!resumption_ || !resumption_->has_checkpoint(entry))
+    checkpoint_iteration(entry, name + "=entry", 0, "the loop's entry is always kept");
+  recording_->checkpointer().expects(iteration_kind, guards_);
+}
+
+// In the manifest; of a resumed recording in the place that it has there.
+RecordedLoop& Recorder::recorded_loop() {
+  auto& loops = recording_->manifest().loops;
+  const auto at = std::find_if(loops.begin(), loops.end(),
+                               [&](const auto& loop) { return loop.name == main_->info.name; });
+  return at != loops.end() ? *at : loops.emplace_back();
+}
+
+void Recorder::resume_loop(const RecordedLoop& earlier) {
+  main_->entry = resumption_->enter(earlier, guards_);
+  const Resumption::Entry& entry = *main_->entry;
+  main_->info.iterations = entry.before;
+  main_->info.last = entry.before > 0 ? entry.next - 1 : -1;
+  main_->info.seconds = entry.seconds;
+  recording_->append(timeline_file, Json({{"kind", "resumed"},
+                                          {"attempt", recording_->manifest().attempt},
+                                          {"loop", earlier.name},
+                                          {"next", entry.next},
+                                          {"restored", entry.before > 0},
+                                          {"time", wall_seconds()}})
+                                        .dump());
+  if (entry.before > 0) log_event({{"@event", "kept"}, {"loop", earlier.name}, {"before", entry.next}});
+  if (entry.before == 0) {
+    say("nothing of loop " + earlier.name +
+        " can be restored as a whole: it runs from its start, where blocks with a checkpoint are skipped");
+  } else {
+    say("resumed behind " + earlier.name + "=" + std::to_string(entry.next - 1));
   }
 }
 
-// That of the main loop is what a replay must have: of the one that ran longest so far.
-void Recorder::keep_environment() {
-  begun_->manifest.environment = main_->environment;
-  begun_->manifest.preset = main_->preset;
-}
-
 std::optional<int64_t> Recorder::next(std::optional<int64_t> natural) {
-  if (!someone_else_records_ && outermost()) end_iteration();
-  return natural;
+  if (someone_else_records_ || !outermost()) return natural;
+  end_iteration();
+  if (!main_ || !main_->entry) return natural;
+  const Resumption::Entry entry = *main_->entry;
+  main_->entry.reset();
+  if (entry.over || !natural) return std::nullopt;
+  return entry.next;
 }
 
 void Recorder::begin(int64_t value) {
   scope_.set_value(value);
-  loops_.back().value = value;
+  loops_.back().place.value = value;
   if (someone_else_records_ || !outermost()) return;
   main_->info.last = value;
   main_->info.iterations += 1;
   main_->iterating = true;
   note_generators(scope_.path(), "entry");
   main_->timer = start_timer();
+  if (main_->info.iterations > 1)
+    last_->expects(main_->info.seconds / static_cast<double>(main_->info.iterations - 1));
 }
 
 void Recorder::end_iteration() {
@@ -216,48 +258,61 @@ void Recorder::end_iteration() {
   if (!guards_.empty()) frontend_.synchronize();
   const double seconds = elapsed(main_->timer);
   main_->info.seconds += seconds;
-  journal_->append(timeline_file, Json({{"kind", "iteration"},
-                                        {"at", at},
-                                        {"loop", main_->info.name},
-                                        {"value", main_->info.last},
-                                        {"seconds", seconds}})
-                                      .dump());
+  recording_->append(timeline_file, Json({{"kind", "iteration"},
+                                          {"at", at},
+                                          {"loop", main_->info.name},
+                                          {"value", main_->info.last},
+                                          {"seconds", seconds}})
+                                        .dump());
   if (main_->info.guarded && !guards_.empty()) {
-    checkpoint_iteration(at + "/" + iteration_kind, checkpoint_stem(at, 0), seconds, false);
+    const char* last = last_call();
+    checkpoint_iteration(at + "/" + iteration_kind, checkpoint_stem(at, 0), seconds, last);
+    if (last != nullptr) leave_after_last_checkpoint();
   }
-  agent_->progress_record(at, main_->info.end, seconds);
+  recording_->progress(at, main_->info.end, seconds);
 }
 
 void Recorder::checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
-                                    bool forced) {
+                                    const char* forced) {
   const Checkpointer::Place place{iteration_kind, at, RunDir::checkpoint_file(iteration_kind, stem).string()};
-  checkpointer_->ends(place, seconds, main_->timer.execution, forced, [&] { return live(guards_); });
+  recording_->checkpointer().ends(place, seconds, main_->timer.execution, forced,
+                                  [&] { return live(guards_); });
+}
+
+const char* Recorder::last_call() const {
+  return last_->asked() ? "the process was asked to end" : nullptr;
+}
+
+void Recorder::leave_after_last_checkpoint() {
+  recording_->settle();
+  last_->taken();
 }
 
 void Recorder::leave_loop(LoopEnd how) {
   if (!someone_else_records_ && outermost() && main_) {
     if (how != LoopEnd::exhausted)
       main_->info.guarded = false;  // its state is not that of an iteration's end
-    const bool guarded = begun_->manifest.loops.back().guarded;
+    const bool guarded = recorded_loop().guarded;
     end_iteration();
     main_->info.guarded = guarded;
     main_->info.ended = how;
     note_generators(main_->info.name + "=exit", "exit");
-    begun_->manifest.loops.back() = main_->info;
-    if (begun_->manifest.main_loop() == &begun_->manifest.loops.back()) keep_environment();
+    recorded_loop() = main_->info;
+    if (recording_->manifest().main_loop() == &recorded_loop())
+      main_->environment.keep(recording_->manifest());
     Json row = {{"kind", "loop_end"}};
     row.update(to_json(main_->info));
-    journal_->append(timeline_file, row.dump());
+    recording_->append(timeline_file, row.dump());
     main_.reset();
   } else if (!someone_else_records_ && how == LoopEnd::early && loops_.back().has_block) {
     // Replay must know: a block of this iteration may hold what left the loop.
-    const OpenLoop& loop = loops_.back();
-    journal_->append(timeline_file, Json({{"kind", "loop_end"},
-                                          {"at", loop.parent},
-                                          {"name", loop.name},
-                                          {"ended", to_string(how)},
-                                          {"last", loop.value}})
-                                        .dump());
+    const LoopPlace& loop = loops_.back().place;
+    recording_->append(timeline_file, Json({{"kind", "loop_end"},
+                                            {"at", loop.parent},
+                                            {"name", loop.name},
+                                            {"ended", to_string(how)},
+                                            {"last", loop.value}})
+                                          .dump());
   }
   loops_.pop_back();
   scope_.leave();
@@ -267,65 +322,72 @@ bool Recorder::enter_block(const std::string& name, State& state) {
   begin_recording();
   for (auto& loop : loops_) loop.has_block = true;
   scope_.enter_block(clean_name(name));
-  OpenBlock block{scope_.name(), &state, {}};
+  OpenBlock block{scope_.name(), &state, {}, false};
   if (!someone_else_records_) {
-    note_generators(scope_.path(), "entry");
-    checkpointer_->expects(block.name, state);
-    block.timer = start_timer();
+    block.skipped = skip(state);
+    if (!block.skipped) {
+      note_generators(scope_.path(), "entry");
+      recording_->checkpointer().expects(block.name, state);
+      block.timer = start_timer();
+    }
   }
+  const bool executes = !block.skipped;
   blocks_.push_back(std::move(block));
+  return executes;
+}
+
+// Does an earlier attempt's checkpoint stand for the block that is entered?
+bool Recorder::skip(State& state) {
+  if (!resumption_) return false;
+  std::vector<LoopPlace> places;
+  for (const auto& loop : loops_) places.push_back(loop.place);
+  if (!resumption_->skip(scope_.path(), state, places)) return false;
+  log_event({{"@event", "kept"}, {"at", scope_.path()}});
   return true;
 }
 
 void Recorder::leave_block(bool unwound) {
   const OpenBlock block = blocks_.back();
   blocks_.pop_back();
-  if (!someone_else_records_ && !unwound) {
+  if (!someone_else_records_ && !unwound && !block.skipped) {
     frontend_.synchronize();
     const double seconds = elapsed(block.timer);
     note_generators(scope_.path(), "exit");
     const std::string stem = checkpoint_stem(scope_.parent(), scope_.ordinal());
-    checkpointer_->ends({block.name, scope_.path(), RunDir::checkpoint_file(block.name, stem).string()},
-                        seconds, block.timer.execution, false, [&] { return live(*block.state); });
+    const char* last = guards_.empty() && blocks_.empty() ? last_call() : nullptr;
+    recording_->checkpointer().ends(
+        {block.name, scope_.path(), RunDir::checkpoint_file(block.name, stem).string()}, seconds,
+        block.timer.execution, last, [&] { return live(*block.state); });
+    if (last != nullptr) leave_after_last_checkpoint();
   }
   scope_.leave();
 }
 
-void Recorder::leave_guard(State& state) {
-  guards_.leave(state);
-}
-
 void Recorder::log(const Row& row) {
   if (someone_else_records_) return;
-  Line line = row_line(row, scope_);
-  if (journal_) {
-    journal_->append(log_file, std::move(line));
+  Line line = row_line(row, scope_, attempt_);
+  if (recording_) {
+    recording_->append(log_file, std::move(line));
   } else {
     early_rows_.push_back(std::move(line));
   }
 }
 
-std::optional<std::string> Recorder::argument(const std::string& name) {
-  const auto given = given_arguments();
-  auto at = given.find(name);
-  if (at == given.end()) return std::nullopt;
-  return at->second;
-}
-
 void Recorder::used_argument(const std::string& name, const std::string& value) {
-  arguments_[name] = value;
-  if (begun_) begun_->manifest.args[name] = value;
+  arguments_.use(name, value);
+  if (recording_) recording_->manifest().args[name] = value;
 }
 
 void Recorder::finish(int exit_code) {
   if (someone_else_records_) return;
-  if (!begun_) {
+  if (!recording_) {
     // `flor record` says it itself, also of programs that never call the library.
     if (environment_variable("FLOR_LAUNCH").value_or("").rfind("local-", 0) != 0) {
       warn("nothing was recorded: the program never reached a flor::loop");
     }
     return;
   }
+  last_->over();
   // exit() inside a loop: it was left early, as by break.
   if (!loops_.empty()) {
     blocks_.clear();
@@ -333,59 +395,28 @@ void Recorder::finish(int exit_code) {
     loops_.resize(1);
     leave_loop(LoopEnd::early);
   }
-  checkpointer_->drain();
-  if (!journal_->sync()) damaged("the log could not be synced");
-  Manifest& manifest = begun_->manifest;
-  manifest.exit_code = exit_code;
-  manifest.finished = wall_seconds();
-  {
-    const std::lock_guard<std::mutex> lock(damage_mutex_);
-    manifest.status = !damages_.empty() ? "damaged" : exit_code == 0 ? "completed" : "failed";
-    manifest.warnings = damages_;
-  }
-  release_space(begun_->run);
-  try {
-    write_manifest(begun_->run, manifest);
-    if (begun_->local) empty_local_tier();
-  } catch (const std::exception& problem) {
-    damaged(problem.what());
-  }
-  say("recorded run " + begun_->run.id() + ": " + std::to_string(checkpointer_->durable()) +
-      " checkpoints, " + bytes_text(checkpointer_->bytes_written()));
-}
-
-// What a node's own agent does not bring to the store is brought now: an agent that was started on demand may
-// be killed with the job.
-void Recorder::empty_local_tier() {
-  const std::string trouble = spool_rest(*begun_->local, *agent_);
-  if (trouble.empty()) return;
-  damaged(trouble);
-  Manifest& manifest = begun_->manifest;
-  manifest.status = "damaged";
-  manifest.warnings = damages_;  // the writer, which could add to them, has ended its work
-  write_manifest(begun_->run, manifest);
+  if (earlier_) log_event({{"@event", "ended"}});
+  recording_->finish(exit_code);
 }
 
 void Recorder::give_up(const std::string& why) noexcept {
-  try {
-    if (begun_) {
-      damaged(why);
-      Manifest manifest = begun_->manifest;
-      manifest.status = "damaged";
-      manifest.warnings.push_back(why);
-      write_manifest(begun_->run, manifest);
-    } else {
-      warn("cannot record, training goes on without: " + why);
-    }
-  } catch (...) {
-    // The disk refuses even this; the line on stderr has been printed.
+  if (recording_) {
+    recording_->give_up(why);
+  } else {
+    warn("cannot record, training goes on without: " + why);
   }
 }
 
 }  // namespace
 
 std::unique_ptr<Session> make_recorder(const Settings& settings, Frontend& frontend, Scope& scope) {
-  return std::make_unique<Recorder>(settings, frontend, scope);
+  try {
+    return std::make_unique<Recorder>(settings, frontend, scope);
+  } catch (const UsageError& problem) {
+    // To train from the start, unrecorded, is not what was asked for.
+    say("error: " + std::string(problem.what()));
+    Worker::leave_process(1);
+  }
 }
 
 }  // namespace flor::core

@@ -29,7 +29,7 @@ class Replayer : public Session {
   Replayer(const Settings& settings, Frontend& frontend, Scope& scope)
       : frontend_(frontend), scope_(scope), worker_(Worker::join(settings)) {
     if (!worker_) return;
-    recorded_.emplace(*worker_, frontend_);
+    recorded_.emplace(worker_->run(), frontend_, listener());
     files_ = std::make_shared<LogFiles>(worker_->run().path);
   }
 
@@ -54,11 +54,8 @@ class Replayer : public Session {
     State* state = nullptr;
     bool executed = true;
   };
-  struct OpenLoop {
-    std::string parent, name;  // scope path around it, name with occurrence
-    int64_t value = 0;
-  };
 
+  RecordedState::Listener listener();
   bool working() const { return worker_ != nullptr; }
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
   bool in_main() const {
@@ -92,7 +89,7 @@ class Replayer : public Session {
   std::optional<RecordedState> recorded_;
   RowFiles files_;  // the run's: what a replay finds there it need not write again
   Guards guards_;
-  std::vector<OpenLoop> loops_;
+  std::vector<LoopPlace> loops_;
   std::vector<OpenBlock> blocks_;
   Phase phase_ = Phase::before;
   bool earlier_loop_ = false;   // inside of an outermost loop before the main one
@@ -108,6 +105,12 @@ class Replayer : public Session {
   UnitLog unit_log_;
   double unit_began_ = 0;
 };
+
+RecordedState::Listener Replayer::listener() {
+  return {[this](const std::string& at, double seconds) { worker_->restored(at, seconds); },
+          [this](const std::string& line) { worker_->note(line); },
+          [this](const std::string& why) { worker_->fail(why); }};
+}
 
 void Replayer::enter_loop(const LoopSpec& loop) {
   const std::string parent = scope_.path();
@@ -281,10 +284,7 @@ void Replayer::end_of_main(LoopEnd how, int64_t last) {
 }
 
 bool Replayer::must_execute(const std::string& block) const {
-  for (const auto& loop : loops_) {
-    const auto early = record().left_early(loop.parent, loop.name);
-    if (early && *early == loop.value) return true;  // what ended the loop may stand inside of the block
-  }
+  if (record().leaves(loops_)) return true;
   const bool leads_in = phase_ == Phase::lead_in || (phase_ == Phase::before && earlier_loop_);
   return leads_in ? plan().executes_in_lead_in(block) : plan().executes(block);
 }

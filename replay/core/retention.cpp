@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "core/timeline.h"
 
@@ -35,7 +36,8 @@ std::vector<std::string> referred_files(const CheckpointHeader& header, const st
 }
 
 bool is_loop_entry(const std::string& at) {
-  static const std::string mark = "=entry/@iteration";
+  // No object that exit() destroys: the last checkpoints become durable behind that.
+  constexpr std::string_view mark = "=entry/@iteration";
   return at.size() > mark.size() && at.compare(at.size() - mark.size(), mark.size(), mark) == 0;
 }
 
@@ -72,6 +74,12 @@ void Retention::doubt(const std::vector<std::string>& files) {
       doubted_.insert(file);
     }
   }
+}
+
+void Retention::adopt(const std::vector<StoredCheckpoint>& earlier) {
+  if (keep_ <= 0) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  stored_.insert(stored_.end(), earlier.begin(), earlier.end());
 }
 
 void Retention::durable(StoredCheckpoint checkpoint) {

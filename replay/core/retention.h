@@ -52,6 +52,9 @@ class Retention {
 
   Retention(int64_t keep, Actions actions) : keep_(keep), actions_(std::move(actions)) {}
 
+  // These were durable before, oldest first: of an earlier attempt of the run.
+  void adopt(const std::vector<StoredCheckpoint>& earlier);
+
   // This checkpoint is durable now, and the timeline names it.
   void durable(StoredCheckpoint checkpoint);
 

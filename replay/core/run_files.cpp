@@ -58,9 +58,8 @@ std::optional<double> mean_time_between_failures(const Settings& settings) {
   return seconds;
 }
 
-Manifest first_manifest(const Settings& settings, Frontend& frontend, const std::string& id) {
-  Manifest m;
-  m.id = id;
+// Who records, and how: of the present attempt.
+void set_attempt(const Settings& settings, Manifest& m) {
   m.command = command_line();
   m.cwd = start_directory();
   m.host = node_name();
@@ -68,9 +67,6 @@ Manifest first_manifest(const Settings& settings, Frontend& frontend, const std:
   m.pid = ::getpid();
   m.slurm_job = environment_variable("SLURM_JOB_ID").value_or("");
   m.slurm_step = environment_variable("SLURM_STEP_ID").value_or("");
-  m.started = wall_seconds();
-  m.environment = frontend.environment();
-  m.preset = frontend.preset();
   std::error_code ignored;
   m.binary = fs::read_symlink("/proc/self/exe", ignored).string();
   m.epsilon = std::strtod(settings.get("epsilon").value_or("0.0667").c_str(), nullptr);
@@ -79,7 +75,26 @@ Manifest first_manifest(const Settings& settings, Frontend& frontend, const std:
   m.keep = keep_from(settings.get("keep").value_or("all")).value_or(0);
   m.materializer = settings.get("materializer").value_or("auto");
   m.mtbf = mean_time_between_failures(settings);
+}
+
+Manifest first_manifest(const Settings& settings, Frontend& frontend, const std::string& id) {
+  Manifest m;
+  m.id = id;
+  set_attempt(settings, m);
+  m.started = wall_seconds();
+  m.environment = frontend.environment();
+  m.preset = frontend.preset();
   m.args = given_arguments();
+  return m;
+}
+
+Manifest next_manifest(const Settings& settings, const RunDir& run) {
+  Manifest m = read_manifest_and_progress(run);
+  set_attempt(settings, m);
+  m.attempt += 1;
+  m.status = "recording";
+  m.exit_code.reset();
+  m.finished.reset();
   return m;
 }
 
@@ -93,11 +108,15 @@ std::uint64_t spool_rate(const Settings& settings) {
   return rate.value_or(0);
 }
 
-// A tier that cannot be used is no reason not to record.
-std::optional<LocalRun> begin_local(const Settings& settings, const RunDir& run) {
+// A tier that cannot be used is no reason not to record. `before`: of an earlier attempt.
+std::optional<LocalRun> begin_local(const Settings& settings, const RunDir& run, const Manifest& before) {
   const auto tier = settings.local();
   if (!tier) return std::nullopt;
   try {
+    std::error_code ignored;
+    const fs::path there = before.local;
+    if (!there.empty() && there == local_root(*tier) / run.id() && fs::exists(there, ignored))
+      return open_local_run(there);
     return create_local_run(*tier, run, spool_rate(settings));
   } catch (const std::exception& problem) {
     warn(std::string("checkpoints go straight to the store: ") + problem.what());
@@ -105,11 +124,7 @@ std::optional<LocalRun> begin_local(const Settings& settings, const RunDir& run)
   }
 }
 
-}  // namespace
-
-std::optional<BegunRun> begin_run(const Settings& settings, Frontend& frontend) {
-  const Store store(settings.store());
-  store.require_writable();
+std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, Frontend& frontend) {
   const std::string launch = launch_id();
   std::string id = new_id();
   if (!store.claim_launch(launch, id)) return std::nullopt;
@@ -128,13 +143,32 @@ std::optional<BegunRun> begin_run(const Settings& settings, Frontend& frontend) 
   copy_sources(run, manifest);
   reserve_space(run);
   write_manifest(run, manifest);
+  return BegunRun{run, std::move(manifest), std::move(lock), std::nullopt};
+}
+
+std::optional<BegunRun> go_on(const Settings& settings, const Store& store, const RunDir& run) {
+  if (!store.claim_launch(launch_id(), run.id())) return std::nullopt;
+  auto lock = FileLock::try_take(run.lock());
+  if (!lock) throw Error("another process records run " + run.id());
+  Manifest manifest = next_manifest(settings, run);
+  reserve_space(run);
+  write_manifest(run, manifest);
+  return BegunRun{run, std::move(manifest), std::move(*lock), std::nullopt};
+}
+
+}  // namespace
+
+std::optional<BegunRun> begin_run(const Settings& settings, Frontend& frontend,
+                                  const std::optional<RunDir>& earlier) {
+  const Store store(settings.store());
+  store.require_writable();
+  auto begun = earlier ? go_on(settings, store, *earlier) : begin_new(settings, store, frontend);
+  if (!begun) return std::nullopt;
   // Behind the manifest: an agent takes a run without one for a run that was removed.
-  auto local = begin_local(settings, run);
-  if (local) {
-    manifest.local = local->path.string();
-    write_manifest(run, manifest);
-  }
-  return BegunRun{run, std::move(manifest), std::move(lock), std::move(local)};
+  begun->local = begin_local(settings, begun->run, begun->manifest);
+  begun->manifest.local = begun->local ? begun->local->path.string() : "";
+  if (begun->local) write_manifest(begun->run, begun->manifest);
+  return begun;
 }
 
 void reserve_space(const RunDir& run) {

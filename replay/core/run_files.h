@@ -18,9 +18,11 @@ struct BegunRun {
   std::optional<LocalRun> local;  // where a local tier is set and can be used
 };
 
-// Nothing when another process of the same launch has taken the run already (semantics: one process records).
-// Throws when the store cannot be written.
-std::optional<BegunRun> begin_run(const Settings& settings, Frontend& frontend);
+// `earlier`: the run to go on with, in a further attempt; else a new one begins. Nothing when another process
+// of the same launch has taken the run already (semantics: one process records). Throws when the store cannot
+// be written, or when somebody else records `earlier`.
+std::optional<BegunRun> begin_run(const Settings& settings, Frontend& frontend,
+                                  const std::optional<RunDir>& earlier);
 
 // A few blocks set aside while recording, so that a disk that filled up can still be told that in the
 // manifest.

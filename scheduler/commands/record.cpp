@@ -14,6 +14,7 @@
 #include "commands/options.h"
 #include "core/durable.h"
 #include "core/duration.h"
+#include "core/earlier_run.h"
 #include "core/error.h"
 #include "core/manifest.h"
 #include "core/recorded_timeline.h"
@@ -29,7 +30,7 @@ namespace fs = std::filesystem;
 
 struct Flags {
   std::string epsilon, store, name;
-  std::string materializer, mtbf, local, keep;
+  std::string materializer, mtbf, local, keep, resume;
   std::int64_t every = 0;
   std::vector<std::string> args;
 };
@@ -93,6 +94,11 @@ void require_free(const core::Store& store, const std::string& name) {
   const std::string run = fs::read_symlink(label, ignored).filename().string();
   throw core::UsageError("the name '" + name + "' is taken by run " + run + " in the store " +
                          store.path().string() + "; choose another (--name)");
+}
+
+void require_resumable(const core::RunDir& run) {
+  const auto why = core::why_not_resumable(run, core::read_manifest(run));
+  if (why) throw core::UsageError("run " + run.id() + " cannot be resumed: " + *why);
 }
 
 // Those of the environment, and the flags behind them: the later ones count.
@@ -167,7 +173,8 @@ void record(const Flags& flags, Outcome& outcome) {
   pass_settings(flags, settings, what.environment);
   dispatch::find_program(outcome.program.front());  // before anything is written
   store.require_writable();
-  if (!name.empty()) require_free(store, name);
+  if (!flags.resume.empty()) require_resumable(store.find(flags.resume));
+  if (!name.empty() && flags.resume.empty()) require_free(store, name);
 
   const std::string launch = core::new_id("local-");
   auto& environment = what.environment;
@@ -176,6 +183,7 @@ void record(const Flags& flags, Outcome& outcome) {
   environment["FLOR_LAUNCH"] = launch;
   environment["FLOR_BIN"] = own_directory().string();
   if (!name.empty()) environment["FLOR_NAME"] = name;
+  if (!flags.resume.empty()) environment["FLOR_RESUME"] = store.find(flags.resume).id();
   if (flags.every > 0) environment["FLOR_EVERY"] = std::to_string(flags.every);
   const std::string arguments = arguments_of(flags.args);
   if (!arguments.empty()) environment["FLOR_ARGS"] = arguments;
@@ -210,6 +218,8 @@ void add_record(CLI::App& app, Outcome& outcome) {
                       "a directory of the node, absolute, where checkpoints land before the store");
   command->add_option("--keep,--flor-keep", flags->keep,
                       "keep the newest N checkpoints of each kind, or all (default all)");
+  command->add_option("--resume,--flor-resume", flags->resume,
+                      "go on with the recording of this run, which was ended before its program was");
   command
       ->add_option("--arg,--flor-arg", flags->args, "a hyper-parameter for flor::arg, NAME=VALUE; repeatable")
       ->take_all()

@@ -21,6 +21,7 @@
 namespace flor::commands {
 namespace {
 
+using core::field;
 using core::Json;
 using results::Table;
 
@@ -106,7 +107,23 @@ std::string status_text(const Shown& shown) {
   const auto& manifest = shown.manifest;
   std::string out = shown.status;
   if (manifest.exit_code) out += ", exit code " + std::to_string(*manifest.exit_code);
-  if (shown.status == "killed") out += ": replay offers the iterations that were finished";
+  if (shown.status == "killed")
+    out += ": replay offers the iterations that were finished, --flor-resume goes on with it";
+  return out;
+}
+
+// How often, and where last.
+std::string resumed_text(const Shown& shown) {
+  const int64_t times = shown.manifest.attempt;
+  if (times == 0) return "";
+  std::string out = times == 1 ? "once" : std::to_string(times) + " times";
+  for (auto row = shown.timeline.rbegin(); row != shown.timeline.rend(); ++row) {
+    if (field<std::string>(*row, "kind", "") != "resumed") continue;
+    out += ", last with " + field<std::string>(*row, "loop", "") + "=" +
+           std::to_string(field<int64_t>(*row, "next", 0)) + " at " +
+           results::time_text(field(*row, "time", 0.0)) + " UTC";
+    break;
+  }
   return out;
 }
 
@@ -121,6 +138,7 @@ std::string head_text(const Shown& shown) {
   if (manifest.finished) when += ", " + shown_seconds(*manifest.finished - manifest.started);
   if (!manifest.slurm_job.empty()) when += ", job " + manifest.slurm_job;
   add_line(out, "recorded", when);
+  add_line(out, "resumed", resumed_text(shown));
   add_line(out, "arguments", pairs_text(manifest.args));
   add_line(out, "environment", pairs_text(manifest.environment));
   std::string policy = "adaptive, epsilon " + results::short_number(manifest.epsilon);

@@ -30,8 +30,10 @@ class RecordFollower : public Follower {
     text.resize(text.rfind('\n') + 1);  // what is behind it is still being written
     read_ += text.size();
     std::vector<Row> rows;
-    for (auto& json : core::parse_json_lines(text, run_.log().string()).rows)
+    for (auto& json : core::parse_json_lines(text, run_.log().string()).rows) {
+      if (json.contains("@event")) continue;  // of a resumption
       rows.push_back(row_from(std::move(json), run_.log().string()));
+    }
     return rows;
   }
 

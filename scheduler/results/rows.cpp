@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/json_lines.h"
+#include "results/attempts.h"
 
 namespace flor::results {
 namespace {
@@ -68,7 +69,6 @@ Row row_from(Json json, const std::string& where) {
   row.name = name->get<std::string>();
   row.at = field<std::string>(json, "@at", "");
   row.is_volatile = field(json, "@volatile", false);
-  row.attempt = field<int64_t>(json, "@attempt", 0);
   row.json = std::move(json);
   return row;
 }
@@ -129,28 +129,22 @@ bool lies_in(std::string_view path, std::string_view outer) {
 
 RecordLog parse_record(std::string_view text, const std::string& file) {
   core::JsonLines lines = core::parse_json_lines(text, file);
-  RecordLog log;
-  log.torn = lines.torn;
-  log.rows.reserve(lines.rows.size());
-  std::unordered_map<int64_t, Ordinals> ordinals;  // of each attempt
-  std::unordered_map<std::string, std::size_t> places;
-  const bool resumed = std::any_of(lines.rows.begin(), lines.rows.end(),
-                                   [](const Json& json) { return field<int64_t>(json, "@attempt", 0) != 0; });
+  std::vector<Attempt> attempts(1);
   for (auto& json : lines.rows) {
-    Row row = row_from(std::move(json), file);
-    if (resumed) {
-      const int64_t ordinal = ordinals[row.attempt].next(row.at, row.name);
-      const auto [place, first] =
-          places.emplace(scoped_key(row.at, row.name) + '\n' + std::to_string(ordinal), log.rows.size());
-      if (!first) {
-        Row& earlier = log.rows[place->second];
-        if (row.attempt >= earlier.attempt) earlier = std::move(row);
-        continue;
-      }
+    const auto event = field<std::string>(json, "@event", "");
+    if (event == "resumed") {
+      attempts.emplace_back();
+    } else if (event == "ended") {
+      attempts.back().ended = true;
+    } else if (event == "kept") {
+      attempts.back().entries.emplace_back(KeptEvent{field<std::string>(json, "at", ""),
+                                                     field<std::string>(json, "loop", ""),
+                                                     field<int64_t>(json, "before", 0)});
+    } else {
+      attempts.back().entries.emplace_back(row_from(std::move(json), file));
     }
-    log.rows.push_back(std::move(row));
   }
-  return log;
+  return {spliced(std::move(attempts)), lines.torn};
 }
 
 UnitLog parse_unit(std::string_view text, const core::Unit& unit, const std::string& file) {

@@ -20,7 +20,6 @@ struct Row {
   std::string name;
   core::Json json;           // all of it, as in the file
   bool is_volatile = false;  // outside the verdict
-  int64_t attempt = 0;       // of a resumed recording
 
   // The value's JSON text: equal texts mean equal bits. Empty where the row has no value.
   std::string value() const;
@@ -59,8 +58,7 @@ std::vector<std::pair<std::string, int64_t>> scope_loops(std::string_view path);
 // Is `path` the scope `outer` or inside of it?
 bool lies_in(std::string_view path, std::string_view outer);
 
-// The record log in program order. Of a row that several attempts of a resumed recording wrote, the last is
-// kept, in the place of the first.
+// The record log in program order, the attempts of a resumed recording spliced.
 struct RecordLog {
   std::vector<Row> rows;
   bool torn = false;  // the last line was cut off (a killed writer) and dropped

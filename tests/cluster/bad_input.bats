@@ -203,7 +203,7 @@ mount_disk() {
 @test "a program with another loop count than the record's" {
   run flor replay main --workers 4 -- "$(program char_lm.complete.probed)" --epochs 9 "${small[@]:2}"
   [[ $status -eq 1 ]]
-  one_line "loop epoch runs over 0:9 here, and over 0:8 in the record; replay with the arguments of the recorded command"
+  one_line "loop epoch runs over 0:9 here, and over 0:8 in the record; give the arguments of the recorded command"
   [[ $(flor log main --format jsonl | grep -c grad_norm) -eq 0 ]]
   until_true 20 no_jobs
 }

@@ -46,7 +46,7 @@ class CheckpointerTest : public ::testing::Test {
   }
 
   void end(Checkpointer& checkpointer, const std::string& block, double seconds,
-           const Checkpointer::Begun& begun, bool forced = false) {
+           const Checkpointer::Begun& begun, const char* forced = nullptr) {
     const std::string at = "epoch=" + std::to_string(ended++);
     checkpointer.ends({block, at + "/" + block, RunDir::checkpoint_file(block, at).string()}, seconds, begun,
                       forced, [this] { return live(); });
@@ -110,7 +110,7 @@ TEST_F(CheckpointerTest, TheFirstCheckpointIsNotTakenIntoMemoryThatIsNotThere) {
 TEST_F(CheckpointerTest, WhatALoopsEntryCostsIsPaidBackFirst) {
   state.resize(50000000);
   const auto rows = recorded({}, [&](Checkpointer& checkpointer) {
-    end(checkpointer, "@iteration", 0, {}, true);
+    end(checkpointer, "@iteration", 0, {}, "the loop's entry");
     end(checkpointer, "@iteration", 1e-6, checkpointer.begins());
   });
   ASSERT_EQ(rows.size(), 2U);
@@ -125,7 +125,7 @@ TEST_F(CheckpointerTest, RecoveryWantsIterationCheckpointsWhereThereAreSome) {
   Manifest manifest;
   manifest.mtbf = 3600;
   const auto rows = recorded(manifest, [&](Checkpointer& checkpointer) {
-    end(checkpointer, "@iteration", 0, {}, true);
+    end(checkpointer, "@iteration", 0, {}, "the loop's entry");
     end(checkpointer, "train", 1000, checkpointer.begins());
   });
   ASSERT_EQ(rows.size(), 2U);

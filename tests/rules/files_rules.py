@@ -125,11 +125,12 @@ class Rows(Case):
     def test_rule_25_of_a_resumed_recording_the_last_attempt_counts(self):
         run = self.record("train", "--guard")
         rows = json_lines(run.file("log.jsonl"))
+        behind = [row for row in rows if row.get("epoch", 3) >= 3 and row["name"] != "begin"]
         with open(run.file("log.jsonl"), "w") as file:
-            for row in rows:
-                if row.get("epoch", 0) >= 3:  # of an attempt that died, and whose values nobody confirmed
-                    file.write(json.dumps({**row, "value": 99.5}) + "\n")
-                    row = {**row, "@attempt": 1}
+            first = rows[:-len(behind)]
+            of_the_dead = [{**row, "value": 99.5} for row in behind] + [{"name": "failed", "value": 1, "@at": ""}]
+            kept = {"@event": "kept", "loop": "epoch", "before": 3}
+            for row in first + of_the_dead + [{"@event": "resumed"}] + first[:1] + [kept] + behind + [{"@event": "ended"}]:
                 file.write(json.dumps(row) + "\n")
         answer = self.assert_same_for_all_cuts(run, "train", "--guard", probe="all", workers=(1, 3))
         self.assertEqual(answer.verdict["values"], 26)

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <stdexcept>
 
 #include "scenarios.h"
 
@@ -15,7 +16,13 @@ static void crash(int64_t epoch) {
   std::abort();
 }
 
-int train() {
+// --throw=E --unless=FILE: training fails in iteration E, until FILE is there.
+static void fail(int64_t epoch) {
+  if (epoch != number("throw", -1) || std::filesystem::exists(text("unless"))) return;
+  throw std::runtime_error("the data of this epoch cannot be read");
+}
+
+static int train_once() {
   Model model;
   trace("before");
   const double begin = model.loss() + uniform();
@@ -28,6 +35,7 @@ int train() {
       if (flag("child") && *epoch == 0) leave_child();
       hold(*epoch);
       crash(*epoch);
+      fail(*epoch);
       for (Loop step{"step", 0, 3}; step.next();) {
         model.step();
         if (!flag("quiet")) log("loss", model.loss());
@@ -47,6 +55,15 @@ int train() {
   trace("behind");
   if (!flag("quiet")) log("end", model.loss() + uniform());
   return 0;
+}
+
+int train() {
+  try {
+    return train_once();
+  } catch (const std::runtime_error&) {
+    log("failed", 1);
+    return 1;
+  }
 }
 
 int forget() {

@@ -1,0 +1,108 @@
+#include "core/earlier_run.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <vector>
+
+#include "core/digest.h"
+#include "core/durable.h"
+#include "core/error.h"
+#include "core/session.h"
+#include "core/sources.h"
+
+namespace flor::core {
+namespace {
+
+std::optional<std::string> changed_source(const Manifest& manifest) {
+  std::error_code ignored;
+  std::map<std::string, std::string> present;
+  for (const auto& source : scan_sources(fs::read_symlink("/proc/self/exe", ignored)).files) {
+    present[source.path] = digest_of(source.text);
+  }
+  for (const auto& source : manifest.sources) {
+    const auto at = present.find(source.path);
+    if (at == present.end() || at->second != source.digest) return source.path;
+  }
+  return std::nullopt;
+}
+
+std::string text_of(const std::vector<std::string>& command) {
+  std::string text;
+  for (const auto& word : command) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+bool same_arguments(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  return a.size() == b.size() && (a.empty() || std::equal(a.begin() + 1, a.end(), b.begin() + 1));
+}
+
+// Why this process cannot: its program is another one.
+std::optional<std::string> why_not_here(const RunDir& run, const Manifest& manifest) {
+  if (auto why = why_not_resumable(run, manifest)) return why;
+  if (!same_arguments(manifest.command, command_line()))
+    return "it was recorded with other arguments: " + text_of(manifest.command);
+  if (const auto source = changed_source(manifest)) {
+    return *source + " is not as it was recorded; build the recorded program again (its sources are in " +
+           run.source().string() + "), or record a new run";
+  }
+  return std::nullopt;
+}
+
+std::optional<RunDir> of_earlier_launch(const Store& store, const std::string& launch) {
+  for (const auto& earlier : earlier_launches(launch)) {
+    std::error_code ignored;
+    if (!fs::exists(store.launch(earlier), ignored)) continue;
+    std::string id = read_file(store.launch(earlier));
+    id.erase(id.find_last_not_of(" \n") + 1);
+    if (is_valid_id(id) && fs::exists(store.run(id).manifest(), ignored)) return store.run(id);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> earlier_launches(const std::string& launch) {
+  const auto dot = launch.rfind('.');
+  int64_t restart = 0;
+  const char* end = launch.data() + launch.size();
+  if (dot == std::string::npos || std::from_chars(launch.data() + dot + 1, end, restart).ptr != end)
+    return {};
+  std::vector<std::string> out;
+  while (restart > 0) out.push_back(launch.substr(0, dot + 1) + std::to_string(--restart));
+  return out;
+}
+
+std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& manifest) {
+  if (manifest.status == "completed") return "it is complete";
+  if (manifest.status == "damaged") {
+    return "its recording is damaged (" + (manifest.warnings.empty() ? "" : manifest.warnings.front()) +
+           "), and what is missing would be missing for ever";
+  }
+  if (run.is_being_recorded()) {
+    return "process " + std::to_string(manifest.pid) + " on " + manifest.host + " is recording it";
+  }
+  return std::nullopt;
+}
+
+std::optional<RunDir> run_to_resume(const Settings& settings) {
+  const Store store(settings.store());
+  const auto launch = environment_variable("FLOR_LAUNCH");
+  std::error_code ignored;
+  // Another process of this launch has begun already.
+  if (launch && fs::exists(store.launch(*launch), ignored)) return std::nullopt;
+  if (const auto asked = environment_variable("FLOR_RESUME")) {
+    const RunDir run = store.find(*asked);
+    const auto why = why_not_here(run, read_manifest(run));
+    if (why) throw UsageError("run " + run.id() + " cannot be resumed: " + *why);
+    return run;
+  }
+  const auto run = launch ? of_earlier_launch(store, *launch) : std::nullopt;
+  if (!run) return std::nullopt;
+  const auto why = why_not_here(*run, read_manifest(*run));
+  if (!why) return run;
+  say("run " + run->id() + " of this job is not resumed, a new one is recorded: " + *why);
+  return std::nullopt;
+}
+
+}  // namespace flor::core

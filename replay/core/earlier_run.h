@@ -1,0 +1,26 @@
+// Which run a recording goes on with, where an earlier attempt of it was ended: by preemption, a time limit,
+// a crash.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/manifest.h"
+#include "core/settings.h"
+#include "core/store.h"
+
+namespace flor::core {
+
+// The run that FLOR_RESUME names, else the one that the same Slurm job recorded before it was requeued.
+// Nothing: a new one is recorded; where that is so though the job has an unfinished one, it is said why.
+// Throws UsageError when the run that FLOR_RESUME names cannot be gone on with.
+std::optional<RunDir> run_to_resume(const Settings& settings);
+
+// Why nobody can go on with the run; nothing when somebody can.
+std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& manifest);
+
+// The launches JOB.STEP.RESTART before `launch`, newest first; none of one that is no Slurm step's.
+std::vector<std::string> earlier_launches(const std::string& launch);
+
+}  // namespace flor::core

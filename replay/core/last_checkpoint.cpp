@@ -1,0 +1,75 @@
+#include "core/last_checkpoint.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "core/session.h"
+
+namespace flor::core {
+
+namespace {
+
+// Slurm's KillWait is 30 s unless configured.
+constexpr double usual_grace = 25;
+
+double grace_of(const Settings& settings) {
+  const auto text = settings.get("grace");
+  const double seconds = text ? std::strtod(text->c_str(), nullptr) : usual_grace;
+  return seconds > 0 ? seconds : 0;
+}
+
+}  // namespace
+
+LastCheckpoint::LastCheckpoint(const Settings& settings, std::function<void()> sync)
+    : grace_(grace_of(settings)), sync_(std::move(sync)), termination_([this] { last(); }) {}
+
+void LastCheckpoint::expects(double seconds) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  next_ = monotonic_seconds() + seconds;
+}
+
+bool LastCheckpoint::asked() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return asked_;
+}
+
+void LastCheckpoint::taken() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    taken_ = true;
+  }
+  changed_.notify_all();
+  while (true) ::pause();
+}
+
+void LastCheckpoint::over() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  over_ = true;
+}
+
+void LastCheckpoint::last() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const double left = next_ - monotonic_seconds();
+  if (next_ >= 0 && left <= grace_ && !over_) {
+    asked_ = true;
+    changed_.wait_for(lock, std::chrono::duration<double>(grace_), [this] { return taken_ || over_; });
+  }
+  // exit() ends the process, with the program's own code.
+  while (over_) changed_.wait(lock);
+  const bool taken = taken_;
+  const bool too_far = !asked_ && next_ >= 0;
+  lock.unlock();
+  sync_();
+  say(taken
+          ? "terminated: a last checkpoint is taken"
+          : "terminated: no last checkpoint, " +
+                (too_far ? "the next place for one is about " + std::to_string(std::lround(left)) + " s away"
+                         : std::string("none could be taken in time")));
+}
+
+}  // namespace flor::core

@@ -1,0 +1,127 @@
+#include "core/recording.h"
+
+#include "core/bytes_text.h"
+#include "core/error.h"
+#include "core/json_lines.h"
+#include "core/session.h"
+#include "core/spool_rest.h"
+
+namespace flor::core {
+namespace {
+
+constexpr std::size_t most_damages = 20;
+
+AgentClient::Hello hello(const Settings& settings, const BegunRun& begun) {
+  AgentClient::Hello hello;
+  hello.mode = "record";
+  hello.run = begun.run.id();
+  hello.run_dir = begun.run.path.string();
+  hello.redis = settings.get("redis").value_or("");
+  hello.local = begun.manifest.local;
+  return hello;
+}
+
+}  // namespace
+
+std::unique_ptr<Recording> Recording::begin(const Settings& settings, Frontend& frontend,
+                                            const std::optional<RunDir>& earlier) {
+  const double start = monotonic_seconds();
+  auto begun = begin_run(settings, frontend, earlier);
+  if (!begun) return nullptr;
+  auto agent = std::make_unique<AgentClient>(hello(settings, *begun));
+  if (begun->local) agent->spool_soon();
+  auto out = std::make_unique<Recording>(std::move(*begun));
+  out->agent_ = std::move(agent);
+  const Manifest& manifest = out->manifest();
+  say((earlier ? "resuming the recording of run " : "recording run ") + out->run().id() +
+      (manifest.name.empty() ? "" : " (" + manifest.name + ")"));
+  out->checkpointer_->began(monotonic_seconds() - start);
+  return out;
+}
+
+Recording::Recording(BegunRun begun) : begun_(std::move(begun)), remarks_(begun_.manifest.warnings) {
+  auto on_failure = [this](const std::string& what) { damaged(what); };
+  const std::vector<fs::path> files{run().log(), run().timeline(), run().generators()};
+  for (const auto& file : files) cut_torn_line(file);  // of an attempt that was killed
+  journal_ = std::make_unique<Journal>(files, on_failure);
+  checkpointer_ = std::make_unique<Checkpointer>(run(), begun_.manifest, *journal_, on_failure);
+}
+
+void Recording::note_generators(const std::string& at, const char* edge, const GeneratorStates& states) {
+  for (const auto& line : generators_.lines(at, edge, states)) append(generators_file, line);
+}
+
+void Recording::damaged(const std::string& what) {
+  const std::lock_guard<std::mutex> lock(damage_mutex_);
+  if (damages_.empty()) {
+    warn("the recording of run " + run().id() + " is damaged, training goes on: " + what);
+    release_space(run());
+  }
+  if (damages_.size() < most_damages) damages_.push_back(what);
+}
+
+void Recording::remark(const std::string& line) {
+  warn(line);
+  remarks_.push_back(line);
+}
+
+bool Recording::is_damaged() {
+  const std::lock_guard<std::mutex> lock(damage_mutex_);
+  return !damages_.empty();
+}
+
+// The manifest with what is known of the end by now.
+void Recording::write_end() {
+  Manifest& manifest = begun_.manifest;
+  {
+    const std::lock_guard<std::mutex> lock(damage_mutex_);
+    if (!damages_.empty()) manifest.status = "damaged";
+    manifest.warnings = damages_;  // what is missing comes first
+  }
+  manifest.warnings.insert(manifest.warnings.end(), remarks_.begin(), remarks_.end());
+  save_manifest();
+}
+
+void Recording::settle() {
+  checkpointer_->drain();
+  if (!sync()) damaged("the log could not be synced");
+  if (begun_.local) empty_local_tier();
+}
+
+void Recording::finish(int exit_code) {
+  checkpointer_->drain();
+  if (!sync()) damaged("the log could not be synced");
+  Manifest& manifest = begun_.manifest;
+  manifest.exit_code = exit_code;
+  manifest.finished = wall_seconds();
+  manifest.status = exit_code == 0 ? "completed" : "failed";
+  release_space(run());
+  try {
+    write_end();
+    if (begun_.local) empty_local_tier();
+  } catch (const std::exception& problem) {
+    damaged(problem.what());
+  }
+  say("recorded run " + run().id() + ": " + std::to_string(checkpointer_->durable()) + " checkpoints, " +
+      bytes_text(checkpointer_->bytes_written()));
+}
+
+// What a node's own agent does not bring to the store is brought now: an agent that was started on demand may
+// be killed with the job.
+void Recording::empty_local_tier() {
+  const std::string trouble = spool_rest(*begun_.local, *agent_);
+  if (trouble.empty()) return;
+  damaged(trouble);
+  write_end();
+}
+
+void Recording::give_up(const std::string& why) noexcept {
+  try {
+    damaged(why);
+    write_end();
+  } catch (...) {
+    // The disk refuses even this; the line on stderr has been printed.
+  }
+}
+
+}  // namespace flor::core

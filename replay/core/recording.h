@@ -1,0 +1,66 @@
+// A run as it is being written: its directory and manifest, its journal, its checkpoints, its agent, and what
+// went wrong with them. Training thread only, but for damaged().
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/agent_client.h"
+#include "core/checkpointer.h"
+#include "core/generators.h"
+#include "core/journal.h"
+#include "core/run_files.h"
+
+namespace flor::core {
+
+class Recording {
+ public:
+  // `earlier`: the run to go on with; else a new one. Nothing: another process of the launch records. Throws
+  // when the store cannot be written.
+  static std::unique_ptr<Recording> begin(const Settings& settings, Frontend& frontend,
+                                          const std::optional<RunDir>& earlier);
+
+  explicit Recording(BegunRun begun);
+
+  const RunDir& run() const { return begun_.run; }
+  Manifest& manifest() { return begun_.manifest; }
+  void save_manifest() const { write_manifest(begun_.run, begun_.manifest); }
+  Checkpointer& checkpointer() { return *checkpointer_; }
+
+  void append(JournalFile file, Line line) { journal_->append(file, std::move(line)); }
+  void note_generators(const std::string& at, const char* edge, const GeneratorStates& states);
+  // Where training is; shown while it runs.
+  void progress(const std::string& at, int64_t of, double seconds) {
+    agent_->progress_record(at, of, seconds);
+  }
+  bool sync() { return journal_->sync(); }  // all rows are durable; false: they could not be written
+
+  // Something is missing in the record from now on: said once, and the run is marked. Any thread.
+  void damaged(const std::string& what);
+  // What a reader of the record must know, though nothing is missing.
+  void remark(const std::string& line);
+
+  void finish(int exit_code);
+  // All checkpoints and rows so far are in the store, where they can be.
+  void settle();
+  void give_up(const std::string& why) noexcept;
+
+ private:
+  bool is_damaged();
+  void write_end();
+  void empty_local_tier();
+
+  BegunRun begun_;
+  std::unique_ptr<Journal> journal_;
+  std::unique_ptr<Checkpointer> checkpointer_;
+  std::unique_ptr<AgentClient> agent_;
+  GeneratorWriter generators_;
+  std::vector<std::string> remarks_;
+  std::mutex damage_mutex_;
+  std::vector<std::string> damages_;
+};
+
+}  // namespace flor::core

@@ -1,0 +1,76 @@
+#include "core/resumption.h"
+
+#include "core/checkpoint.h"
+#include "core/json_lines.h"
+#include "core/recorded_timeline.h"
+#include "core/timeline.h"
+#include "core/worker.h"
+
+namespace flor::core {
+namespace {
+
+std::string iteration_of(const RecordedLoop& loop, int64_t value) {
+  return loop.name + "=" + std::to_string(value);
+}
+
+}  // namespace
+
+Resumption::Resumption(const RunDir& run, Frontend& frontend, std::function<void(const std::string&)> damaged)
+    : recorded_(run, frontend, {[](const std::string&, double) {}, std::move(damaged), impossible}) {
+  for (const auto& row : read_json_lines(run.timeline()).rows) {
+    const auto kind = field<std::string>(row, "kind", "");
+    if (kind == "block" || kind == "iteration") {
+      seconds_[field<std::string>(row, "at", "")] = field(row, "seconds", 0.0);
+    }
+  }
+}
+
+void Resumption::impossible(const std::string& why) {
+  say("error: the recording cannot be resumed: " + why);
+  Worker::leave_process(1);
+}
+
+bool Resumption::has_checkpoint(const std::string& at) const {
+  const auto* entry = recorded_.index().checkpoint(at);
+  return entry != nullptr && !entry->removed;
+}
+
+std::vector<StoredCheckpoint> Resumption::stored() const {
+  const RunDir& run = recorded_.index().run();
+  std::vector<StoredCheckpoint> out;
+  for (const auto& row : kept_checkpoints(recorded_timeline(run))) {
+    const auto file = field<std::string>(row, "file", "");
+    try {
+      out.push_back({field<std::string>(row, "block", ""), field<std::string>(row, "at", ""), file,
+                     referred_files(Checkpoint::header_of(run, file), file), false});
+    } catch (const Damage&) {
+      // It is not counted on.
+    }
+  }
+  return out;
+}
+
+Resumption::Entry Resumption::enter(const RecordedLoop& loop, State& guards) {
+  const int64_t first = loop.range ? loop.begin : 0;
+  int64_t next = loop.iterations > 0 ? loop.last + 1 : first;
+  while (next > first && !recorded_.restore(iteration_of(loop, next - 1) + "/@iteration", guards)) --next;
+  Entry entry{next, next - first, 0, false};
+  for (int64_t value = first; value < next; ++value) {
+    const auto at = seconds_.find(iteration_of(loop, value));
+    if (at != seconds_.end()) entry.seconds += at->second;
+  }
+  const bool at_its_end = loop.range && next >= loop.end;
+  entry.over = next > first && (at_its_end || (loop.ended == LoopEnd::exhausted && next > loop.last));
+  return entry;
+}
+
+bool Resumption::skip(const std::string& at, State& state, const std::vector<LoopPlace>& loops) {
+  if (recorded_.index().leaves(loops)) return false;
+  const double start = monotonic_seconds();
+  if (!recorded_.restore(at, state)) return false;
+  const auto recorded = seconds_.find(at);
+  if (recorded != seconds_.end()) saved_ += recorded->second - (monotonic_seconds() - start);
+  return true;
+}
+
+}  // namespace flor::core

@@ -1,0 +1,56 @@
+// The way of a resumed recording back to where the earlier attempt ended: to the newest iteration whose
+// checkpoint can be read; without flor::checkpointing by running from the start with its blocks skipped
+// (pseudoresume). What lies behind is executed and recorded again. Used from the training thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/recorded_state.h"
+#include "core/retention.h"
+
+namespace flor::core {
+
+class Resumption {
+ public:
+  // Reads what is recorded so far: to be made before anything is added. Throws Error where there is no loop
+  // to go on with. `damaged` is told of checkpoints that cannot be used.
+  Resumption(const RunDir& run, Frontend& frontend, std::function<void(const std::string&)> damaged);
+
+  const Manifest& manifest() const { return recorded_.index().manifest(); }
+  const RecordedLoop* loop(const std::string& name) const { return recorded_.index().loop(name); }
+  bool has_checkpoint(const std::string& at) const;
+
+  // Says why, and ends the process: to train on from here would not be what was asked for.
+  [[noreturn]] static void impossible(const std::string& why);
+
+  // The checkpoints that are there, oldest first; those that cannot be read are left out.
+  std::vector<StoredCheckpoint> stored() const;
+
+  // What an outermost loop goes on with.
+  struct Entry {
+    int64_t next = 0;    // the value of its first iteration
+    int64_t before = 0;  // how many iterations lie before that
+    double seconds = 0;  // that they took
+    bool over = false;   // it ended on record, and all of it is restored
+  };
+  // Restores the newest iteration of the loop whose checkpoint can be read. Without one the loop goes on with
+  // its first iteration, and `guards` are as they were.
+  Entry enter(const RecordedLoop& loop, State& guards);
+
+  // Restores a block; false: it must execute. `loops`: those around it.
+  bool skip(const std::string& at, State& state, const std::vector<LoopPlace>& loops);
+
+  // Seconds that skipped executions took when they were recorded, less what restoring them took now: what the
+  // time of an iteration lacks.
+  double saved() const { return saved_; }
+
+ private:
+  RecordedState recorded_;
+  std::map<std::string, double> seconds_;  // of each execution of a block and each iteration, by scope path
+  double saved_ = 0;
+};
+
+}  // namespace flor::core

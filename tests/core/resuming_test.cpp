@@ -1,0 +1,100 @@
+// What a resumed recording is told by the files that the earlier attempts left.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/durable.h"
+#include "core/earlier_run.h"
+#include "core/json_lines.h"
+#include "core/manifest.h"
+#include "temporary.h"
+
+namespace flor::core {
+namespace {
+
+using Launches = std::vector<std::string>;
+
+TEST(EarlierLaunches, AreThoseOfTheSameStepBeforeItsJobWasRequeued) {
+  EXPECT_EQ(earlier_launches("42.0.2"), (Launches{"42.0.1", "42.0.0"}));
+  EXPECT_EQ(earlier_launches("42.batch.1"), (Launches{"42.batch.0"}));
+  for (const char* none : {"42.0.0", "local-20261120-143005-a3f9", "42", "", "42.0.x", "42.0.-1", "42.0.1x"}) {
+    EXPECT_EQ(earlier_launches(none), Launches{}) << none;
+  }
+}
+
+class Resuming : public ::testing::Test {
+ protected:
+  void add_rows(const std::vector<Json>& rows) {
+    LineAppender timeline(run.timeline());
+    for (const auto& row : rows) timeline.append(row.dump() + "\n");
+  }
+  static Json iteration(int64_t value) {
+    return {{"kind", "iteration"}, {"loop", "epoch"}, {"value", value}, {"seconds", 1.0}};
+  }
+
+  test::TemporaryDirectory directory;
+  RunDir run{directory / "run"};
+  Manifest manifest;
+  const Json entered = {{"kind", "loop"}, {"name", "epoch"}, {"begin", 0}, {"end", 6}, {"guarded", true}};
+
+  void SetUp() override {
+    fs::create_directory(run.path);
+    manifest.id = "run";
+  }
+};
+
+TEST_F(Resuming, AnIterationThatIsExecutedAgainCountsOnce) {
+  write_manifest(run, manifest);
+  add_rows({entered, iteration(0), iteration(1), iteration(2), entered, iteration(1), iteration(2)});
+  auto progress = read_manifest_and_progress(run);
+  ASSERT_EQ(progress.loops.size(), 1U);
+  EXPECT_EQ(progress.loops[0].iterations, 3);
+  EXPECT_EQ(progress.loops[0].last, 2);
+  EXPECT_EQ(progress.loops[0].seconds, 3);
+  add_rows({iteration(3)});
+  EXPECT_EQ(read_manifest_and_progress(run).loops[0].last, 3);
+}
+
+TEST_F(Resuming, ALoopThatIsEnteredAgainRuns) {
+  write_manifest(run, manifest);
+  Json left = entered;
+  left.update({{"kind", "loop_end"}, {"ended", "unwound"}, {"iterations", 1}, {"last", 0}});
+  add_rows({entered, iteration(0), left});
+  EXPECT_EQ(read_manifest_and_progress(run).loops[0].ended, LoopEnd::unwound);
+  add_rows({entered});
+  EXPECT_EQ(read_manifest_and_progress(run).loops[0].ended, LoopEnd::running);
+}
+
+TEST_F(Resuming, OnlyWhatIsUnfinishedAndWholeCanBeGoneOnWith) {
+  for (const char* status : {"recording", "failed"}) {
+    manifest.status = status;
+    EXPECT_EQ(why_not_resumable(run, manifest), std::nullopt) << status;
+  }
+  manifest.status = "completed";
+  EXPECT_EQ(why_not_resumable(run, manifest), "it is complete");
+  manifest.status = "damaged";
+  manifest.warnings = {"the disk is full"};
+  EXPECT_NE(why_not_resumable(run, manifest)->find("the disk is full"), std::string::npos);
+  manifest.status = "recording";
+  manifest.pid = 123;
+  manifest.host = "n1";
+  const FileLock lock = FileLock::take(run.lock());
+  EXPECT_EQ(why_not_resumable(run, manifest), "process 123 on n1 is recording it");
+}
+
+TEST_F(Resuming, ATornLineIsCutOff) {
+  const auto cut = [this](const std::string& text) {
+    std::ofstream(run.log(), std::ios::binary) << text;
+    cut_torn_line(run.log());
+    return read_file(run.log());
+  };
+  EXPECT_EQ(cut("{}\n{}\n{\"a"), "{}\n{}\n");
+  EXPECT_EQ(cut("{}\n"), "{}\n");
+  EXPECT_EQ(cut("{\"a"), "");
+  EXPECT_EQ(cut(""), "");
+  fs::remove(run.log());
+  EXPECT_NO_THROW(cut_torn_line(run.log()));
+}
+
+}  // namespace
+}  // namespace flor::core

@@ -1,0 +1,85 @@
+#include "results/attempts.h"
+
+#include <gtest/gtest.h>
+
+namespace flor::results {
+namespace {
+
+Row row(const std::string& at, const std::string& name, int value) {
+  Row out;
+  out.at = at;
+  out.name = name;
+  out.json = {{"name", name}, {"value", value}, {"@at", at}};
+  return out;
+}
+
+KeptEvent kept_block(const std::string& at) {
+  return {at, "", 0};
+}
+KeptEvent kept_loop(const std::string& loop, int64_t before) {
+  return {"", loop, before};
+}
+
+std::string text(const std::vector<Row>& rows) {
+  std::string out;
+  for (const auto& each : rows) out += each.at + ":" + each.name + "=" + each.value() + " ";
+  return out;
+}
+
+TEST(Attempts, OneIsTheLog) {
+  EXPECT_EQ(text(spliced({{{row("", "a", 1), row("", "a", 2)}, false}})), ":a=1 :a=2 ");
+  EXPECT_EQ(text(spliced({})), "");
+}
+
+TEST(Attempts, WhatWasJumpedOverIsKeptInItsPlace) {
+  Attempt first{
+      {row("", "begin", 1), row("epoch=0", "x", 1), row("epoch=1/t#0", "x", 1), row("epoch=1", "y", 1)},
+      false};
+  Attempt second{{row("", "begin", 2), kept_loop("epoch", 1), row("epoch=1/t#0", "x", 2),
+                  row("epoch=1", "y", 2), row("", "end", 2)},
+                 true};
+  EXPECT_EQ(text(spliced({first, second})), ":begin=2 epoch=0:x=1 epoch=1/t#0:x=2 epoch=1:y=2 :end=2 ");
+}
+
+TEST(Attempts, OnlyTheLoopOfThatNameIsJumpedOver) {
+  Attempt first{
+      {row("epoch=0", "x", 1), row("epoch#1=0", "x", 1), row("epochs=0", "x", 1), row("epoch#1=1", "x", 1)},
+      false};
+  Attempt second{{kept_loop("epoch#1", 1), row("epoch#1=1", "x", 2)}, true};
+  EXPECT_EQ(text(spliced({first, second})), "epoch#1=0:x=1 epoch#1=1:x=2 ");
+}
+
+TEST(Attempts, SkippedBlocksAreKeptAmongWhatWasExecutedAgain) {
+  Attempt first{{row("epoch=0/t#1", "x", 1), row("epoch=0/t#1/step=0", "x", 1), row("epoch=0/t#10", "x", 1),
+                 row("epoch=0", "y", 1)},
+                false};
+  Attempt second{{kept_block("epoch=0/t#1"), row("epoch=0/t#10", "x", 2), row("epoch=0", "y", 2)}, true};
+  EXPECT_EQ(text(spliced({first, second})),
+            "epoch=0/t#1:x=1 epoch=0/t#1/step=0:x=1 epoch=0/t#10:x=2 epoch=0:y=2 ");
+}
+
+// It logged why it failed, and where the resumed one did not.
+TEST(Attempts, OfOneThatEndedNothingIsMissing) {
+  Attempt first{{row("epoch=0", "x", 1), row("epoch=0", "caught", 1), row("", "failed", 1)}, true};
+  Attempt second{{row("epoch=0", "x", 2), row("epoch=1", "x", 2)}, true};
+  EXPECT_EQ(text(spliced({first, second})), "epoch=0:x=2 epoch=1:x=2 ");
+}
+
+TEST(Attempts, BehindOneThatWasEndedTheEarlierRowsStand) {
+  Attempt first{
+      {row("epoch=0", "x", 1), row("epoch=1", "x", 1), row("epoch=1", "x", 1), row("epoch=2", "x", 1)},
+      false};
+  Attempt second{{row("epoch=0", "x", 2), row("epoch=1", "x", 2)}, false};
+  EXPECT_EQ(text(spliced({first, second})), "epoch=0:x=2 epoch=1:x=2 epoch=1:x=1 epoch=2:x=1 ");
+  EXPECT_EQ(text(spliced({first, Attempt{}})), text(spliced({first})));
+}
+
+TEST(Attempts, EachGoesOnWithWhatTheOnesBeforeItLeft) {
+  Attempt first{{row("epoch=0", "x", 1), row("epoch=1", "x", 1)}, false};
+  Attempt second{{kept_loop("epoch", 1), row("epoch=1", "x", 2), row("epoch=2", "x", 2)}, false};
+  Attempt third{{kept_loop("epoch", 2), row("epoch=2", "x", 3)}, true};
+  EXPECT_EQ(text(spliced({first, second, third})), "epoch=0:x=1 epoch=1:x=2 epoch=2:x=3 ");
+}
+
+}  // namespace
+}  // namespace flor::results

@@ -1,0 +1,185 @@
+"""A recording that was ended goes on: the same run, one log without a doubled or missing row, the same bits."""
+import os
+import signal
+
+from harness import Case, json_lines
+
+PROGRAMS = (["train"], ["train", "--guard"], ["container"], ["container", "--guard"])
+
+
+class Interrupted(Case):
+    def holding(self, program, at):
+        """The command line that waits inside of epoch `at` until told."""
+        return [*program, f"--hold={at}", "--in=recording", "--until=" + self.path("until")]
+
+    def go_on(self):
+        open(self.path("until"), "w").close()
+
+    def hold(self, *program, at, flags=(), env=None):
+        """A recording that is held in epoch `at`: its run, flor's process, and the program's pid."""
+        reached = self.path("until.reached")
+        for path in (self.path("until"), reached):
+            if os.path.exists(path):
+                os.remove(path)
+        self.environment.update(env or {})
+        process = self.start("record", *flags, "--", self.program(), *self.holding(program, at))
+        self.wait_for(lambda: os.path.exists(reached) and os.path.getsize(reached) > 0, f"epoch {at}")
+        with open(reached) as file:
+            return self.newest_run(), process, int(file.read())
+
+    def killed(self, *program, at, flags=("--every", "1")):
+        run, process, pid = self.hold(*program, at=at, flags=flags)
+        os.kill(pid, signal.SIGKILL)
+        process.communicate(timeout=60)
+        self.go_on()
+        return run
+
+    def resume(self, run, *program, at, code=0, flags=("--every", "1")):
+        return self.flor("record", "--resume", run.id, *flags, "--", self.program(), *self.holding(program, at), code=code)
+
+    def trained(self):
+        return [int(line.split()[1]) for line in self.traced() if line.startswith("train")]
+
+    def assert_whole(self, run, *program, attempts, at):
+        """Its log is that of a run that was never ended, and so are the answers to it."""
+        manifest = run.manifest()
+        self.assertEqual((manifest["status"], manifest["attempt"]), ("completed", attempts))
+        self.assertEqual([loop["iterations"] for loop in manifest["loops"]], [6])
+        self.assertEqual(run.joined(), self.plain(*program))
+        self.assert_same_for_all_cuts(run, *self.holding(program, at), "--inner", probe="all", workers=(1, 3))
+        self.assertEqual(run.joined(), self.plain(*program, "--inner"))
+
+
+class Killed(Interrupted):
+    def test_a_killed_recording_goes_on_to_the_same_log(self):
+        for program in PROGRAMS:
+            self.environment["FLOR_STORE"] = self.path("-".join(program))
+            program = [*program, "--trace=" + self.path("trace")]
+            run = self.killed(*program, at=3)
+            self.assertRegex(self.flor("show", run.id).stdout, "status +killed")
+            self.traced()
+            done = self.resume(run, *program, at=3)
+            self.assertIn("resuming the recording of run " + run.id, done.stderr)
+            self.assertEqual(self.trained(), [3, 4, 5])
+            self.assertEqual(self.newest_run().id, run.id)
+            first = 0 if "--guard" not in program else 3
+            self.assertRegex(self.flor("show", run.id).stdout, f"resumed +once, last with epoch={first} at ")
+            self.assert_whole(run, *program, attempts=1, at=3)
+
+    def test_it_may_be_killed_again_and_again(self):
+        for program in PROGRAMS:
+            self.environment["FLOR_STORE"] = self.path("-".join(program))
+            run = self.killed(*program, at=4)
+            for attempt in range(1, 4):
+                again, process, pid = self.hold_resumed(run, *program, at=4)
+                os.kill(pid, signal.SIGKILL)
+                process.communicate(timeout=60)
+                self.assertEqual(run.manifest()["attempt"], attempt)
+            self.go_on()
+            self.resume(run, *program, at=4)
+            self.assert_whole(run, *program, attempts=4, at=4)
+
+    def hold_resumed(self, run, *program, at):
+        return self.hold(*program, at=at, flags=("--resume", run.id, "--every", "1"))
+
+    def test_without_a_checkpoint_it_is_recorded_from_its_start(self):
+        for program in PROGRAMS:
+            self.environment["FLOR_STORE"] = self.path("-".join(program))
+            program = [*program, "--trace=" + self.path("trace")]
+            run = self.killed(*program, at=3, flags=("--every", "100"))
+            self.traced()
+            self.resume(run, *program, at=3, flags=("--every", "2"))
+            self.assertEqual(self.trained(), list(range(6)))
+            self.assert_whole(run, *program, attempts=1, at=3)
+
+    def test_a_damaged_checkpoint_is_passed_over(self):
+        run = self.killed("train", "--guard", "--trace=" + self.path("trace"), at=4)
+        with open(run.checkpoint("@iteration/epoch=3"), "r+b") as file:
+            file.seek(-1, os.SEEK_END)
+            file.write(b"?")
+        self.traced()
+        done = self.resume(run, "train", "--guard", "--trace=" + self.path("trace"), at=4)
+        self.assertIn("epoch=3.safetensors", done.stderr)
+        self.assertIn("resumed behind epoch=2", done.stderr)
+        self.assertEqual(self.trained(), [4, 5], "the block of epoch 3 has a checkpoint of its own")
+        self.assert_whole(run, "train", "--guard", "--trace=" + self.path("trace"), attempts=1, at=4)
+
+    def test_a_torn_log_is_ended_and_gone_on_with(self):
+        run = self.killed("train", "--guard", at=3)
+        for name in ("log.jsonl", "timeline.jsonl", "generators.jsonl"):
+            with open(run.file(name), "a") as file:
+                file.write('{"name":"lo')
+        self.resume(run, "train", "--guard", at=3)
+        self.assert_whole(run, "train", "--guard", attempts=1, at=3)
+
+    def test_a_crash_is_gone_on_with_where_its_cause_is_mended(self):
+        program = ["train", "--guard", "--throw=3", "--unless=" + self.path("mended")]
+        run = self.record(*program, code=None)
+        self.assertEqual(run.manifest()["status"], "failed")
+        self.assertIn("failed", run.log())
+        open(self.path("mended"), "w").close()
+        self.flor("record", "--resume", run.id, "--every", "1", "--", self.program(), *program)
+        self.assertEqual(run.joined(), self.plain("train"))
+        self.assert_same_for_all_cuts(run, *program, probe="all", workers=(1, 3))
+
+    def test_the_newest_checkpoints_are_kept_of_all_attempts_together(self):
+        run = self.killed("train", "--guard", at=4, flags=("--every", "1", "--keep", "2"))
+        self.resume(run, "train", "--guard", at=4, flags=("--every", "1", "--keep", "2"))
+        # That of epoch 3 stays where the second attempt wrote it anew, and later ones refer to it.
+        self.assertEqual([name for name in run.checkpoints() if name != "@iteration/epoch=3"],
+                         ["@iteration/epoch=4", "@iteration/epoch=5", "@iteration/epoch=entry", "train/epoch=4",
+                          "train/epoch=5"])
+
+    def test_what_cannot_be_gone_on_with_is_refused_and_nothing_runs(self):
+        trace = "--trace=" + self.path("trace")
+        run, process, pid = self.hold("train", "--guard", at=3)
+        self.assertIn(f"process {pid} on", self.resume(run, "train", "--guard", at=3, code=2).stderr)
+        os.kill(pid, signal.SIGKILL)
+        process.communicate(timeout=60)
+        self.go_on()
+        other = self.resume(run, "train", "--guard", trace, at=3, code=1)
+        self.assertIn(f"run {run.id} cannot be resumed: it was recorded with other arguments: ", other.stderr)
+        self.assertEqual(self.traced(), [])
+        self.resume(run, "train", "--guard", at=3)
+        self.assertIn(f"run {run.id} cannot be resumed: it is complete", self.resume(run, "train", "--guard", at=3, code=2).stderr)
+        self.assertIn("there is no run 'nobody'", self.flor("record", "--resume", "nobody", "--", self.program(), code=2).stderr)
+
+
+class Terminated(Interrupted):
+    """SIGTERM: a preemption, a time limit, scancel."""
+
+    def terminated(self, *program, at, env=None, let_go=True):
+        run, process, pid = self.hold(*program, at=at, flags=("--every", "100"), env=env)
+        os.kill(pid, signal.SIGTERM)
+        if let_go:
+            self.go_on()
+        output = process.communicate(timeout=60)[0]
+        self.go_on()
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, output)
+        return run, output
+
+    def test_a_last_checkpoint_is_taken(self):
+        for program in PROGRAMS:
+            self.environment["FLOR_STORE"] = self.path("-".join(program))
+            program = [*program, "--trace=" + self.path("trace")]
+            run, output = self.terminated(*program, at=3)
+            self.assertIn("terminated: a last checkpoint is taken", output)
+            self.assertRegex(self.flor("show", run.id).stdout, "status +killed")
+            self.traced()
+            self.resume(run, *program, at=3, flags=("--every", "100"))
+            complete = "--guard" in program
+            self.assertEqual(self.trained(), [4, 5] if complete else [0, 1, 2, 4, 5])
+            self.assert_whole(run, *program, attempts=1, at=3)
+
+    def test_where_none_comes_in_time_the_log_is_kept(self):
+        run, output = self.terminated("train", "--guard", at=3, env={"FLOR_GRACE": "0.3"}, let_go=False)
+        self.assertIn("terminated: no last checkpoint, none could be taken in time", output)
+        self.assertIn("epoch=2", run.log().replace('"epoch":', "epoch="))
+        self.resume(run, "train", "--guard", at=3)
+        self.assert_whole(run, "train", "--guard", attempts=1, at=3)
+
+    def test_a_program_that_ends_by_itself_is_not_ended(self):
+        run, process, pid = self.hold("train", at=5, flags=("--every", "100"))
+        self.go_on()
+        self.assertEqual(process.wait(60), 0)
+        self.assertEqual(run.manifest()["status"], "completed")
