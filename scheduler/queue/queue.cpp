@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/json.h"
+#include "queue/acl.h"
 #include "queue_scripts.h"
 
 namespace flor::queue {
@@ -76,7 +77,7 @@ Queue::Queue(const std::string& redis_url, core::ReplayDir replay, QueueOptions 
     : redis_(redis_url, options.timeout), replay_(std::move(replay)), options_(options) {
   const std::string run = replay_.path.parent_path().parent_path().filename().string();
   if (!core::is_valid_id(run) || !core::is_valid_id(replay_.id())) throw no_such_ids(replay_);
-  prefix_ = "flor:{" + run + "/" + replay_.id() + "}:";
+  prefix_ = key_prefix(redis_.url()) + "{" + run + "/" + replay_.id() + "}:";
 }
 
 // Every script may be repeated, so a connection that broke meanwhile costs one more attempt, not an error.
@@ -259,7 +260,8 @@ void Queue::remove() {
 
 void publish_record_event(Redis& redis, const std::string& run,
                           const std::vector<std::pair<std::string, std::string>>& fields) {
-  std::vector<std::string> words{"XADD", "flor:{" + run + "}:events", "MAXLEN", "~", "10000", "*"};
+  std::vector<std::string> words{
+      "XADD", key_prefix(redis.url()) + "{" + run + "}:events", "MAXLEN", "~", "10000", "*"};
   for (const auto& [name, value] : fields) {
     words.push_back(name);
     words.push_back(value);

@@ -164,7 +164,8 @@ class Queue {
 // one line that says what to do; nothing when it is fit. Throws RedisDown when it cannot be asked.
 std::optional<std::string> unfit(Redis& redis);
 
-// Appends to the stream `flor:{RUN}:events`, what a recording tells. At most about 10,000 events are kept.
+// Appends to the stream `{RUN}:events` of this login (key_prefix, queue/acl.h), what a recording tells. At
+// most about 10,000 events are kept.
 void publish_record_event(Redis& redis, const std::string& run,
                           const std::vector<std::pair<std::string, std::string>>& fields);
 

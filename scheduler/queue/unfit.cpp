@@ -1,6 +1,7 @@
 #include <map>
 #include <sstream>
 
+#include "queue/acl.h"
 #include "queue/queue.h"
 
 namespace flor::queue {
@@ -41,9 +42,10 @@ std::optional<std::string> unfit(Redis& redis) {
       return name + " may evict keys (maxmemory-policy " + info["maxmemory_policy"] +
              "), and with them segments; set `maxmemory-policy noeviction`";
     }
-    redis.command({"SET", "flor:{unfit}:probe", "1", "PX", "1000"});
+    redis.command({"SET", key_prefix(redis.url()) + "{unfit}:probe", "1", "PX", "1000"});
   } catch (const RedisRefused& refused) {
-    return std::string(refused.what()) + "; Flor needs INFO, EVAL and writes to keys that begin with flor:";
+    return std::string(refused.what()) + "; Flor needs INFO, EVAL and writes to keys that begin with " +
+           key_prefix(redis.url()) + " (flor admin redis-acl)";
   }
   return std::nullopt;
 }
