@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/session.h"
 #include "core/sources.h"
+#include "core/worker.h"
 
 namespace flor::core {
 namespace {
@@ -103,6 +104,17 @@ std::optional<RunDir> run_to_resume(const Settings& settings) {
   if (!why) return run;
   say("run " + run->id() + " of this job is not resumed, a new one is recorded: " + *why);
   return std::nullopt;
+}
+
+std::optional<RunDir> run_to_resume_or_leave(const Settings& settings) {
+  try {
+    return run_to_resume(settings);
+  } catch (const UsageError& problem) {
+    say("error: " + std::string(problem.what()));
+    if (const auto launch = environment_variable("FLOR_LAUNCH"))
+      Store(settings.store()).disclaim_launch(*launch);
+    Worker::leave_process(1);
+  }
 }
 
 }  // namespace flor::core

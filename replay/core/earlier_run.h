@@ -17,6 +17,10 @@ namespace flor::core {
 // Throws UsageError when the run that FLOR_RESUME names cannot be gone on with.
 std::optional<RunDir> run_to_resume(const Settings& settings);
 
+// The same; where that run cannot be gone on with, says so and ends the process: to train from the start,
+// unrecorded, is not what was asked for.
+std::optional<RunDir> run_to_resume_or_leave(const Settings& settings);
+
 // Why nobody can go on with the run; nothing when somebody can.
 std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& manifest);
 

@@ -20,8 +20,8 @@ struct JsonLines {
 JsonLines read_json_lines(const std::filesystem::path& path);
 JsonLines parse_json_lines(std::string_view text, const std::string& name);
 
-// Cuts a torn last line off, so that whole ones can be appended behind it. Nothing where the file is not there.
-// Throws std::system_error that names the path.
+// Cuts a torn last line off, so that whole ones can be appended behind it. Nothing where the file is not
+// there. Throws std::system_error that names the path.
 void cut_torn_line(const std::filesystem::path& path);
 
 // Appends whole lines. Opens with O_APPEND; a torn last line of an earlier writer is ended first.

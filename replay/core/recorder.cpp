@@ -6,7 +6,7 @@
 
 #include "core/arguments.h"
 #include "core/earlier_run.h"
-#include "core/error.h"
+#include "core/execution_timer.h"
 #include "core/guards.h"
 #include "core/last_checkpoint.h"
 #include "core/loop_environment.h"
@@ -14,21 +14,16 @@
 #include "core/recording.h"
 #include "core/resumption.h"
 #include "core/session.h"
-#include "core/worker.h"
 
 namespace flor::core {
 namespace {
 
 constexpr const char* iteration_kind = "@iteration";
 
-struct Timer {
-  double began = 0, stalled = 0, saved = 0;
-  Checkpointer::Begun execution;
-};
 struct OpenBlock {
   std::string name;
   State* state = nullptr;
-  Timer timer;
+  ExecutionTimer timer;
   bool skipped = false;  // restored from an earlier attempt
 };
 struct OpenLoop {
@@ -38,7 +33,7 @@ struct OpenLoop {
 // The outermost loop that is running.
 struct OutermostLoop {
   RecordedLoop info;
-  Timer timer;
+  ExecutionTimer timer;
   bool iterating = false;
   std::optional<Resumption::Entry> entry;  // of a resumed recording, until it is entered
   LoopEnvironment environment;
@@ -47,7 +42,7 @@ struct OutermostLoop {
 class Recorder : public Session {
  public:
   Recorder(const Settings& settings, Frontend& frontend, Scope& scope)
-      : settings_(settings), frontend_(frontend), scope_(scope), earlier_(run_to_resume(settings)) {
+      : settings_(settings), frontend_(frontend), scope_(scope), earlier_(run_to_resume_or_leave(settings)) {
     if (!earlier_) return;
     const Manifest manifest = read_manifest(*earlier_);
     arguments_ = Arguments(manifest.args);
@@ -73,8 +68,7 @@ class Recorder : public Session {
  private:
   void begin_recording();
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
-  Timer start_timer() const;
-  double elapsed(const Timer& timer) const;
+  ExecutionTimer start_timer() const;
   void enter_outermost(RecordedLoop info);
   bool skip(State& state);
   void resume_loop(const RecordedLoop& earlier);
@@ -128,16 +122,8 @@ void Recorder::begin_recording() {
   recording_->manifest().args.insert(arguments_.used().begin(), arguments_.used().end());
 }
 
-Timer Recorder::start_timer() const {
-  const Checkpointer& checkpointer = recording_->checkpointer();
-  return {monotonic_seconds(), checkpointer.stalled(), resumption_ ? resumption_->saved() : 0,
-          checkpointer.begins()};
-}
-
-// What an execution takes without flor, what of it was restored included.
-double Recorder::elapsed(const Timer& timer) const {
-  const double saved = resumption_ ? resumption_->saved() - timer.saved : 0;
-  return (monotonic_seconds() - timer.began) - (recording_->checkpointer().stalled() - timer.stalled) + saved;
+ExecutionTimer Recorder::start_timer() const {
+  return {recording_->checkpointer(), resumption_.get()};
 }
 
 void Recorder::note_generators(const std::string& at, const char* edge) {
@@ -256,7 +242,7 @@ void Recorder::end_iteration() {
   main_->iterating = false;
   const std::string at = scope_.path();
   if (!guards_.empty()) frontend_.synchronize();
-  const double seconds = elapsed(main_->timer);
+  const double seconds = main_->timer.elapsed();
   main_->info.seconds += seconds;
   recording_->append(timeline_file, Json({{"kind", "iteration"},
                                           {"at", at},
@@ -275,7 +261,7 @@ void Recorder::end_iteration() {
 void Recorder::checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
                                     const char* forced) {
   const Checkpointer::Place place{iteration_kind, at, RunDir::checkpoint_file(iteration_kind, stem).string()};
-  recording_->checkpointer().ends(place, seconds, main_->timer.execution, forced,
+  recording_->checkpointer().ends(place, seconds, main_->timer.begun(), forced,
                                   [&] { return live(guards_); });
 }
 
@@ -351,13 +337,13 @@ void Recorder::leave_block(bool unwound) {
   blocks_.pop_back();
   if (!someone_else_records_ && !unwound && !block.skipped) {
     frontend_.synchronize();
-    const double seconds = elapsed(block.timer);
+    const double seconds = block.timer.elapsed();
     note_generators(scope_.path(), "exit");
     const std::string stem = checkpoint_stem(scope_.parent(), scope_.ordinal());
     const char* last = guards_.empty() && blocks_.empty() ? last_call() : nullptr;
     recording_->checkpointer().ends(
         {block.name, scope_.path(), RunDir::checkpoint_file(block.name, stem).string()}, seconds,
-        block.timer.execution, last, [&] { return live(*block.state); });
+        block.timer.begun(), last, [&] { return live(*block.state); });
     if (last != nullptr) leave_after_last_checkpoint();
   }
   scope_.leave();
@@ -410,13 +396,7 @@ void Recorder::give_up(const std::string& why) noexcept {
 }  // namespace
 
 std::unique_ptr<Session> make_recorder(const Settings& settings, Frontend& frontend, Scope& scope) {
-  try {
-    return std::make_unique<Recorder>(settings, frontend, scope);
-  } catch (const UsageError& problem) {
-    // To train from the start, unrecorded, is not what was asked for.
-    say("error: " + std::string(problem.what()));
-    Worker::leave_process(1);
-  }
+  return std::make_unique<Recorder>(settings, frontend, scope);
 }
 
 }  // namespace flor::core

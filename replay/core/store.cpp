@@ -213,6 +213,11 @@ bool Store::claim_label(const std::string& name, const std::string& run) const {
   return true;
 }
 
+void Store::disclaim_launch(const std::string& id) const {
+  std::error_code ignored;
+  fs::remove(path_ / ".launches" / ("." + launch(id).filename().string() + ".begun"), ignored);
+}
+
 bool Store::claim_launch(const std::string& id, const std::string& run) const {
   const fs::path file = launch(id);
   create_directories_durably(file.parent_path());

@@ -87,6 +87,9 @@ class Store {
   bool claim_label(const std::string& label, const std::string& run) const;
   // Frees every label of the user `owner` that names the run.
   void free_labels(const std::string& run, std::uint64_t owner) const;
+  // Says that the launch records nothing, for which a reason was given: srun need not warn of it
+  // (spank/launch.h).
+  void disclaim_launch(const std::string& launch) const;
   // Takes the launch for the run: the first process of a launch records. False when it is taken.
   bool claim_launch(const std::string& launch, const std::string& run) const;
 

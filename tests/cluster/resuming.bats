@@ -38,12 +38,14 @@ again() {
   [[ $(scontrol show job "$job" | grep -o 'Restarts=[0-9]*') == Restarts=1 ]]
 }
 
+node_is_up() { scontrol show node "$1" | grep -qE 'State=(IDLE|MIXED|ALLOCATED)( |$)'; }
+
 # whole NAME PROGRAM: the run of that name is one, recorded in two attempts, with the rows of a plain run.
 whole() {
   run_manifest=$(run_dir "$1")/run.json
   [[ $(jq -r '"\(.status) \(.attempt)"' "$run_manifest") == "completed 1" ]]
   [[ $(flor runs --json | jq --arg name "$1" '[.[] | select(.name == $name)] | length') -eq 1 ]]
-  equals_sequential "$1" "$2" loss,validation_loss,grad_norm
+  joined_equals_sequential "$1" "$2" loss,validation_loss,grad_norm
 }
 
 @test "a requeued job goes on with its recording behind its newest checkpoint" {
@@ -60,4 +62,55 @@ whole() {
     [[ $status -eq 0 && $output == *identical* ]]
     rm -f "$FLOR_TEST_HOLD"/held.*
   done
+}
+
+@test "a node that dies takes the job with it: it goes on when Slurm starts it again" {
+  hold 5
+  train fallen char_lm.complete.held
+  held 5
+  slurmd=$(pgrep -f 'slurmd.* -N n1( |$)' | head -n 1)
+  [[ -n $slurmd ]]
+  privileged kill -KILL "$slurmd"
+  privileged pkill -KILL -f "^slurmstepd: \\[$job\\."
+  kill -KILL "$held_pid"
+  scontrol update NodeName=n1 State=DOWN Reason=fallen
+  until_true 30 job_is "$job" PENDING
+  "$cluster" up >/dev/null
+  until_true 30 node_is_up n1
+  again
+  whole fallen char_lm.complete.held
+}
+
+@test "a time limit: SIGTERM takes a last checkpoint, and another job goes on with --flor-resume" {
+  hold 5
+  job=$(FLOR_EVERY=100 submit --job-name limited --output limited.out --nodelist n1 --wrap "srun --ntasks=1 --flor-record \
+    --flor-store=$FLOR_STORE --flor-name=limited $(program char_lm.complete.held) ${small[*]}")
+  held 5
+  # What the time limit does, without waiting a minute for it: SIGTERM to the step's tasks.
+  scancel --signal=TERM "$job.0"
+  sleep 0.2
+  let_go 5
+  until_true 30 gone "$held_pid"
+  grep -q "terminated: a last checkpoint is taken" limited.out
+  FLOR_EVERY=100 run srun --ntasks=1 --flor-resume=limited --flor-store="$FLOR_STORE" "$(program char_lm.complete.held)" "${small[@]}"
+  [[ $status -eq 0 && $output == *"resumed behind epoch=5"* ]]
+  whole limited char_lm.complete.held
+}
+
+@test "what cannot be gone on with fails the task at once, with one line" {
+  hold 2
+  train open char_lm.complete.held
+  held 2
+  run srun --ntasks=1 --flor-resume=open --flor-store="$FLOR_STORE" "$(program char_lm.complete.held)" "${small[@]}"
+  [[ $status -ne 0 ]]
+  one_line "cannot be resumed: process $held_pid on n1 is recording it"
+  run srun --ntasks=1 --flor-resume=nobody --flor-store="$FLOR_STORE" "$(program char_lm.complete.held)" "${small[@]}"
+  [[ $status -ne 0 && $output == *"--flor-resume=nobody: no such run in store"* ]]
+  run srun --ntasks=1 --flor-resume=a/b true
+  [[ $status -ne 0 && $output == *"not a run"* ]]
+  let_go 2
+  until_true 60 job_is "$job" COMPLETED
+  run srun --ntasks=1 --flor-resume=open --flor-store="$FLOR_STORE" "$(program char_lm.complete.held)" "${small[@]}"
+  [[ $status -ne 0 ]]
+  one_line "cannot be resumed: it is complete"
 }

@@ -55,18 +55,26 @@ verdict() { jq -r "$2" "$1/verdict.json"; }
 # equals_sequential NAME PROBED NAMES: the joined log holds what one plain run of the probed program prints, value for
 # value, and the record log what it prints of the recorded names (loss, validation_loss).
 equals_sequential() {
+  joined_equals_sequential "$1" "$2" "$3"
+  same_rows "the record log" sequential.out "$(run_dir "$1")/log.jsonl" loss,validation_loss
+}
+
+joined_equals_sequential() {
   "$(program "$2")" "${small[@]}" >sequential.out
   flor log "$1" --format jsonl >joined.jsonl
-  python3 - "$root/tests/exactness" "$(run_dir "$1")/log.jsonl" "$3" <<'PYTHON'
+  same_rows "the joined log" sequential.out joined.jsonl "$3"
+}
+
+# same_rows WHAT PRINTED LOG NAMES
+same_rows() {
+  python3 - "$root/tests/exactness" "$@" <<'PYTHON'
 import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[1])
 from exactness import compare, logged_rows, printed_rows
-plain, joined, recorded = (open(name).read() for name in ("sequential.out", "joined.jsonl", sys.argv[2]))
-names = sys.argv[3].split(",")
-compare("the joined log", printed_rows(plain, names), logged_rows(joined, names))
-compare("the record log", printed_rows(plain, ["loss", "validation_loss"]),
-        logged_rows(recorded, ["loss", "validation_loss"]))
+what, names = sys.argv[2], sys.argv[5].split(",")
+printed, logged = (open(name).read() for name in sys.argv[3:5])
+compare(what, printed_rows(printed, names), logged_rows(logged, names))
 PYTHON
 }
 

@@ -1,0 +1,37 @@
+// What an execution of a block or iteration takes without flor.
+#pragma once
+
+#include "core/checkpointer.h"
+#include "core/resumption.h"
+
+namespace flor::core {
+
+class ExecutionTimer {
+ public:
+  ExecutionTimer() = default;
+  // Begins. `resumption`: nullptr where the recording is not resumed. Both must outlive it.
+  ExecutionTimer(const Checkpointer& checkpointer, const Resumption* resumption)
+      : checkpointer_(&checkpointer),
+        resumption_(resumption),
+        began_(monotonic_seconds()),
+        stalled_(checkpointer.stalled()),
+        saved_(saved()),
+        begun_(checkpointer.begins()) {}
+
+  // Seconds so far: without what checkpoints kept training, and with what restored blocks took when they were
+  // recorded.
+  double elapsed() const {
+    return (monotonic_seconds() - began_) - (checkpointer_->stalled() - stalled_) + (saved() - saved_);
+  }
+  const Checkpointer::Begun& begun() const { return begun_; }
+
+ private:
+  double saved() const { return resumption_ != nullptr ? resumption_->saved() : 0; }
+
+  const Checkpointer* checkpointer_ = nullptr;
+  const Resumption* resumption_ = nullptr;
+  double began_ = 0, stalled_ = 0, saved_ = 0;
+  Checkpointer::Begun begun_;
+};
+
+}  // namespace flor::core
