@@ -17,7 +17,8 @@ using Launches = std::vector<std::string>;
 TEST(EarlierLaunches, AreThoseOfTheSameStepBeforeItsJobWasRequeued) {
   EXPECT_EQ(earlier_launches("42.0.2"), (Launches{"42.0.1", "42.0.0"}));
   EXPECT_EQ(earlier_launches("42.batch.1"), (Launches{"42.batch.0"}));
-  for (const char* none : {"42.0.0", "local-20261120-143005-a3f9", "42", "", "42.0.x", "42.0.-1", "42.0.1x"}) {
+  for (const char* none :
+       {"42.0.0", "local-20261120-143005-a3f9", "42", "", "42.0.x", "42.0.-1", "42.0.1x"}) {
     EXPECT_EQ(earlier_launches(none), Launches{}) << none;
   }
 }
