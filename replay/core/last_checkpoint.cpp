@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/preemption.h"
 #include "core/session.h"
 
 namespace flor::core {
@@ -65,11 +66,12 @@ void LastCheckpoint::last() {
   const bool too_far = !asked_ && next_ >= 0;
   lock.unlock();
   sync_();
-  say(taken
-          ? "terminated: a last checkpoint is taken"
-          : "terminated: no last checkpoint, " +
-                (too_far ? "the next place for one is about " + std::to_string(std::lround(left)) + " s away"
-                         : std::string("none could be taken in time")));
+  const bool requeued = requeue_if_preempted();
+  const std::string outcome = taken     ? "a last checkpoint is taken"
+                              : too_far ? "no last checkpoint, the next place for one is about " +
+                                              std::to_string(std::lround(left)) + " s away"
+                                        : "no last checkpoint, none could be taken in time";
+  say("terminated: " + outcome + (requeued ? "; the job is requeued" : ""));
 }
 
 }  // namespace flor::core

@@ -14,6 +14,7 @@
 #include "core/durable.h"
 #include "core/error.h"
 #include "core/json_lines.h"
+#include "core/preemption.h"
 #include "core/scope.h"
 #include "core/session.h"
 
@@ -86,7 +87,10 @@ std::unique_ptr<Worker> Worker::join(const Settings& settings) {
   if (!lock) return nullptr;
   auto worker = std::make_unique<Worker>(settings, run, replay, by_hand);
   worker->lock_ = std::move(lock);
-  worker->termination_.emplace([agent = &worker->agent_] { agent->release(); });
+  worker->termination_.emplace([agent = &worker->agent_] {
+    agent->release();
+    requeue_if_preempted();
+  });
   return worker;
 }
 

@@ -24,7 +24,7 @@ train() {
   local name=$1 file
   file=$(program "$2")
   shift 2
-  export FLOR_EVERY=1
+  export FLOR_EVERY=${FLOR_TEST_EVERY:-1}
   job=$(submit --job-name "$name" --requeue --open-mode=append --output "$name.out" --nodelist n1 "$@" --wrap \
     "srun --ntasks=1 --flor-record --flor-store=$FLOR_STORE --flor-name=$name $file ${small[*]}")
 }
@@ -37,6 +37,9 @@ again() {
   until_true 60 job_is "$job" COMPLETED
   [[ $(scontrol show job "$job" | grep -o 'Restarts=[0-9]*') == Restarts=1 ]]
 }
+
+# SIGTERM was sent.
+being_preempted() { squeue --noheader --jobs "$job" --Format PreemptTime:. | grep -q '^ *[0-9]' || job_is "$job" COMPLETING; }
 
 node_is_up() { scontrol show node "$1" | grep -qE 'State=(IDLE|MIXED|ALLOCATED)( |$)'; }
 
@@ -62,6 +65,28 @@ whole() {
     [[ $status -eq 0 && $output == *identical* ]]
     rm -f "$FLOR_TEST_HOLD"/held.*
   done
+}
+
+@test "a preempted job takes a last checkpoint, is requeued, and goes on; also where it ends within its grace time" {
+  for grace in 0 20; do
+    scontrol update PartitionName=main "GraceTime=$grace"
+    hold 5
+    FLOR_TEST_EVERY=100 train "preempted.$grace" char_lm.complete.held
+    held 5
+    srun --partition urgent --nodelist n1 --exclusive true 3>&- &
+    urgent=$!
+    until_true 40 being_preempted
+    sleep 0.3
+    let_go 5
+    wait "$urgent"
+    again
+    grep -q "terminated: a last checkpoint is taken" "preempted.$grace.out"
+    grep -q "resumed behind epoch=5" "preempted.$grace.out"
+    [[ $grace -eq 0 ]] || grep -q "the job is requeued" "preempted.$grace.out"
+    whole "preempted.$grace" char_lm.complete.held
+    rm -f "$FLOR_TEST_HOLD"/held.*
+  done
+  scontrol update PartitionName=main GraceTime=0
 }
 
 @test "a node that dies takes the job with it: it goes on when Slurm starts it again" {

@@ -29,6 +29,9 @@ class Interrupted(Case):
 
     def killed(self, *program, at, flags=("--every", "1")):
         run, process, pid = self.hold(*program, at=at, flags=flags)
+        if flags[:2] == ("--every", "1"):
+            wanted = {f"train/epoch={at - 1}"} | ({f"@iteration/epoch={at - 1}"} if "--guard" in program else set())
+            self.wait_for(lambda: wanted <= set(run.checkpoints()), "the checkpoints of the epoch before")
         os.kill(pid, signal.SIGKILL)
         process.communicate(timeout=60)
         self.go_on()
