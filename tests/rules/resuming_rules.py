@@ -128,10 +128,13 @@ class Killed(Interrupted):
     def test_the_newest_checkpoints_are_kept_of_all_attempts_together(self):
         run = self.killed("train", "--guard", at=4, flags=("--every", "1", "--keep", "2"))
         self.resume(run, "train", "--guard", at=4, flags=("--every", "1", "--keep", "2"))
-        # That of epoch 3 stays where the second attempt wrote it anew, and later ones refer to it.
-        self.assertEqual([name for name in run.checkpoints() if name != "@iteration/epoch=3"],
-                         ["@iteration/epoch=4", "@iteration/epoch=5", "@iteration/epoch=entry", "train/epoch=4",
-                          "train/epoch=5"])
+        # What was taken back may still lie there, where the process was killed just then. That of epoch 3 stays where
+        # the second attempt wrote it anew, and later ones refer to it.
+        last_word = {row["file"]: row["kind"] for row in json_lines(run.file("timeline.jsonl")) if "file" in row}
+        kept = [name for name in run.checkpoints()
+                if last_word[f"checkpoints/{name}.safetensors"] == "checkpoint" and name != "@iteration/epoch=3"]
+        self.assertEqual(kept, ["@iteration/epoch=4", "@iteration/epoch=5", "@iteration/epoch=entry", "train/epoch=4",
+                                "train/epoch=5"])
 
     def test_what_cannot_be_gone_on_with_is_refused_and_nothing_runs(self):
         trace = "--trace=" + self.path("trace")
