@@ -8,6 +8,7 @@
 #include "core/digest.h"
 #include "core/durable.h"
 #include "core/error.h"
+#include "core/record_index.h"
 #include "core/session.h"
 #include "core/sources.h"
 #include "core/worker.h"
@@ -38,7 +39,17 @@ bool same_arguments(const std::vector<std::string>& a, const std::vector<std::st
   return a.size() == b.size() && (a.empty() || std::equal(a.begin() + 1, a.end(), b.begin() + 1));
 }
 
-// Why this process cannot: its program is another one.
+// Why the way back cannot be found. A run that was ended before its first loop has none to go.
+std::optional<std::string> why_unreadable(const RunDir& run) {
+  try {
+    if (read_manifest_and_progress(run).main_loop() != nullptr) RecordIndex index(run);
+    return std::nullopt;
+  } catch (const Error& damage) {
+    return damage.what();
+  }
+}
+
+// Why this process cannot: its program is another one, or what was recorded is damaged.
 std::optional<std::string> why_not_here(const RunDir& run, const Manifest& manifest) {
   if (auto why = why_not_resumable(run, manifest)) return why;
   if (!same_arguments(manifest.command, command_line()))
@@ -47,7 +58,7 @@ std::optional<std::string> why_not_here(const RunDir& run, const Manifest& manif
     return *source + " is not as it was recorded; build the recorded program again (its sources are in " +
            run.source().string() + "), or record a new run";
   }
-  return std::nullopt;
+  return why_unreadable(run);
 }
 
 std::optional<RunDir> of_earlier_launch(const Store& store, const std::string& launch) {

@@ -1,5 +1,6 @@
 """A recording that was ended goes on: the same run, one log without a doubled or missing row, the same bits."""
 import os
+import shutil
 import signal
 
 from harness import Case, json_lines
@@ -124,6 +125,25 @@ class Killed(Interrupted):
         self.flor("record", "--resume", run.id, "--every", "1", "--", self.program(), *program)
         self.assertEqual(run.joined(), self.plain("train"))
         self.assert_same_for_all_cuts(run, *program, probe="all", workers=(1, 3))
+
+    def test_of_a_damaged_record_nothing_is_gone_on_with(self):
+        run = self.killed("train", "--guard", "--trace=" + self.path("trace"), at=3)
+        self.traced()
+        with open(run.file("generators.jsonl"), "r+b") as file:
+            file.write(b"??")
+        done = self.resume(run, "train", "--guard", "--trace=" + self.path("trace"), at=3, code=1)
+        self.assertIn(f"run {run.id} cannot be resumed: ", done.stderr)
+        self.assertIn("generators.jsonl:1", done.stderr)
+        self.assertEqual(self.traced(), [])
+        self.assertEqual(run.manifest()["attempt"], 0)
+
+    def test_a_run_that_was_ended_before_its_first_loop_begins_anew(self):
+        run = self.killed("train", "--guard", at=3)
+        for name in ("log.jsonl", "timeline.jsonl", "generators.jsonl"):
+            os.truncate(run.file(name), 0)
+        shutil.rmtree(run.file("checkpoints"))
+        self.resume(run, "train", "--guard", at=3)
+        self.assert_whole(run, "train", "--guard", attempts=1, at=3)
 
     def test_the_newest_checkpoints_are_kept_of_all_attempts_together(self):
         run = self.killed("train", "--guard", at=4, flags=("--every", "1", "--keep", "2"))
