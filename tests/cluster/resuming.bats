@@ -29,13 +29,28 @@ train() {
     "srun --ntasks=1 --flor-record --flor-store=$FLOR_STORE --flor-name=$name $file ${small[*]}")
 }
 
-# again: the job was put back into the queue; Slurm would leave it there for some time.
+# again: the job was put back into the queue, and goes on.
 again() {
   until_true 30 job_is "$job" PENDING
   rm -f "$FLOR_TEST_HOLD"/hold.*
-  scontrol update "JobId=$job" StartTime=now
-  until_true 60 job_is "$job" COMPLETED
+  local try
+  # Slurm leaves a requeued job alone for some minutes, counted from when the last of it is cleared away.
+  for try in 1 2 3 4 5 6; do
+    scontrol update "JobId=$job" StartTime=now || true
+    until_true 15 job_is "$job" COMPLETED && break
+    ((try < 6))
+  done
   [[ $(scontrol show job "$job" | grep -o 'Restarts=[0-9]*') == Restarts=1 ]]
+}
+
+# With the node the script, its srun and the program are gone, too.
+kill_processes_of_job() {
+  local environment
+  for environment in /proc/[0-9]*/environ; do
+    if grep -qzx "SLURM_JOB_ID=$job" "$environment" && grep -qzx "SLURM_CONF=$SLURM_CONF" "$environment"; then
+      privileged kill -KILL "$(basename "$(dirname "$environment")")" || true
+    fi
+  done 2>/dev/null
 }
 
 # SIGTERM was sent.
@@ -97,7 +112,7 @@ whole() {
   [[ -n $slurmd ]]
   privileged kill -KILL "$slurmd"
   privileged pkill -KILL -f "^slurmstepd: \\[$job\\."
-  kill -KILL "$held_pid"
+  kill_processes_of_job
   scontrol update NodeName=n1 State=DOWN Reason=fallen
   until_true 30 job_is "$job" PENDING
   "$cluster" up >/dev/null
