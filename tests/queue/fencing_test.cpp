@@ -110,6 +110,18 @@ TEST_F(FencingTest, ThreeTriesWithoutACommitSetTheUnitAsideAndKeepTheError) {
   EXPECT_EQ(rest.segment.hi, 12);
 }
 
+TEST_F(FencingTest, AFailedSegmentGoesBehindThoseThatHaveNotFailed) {
+  auto queue = open();
+  std::vector<int64_t> order;
+  const auto fail_next = [&](const std::string& worker) {
+    const auto segment = queue.claim(worker, -1).segment;
+    order.push_back(segment.cur);
+    queue.release(segment.id, segment.fence, "killed");
+  };
+  for (const char* worker : {"w1", "w2", "w3", "w4", "w5"}) fail_next(worker);
+  EXPECT_EQ(order, (std::vector<int64_t>{0, 6, 9, 0, 6}));
+}
+
 TEST_F(FencingTest, ACommittedUnitClearsTheTries) {
   auto queue = open();
   queue::Segment segment;

@@ -2,6 +2,7 @@
 -- is connected to. ARGV[2]: length of a lease in ms. A script's own arguments start at ARGV[3].
 local TRIES = 3
 local DAY = 86400
+local BEHIND_ALL = 1000000000 -- more than a plan has segments
 
 local function key(name) return KEYS[1] .. name end
 local function seg(id) return key('seg:' .. id) end
@@ -88,8 +89,9 @@ local function split_at(id, at)
   return tail
 end
 
--- A running segment back to the ready ones from its next unit. An error counts as a try; after too many the unit is set
--- aside, alone, as a failed segment. `give_up`: all of the segment is.
+-- A running segment back to the ready ones from its next unit. An error counts as a try, and the segment goes behind
+-- those that have had fewer: a unit that kills its workers shall not take all of them before others are done. After too
+-- many tries the unit is set aside, alone, as a failed segment. `give_up`: all of the segment is.
 local function hand_back(id, kind, error, give_up)
   local s = redis.call('HMGET', seg(id), 'owner', 'cur', 'order', 'copy_of')
   if s[4] then  -- a copy is given up: the unit is another segment's, which may be copied again
@@ -111,7 +113,8 @@ local function hand_back(id, kind, error, give_up)
     end
   end
   redis.call('HSET', seg(id), 'state', 'ready')
-  redis.call('ZADD', key('ready'), s[3], id)
+  local tried = tonumber(redis.call('HGET', seg(id), 'tries'))
+  redis.call('ZADD', key('ready'), tonumber(s[3]) + tried * BEHIND_ALL, id)
   event(kind, id, s[2], s[1] or '', 'error', error)
 end
 
