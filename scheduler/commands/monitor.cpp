@@ -149,6 +149,14 @@ void Monitor::tend_queue() {
   }
 }
 
+void Monitor::look_at_launcher() {
+  const std::string trouble = launcher_.trouble();
+  if (trouble.empty() == launcher_trouble_.empty()) return;
+  display_.say(trouble.empty() ? launcher_.name() + " answers again"
+                               : launcher_.name() + " does not answer, the workers go on: " + trouble);
+  launcher_trouble_ = trouble;
+}
+
 // All workers have gone and units are missing. False: it is of no use to start others.
 bool Monitor::restart(std::size_t workers, Watched& out) {
   const std::size_t missing = this->missing();
@@ -160,6 +168,8 @@ bool Monitor::restart(std::size_t workers, Watched& out) {
               (missing == 1 ? " is" : " are") + " missing";
     if (!tail.empty()) {
       out.why += "; the end of " + tail;
+    } else if (!launcher_.any_began()) {
+      out.why += ": " + launcher_.describe() + ", and none of them began (was the job cancelled, or lost?)";
     } else if (done_.empty()) {
       out.why +=
           ": " + plan_.command.front() + " ended without reaching a flor::loop; is it built with libflor?";
@@ -216,6 +226,7 @@ Watched Monitor::watch(std::size_t workers, bool grow) {
   };
   while (true) {
     const dispatch::Liveness alive = launcher_.liveness();
+    look_at_launcher();
     count();
     display_.show(snapshot(alive));
     if (done_.size() == units_) return end(End::done);

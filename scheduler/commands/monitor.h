@@ -56,6 +56,7 @@ class Monitor {
   bool count();  // true: more units are there than at the last call
   std::string refused();
   void tend_queue();
+  void look_at_launcher();
   void set_aside(const queue::SegmentInfo& segment);
   std::size_t missing() const;  // units that are neither there nor set aside
   std::string without_those_aside() const;
@@ -81,6 +82,7 @@ class Monitor {
   std::size_t done_at_start_ = 0;  // units there when workers were last started
   int idle_rounds_ = 0;            // of workers that brought no unit, in a row
   bool redis_down_ = false;
+  std::string launcher_trouble_;  // said
 };
 
 }  // namespace flor::commands

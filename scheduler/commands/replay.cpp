@@ -207,7 +207,7 @@ class Replay {
     try {
       if (!flags_.keep_queue) queue_->remove();
     } catch (const queue::RedisDown&) {
-      // A Redis that is gone holds no keys; one that comes back with them holds a few kilobytes.
+      // A Redis that comes back with its keys forgets them within a day.
     }
     display_.event(summary_json(plan_, verdict));
     display_.say(summary(plan_, verdict, before_ == 0));

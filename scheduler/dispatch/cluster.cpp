@@ -78,9 +78,10 @@ std::vector<Node> SinfoCluster::nodes(const std::string& partition) {
       "sinfo", "--noheader", "--Node", "-O",
       "Partition:256,NodeList:256,StateLong:64,CPUsState:64,Gres:1024,GresUsed:1024"};
   if (!partition.empty()) command.push_back("--partition=" + partition);
-  const Result result = run(command);
+  const Result result = run(command, std::chrono::seconds(10));
   if (result.code != 0) {
-    throw core::Error("Slurm does not answer (sinfo: " + result.err.substr(0, result.err.find('\n')) + ")");
+    const std::string why = result.code == kTimedOut ? "hangs" : result.err.substr(0, result.err.find('\n'));
+    throw core::Error("Slurm does not answer (sinfo: " + why + ")");
   }
   return parse_sinfo(result.out, partition.empty());
 }

@@ -58,6 +58,12 @@ class Launcher {
   // The same, asked now.
   virtual Liveness liveness_now() { return liveness(); }
 
+  // Why liveness() may be out of date; "" when it is not. Workers go on meanwhile.
+  virtual std::string trouble() const { return ""; }
+
+  // Did any worker's program begin? Where it cannot be told: yes.
+  virtual bool any_began() { return true; }
+
   // What this launcher started, for the user: "job 42, 8 tasks".
   virtual std::string describe() const = 0;
 

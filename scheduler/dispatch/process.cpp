@@ -126,11 +126,23 @@ pid_t start(const Prepared& child) {
   return pid;
 }
 
-void drain(Pipe& out, Pipe& err, Result& result) {
+using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+
+int milliseconds_until(const Deadline& deadline) {
+  if (!deadline) return -1;
+  const auto left = *deadline - std::chrono::steady_clock::now();
+  return static_cast<int>(std::max<std::chrono::milliseconds::rep>(
+      0, std::chrono::ceil<std::chrono::milliseconds>(left).count()));
+}
+
+// False: the deadline came first.
+bool drain(Pipe& out, Pipe& err, Result& result, const Deadline& deadline) {
   std::array<char, 4096> buffer{};
   while (out.read >= 0 || err.read >= 0) {
     std::array<pollfd, 2> ends{{{out.read, POLLIN, 0}, {err.read, POLLIN, 0}}};
-    if (::poll(ends.data(), ends.size(), -1) < 0) {
+    const int ready = ::poll(ends.data(), ends.size(), milliseconds_until(deadline));
+    if (ready == 0) return false;
+    if (ready < 0) {
       if (errno == EINTR) continue;
       fail("cannot read from a program");
     }
@@ -143,6 +155,7 @@ void drain(Pipe& out, Pipe& err, Result& result) {
       if (got <= 0) Pipe::close_end(end.fd == out.read ? out.read : err.read);
     }
   }
+  return true;
 }
 
 bool is_executable(const fs::path& path) {
@@ -215,7 +228,9 @@ int exit_code_of(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-Result run(const std::vector<std::string>& command, const Environment& environment) {
+Result run(const std::vector<std::string>& command, const Environment& environment, Limit limit) {
+  Deadline deadline;
+  if (limit) deadline = std::chrono::steady_clock::now() + *limit;
   Pipe out;
   Pipe err;
   Prepared child = prepare(command, environment);
@@ -225,12 +240,13 @@ Result run(const std::vector<std::string>& command, const Environment& environme
   Pipe::close_end(out.write);
   Pipe::close_end(err.write);
   Result result;
-  drain(out, err, result);
+  const bool in_time = drain(out, err, result, deadline);
+  if (!in_time) ::kill(pid, SIGKILL);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0) {
     if (errno != EINTR) fail("cannot wait for " + command.front());
   }
-  result.code = exit_code_of(status);
+  result.code = in_time ? exit_code_of(status) : kTimedOut;
   return result;
 }
 

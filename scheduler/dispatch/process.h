@@ -3,8 +3,10 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,10 +43,14 @@ struct Result {
   std::string out, err;
 };
 
-// Runs a program to its end and collects what it writes.
-Result run(const std::vector<std::string>& command, const Environment& environment);
-inline Result run(const std::vector<std::string>& command) {
-  return run(command, present_environment());
+using Limit = std::optional<std::chrono::milliseconds>;
+
+// Runs a program to its end and collects what it writes. What runs longer than the limit is killed, and its
+// code is kTimedOut: for questions to a server that may hang, not for what changes something there.
+constexpr int kTimedOut = 124;  // as timeout(1) has it
+Result run(const std::vector<std::string>& command, const Environment& environment, Limit limit = {});
+inline Result run(const std::vector<std::string>& command, Limit limit = {}) {
+  return run(command, present_environment(), limit);
 }
 
 // The word as a POSIX shell reads it back.

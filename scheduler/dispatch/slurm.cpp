@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <sstream>
 #include <thread>
 
@@ -16,6 +18,8 @@ namespace flor::dispatch {
 namespace {
 
 constexpr auto kAskEvery = std::chrono::seconds(3);
+// A controller that hangs or is away: its tools would try for minutes.
+constexpr auto kAnswersWithin = std::chrono::seconds(10);
 constexpr auto kFirstAsk =
     std::chrono::seconds(1);  // after sbatch: on a free cluster the tasks start at once
 
@@ -37,7 +41,7 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
 
 bool slurm_answers() {
   if (!has_program("sbatch") || !has_program("scontrol")) return false;
-  const Result ping = run({"scontrol", "ping"});
+  const Result ping = run({"scontrol", "ping"}, kAnswersWithin);
   return ping.code == 0 && ping.out.find("UP") != std::string::npos;
 }
 
@@ -91,6 +95,26 @@ Liveness parse_squeue(const std::string& text) {
                        state == "REQUEUE_HOLD" || state == "SPECIAL_EXIT" || state == "REQUEUE_FED";
     (waits ? out.waiting : out.running) += 1;
   }
+  return out;
+}
+
+std::string parse_end(const std::string& text) {
+  std::map<std::string, std::string> fields;
+  std::istringstream words(first_line(text));
+  for (std::string word; words >> word;) {
+    const auto equals = word.find('=');
+    if (equals != std::string::npos) fields.emplace(word.substr(0, equals), word.substr(equals + 1));
+  }
+  const std::string& state = fields["JobState"];
+  if (state.empty() || state == "PENDING" || state == "RUNNING" || state == "COMPLETED") return "";
+  const std::string& reason = fields["Reason"];
+  std::string out = state;
+  if (!reason.empty() && reason != "None") out += " (" + reason + ")";
+  const std::string& code = fields["ExitCode"];  // "status:signal"
+  const auto colon = code.find(':');
+  if (colon == std::string::npos) return out;
+  if (const std::string signal = code.substr(colon + 1); signal != "0") return out + ", signal " + signal;
+  if (const std::string status = code.substr(0, colon); status != "0") out += ", exit code " + status;
   return out;
 }
 
@@ -164,12 +188,18 @@ std::size_t SlurmLauncher::adopt() {
 std::optional<Liveness> SlurmLauncher::ask() {
   Liveness sum;
   for (const auto& job : jobs_) {
-    const Result result = run({"squeue", "--noheader", "--array", "-o", "%T", "--jobs=" + job});
-    if (result.code != 0 && result.err.find("Invalid job id") == std::string::npos) return std::nullopt;
+    const Result result =
+        run({"squeue", "--noheader", "--array", "-o", "%T", "--jobs=" + job}, kAnswersWithin);
+    if (result.code != 0 && result.err.find("Invalid job id") == std::string::npos) {
+      const std::string why = result.code == kTimedOut ? "squeue hangs" : first_line(result.err);
+      trouble_ = why.empty() ? "squeue says nothing" : why;
+      return std::nullopt;
+    }
     const Liveness one = parse_squeue(result.out);
     sum.running += one.running;
     sum.waiting += one.waiting;
   }
+  trouble_.clear();
   return sum;
 }
 
@@ -189,26 +219,49 @@ std::string SlurmLauncher::describe() const {
          (started_ == 1 ? " task" : " tasks");
 }
 
-std::string SlurmLauncher::failure_tail() {
-  fs::path newest;
-  fs::file_time_type time = since_;
+// Of the tasks that this launcher started and that began, the one written to last in front.
+std::vector<fs::path> SlurmLauncher::outputs() const {
+  std::multimap<fs::file_time_type, fs::path, std::greater<>> found;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(order_.replay.workers(), ignored)) {
     const std::string name = entry.path().filename().string();
     if (name.rfind("slurm-", 0) != 0 || entry.path().extension() != ".out") continue;
     const auto written = entry.last_write_time(ignored);
-    if (ignored || written < time || entry.file_size(ignored) == 0) continue;
-    newest = entry.path();
-    time = written;
+    if (!ignored && written >= since_) found.emplace(written, entry.path());
   }
-  return newest.empty() ? "" : newest.string() + ":\n" + tail_of(newest, 10);
+  std::vector<fs::path> out;
+  for (auto& [time, path] : found) out.push_back(std::move(path));
+  return out;
+}
+
+bool SlurmLauncher::any_began() {
+  return !outputs().empty();
+}
+
+// How Slurm says that the task of this array index ended, where it remembers (MinJobAge, some minutes).
+std::string SlurmLauncher::end_of_task(const std::string& index) const {
+  for (auto job = jobs_.rbegin(); job != jobs_.rend(); ++job) {
+    const Result result = run({"scontrol", "--oneliner", "show", "job", *job + "_" + index}, kAnswersWithin);
+    if (result.code == 0) return parse_end(result.out);
+  }
+  return "";
+}
+
+std::string SlurmLauncher::failure_tail() {
+  for (const auto& output : outputs()) {
+    const std::string tail = tail_of(output, 10);
+    if (tail.empty()) continue;
+    const std::string end = end_of_task(output.stem().string().substr(std::string("slurm-").size()));
+    return output.string() + (end.empty() ? "" : " (Slurm: " + end + ")") + ":\n" + tail;
+  }
+  return "";
 }
 
 void SlurmLauncher::cancel() {
   if (jobs_.empty()) return;
   std::vector<std::string> command{"scancel"};
   command.insert(command.end(), jobs_.begin(), jobs_.end());
-  run(command);
+  run(command, kAnswersWithin);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (std::chrono::steady_clock::now() < deadline) {
     const auto now = ask();

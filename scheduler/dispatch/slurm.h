@@ -28,6 +28,8 @@ class SlurmLauncher : public Launcher {
   std::size_t adopt() override;
   Liveness liveness() override;
   Liveness liveness_now() override;
+  std::string trouble() const override { return trouble_; }
+  bool any_began() override;
   std::string describe() const override;
   std::string failure_tail() override;
   void cancel() override;
@@ -36,6 +38,8 @@ class SlurmLauncher : public Launcher {
   fs::path jobs_file() const;
   std::string gres();
   std::optional<Liveness> ask();
+  std::vector<fs::path> outputs() const;
+  std::string end_of_task(const std::string& index) const;
 
   WorkerOrder order_;
   SbatchFlags flags_;
@@ -46,6 +50,7 @@ class SlurmLauncher : public Launcher {
   fs::file_time_type since_;
   std::chrono::steady_clock::time_point asked_;
   Liveness last_;
+  std::string trouble_;
 };
 
 // Is Slurm here and does its controller answer?
@@ -60,6 +65,10 @@ std::string job_script(const WorkerOrder& order, std::size_t cpus);
 // The sbatch command line for so many workers. Nothing secret is in it. Pure.
 std::vector<std::string> sbatch_command(const WorkerOrder& order, const SbatchFlags& flags,
                                         std::size_t workers, const std::string& gres, std::size_t cpus);
+
+// What `scontrol --oneliner show job` says of how a task ended: "FAILED (NonZeroExitCode), exit code 3"; ""
+// when it is not over, or ended well. Pure.
+std::string parse_end(const std::string& text);
 
 // Reads `squeue --noheader --array -o %T`: a line per task. Pure.
 Liveness parse_squeue(const std::string& text);

@@ -3,11 +3,11 @@
 namespace flor::queue {
 namespace {
 
-constexpr const char* commands[] = {"auth",   "hello",         "ping",    "select", "info",    "time",
-                                    "eval",   "evalsha",       "set",     "del",    "exists",  "expire",
-                                    "incr",   "hset",          "hget",    "hmget",  "hgetall", "hsetnx",
-                                    "hdel",   "hexists",       "hincrby", "hlen",   "zadd",    "zrem",
-                                    "zrange", "zrangebyscore", "zscore",  "xadd",   "xrange",  "xread"};
+constexpr const char* commands[] = {
+    "auth",    "hello",         "ping",   "select",  "info",    "time",  "eval", "evalsha",
+    "set",     "del",           "exists", "expire",  "incr",    "hset",  "hget", "hmget",
+    "hgetall", "hsetnx",        "hdel",   "hexists", "hincrby", "hlen",  "zadd", "zrem",
+    "zrange",  "zrangebyscore", "zscore", "xadd",    "xrange",  "xread", "ttl"};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 """Replays on the cluster of scripts/cluster while processes, daemons and Redis are killed, stopped and restarted.
 
-    chaos.py --count 200 [--seed N]
+    chaos.py --count 200 [--seed N] RECORDED:PROBED …
 
 Each round asks a recorded run again, with faults that the seed chooses, at moments that it chooses. It must end, within
 the time that three leases and its own work take, with the log of an undisturbed sequential run, value for value, or with a
@@ -24,6 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "tests", "exactness"))
+import agents  # noqa: E402
 from exactness import logged_rows, printed_rows  # noqa: E402
 
 NAMES = ["loss", "validation_loss", "grad_norm", "weight_norm"]
@@ -52,11 +53,15 @@ def send(pid, number):
 class Faults:
     """Each does its harm, mends what does not mend itself, and says in a word what it hit; nothing: it hit nothing."""
 
-    def __init__(self, dice, programs, cluster):
-        self.dice, self.programs, self.cluster = dice, programs, cluster
+    def __init__(self, dice, programs, cluster, directory):
+        self.dice, self.programs, self.cluster, self.directory = dice, programs, cluster, directory
         self.all = [self.kill_worker, self.stop_worker, self.kill_agent, self.stop_agent, self.cancel_task, self.requeue_task,
                     self.terminate_worker, self.kill_slurmd, self.restart_slurmctld, self.kill_redis, self.stop_redis,
                     self.flush_redis, self.drop_connections, self.kill_flor]
+        if agents.LIBFAKETIME:
+            self.all.append(self.jump_clock)
+        if agents.can_cut_networks():
+            self.all.append(self.cut_network)
 
     def one_of(self, found):
         return self.dice.choice(sorted(found)) if found else None
@@ -95,6 +100,26 @@ class Faults:
     def stop_agent(self, _):
         return self.stop(self.agent(), "agent")
 
+    def jump_clock(self, _):
+        pid = self.agent()
+        clock = pid and agents.Clock(pid, self.cluster.directory, self.directory)
+        if not clock or not clock.agent:
+            return ""
+        offset = self.dice.choice(["+3600", "-3600", "+20", "-20"])
+        clock.set(offset)
+        return f"agent {clock.agent.pid}'s clock jumped by {offset} s"
+
+    def cut_network(self, _):
+        pid = self.agent()
+        network = pid and agents.Network(pid, self.cluster.directory, self.cluster.redis_port)
+        if not network or not network.agent:
+            return ""
+        seconds = self.dice.choice([0.5, 2, LEASE + 3])
+        network.link("down")
+        time.sleep(seconds)
+        network.link("up")
+        return f"agent {network.agent.pid}'s network cut for {seconds} s"
+
     def task(self):
         return self.one_of(output_of("squeue", "-h", "-n", "flor-replay", "-t", "R", "-r", "-o", "%A").split())
 
@@ -114,6 +139,8 @@ class Faults:
         pid = self.one_of(found)
         if pid is None or not send(pid, number):
             return ""
+        while self.cluster.owns(pid):  # in its own time; before that no other can begin
+            time.sleep(0.05)
         time.sleep(self.dice.choice([0, 1, 3]))
         self.cluster.up()
         return f"{signal.Signals(number).name} to {name} {pid}, started again"
@@ -157,7 +184,8 @@ class Faults:
 class Cluster:
     def __init__(self):
         self.script = os.path.join(ROOT, "scripts", "cluster")
-        self.directory = os.path.dirname(os.environ["SLURM_CONF"])
+        self.directory = os.path.dirname(os.path.dirname(os.environ["SLURM_CONF"]))  # …/etc/slurm.conf
+        self.redis_port = int(os.environ["FLOR_REDIS"].rsplit(":", 1)[1])
 
     def owns(self, pid):
         """Is it a daemon of this cluster?"""
@@ -220,7 +248,7 @@ class Chaos:
             self.runs.append((run_id, probed))
         plain = output_of(programs[0][1], *ARGUMENTS)
         self.expected = printed_rows(plain, NAMES)
-        self.faults = Faults(self.dice, [probed for _, probed in programs], self.cluster)
+        self.faults = Faults(self.dice, [probed for _, probed in programs], self.cluster, self.directory)
         self.hits = collections.Counter()
 
     def do_harm(self, replay, plan, said):
@@ -292,10 +320,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    parser.add_argument("--only", metavar="FAULT,…", help="these faults alone, as --only kill_worker,cut_network")
     parser.add_argument("programs", nargs="+", metavar="RECORDED:PROBED")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
     chaos = Chaos(options.seed, [pair.split(":") for pair in options.programs])
+    if options.only:
+        chaos.faults.all = [getattr(chaos.faults, name) for name in options.only.split(",")]
     failed = 0
     for number in range(options.count):
         trouble = chaos.round(number)

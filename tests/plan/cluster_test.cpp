@@ -70,6 +70,18 @@ TEST(Squeue, CountsTasks) {
   EXPECT_FALSE(parse_squeue("").any());
 }
 
+TEST(Slurm, HowATaskEnded) {
+  const std::string front = "JobId=8 ArrayJobId=7 ArrayTaskId=1 JobName=flor-replay ";
+  EXPECT_EQ(parse_end(front + "JobState=FAILED Reason=NonZeroExitCode Requeue=1 ExitCode=3:0 NodeList=n1\n"),
+            "FAILED (NonZeroExitCode), exit code 3");
+  EXPECT_EQ(parse_end(front + "JobState=OUT_OF_MEMORY Reason=OutOfMemory ExitCode=0:125\n"),
+            "OUT_OF_MEMORY (OutOfMemory), signal 125");
+  EXPECT_EQ(parse_end(front + "JobState=CANCELLED Reason=None ExitCode=0:0\n"), "CANCELLED");
+  EXPECT_EQ(parse_end(front + "JobState=COMPLETED Reason=None ExitCode=0:0\n"), "");
+  EXPECT_EQ(parse_end(front + "JobState=RUNNING Reason=None ExitCode=0:0\n"), "");
+  EXPECT_EQ(parse_end("slurm_load_jobs error: Invalid job id specified\n"), "");
+}
+
 WorkerOrder order() {
   WorkerOrder out;
   out.replay = {"/store/run/replays/r1"};

@@ -81,6 +81,13 @@ TEST_F(LauncherTest, TellsTheEndOfAFailedWorkersOutput) {
   EXPECT_EQ(tail.find("\n20\n"), std::string::npos) << tail;
 }
 
+TEST_F(LauncherTest, AProgramThatHangsIsKilledAtItsLimit) {
+  const Result hung = run({"sh", "-c", "echo first; exec sleep 1000"}, std::chrono::milliseconds(200));
+  EXPECT_EQ(hung.code, kTimedOut);
+  EXPECT_EQ(hung.out, "first\n");
+  EXPECT_EQ(run({"sh", "-c", "exit 3"}, std::chrono::minutes(1)).code, 3);
+}
+
 TEST_F(LauncherTest, AnEarlierCommandsOutputIsNotTheFailure) {
   fs::create_directories(order_.replay.workers());
   std::ofstream(order_.replay.workers() / "worker-0.out") << "an old error\n";

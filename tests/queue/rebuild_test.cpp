@@ -38,6 +38,40 @@ TEST_F(RebuildTest, AnEmptiedRedisIsRebuiltFromPlanAndUnits) {
   EXPECT_EQ(core::read_file(replay.dir().incarnation()), "2\n");
 }
 
+TEST_F(RebuildTest, NobodysQueueExpiresAndItsMetaFirst) {
+  auto queue = open();
+  queue::WorkerInfo worker;
+  worker.id = "w1";
+  queue.join(worker);
+  const auto segment = queue.claim("w1", -1).segment;
+  commit(queue, segment, 0, "w1");
+  queue.split(segment.id, 4);
+  queue.release(segment.id, segment.fence, "killed");
+  queue::Redis redis(server.url());
+  const auto seconds = [&](const std::string& key) { return redis.command({"TTL", key}).num(); };
+  const int64_t meta = seconds(replay.key("meta"));
+  EXPECT_GT(meta, 0);
+  for (const char* name : {"ready", "fence", "done", "seg:0", "seg:3", "events"}) {
+    EXPECT_GT(seconds(replay.key(name)), meta) << name;
+  }
+  EXPECT_GT(seconds(replay.key("worker:w1")), 0);
+  for (const char* name : {"meta", "seg:1"}) redis.command({"EXPIRE", replay.key(name), "1000"});
+  queue.reap();
+  EXPECT_GT(seconds(replay.key("meta")), 1000) << "somebody looks after it";
+}
+
+TEST_F(RebuildTest, WhatOutlivedAnExpiredQueueDoesNotReachTheNextOne) {
+  auto queue = open();
+  queue.claim("w1", -1);
+  queue::Redis redis(server.url());
+  redis.command({"HSET", replay.key("seg:1"), "copy_of", "0"});
+  redis.command({"DEL", replay.key("meta")});
+  const auto claim = queue.claim("w2", -1);
+  ASSERT_EQ(claim.kind, ClaimKind::segment);
+  EXPECT_EQ(claim.segment.fence, "2.1");
+  EXPECT_EQ(redis.command({"HEXISTS", replay.key("seg:1"), "copy_of"}).num(), 0);
+}
+
 TEST_F(RebuildTest, ManyFindItGoneAndOneRebuilds) {
   open().ensure(replay.plan);
   flush();

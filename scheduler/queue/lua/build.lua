@@ -9,6 +9,7 @@ for _ = 1, tonumber(ARGV[5]) do
 end
 for i = at, #ARGV, 2 do redis.call('HSET', key('done'), ARGV[i], ARGV[i + 1]) end
 event('build', '', '', '', 'incarnation', ARGV[3])
+keep_for_a_day()
 -- A worker that asks after the replay was finished and removed builds this: it shall not stay for ever.
 if ARGV[5] == '0' then
   for _, name in ipairs({'meta', 'done', 'events'}) do redis.call('EXPIRE', key(name), 3600) end

@@ -35,6 +35,7 @@ for before = cur, unit - 1 do
 end
 
 local first = redis.call('HSETNX', key('done'), ARGV[5], ARGV[7])
+outlive_meta('done')
 local next = math.max(cur, unit + 1)
 redis.call('HSET', seg(id), 'tries', 0, 'error', '', 'cur', next, 'from', next, 'since', string.format('%.0f', now_ms()))
 redis.call('ZADD', key('lease'), lease_until(), id)

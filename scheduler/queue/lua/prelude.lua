@@ -27,6 +27,24 @@ local function event(kind, segment, unit, worker, ...)
              'worker', worker, ...)
 end
 
+-- A queue that nobody works on or watches for a day goes away; it can be built anew from the store. Its `meta` goes
+-- first, and without that there is no queue.
+local function outlive_meta(name) redis.call('EXPIRE', key(name), 2 * DAY) end
+
+local function keep_for_a_day()
+  redis.call('EXPIRE', key('meta'), DAY)
+  for _, name in ipairs({'ready', 'lease', 'fence', 'done', 'workers', 'events'}) do outlive_meta(name) end
+  if redis.call('TTL', seg('0')) > 1.5 * DAY then return end
+  for id = 0, tonumber(redis.call('HGET', key('meta'), 'next')) - 1 do
+    outlive_meta('seg:' .. string.format('%d', id))
+  end
+end
+
+local function make_ready(id, order)
+  redis.call('ZADD', key('ready'), order, id)
+  outlive_meta('ready')
+end
+
 local function heard_of(worker) redis.call('ZADD', key('workers'), string.format('%.0f', now_ms()), worker) end
 
 local function heartbeat(worker)
@@ -53,8 +71,10 @@ end
 local function grant(id, worker, from)
   local fence = redis.call('HGET', key('meta'), 'incarnation') .. '.' ..
                 string.format('%d', redis.call('INCR', key('fence')))
+  outlive_meta('fence')
   redis.call('ZREM', key('ready'), id)
   redis.call('ZADD', key('lease'), lease_until(), id)
+  outlive_meta('lease')
   redis.call('HSET', seg(id), 'state', 'running', 'owner', worker, 'fence', fence, 'from', from, 'since',
              string.format('%.0f', now_ms()))
   redis.call('HSET', key('worker:' .. worker), 'segment', id)
@@ -74,9 +94,11 @@ end
 
 local function add_segment(lo, hi, order, parent)
   local id = string.format('%d', redis.call('HINCRBY', key('meta'), 'next', 1) - 1)
+  redis.call('DEL', seg(id))
   redis.call('HSET', seg(id), 'lo', lo, 'hi', hi, 'cur', lo, 'state', 'ready', 'owner', '', 'fence', '', 'tries', 0,
              'parent', parent, 'error', '', 'order', order)
-  redis.call('ZADD', key('ready'), order, id)
+  outlive_meta('seg:' .. id)
+  make_ready(id, order)
   return id
 end
 
@@ -114,7 +136,7 @@ local function hand_back(id, kind, error, give_up)
   end
   redis.call('HSET', seg(id), 'state', 'ready')
   local tried = tonumber(redis.call('HGET', seg(id), 'tries'))
-  redis.call('ZADD', key('ready'), tonumber(s[3]) + tried * BEHIND_ALL, id)
+  make_ready(id, tonumber(s[3]) + tried * BEHIND_ALL)
   event(kind, id, s[2], s[1] or '', 'error', error)
 end
 

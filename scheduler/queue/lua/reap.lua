@@ -1,6 +1,7 @@
 -- ARGV[3] ms after which a silent worker is forgotten. {'ok', segments handed back} | {'absent'}
 if not present() then return {'absent'} end
 local count = reap_expired()
+keep_for_a_day()
 local last = tonumber(redis.call('HGET', key('meta'), 'next'))
 for number = 0, last - 1 do
   local id = string.format('%d', number)
