@@ -140,7 +140,11 @@ Request parse_request(std::string_view line) {
   const Fields fields(json);
   const std::string op = fields.text("op", 16, true);
   if (op == "hello") return hello(fields);
-  if (op == "claim") return ClaimRequest{fields.integer("from", -1, largest)};
+  if (op == "claim") {
+    ClaimRequest claim{fields.integer("from", -1, largest), std::nullopt};
+    if (json.contains("left")) claim.left = fields.integer("left", 0, largest);
+    return claim;
+  }
   if (op == "progress") return progress(fields, json.contains("segment"));
   if (op == "commit") {
     return CommitRequest{fields.id("segment"), fields.integer("unit", 0, largest),

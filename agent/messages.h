@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -34,6 +35,7 @@ struct HelloRecord {
 };
 struct ClaimRequest {
   int64_t from = -1;
+  std::optional<int64_t> left;  // seconds until the worker's job ends
 };
 struct ProgressRequest {
   std::string segment;

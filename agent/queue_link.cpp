@@ -72,9 +72,10 @@ void QueueLink::retry(bool now) {
   flush();
 }
 
-std::optional<queue::Claim> QueueLink::claim(const std::string& worker, int64_t from) {
+std::optional<queue::Claim> QueueLink::claim(const std::string& worker, int64_t from,
+                                             std::optional<int64_t> left) {
   queue::Claim out;
-  if (!flush() || !attempt([&] { out = queue_.claim(worker, from); })) return std::nullopt;
+  if (!flush() || !attempt([&] { out = queue_.claim(worker, from, left); })) return std::nullopt;
   return out;
 }
 

@@ -21,7 +21,7 @@ class QueueLink {
   QueueLink(const Place& place, queue::QueueOptions options, Leases& leases);
 
   // Nothing: Redis is away, `trouble()` says why. Throws core::Error when asking again would not help.
-  std::optional<queue::Claim> claim(const std::string& worker, int64_t from);
+  std::optional<queue::Claim> claim(const std::string& worker, int64_t from, std::optional<int64_t> left);
   // Nothing: remembered; its outcome goes to the leases.
   std::optional<queue::Standing> commit(uint64_t session, const queue::Commit& unit);
   void release(const std::string& segment, const std::string& fence, const std::string& error);

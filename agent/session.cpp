@@ -145,7 +145,7 @@ void Session::let_go() {
 
 std::string Session::on(const ClaimRequest& request) {
   auto& replay = replaying();
-  const auto claim = replay.link->claim(replay.worker, request.from);
+  const auto claim = replay.link->claim(replay.worker, request.from, request.left);
   if (!claim) return core::json_text({{"ok", true}, {"wait", wait_seconds}, {"why", replay.link->trouble()}});
   let_go();
   switch (claim->kind) {
@@ -155,6 +155,8 @@ std::string Session::on(const ClaimRequest& request) {
       return R"({"ok":true,"done":true})";
     case queue::ClaimKind::behind:
       return R"({"ok":true,"behind":true})";
+    case queue::ClaimKind::late:
+      return R"({"ok":true,"late":true})";
     case queue::ClaimKind::segment:
       break;
   }

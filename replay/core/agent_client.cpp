@@ -107,7 +107,7 @@ AgentClient::~AgentClient() {
   }
 }
 
-AgentClient::Claim AgentClient::claim(int64_t from) {
+AgentClient::Claim AgentClient::claim(int64_t from, std::optional<int64_t> left) {
   State& s = *state_;
   Claim out;
   if (s.foreign()) {
@@ -120,7 +120,9 @@ AgentClient::Claim AgentClient::claim(int64_t from) {
   std::optional<Json> answer;
   if (turn && s.flush(until)) {
     s.hand_back("", until);
-    answer = s.ask({{"op", "claim"}, {"from", from}}, until);
+    Json request = {{"op", "claim"}, {"from", from}};
+    if (left) request["left"] = *left;
+    answer = s.ask(request, until);
   }
   if (!answer) {
     if (!turn) {
@@ -141,6 +143,7 @@ AgentClient::Claim AgentClient::claim(int64_t from) {
   out.wait = field(*answer, "wait", ask_again_s);
   if (field(*answer, "done", false)) out.kind = Kind::done;
   if (field(*answer, "behind", false)) out.kind = Kind::behind;
+  if (field(*answer, "late", false)) out.kind = Kind::late;
   if (out.segment.empty()) return out;
   out.kind = Kind::segment;
   out.lo = field<int64_t>(*answer, "lo", 0);

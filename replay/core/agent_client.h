@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace flor::core {
@@ -37,7 +38,7 @@ class AgentClient {
   AgentClient(const AgentClient&) = delete;
   AgentClient& operator=(const AgentClient&) = delete;
 
-  enum class Kind { segment, wait, done, behind };
+  enum class Kind { segment, wait, done, behind, late };
   struct Claim {
     Kind kind = Kind::wait;
     std::string segment, fence;
@@ -48,8 +49,9 @@ class AgentClient {
   // A segment whose next unit is `from` or later (-1: any). `wait` also while agent or Redis cannot be
   // reached; throws Error when that lasted give_up_s, or when the agent refuses what it is asked. A segment
   // that is still held is released first. From now until the commit of its last unit, its loss or its
-  // release, a thread tells the agent that this process lives.
-  Claim claim(int64_t from);
+  // release, a thread tells the agent that this process lives. `left`: seconds until this process is ended;
+  // `late`: nothing that is left can be done by then.
+  Claim claim(int64_t from, std::optional<int64_t> left = {});
 
   struct Standing {
     bool lost = false;  // the held segment is another's now: drop what is being executed, claim anew

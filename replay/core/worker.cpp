@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <thread>
 
 #include "core/digest.h"
@@ -55,6 +57,18 @@ std::string visible_gpu() {
 std::vector<std::string> earlier_notes(const fs::path& file) {
   if (!fs::exists(file)) return {};
   return field<std::vector<std::string>>(Json::parse(read_file(file), nullptr, false), "warnings", {});
+}
+
+// Until Slurm ends the job at its time limit. Nothing: not known, or no limit.
+std::optional<int64_t> seconds_left() {
+  for (const char* variable : {"FLOR_JOB_END", "SLURM_JOB_END_TIME"}) {
+    const std::string text = environment_variable(variable).value_or("");
+    int64_t end = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), end);
+    if (error != std::errc() || rest != text.data() + text.size()) continue;
+    return std::max<int64_t>(0, end - static_cast<int64_t>(::time(nullptr)));
+  }
+  return std::nullopt;
 }
 
 // NODE.JOB.TASK.PROC: told apart within one replay, the same after a restart of the process.
@@ -139,7 +153,7 @@ AgentClient::Claim Worker::claim(int64_t from) {
   while (true) {
     AgentClient::Claim claim;
     try {
-      claim = agent_.claim(from);
+      claim = agent_.claim(from, seconds_left());
     } catch (const std::exception& problem) {
       // Without an agent this process can do nothing; others may.
       say("error: " + std::string(problem.what()));
@@ -157,6 +171,10 @@ const Unit& Worker::next_unit(int64_t from) {
     const AgentClient::Claim claim = this->claim(from);
     if (claim.kind == AgentClient::Kind::done) leave(0);
     if (claim.kind == AgentClient::Kind::behind) restart();
+    if (claim.kind == AgentClient::Kind::late) {
+      say("leaving: no further unit can be done before the job's time limit");
+      leave_process(0);
+    }
     holding_ = true;
     current_ = claim.cur;
     end_ = claim.hi;

@@ -55,7 +55,13 @@ std::string job_script(const WorkerOrder& order, std::size_t cpus) {
   for (const auto& word : order.command) words.push_back(shell_quoted(word));
   return "#!/bin/sh\n# The workers of replay " + order.replay.id() +
          ", written by `flor replay`: each array task runs units until none is left.\n" +
-         "exec srun --ntasks=1 --cpus-per-task=" + std::to_string(cpus) + " " + joined(words, " ") + "\n";
+         "# When its time limit ends the task (seconds of the epoch), so that it takes no unit that it "
+         "cannot finish.\n"
+         "FLOR_JOB_END=${SLURM_JOB_END_TIME:-$(SLURM_TIME_FORMAT=%s timeout 5 "
+         "squeue --noheader --jobs=\"${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\" --format=%e)}\n"
+         "export FLOR_JOB_END\n"
+         "exec srun --ntasks=1 --cpus-per-task=" +
+         std::to_string(cpus) + " " + joined(words, " ") + "\n";
 }
 
 std::vector<std::string> sbatch_command(const WorkerOrder& order, const SbatchFlags& flags,

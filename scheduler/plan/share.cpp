@@ -12,6 +12,8 @@ namespace {
 constexpr double least_gain = 0.005, least_gain_of_unit = 0.05;
 // A copy is work done twice: it has to be done well before the original.
 constexpr double copy_margin = 1.1, copy_seconds = 0.2;
+// What is not committed when the worker is ended is lost.
+constexpr double late_margin = 0.25;
 
 double need(const Times& times, const Running& one) {
   return times.lead_in(one.from, one.cur) + times.work(one.cur, one.cur + 1);
@@ -99,6 +101,14 @@ double Times::lead_in(int64_t from, int64_t to) const {
   if (complete_) return 0;
   const auto begin = static_cast<std::size_t>(std::max<int64_t>(from, 0));
   return std::max(0.0, skip_.at(static_cast<std::size_t>(to)) - skip_.at(begin));
+}
+
+int64_t done_within(const Times& times, int64_t from, core::UnitRange range, double seconds) {
+  const double usable = seconds / (1 + late_margin);
+  int64_t end = range.first;
+  while (end < range.second && times.lead_in(from, range.first) + times.work(range.first, end + 1) <= usable)
+    ++end;
+  return end;
 }
 
 double expected_end(const Times& times, const Running& running) {

@@ -105,7 +105,34 @@ Reply Queue::run(const Script& script, const std::vector<std::string>& args) {
   }
 }
 
-Claim Queue::claim(const std::string& worker, int64_t from) {
+Claim Queue::claim(const std::string& worker, int64_t from, std::optional<int64_t> left) {
+  Claim out = claim_any(worker, from);
+  if (left && out.kind == ClaimKind::segment) {
+    return within(static_cast<double>(*left), worker, from, out.segment);
+  }
+  return out;
+}
+
+Claim Queue::within(double left, const std::string& worker, int64_t from, const Segment& segment) {
+  if (!times_) times_.emplace(plan());
+  const Reply about = redis_.command({"HMGET", prefix_ + "worker:" + worker, "speed", "units"});
+  const double measured = about.at(0).is_nil() ? 0 : speed_in(about.at(0).str());
+  const bool fresh = about.at(1).is_nil() || about.at(1).num() == 0;
+  int64_t end =
+      plan::done_within(*times_, from, {segment.cur, segment.hi}, left * (measured > 0 ? measured : 1));
+  if (end == segment.cur) {
+    if (!fresh) {
+      release(segment.id, segment.fence);
+      return {ClaimKind::late, {}};
+    }
+    end = segment.cur + 1;  // the plan may be wrong, and a unit that nobody tries is never done
+  }
+  Claim out{ClaimKind::segment, segment};
+  if (end < segment.hi && split(segment.id, end)) out.segment.hi = end;
+  return out;
+}
+
+Claim Queue::claim_any(const std::string& worker, int64_t from) {
   // Whoever rebuilt the queue meanwhile did not know this worker.
   if (const auto at = joined_.find(worker); at != joined_.end()) run(scripts::join, join_args(at->second));
   for (int left = most_takes;; --left) {

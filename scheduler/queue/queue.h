@@ -26,7 +26,7 @@ struct Segment {
 
 // segment: it is yours. wait: nothing now, ask again. done: nothing is left to do (failed segments may be
 // left). behind: only units before `from` are left.
-enum class ClaimKind { segment, wait, done, behind };
+enum class ClaimKind { segment, wait, done, behind, late };
 struct Claim {
   ClaimKind kind = ClaimKind::wait;
   Segment segment;
@@ -104,8 +104,9 @@ class Queue {
   // A ready segment whose next unit is `from` or later (-1: any), in plan order; else, unless the plan says
   // otherwise, a part of a running one, by what is left of each and how fast its worker is (plan/share.h). A
   // worker holds one segment at a time: claiming while holding one hands the same out again, with a new
-  // token.
-  Claim claim(const std::string& worker, int64_t from);
+  // token. `left`: seconds until the worker is ended. It gets no more than it is expected to be done with by
+  // then, as its first unit whatever there is, and `late` when nothing fits any more.
+  Claim claim(const std::string& worker, int64_t from, std::optional<int64_t> left = {});
 
   Standing renew(const std::string& segment, const std::string& fence);
 
@@ -139,6 +140,8 @@ class Queue {
   const core::ReplayDir& replay() const { return replay_; }
 
  private:
+  Claim claim_any(const std::string& worker, int64_t from);
+  Claim within(double left, const std::string& worker, int64_t from, const Segment& segment);
   Reply run(const Script& script, const std::vector<std::string>& args);
   Reply attempt(const Script& script, const std::vector<std::string>& args);
   bool in_place();

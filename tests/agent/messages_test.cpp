@@ -28,6 +28,8 @@ TEST(Messages, GoodOnesAreRead) {
   EXPECT_EQ(record.local, "");
   EXPECT_TRUE(std::holds_alternative<agent::SpoolRequest>(parse_request(R"({"op":"spool"})")));
   EXPECT_EQ(std::get<agent::ClaimRequest>(parse_request(R"({"op":"claim","from":-1})")).from, -1);
+  EXPECT_FALSE(std::get<agent::ClaimRequest>(parse_request(R"({"op":"claim","from":-1})")).left);
+  EXPECT_EQ(std::get<agent::ClaimRequest>(parse_request(R"({"op":"claim","from":3,"left":60})")).left, 60);
   EXPECT_EQ(
       std::get<agent::ProgressRequest>(parse_request(R"({"op":"progress","segment":"3","unit":10})")).unit,
       10);
@@ -71,6 +73,7 @@ TEST(Messages, BadOnesAreRefusedByTheirField) {
       {R"({"op":"claim","from":-2})", "from"},
       {R"({"op":"claim","from":1.5})", "from"},
       {R"({"op":"claim","from":18446744073709551615})", "from"},
+      {R"({"op":"claim","from":1,"left":-1})", "left"},
       {R"({"op":"progress","segment":"3"})", "unit"},
       {R"({"op":"progress","segment":3,"unit":1})", "segment"},
       {R"({"op":"progress","at":"e","of":-7})", "of"},

@@ -109,6 +109,17 @@ seven_done() { [[ $(in_queue hlen "done") -eq 7 ]]; }
   [[ $(verdict "$replay" '[.workers[] | select(.units | length > 0)] | length') -gt 2 ]]
 }
 
+@test "a worker knows when its job's time limit ends it" {
+  hold 0
+  before=$(date +%s)
+  start_replay complete char_lm.complete.held 2 --time 7
+  held 0
+  limit=$(tr '\0' '\n' <"/proc/$held_pid/environ" | sed -n 's/^FLOR_JOB_END=//p')
+  ((limit >= before + 420 && limit <= $(date +%s) + 421))
+  let_go 0
+  finish_replay
+}
+
 held_by_many() { [[ $(cat "$FLOR_TEST_HOLD"/held.[0-7] 2>/dev/null | cut -d' ' -f1 | sort -u | wc -l) -gt 2 ]]; }
 
 # --- by hand

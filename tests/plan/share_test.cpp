@@ -43,6 +43,15 @@ TEST(Share, IsTakenFromTheSegmentThatEndsLast) {
   EXPECT_EQ(share(times_of({9, 9, 1, 1, 1, 1}), {running(0, 2), running(2, 6)}, {-1, 1})->of, 0U);
 }
 
+TEST(Share, WhatAWorkerIsDoneWithInItsTime) {
+  EXPECT_EQ(done_within(even(10), -1, {2, 8}, 5), 6) << "a fifth is margin";
+  EXPECT_EQ(done_within(even(10), -1, {2, 8}, 100), 8);
+  EXPECT_EQ(done_within(even(10), -1, {2, 8}, 1), 2) << "none";
+  EXPECT_EQ(done_within(times_of({1, 1, 8, 1}), -1, {0, 4}, 9), 2) << "in order";
+  EXPECT_EQ(done_within(even(10, false), -1, {5, 8}, 2.5), 6) << "it takes 0.5 s to get there";
+  EXPECT_EQ(done_within(even(10, false), 5, {5, 8}, 2.5), 7) << "from where it stands";
+}
+
 TEST(Share, WhereTheLastOneCannotBeCutTheNextIs) {
   const auto cut = share(times_of({9, 1, 1, 1}), {running(0, 1), running(1, 4)}, {-1, 1});
   ASSERT_TRUE(cut);

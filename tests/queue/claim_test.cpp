@@ -188,6 +188,27 @@ TEST_F(ClaimTest, SplitByHandLeavesAReadyTail) {
   EXPECT_FALSE(queue.split("99", 1)) << "no such segment";
 }
 
+TEST_F(ClaimTest, AWorkerWithLittleTimeGetsWhatItCanFinish) {
+  auto queue = open();
+  const auto some = queue.claim("short", -1, 5).segment;  // units of a second
+  EXPECT_EQ(some.cur, 0);
+  EXPECT_EQ(some.hi, 4);
+  EXPECT_EQ(queue.claim("next", -1).segment.cur, 4) << "the rest is another's at once";
+  for (const int64_t unit : {0, 1, 2, 3}) commit(queue, some, unit, "short", 2);
+  EXPECT_EQ(queue.claim("short", -1, 3).segment.hi, 7) << "by now it is known to be slow";
+}
+
+TEST_F(ClaimTest, AWorkerWithoutTimeTakesOneUnitAndThenNone) {
+  auto queue = open();
+  const auto first = queue.claim("short", -1, 0).segment;
+  EXPECT_EQ(first.hi, 1) << "a unit that nobody tries is never done";
+  commit(queue, first, 0, "short");
+  EXPECT_EQ(queue.claim("short", -1, 0).kind, ClaimKind::late);
+  const auto left = queue.claim("other", -1).segment;
+  EXPECT_EQ(left.cur, 1);
+  EXPECT_EQ(info(queue, left.id).tries, 0);
+}
+
 TEST_F(ClaimTest, StatusTellsWorkersAndEventsTellEveryChange) {
   auto queue = open();
   queue::WorkerInfo worker;

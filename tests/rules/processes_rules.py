@@ -1,6 +1,7 @@
 """Rules 15 and 16: around the loop, and several processes."""
 import os
 import signal
+import time
 
 from harness import Case, named, without
 import harness
@@ -46,6 +47,27 @@ class Failing(Case):
         self.assertEqual(replay.returncode, 0, output)
         self.assertNotIn("set aside", output)
         self.assertEqual(run.joined(), self.plain("train", "--guard", "--inner"))
+
+
+class TimeLimits(Case):
+    def test_a_worker_whose_time_is_over_takes_one_unit_and_the_next_worker_goes_on(self):
+        for mode in ([], ["--guard"]):
+            run = self.record("train", *mode)
+            answer = run.replay("train", *mode, "--inner", probe="all", env={"FLOR_JOB_END": "1"})
+            self.assertEqual(answer.rows, self.plain("train", *mode, "--inner"))
+            units = [unit for worker in answer.verdict["workers"] for unit in worker["units"]]
+            self.assertEqual(sorted(units), list(range(6)))
+            self.assertEqual({len(worker["units"]) for worker in answer.verdict["workers"]}, {1})
+
+    def test_a_worker_with_time_enough_does_all(self):
+        run = self.record("train", "--guard")
+        answer = run.replay("train", "--guard", probe="all", env={"FLOR_JOB_END": str(int(time.time()) + 86400)})
+        self.assertEqual([worker["units"] for worker in answer.verdict["workers"]], [list(range(6))])
+
+    def test_a_time_limit_that_cannot_be_read_is_none(self):
+        run = self.record("train", "--guard")
+        answer = run.replay("train", "--guard", probe="all", env={"FLOR_JOB_END": "UNLIMITED"})
+        self.assertEqual([worker["units"] for worker in answer.verdict["workers"]], [list(range(6))])
 
 
 class Around(Case):
