@@ -4,7 +4,8 @@
 
 Records BIN/waiting (an epoch is a sleep, 10 % more or less; everything else is real), then replays it with BIN/flor's
 plan, agent and queue by local processes of BIN/waiting_probed. All workers stand in front of their loop before the
-clock starts; it stops when the last unit's file is there. `start` is what the processes took before that, apart.
+clock starts; it stops when the last unit's file is there. `start` is what the processes took before that, apart; `first` the
+time from there to the first unit's file, without that unit's own cost on the fastest worker.
 
     equal      all as fast as the recording
     unequal    every second worker at 0.55 of that speed
@@ -93,7 +94,8 @@ class Bench:
         return max(sum(self.costs) / sum(speeds), max(self.costs) / max(speeds))
 
     def replay(self, way, speeds):
-        """Seconds until all stood in front of their loop, and from there until the last unit was there."""
+        """Seconds until all stood in front of their loop; from there until the last unit was there; and until the first one
+        was, beside its cost."""
         self.count += 1
         name = f"bench-{self.mode}-{self.count}"
         replay = self.run / "replays" / name
@@ -113,7 +115,10 @@ class Bench:
             time.sleep(0.01)
         went = time.monotonic()
         (ready / "go").write_text("")
-        while len(list((replay / "units").glob("*.jsonl"))) < len(self.costs):
+        first = None
+        while len(units := list((replay / "units").glob("*.jsonl"))) < len(self.costs):
+            if units and first is None:
+                first = time.monotonic() - went - min(self.costs[int(unit.stem)] for unit in units) / max(speeds)
             if all(worker.poll() is not None for worker in workers):
                 raise SystemExit(f"{name}: every worker has gone and units are missing")
             time.sleep(0.002)
@@ -122,7 +127,7 @@ class Bench:
             worker.wait()
         self.call(self.flor, "collect", f"{self.run.name}/{name}")
         assert json.loads((replay / "verdict.json").read_text())["verdict"] == "identical"
-        return went - begun, took
+        return went - begun, took, first
 
 
 def spread(values):
@@ -148,10 +153,11 @@ def measure(bench, kind, count, ways, out):
     line = f"{bench.mode:>8} {kind:>9} {count:>7} {bound:>7.2f}"
     for way in ways:
         row = {"mode": bench.mode, "speeds": kind, "workers": count, "way": way, "bound": bound,
-               "ratio": spread([seconds / bound for _, seconds in took[way]]),
-               "start": statistics.median(start for start, _ in took[way])}
+               "ratio": spread([seconds / bound for _, seconds, _ in took[way]]),
+               "start": statistics.median(start for start, _, _ in took[way]),
+               "first": statistics.median(first for _, _, first in took[way])}
         ratio = row["ratio"]
-        line += f" | {ratio['median']:>6.3f} {ratio['q1']:>5.3f} {ratio['q3']:>5.3f} {row['start']:>6.2f}"
+        line += f" | {ratio['median']:>6.3f} {ratio['q1']:>5.3f} {ratio['q3']:>5.3f} {row['start']:>6.2f} {row['first']:>6.3f}"
         if way == "flor" and bench.mode == "complete":
             if count == 1:
                 bench.overhead = (ratio["median"] - 1) * bound / len(bench.costs)
@@ -175,7 +181,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="flor-bench-") as directory, redis(directory) as url, \
             agent(asked.bin, f"{directory}/agent.sock"):
         print(f"{'mode':>8} {'speeds':>9} {'workers':>7} {'bound s':>7}" +
-              " | ".join([""] + [f"{way:>6} {'quartiles':>11} start s" + (" simul." if way == "flor" else "") for way in WAYS]))
+              " | ".join([""] + [f"{way:>6} {'quartiles':>11} start s first s" + (" simul." if way == "flor" else "") for way in WAYS]))
         bench = Bench(asked, directory, url, partial=False)
         for kind in asked.speeds.split(","):
             for count in counts:

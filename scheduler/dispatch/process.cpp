@@ -236,6 +236,7 @@ Result run(const std::vector<std::string>& command, const Environment& environme
   Prepared child = prepare(command, environment);
   child.out = out.write;
   child.err = err.write;
+  child.die_with_us = true;  // nobody else waits for its answer
   const pid_t pid = start(child);
   Pipe::close_end(out.write);
   Pipe::close_end(err.write);

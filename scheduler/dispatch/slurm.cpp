@@ -5,6 +5,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -26,6 +27,10 @@ constexpr auto kFirstAsk =
 std::string first_line(const std::string& text) {
   const auto begin = text.find_first_not_of("\r\n");
   return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
 std::string joined(const std::vector<std::string>& words, const char* between) {
@@ -104,6 +109,17 @@ Liveness parse_squeue(const std::string& text) {
   return out;
 }
 
+std::vector<std::string> parse_jobs(const std::string& text, const fs::path& script) {
+  std::set<std::string> jobs;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto space = line.find(' ');
+    if (space == std::string::npos || line.substr(space + 1) != script.string()) continue;
+    if (is_number(line.substr(0, space))) jobs.insert(line.substr(0, space));
+  }
+  return {jobs.begin(), jobs.end()};
+}
+
 std::string parse_end(const std::string& text) {
   std::map<std::string, std::string> fields;
   std::istringstream words(first_line(text));
@@ -170,12 +186,21 @@ void SlurmLauncher::start(std::size_t workers) {
   asked_ = std::chrono::steady_clock::now() - kAskEvery + kFirstAsk;
 }
 
-std::size_t SlurmLauncher::adopt() {
+// Those of the file, and those that Slurm knows though a `flor replay` was killed before it could write them
+// down.
+void SlurmLauncher::find_jobs() {
   std::ifstream file(jobs_file());
   for (std::string job; std::getline(file, job);) {
-    const bool digits = !job.empty() && job.find_first_not_of("0123456789") == std::string::npos;
-    if (digits) jobs_.push_back(job);
+    if (is_number(job)) jobs_.push_back(job);
   }
+  const Result ours = run({"squeue", "--noheader", "--me", "--format=%F %o"}, kAnswersWithin);
+  for (const auto& job : parse_jobs(ours.out, order_.replay.workers() / "job.sh")) {
+    if (std::find(jobs_.begin(), jobs_.end(), job) == jobs_.end()) jobs_.push_back(job);
+  }
+}
+
+std::size_t SlurmLauncher::adopt() {
+  find_jobs();
   if (jobs_.empty()) return 0;
   const auto now = ask();
   if (!now || !now->any()) {

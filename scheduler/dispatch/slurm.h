@@ -38,6 +38,7 @@ class SlurmLauncher : public Launcher {
   fs::path jobs_file() const;
   std::string gres();
   std::optional<Liveness> ask();
+  void find_jobs();
   std::vector<fs::path> outputs() const;
   std::string end_of_task(const std::string& index) const;
 
@@ -65,6 +66,9 @@ std::string job_script(const WorkerOrder& order, std::size_t cpus);
 // The sbatch command line for so many workers. Nothing secret is in it. Pure.
 std::vector<std::string> sbatch_command(const WorkerOrder& order, const SbatchFlags& flags,
                                         std::size_t workers, const std::string& gres, std::size_t cpus);
+
+// The array jobs of `squeue --noheader --format='%F %o'` whose script this is, each once. Pure.
+std::vector<std::string> parse_jobs(const std::string& text, const fs::path& script);
 
 // What `scontrol --oneliner show job` says of how a task ended: "FAILED (NonZeroExitCode), exit code 3"; ""
 // when it is not over, or ended well. Pure.

@@ -151,6 +151,16 @@ kill_flor_in_the_middle() {
   finish_as_undisturbed
 }
 
+@test "flor replay killed before it wrote down its job: started again, it finds it" {
+  kill_flor_in_the_middle
+  : >"$replay/workers/jobs"
+  start_replay main char_lm.complete.held
+  said 'still running'
+  inside 3 "$held_pid"
+  let_go 3
+  finish_as_undisturbed
+}
+
 @test "flor replay killed with all its workers and the queue: started again, it goes on from the store" {
   kill_flor_in_the_middle
   scancel -n flor-replay
