@@ -147,7 +147,7 @@ TEST_F(WorkerTest, AnErrorIsKeptAndACleanReleaseCountsNoTry) {
   EXPECT_EQ(info(queue, id).error, "the checkpoint of epoch 3 is damaged");
   id = honest->claim()["segment"];
   honest->tell("claim -1");  // what is held is released first
-  EXPECT_EQ(info(queue, id).tries, 1);
+  EXPECT_EQ(info(queue, id).tries, 0);
 }
 
 TEST_F(WorkerTest, ADestroyedClientReleasesCleanly) {
