@@ -216,19 +216,21 @@ class Rows(Case):
         run = self.record(shutil.which("strace"), "-f", "-y", "-s", "1000000", "-o", output, "-e",
                           "trace=fdatasync,fsync,write,rename,renameat,renameat2,link,linkat",
                           harness.PROGRAM, scenario, "--guard")
-        # The last epoch that a checkpoint covers, and those that have a row which is not synced; before the loop: -1. Training
-        # goes on while a checkpoint is written, so that there may be rows of later epochs.
-        epochs = lambda pattern, line: [int(text) for text in re.findall(pattern, line)] or [-1]
+        # How far rows and checkpoints are: N within the block of epoch N, N + 0.5 behind it, -1 before the loop. Training goes
+        # on while a checkpoint is written, so that there may be rows which it does not cover.
+        def place(text):
+            epoch = re.search(r'epoch(?:\\": ?|=)(\d+)', text)
+            inside = "step" in text or "checkpoints/" in text and "@iteration" not in text
+            return int(epoch[1]) + (0 if inside else 0.5) if epoch else -1
         unsynced, published = set(), 0
         with open(output) as file:
             for line in file:
                 if "/log.jsonl>" in line and "write(" in line:
-                    unsynced.update(epochs(r'\\"epoch\\":(\d+)', line))
+                    unsynced.update(place(row) for row in line.split(r"\n") if "name" in row)
                 elif "/log.jsonl>" in line and "sync(" in line:
                     unsynced.clear()
                 elif "checkpoints/" in line and ("rename" in line or "link" in line):
                     published += 1
-                    covered = max(epochs(r"epoch=(\d+)", line))
-                    self.assertEqual([epoch for epoch in unsynced if epoch <= covered], [], line)
+                    self.assertEqual([row for row in unsynced if row <= place(line)], [], line)
         self.assertEqual(published, len(run.checkpoints()))
         self.assertEqual(len(named(harness.logged_rows(run.log()), named_row)), times)
