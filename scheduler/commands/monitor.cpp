@@ -1,6 +1,7 @@
 #include "commands/monitor.h"
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 
 #include "commands/answers.h"
@@ -111,14 +112,15 @@ std::size_t Monitor::missing() const {
 
 // Failures are said when they happen; the other units go on.
 void Monitor::set_aside(const queue::SegmentInfo& segment) {
+  std::optional<std::string> tail;  // asked of a server, so once, however many units
   for (int64_t unit = segment.cur; unit < segment.hi; ++unit) {
     if (!aside_.emplace(unit, segment.error).second) continue;
-    const std::string tail = launcher_.failure_tail();
+    if (!tail) tail = launcher_.failure_tail();
     display_.event(
         {{"event", "unit_failed"}, {"unit", unit}, {"tries", segment.tries}, {"error", segment.error}});
     display_.say("unit " + std::to_string(unit) + " failed " + std::to_string(segment.tries) +
                  (segment.tries == 1 ? " time" : " times") + " and is set aside: " + segment.error +
-                 (tail.empty() ? "" : "\nthe end of " + tail));
+                 (tail->empty() ? "" : "\nthe end of " + *tail));
   }
 }
 

@@ -49,7 +49,8 @@ class Launcher {
   // Starts this many more workers. Throws core::Error in one line.
   virtual void start(std::size_t workers) = 0;
 
-  // Goes on with workers that an earlier `flor replay` of the same replay left running. How many.
+  // Goes on with workers that an earlier `flor replay` of the same replay left running. How many. Throws
+  // core::Error where that cannot be told.
   virtual std::size_t adopt() { return 0; }
 
   // Cheap enough to be called every second: a launcher that must ask a server asks it less often.

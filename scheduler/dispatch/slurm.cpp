@@ -186,7 +186,7 @@ void SlurmLauncher::start(std::size_t workers) {
   asked_ = std::chrono::steady_clock::now() - kAskEvery + kFirstAsk;
 }
 
-// Those of the file, and those that Slurm knows though a `flor replay` was killed before it could write them
+// Those of the file, and those of this replay's script: a `flor replay` may be killed before it writes one
 // down.
 void SlurmLauncher::find_jobs() {
   std::ifstream file(jobs_file());
@@ -203,7 +203,8 @@ std::size_t SlurmLauncher::adopt() {
   find_jobs();
   if (jobs_.empty()) return 0;
   const auto now = ask();
-  if (!now || !now->any()) {
+  if (!now) throw core::Error("whether the workers of before still run, Slurm does not say: " + trouble_);
+  if (!now->any()) {
     jobs_.clear();
     return 0;
   }

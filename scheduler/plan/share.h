@@ -56,10 +56,9 @@ struct Share {
 // longer than it should is expected to take as long again as it is late.
 std::optional<Share> share(const Times& times, const std::vector<Running>& running, const Idle& idle);
 
-// The first of the units range.first … range.second − 1 that a worker of speed 1, which stands in front of
-// unit `from`
-// (-1: of the program) and then executes them in order, is not expected to be done with in `seconds`, a fifth
-// of which is margin.
+// A worker of speed 1 that stands in front of unit `from` (-1: of the program) executes the units of the
+// range in order. The first of them that it is not expected to be done with in `seconds`, of which a fifth is
+// margin; the range's end where it is done with all.
 int64_t done_within(const Times& times, int64_t from, core::UnitRange range, double seconds);
 
 // Seconds until the segment's last unit is done; its speed must be known.

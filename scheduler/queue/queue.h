@@ -25,7 +25,7 @@ struct Segment {
 };
 
 // segment: it is yours. wait: nothing now, ask again. done: nothing is left to do (failed segments may be
-// left). behind: only units before `from` are left.
+// left). behind: only units before `from` are left. late: none that is left can be done in the worker's time.
 enum class ClaimKind { segment, wait, done, behind, late };
 struct Claim {
   ClaimKind kind = ClaimKind::wait;

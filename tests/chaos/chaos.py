@@ -1,4 +1,4 @@
-"""Replays on the cluster of scripts/cluster while processes, daemons and Redis are killed, stopped and restarted.
+"""Replays on the cluster of scripts/cluster while processes, daemons and Redis are killed, stopped, restarted and cut off.
 
     chaos.py --count 200 [--seed N] RECORDED:PROBED …
 

@@ -2,7 +2,7 @@
 -- is connected to. ARGV[2]: length of a lease in ms. A script's own arguments start at ARGV[3].
 local TRIES = 3
 local DAY = 86400
-local BEHIND_ALL = 1000000000 -- more than a plan has segments
+local BEHIND_ALL = 1000000000  -- more than a plan has segments
 
 local function key(name) return KEYS[1] .. name end
 local function seg(id) return key('seg:' .. id) end
