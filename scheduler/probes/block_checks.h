@@ -26,8 +26,4 @@ std::vector<Unskippable> unskippable(const Tree& tree);
 // seen.
 std::set<std::string> unrestored(const Tree& tree, int block);
 
-// The blocks whose gradients a statement at `node` would read: those before it in its function, back to the
-// start of the innermost loop with blocks in it. False where that is not clear.
-bool blocks_before(const Tree& tree, int node, std::vector<int>* blocks);
-
 }  // namespace flor::probes

@@ -5,7 +5,9 @@
 #include "scheduler/probes/block_checks.h"
 #include "scheduler/probes/blocks.h"
 #include "scheduler/probes/file_pairs.h"
+#include "scheduler/probes/gradients.h"
 #include "scheduler/probes/names.h"
+#include "scheduler/probes/step_checks.h"
 
 namespace flor::probes {
 namespace {
@@ -64,6 +66,11 @@ void Answer::everything(const std::string& where, const std::string& why) {
   say(where, why + ": every block executes");
 }
 
+void Answer::whole_iterations(const std::string& where, const std::string& why) {
+  const std::string reason = where + ": " + why + ": units are whole iterations";
+  if (said_.insert(reason).second && said_.size() < kMaxReasons) decision_.whole_iterations.push_back(reason);
+}
+
 Decision Answer::take() {
   for (std::set<std::string>* names : {&decision_.blocks, &decision_.lead_in}) {
     std::set<std::string> recorded;
@@ -80,6 +87,7 @@ Judge::Judge(const Program& recorded, const Program& present, const Source& befo
              Answer* answer)
     : recorded_(recorded), present_(present), before_(before), after_(after), answer_(*answer) {
   for (const int block : blocks_in(after.tree, 0)) unrestored_[block] = unrestored(after.tree, block);
+  between_steps_ = unrestored_between_steps(after.tree);
 }
 
 std::string Judge::where(int line) const {
@@ -184,6 +192,7 @@ void Judge::executes_around(int index, const std::vector<LogCall>& logs) {
   const int line = after_.tree.line(index);
   const bool gradients = reads_gradients(index, where(line));
   const bool stale = reads_unrestored(index, where(line));
+  reads_between_steps(index, where(line));
   const std::vector<std::string> names = blocks_around(after_.tree, index);
   std::string what = "outside blocks: they stay skipped";
   if (names.empty() && (gradients || stale)) return;
@@ -200,17 +209,30 @@ void Judge::executes_around(int index, const std::vector<LogCall>& logs) {
 bool Judge::reads_gradients(int index, const std::string& where) {
   const Node& node = after_.tree.node(index);
   if (!mentions(after_.tree, node.begin, node.end, present_.gradients)) return false;
-  std::vector<int> before;
-  if (!blocks_before(after_.tree, index, &before)) {
+  const GradientSource source = gradients_read(after_.tree, index, present_.backward);
+  if (source.earlier_step)
+    answer_.whole_iterations(where, "reads gradients that the step before may have left");
+  if (!source.clear) {
+    answer_.from_start();
     answer_.everything(where, "reads gradients, and which block leaves them is not clear");
     return true;
   }
-  for (const int block : before) {
+  for (const int block : source.blocks) {
     execute_with_outer(block);
     answer_.say(where,
                 "reads gradients, which block " + after_.tree.node(block).block + " leaves: it executes");
   }
-  return !before.empty();
+  return !source.blocks.empty();
+}
+
+// A replay that begins between two steps has what their checkpoints hold.
+void Judge::reads_between_steps(int index, const std::string& where) {
+  const Node& node = after_.tree.node(index);
+  for (const std::string& name : between_steps_) {
+    if (!mentions(after_.tree, node.begin, node.end, {name})) continue;
+    answer_.whole_iterations(where,
+                             "uses " + name + ", which steps change and no checkpoint between them holds");
+  }
 }
 
 // A skipped block leaves variables stale that it changes but does not restore.

@@ -25,6 +25,7 @@ class Answer {
     decision_.lead_in.insert(block);
   }
   void from_start() { decision_.from_start = true; }
+  void whole_iterations(const std::string& where, const std::string& why);
   void renamed(const std::string& present, const std::string& recorded) {
     decision_.renamed[present] = recorded;
   }
@@ -60,6 +61,7 @@ class Judge {
   void executes_around(int node, const std::vector<LogCall>& logs);
   bool reads_gradients(int node, const std::string& where);
   bool reads_unrestored(int node, const std::string& where);
+  void reads_between_steps(int node, const std::string& where);
   void execute_with_outer(int block);
 
   [[nodiscard]] std::vector<LogCall> without_removed(std::vector<LogCall> logs);
@@ -80,6 +82,7 @@ class Judge {
   // loop.
   std::map<int, Scope> scopes_, removed_scopes_;
   std::map<int, std::set<std::string>> unrestored_;  // of each block of the present file
+  std::set<std::string> between_steps_;              // unrestored_between_steps() of it
 };
 
 }  // namespace flor::probes

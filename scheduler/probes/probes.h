@@ -35,6 +35,8 @@ struct Decision {
   // because a log was added in it, nothing is missing there when it is skipped.
   std::set<std::string> lead_in;
   bool from_start = false;  // some of it is in no checkpoint: no unit can be entered by restoring one
+  // Why no unit can begin between two steps: it is in no checkpoint there. As `reasons`; empty: units can.
+  std::vector<std::string> whole_iterations;
   std::map<std::string, std::string> renamed;  // blocks with a new name: that name → the recorded one
   std::vector<AddedLog> logs;                  // the probes found
   std::vector<std::string>

@@ -89,6 +89,7 @@ Program read_program(const std::vector<SourceFile>& files) {
     }
   }
   program.mutators = names_leading_to(trees, {"backward", "step", "zero_grad"}, true);
+  program.backward = names_leading_to(trees, {"backward"}, true);
   program.gradients = names_leading_to(trees, {"grad", "mutable_grad"}, false);
   return program;
 }

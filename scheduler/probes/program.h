@@ -26,6 +26,7 @@ struct Program {
   std::set<std::string> free_words;  // those that a local variable could hide
   std::set<std::string> mutators;    // functions that step an optimizer or run backward, directly or not
   std::set<std::string> gradients;   // names that lead to a gradient's values
+  std::set<std::string> backward;    // functions that compute gradients, directly or not
   std::set<std::pair<const Source*, int>> block_functions;  // the functions that hold blocks; −1: not clear
 
   // Is it certain that this function runs outside of all blocks that it does not hold itself? So it is for

@@ -1,0 +1,37 @@
+#include "scheduler/probes/gradients.h"
+
+#include "scheduler/probes/blocks.h"
+#include "scheduler/probes/names.h"
+
+namespace flor::probes {
+namespace {
+
+// Does it run wherever what stands behind it runs?
+bool certain(const Node& node) {
+  return node.kind == NodeKind::kLeaf || node.kind == NodeKind::kLoop || node.kind == NodeKind::kPlain ||
+         !node.block.empty();
+}
+
+}  // namespace
+
+GradientSource gradients_read(const Tree& tree, int node, const std::set<std::string>& backward) {
+  GradientSource source;
+  for (int at = node; at > 0 && tree.node(at).kind != NodeKind::kFunction; at = tree.node(at).parent) {
+    for (int left = tree.previous_sibling(at); left >= 0; left = tree.previous_sibling(left)) {
+      const Node& sibling = tree.node(left);
+      const std::vector<int> inner = blocks_in(tree, left);
+      if (inner.empty() && certain(sibling) && mentions(tree, sibling.begin, sibling.end, backward))
+        return source;
+      if (!inner.empty() && !certain(sibling)) source.clear = false;  // it may not have run
+      source.blocks.insert(source.blocks.end(), inner.begin(), inner.end());
+    }
+    const int parent = tree.node(at).parent;
+    if (parent < 0 || tree.node(parent).kind != NodeKind::kLoop) continue;
+    if (!blocks_in(tree, parent).empty()) break;
+    source.earlier_step = true;
+  }
+  if (source.blocks.empty()) source.clear = false;
+  return source;
+}
+
+}  // namespace flor::probes

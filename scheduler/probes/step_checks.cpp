@@ -1,0 +1,62 @@
+#include "scheduler/probes/step_checks.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "scheduler/probes/changes.h"
+
+namespace flor::probes {
+namespace {
+
+bool inside_a_loop(const Tree& tree, int node) {
+  for (int up = tree.node(node).parent; up >= 0; up = tree.node(up).parent) {
+    if (tree.node(up).kind == NodeKind::kLoop) return true;
+  }
+  return false;
+}
+
+std::vector<int> step_loops(const Tree& tree) {
+  std::vector<int> nested, named;
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    const int index = static_cast<int>(i);
+    if (tree.nodes[i].kind != NodeKind::kLoop || !inside_a_loop(tree, index)) continue;
+    nested.push_back(index);
+    const Node& node = tree.nodes[i];
+    bool is_named = false;
+    for (std::size_t token = node.begin; token < node.head_end; ++token) {
+      is_named = is_named || (tree.word(token) && tree.is(token, "loop"));
+    }
+    if (is_named) named.push_back(index);
+  }
+  return named.empty() ? nested : named;
+}
+
+// The arguments of flor::checkpointing in front of a loop, back to the start of the loop around it.
+std::set<std::string> declared_in_front(const Tree& tree, int loop) {
+  std::set<std::string> names;
+  for (int at = loop; at >= 0 && (at == loop || tree.node(at).kind != NodeKind::kLoop);
+       at = tree.node(at).parent) {
+    for (int left = tree.previous_sibling(at); left >= 0; left = tree.previous_sibling(left)) {
+      const Node& node = tree.node(left);
+      if (node.kind != NodeKind::kLeaf) continue;
+      for (std::size_t token = node.begin; token + 1 < node.end; ++token) {
+        if (!tree.is(token, "checkpointing") || !tree.is(token + 1, "(")) continue;
+        for (std::size_t i = token + 2; i < tree.match[token + 1]; ++i) {
+          if (tree.word(i)) names.insert(tree.text(i));
+        }
+      }
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+std::set<std::string> unrestored_between_steps(const Tree& tree) {
+  std::set<std::string> names;
+  for (const int loop : step_loops(tree))
+    names.merge(changed_beside(tree, loop, declared_in_front(tree, loop)));
+  return names;
+}
+
+}  // namespace flor::probes
