@@ -1,6 +1,9 @@
 // The public API on top of the runtime.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
 #include "core/json.h"
 #include "flor/flor.h"
@@ -17,12 +20,28 @@ core::Runtime& runtime() {
 
 // --- loops ---
 
+namespace {
+
+// Of this thread: a program may loop in several.
+thread_local std::vector<const LoopRun*> running_loops;
+thread_local LoopRun* beginning_loop = nullptr;
+thread_local int64_t loops_so_far = 0;
+
+}  // namespace
+
 LoopRun::LoopRun(const std::string& name, bool range, int64_t begin, int64_t end)
-    : range_(range), begin_(begin), end_(end), value_(begin), exceptions_(std::uncaught_exceptions()) {
+    : range_(range),
+      begin_(begin),
+      end_(end),
+      value_(begin),
+      id_(loops_so_far++),
+      exceptions_(std::uncaught_exceptions()) {
+  running_loops.push_back(this);
   runtime().enter_loop({name, range, begin, end});
 }
 
 LoopRun::~LoopRun() {
+  running_loops.erase(std::remove(running_loops.begin(), running_loops.end(), this), running_loops.end());
   const bool unwound = std::uncaught_exceptions() > exceptions_;
   runtime().leave_loop(exhausted_ ? core::LoopEnd::exhausted
                        : unwound  ? core::LoopEnd::unwound
@@ -36,7 +55,25 @@ std::optional<int64_t> LoopRun::next() {
   return runtime().next(natural);
 }
 
+LoopRun* LoopRun::beginning() {
+  return beginning_loop;
+}
+
+int64_t LoopRun::ended_in(int64_t id) {
+  for (const LoopRun* run : running_loops) {
+    if (run->id_ == id) return run->begun_ ? run->value_ + 1 : run->begins_at_;
+  }
+  return -1;
+}
+
+LoopRun::Beginning::Beginning(LoopRun& run) : outer_(std::exchange(beginning_loop, &run)) {}
+
+LoopRun::Beginning::~Beginning() {
+  beginning_loop = outer_;
+}
+
 void LoopRun::begin(int64_t value) {
+  begun_ = true;
   value_ = value;
   runtime().begin(value);
 }

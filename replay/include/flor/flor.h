@@ -19,6 +19,7 @@
 #include "flor/log.h"
 #include "flor/logger.h"
 #include "flor/loop.h"
+#include "flor/sampler.h"
 #include "flor/skip_block.h"
 
 // The name of this translation unit, kept in the program, so that flor knows the sources it was built from

@@ -27,11 +27,41 @@ class FLOR_API LoopRun {
   void begin(int64_t value);      // the iteration with this value begins
   void exhausted() { exhausted_ = true; }
 
+  // --- What a container may have to do with the loop over it: samplers (flor/sampler.h). ---
+
+  int64_t id() const { return id_; }
+  // While a container's begin() is called: the loop over it. nullptr: none.
+  static LoopRun* beginning();
+  // Its elements begin with this one.
+  void begins_at(int64_t position) { begins_at_ = position; }
+  // So many iterations of the loop with this id have ended; -1: it is not running.
+  static int64_t ended_in(int64_t id);
+  // Calls begin(), and tells where it begins.
+  template <class Begin>
+  auto begin_of(Begin begin) {
+    const Beginning here(*this);
+    return begin();
+  }
+  int64_t begins_at() const { return begins_at_; }
+
  private:
+  class FLOR_API Beginning {
+   public:
+    explicit Beginning(LoopRun& run);
+    ~Beginning();
+    Beginning(const Beginning&) = delete;
+    Beginning& operator=(const Beginning&) = delete;
+
+   private:
+    LoopRun* const outer_;
+  };
+
   const bool range_;
   const int64_t begin_, end_;
   int64_t value_;
-  bool started_ = false, exhausted_ = false;
+  const int64_t id_;
+  int64_t begins_at_ = 0;
+  bool started_ = false, begun_ = false, exhausted_ = false;
   const int exceptions_;
 };
 
@@ -77,8 +107,10 @@ class ContainerLoop {
   class Iterator {
    public:
     explicit Iterator(ContainerLoop& loop)
-        : loop_(loop), at_(std::begin(loop.container_)), end_(std::end(loop.container_)) {
-      advance_to(loop_.run_.next(), 0);
+        : loop_(loop),
+          at_(loop.run_.begin_of([&] { return std::begin(loop.container_); })),
+          end_(std::end(loop.container_)) {
+      advance_to(loop_.run_.next(), loop_.run_.begins_at());
     }
     decltype(auto) operator*() { return *at_; }
     Iterator& operator++() {

@@ -1,0 +1,94 @@
+// Samplers for torch::data::make_data_loader whose order is a function of (seed, epoch), and which can go on
+// in the middle of an epoch without loading what is in front:
+//
+//   flor::RandomSampler sampler(dataset.size().value(), /*seed=*/7);
+//   auto loader = torch::data::make_data_loader(dataset, sampler, options);
+//   auto state = flor::checkpointing(net, optimizer, sampler);
+//   for (int64_t epoch : flor::loop("epoch", epochs)) {
+//     if (flor::SkipBlock train{"train", net, optimizer, sampler}; train.step_into()) {
+//       auto step_state = flor::checkpointing(net, optimizer, sampler);
+//       for (auto& batch : flor::loop("step", *loader)) { … }
+//     }
+//   }
+//
+// A copy is the same sampler: the loader's and the one that is checkpointed share what they know. Used from
+// the training thread, as loaders use their samplers.
+#pragma once
+
+#include <torch/data/samplers/base.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "flor/archive.h"
+
+namespace flor {
+namespace detail {
+
+// Which samples an epoch has, in order.
+struct SampleOrder {
+  int64_t size = 0;
+  bool shuffles = false;
+  uint64_t seed = 0;
+  int64_t replicas = 1, rank = 0;
+};
+struct SamplerState;
+
+class FLOR_API EpochSampler : public torch::data::samplers::Sampler<> {
+ public:
+  ~EpochSampler() override;
+  EpochSampler(const EpochSampler&) = default;
+  EpochSampler& operator=(const EpochSampler&) = default;
+
+  // The next epoch begins; 0 is the first one.
+  void reset(torch::optional<size_t> new_size = torch::nullopt) override;
+  // Up to so many indices; nothing at the epoch's end.
+  torch::optional<std::vector<size_t>> next(size_t batch_size) override;
+  void save(torch::serialize::OutputArchive& archive) const override;
+  void load(torch::serialize::InputArchive& archive) override;
+
+  // Of the next reset(), where it is not to be one more than the last.
+  void set_epoch(int64_t epoch);
+  int64_t epoch() const;
+
+  friend FLOR_API void flor_state(Archive& archive, EpochSampler& sampler);
+
+ protected:
+  // Throws std::invalid_argument: a size or rank that makes no sense.
+  explicit EpochSampler(SampleOrder order);
+
+ private:
+  std::shared_ptr<SamplerState> state_;
+};
+
+FLOR_API void flor_state(Archive& archive, EpochSampler& sampler);
+
+}  // namespace detail
+
+// Each epoch in another order, by torch::randperm with a generator of its own: the default one is not used.
+class RandomSampler : public detail::EpochSampler {
+ public:
+  explicit RandomSampler(int64_t size, uint64_t seed = 0) : EpochSampler({size, true, seed, 1, 0}) {}
+};
+
+class SequentialSampler : public detail::EpochSampler {
+ public:
+  explicit SequentialSampler(int64_t size) : EpochSampler({size, false, 0, 1, 0}) {}
+};
+
+// Every rank takes every replicas-th sample of one order; where they do not divide evenly, the order begins
+// again, so that all ranks have as many.
+class DistributedRandomSampler : public detail::EpochSampler {
+ public:
+  DistributedRandomSampler(int64_t size, int64_t replicas, int64_t rank, uint64_t seed = 0)
+      : EpochSampler({size, true, seed, replicas, rank}) {}
+};
+
+class DistributedSequentialSampler : public detail::EpochSampler {
+ public:
+  DistributedSequentialSampler(int64_t size, int64_t replicas, int64_t rank)
+      : EpochSampler({size, false, 0, replicas, rank}) {}
+};
+
+}  // namespace flor
