@@ -44,7 +44,8 @@ Json to_json(const RecordedLoop& loop) {
           {"iterations", loop.iterations},
           {"last", loop.last},
           {"seconds", loop.seconds},
-          {"guarded", loop.guarded}};
+          {"guarded", loop.guarded},
+          {"inner", loop.inner}};
 }
 
 namespace {
@@ -60,6 +61,7 @@ RecordedLoop loop_from(const Json& json) {
   loop.last = field<int64_t>(json, "last", -1);
   loop.seconds = field(json, "seconds", 0.0);
   loop.guarded = field(json, "guarded", false);
+  loop.inner = field<std::string>(json, "inner", "");
   return loop;
 }
 
@@ -84,6 +86,7 @@ Json to_json(const Manifest& m) {
   Json policy = {{"epsilon", m.epsilon},
                  {"every", m.every},
                  {"mtbf", m.mtbf ? Json(*m.mtbf) : Json()},
+                 {"step_seconds", m.step_seconds ? Json(*m.step_seconds) : Json()},
                  {"materializer", m.materializer},
                  {"keep", m.keep}};
   if (!m.local.empty()) {
@@ -151,6 +154,8 @@ Manifest manifest_from(const Json& json) {
   m.epsilon = field(policy, "epsilon", 0.0667);
   m.every = field<int64_t>(policy, "every", 0);
   if (policy.contains("mtbf") && policy["mtbf"].is_number()) m.mtbf = policy["mtbf"].get<double>();
+  if (policy.contains("step_seconds") && policy["step_seconds"].is_number())
+    m.step_seconds = policy["step_seconds"].get<double>();
   m.materializer = field<std::string>(policy, "materializer", "thread");
   m.keep = field<int64_t>(policy, "keep", 0);
   m.local = field<std::string>(policy, "local", "");
@@ -198,6 +203,8 @@ Manifest read_manifest_and_progress(const RunDir& run) {
         loop.iterations = ended.iterations;
         loop.last = ended.last;
         loop.seconds = ended.seconds;
+      } else if (kind == "step" && field<std::string>(row, "loop", "") == loop.name) {
+        loop.inner = field<std::string>(row, "inner", "");
       } else if (kind == "iteration" && field<std::string>(row, "loop", "") == loop.name) {
         const int64_t value = field<int64_t>(row, "value", -1);
         if (loop.iterations > 0 && value <= loop.last) continue;  // once more, after a resumption

@@ -35,6 +35,8 @@ struct RecordedLoop {
   int64_t last = -1;       // the value of the last one that was begun
   double seconds = 0;      // without stalls
   bool guarded = false;    // a flor::checkpointing guard lived at its entry
+  std::string
+      inner{};  // the loop in it between whose steps there are checkpoints ("train#0/step"); empty: none
 };
 
 struct Manifest {
@@ -54,7 +56,8 @@ struct Manifest {
   std::map<std::string, std::string> args;
   double epsilon = 0.0667;
   int64_t every = 0;
-  std::optional<double> mtbf;  // mean time between failures, seconds
+  std::optional<double> mtbf;          // mean time between failures, seconds
+  std::optional<double> step_seconds;  // as in core/step_interval.h, where the user gave it
   std::string materializer = "auto";
   std::string local;  // the run's directory in the local tier of `host`; empty: none was used
   int64_t keep = 0;   // checkpoints of each kind; 0: all

@@ -7,9 +7,16 @@ namespace flor::core {
 namespace {
 
 Json unit_json(const Unit& unit) {
-  return {{"id", unit.id},           {"first", unit.first}, {"last", unit.last},
-          {"entry", unit.entry},     {"cost", unit.cost},   {"skip_cost", unit.skip_cost},
-          {"restore", unit.restore}, {"work", unit.work}};
+  Json out{{"id", unit.id},           {"first", unit.first}, {"last", unit.last},
+           {"entry", unit.entry},     {"cost", unit.cost},   {"skip_cost", unit.skip_cost},
+           {"restore", unit.restore}, {"work", unit.work}};
+  if (unit.from >= 0) out.update({{"from", unit.from}, {"step", unit.step}});
+  if (unit.to >= 0) out["to"] = unit.to;
+  return out;
+}
+
+bool is_below(const std::string& path) {
+  return path.find("..") == std::string::npos && path.rfind('/', 0) != 0;
 }
 
 Json ranges_json(const std::vector<UnitRange>& ranges) {
@@ -38,8 +45,14 @@ class Reader {
     unit.work = field(json, "work", unit.cost);
     require(unit.id == static_cast<int64_t>(position), "its units are not numbered in order");
     require(unit.first <= unit.last, "a unit ends before it begins");
-    require(unit.entry.find("..") == std::string::npos && unit.entry.rfind('/', 0) != 0,
-            "an entry leaves the run's directory");
+    unit.from = field<int64_t>(json, "from", -1);
+    unit.to = field<int64_t>(json, "to", -1);
+    unit.step = field<std::string>(json, "step", "");
+    require(unit.from < 0 || (!unit.entry.empty() && !unit.step.empty()),
+            "a unit begins where nothing can be restored");
+    require(unit.from < 0 || unit.to < 0 || unit.first < unit.last || unit.from < unit.to,
+            "a unit ends before it begins");
+    require(is_below(unit.entry) && is_below(unit.step), "an entry leaves the run's directory");
     return unit;
   }
 
@@ -73,6 +86,7 @@ Json to_json(const Plan& plan) {
           {"recipe", plan.recipe},
           {"command", plan.command},
           {"mode", plan.complete ? "complete" : "partial"},
+          {"inner", plan.inner},
           {"units", units},
           {"selected", ranges_json(plan.selected.ranges())},
           {"segments", ranges_json(plan.segments)},
@@ -101,8 +115,12 @@ Plan plan_from(const Json& json, const std::string& file) {
   plan.recipe = field<std::string>(json, "recipe", "");
   plan.command = field<std::vector<std::string>>(json, "command", {});
   plan.complete = field<std::string>(json, "mode", "") == "complete";
+  plan.inner = field<std::string>(json, "inner", "");
   for (const auto& unit : field<Json>(json, "units", Json::array())) {
     plan.units.push_back(read.unit(unit, plan.units.size()));
+    const Unit& read_one = plan.units.back();
+    read.require((read_one.from < 0 && read_one.to < 0) || (plan.complete && !plan.inner.empty()),
+                 "a unit is part of an iteration, and no loop is named");
   }
   for (const auto& selected : field<Json>(json, "selected", Json::array())) {
     const auto [first, end] = read.range(selected, plan.units.size());

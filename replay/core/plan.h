@@ -15,7 +15,9 @@
 
 namespace flor::core {
 
-// The work between two consecutive restorable checkpoints: iterations first … last of the main loop.
+// The work between two consecutive restorable checkpoints: iterations first … last of the main loop, or a
+// part of one: of iteration `first` the steps of the plan's inner loop from `from` on, of iteration `last`
+// those in front of `to`.
 struct Unit {
   int64_t id = 0;
   int64_t first = 0;  // values of the main loop, both inside the unit
@@ -23,8 +25,12 @@ struct Unit {
   std::string entry;     // the iteration checkpoint that it starts from; empty: entered by pseudoresume
   double cost = 0;       // seconds when every block of it executes
   double skip_cost = 0;  // seconds when every block with a checkpoint is skipped (pseudoresume, outer probes)
-  double restore = 0;    // seconds to restore `entry`
+  double restore = 0;    // seconds to restore `entry` and `step`
   double work = 0;       // seconds that it takes in this replay, the restore of its entry included
+  int64_t from = -1;     // -1: all of iteration `first`, what stands in front of the inner loop included
+  int64_t to = -1;       // -1: all of iteration `last`, what stands behind the inner loop included
+  std::string
+      step{};  // where `from` is set: the step checkpoint that it starts from, once `entry` is restored
 };
 
 struct Probe {
@@ -41,7 +47,11 @@ struct Plan {
   std::string run, replay, question;
   std::string recipe;  // of a unit's rows: the question, but for which units it is about
   std::vector<std::string> command;
-  bool complete = false;    // units are entered by restoring; else by pseudoresume, forward only
+  bool complete = false;  // units are entered by restoring; else by pseudoresume, forward only
+  // Where units may begin and end inside of an iteration: the scope path from there to the loop, without its
+  // value
+  // ("train#0/step"); empty: they do not.
+  std::string inner;
   std::vector<Unit> units;  // all of the run, in order; unit ids are positions
   UnitSet selected;
   std::vector<UnitRange> segments;

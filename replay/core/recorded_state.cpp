@@ -24,6 +24,13 @@ bool RecordedState::restore(const std::string& at, State& state, Restorer::OnDam
   return true;
 }
 
+bool RecordedState::restore_objects(const std::string& at, State& state) {
+  const auto generators = frontend_.generators();
+  const bool restored = restore(at, state);
+  if (restored) frontend_.set_generators(generators);
+  return restored;
+}
+
 bool RecordedState::pin_generators(const std::string& at, const char* edge) {
   const GeneratorStates* states = index_.generators(at, edge);
   if (states != nullptr) frontend_.set_generators(*states);

@@ -28,6 +28,9 @@ class RecordedState {
   // cannot. `on_damage`: what may become of the objects then.
   bool restore(const std::string& at, State& state, Restorer::OnDamage on_damage = Restorer::OnDamage::keep);
 
+  // The same but for the generators, which stay as they are.
+  bool restore_objects(const std::string& at, State& state);
+
   // Sets the generators as they were at the entry or exit of a place; false where that was not recorded.
   bool pin_generators(const std::string& at, const char* edge);
 

@@ -8,17 +8,20 @@
 #include "core/earlier_run.h"
 #include "core/execution_timer.h"
 #include "core/guards.h"
+#include "core/inner_loop.h"
 #include "core/last_checkpoint.h"
-#include "core/loop_environment.h"
 #include "core/mismatch.h"
+#include "core/outermost_loop.h"
 #include "core/recording.h"
 #include "core/resumption.h"
 #include "core/session.h"
+#include "core/step_interval.h"
 
 namespace flor::core {
 namespace {
 
 constexpr const char* iteration_kind = "@iteration";
+constexpr const char* step_kind = "@step";
 
 struct OpenBlock {
   std::string name;
@@ -29,14 +32,6 @@ struct OpenBlock {
 struct OpenLoop {
   LoopPlace place;
   bool has_block = false;
-};
-// The outermost loop that is running.
-struct OutermostLoop {
-  RecordedLoop info;
-  ExecutionTimer timer;
-  bool iterating = false;
-  std::optional<Resumption::Entry> entry;  // of a resumed recording, until it is entered
-  LoopEnvironment environment;
 };
 
 class Recorder : public Session {
@@ -55,8 +50,11 @@ class Recorder : public Session {
   void leave_loop(LoopEnd how) override;
   bool enter_block(const std::string& name, State& state) override;
   void leave_block(bool unwound) override;
-  void enter_guard(State& state) override { guards_.enter(state); }
-  void leave_guard(State& state) override { guards_.leave(state); }
+  void enter_guard(State& state) override { (iterating() ? inner_.guards() : guards_).enter(state); }
+  void leave_guard(State& state) override {
+    guards_.leave(state);
+    inner_.guards().leave(state);
+  }
   void log(const Row& row) override;
   std::optional<RowFiles> row_files() override { return files_; }
   std::optional<std::string> argument(const std::string& name) override { return arguments_.value(name); }
@@ -68,12 +66,15 @@ class Recorder : public Session {
  private:
   void begin_recording();
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
+  bool iterating() const { return main_ && main_->iterating(); }
+  bool in_inner() const { return inner_.inside() && loops_.size() == 2; }
   ExecutionTimer start_timer() const;
   void enter_outermost(RecordedLoop info);
   bool skip(State& state);
   void resume_loop(const RecordedLoop& earlier);
-  RecordedLoop& recorded_loop();
-  void end_iteration();
+  // `restorable`: its state is that of an iteration's end.
+  void end_iteration(bool restorable);
+  void end_step(int64_t next);
   void checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
                             const char* forced);
   // Why this place is checkpointed whatever it costs: the process is about to be ended. nullptr: it is not.
@@ -96,9 +97,11 @@ class Recorder : public Session {
   RowFiles files_ = std::make_shared<LogFiles>();
   Arguments arguments_;
   Guards guards_;
+  InnerLoop inner_;
+  ExecutionTimer step_timer_;  // since the last place inside of the iteration that could be checkpointed
   std::vector<OpenBlock> blocks_;
   std::vector<OpenLoop> loops_;
-  std::optional<OutermostLoop> main_;
+  std::optional<OutermostLoop> main_;  // while it runs
 };
 
 void Recorder::begin_recording() {
@@ -151,7 +154,10 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   const std::string parent = scope_.path();
   const std::string name = scope_.enter_loop(clean_name(loop.name, true));
   loops_.push_back({{parent, name, 0}, false});
-  if (someone_else_records_ || !outermost()) return;
+  if (someone_else_records_) return;
+  if (iterating() && main_->info().guarded && loops_.size() == 2)
+    inner_.enter(path_in_iteration(parent, name));
+  if (!outermost()) return;
   RecordedLoop info;
   info.name = name;
   info.range = loop.range;
@@ -161,50 +167,25 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   const RecordedLoop* earlier = resumption_ ? resumption_->loop(name) : nullptr;
   if (earlier != nullptr) {
     if (const auto why = mismatch(*earlier, loop)) Resumption::impossible(*why);
+    info.inner = earlier->inner;
   }
   enter_outermost(std::move(info));
   if (earlier != nullptr) resume_loop(*earlier);
 }
 
 void Recorder::enter_outermost(RecordedLoop info) {
-  main_.emplace();
-  main_->info = std::move(info);
-  const bool resumed = resumption_ && resumption_->manifest().main_loop()->name == main_->info.name;
-  main_->environment.enter(frontend_, *recording_, resumed);
-  const std::string& name = main_->info.name;
-  recorded_loop() = main_->info;
-  Json row = {{"kind", "loop"}};
-  row.update(to_json(main_->info));
-  recording_->append(timeline_file, row.dump());
-  recording_->save_manifest();
-  if (!main_->info.guarded) return;
-  const std::string entry = name + "=entry/" + iteration_kind;
-  if (!resumption_ || !resumption_->has_checkpoint(entry))
-    checkpoint_iteration(entry, name + "=entry", 0, "the loop's entry is always kept");
+  main_.emplace(std::move(info), *recording_, frontend_, resumption_.get());
+  if (!main_->info().guarded) return;
+  const std::string entry = main_->info().name + "=entry";
+  const std::string at = entry + "/" + iteration_kind;
+  if (!resumption_ || !resumption_->has_checkpoint(at))
+    checkpoint_iteration(at, entry, 0, "the loop's entry is always kept");
   recording_->checkpointer().expects(iteration_kind, guards_);
 }
 
-// In the manifest; of a resumed recording in the place that it has there.
-RecordedLoop& Recorder::recorded_loop() {
-  auto& loops = recording_->manifest().loops;
-  const auto at = std::find_if(loops.begin(), loops.end(),
-                               [&](const auto& loop) { return loop.name == main_->info.name; });
-  return at != loops.end() ? *at : loops.emplace_back();
-}
-
 void Recorder::resume_loop(const RecordedLoop& earlier) {
-  main_->entry = resumption_->enter(earlier, guards_);
-  const Resumption::Entry& entry = *main_->entry;
-  main_->info.iterations = entry.before;
-  main_->info.last = entry.before > 0 ? entry.next - 1 : -1;
-  main_->info.seconds = entry.seconds;
-  recording_->append(timeline_file, Json({{"kind", "resumed"},
-                                          {"attempt", recording_->manifest().attempt},
-                                          {"loop", earlier.name},
-                                          {"next", entry.next},
-                                          {"restored", entry.before > 0},
-                                          {"time", wall_seconds()}})
-                                        .dump());
+  const Resumption::Entry entry = resumption_->enter(earlier, guards_);
+  main_->resume(entry);
   if (entry.before > 0) log_event({{"@event", "kept"}, {"loop", earlier.name}, {"before", entry.next}});
   if (entry.before == 0) {
     say("nothing of loop " + earlier.name +
@@ -215,53 +196,66 @@ void Recorder::resume_loop(const RecordedLoop& earlier) {
 }
 
 std::optional<int64_t> Recorder::next(std::optional<int64_t> natural) {
-  if (someone_else_records_ || !outermost()) return natural;
-  end_iteration();
-  if (!main_ || !main_->entry) return natural;
-  const Resumption::Entry entry = *main_->entry;
-  main_->entry.reset();
-  if (entry.over || !natural) return std::nullopt;
-  return entry.next;
+  if (someone_else_records_) return natural;
+  if (in_inner() && inner_.stepping() && natural) end_step(*natural);
+  if (!outermost()) return natural;
+  end_iteration(true);
+  const auto entry = main_ ? main_->take_entry() : std::nullopt;
+  if (!entry) return natural;
+  if (entry->over || !natural) return std::nullopt;
+  return entry->next;
 }
 
 void Recorder::begin(int64_t value) {
   scope_.set_value(value);
   loops_.back().place.value = value;
-  if (someone_else_records_ || !outermost()) return;
-  main_->info.last = value;
-  main_->info.iterations += 1;
-  main_->iterating = true;
+  if (someone_else_records_) return;
+  if (in_inner()) inner_.begin_step();
+  if (!outermost()) return;
   note_generators(scope_.path(), "entry");
-  main_->timer = start_timer();
-  if (main_->info.iterations > 1)
-    last_->expects(main_->info.seconds / static_cast<double>(main_->info.iterations - 1));
+  main_->begin(value);
+  step_timer_ = main_->timer();
+  inner_.begin_iteration();
+  if (const auto seconds = main_->usual_seconds()) last_->expects(*seconds);
 }
 
-void Recorder::end_iteration() {
-  if (!main_ || !main_->iterating) return;
-  main_->iterating = false;
+void Recorder::end_iteration(bool restorable) {
+  if (!iterating()) return;
   const std::string at = scope_.path();
   if (!guards_.empty()) frontend_.synchronize();
-  const double seconds = main_->timer.elapsed();
-  main_->info.seconds += seconds;
-  recording_->append(timeline_file, Json({{"kind", "iteration"},
-                                          {"at", at},
-                                          {"loop", main_->info.name},
-                                          {"value", main_->info.last},
-                                          {"seconds", seconds}})
-                                        .dump());
-  if (main_->info.guarded && !guards_.empty()) {
+  const double seconds = main_->end(at);
+  if (restorable && main_->info().guarded && !guards_.empty()) {
     const char* last = last_call();
     checkpoint_iteration(at + "/" + iteration_kind, checkpoint_stem(at, 0), seconds, last);
     if (last != nullptr) leave_after_last_checkpoint();
   }
-  recording_->progress(at, main_->info.end, seconds);
+  recording_->progress(at, main_->info().end, seconds);
+}
+
+// Between two steps: a place where a replay may begin and end, if the policy finds that it may cost a
+// checkpoint.
+void Recorder::end_step(int64_t next) {
+  if (step_timer_.elapsed() <
+      step_interval(recording_->manifest().step_seconds, main_->usual_seconds(), main_->timer().elapsed())) {
+    return;
+  }
+  frontend_.synchronize();
+  const double seconds = step_timer_.elapsed();
+  const std::string at = scope_.path();
+  if (!main_->end_step(at, inner_.path(), next)) return;
+  const LoopPlace& loop = loops_.back().place;
+  note_generators(loop.parent + "/" + loop.name + "=" + std::to_string(next), "entry");
+  const Checkpointer::Place place{step_kind, at + "/" + step_kind,
+                                  RunDir::checkpoint_file(step_kind, checkpoint_stem(at, 0)).string()};
+  recording_->checkpointer().ends(place, seconds, step_timer_.begun(), nullptr,
+                                  [&] { return live(inner_.guards()); });
+  step_timer_ = start_timer();
 }
 
 void Recorder::checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
                                     const char* forced) {
   const Checkpointer::Place place{iteration_kind, at, RunDir::checkpoint_file(iteration_kind, stem).string()};
-  recording_->checkpointer().ends(place, seconds, main_->timer.begun(), forced,
+  recording_->checkpointer().ends(place, seconds, main_->timer().begun(), forced,
                                   [&] { return live(guards_); });
 }
 
@@ -276,19 +270,9 @@ void Recorder::leave_after_last_checkpoint() {
 
 void Recorder::leave_loop(LoopEnd how) {
   if (!someone_else_records_ && outermost() && main_) {
-    if (how != LoopEnd::exhausted)
-      main_->info.guarded = false;  // its state is not that of an iteration's end
-    const bool guarded = recorded_loop().guarded;
-    end_iteration();
-    main_->info.guarded = guarded;
-    main_->info.ended = how;
-    note_generators(main_->info.name + "=exit", "exit");
-    recorded_loop() = main_->info;
-    if (recording_->manifest().main_loop() == &recorded_loop())
-      main_->environment.keep(recording_->manifest());
-    Json row = {{"kind", "loop_end"}};
-    row.update(to_json(main_->info));
-    recording_->append(timeline_file, row.dump());
+    end_iteration(how == LoopEnd::exhausted);
+    note_generators(main_->info().name + "=exit", "exit");
+    main_->leave(how);
     main_.reset();
   } else if (!someone_else_records_ && how == LoopEnd::early && loops_.back().has_block) {
     // Replay must know: a block of this iteration may hold what left the loop.
@@ -300,6 +284,7 @@ void Recorder::leave_loop(LoopEnd how) {
                                             {"last", loop.value}})
                                           .dump());
   }
+  if (in_inner()) inner_.leave();
   loops_.pop_back();
   scope_.leave();
 }

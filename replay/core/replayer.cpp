@@ -11,6 +11,7 @@
 #include "core/mismatch.h"
 #include "core/recorded_state.h"
 #include "core/session.h"
+#include "core/step_cursor.h"
 #include "core/unit_log.h"
 #include "core/worker.h"
 
@@ -30,6 +31,7 @@ class Replayer : public Session {
       : frontend_(frontend), scope_(scope), worker_(Worker::join(settings)) {
     if (!worker_) return;
     recorded_.emplace(worker_->run(), frontend_, listener());
+    steps_.emplace(*recorded_, worker_->plan().inner);
     files_ = std::make_shared<LogFiles>(worker_->run().path);
   }
 
@@ -39,8 +41,11 @@ class Replayer : public Session {
   void leave_loop(LoopEnd how) override;
   bool enter_block(const std::string& name, State& state) override;
   void leave_block(bool unwound) override;
-  void enter_guard(State& state) override { guards_.enter(state); }
-  void leave_guard(State& state) override { guards_.leave(state); }
+  void enter_guard(State& state) override { (iterating_ ? steps_->guards() : guards_).enter(state); }
+  void leave_guard(State& state) override {
+    guards_.leave(state);
+    if (steps_) steps_->guards().leave(state);
+  }
   void log(const Row& row) override;
   std::optional<RowFiles> row_files() override;
   std::optional<std::string> argument(const std::string& name) override;
@@ -62,16 +67,21 @@ class Replayer : public Session {
     return !loops_.empty() && loops_.front().name == main().name && phase_ != Phase::before;
   }
   bool capturing() const { return phase_ == Phase::unit || phase_ == Phase::after; }
+  bool in_inner() const { return working() && steps_->inside() && loops_.size() == 2; }
+  // Does the unit begin inside of the iteration that is running?
+  bool begins_here(const Unit& unit) const { return unit.from >= 0 && unit.first == position_; }
+  bool leads_to_steps() const { return iterating_ && steps_->in_front(); }
   bool in_front() const { return phase_ == Phase::before && !earlier_loop_; }  // of all loops: the preamble
   const RecordIndex& record() const { return recorded_->index(); }
   const RecordedLoop& main() const { return record().main_loop(); }
   const Plan& plan() const { return worker_->plan(); }
 
   void enter_main(const LoopSpec& loop);
-  void require_same_environment();
   void enter_earlier(const RecordedLoop& loop);
   std::optional<int64_t> next_of_main(std::optional<int64_t> natural);
   void end_main_iteration();
+  std::optional<int64_t> next_of_inner(std::optional<int64_t> natural);
+  std::optional<int64_t> enter_between_steps(std::optional<int64_t> natural);
   void approach(const Unit& unit);
   void start(const Unit& unit);
   void commit();
@@ -92,18 +102,17 @@ class Replayer : public Session {
   std::vector<LoopPlace> loops_;
   std::vector<OpenBlock> blocks_;
   Phase phase_ = Phase::before;
-  bool earlier_loop_ = false;   // inside of an outermost loop before the main one
-  bool skip_loop_ = false;      // it was restored: no iteration of it runs
-  std::vector<Line> preamble_;  // rows and events from before the main loop
-  bool jumps_ = false;          // units may be entered in any order
-  bool pristine_ = true;        // nothing of the main loop was executed or restored yet
-  bool exact_ = true;           // live state is the recorded one at position_
+  bool earlier_loop_ = false;  // inside of an outermost loop before the main one
+  bool skip_loop_ = false;     // it was restored: no iteration of it runs
+  bool jumps_ = false;         // units may be entered in any order
+  bool pristine_ = true;       // nothing of the main loop was executed or restored yet
+  bool exact_ = true;          // live state is the recorded one at position_
   bool iterating_ = false;
+  std::optional<StepCursor> steps_;
   int64_t position_ = 0;        // the main loop's next value
   std::optional<Unit> target_;  // claimed, not yet reached
   std::optional<Unit> unit_;    // being executed
   UnitLog unit_log_;
-  double unit_began_ = 0;
 };
 
 RecordedState::Listener Replayer::listener() {
@@ -116,7 +125,12 @@ void Replayer::enter_loop(const LoopSpec& loop) {
   const std::string parent = scope_.path();
   const std::string name = scope_.enter_loop(clean_name(loop.name, true));
   loops_.push_back({parent, name, 0});
-  if (!working() || !outermost() || phase_ != Phase::before) return;
+  if (!working()) return;
+  if (iterating_ && loops_.size() == 2 && steps_->enter(parent, loop, name) && !unit_ && target_ &&
+      begins_here(*target_)) {
+    steps_->restore(target_->from);
+  }
+  if (!outermost() || phase_ != Phase::before) return;
   if (name == main().name) {
     enter_main(loop);
   } else if (const RecordedLoop* earlier = record().loop(name)) {
@@ -130,26 +144,10 @@ void Replayer::enter_main(const LoopSpec& loop) {
     worker_->fail("the recorded program had flor::checkpointing in front of loop " + main().name +
                   ", this one has not; put it back");
   }
-  require_same_environment();
+  worker_->introduce(frontend_, record().manifest().environment);
   jumps_ = plan().complete && loop.range;
   position_ = loop.begin;
   phase_ = Phase::lead_in;
-}
-
-void Replayer::require_same_environment() {
-  const auto& recorded = record().manifest().environment;
-  frontend_.apply(recorded);
-  const auto live = frontend_.environment();
-  const std::string differences = mismatch(recorded, live);
-  if (differences.empty() || plan().any_device) {
-    worker_->introduce(live);
-    return;
-  }
-  const std::string refused = "this worker differs from the recording: " + differences +
-                              "; equal bits cannot be expected (--any-device replays all the same, unproved)";
-  worker_->introduce(live, refused);
-  say("error: " + refused);
-  worker_->leave(1);
 }
 
 void Replayer::enter_earlier(const RecordedLoop& loop) {
@@ -159,7 +157,9 @@ void Replayer::enter_earlier(const RecordedLoop& loop) {
 }
 
 std::optional<int64_t> Replayer::next(std::optional<int64_t> natural) {
-  if (!working() || !outermost()) return natural;
+  if (!working()) return natural;
+  if (in_inner()) return next_of_inner(natural);
+  if (!outermost()) return natural;
   if (phase_ == Phase::before) return skip_loop_ ? std::nullopt : natural;
   return in_main() ? next_of_main(natural) : natural;
 }
@@ -167,9 +167,40 @@ std::optional<int64_t> Replayer::next(std::optional<int64_t> natural) {
 void Replayer::begin(int64_t value) {
   scope_.set_value(value);
   loops_.back().value = value;
-  if (!working() || !outermost()) return;
+  if (!working()) return;
+  if (in_inner()) steps_->begin(value);
+  if (!outermost()) return;
   recorded_->pin_generators(scope_.path(), "entry");
-  if (in_main() && phase_ != Phase::after) iterating_ = true;
+  if (!in_main() || phase_ == Phase::after) return;
+  iterating_ = true;
+  steps_->begin_iteration();
+  unit_log_.begin_iteration();
+}
+
+std::optional<int64_t> Replayer::next_of_inner(std::optional<int64_t> natural) {
+  if (phase_ == Phase::after) return natural;
+  const int64_t step = steps_->next();
+  if (!unit_) return enter_between_steps(natural);
+  if (unit_->last != position_ || unit_->to < 0 || step < unit_->to) return natural;
+  compare(steps_->place(), steps_->guards());
+  commit();
+  return enter_between_steps(natural);
+}
+
+// No unit runs: the next one begins here, or at a later step, or elsewhere.
+std::optional<int64_t> Replayer::enter_between_steps(std::optional<int64_t> natural) {
+  if (!target_) {
+    target_ = worker_->next_unit(-1);
+    if (!begins_here(*target_) || !steps_->reach(target_->from, exact_)) worker_->restart();
+  }
+  if (!begins_here(*target_)) return natural;  // a lead-in through whole iterations
+  if (steps_->jump(target_->from)) exact_ = true;
+  // Where its checkpoint cannot be read, the steps in front of it lead in.
+  const int64_t step = steps_->next();
+  if (step < target_->from) return natural;
+  start(Unit(*target_));
+  steps_->pin();
+  return natural ? std::optional(step) : std::nullopt;
 }
 
 bool Replayer::is_last(const Unit& unit) const {
@@ -198,7 +229,7 @@ std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
       target_ = worker_->next_unit(from);
       approach(*target_);
     }
-    if (position_ < target_->first) return position_;
+    if (position_ < target_->first || target_->from >= 0) return position_;
     start(*target_);
   }
 }
@@ -236,15 +267,11 @@ void Replayer::start(const Unit& unit) {
   unit_ = unit;
   target_.reset();
   phase_ = Phase::unit;
-  unit_began_ = monotonic_seconds();
   unit_log_.open(unit);
-  if (unit.id == 0) {
-    for (const auto& row : preamble_) unit_log_.line(row);
-  }
 }
 
 void Replayer::commit() {
-  worker_->commit(*unit_, unit_log_.close(), monotonic_seconds() - unit_began_);
+  worker_->commit(*unit_, unit_log_.close(), unit_log_.seconds());
   unit_.reset();
   phase_ = Phase::lead_in;
 }
@@ -254,6 +281,13 @@ void Replayer::end_main_iteration() {
   iterating_ = false;
   pristine_ = false;
   exact_ = true;
+  // Units that begin or end between two steps of it.
+  const bool missed_begin = target_ && begins_here(*target_);
+  const bool missed_end = unit_ && unit_->to >= 0 && unit_->last == position_;
+  if (missed_begin || missed_end) {
+    worker_->fail(scope_.path() + " has no step " + std::to_string(missed_end ? unit_->to : target_->from) +
+                  " of its loop " + plan().inner + ", which the record has");
+  }
   position_ = loops_.front().value + 1;
   if (!guards_.empty()) compare(scope_.path() + "/@iteration", guards_);
 }
@@ -267,6 +301,7 @@ void Replayer::leave_loop(LoopEnd how) {
     }
     recorded_->pin_generators(loops_.back().name + "=exit", "exit");
   }
+  if (in_inner()) steps_->leave();
   loops_.pop_back();
   scope_.leave();
 }
@@ -285,7 +320,8 @@ void Replayer::end_of_main(LoopEnd how, int64_t last) {
 
 bool Replayer::must_execute(const std::string& block) const {
   if (record().leaves(loops_)) return true;
-  const bool leads_in = phase_ == Phase::lead_in || (phase_ == Phase::before && earlier_loop_);
+  const bool leads_in = (phase_ == Phase::lead_in && !(target_ && begins_here(*target_))) ||
+                        (phase_ == Phase::before && earlier_loop_);
   return leads_in ? plan().executes_in_lead_in(block) : plan().executes(block);
 }
 
@@ -326,16 +362,18 @@ void Replayer::line(Line json) {
   if (capturing()) {
     unit_log_.line(std::move(json));
   } else if (in_front()) {
-    preamble_.push_back(std::move(json));
+    unit_log_.preamble(std::move(json));
   }
 }
 
 void Replayer::log(const Row& row) {
-  if (working()) line(row_line(row, scope_));
+  if (!working()) return;
+  if (leads_to_steps()) unit_log_.count(scope_.path(), row.name);
+  line(row_line(row, scope_));
 }
 
 std::optional<RowFiles> Replayer::row_files() {
-  if (!working() || !(capturing() || in_front())) return std::nullopt;
+  if (!working() || !(capturing() || in_front() || leads_to_steps())) return std::nullopt;
   return files_;
 }
 

@@ -3,6 +3,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 
 #include "core/bytes_text.h"
@@ -58,6 +59,17 @@ std::optional<double> mean_time_between_failures(const Settings& settings) {
   return seconds;
 }
 
+std::optional<double> step_seconds(const Settings& settings) {
+  const auto text = settings.get("step_seconds");
+  if (!text) return std::nullopt;
+  char* end = nullptr;
+  const double seconds = std::strtod(text->c_str(), &end);
+  if (*end == '\0' && seconds >= 0 && std::isfinite(seconds)) return seconds;
+  warn("the time between two checkpoints inside of an iteration is a number of seconds, 0 or more; '" +
+       *text + "' is not (FLOR_STEP_SECONDS), and it is chosen as if none were given");
+  return std::nullopt;
+}
+
 // Who records, and how: of the present attempt.
 void set_attempt(const Settings& settings, Manifest& m) {
   m.command = command_line();
@@ -75,6 +87,7 @@ void set_attempt(const Settings& settings, Manifest& m) {
   m.keep = keep_from(settings.get("keep").value_or("all")).value_or(0);
   m.materializer = settings.get("materializer").value_or("auto");
   m.mtbf = mean_time_between_failures(settings);
+  m.step_seconds = step_seconds(settings);
 }
 
 Manifest first_manifest(const Settings& settings, Frontend& frontend, const std::string& id) {

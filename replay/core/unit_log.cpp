@@ -1,11 +1,16 @@
 #include "core/unit_log.h"
 
 #include "core/error.h"
+#include "core/session.h"
 
 namespace flor::core {
 
 std::string block_event(const std::string& at, bool executed) {
   return Json({{"@event", "block"}, {"at", at}, {"did", executed ? "executed" : "skipped"}}).dump();
+}
+
+std::string before_event(const std::string& at, const std::string& name, int64_t count) {
+  return Json({{"@event", "before"}, {"at", at}, {"name", name}, {"count", count}}).dump();
 }
 
 std::string digest_event(const std::string& at, const std::string& recorded, const std::string& live) {
@@ -25,7 +30,20 @@ std::string loop_end_event(const RecordedLoop& recorded, LoopEnd ended, int64_t 
 void UnitLog::open(const Unit& unit) {
   unit_ = unit;
   lines_ = {};
-  line(Json({{"@unit", unit.id}, {"first", unit.first}, {"last", unit.last}}).dump());
+  opened_ = monotonic_seconds();
+  Json open{{"@unit", unit.id}, {"first", unit.first}, {"last", unit.last}};
+  if (unit.from >= 0) open["from"] = unit.from;
+  if (unit.to >= 0) open["to"] = unit.to;
+  line(open.dump());
+  if (unit.id == 0) {
+    for (const auto& row : preamble_) line(row);
+  }
+  if (unit.from < 0) return;
+  for (const auto& [row, count] : in_front_) line(before_event(row.first, row.second, count));
+}
+
+double UnitLog::seconds() const {
+  return monotonic_seconds() - opened_;
 }
 
 void UnitLog::line(Line json) {

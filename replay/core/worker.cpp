@@ -16,6 +16,7 @@
 #include "core/durable.h"
 #include "core/error.h"
 #include "core/json_lines.h"
+#include "core/mismatch.h"
 #include "core/preemption.h"
 #include "core/scope.h"
 #include "core/session.h"
@@ -130,10 +131,18 @@ AgentClient::Hello Worker::hello() const {
   return hello;
 }
 
-void Worker::introduce(const std::map<std::string, std::string>& environment, const std::string& refused) {
-  environment_ = environment;
-  refused_ = refused;
+void Worker::introduce(Frontend& frontend, const std::map<std::string, std::string>& recorded) {
+  frontend.apply(recorded);
+  environment_ = frontend.environment();
+  const std::string differences = mismatch(recorded, environment_);
+  if (!differences.empty() && !plan_.any_device) {
+    refused_ = "this worker differs from the recording: " + differences +
+               "; equal bits cannot be expected (--any-device replays all the same, unproved)";
+  }
   save();
+  if (refused_.empty()) return;
+  say("error: " + refused_);
+  leave(1);
 }
 
 void Worker::save() const {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/agent_client.h"
+#include "core/buffers.h"
 #include "core/plan.h"
 #include "core/settings.h"
 #include "core/store.h"
@@ -28,8 +29,9 @@ class Worker {
   const RunDir& run() const { return run_; }
   const Plan& plan() const { return plan_; }
 
-  // Tells the replay who works here and on what. `refused`: why it must not (then leave() follows).
-  void introduce(const std::map<std::string, std::string>& environment, const std::string& refused = "");
+  // Makes the environment the recorded one, as far as that can be, and tells the replay who works here and on
+  // what. Where it differs the process leaves: equal bits cannot be expected.
+  void introduce(Frontend& frontend, const std::map<std::string, std::string>& recorded);
 
   // The next unit to execute, `from` or later (-1: any). Waits for one. When nothing is left for this process
   // it does not return: the process leaves, or starts anew where only earlier units are left.

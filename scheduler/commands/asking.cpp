@@ -1,6 +1,7 @@
 #include "commands/asking.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "commands/options.h"
 #include "commands/probing.h"
@@ -62,9 +63,18 @@ std::vector<core::Json> restores_of(const core::RunDir& run) {
   return rows;
 }
 
-core::UnitSet select_units(const Request& request, const core::Manifest& manifest,
-                           const std::vector<core::Unit>& units) {
-  const core::UnitSet asked_for = plan::select(units, plan::parse_ranges(request.epochs), request.every);
+core::UnitSet select_units(const Request& request, const core::Manifest& manifest, const core::Plan& plan) {
+  const auto& units = plan.units;
+  core::UnitSet asked_for = plan::select(units, plan::parse_ranges(request.epochs), request.every);
+  if (!request.steps.empty()) {
+    const auto steps = plan::parse_ranges(request.steps, "steps");
+    if (plan.inner.empty()) {
+      throw core::UsageError(
+          "--steps: this question runs whole epochs: the record has no checkpoints inside of them that "
+          "it could use");
+    }
+    asked_for = plan::with_steps(units, asked_for, steps);
+  }
   if (request.where.empty()) return asked_for;
   const auto values = plan::values_where(results::read_record(request.run).rows, manifest,
                                          plan::parse_condition(request.where));
@@ -76,6 +86,20 @@ core::UnitSet select_units(const Request& request, const core::Manifest& manifes
   }
   if (out.empty()) throw core::UsageError("--where: it holds in none of the epochs that were asked for");
   return out;
+}
+
+// Does the question reach the loop inside of an iteration, between whose steps there are checkpoints?
+bool reaches_steps(const core::RecordedLoop& loop, const Probing& probing) {
+  if (loop.inner.empty() || !loop.range || probing.from_start || probing.lead_in_all ||
+      !probing.lead_in.empty()) {
+    return false;
+  }
+  std::istringstream path(loop.inner);
+  for (std::string element; std::getline(path, element, '/') && !path.eof();) {
+    const bool is_block = element.find('=') == std::string::npos;
+    if (is_block && !probing.execution.executes(element.substr(0, element.find('#')))) return false;
+  }
+  return true;
 }
 
 void add_notes(Asked& asked) {
@@ -110,21 +134,26 @@ Asked ask(const Request& request) {
   const auto history =
       plan::history_of(asked.manifest, timeline, plan::restore_costs(timeline, restores_of(request.run)));
   core::Plan& out = asked.plan;
-  out.complete = asked.manifest.complete();
-  out.units = plan::units_of(history, out.complete);
-  if (out.units.empty()) {
-    throw core::UsageError("run " + request.run.id() + " has no finished iteration of its loop " + loop.name +
-                           ": there is nothing to replay");
-  }
-  require_ended(request, asked.manifest, history.iterations.size(), plan::range_of(out.units));
-  out.selected = select_units(request, asked.manifest, out.units);
-
   const fs::path program = fs::absolute(dispatch::find_program(request.program.front()));
   Probing probing =
       probe(request.run, asked.manifest, program, request.program, request.probe, plan::blocks_of(timeline));
   // A block is reached only where those around it execute as well.
   probing.execution.blocks = plan::with_those_around(timeline, std::move(probing.execution.blocks));
   probing.lead_in = plan::with_those_around(timeline, std::move(probing.lead_in));
+  out.complete = asked.manifest.complete();
+  out.reasons = probing.reasons;
+  if (!request.whole_iterations && out.complete && reaches_steps(loop, probing)) {
+    if (probing.whole_iterations.empty()) out.inner = loop.inner;
+    out.reasons.insert(out.reasons.end(), probing.whole_iterations.begin(), probing.whole_iterations.end());
+  }
+  out.units = plan::units_of(history, out.complete, !out.inner.empty());
+  if (out.units.empty()) {
+    throw core::UsageError("run " + request.run.id() + " has no finished iteration of its loop " + loop.name +
+                           ": there is nothing to replay");
+  }
+  require_ended(request, asked.manifest, history.iterations.size(), plan::range_of(out.units));
+  out.selected = select_units(request, asked.manifest, out);
+
   out.run = request.run.id();
   out.command = request.program;
   out.any_device = request.any_device;
@@ -134,15 +163,15 @@ Asked ask(const Request& request) {
   out.lead_in = probing.lead_in;
   out.renamed = probing.renamed;
   out.probes = probing.probes;
-  out.reasons = probing.reasons;
   if (probing.from_start && out.complete) enter_from_start(out);
   if (!out.complete && (out.lead_in_all || !out.lead_in.empty())) {
     out.reasons.emplace_back(
         "they execute in front of each unit, too, where the program runs from its start: several "
         "workers gain little");
   }
-  const plan::Question question{out.run,      asked.manifest.attempt, probing.program, out.command,
-                                out.selected, out.execute_all,        out.execute,     out.any_device};
+  const plan::Question question{out.run,     asked.manifest.attempt, probing.program,
+                                out.command, out.selected,           out.execute_all,
+                                out.execute, out.any_device,         out.inner};
   out.question = plan::digest_of(question);
   out.recipe = plan::recipe_of(question);
   plan::set_work(out.units, history, probing.execution);

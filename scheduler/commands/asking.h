@@ -20,6 +20,9 @@ struct Request {
   std::vector<std::string> program;
   int64_t every = 1;    // of the epochs, each so-manieth only
   std::string where{};  // "loss > 2": of these, where this was recorded; empty: all
+  std::string steps{};  // "0:100": of these, the units that hold such steps of the inner loop; empty: all
+  bool whole_iterations =
+      false;  // units begin and end with iterations, also where there are checkpoints inside of them
 };
 
 // A question that can be answered.

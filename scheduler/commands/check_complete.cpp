@@ -1,7 +1,7 @@
 #include "commands/check_complete.h"
 
 #include <algorithm>
-#include <iostream>
+#include <optional>
 #include <sstream>
 
 #include "commands/answers.h"
@@ -35,19 +35,19 @@ class Trial {
   core::ReplayDir replay_;
 };
 
-// One unit, all of it executed, entered as `complete` says.
-Asked variant(Asked asked, int64_t unit, bool complete) {
-  core::Plan& plan = asked.plan;
-  plan.complete = complete;
-  plan.selected = {unit, unit + 1};
-  plan.execute_all = plan.lead_in_all = true;
-  plan.question = core::check_question;  // no `flor replay` goes on with it
-  if (!complete) enter_from_start(plan);
+// Units first … last, all of them executed.
+Asked everything_of(Asked asked, int64_t first, int64_t last) {
+  asked.plan.selected = {first, last + 1};
+  asked.plan.execute_all = asked.plan.lead_in_all = true;
+  asked.plan.question = core::check_question;  // no `flor replay` goes on with it
   return asked;
 }
 
-std::string execute(const core::Store& store, const Asked& asked, const Trial& trial, Display& display,
-                    const Interrupt& interrupt) {
+// Executes it with one worker: the texts of the units from `unit` on.
+std::string execute(const Asked& asked, int64_t unit, const Interrupt& interrupt) {
+  const core::Store store(asked.run.path.parent_path());
+  const Trial trial(asked.run, "check-");
+  Display display(Show::nothing);
   WorkplaceFlags here;
   here.launcher = "local";
   Workplace place = open_workplace(store, asked, trial.replay(), here);
@@ -61,70 +61,123 @@ std::string execute(const core::Store& store, const Asked& asked, const Trial& t
   if (watched.end == End::failed) throw core::Error(watched.why);
   place.launcher->finish(std::chrono::seconds(10));
   queue.remove();
-  return core::read_file(trial.replay().unit(plan.selected.ids().front()));
+  std::string text;
+  for (const int64_t id : plan.selected.ids()) {
+    if (id >= unit) text += core::read_file(trial.replay().unit(id));
+  }
+  return text;
 }
 
+// A unit that was reached in two ways.
 struct Finding {
-  bool same = true;
-  std::string resumed, pseudoresumed;  // the first lines that differ
+  int64_t unit = 0;
+  std::string where;                     // "epoch 3"
+  std::string guard;                     // that something may be missing in
+  const char *resumed, *other;           // the ways
+  std::string resumed_line, other_line;  // the first lines that differ; empty: none do
+  bool same() const { return resumed_line == other_line; }
 };
 
-Finding compare(const std::string& resumed, const std::string& pseudoresumed) {
-  Finding out;
-  if (resumed == pseudoresumed) return out;
-  out.same = false;
+void compare(Finding& finding, const std::string& resumed, const std::string& other) {
+  if (resumed == other) return;
   std::istringstream a(resumed);
-  std::istringstream b(pseudoresumed);
+  std::istringstream b(other);
   do {
-    out.resumed.clear();
-    out.pseudoresumed.clear();
-    std::getline(a, out.resumed);
-    std::getline(b, out.pseudoresumed);
-  } while (out.resumed == out.pseudoresumed && (a || b));
+    finding.resumed_line.clear();
+    finding.other_line.clear();
+    std::getline(a, finding.resumed_line);
+    std::getline(b, finding.other_line);
+  } while (finding.same() && (a || b));
+}
+
+// A unit of whole iterations: by its checkpoint, and by the program from its start.
+Finding between_iterations(const Asked& asked, const Interrupt& interrupt) {
+  const auto unit = static_cast<int64_t>(asked.plan.units.size()) / 2;
+  const core::Unit& at = asked.plan.units[static_cast<std::size_t>(unit)];
+  const std::string& loop = asked.manifest.main_loop()->name;
+  Finding out{
+      unit, loop + " " + std::to_string(at.first), "in front of loop " + loop, "resumed", "pseudoresumed", "",
+      ""};
+  if (at.last > at.first) out.where += " to " + std::to_string(at.last);
+  const Asked resumed = everything_of(asked, unit, unit);
+  Asked from_start = resumed;
+  enter_from_start(from_start.plan);
+  compare(out, execute(resumed, unit, interrupt), execute(from_start, unit, interrupt));
   return out;
+}
+
+// From a unit that begins between two steps to the end of its iteration: by its checkpoint, and by the steps
+// in front of it.
+Finding between_steps(const Asked& asked, int64_t unit, const Interrupt& interrupt) {
+  const auto at = [&](int64_t id) { return asked.plan.units[static_cast<std::size_t>(id)]; };
+  const std::string step = asked.plan.inner.substr(asked.plan.inner.rfind('/') + 1);
+  const std::string where = asked.manifest.main_loop()->name + " " + std::to_string(at(unit).first) +
+                            " from " + step + " " + std::to_string(at(unit).from);
+  Finding out{unit, where, "in front of loop " + step, "resumed", "run through", "", ""};
+  int64_t first = unit;
+  while (at(first).from >= 0) --first;
+  int64_t last = unit;
+  while (at(last).to >= 0) ++last;
+  compare(out, execute(everything_of(asked, unit, last), unit, interrupt),
+          execute(everything_of(asked, first, last), unit, interrupt));
+  return out;
+}
+
+std::optional<int64_t> unit_inside(const core::Plan& plan) {
+  const std::size_t count = plan.units.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    const core::Unit& unit = plan.units[(count / 2 + k) % count];
+    if (unit.from >= 0) return unit.id;
+  }
+  return std::nullopt;
+}
+
+void show(const core::RunDir& run, const Finding& finding) {
+  print("run " + run.id() + ": " + finding.where);
+  if (finding.same())
+    return print(std::string(" is the same ") + finding.resumed + " and " + finding.other + "\n");
+  const std::string resumed = std::string(finding.resumed) + ":";
+  const std::string other = std::string(finding.other) + ":";
+  const std::size_t width = std::max(resumed.size(), other.size()) + 1;
+  print(" differs: something that it depends on is not given to the flor::checkpointing " + finding.guard +
+        "\n  " + resumed + std::string(width - resumed.size(), ' ') + finding.resumed_line + "\n  " + other +
+        std::string(width - other.size(), ' ') + finding.other_line + "\n");
 }
 
 }  // namespace
 
 int check_complete(const core::RunDir& run, const std::vector<std::string>& program, bool json) {
-  Asked asked = ask({run, "", "all", false, program});
-  const auto count = static_cast<int64_t>(asked.plan.units.size());
-  if (!asked.plan.complete) {
+  Request request{run, "", "all", false, program};
+  const Asked parts = ask(request);
+  request.whole_iterations = true;
+  const Asked whole = ask(request);
+  if (!whole.plan.complete) {
     throw core::UsageError("run " + run.id() +
                            " was recorded without flor::checkpointing: nothing is resumed in it");
   }
-  if (count < 2) {
+  const auto inside = unit_inside(parts.plan);
+  if (whole.plan.units.size() < 2 && !inside) {
     throw core::UsageError("run " + run.id() +
                            " has one unit, and none that is resumed; record more iterations, or "
                            "with --every 1");
   }
-  const int64_t unit = count / 2;
-  const core::Store store(run.path.parent_path());
   const Interrupt interrupt;
-  Display display(Show::nothing);
-  const Trial first(run, "check-resumed-");
-  const Trial second(run, "check-pseudoresumed-");
-  const auto resumed = execute(store, variant(asked, unit, true), first, display, interrupt);
-  const auto pseudoresumed = execute(store, variant(asked, unit, false), second, display, interrupt);
-  const Finding finding = compare(resumed, pseudoresumed);
-  const core::Unit& where = asked.plan.units[static_cast<std::size_t>(unit)];
-  const std::string name = asked.manifest.main_loop()->name + " " + std::to_string(where.first) +
-                           (where.last > where.first ? " to " + std::to_string(where.last) : "");
-  if (json) {
-    print_json({{"run", run.id()},
-                {"unit", unit},
-                {"complete", finding.same},
-                {"resumed", finding.resumed},
-                {"pseudoresumed", finding.pseudoresumed}});
-  } else if (finding.same) {
-    print("run " + run.id() + ": " + name + " is the same resumed and pseudoresumed\n");
-  } else {
-    print("run " + run.id() + ": " + name +
-          " differs: something that it depends on is not given to "
-          "flor::checkpointing\n  resumed:       " +
-          finding.resumed + "\n  pseudoresumed: " + finding.pseudoresumed + "\n");
+  std::vector<Finding> findings;
+  if (whole.plan.units.size() > 1) findings.push_back(between_iterations(whole, interrupt));
+  if (inside) findings.push_back(between_steps(parts, *inside, interrupt));
+  bool complete = true;
+  core::Json out = core::Json::array();
+  for (const auto& finding : findings) {
+    complete = complete && finding.same();
+    out.push_back({{"unit", finding.unit},
+                   {"where", finding.where},
+                   {"same", finding.same()},
+                   {"ways", {finding.resumed, finding.other}},
+                   {"lines", {finding.resumed_line, finding.other_line}}});
+    if (!json) show(run, finding);
   }
-  return finding.same ? kDone : kDiffers;
+  if (json) print_json({{"run", run.id()}, {"complete", complete}, {"checks", out}});
+  return complete ? kDone : kDiffers;
 }
 
 }  // namespace flor::commands

@@ -84,6 +84,7 @@ void compare(const core::RunDir& run, const core::Manifest& manifest, const fs::
   out.lead_in_all = decision.all;
   out.lead_in = decision.lead_in;
   out.from_start = decision.from_start;
+  out.whole_iterations = decision.whole_iterations;
   out.renamed = decision.renamed;
   out.reasons = decision.reasons;
   for (const auto& log : decision.logs) out.probes.push_back({log.name, log.file, log.line, log.block});

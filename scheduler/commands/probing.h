@@ -21,6 +21,7 @@ struct Probing {
   std::set<std::string> lead_in;
   bool from_start =
       false;  // the program runs from its start in front of each unit, whatever the checkpoints are
+  std::vector<std::string> whole_iterations;   // why no unit can begin inside of one; empty: units can
   std::map<std::string, std::string> renamed;  // blocks with a new name: that name → the recorded one
   std::vector<core::Probe> probes;
   std::vector<std::string> reasons;            // one line each

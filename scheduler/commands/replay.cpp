@@ -23,12 +23,12 @@ namespace fs = std::filesystem;
 constexpr auto kLeaveWithin = std::chrono::seconds(10);
 
 struct Flags {
-  std::string run, store, epochs, where;
+  std::string run, store, epochs, steps, where;
   int64_t every = 1;
   std::string workers = "auto";
   std::string probe = "auto";
-  bool any_device = false, json = false, keep_queue = false, dry_run = false, again = false,
-       no_copies = false;
+  bool any_device = false, whole_epochs = false, json = false, keep_queue = false, dry_run = false,
+       again = false, no_copies = false;
   WorkplaceFlags place;
 };
 
@@ -67,7 +67,7 @@ class Replay {
         wanted_(workers_of(flags.workers)),
         store_(store_of(flags.store)),
         asked_(ask({store_.find(flags.run), flags.epochs, flags.probe, flags.any_device, program, flags.every,
-                    flags.where})),
+                    flags.where, flags.steps, flags.whole_epochs})),
         display_(flags.json ? Show::json : Show::text) {
     asked_.plan.copies = !flags.no_copies;
   }
@@ -266,6 +266,10 @@ void add_replay(CLI::App& app, Outcome& outcome) {
   command->add_option("run", flags->run, "the run: its id, its name, or the beginning of its id")->required();
   command->add_option("--epochs", flags->epochs,
                       "only these values of the main loop: 40:60 is 40 … 59; several with commas: 3,7,40:60");
+  command->add_option("--steps", flags->steps,
+                      "of these the units that hold such steps, 0:100; where epochs have checkpoints inside");
+  command->add_flag("--whole-epochs", flags->whole_epochs,
+                    "units are whole epochs, also where there are checkpoints inside");
   command->add_option("--every", flags->every, "of these only every N-th, from the loop's begin")
       ->check(CLI::PositiveNumber);
   command->add_option("--where", flags->where, "only where this was recorded: 'loss > 2', 'loss == NaN'");

@@ -14,6 +14,7 @@ using core::field;
 using core::Json;
 
 constexpr const char* kIteration = "@iteration";
+constexpr const char* kStep = "@step";
 
 // A checkpoint that became durable.
 struct Saved {
@@ -91,8 +92,31 @@ class Builder {
     if (kind == "iteration") {
       iterations_[*value].seconds = field(row, "seconds", 0.0);
       with_row_.insert(*value);
-    } else if (kind == "block") {
+    } else if (kind == "step") {
+      add_step(iterations_[*value], at, row);
+    } else if (kind == "block" && !is_step(at)) {
       add_block(iterations_[*value], at, row);
+    }
+  }
+
+  static bool is_step(const std::string& at) { return at.substr(at.rfind('/') + 1) == kStep; }
+
+  // Of the inner loop alone, and where the checkpoint is there.
+  void add_step(Iteration& iteration, const std::string& at, const Json& row) const {
+    const auto saved = saved_.find(at + "/" + kStep);
+    const std::string_view inside = tail_of(at);
+    const auto equals = inside.rfind('=');
+    if (saved == saved_.end() || equals == std::string_view::npos || inside.substr(0, equals) != loop_.inner)
+      return;
+    StepPlace place{field<int64_t>(row, "next", -1), field(row, "into", 0.0), saved->second.file,
+                    restore_of(saved->first)};
+    auto& steps = iteration.steps;
+    const auto behind = std::lower_bound(steps.begin(), steps.end(), place.next,
+                                         [](const auto& step, int64_t next) { return step.next < next; });
+    if (behind != steps.end() && behind->next == place.next) {
+      *behind = place;  // of a resumed recording, the later one
+    } else {
+      steps.insert(behind, place);
     }
   }
 
@@ -200,6 +224,7 @@ std::set<std::string> blocks_of(const std::vector<Json>& timeline) {
     if (field<std::string>(row, "kind", "") == "block") names.insert(field<std::string>(row, "block", ""));
   }
   names.erase(kIteration);
+  names.erase(kStep);
   return names;
 }
 

@@ -34,12 +34,21 @@ struct BlockExecution {
   double restore = 0;       // seconds, where restorable
 };
 
+// A place between two steps of the main loop's inner loop, with a durable checkpoint.
+struct StepPlace {
+  int64_t next = 0;        // the step behind it
+  double into = 0;         // seconds of the iteration in front of it, without stalls
+  std::string checkpoint;  // file
+  double restore = 0;      // seconds
+};
+
 struct Iteration {
   int64_t value = 0;
   double seconds = 0;  // without stalls
   std::vector<BlockExecution> blocks;
-  std::string checkpoint;  // file of the iteration checkpoint behind it; empty: none
-  double restore = 0;      // seconds to restore that
+  std::string checkpoint;          // file of the iteration checkpoint behind it; empty: none
+  double restore = 0;              // seconds to restore that
+  std::vector<StepPlace> steps{};  // in order
 };
 
 struct History {

@@ -11,6 +11,7 @@ std::string digest_of(const Question& question) {
                         {"program", question.program},
                         {"command", question.command},
                         {"selected", question.selected.ranges()},
+                        {"inner", question.inner},
                         {"execute_all", question.execute_all},
                         {"execute", question.execute},
                         {"any_device", question.any_device}};

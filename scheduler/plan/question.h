@@ -21,6 +21,7 @@ struct Question {
   bool execute_all = false;
   std::set<std::string> execute;
   bool any_device = false;
+  std::string inner{};  // the plan's: it decides what the units are
 };
 
 std::string digest_of(const Question& question);

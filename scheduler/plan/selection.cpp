@@ -9,16 +9,16 @@
 namespace flor::plan {
 namespace {
 
-[[noreturn]] void refuse(const std::string& text) {
-  throw core::UsageError("'" + text +
-                         "' is no range of epochs: write FIRST:END, as in 40:60 for 40 … 59, or one number");
+[[noreturn]] void refuse(const std::string& text, const std::string& what) {
+  throw core::UsageError("'" + text + "' is no range of " + what +
+                         ": write FIRST:END, as in 40:60 for 40 … 59, or one number");
 }
 
-std::optional<int64_t> number(std::string_view text, const std::string& whole) {
+std::optional<int64_t> number(std::string_view text, const std::string& whole, const std::string& what) {
   if (text.empty()) return std::nullopt;
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) refuse(whole);
+  if (error != std::errc() || end != text.data() + text.size()) refuse(whole, what);
   return value;
 }
 
@@ -38,24 +38,24 @@ Values values_of(const LoopRange& range, const std::vector<core::Unit>& units) {
 
 }  // namespace
 
-LoopRange parse_range(const std::string& text) {
+LoopRange parse_range(const std::string& text, const std::string& what) {
   const auto colon = text.find(':');
-  if (text.empty() || text == ":") refuse(text);
+  if (text.empty() || text == ":") refuse(text, what);
   LoopRange range;
-  range.begin = number(std::string_view(text).substr(0, colon), text);
-  range.end =
-      colon == std::string::npos ? *range.begin + 1 : number(std::string_view(text).substr(colon + 1), text);
+  range.begin = number(std::string_view(text).substr(0, colon), text, what);
+  range.end = colon == std::string::npos ? *range.begin + 1
+                                         : number(std::string_view(text).substr(colon + 1), text, what);
   if (range.begin && range.end && *range.begin >= *range.end) {
-    throw core::UsageError("epochs " + text + " are none: ranges are half-open, 40:60 is 40 … 59");
+    throw core::UsageError(what + " " + text + " are none: ranges are half-open, 40:60 is 40 … 59");
   }
   return range;
 }
 
-std::vector<LoopRange> parse_ranges(const std::string& text) {
+std::vector<LoopRange> parse_ranges(const std::string& text, const std::string& what) {
   std::vector<LoopRange> ranges;
   for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
     const std::size_t comma = std::min(text.find(',', begin), text.size());
-    ranges.push_back(parse_range(text.substr(begin, comma - begin)));
+    ranges.push_back(parse_range(text.substr(begin, comma - begin), what));
     begin = comma + 1;
   }
   return ranges;
@@ -86,6 +86,24 @@ core::UnitSet select(const std::vector<core::Unit>& units, const std::vector<Loo
   }
   if (out.empty())
     throw core::UsageError("none of these epochs is a multiple of --every " + std::to_string(every));
+  return out;
+}
+
+core::UnitSet with_steps(const std::vector<core::Unit>& units, const core::UnitSet& among,
+                         const std::vector<LoopRange>& ranges) {
+  core::UnitSet out;
+  for (const int64_t id : among.ids()) {
+    const core::Unit& unit = units.at(static_cast<std::size_t>(id));
+    // One that goes through the end of an iteration has that one's last steps and the next one's first.
+    const bool through = unit.first < unit.last;
+    const bool any = std::any_of(ranges.begin(), ranges.end(), [&](const LoopRange& range) {
+      const bool begins = unit.to < 0 || range.begin.value_or(0) < unit.to;
+      const bool ends = !range.end || std::max<int64_t>(unit.from, 0) < *range.end;
+      return through || (begins && ends);
+    });
+    if (any) out.add(id);
+  }
+  if (out.empty()) throw core::UsageError("--steps: no unit that was asked for has one of them");
   return out;
 }
 

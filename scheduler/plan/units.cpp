@@ -11,9 +11,25 @@ bool is_boundary(const Iteration& iteration, bool complete) {
                      [](const auto& block) { return block.restorable || !block.top_level; });
 }
 
+// The iteration's seconds as far as they are in front of a place in it.
+double into(const Iteration& iteration, const StepPlace& place, double seconds) {
+  return iteration.seconds > 0 ? std::min(place.into / iteration.seconds, 1.0) * seconds : 0;
+}
+
+// Seconds of what the unit has of the iteration.
+double part_of(const core::Unit& unit, const Iteration& iteration, double seconds) {
+  double begin = 0;
+  double end = seconds;
+  for (const auto& place : iteration.steps) {
+    if (iteration.value == unit.first && place.next == unit.from) begin = into(iteration, place, seconds);
+    if (iteration.value == unit.last && place.next == unit.to) end = into(iteration, place, seconds);
+  }
+  return std::max(end - begin, 0.0);
+}
+
 }  // namespace
 
-std::vector<core::Unit> units_of(const History& history, bool complete) {
+std::vector<core::Unit> units_of(const History& history, bool complete, bool inside) {
   const Execution everything{true, {}};
   const Execution nothing{false, {}};
   std::vector<core::Unit> units;
@@ -29,10 +45,26 @@ std::vector<core::Unit> units_of(const History& history, bool complete) {
       unit.restore = restore;
       units.push_back(unit);
     }
-    core::Unit& unit = units.back();
-    unit.last = iteration.value;
-    unit.cost += seconds_of(iteration, everything);
-    unit.skip_cost += seconds_of(iteration, nothing);
+    units.back().last = iteration.value;
+    if (inside && complete && !open && !entry.empty()) {
+      for (const auto& place : iteration.steps) {
+        units.back().to = place.next;
+        core::Unit part;
+        part.id = static_cast<int64_t>(units.size());
+        part.first = part.last = iteration.value;
+        part.from = place.next;
+        part.entry = entry;
+        part.step = place.checkpoint;
+        part.restore = restore + place.restore;
+        units.push_back(part);
+      }
+    }
+    const double cost = seconds_of(iteration, everything);
+    const double skip_cost = seconds_of(iteration, nothing);
+    for (auto unit = units.rbegin(); unit != units.rend() && unit->last == iteration.value; ++unit) {
+      unit->cost += part_of(*unit, iteration, cost);
+      unit->skip_cost += part_of(*unit, iteration, skip_cost);
+    }
     open = !is_boundary(iteration, complete);
     if (complete) {
       entry = iteration.checkpoint;
@@ -52,7 +84,8 @@ void set_work(std::vector<core::Unit>& units, const History& history, const Exec
   for (auto& unit : units) {
     unit.work = unit.restore;
     for (; iteration != history.iterations.end() && iteration->value <= unit.last; ++iteration) {
-      unit.work += seconds_of(*iteration, execution);
+      unit.work += part_of(unit, *iteration, seconds_of(*iteration, execution));
+      if (unit.to >= 0 && iteration->value == unit.last) break;  // the next one goes on in it
     }
   }
 }

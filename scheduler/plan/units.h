@@ -12,7 +12,9 @@ namespace flor::plan {
 // Complete runs have a boundary behind each iteration with a durable iteration checkpoint; partial ones
 // behind each iteration whose top-level block executions all have checkpoints. Ids are positions, and depend
 // on the record alone: they are the same in every replay of the run.
-std::vector<core::Unit> units_of(const History& history, bool complete);
+// `inside`: complete ones have boundaries also at the step checkpoints inside of an iteration that can be
+// entered.
+std::vector<core::Unit> units_of(const History& history, bool complete, bool inside = false);
 std::vector<core::Unit> units_of(const core::Manifest& manifest, const std::vector<core::Json>& timeline,
                                  const RestoreCosts& costs);
 

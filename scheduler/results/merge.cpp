@@ -52,7 +52,7 @@ class Placer {
   std::vector<Insert> place(const Answer& answer) {
     for (const auto& [id, unit] : answer.units) {
       matcher_.begin(unit);
-      if (id != 0) reach(record_.start_of(unit.first));
+      if (id != 0) reach(record_.start_of(unit.first, unit.from));
       for (const auto& entry : unit.entries) {
         std::visit([this](const auto& what) { pass(what); }, entry);
       }
@@ -95,6 +95,7 @@ class Placer {
   }
 
   void pass(const DigestEvent&) {}
+  void pass(const BeforeEvent& event) { matcher_.see(event); }
 
   const Record& record_;
   const std::unordered_map<std::string, std::size_t>& ends_;

@@ -28,12 +28,14 @@ Record::Record(std::vector<Row> rows, const core::Manifest& manifest) : rows_(st
   for (const auto& loop : manifest.loops) {
     if (&loop == main) {
       main_ = loop.name;
+      inner_ = loop.inner;
       before = false;
     } else {
       others_.emplace(loop.name, before ? Side::before : Side::after);
     }
   }
   split();
+  if (!inner_.empty()) split_steps();
   index();
 }
 
@@ -41,6 +43,23 @@ std::optional<int64_t> Record::iteration_of(const std::string& at) const {
   const auto loop = outermost_loop(at);
   if (!loop || main_.empty() || loop->name != main_) return std::nullopt;
   return loop->value;
+}
+
+std::optional<int64_t> Record::step_of(const std::string& at) const {
+  const auto inside = at.find('/');
+  if (inner_.empty() || inside == std::string::npos || !iteration_of(at)) return std::nullopt;
+  if (at.compare(inside + 1, inner_.size(), inner_) != 0) return std::nullopt;
+  const auto equals = inside + 1 + inner_.size();
+  if (equals >= at.size() || at[equals] != '=') return std::nullopt;
+  const auto elements = scope_elements(std::string_view(at).substr(at.rfind('/', equals) + 1));
+  return elements.front().value;
+}
+
+std::optional<int64_t> Record::part_of(std::size_t row) const {
+  if (const auto step = step_of(rows_[row].at)) return step;
+  const auto steps = steps_.find(iterations_[row]);
+  if (steps == steps_.end()) return std::nullopt;
+  return row < steps->second.first ? in_front : behind;
 }
 
 std::optional<Side> Record::other_loop(const std::string& at) const {
@@ -65,6 +84,16 @@ void Record::split() {
     iterations_[i] = *iteration;
     starts_.emplace(*iteration, i);
     behind_ = i + 1;
+  }
+}
+
+void Record::split_steps() {
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const auto step = sides_[i] == Side::within ? step_of(rows_[i].at) : std::nullopt;
+    if (!step) continue;
+    Steps& steps = steps_.try_emplace(iterations_[i], Steps{i, i, {}}).first->second;
+    steps.starts.emplace(*step, i);
+    steps.end = i + 1;
   }
 }
 
@@ -93,7 +122,12 @@ bool Record::has(const std::string& at, const std::string& name) const {
   return patterns_.count(pattern_key(at, name)) != 0;
 }
 
-std::size_t Record::start_of(int64_t iteration) const {
+std::size_t Record::start_of(int64_t iteration, int64_t from) const {
+  const auto steps = steps_.find(iteration);
+  if (from >= 0 && steps != steps_.end()) {
+    const auto at = steps->second.starts.lower_bound(from);
+    return at == steps->second.starts.end() ? steps->second.end : at->second;
+  }
   auto found = starts_.lower_bound(iteration);
   return found == starts_.end() ? behind_ : found->second;
 }
@@ -129,8 +163,13 @@ Side Matcher::side_of(const std::string& at) const {
 }
 
 bool Matcher::belongs(const std::string& at) const {
-  if (auto iteration = record_.iteration_of(at))
-    return unit_->first <= *iteration && *iteration <= unit_->last;
+  if (auto iteration = record_.iteration_of(at)) {
+    if (*iteration < unit_->first || *iteration > unit_->last) return false;
+    const auto step = record_.step_of(at);
+    if (!step) return unit_->first < unit_->last || unit_->from < 0 || unit_->to < 0;
+    return (*iteration > unit_->first || *step >= unit_->from) &&
+           (*iteration < unit_->last || unit_->to < 0 || *step < unit_->to);
+  }
   return side_of(at) == Side::before ? unit_->id == 0 : unit_->id == last_unit_;
 }
 

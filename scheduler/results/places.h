@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,6 +33,12 @@ class Record {
 
   // The main loop's iteration that a path lies in.
   std::optional<int64_t> iteration_of(const std::string& at) const;
+  // The step of the inner loop that a path lies in.
+  std::optional<int64_t> step_of(const std::string& at) const;
+  // Where in its iteration a row lies: its step; in front of all steps, or behind them. Nothing where the
+  // record has no row in a step of that iteration, which would tell.
+  static constexpr int64_t in_front = -1, behind = std::numeric_limits<int64_t>::max();
+  std::optional<int64_t> part_of(std::size_t row) const;
   // The side of a path that lies in another outermost loop.
   std::optional<Side> other_loop(const std::string& at) const;
 
@@ -41,23 +48,30 @@ class Record {
   // Does the record have the name in this place of the program, whatever the iteration?
   bool has(const std::string& at, const std::string& name) const;
 
-  // The position of the first row that lies in `iteration` or behind it; of the first row behind the main
-  // loop.
-  std::size_t start_of(int64_t iteration) const;
+  // The position of the first row that lies in `iteration`, in step `from` (-1: in all of it), or behind
+  // that; of the first row behind the main loop.
+  std::size_t start_of(int64_t iteration, int64_t from = -1) const;
   std::size_t behind_loop() const { return behind_; }
 
  private:
+  // The rows in steps of an iteration: from the first to behind the last.
+  struct Steps {
+    std::size_t first = 0, end = 0;
+    std::map<int64_t, std::size_t> starts;
+  };
   void split();
+  void split_steps();
   void index();
 
   std::vector<Row> rows_;
-  std::string main_;                              // the main loop's name
+  std::string main_, inner_;  // the main loop's name, and the path from it to its inner loop
   std::unordered_map<std::string, Side> others_;  // the other outermost loops
   std::vector<Side> sides_;
   std::vector<int64_t> iterations_;
   bool splits_ = false;
   std::size_t behind_ = 0;
   std::map<int64_t, std::size_t> starts_;
+  std::map<int64_t, Steps> steps_;
   std::unordered_map<std::string, std::size_t> by_key_;
   Ordinals counts_[3];
   std::unordered_set<std::string> patterns_;
@@ -78,6 +92,7 @@ class Matcher {
   void begin(const UnitLog& unit);
   Found find(const Row& row);
   void see(const BlockEvent& event);
+  void see(const BeforeEvent& event) { within_.skip(event.at, event.name, event.count); }
   void see_loop_end() { behind_ = true; }
   // The side of the main loop on which a row of the unit's present place lies.
   Side side_of(const std::string& at) const;

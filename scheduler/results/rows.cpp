@@ -43,13 +43,16 @@ Entry entry_from(Json json, const std::string& file) {
   if (kind == "digest") {
     return DigestEvent{at, field<std::string>(json, "recorded", ""), field<std::string>(json, "live", "")};
   }
+  if (kind == "before")
+    return BeforeEvent{at, field<std::string>(json, "name", ""), field<int64_t>(json, "count", 0)};
   throw core::Error(file + " is damaged: it holds an unknown event '" + kind + "'");
 }
 
 bool opens(const Json& json, const core::Unit& unit) {
   return field<int64_t>(json, "@unit", -1) == unit.id &&
          field<int64_t>(json, "first", unit.first - 1) == unit.first &&
-         field<int64_t>(json, "last", unit.last - 1) == unit.last;
+         field<int64_t>(json, "last", unit.last - 1) == unit.last &&
+         field<int64_t>(json, "from", -1) == unit.from && field<int64_t>(json, "to", -1) == unit.to;
 }
 
 }  // namespace
@@ -159,7 +162,7 @@ UnitLog parse_unit(std::string_view text, const core::Unit& unit, const std::str
     throw core::Error(file + " is damaged: the line that closes unit " + std::to_string(unit.id) +
                       " is missing" + advice);
   }
-  UnitLog log{unit.id, unit.first, unit.last, {}};
+  UnitLog log{unit.id, unit.first, unit.last, unit.from, unit.to, {}};
   log.entries.reserve(lines.rows.size() - 2);
   for (std::size_t i = 1; i + 1 < lines.rows.size(); ++i) {
     log.entries.push_back(entry_from(std::move(lines.rows[i]), file));

@@ -76,11 +76,16 @@ struct LoopEndEvent {
   std::string at, name, ended, recorded_ended;
   int64_t last = 0, recorded_last = 0;
 };
-using Entry = std::variant<Row, BlockEvent, DigestEvent, LoopEndEvent>;
+struct BeforeEvent {
+  std::string at, name;
+  int64_t count = 0;
+};
+using Entry = std::variant<Row, BlockEvent, DigestEvent, LoopEndEvent, BeforeEvent>;
 
 // One committed unit: what happened, in order.
 struct UnitLog {
   int64_t id = 0, first = 0, last = 0;
+  int64_t from = -1, to = -1;  // as in core::Unit
   std::vector<Entry> entries;
 };
 

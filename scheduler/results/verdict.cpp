@@ -83,7 +83,7 @@ class Comparison {
 
   void compare(const UnitLog& unit) {
     matcher_.begin(unit);
-    if (unit.id != 0) position_ = std::max(position_, record_.start_of(unit.first));
+    if (unit.id != 0) position_ = std::max(position_, record_.start_of(unit.first, unit.from));
     skipped_.emplace_back();
     bool ended = false;
     for (const auto& entry : unit.entries) {
@@ -142,6 +142,8 @@ class Comparison {
     }
   }
 
+  void pass(const BeforeEvent& event) { matcher_.see(event); }
+
   void pass(const LoopEndEvent& event) {
     matcher_.see_loop_end();
     if (event.recorded_ended == core::to_string(core::LoopEnd::running)) return;
@@ -161,16 +163,28 @@ class Comparison {
     return iteration && *iteration >= cut_at_;
   }
 
+  // Of the plan; nothing where it cannot be told.
+  std::optional<int64_t> unit_with(int64_t iteration, std::optional<int64_t> part) const {
+    const std::pair<int64_t, int64_t> place(iteration, part.value_or(Record::in_front));
+    auto unit = std::upper_bound(
+        plan_.units.begin(), plan_.units.end(), place,
+        [](const auto& place, const core::Unit& unit) { return place < std::pair(unit.first, unit.from); });
+    if (unit == plan_.units.begin()) return std::nullopt;
+    --unit;
+    if (iteration > unit->last) return std::nullopt;
+    const bool whole =
+        (iteration > unit->first || unit->from < 0) && (iteration < unit->last || unit->to < 0);
+    return part || whole ? std::optional(unit->id) : std::nullopt;
+  }
+
   // The position among units_ of the unit that must hold a recorded row.
   std::optional<std::size_t> unit_of(std::size_t row) const {
     if (units_.empty()) return std::nullopt;
     int64_t id = 0;
     if (record_.side(row) == Side::within) {
-      const int64_t iteration = record_.iteration(row);
-      auto unit = std::lower_bound(plan_.units.begin(), plan_.units.end(), iteration,
-                                   [](const core::Unit& unit, int64_t value) { return unit.last < value; });
-      if (unit == plan_.units.end() || iteration < unit->first) return std::nullopt;
-      id = unit->id;
+      const auto unit = unit_with(record_.iteration(row), record_.part_of(row));
+      if (!unit) return std::nullopt;
+      id = *unit;
     } else {
       const auto other = record_.other_loop(record_.rows()[row].at);
       if (other == Side::before) return std::nullopt;  // an earlier outermost loop yields nothing

@@ -132,6 +132,8 @@ TEST(Manifest, OfAKilledRecordingIsFilledInFromTheTimeline) {
       run.timeline(),
       "{\"kind\":\"loop\",\"name\":\"epoch\",\"range\":true,\"begin\":0,\"end\":12}\n"
       "{\"kind\":\"loop_end\",\"at\":\"epoch=0\",\"name\":\"epoch\",\"ended\":\"early\",\"last\":9}\n"
+      "{\"kind\":\"step\",\"at\":\"epoch=0/train#0/step=3\",\"loop\":\"epoch\",\"inner\":\"train#0/"
+      "step\",\"next\":4}\n"
       "{\"kind\":\"iteration\",\"at\":\"epoch=0\",\"loop\":\"epoch\",\"value\":0,\"seconds\":1.5}\n"
       "{\"kind\":\"iteration\",\"at\":\"epoch=1\",\"loop\":\"epoch\",\"value\":1,\"seconds\":1.5}\n"
       "{\"kind\":\"iterat");
@@ -141,13 +143,16 @@ TEST(Manifest, OfAKilledRecordingIsFilledInFromTheTimeline) {
   EXPECT_EQ(read.main_loop()->last, 1);
   EXPECT_EQ(read.main_loop()->ended, LoopEnd::running);
   EXPECT_DOUBLE_EQ(read.main_loop()->seconds, 3.0);
+  EXPECT_EQ(read.main_loop()->inner, "train#0/step");
 }
 
 TEST(Plan, RefusesWhatWouldLeadToWrongRows) {
   Plan plan;
   plan.run = "r";
   plan.replay = "q";
-  plan.units = {{0, 0, 3, "", 1, 0, 0}, {1, 4, 7, "", 1, 0, 0}};
+  plan.complete = true;
+  plan.inner = "train#0/step";
+  plan.units = {{0, 0, 3, "", 1, 0, 0, 0, -1, 50, ""}, {1, 3, 7, "e", 1, 0, 0, 0, 50, -1, "s"}};
   plan.selected = {0, 2};
   plan.segments = {{0, 1}, {1, 2}};
   const Json good = to_json(plan);
@@ -161,7 +166,8 @@ TEST(Plan, RefusesWhatWouldLeadToWrongRows) {
        {broken("/units/1/id", 5), broken("/units/1/last", 2), broken("/selected", Json::parse("[[0,3]]")),
         broken("/selected", Json::parse("[[1,2],[0,1]]")), broken("/selected", Json::array()),
         broken("/segments/0", Json{1, 1}), broken("/run", "../x"), broken("/units/0/entry", "/etc/passwd"),
-        broken("/format", 2), Json("no plan")}) {
+        broken("/units/1/step", "/etc/passwd"), broken("/units/1/step", ""), broken("/units/1/entry", ""),
+        broken("/inner", ""), broken("/mode", "partial"), broken("/format", 2), Json("no plan")}) {
     EXPECT_THROW(plan_from(json, "plan.json"), Error) << json.dump();
   }
 }

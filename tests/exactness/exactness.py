@@ -1,5 +1,5 @@
-"""Replays an example with 1, 2, 3 and 7 workers, with partial and with complete checkpoints, and compares every
-value, bit for bit (as the shortest text of its number), with one plain sequential run of the probed program and
+"""Replays an example with 1, 2, 3 and 7 workers, with partial and with complete checkpoints and with such between the
+steps, and compares every value, bit for bit (as the shortest text of its number), with one plain sequential run of the probed program and
 with the record log.
 
     exactness.py NAME BIN VARIANTS
@@ -81,7 +81,8 @@ def main():
     recorded, inner, outer = RECORDED[name], INNER[name], OUTER[name]
     sequential = run([os.path.join(variants, name + ".probed")] + arguments)
     try:
-        for mode, suffix in (("partial", ""), ("complete", ".complete")):
+        os.environ["FLOR_STEP_SECONDS"] = "0"
+        for mode, suffix in (("partial", ""), ("complete", ".complete"), ("inside", ".inside")):
             original = os.path.join(variants, name + suffix) if suffix else os.path.join(bin_dir, name)
             label = f"{name}-{mode}"
             run([flor, "record", "--name", label, "--every", "1", "--", original] + arguments)
@@ -107,6 +108,8 @@ def main():
                         sys.exit(f"{where}: {executed} blocks were executed")
                     if suffix_probe == ".probed" and executed != 8:
                         sys.exit(f"{where}: {executed} blocks were executed, not 8")
+                    if (len(verdict["units"]) > 8) != (mode == "inside" and suffix_probe == ".probed"):
+                        sys.exit(f"{where}: {len(verdict['units'])} units")
                     joined = run([flor, "log", label, "--format", "jsonl"])
                     compare(where, printed_rows(sequential, recorded + probes),
                             logged_rows(joined, recorded + probes))

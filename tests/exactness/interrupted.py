@@ -111,10 +111,11 @@ def replay(flor, run_id, workers, program, kill):
 def main():
     name, bin_dir, variants = sys.argv[1:4]
     flags = sys.argv[4:]
-    replays = [(1, False), (3, True), (8, False)]
+    replays, suffixes = [(1, False), (3, True), (8, False)], ["", ".complete"]
     if "--all" in flags:
         flags.remove("--all")
         replays += [(1, True), (8, True), (3, False)]
+        suffixes.append(".inside")
     seed = int(flags[0]) if flags else random.randrange(1 << 30)
     print(f"seed {seed}", flush=True)
     dice = random.Random(seed)
@@ -124,7 +125,8 @@ def main():
     arguments = ["--epochs", str(EPOCHS)] + ARGUMENTS[name]
     names, probes = RECORDED[name], [INNER[name], OUTER[name]]
     plain = run([os.path.join(variants, name + ".probed")] + arguments)
-    for suffix in ("", ".complete"):
+    os.environ["FLOR_STEP_SECONDS"] = "0"
+    for suffix in suffixes:
         store = os.environ["FLOR_STORE"] = tempfile.mkdtemp(prefix="flor-interrupted-")
         try:
             program = os.path.join(variants, name + suffix) if suffix else os.path.join(bin_dir, name)

@@ -49,6 +49,33 @@ std::string refusal(const std::string& range) {
   return core::refusal_of([&] { select(units(), parse_ranges(range)); });
 }
 
+// Epochs 0 and 1 in parts of 10 steps and the rest, and epochs 2 and 3 in one unit that begins inside of 2.
+TEST(Selection, TakesPartsThatHoldSteps) {
+  std::vector<core::Unit> parts;
+  const auto add = [&](int64_t first, int64_t last, int64_t from, int64_t to) {
+    core::Unit unit{static_cast<int64_t>(parts.size()), first, last, "", 1, 1, 0};
+    unit.from = from;
+    unit.to = to;
+    parts.push_back(unit);
+  };
+  add(0, 0, -1, 10);
+  add(0, 0, 10, -1);
+  add(1, 1, -1, 10);
+  add(1, 1, 10, -1);
+  add(2, 2, -1, 10);
+  add(2, 3, 10, -1);
+  const core::UnitSet all(0, 6);
+  const auto held = [&](const char* steps, const core::UnitSet& among) {
+    return with_steps(parts, among, parse_ranges(steps, "steps")).ids();
+  };
+  using Ids = std::vector<int64_t>;
+  EXPECT_EQ(held("0:10", all), (Ids{0, 2, 4, 5})) << "3 begins anew in unit 5";
+  EXPECT_EQ(held("9:11", {0, 2}), (Ids{0, 1}));
+  EXPECT_EQ(held("10:", {0, 4}), (Ids{1, 3}));
+  EXPECT_EQ(held("12", {2, 4}), (Ids{3}));
+  EXPECT_THROW(held("12", {0, 1}), core::UsageError);
+}
+
 TEST(Selection, RefusesWhatTheRecordDoesNotHave) {
   EXPECT_EQ(refusal("40:60"), "epochs 40:60 are outside of the record's 0:12");
   EXPECT_EQ(refusal("8:13"), "epochs 8:13 are outside of the record's 0:12");

@@ -71,6 +71,57 @@ TEST(Units, OfACompleteRunEndBehindIterationCheckpoints) {
   EXPECT_DOUBLE_EQ(units[1].skip_cost, 2 * (0.5 + 1.38 * 0.1));
 }
 
+// As shape(), with the steps where a unit begins or ends inside: "0-0:3 0:3-0".
+std::string parts(const std::vector<core::Unit>& units) {
+  std::string out;
+  for (const auto& unit : units) {
+    const auto place = [](int64_t value, int64_t step) {
+      return std::to_string(value) + (step < 0 ? "" : ":" + std::to_string(step));
+    };
+    out += (out.empty() ? "" : " ") + place(unit.first, unit.from) + "-" + place(unit.last, unit.to);
+  }
+  return out;
+}
+
+Json step(int64_t epoch, int64_t value, double into, const std::string& inner = "train#0/step") {
+  return {{"kind", "step"},
+          {"at", "epoch=" + std::to_string(epoch) + "/" + inner + "=" + std::to_string(value)},
+          {"next", value + 1},
+          {"into", into}};
+}
+
+TEST(Units, BeginAndEndAtStepCheckpointsOfIterationsThatCanBeEntered) {
+  auto rows = timeline(3, {});
+  auto saved = [&](const std::string& at) {
+    rows.push_back(checkpoint(at, at.substr(at.rfind('/') + 1), 0.1, 0.1));
+  };
+  saved("epoch=entry/@iteration");
+  saved("epoch=1/@iteration");
+  for (int64_t epoch = 0; epoch < 3; ++epoch) {
+    rows.push_back(step(epoch, 9, 0.5));
+    saved("epoch=" + std::to_string(epoch) + "/train#0/step=9/@step");
+  }
+  rows.push_back(step(0, 4, 0.25));  // no checkpoint was taken there
+  rows.push_back(step(2, 9, 1, "train#1/step"));
+  saved("epoch=2/train#1/step=9/@step");  // another loop
+  auto record = manifest(3, core::LoopEnd::exhausted, true);
+  record.loops.front().inner = "train#0/step";
+  const auto history = history_of(record, rows, {});
+  EXPECT_EQ(parts(units_of(history, true, false)), "0-1 2-2");
+  auto units = units_of(history, true, true);
+  ASSERT_EQ(parts(units), "0-0:10 0:10-1 2-2:10 2:10-2") << "epoch 1 cannot be entered";
+  EXPECT_EQ(units[1].entry, units[0].entry);
+  EXPECT_EQ(units[1].step, "checkpoints/@step/epoch=0/train#0/step=9/@step");
+  EXPECT_DOUBLE_EQ(units[1].restore, 2 * units[0].restore);
+  const double whole = units_of(history, true, false)[0].cost;
+  EXPECT_DOUBLE_EQ(units[0].cost + units[1].cost, whole);
+  EXPECT_DOUBLE_EQ(units[0].cost, 0.5);
+  set_work(units, history, {});
+  EXPECT_DOUBLE_EQ(units[0].work, units[0].cost + units[0].restore);
+  EXPECT_DOUBLE_EQ(units[3].work, units[3].cost + units[3].restore);
+  EXPECT_EQ(parts(units_of(history, false, true)).find(':'), std::string::npos);
+}
+
 TEST(Units, OfAPartialRunHaveNoEntry) {
   const auto units = units_of(manifest(2), timeline(2, {0}), {});
   ASSERT_EQ(shape(units), "0-0 1-1");
@@ -151,6 +202,7 @@ TEST(Question, EachPartMakesAnotherOne) {
   add([](Question& q) { q.command.emplace_back("--lr=1"); });
   add([](Question& q) { q.selected = {0, 3}; });
   add([](Question& q) { q.execute_all = true; });
+  add([](Question& q) { q.inner = "train#0/step"; });
   add([](Question& q) { q.execute.clear(); });
   add([](Question& q) { q.any_device = true; });
 }

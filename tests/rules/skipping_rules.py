@@ -92,7 +92,7 @@ class Skipping(Case):
     def test_rule_12_a_forgotten_variable_is_found(self):
         run = self.record("forget")
         found = self.flor("check", "--complete", run.id, "--", self.program(), "forget", code=3)
-        self.assertIn("is not given to flor::checkpointing", found.stdout)
+        self.assertIn("is not given to the flor::checkpointing in front of loop epoch", found.stdout)
         self.assertIn('"accuracy"', found.stdout)
         # It does matter: a jump leaves it stale, and the verdict says so.
         self.assertEqual(run.replay("forget", flags=("--epochs", "4:6"), code=3).verdict["verdict"], "differs")
@@ -100,7 +100,7 @@ class Skipping(Case):
     def test_rule_12_a_forgotten_variable_that_a_block_changes_is_found(self):
         run = self.record("forget", "--inside")
         found = self.flor("check", "--complete", run.id, "--", self.program(), "forget", "--inside", code=3)
-        self.assertIn("is not given to flor::checkpointing", found.stdout)
+        self.assertIn("is not given to the flor::checkpointing in front of loop epoch", found.stdout)
 
     def test_rule_12_a_complete_state_is_said_to_be_complete(self):
         run = self.record("forget", "--remember")

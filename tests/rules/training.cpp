@@ -36,12 +36,25 @@ static int train_once() {
       hold(*epoch);
       crash(*epoch);
       fail(*epoch);
-      for (Loop step{"step", 0, 3}; step.next();) {
+      // --inside: between two steps there may be a checkpoint, too.
+      double total = 0;
+      std::optional<Guard> inside;
+      if (flag("inside")) {
+        Refs state = model.all();
+        if (!flag("forget-total")) state.emplace_back(total);
+        inside.emplace(state);
+        log("rate", model.rate);
+      }
+      for (Loop step{"step", 0, number("steps", 3)}; step.next();) {
         model.step();
+        total += model.loss();
+        if (*epoch == number("perturb-step", -1) && *step == 1 && replaying()) model.weights[0] += 1e-9;
         if (!flag("quiet")) log("loss", model.loss());
         inner_probe(model);
         sleep_ms(number("sleep", 0));
       }
+      if (inside) log("total", total);
+      inside.reset();
       if (*epoch == number("perturb", -1) && replaying()) model.weights[0] += 1e-9;
     }
     // Depends on the state of the generator behind the block, whether it was executed or skipped.

@@ -1,0 +1,105 @@
+#include "core/outermost_loop.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/session.h"
+
+namespace flor::core {
+namespace {
+
+std::string row_of(const char* kind, const RecordedLoop& loop) {
+  Json row = {{"kind", kind}};
+  row.update(to_json(loop));
+  return row.dump();
+}
+
+}  // namespace
+
+OutermostLoop::OutermostLoop(RecordedLoop info, Recording& recording, Frontend& frontend,
+                             const Resumption* resumption)
+    : info_(std::move(info)), recording_(recording), resumption_(resumption) {
+  const bool resumed = resumption_ != nullptr && resumption_->manifest().main_loop()->name == info_.name;
+  environment_.enter(frontend, recording_, resumed);
+  in_manifest() = info_;
+  recording_.append(timeline_file, row_of("loop", info_));
+  recording_.save_manifest();
+}
+
+// Of a resumed recording in the place that it has there.
+RecordedLoop& OutermostLoop::in_manifest() {
+  auto& loops = recording_.manifest().loops;
+  const auto at =
+      std::find_if(loops.begin(), loops.end(), [&](const auto& loop) { return loop.name == info_.name; });
+  return at != loops.end() ? *at : loops.emplace_back();
+}
+
+std::optional<double> OutermostLoop::usual_seconds() const {
+  const int64_t ended = info_.iterations - (iterating_ ? 1 : 0);
+  if (ended <= 0) return std::nullopt;
+  return info_.seconds / static_cast<double>(ended);
+}
+
+void OutermostLoop::resume(const Resumption::Entry& entry) {
+  entry_ = entry;
+  info_.iterations = entry.before;
+  info_.last = entry.before > 0 ? entry.next - 1 : -1;
+  info_.seconds = entry.seconds;
+  recording_.append(timeline_file, Json({{"kind", "resumed"},
+                                         {"attempt", recording_.manifest().attempt},
+                                         {"loop", info_.name},
+                                         {"next", entry.next},
+                                         {"restored", entry.before > 0},
+                                         {"time", wall_seconds()}})
+                                       .dump());
+}
+
+std::optional<Resumption::Entry> OutermostLoop::take_entry() {
+  return std::exchange(entry_, std::nullopt);
+}
+
+void OutermostLoop::begin(int64_t value) {
+  info_.last = value;
+  info_.iterations += 1;
+  iterating_ = true;
+  timer_ = {recording_.checkpointer(), resumption_};
+}
+
+double OutermostLoop::end(const std::string& at) {
+  iterating_ = false;
+  const double seconds = timer_.elapsed();
+  info_.seconds += seconds;
+  recording_.append(timeline_file, Json({{"kind", "iteration"},
+                                         {"at", at},
+                                         {"loop", info_.name},
+                                         {"value", info_.last},
+                                         {"seconds", seconds}})
+                                       .dump());
+  return seconds;
+}
+
+bool OutermostLoop::end_step(const std::string& at, const std::string& inner, int64_t next) {
+  if (info_.inner.empty()) {
+    info_.inner = in_manifest().inner = inner;
+    recording_.save_manifest();
+  }
+  if (info_.inner != inner) return false;
+  recording_.append(timeline_file, Json({{"kind", "step"},
+                                         {"at", at},
+                                         {"loop", info_.name},
+                                         {"inner", inner},
+                                         {"next", next},
+                                         {"into", timer_.elapsed()}})
+                                       .dump());
+  return true;
+}
+
+void OutermostLoop::leave(LoopEnd how) {
+  info_.ended = how;
+  RecordedLoop& recorded = in_manifest();
+  recorded = info_;
+  if (recording_.manifest().main_loop() == &recorded) environment_.keep(recording_.manifest());
+  recording_.append(timeline_file, row_of("loop_end", info_));
+}
+
+}  // namespace flor::core
