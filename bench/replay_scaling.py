@@ -15,8 +15,8 @@ Ways to share the work, taking turns: `flor` (cut by cost, the tail taken from w
 (the same number of epochs each, fixed: Flor's rule), `queue` (one epoch at a time). Reported: seconds and their ratio
 to the lower bound, max(sum of the epochs' costs / sum of the speeds, the longest epoch on the fastest worker); medians and
 quartiles. Every replay is merged and its verdict has to be `identical`. `simulated` is what BIN/simulation says of the same
-epochs and workers, with what a unit takes beside its cost as one worker shows it here. Last, `partial`: a recording whose
-units are entered by pseudoresume.
+epochs and workers, with what a unit takes beside its cost as one worker shows it here. `inside`: the same work
+with checkpoints between the steps of an epoch. Last, `partial`: a recording whose units are entered by pseudoresume.
 """
 import argparse
 import contextlib
@@ -73,13 +73,14 @@ def cut(plan, way, workers):
 
 
 class Bench:
-    def __init__(self, asked, directory, redis_url, partial):
+    def __init__(self, asked, directory, redis_url, mode):
         self.asked, self.bin, self.directory = asked, os.path.abspath(asked.bin), pathlib.Path(directory)
-        self.flor, self.mode = os.path.join(self.bin, "flor"), "partial" if partial else "complete"
-        self.arguments = ["--epochs", str(asked.epochs), "--seconds", str(asked.seconds)] + (["--partial"] if partial else [])
+        self.flor, self.mode = os.path.join(self.bin, "flor"), mode
+        more = {"complete": [], "partial": ["--partial"], "inside": ["--inside", str(asked.steps)]}[mode]
+        self.arguments = ["--epochs", str(asked.epochs), "--seconds", str(asked.seconds), *more]
         store = self.directory / self.mode
         store.mkdir()
-        self.environment = {**os.environ, "FLOR_STORE": str(store), "FLOR_REDIS": redis_url, "FLOR_BIN": self.bin,
+        self.environment = {**os.environ, "FLOR_STORE": str(store), "FLOR_STEP_SECONDS": "0", "FLOR_REDIS": redis_url, "FLOR_BIN": self.bin,
                             "FLOR_AGENT_SOCKET": f"{directory}/agent.sock", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         self.count = 0
         self.call(self.flor, "record", "--every", "1", "--", f"{self.bin}/waiting", *self.arguments)
@@ -116,9 +117,9 @@ class Bench:
         went = time.monotonic()
         (ready / "go").write_text("")
         first = None
-        while len(units := list((replay / "units").glob("*.jsonl"))) < len(self.costs):
+        while len(units := list((replay / "units").glob("*.jsonl"))) < len(plan["units"]):
             if units and first is None:
-                first = time.monotonic() - went - min(self.costs[int(unit.stem)] for unit in units) / max(speeds)
+                first = time.monotonic() - went - min(plan["units"][int(unit.stem)]["cost"] for unit in units) / max(speeds)
             if all(worker.poll() is not None for worker in workers):
                 raise SystemExit(f"{name}: every worker has gone and units are missing")
             time.sleep(0.002)
@@ -171,6 +172,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epochs", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=0.2)
+    parser.add_argument("--steps", type=int, default=8, help="of an epoch, between which there are checkpoints; 0: leave that out")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--workers", default="1,2,4,8,16")
     parser.add_argument("--speeds", default=",".join(SPEEDS))
@@ -182,12 +184,16 @@ def main():
             agent(asked.bin, f"{directory}/agent.sock"):
         print(f"{'mode':>8} {'speeds':>9} {'workers':>7} {'bound s':>7}" +
               " | ".join([""] + [f"{way:>6} {'quartiles':>11} start s first s" + (" simul." if way == "flor" else "") for way in WAYS]))
-        bench = Bench(asked, directory, url, partial=False)
+        bench = Bench(asked, directory, url, "complete")
+        inside = Bench(asked, directory, url, "inside") if asked.steps > 0 else None
         for kind in asked.speeds.split(","):
             for count in counts:
-                if count > 1 or kind == "equal":
-                    measure(bench, kind, count, WAYS, rows)
-        partial = Bench(asked, directory, url, partial=True)
+                if count == 1 and kind != "equal":
+                    continue
+                measure(bench, kind, count, WAYS, rows)
+                if inside:
+                    measure(inside, kind, count, ["flor"], rows)
+        partial = Bench(asked, directory, url, "partial")
         for count in counts:
             measure(partial, "equal", count, ["flor"], rows)
     if asked.json:

@@ -1,7 +1,7 @@
 // A training program whose epochs wait as one does that computes on a GPU: a sleep, in an otherwise real
 // worker, so that few cores can carry many. For bench/replay_scaling.py.
 //
-//   waiting [--epochs N] [--seconds S] [--variation V] [--partial]
+//   waiting [--epochs N] [--seconds S] [--variation V] [--partial | --inside STEPS]
 //
 // BENCH_SPEED: how many times faster this process is than the recording was. BENCH_READY: a directory in
 // which it says that it stands in front of its loop, by a file named after itself; it goes on when `go` is
@@ -49,29 +49,39 @@ int main(int argc, char** argv) {
   double seconds = 0.2;
   double variation = 0.1;
   bool partial = false;
+  int64_t steps = 0;
   CLI::App app{"Train by waiting"};
   app.add_option("--epochs", epochs);
   app.add_option("--seconds", seconds);
   app.add_option("--variation", variation);
   app.add_flag("--partial", partial, "checkpoints of the block alone: units are entered by pseudoresume");
+  app.add_option("--inside", steps, "so many steps an epoch, with checkpoints between them");
   CLI11_PARSE(app, argc, argv);
   torch::set_num_threads(1);
   torch::manual_seed(7);
   torch::nn::Linear net(16, 16);
   torch::optim::SGD optimizer(net->parameters(), 0.01);
   wait_for_all();
+  const auto train_for = [&](double duration) {
+    wait(duration / speed());
+    optimizer.zero_grad();
+    const auto loss = net(torch::randn({8, 16})).pow(2).mean();
+    loss.backward();
+    optimizer.step();
+#ifdef FLOR_BENCH_PROBE
+    flor::log("norm", net->weight.norm().item<float>());
+#endif
+    flor::log("loss", loss.item<float>());
+  };
   const auto train = [&] {
     for (const int64_t epoch : flor::loop("epoch", epochs)) {
       if (flor::SkipBlock train{"train", net, optimizer}; train.step_into()) {
-        wait(seconds * (1 + variation * noise(epoch)) / speed());
-        optimizer.zero_grad();
-        const auto loss = net(torch::randn({8, 16})).pow(2).mean();
-        loss.backward();
-        optimizer.step();
-#ifdef FLOR_BENCH_PROBE
-        flor::log("norm", net->weight.norm().item<float>());
-#endif
-        flor::log("loss", loss.item<float>());
+        const double duration = seconds * (1 + variation * noise(epoch));
+        if (steps == 0) train_for(duration);
+        auto inside = flor::checkpointing(net, optimizer);
+        for ([[maybe_unused]] const int64_t step : flor::loop("step", steps)) {
+          train_for(duration / static_cast<double>(steps));
+        }
       }
     }
   };
