@@ -1,14 +1,15 @@
 #include "core/durable.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <system_error>
+
+#include "core/descriptor.h"
 
 namespace flor::core {
 namespace {
@@ -127,13 +128,21 @@ void sync_directory(const std::filesystem::path& path) {
 }
 
 std::string read_file(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
-    if (errno == 0) errno = ENOENT;
-    fail("cannot read", path);
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) fail(errno, "cannot read", path);
+  struct stat info = {};
+  std::string text;
+  std::size_t size = 0;
+  // One byte more than it has tells its end at once; files of /proc say that they have none.
+  for (::fstat(file.get(), &info);;) {
+    text.resize(std::max(static_cast<std::size_t>(info.st_size) + 1, size + 4096));
+    const ssize_t got = ::read(file.get(), text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(errno, "cannot read", path);
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
   }
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad()) fail("cannot read", path);
+  text.resize(size);
   return text;
 }
 

@@ -18,9 +18,10 @@ namespace {
 
 }  // namespace
 
-JsonLines parse_json_lines(std::string_view text, const std::string& name) {
-  JsonLines out;
+bool for_each_line(std::string_view text, const std::string& name,
+                   const std::function<bool(std::string_view)>& take) {
   std::size_t number = 0;
+  bool torn = false;
   while (!text.empty()) {
     ++number;
     const std::size_t end = text.find('\n');
@@ -28,16 +29,23 @@ JsonLines parse_json_lines(std::string_view text, const std::string& name) {
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(complete ? end + 1 : text.size());
     if (line.empty()) continue;  // the mark that LineAppender sets behind a torn line
-    Json row = Json::parse(line, nullptr, false);
-    if (complete && row.is_object()) {
-      out.rows.push_back(std::move(row));
-    } else if (text.empty() || text.front() == '\n') {
-      // The last line, or one that a writer was killed in and its successor closed with an empty line.
-      out.torn = true;
-    } else {
-      throw Error(name + ":" + std::to_string(number) + ": not a JSON object; the file is damaged here");
-    }
+    if (complete && take(line)) continue;
+    // The last line, or one that a writer was killed in and its successor closed with an empty line.
+    torn = true;
+    if (text.empty() || text.front() == '\n') continue;
+    throw Error(name + ":" + std::to_string(number) + ": not a JSON object; the file is damaged here");
   }
+  return torn;
+}
+
+JsonLines parse_json_lines(std::string_view text, const std::string& name) {
+  JsonLines out;
+  out.torn = for_each_line(text, name, [&](std::string_view line) {
+    Json row = Json::parse(line, nullptr, false);
+    if (!row.is_object()) return false;
+    out.rows.push_back(std::move(row));
+    return true;
+  });
   return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,11 @@
 #include "core/json.h"
 
 namespace flor::core {
+
+// Calls `take` with each whole line, without its newline; it returns false where that is no row. Returns
+// whether the last line was torn. Throws Error, naming the line, when one before the last is no row.
+bool for_each_line(std::string_view text, const std::string& name,
+                   const std::function<bool(std::string_view)>& take);
 
 struct JsonLines {
   std::vector<Json> rows;

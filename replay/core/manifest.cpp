@@ -2,7 +2,7 @@
 
 #include "core/durable.h"
 #include "core/error.h"
-#include "core/json_lines.h"
+#include "core/timeline.h"
 
 namespace flor::core {
 
@@ -50,7 +50,8 @@ Json to_json(const RecordedLoop& loop) {
 
 namespace {
 
-RecordedLoop loop_from(const Json& json) {
+template <class Row>
+RecordedLoop loop_from(const Row& json) {
   RecordedLoop loop;
   loop.name = field<std::string>(json, "name", "");
   loop.range = field(json, "range", true);
@@ -191,7 +192,7 @@ Manifest read_manifest_and_progress(const RunDir& run) {
   if (m.status != "recording") return m;
   // The loops were not yet written: the timeline, which is appended to as the run goes, has them.
   m.loops.clear();
-  for (const auto& row : read_json_lines(run.timeline()).rows) {
+  for (const auto& row : read_timeline(run.timeline())) {
     const auto kind = field<std::string>(row, "kind", "");
     const auto name = field<std::string>(row, "name", "");
     if (kind == "loop_end" && !field<std::string>(row, "at", "").empty()) continue;  // a nested loop's

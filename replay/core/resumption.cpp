@@ -1,7 +1,6 @@
 #include "core/resumption.h"
 
 #include "core/checkpoint.h"
-#include "core/json_lines.h"
 #include "core/recorded_timeline.h"
 #include "core/timeline.h"
 #include "core/worker.h"
@@ -17,7 +16,7 @@ std::string iteration_of(const RecordedLoop& loop, int64_t value) {
 
 Resumption::Resumption(const RunDir& run, Frontend& frontend, std::function<void(const std::string&)> damaged)
     : recorded_(run, frontend, {[](const std::string&, double) {}, std::move(damaged), impossible}) {
-  for (const auto& row : read_json_lines(run.timeline()).rows) {
+  for (const auto& row : read_timeline(run.timeline())) {
     const auto kind = field<std::string>(row, "kind", "");
     if (kind == "block" || kind == "iteration") {
       seconds_[field<std::string>(row, "at", "")] = field(row, "seconds", 0.0);
@@ -38,10 +37,11 @@ bool Resumption::has_checkpoint(const std::string& at) const {
 std::vector<StoredCheckpoint> Resumption::stored() const {
   const RunDir& run = recorded_.index().run();
   std::vector<StoredCheckpoint> out;
-  for (const auto& row : kept_checkpoints(recorded_timeline(run))) {
-    const auto file = field<std::string>(row, "file", "");
+  const auto timeline = recorded_timeline(run);
+  for (const auto* row : kept_checkpoints(timeline)) {
+    const auto file = field<std::string>(*row, "file", "");
     try {
-      out.push_back({field<std::string>(row, "block", ""), field<std::string>(row, "at", ""), file,
+      out.push_back({field<std::string>(*row, "block", ""), field<std::string>(*row, "at", ""), file,
                      referred_files(Checkpoint::header_of(run, file), file), false});
     } catch (const Damage&) {
       // It is not counted on.

@@ -1,50 +1,91 @@
 #include "core/timeline.h"
 
+#include <deque>
 #include <unordered_map>
+#include <utility>
+
+#include "core/durable.h"
+#include "core/json_lines.h"
 
 namespace flor::core {
 namespace {
 
-// For each file that the timeline names, its last word on it: the row of a checkpoint, of its removal, or of
-// a doubt. A doubt is always the last one: it may have been found while the file was still being written.
-std::unordered_map<std::string, const Json*> last_words(const std::vector<Json>& timeline) {
-  std::unordered_map<std::string, const Json*> last, doubts;
-  for (const auto& row : timeline) {
-    const auto kind = field<std::string>(row, "kind", "");
-    if (kind == "checkpoint" || kind == "removed") last[field<std::string>(row, "file", "")] = &row;
-    if (kind != "doubt") continue;
-    for (const auto& file : field<std::vector<std::string>>(row, "files", {})) doubts[file] = &row;
+// For each file that a timeline names, its last word on it: the row of a checkpoint, of its removal, or of a
+// doubt. A doubt is always the last one: it may have been found while the file was still being written.
+class LastWords {
+ public:
+  explicit LastWords(const Timeline& timeline) {
+    at_.reserve(timeline.size() / 2);
+    rows_.reserve(timeline.size() / 2);
+    for (const auto& row : timeline) {
+      const std::string_view kind = row.raw("kind");
+      if (kind == R"("checkpoint")" || kind == R"("removed")") say(row.raw("file"), &row);
+      if (kind != R"("doubt")") continue;
+      for (const auto& file : field<std::vector<std::string>>(row, "files", {}))
+        doubts_.emplace_back(Json(file).dump(), &row);
+    }
+    for (const auto& [file, row] : doubts_) say(file, row);
   }
-  for (const auto& [file, row] : doubts) last[file] = row;
-  return last;
-}
 
-std::set<std::string> files_last_named_by(const char* kind, const std::vector<Json>& timeline) {
-  std::set<std::string> files;
-  for (const auto& [file, row] : last_words(timeline)) {
-    if (field<std::string>(*row, "kind", "") == kind) files.insert(file);
+  // Those of this kind, in order, with the JSON text of the file's name.
+  template <class Take>
+  void each(std::string_view kind, Take take) const {
+    for (const auto& [file, row] : rows_) {
+      if (row != nullptr && row->raw("kind") == kind) take(file, row);
+    }
   }
+
+ private:
+  void say(std::string_view file, const TimelineRow* row) {
+    const auto [known, is_new] = at_.try_emplace(file, rows_.size());
+    if (!is_new) rows_[std::exchange(known->second, rows_.size())].second = nullptr;
+    rows_.emplace_back(file, row);
+  }
+
+  std::deque<std::pair<std::string, const TimelineRow*>> doubts_;
+  std::unordered_map<std::string_view, std::size_t> at_;
+  std::vector<std::pair<std::string_view, const TimelineRow*>> rows_;  // nullptr: another word followed
+};
+
+std::set<std::string> files_last_named_by(std::string_view kind, const Timeline& timeline) {
+  std::set<std::string> files;
+  LastWords(timeline).each(kind, [&](std::string_view file, const TimelineRow*) {
+    const Json name = Json::parse(file, nullptr, false);
+    if (name.is_string()) files.insert(name.get<std::string>());
+  });
   return files;
 }
 
 }  // namespace
 
-std::vector<Json> kept_checkpoints(const std::vector<Json>& timeline) {
-  const auto last = last_words(timeline);
-  std::vector<Json> kept;
-  for (const auto& row : timeline) {
-    if (field<std::string>(row, "kind", "") != "checkpoint") continue;
-    if (last.at(field<std::string>(row, "file", "")) == &row) kept.push_back(row);
-  }
+Timeline read_timeline(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return {};
+  return parse_timeline(read_file(path), path.string());
+}
+
+Timeline parse_timeline(std::string_view text, const std::string& name) {
+  Timeline rows;
+  for_each_line(text, name, [&](std::string_view line) {
+    auto row = TimelineRow::parse(line);
+    if (row) rows.push_back(std::move(*row));
+    return row.has_value();
+  });
+  return rows;
+}
+
+std::vector<const TimelineRow*> kept_checkpoints(const Timeline& timeline) {
+  std::vector<const TimelineRow*> kept;
+  LastWords(timeline).each(R"("checkpoint")",
+                           [&](std::string_view, const TimelineRow* row) { kept.push_back(row); });
   return kept;
 }
 
-std::set<std::string> removed_checkpoints(const std::vector<Json>& timeline) {
-  return files_last_named_by("removed", timeline);
+std::set<std::string> removed_checkpoints(const Timeline& timeline) {
+  return files_last_named_by(R"("removed")", timeline);
 }
 
-std::set<std::string> doubted_checkpoints(const std::vector<Json>& timeline) {
-  return files_last_named_by("doubt", timeline);
+std::set<std::string> doubted_checkpoints(const Timeline& timeline) {
+  return files_last_named_by(R"("doubt")", timeline);
 }
 
 Json removed_row(const std::string& file, const std::string& at, bool held) {

@@ -50,11 +50,11 @@ void require_ended(const Request& request, const core::Manifest& manifest, std::
   throw core::UsageError(name + " is incomplete: its recording stopped after " + where + offer);
 }
 
-std::vector<core::Json> restores_of(const core::RunDir& run) {
-  std::vector<core::Json> rows;
+core::Timeline restores_of(const core::RunDir& run) {
+  core::Timeline rows;
   for (const auto& replay : run.all_replays()) {
     try {
-      auto more = core::read_json_lines(replay.timeline()).rows;
+      auto more = core::read_timeline(replay.timeline());
       rows.insert(rows.end(), more.begin(), more.end());
     } catch (const core::Error&) {
       // A damaged timeline of a replay costs an estimate, nothing else.

@@ -148,7 +148,8 @@ void report(const core::Store& store, const std::string& launch, const std::stri
   id.erase(id.find_last_not_of(" \n") + 1);
   const core::RunDir run = store.run(id);
   const core::Manifest manifest = core::read_manifest(run);
-  const auto checkpoints = core::kept_checkpoints(core::recorded_timeline(run)).size();
+  const auto timeline = core::recorded_timeline(run);
+  const auto checkpoints = core::kept_checkpoints(timeline).size();
   const std::string status = manifest.status == "recording" ? "killed" : manifest.status;
   std::cerr << "flor: recorded run " << id << (manifest.name.empty() ? "" : " (" + manifest.name + ")")
             << ": " << status << ", " << counted(checkpoints, "checkpoint") << "\n";

@@ -35,7 +35,7 @@ struct Shown {
   core::RunDir run;
   core::Manifest manifest;
   std::string status;
-  std::vector<Json> timeline;
+  core::Timeline timeline;
   std::vector<results::BlockSummary> blocks;
   std::vector<core::Unit> units;
   std::vector<results::ReplaySummary> replays;
@@ -49,15 +49,16 @@ Shown read_run(const core::RunDir& run) {
   out.run = run;
   out.manifest = core::read_manifest_and_progress(run);
   out.status = results::status_of(run, out.manifest);
-  out.timeline = core::recorded_timeline(run);
+  auto recorded = core::recorded_timeline_and_files(run);
+  out.timeline = std::move(recorded.timeline);
+  out.checkpoints = std::move(recorded.files);
   out.blocks = results::summarize_blocks(out.timeline);
-  std::vector<Json> restores;
+  core::Timeline restores;
   for (const auto& replay : run.all_replays()) {
     out.replays.push_back(results::summarize_replay(replay));
-    for (auto& row : core::read_json_lines(replay.timeline()).rows) restores.push_back(std::move(row));
+    for (auto& row : core::read_timeline(replay.timeline())) restores.push_back(std::move(row));
   }
   out.units = plan::units_of(out.manifest, out.timeline, plan::restore_costs(out.timeline, restores));
-  out.checkpoints = core::checkpoint_files(run);
   out.local = results::local_tier_of(run, out.manifest, out.timeline);
   out.suggestions = results::suggestions(out.manifest, out.blocks);
   return out;

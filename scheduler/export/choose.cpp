@@ -38,18 +38,18 @@ std::optional<int64_t> epoch_of(const std::string& at, const core::RecordedLoop&
   return elements.front().value;
 }
 
-std::vector<Candidate> candidates(const core::Manifest& manifest, const std::vector<Json>& timeline) {
+std::vector<Candidate> candidates(const core::Manifest& manifest, const core::Timeline& timeline) {
   const core::RecordedLoop& loop = main_loop(manifest);
   std::vector<Candidate> out;
-  for (const auto& row : core::kept_checkpoints(timeline)) {
-    const auto at = field<std::string>(row, "at", "");
+  for (const auto* row : core::kept_checkpoints(timeline)) {
+    const auto at = field<std::string>(*row, "at", "");
     const auto epoch = epoch_of(at, loop);
     const auto slash = at.find('/');
     if (!epoch || slash == std::string::npos || core::is_loop_entry(at)) continue;
     out.push_back({*epoch,
                    at.substr(slash + 1),
-                   {field<std::string>(row, "file", ""), at, field<std::string>(row, "block", ""),
-                    field<std::string>(row, "state", "")}});
+                   {field<std::string>(*row, "file", ""), at, field<std::string>(*row, "block", ""),
+                    field<std::string>(*row, "state", "")}});
   }
   return out;
 }
@@ -66,7 +66,7 @@ std::string nearest(const std::vector<Candidate>& all, int64_t epoch) {
 
 }  // namespace
 
-Chosen choose(const core::Manifest& manifest, const std::vector<Json>& timeline, int64_t epoch,
+Chosen choose(const core::Manifest& manifest, const core::Timeline& timeline, int64_t epoch,
               const std::string& block) {
   std::vector<Candidate> all = candidates(manifest, timeline);
   const auto other = [&](const Candidate& one) {

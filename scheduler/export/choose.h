@@ -7,6 +7,7 @@
 
 #include "core/json.h"
 #include "core/manifest.h"
+#include "core/timeline.h"
 #include "results/rows.h"
 
 namespace flor::exporting {
@@ -22,7 +23,7 @@ struct Chosen {
 // `block` names another: `train`, `@iteration`, or, where there are several of a name, what tells them apart
 // (`train#1`, `step=3/optimize#0`). Throws core::UsageError: there is none at that epoch (it names the
 // nearest that have one), or several.
-Chosen choose(const core::Manifest& manifest, const std::vector<core::Json>& timeline, int64_t epoch,
+Chosen choose(const core::Manifest& manifest, const core::Timeline& timeline, int64_t epoch,
               const std::string& block);
 
 // The iteration of the main loop whose last row of that name is the smallest, or largest; of equals the

@@ -21,7 +21,7 @@ Inventory inventory_of(const core::RunDir& run) {
   const results::LocalTier tier = results::local_tier_of(run, core::read_manifest(run), timeline);
   if (!tier.waiting.empty()) throw core::Error("run " + run.id() + ": " + results::local_tier_text(tier));
   std::set<std::string> kept;
-  for (const auto& row : core::kept_checkpoints(timeline)) kept.insert(field<std::string>(row, "file", ""));
+  for (const auto* row : core::kept_checkpoints(timeline)) kept.insert(field<std::string>(*row, "file", ""));
   const auto present = core::checkpoint_files(run).files;
   std::set<std::string> unknown(present.begin(), present.end());
   Inventory out;

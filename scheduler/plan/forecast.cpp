@@ -10,6 +10,8 @@
 namespace flor::plan {
 namespace {
 
+constexpr std::size_t most_forecast = 1024;  // workers
+
 constexpr double without_experience = 1.3;
 constexpr double worth_saying = 0.9;  // a time that is less than this part of the present one
 
@@ -60,8 +62,9 @@ std::vector<Forecast> forecast(const core::Plan& plan, const std::vector<std::si
 
 std::vector<std::size_t> worker_counts(const core::Plan& plan, std::size_t wanted) {
   std::vector<std::size_t> out;
-  for (std::size_t count = 1; count < plan.selected.size(); count *= 2) out.push_back(count);
-  out.push_back(plan.selected.size());
+  const std::size_t most = std::min(plan.selected.size(), most_forecast);
+  for (std::size_t count = 1; count < most; count *= 2) out.push_back(count);
+  out.push_back(most);
   if (std::find(out.begin(), out.end(), wanted) == out.end()) out.push_back(wanted);
   std::sort(out.begin(), out.end());
   return out;

@@ -26,7 +26,7 @@ struct Experience {
 std::vector<Forecast> forecast(const core::Plan& plan, const std::vector<std::size_t>& workers,
                                const std::vector<Experience>& experience);
 
-// 1, 2, 4, … up to the number of selected units, and `wanted`, in order.
+// 1, 2, 4, … up to the number of selected units, 1,024 at most, and `wanted`, in order.
 std::vector<std::size_t> worker_counts(const core::Plan& plan, std::size_t wanted);
 
 // What would make it faster, one line each, the largest gain first; empty where nothing would.

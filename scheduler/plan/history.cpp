@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 
 #include "core/timeline.h"
 
@@ -11,16 +12,9 @@ namespace flor::plan {
 namespace {
 
 using core::field;
-using core::Json;
 
 constexpr const char* kIteration = "@iteration";
 constexpr const char* kStep = "@step";
-
-// A checkpoint that became durable.
-struct Saved {
-  std::string file;
-  double written = 0;  // M: what it cost to write, stall and write
-};
 
 std::string_view head_of(std::string_view path) {
   return path.substr(0, path.find('/'));
@@ -50,41 +44,60 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-std::map<std::string, Saved> saved_checkpoints(const std::vector<Json>& timeline) {
-  std::map<std::string, Saved> saved;
-  for (const auto& row : core::kept_checkpoints(timeline)) {
-    saved[field<std::string>(row, "at", "")] = {field<std::string>(row, "file", ""),
-                                                field(row, "stall", 0.0) + field(row, "write", 0.0)};
+// The rows of the checkpoints that became durable, of a timeline that outlives this.
+class SavedCheckpoints {
+ public:
+  explicit SavedCheckpoints(const core::Timeline& timeline) {
+    const auto kept = core::kept_checkpoints(timeline);
+    by_place_.reserve(kept.size());
+    for (const auto* row : kept) by_place_[row->raw("at")] = row;
   }
-  return saved;
+
+  // By its scope path; nullptr: there is none.
+  const core::TimelineRow* at(const std::string& place) const {
+    const auto found = by_place_.find('"' + place + '"');
+    return found == by_place_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::unordered_map<std::string_view, const core::TimelineRow*> by_place_;  // by the path's JSON text
+};
+
+std::string file_of(const core::TimelineRow& saved) {
+  return field<std::string>(saved, "file", "");
+}
+
+// M: what it cost to write, stall and write.
+double written(const core::TimelineRow& saved) {
+  return field(saved, "stall", 0.0) + field(saved, "write", 0.0);
 }
 
 class Builder {
  public:
-  Builder(const core::RecordedLoop& loop, const std::vector<Json>& timeline, const RestoreCosts& costs)
-      : loop_(loop), saved_(saved_checkpoints(timeline)), costs_(costs) {
+  Builder(const core::RecordedLoop& loop, const core::Timeline& timeline, const RestoreCosts& costs)
+      : loop_(loop), saved_(timeline), costs_(costs) {
     for (const auto& row : timeline) add(row);
   }
 
   History build() {
     History out;
     const std::string entry = loop_.name + "=entry/" + kIteration;
-    if (const auto at = saved_.find(entry); at != saved_.end()) {
-      out.entry = at->second.file;
-      out.entry_restore = restore_of(entry);
+    if (const auto* saved = saved_.at(entry)) {
+      out.entry = file_of(*saved);
+      out.entry_restore = restore_of(entry, *saved);
     }
     const auto first = loop_.range ? loop_.begin : 0;
     for (int64_t value = first; is_finished(value); ++value) {
       Iteration& iteration = iterations_[value];
       iteration.value = value;
       finish(iteration);
-      out.iterations.push_back(iteration);
+      out.iterations.push_back(std::move(iteration));
     }
     return out;
   }
 
  private:
-  void add(const Json& row) {
+  void add(const core::TimelineRow& row) {
     const auto kind = field<std::string>(row, "kind", "");
     const auto at = field<std::string>(row, "at", "");
     const auto value = value_in(head_of(at), loop_.name);
@@ -102,14 +115,15 @@ class Builder {
   static bool is_step(const std::string& at) { return at.substr(at.rfind('/') + 1) == kStep; }
 
   // Of the inner loop alone, and where the checkpoint is there.
-  void add_step(Iteration& iteration, const std::string& at, const Json& row) const {
-    const auto saved = saved_.find(at + "/" + kStep);
+  void add_step(Iteration& iteration, const std::string& at, const core::TimelineRow& row) const {
+    const std::string place_of_step = at + "/" + kStep;
+    const auto* saved = saved_.at(place_of_step);
     const std::string_view inside = tail_of(at);
     const auto equals = inside.rfind('=');
-    if (saved == saved_.end() || equals == std::string_view::npos || inside.substr(0, equals) != loop_.inner)
+    if (saved == nullptr || equals == std::string_view::npos || inside.substr(0, equals) != loop_.inner)
       return;
-    StepPlace place{field<int64_t>(row, "next", -1), field(row, "into", 0.0), saved->second.file,
-                    restore_of(saved->first)};
+    const StepPlace place{field<int64_t>(row, "next", -1), field(row, "into", 0.0), file_of(*saved),
+                          restore_of(place_of_step, *saved)};
     auto& steps = iteration.steps;
     const auto behind = std::lower_bound(steps.begin(), steps.end(), place.next,
                                          [](const auto& step, int64_t next) { return step.next < next; });
@@ -120,14 +134,16 @@ class Builder {
     }
   }
 
-  void add_block(Iteration& iteration, const std::string& at, const Json& row) const {
+  void add_block(Iteration& iteration, const std::string& at, const core::TimelineRow& row) const {
     BlockExecution block;
     block.at = at;
     block.block = field<std::string>(row, "block", "");
     block.seconds = field(row, "seconds", 0.0);
     block.top_level = tail_of(at).find('/') == std::string_view::npos;
-    block.restorable = saved_.count(at) != 0;
-    if (block.restorable) block.restore = restore_of(at);
+    if (const auto* saved = saved_.at(at)) {
+      block.restorable = true;
+      block.restore = restore_of(at, *saved);
+    }
     // A resumed recording runs an iteration again: its later row replaces the earlier one.
     for (auto& known : iteration.blocks) {
       if (known.at == at) {
@@ -152,19 +168,19 @@ class Builder {
     }
     iteration.seconds = std::max(iteration.seconds, blocks);
     const std::string at = loop_.name + "=" + std::to_string(iteration.value) + "/" + kIteration;
-    if (const auto saved = saved_.find(at); saved != saved_.end()) {
-      iteration.checkpoint = saved->second.file;
-      iteration.restore = restore_of(at);
+    if (const auto* saved = saved_.at(at)) {
+      iteration.checkpoint = file_of(*saved);
+      iteration.restore = restore_of(at, *saved);
     }
   }
 
-  double restore_of(const std::string& at) const {
+  double restore_of(const std::string& at, const core::TimelineRow& saved) const {
     if (const auto known = costs_.measured.find(at); known != costs_.measured.end()) return known->second;
-    return costs_.ratio * saved_.at(at).written;
+    return costs_.ratio * written(saved);
   }
 
   const core::RecordedLoop& loop_;
-  std::map<std::string, Saved> saved_;
+  SavedCheckpoints saved_;
   const RestoreCosts& costs_;
   std::map<int64_t, Iteration> iterations_;
   std::set<int64_t> with_row_;
@@ -176,28 +192,29 @@ bool is_inside(const std::string& at, const std::string& block) {
 
 }  // namespace
 
-RestoreCosts restore_costs(const std::vector<Json>& timeline, const std::vector<Json>& restores) {
+RestoreCosts restore_costs(const core::Timeline& timeline, const core::Timeline& restores) {
   std::map<std::string, std::vector<double>> seconds;
   for (const auto& row : restores) {
     if (field<std::string>(row, "kind", "") != "restore") continue;
     seconds[field<std::string>(row, "at", "")].push_back(field(row, "seconds", 0.0));
   }
-  const auto saved = saved_checkpoints(timeline);
   RestoreCosts out;
+  if (seconds.empty()) return out;
+  const SavedCheckpoints saved(timeline);
   double restored = 0;
-  double written = 0;
+  double all_written = 0;
   for (const auto& [at, values] : seconds) {
     out.measured[at] = median(values);
-    const auto known = saved.find(at);
-    if (known == saved.end()) continue;
+    const auto* known = saved.at(at);
+    if (known == nullptr) continue;
     restored += out.measured[at];
-    written += known->second.written;
+    all_written += written(*known);
   }
-  if (restored > 0 && written > 0) out.ratio = restored / written;
+  if (restored > 0 && all_written > 0) out.ratio = restored / all_written;
   return out;
 }
 
-History history_of(const core::Manifest& manifest, const std::vector<Json>& timeline,
+History history_of(const core::Manifest& manifest, const core::Timeline& timeline,
                    const RestoreCosts& costs) {
   const core::RecordedLoop* loop = manifest.main_loop();
   if (loop == nullptr) return {};
@@ -218,7 +235,7 @@ double seconds_of(const Iteration& iteration, const Execution& execution) {
   return std::max(seconds, 0.0);
 }
 
-std::set<std::string> blocks_of(const std::vector<Json>& timeline) {
+std::set<std::string> blocks_of(const core::Timeline& timeline) {
   std::set<std::string> names;
   for (const auto& row : timeline) {
     if (field<std::string>(row, "kind", "") == "block") names.insert(field<std::string>(row, "block", ""));
@@ -228,7 +245,7 @@ std::set<std::string> blocks_of(const std::vector<Json>& timeline) {
   return names;
 }
 
-std::set<std::string> with_those_around(const std::vector<Json>& timeline, std::set<std::string> blocks) {
+std::set<std::string> with_those_around(const core::Timeline& timeline, std::set<std::string> blocks) {
   const std::set<std::string> wanted = blocks;
   for (const auto& row : timeline) {
     if (field<std::string>(row, "kind", "") != "block" ||

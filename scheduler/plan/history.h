@@ -10,6 +10,7 @@
 
 #include "core/json.h"
 #include "core/manifest.h"
+#include "core/timeline.h"
 
 namespace flor::plan {
 
@@ -22,7 +23,7 @@ struct RestoreCosts {
 
 // From the record's timeline and the `restore` rows of all replays of the run. Of several restores of one
 // checkpoint the median counts: the first one of a process is slowed by a cold file cache.
-RestoreCosts restore_costs(const std::vector<core::Json>& timeline, const std::vector<core::Json>& restores);
+RestoreCosts restore_costs(const core::Timeline& timeline, const core::Timeline& restores);
 
 // One execution of a skip block inside an iteration of the main loop.
 struct BlockExecution {
@@ -57,8 +58,7 @@ struct History {
   std::vector<Iteration> iterations;  // begun and finished, in order, without gaps
 };
 
-History history_of(const core::Manifest& manifest, const std::vector<core::Json>& timeline,
-                   const RestoreCosts& costs);
+History history_of(const core::Manifest& manifest, const core::Timeline& timeline, const RestoreCosts& costs);
 
 // Seconds of an iteration when the blocks that `executes` names run and every other block that has a
 // checkpoint is restored. A block inside a restored one costs nothing.
@@ -70,11 +70,10 @@ struct Execution {
 double seconds_of(const Iteration& iteration, const Execution& execution);
 
 // The names of all blocks of the run.
-std::set<std::string> blocks_of(const std::vector<core::Json>& timeline);
+std::set<std::string> blocks_of(const core::Timeline& timeline);
 
 // Those blocks, and every block that an execution of one of them lay in: one that is skipped reaches none
 // inside.
-std::set<std::string> with_those_around(const std::vector<core::Json>& timeline,
-                                        std::set<std::string> blocks);
+std::set<std::string> with_those_around(const core::Timeline& timeline, std::set<std::string> blocks);
 
 }  // namespace flor::plan

@@ -74,7 +74,7 @@ std::vector<core::Unit> units_of(const History& history, bool complete, bool ins
   return units;
 }
 
-std::vector<core::Unit> units_of(const core::Manifest& manifest, const std::vector<core::Json>& timeline,
+std::vector<core::Unit> units_of(const core::Manifest& manifest, const core::Timeline& timeline,
                                  const RestoreCosts& costs) {
   return units_of(history_of(manifest, timeline, costs), manifest.complete());
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/plan.h"
+#include "core/timeline.h"
 #include "plan/history.h"
 
 namespace flor::plan {
@@ -15,7 +16,7 @@ namespace flor::plan {
 // `inside`: complete ones have boundaries also at the step checkpoints inside of an iteration that can be
 // entered.
 std::vector<core::Unit> units_of(const History& history, bool complete, bool inside = false);
-std::vector<core::Unit> units_of(const core::Manifest& manifest, const std::vector<core::Json>& timeline,
+std::vector<core::Unit> units_of(const core::Manifest& manifest, const core::Timeline& timeline,
                                  const RestoreCosts& costs);
 
 // Sets the work of each unit of the run under this decision: what executes, what is restored on the way, and

@@ -31,7 +31,9 @@ class Checker {
                   for (const auto& row : lines.rows) row_from(row, file);
                 });
     check_lines("timeline.jsonl", "replay cannot be planned: it needs the recorded costs and checkpoints",
-                [this](const core::JsonLines& lines, const std::string&) { timeline_ = lines.rows; });
+                [this](const core::JsonLines& lines, const std::string&) {
+                  timeline_.assign(lines.rows.begin(), lines.rows.end());
+                });
     check_lines("generators.jsonl",
                 "the state of the random number generators is lost: replay refuses this run",
                 [](const core::JsonLines& lines, const std::string& file) {
@@ -108,8 +110,8 @@ class Checker {
     const core::CheckpointFiles present = core::checkpoint_files(run_);
     report_.bytes = present.bytes;
     std::set<std::string> files(present.files.begin(), present.files.end());
-    for (const auto& row : core::kept_checkpoints(timeline_))
-      files.insert(field<std::string>(row, "file", ""));
+    for (const auto* row : core::kept_checkpoints(timeline_))
+      files.insert(field<std::string>(*row, "file", ""));
     // One that was removed may lie there still, for what others refer to: with them that is verified.
     const auto removed = core::removed_checkpoints(timeline_);
     for (const auto& file : removed) files.erase(file);
@@ -139,7 +141,7 @@ class Checker {
   const core::RunDir& run_;
   CheckReport report_;
   core::Manifest manifest_;
-  std::vector<Json> timeline_;
+  core::Timeline timeline_;
   bool finished_ = false;  // the recording came to its end
 };
 

@@ -11,14 +11,14 @@ using core::field;
 using core::fs::path;
 
 LocalTier local_tier_of(const core::RunDir& run, const core::Manifest& manifest,
-                        const std::vector<core::Json>& timeline) {
+                        const core::Timeline& timeline) {
   LocalTier out{manifest.host, manifest.local, {}, {}};
   if (out.path.empty()) return out;
   const bool here = out.node == core::node_name();
   std::error_code ignored;
-  for (const auto& row : core::kept_checkpoints(timeline)) {
-    const auto file = field<std::string>(row, "file", "");
-    if (file.empty() || field<std::string>(row, "tier", "") != "local") continue;
+  for (const auto* row : core::kept_checkpoints(timeline)) {
+    const auto file = field<std::string>(*row, "file", "");
+    if (file.empty() || field<std::string>(*row, "tier", "") != "local") continue;
     // Once more behind the look at the local tier: it may have been brought over meanwhile.
     if (core::fs::exists(run.path / file, ignored)) continue;
     const bool lies_there = !here || core::fs::exists(path(out.path) / file, ignored);

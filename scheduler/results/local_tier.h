@@ -8,6 +8,7 @@
 #include "core/json.h"
 #include "core/manifest.h"
 #include "core/store.h"
+#include "core/timeline.h"
 
 namespace flor::results {
 
@@ -19,7 +20,7 @@ struct LocalTier {
 
 // `timeline`: its rows name the files that were written to the local tier.
 LocalTier local_tier_of(const core::RunDir& run, const core::Manifest& manifest,
-                        const std::vector<core::Json>& timeline);
+                        const core::Timeline& timeline);
 
 // "3 checkpoints still lie in the local tier of node n1 (/nvme/flor-1000/RUN) …"; empty where none does.
 std::string local_tier_text(const LocalTier& tier);

@@ -1,6 +1,7 @@
 #include "results/policy_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "core/bytes_text.h"
@@ -28,16 +29,16 @@ struct Decided {
   double ratio() const { return C > 0 ? M / C : 0; }
 };
 
-std::optional<double> number(const Json& row, const char* key) {
-  const auto at = row.find(key);
-  return at == row.end() || !at->is_number() ? std::nullopt : std::optional<double>(at->get<double>());
+std::optional<double> number(const core::TimelineRow& row, const char* key) {
+  const double value = field(row, key, std::nan(""));
+  return std::isnan(value) ? std::nullopt : std::optional<double>(value);
 }
 
 Json or_null(const std::optional<double>& value) {
   return value ? Json(*value) : Json();
 }
 
-std::optional<Decided> decided_from(const Json& row, double epsilon) {
+std::optional<Decided> decided_from(const core::TimelineRow& row, double epsilon) {
   if (field<std::string>(row, "kind", "") != "block") return std::nullopt;
   Decided out;
   out.at = field<std::string>(row, "at", "");
@@ -62,7 +63,7 @@ std::optional<Decided> decided_from(const Json& row, double epsilon) {
   return out;
 }
 
-std::vector<Decided> decisions(const core::Manifest& manifest, const std::vector<Json>& timeline) {
+std::vector<Decided> decisions(const core::Manifest& manifest, const core::Timeline& timeline) {
   std::vector<Decided> out;
   for (const auto& row : timeline) {
     if (auto decided = decided_from(row, manifest.epsilon)) out.push_back(std::move(*decided));
@@ -116,7 +117,7 @@ std::string what_recovery_wants(const Decided& last, const core::Manifest& manif
 
 }  // namespace
 
-std::string policy_table(const core::Manifest& manifest, const std::vector<Json>& timeline) {
+std::string policy_table(const core::Manifest& manifest, const core::Timeline& timeline) {
   Table table({{"AT"},
                {"C", true},
                {"M", true},
@@ -143,7 +144,7 @@ std::string policy_table(const core::Manifest& manifest, const std::vector<Json>
   return table.text();
 }
 
-std::vector<Explained> explain_last(const core::Manifest& manifest, const std::vector<Json>& timeline) {
+std::vector<Explained> explain_last(const core::Manifest& manifest, const core::Timeline& timeline) {
   std::vector<Explained> out;
   for (const auto& row : decisions(manifest, timeline)) {
     auto kind =
@@ -156,7 +157,7 @@ std::vector<Explained> explain_last(const core::Manifest& manifest, const std::v
   return out;
 }
 
-Json policy_json(const core::Manifest& manifest, const std::vector<Json>& timeline) {
+Json policy_json(const core::Manifest& manifest, const core::Timeline& timeline) {
   Json out = Json::array();
   for (const auto& row : decisions(manifest, timeline)) {
     out.push_back({{"at", row.at},

@@ -6,11 +6,12 @@
 
 #include "core/json.h"
 #include "core/manifest.h"
+#include "core/timeline.h"
 
 namespace flor::results {
 
 // One line per decision: what it cost, what equation 4 allowed, what was decided.
-std::string policy_table(const core::Manifest& manifest, const std::vector<core::Json>& timeline);
+std::string policy_table(const core::Manifest& manifest, const core::Timeline& timeline);
 
 // The last decision about each kind of checkpoint in a sentence, with its figures; in order of first
 // appearance.
@@ -18,9 +19,9 @@ struct Explained {
   std::string block;
   std::string sentence;
 };
-std::vector<Explained> explain_last(const core::Manifest& manifest, const std::vector<core::Json>& timeline);
+std::vector<Explained> explain_last(const core::Manifest& manifest, const core::Timeline& timeline);
 
 // The decisions with the bound of equation 4 (`allowed`) beside `M` / `seconds` (`ratio`).
-core::Json policy_json(const core::Manifest& manifest, const std::vector<core::Json>& timeline);
+core::Json policy_json(const core::Manifest& manifest, const core::Timeline& timeline);
 
 }  // namespace flor::results

@@ -25,7 +25,7 @@ std::string progress_of(const core::Manifest& manifest) {
   return std::to_string(main->iterations) + "/" + (whole < 0 ? std::string("?") : std::to_string(whole));
 }
 
-std::vector<BlockSummary> summarize_blocks(const std::vector<Json>& timeline) {
+std::vector<BlockSummary> summarize_blocks(const core::Timeline& timeline) {
   std::vector<BlockSummary> out;
   const auto summary_of = [&out](const std::string& name) -> BlockSummary& {
     for (auto& known : out) {
@@ -49,8 +49,8 @@ std::vector<BlockSummary> summarize_blocks(const std::vector<Json>& timeline) {
     block.bytes = field<std::uint64_t>(row, "bytes", 0);
     block.executions += entry ? 0 : 1;
   }
-  for (const auto& row : core::kept_checkpoints(timeline))
-    ++summary_of(field<std::string>(row, "block", "")).checkpoints;
+  for (const auto* row : core::kept_checkpoints(timeline))
+    ++summary_of(field<std::string>(*row, "block", "")).checkpoints;
   for (auto& block : out) {
     if (block.executions > 0) block.seconds /= static_cast<double>(block.executions);
   }

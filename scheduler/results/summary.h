@@ -9,6 +9,7 @@
 #include "core/json.h"
 #include "core/manifest.h"
 #include "core/store.h"
+#include "core/timeline.h"
 #include "results/verdict.h"
 
 namespace flor::results {
@@ -30,7 +31,7 @@ struct BlockSummary {
   std::uint64_t bytes = 0;                            // of the state, at the last execution
 };
 // In order of first appearance. Pure.
-std::vector<BlockSummary> summarize_blocks(const std::vector<core::Json>& timeline);
+std::vector<BlockSummary> summarize_blocks(const core::Timeline& timeline);
 
 // "train: 3 of 12 executions have a checkpoint; …": what to do where replay must execute most of a block
 // (rule 11).

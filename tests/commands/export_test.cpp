@@ -33,7 +33,7 @@ Json checkpoint(const std::string& at, const std::string& block) {
       {"kind", "checkpoint"}, {"at", at}, {"block", block}, {"file", "checkpoints/" + at}, {"state", "s"}};
 }
 
-const std::vector<Json> timeline{
+const core::Timeline timeline{
     checkpoint("epoch=entry/@iteration", "@iteration"),
     checkpoint("epoch=1/train#0", "train"),
     checkpoint("epoch=1/@iteration", "@iteration"),

@@ -147,7 +147,8 @@ TEST_F(Garbage, ThinningNotesWhatItRemoves) {
   thin(run, inventory, core::removable(inventory.stored, 2));
   // Epoch 1 stays for epoch 2, and is no checkpoint any more.
   EXPECT_EQ(present(run), (Names{"epoch=1", "epoch=2", "epoch=3"}));
-  EXPECT_EQ(core::kept_checkpoints(core::read_json_lines(run.timeline()).rows).size(), 2U);
+  const auto timeline = core::read_timeline(run.timeline());
+  EXPECT_EQ(core::kept_checkpoints(timeline).size(), 2U);
   for (const int64_t epoch : {2, 3}) EXPECT_EQ(core::Checkpoint::verify(run, file(epoch)), Names{});
 
   inventory = inventory_of(run);

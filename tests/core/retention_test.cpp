@@ -170,17 +170,17 @@ TEST(Timeline, KeepsWhatWasWrittenAgainAndDropsWhatWasFoundWrong) {
   const auto checkpoint = [](const std::string& file) {
     return Json{{"kind", "checkpoint"}, {"at", file}, {"file", file}};
   };
-  const std::vector<Json> rows{checkpoint("a"),
-                               checkpoint("b"),
-                               removed_row("a", "a", false),
-                               removed_row("b", "b", true),
-                               checkpoint("a"),
-                               checkpoint("c"),
-                               Json{{"kind", "doubt"}, {"tensor", "0"}, {"files", {"c", "d"}}},
-                               checkpoint("d")};  // it was being written when it was found wrong
+  const Timeline rows{checkpoint("a"),
+                      checkpoint("b"),
+                      removed_row("a", "a", false),
+                      removed_row("b", "b", true),
+                      checkpoint("a"),
+                      checkpoint("c"),
+                      Json{{"kind", "doubt"}, {"tensor", "0"}, {"files", {"c", "d"}}},
+                      checkpoint("d")};  // it was being written when it was found wrong
   const auto kept = kept_checkpoints(rows);
   ASSERT_EQ(kept.size(), 1U);
-  EXPECT_EQ(kept[0]["file"], "a");
+  EXPECT_EQ(field<std::string>(*kept[0], "file", ""), "a");
   EXPECT_EQ(removed_checkpoints(rows), (std::set<std::string>{"b"}));
   EXPECT_EQ(doubted_checkpoints(rows), (std::set<std::string>{"c", "d"}));
 }
@@ -294,7 +294,8 @@ TEST_F(Recording, AFileThatIsOnlyHeldIsNoCheckpoint) {
   EXPECT_EQ(Checkpoint::verify(run_, file_of(2)), Files{});
   const RecordIndex index(run_);
   EXPECT_TRUE(index.checkpoint("epoch=1/train#0")->removed);
-  EXPECT_EQ(kept_checkpoints(read_json_lines(run_.timeline()).rows).size(), 1U);
+  const auto timeline = read_timeline(run_.timeline());
+  EXPECT_EQ(kept_checkpoints(timeline).size(), 1U);
 }
 
 TEST_F(Recording, RemovesFromTheLocalTierToo) {

@@ -102,7 +102,18 @@ const std::string unit =
     "\n";
 
 void read_timeline(const std::string& text) {
-  const auto rows = core::parse_json_lines(text, "timeline.jsonl").rows;
+  const core::JsonLines lines = core::parse_json_lines(text, "timeline.jsonl");
+  const core::Timeline rows = core::parse_timeline(text, "timeline.jsonl");
+  // Read fast, a row is what the JSON library makes of it.
+  if (rows.size() != lines.rows.size()) std::abort();
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    for (const char* key : {"kind", "at", "value", "seconds", "files"}) {
+      const auto raw = rows[k].raw(key);
+      const bool there = lines.rows[k].contains(key);
+      if (raw.empty() == there) std::abort();
+      if (there && core::Json::parse(raw) != lines.rows[k].at(key)) std::abort();
+    }
+  }
   core::kept_checkpoints(rows);
   core::removed_checkpoints(rows);
   plan::blocks_of(rows);

@@ -14,8 +14,9 @@ using core::Json;
 
 std::vector<std::string> kept_files(const Recording& run) {
   std::vector<std::string> files;
-  for (const auto& row : core::kept_checkpoints(core::recorded_timeline(run.dir)))
-    files.push_back(core::field<std::string>(row, "file", ""));
+  const auto timeline = core::recorded_timeline(run.dir);
+  for (const auto* row : core::kept_checkpoints(timeline))
+    files.push_back(core::field<std::string>(*row, "file", ""));
   return files;
 }
 
@@ -44,10 +45,10 @@ TEST_F(Adopted, AWholeCheckpointCountsThoughNoRowNamesIt) {
   say(named(1));
   const auto rows = core::recorded_timeline(run_.dir);
   ASSERT_EQ(rows.size(), 3U);
-  EXPECT_EQ(rows.back()["at"], "epoch=2/train#0");
-  EXPECT_EQ(rows.back()["block"], "train");
-  EXPECT_EQ(rows.back()["file"], file(2));
-  EXPECT_EQ(rows.back()["state"], taken_[2].state);
+  EXPECT_EQ(core::field<std::string>(rows.back(), "at", ""), "epoch=2/train#0");
+  EXPECT_EQ(core::field<std::string>(rows.back(), "block", ""), "train");
+  EXPECT_EQ(core::field<std::string>(rows.back(), "file", ""), file(2));
+  EXPECT_EQ(core::field<std::string>(rows.back(), "state", ""), taken_[2].state);
 }
 
 TEST_F(Adopted, WhatWasRemovedOrFoundWrongDoesNot) {

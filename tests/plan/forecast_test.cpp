@@ -33,6 +33,8 @@ TEST(Forecast, ShowsPowersOfTwoAndWhatIsWanted) {
   EXPECT_EQ(worker_counts(plan_of(12), 4), (Counts{1, 2, 4, 8, 12}));
   EXPECT_EQ(worker_counts(plan_of(12), 5), (Counts{1, 2, 4, 5, 8, 12}));
   EXPECT_EQ(worker_counts(plan_of(1), 1), (Counts{1}));
+  EXPECT_EQ(worker_counts(plan_of(5000), 3000).back(), 3000U) << "and 1,024 before it, not 5,000";
+  EXPECT_EQ(worker_counts(plan_of(5000), 4).back(), 1024U);
 }
 
 TEST(Forecast, SaysWhatWouldMakeItFaster) {

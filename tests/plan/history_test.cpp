@@ -14,8 +14,8 @@ using testing::Json;
 using testing::manifest;
 
 TEST(History, KeepsFinishedIterationsOnly) {
-  const std::vector<Json> rows{block("epoch=0/train#0", "train", 1), iteration(0, 2), iteration(1, 2),
-                               block("epoch=2/train#0", "train", 1)};
+  const core::Timeline rows{block("epoch=0/train#0", "train", 1), iteration(0, 2), iteration(1, 2),
+                            block("epoch=2/train#0", "train", 1)};
   struct {
     core::LoopEnd ended;
     int64_t iterations;
@@ -31,18 +31,18 @@ TEST(History, KeepsFinishedIterationsOnly) {
 }
 
 TEST(History, AnIterationThatThrewBelongsToTheAnswer) {
-  const std::vector<Json> rows{iteration(0, 2), iteration(1, 2)};
+  const core::Timeline rows{iteration(0, 2), iteration(1, 2)};
   EXPECT_EQ(history_of(manifest(2, core::LoopEnd::unwound), rows, {}).iterations.size(), 2U);
 }
 
 TEST(History, EndsAtAGap) {
-  const std::vector<Json> rows{iteration(0, 2), iteration(2, 2)};
+  const core::Timeline rows{iteration(0, 2), iteration(2, 2)};
   EXPECT_EQ(history_of(manifest(3, core::LoopEnd::running), rows, {}).iterations.size(), 1U);
 }
 
 TEST(History, IgnoresOtherLoopsAndRunsWithoutALoop) {
-  const std::vector<Json> rows{block("epoch#1=0/train#0", "train", 1), block("epochs=0/train#0", "train", 1),
-                               iteration(0, 2)};
+  const core::Timeline rows{block("epoch#1=0/train#0", "train", 1), block("epochs=0/train#0", "train", 1),
+                            iteration(0, 2)};
   const auto history = history_of(manifest(1), rows, {});
   ASSERT_EQ(history.iterations.size(), 1U);
   EXPECT_TRUE(history.iterations[0].blocks.empty());
@@ -50,8 +50,8 @@ TEST(History, IgnoresOtherLoopsAndRunsWithoutALoop) {
 }
 
 TEST(History, TheLaterRowOfAResumedRecordingCounts) {
-  const std::vector<Json> rows{block("epoch=0/train#0", "train", 9), block("epoch=0/train#0", "train", 1),
-                               iteration(0, 9), iteration(0, 2)};
+  const core::Timeline rows{block("epoch=0/train#0", "train", 9), block("epoch=0/train#0", "train", 1),
+                            iteration(0, 9), iteration(0, 2)};
   const auto history = history_of(manifest(1), rows, {});
   ASSERT_EQ(history.iterations[0].blocks.size(), 1U);
   EXPECT_EQ(history.iterations[0].blocks[0].seconds, 1);
@@ -61,9 +61,9 @@ TEST(History, TheLaterRowOfAResumedRecordingCounts) {
 TEST(History, RestoreCostsAreEstimatedUntilTheyAreMeasured) {
   const auto rows = testing::timeline(3, {0, 1, 2});
   EXPECT_DOUBLE_EQ(restore_costs(rows, {}).ratio, 1.38);
-  const std::vector<Json> restores{{{"kind", "restore"}, {"at", "epoch=1/train#0"}, {"seconds", 0.9}},
-                                   {{"kind", "restore"}, {"at", "epoch=1/train#0"}, {"seconds", 0.05}},
-                                   {{"kind", "restore"}, {"at", "epoch=1/train#0"}, {"seconds", 0.05}}};
+  const core::Timeline restores{Json{{"kind", "restore"}, {"at", "epoch=1/train#0"}, {"seconds", 0.9}},
+                                Json{{"kind", "restore"}, {"at", "epoch=1/train#0"}, {"seconds", 0.05}},
+                                Json{{"kind", "restore"}, {"at", "epoch=1/train#0"}, {"seconds", 0.05}}};
   const auto costs = restore_costs(rows, restores);
   EXPECT_DOUBLE_EQ(costs.ratio, 0.5);  // the median 0.05 s for M = 0.1 s
   const auto history = history_of(manifest(3), rows, costs);
@@ -84,8 +84,8 @@ TEST(History, CostsUnderADecision) {
 }
 
 TEST(History, NamesTheBlocks) {
-  const std::vector<Json> rows{block("epoch=0/train#0", "train", 1), block("epoch=0/eval#0", "eval", 1),
-                               block("epoch=0/@iteration", "@iteration", 1)};
+  const core::Timeline rows{block("epoch=0/train#0", "train", 1), block("epoch=0/eval#0", "eval", 1),
+                            block("epoch=0/@iteration", "@iteration", 1)};
   EXPECT_EQ(blocks_of(rows), (std::set<std::string>{"eval", "train"}));
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/manifest.h"
+#include "core/timeline.h"
 
 namespace flor::testing {
 
@@ -43,8 +44,8 @@ inline core::Manifest manifest(int64_t epochs, core::LoopEnd ended = core::LoopE
 
 // Epochs of 2 s with one block `train` of 1.5 s; the block has a checkpoint (M = 0.1 s) in the epochs of
 // `saved`.
-inline std::vector<Json> timeline(int64_t epochs, const std::vector<int64_t>& saved) {
-  std::vector<Json> rows;
+inline core::Timeline timeline(int64_t epochs, const std::vector<int64_t>& saved) {
+  core::Timeline rows;
   for (int64_t epoch = 0; epoch < epochs; ++epoch) {
     const std::string at = "epoch=" + std::to_string(epoch) + "/train#0";
     rows.push_back(block(at, "train", 1.5));

@@ -119,27 +119,28 @@ TEST_F(Log, AnUnknownNameIsAUsageError) {
   }
 }
 
-std::vector<core::Json> timeline(int executions, int every) {
-  std::vector<core::Json> rows;
+core::Timeline timeline(int executions, int every) {
+  core::Timeline rows;
   int k = 0;
   for (int n = 1; n <= executions; ++n) {
     const bool take = n % every == 0;
     k += take ? 1 : 0;
     const std::string at = "epoch=" + std::to_string(n - 1) + "/train#0";
-    rows.push_back({{"kind", "block"},
-                    {"at", at},
-                    {"block", "train"},
-                    {"seconds", 2.0},
-                    {"n", n},
-                    {"k", k},
-                    {"M", 0.05},
-                    {"c", 1.38},
-                    {"bytes", 3100000},
-                    {"credit", 0.1},
-                    {"stall", 0.01},
-                    {"decision", take ? "materialize" : "skip"},
-                    {"why", "of the test"}});
-    if (take) rows.push_back({{"kind", "checkpoint"}, {"block", "train"}, {"at", at}, {"file", at}});
+    rows.emplace_back(core::Json{{"kind", "block"},
+                                 {"at", at},
+                                 {"block", "train"},
+                                 {"seconds", 2.0},
+                                 {"n", n},
+                                 {"k", k},
+                                 {"M", 0.05},
+                                 {"c", 1.38},
+                                 {"bytes", 3100000},
+                                 {"credit", 0.1},
+                                 {"stall", 0.01},
+                                 {"decision", take ? "materialize" : "skip"},
+                                 {"why", "of the test"}});
+    if (take)
+      rows.emplace_back(core::Json{{"kind", "checkpoint"}, {"block", "train"}, {"at", at}, {"file", at}});
   }
   return rows;
 }

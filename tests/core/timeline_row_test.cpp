@@ -1,0 +1,116 @@
+#include "core/timeline_row.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/timeline.h"
+
+namespace flor::core {
+namespace {
+
+// A row says what the JSON library says of its text.
+void expect_same(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  const auto row = TimelineRow::parse(text);
+  ASSERT_EQ(row.has_value(), json.is_object()) << text;
+  if (!row) return;
+  for (const char* key : {"a", "b", "c"}) {
+    EXPECT_EQ(row->contains(key), json.contains(key)) << text;
+    EXPECT_EQ(field<std::string>(*row, key, "no"), field<std::string>(json, key, "no")) << text;
+    EXPECT_EQ(field(*row, key, -1.5), field(json, key, -1.5)) << text;
+    EXPECT_EQ(field<int64_t>(*row, key, -7), field<int64_t>(json, key, -7)) << text;
+    EXPECT_EQ(field<std::uint64_t>(*row, key, 7), field<std::uint64_t>(json, key, 7)) << text;
+    EXPECT_EQ(field(*row, key, true), field(json, key, true)) << text;
+    using Strings = std::vector<std::string>;
+    EXPECT_EQ(field<Strings>(*row, key, {"no"}), field<Strings>(json, key, {"no"})) << text;
+    if (json.contains(key)) {
+      EXPECT_EQ(Json::parse(row->raw(key)), json.at(key)) << text;
+    }
+  }
+}
+
+TEST(TimelineRow, SaysWhatItsTextSays) {
+  for (const char* value : {"0",
+                            "-0",
+                            "1",
+                            "-12",
+                            "0.1",
+                            "-1.5e-7",
+                            "1e+300",
+                            "18446744073709551615",
+                            "9223372036854775808",
+                            "1.5",
+                            "true",
+                            "false",
+                            "null",
+                            R"("")",
+                            R"("x")",
+                            R"("epoch=3/train#0")",
+                            R"("a\"b")",
+                            R"("\u00e9\n")",
+                            "\"\xc3\xa9\"",
+                            "[]",
+                            "{}",
+                            R"(["x","y"])",
+                            R"([1,{"a":"}"}])",
+                            R"({"b":[2]})"}) {
+    expect_same(std::string(R"({"a":)") + value + "}");
+    expect_same(std::string(R"({"x":1,"a":)") + value + R"(,"c":2})");
+    expect_same(std::string(R"({ "a" : )") + value + "\t}");
+  }
+}
+
+TEST(TimelineRow, IsNothingWhereItsTextIsNoObject) {
+  for (const char* text : {"",
+                           "{",
+                           "}",
+                           "{}",
+                           "[]",
+                           "1",
+                           "null",
+                           "{\"a\"}",
+                           "{\"a\":}",
+                           "{\"a\":1,}",
+                           "{\"a\":1}}",
+                           "{\"a\":01}",
+                           "{\"a\":1.}",
+                           "{\"a\":.5}",
+                           "{\"a\":-}",
+                           "{\"a\":1e}",
+                           "{\"a\":+1}",
+                           "{\"a\":tru}",
+                           "{\"a\":[1}",
+                           "{\"a\":[1,]}",
+                           "{\"a\":\"x}",
+                           "{\"a\":\"\x01\"}",
+                           "{\"a\":\"\xff\"}",
+                           "{'a':1}",
+                           "{a:1}",
+                           "{\"a\":1 \"b\":2}",
+                           "{\"a\":{]}",
+                           "{\"a\":\"\\x\"}"}) {
+    expect_same(text);
+  }
+}
+
+TEST(TimelineRow, OfAJsonObject) {
+  const TimelineRow row(Json{{"a", "x\"\n\xc3\xa9"}, {"b", 0.1}, {"c", {1, 2}}});
+  EXPECT_EQ(field<std::string>(row, "a", ""), "x\"\n\xc3\xa9");
+  EXPECT_EQ(field(row, "b", 0.0), 0.1);
+  EXPECT_EQ(field<std::vector<int64_t>>(row, "c", {}), (std::vector<int64_t>{1, 2}));
+  EXPECT_FALSE(row.contains("d"));
+}
+
+TEST(Timeline, DropsATornLastLineAndNamesADamagedOne) {
+  EXPECT_EQ(parse_timeline("{\"kind\":\"a\"}\n{\"kind\":\"b\"}\n{\"ki", "t").size(), 2U);
+  try {
+    parse_timeline("{\"kind\":\"a\"}\n{\"ki\n{\"kind\":\"b\"}\n", "dir/timeline.jsonl");
+    FAIL();
+  } catch (const std::exception& problem) {
+    EXPECT_NE(std::string(problem.what()).find("dir/timeline.jsonl:2"), std::string::npos) << problem.what();
+  }
+}
+
+}  // namespace
+}  // namespace flor::core
