@@ -65,6 +65,15 @@ std::string digest_of(const Buffer& buffer) {
   return digest_of(staging.data(), staging.size());
 }
 
+std::vector<Buffer> live_buffers(State& state, Frontend& frontend) {
+  auto buffers = state.save();
+  for (const auto& [name, bytes] : frontend.generators()) {
+    buffers.push_back(Buffer::of_bytes(generator_prefix + name, "U8", {static_cast<int64_t>(bytes.size())},
+                                       bytes.data(), bytes.size()));
+  }
+  return buffers;
+}
+
 std::string state_digest(const std::vector<Buffer>& buffers) {
   std::vector<DigestLine> lines(buffers.size());
   in_parallel(buffers.size(), [&](std::size_t i) {

@@ -112,6 +112,9 @@ struct DigestLine {
 };
 std::string state_lines(std::vector<DigestLine> lines);  // what it is the digest of
 
+// What a checkpoint holds of a state, with the states of the generators. Throws as State::save().
+std::vector<Buffer> live_buffers(State& state, Frontend& frontend);
+
 inline constexpr const char* generator_prefix = "generator.";
 
 }  // namespace flor::core

@@ -105,8 +105,8 @@ bool Checkpointer::wait_until_ready(Execution& execution) {
   return ready;
 }
 
-double Checkpointer::ends(const Place& place, double seconds, const Begun& begun, const char* forced,
-                          const std::function<std::vector<Buffer>()>& save) {
+bool Checkpointer::ends(const Place& place, double seconds, const Begun& begun, const char* forced,
+                        const std::function<std::vector<Buffer>()>& save) {
   take_in_results();
   const double start = monotonic_seconds();
   Kind& kind = kind_of(place.block);
@@ -136,7 +136,7 @@ double Checkpointer::ends(const Place& place, double seconds, const Begun& begun
     kind.looked = -1;
   }
   note_decision(execution);
-  return execution.stall;
+  return execution.outcome == "materialize";
 }
 
 void Checkpointer::materialize(Execution& execution) {

@@ -51,9 +51,9 @@ class Checkpointer {
   // It took `seconds` of computing, executions inside of it included. `save` collects the live state,
   // generators included; it is called only when a checkpoint is taken or the state's size is looked at.
   // `forced`: why it is taken whatever it costs, and is no execution; nullptr: as the policy decides. Returns
-  // the seconds that training was kept.
-  double ends(const Place& place, double seconds, const Begun& begun, const char* forced,
-              const std::function<std::vector<Buffer>()>& save);
+  // whether one is taken.
+  bool ends(const Place& place, double seconds, const Begun& begun, const char* forced,
+            const std::function<std::vector<Buffer>()>& save);
 
   // Of an earlier attempt of the run, oldest first: they count among those that are kept. To be called before
   // any other checkpoint.

@@ -34,9 +34,9 @@ void LastCheckpoint::expects(double seconds) {
   next_ = monotonic_seconds() + seconds;
 }
 
-bool LastCheckpoint::asked() const {
+const char* LastCheckpoint::why_asked() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return asked_;
+  return asked_ ? "the process was asked to end" : nullptr;
 }
 
 void LastCheckpoint::taken() {

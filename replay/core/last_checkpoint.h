@@ -20,8 +20,9 @@ class LastCheckpoint {
   // Training thread: about so many seconds from now to the next place where a checkpoint can be taken. Until
   // the first call nobody knows.
   void expects(double seconds);
-  // Training thread: has the signal come, so that this place is to be checkpointed whatever it costs?
-  bool asked() const;
+  // Training thread: why this place is to be checkpointed whatever it costs, where the signal has come; else
+  // nullptr.
+  const char* why_asked() const;
   // Training thread: that checkpoint is durable. Does not return: the process ends.
   [[noreturn]] void taken();
   // The program ends by itself: it is not ended any more.

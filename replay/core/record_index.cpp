@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/json_lines.h"
+#include "core/number_from.h"
 #include "core/recorded_timeline.h"
 #include "core/timeline.h"
 
@@ -44,6 +45,23 @@ const RecordedLoop* RecordIndex::loop(const std::string& name) const {
 const RecordIndex::CheckpointEntry* RecordIndex::checkpoint(const std::string& at) const {
   auto found = checkpoints_.find(at);
   return found == checkpoints_.end() ? nullptr : &found->second;
+}
+
+std::vector<int64_t> RecordIndex::restorable_steps(const std::string& loop) const {
+  constexpr std::string_view kind = "/@step";
+  std::vector<int64_t> steps;
+  for (const auto& [at, entry] : checkpoints_) {
+    if (entry.removed || at.size() <= loop.size() + 1 + kind.size() ||
+        at.compare(0, loop.size(), loop) != 0 || at[loop.size()] != '=' ||
+        at.compare(at.size() - kind.size(), kind.size(), kind) != 0) {
+      continue;
+    }
+    const auto step = number_from<int64_t>(
+        std::string_view(at).substr(loop.size() + 1, at.size() - kind.size() - loop.size() - 1));
+    if (step) steps.push_back(*step + 1);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
 }
 
 bool RecordIndex::leaves(const std::vector<LoopPlace>& loops) const {

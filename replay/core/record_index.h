@@ -36,6 +36,9 @@ class RecordIndex {
   const RecordedLoop* loop(const std::string& name) const;  // an outermost one
 
   const CheckpointEntry* checkpoint(const std::string& at) const;
+  // Of the loop at this scope path ("epoch=3/train#0/step"): the steps in front of which there are
+  // checkpoints that can be restored, in order.
+  std::vector<int64_t> restorable_steps(const std::string& loop) const;
   const GeneratorStates* generators(const std::string& at, const char* edge) const {
     return log_.at(at, edge);
   }

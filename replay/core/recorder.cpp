@@ -8,20 +8,18 @@
 #include "core/earlier_run.h"
 #include "core/execution_timer.h"
 #include "core/guards.h"
-#include "core/inner_loop.h"
 #include "core/last_checkpoint.h"
 #include "core/mismatch.h"
 #include "core/outermost_loop.h"
+#include "core/recorded_steps.h"
 #include "core/recording.h"
 #include "core/resumption.h"
 #include "core/session.h"
-#include "core/step_interval.h"
 
 namespace flor::core {
 namespace {
 
 constexpr const char* iteration_kind = "@iteration";
-constexpr const char* step_kind = "@step";
 
 struct OpenBlock {
   std::string name;
@@ -50,10 +48,10 @@ class Recorder : public Session {
   void leave_loop(LoopEnd how) override;
   bool enter_block(const std::string& name, State& state) override;
   void leave_block(bool unwound) override;
-  void enter_guard(State& state) override { (iterating() ? inner_.guards() : guards_).enter(state); }
+  void enter_guard(State& state) override { (iterating() ? steps_->guards() : guards_).enter(state); }
   void leave_guard(State& state) override {
     guards_.leave(state);
-    inner_.guards().leave(state);
+    if (steps_) steps_->guards().leave(state);
   }
   void log(const Row& row) override;
   std::optional<RowFiles> row_files() override { return files_; }
@@ -67,22 +65,18 @@ class Recorder : public Session {
   void begin_recording();
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
   bool iterating() const { return main_ && main_->iterating(); }
-  bool in_inner() const { return inner_.inside() && loops_.size() == 2; }
+  bool stepping() const { return steps_ && steps_->inside() && loops_.size() == 2; }
   ExecutionTimer start_timer() const;
   void enter_outermost(RecordedLoop info);
   bool skip(State& state);
   void resume_loop(const RecordedLoop& earlier);
   // `restorable`: its state is that of an iteration's end.
   void end_iteration(bool restorable);
-  void end_step(int64_t next);
   void checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
                             const char* forced);
   // Why this place is checkpointed whatever it costs: the process is about to be ended. nullptr: it is not.
-  const char* last_call() const;
   void leave_after_last_checkpoint();
-  std::vector<Buffer> live(State& state);
   void note_generators(const std::string& at, const char* edge);
-  void log_event(Json event);
 
   const Settings settings_;
   Frontend& frontend_;
@@ -97,8 +91,8 @@ class Recorder : public Session {
   RowFiles files_ = std::make_shared<LogFiles>();
   Arguments arguments_;
   Guards guards_;
-  InnerLoop inner_;
-  ExecutionTimer step_timer_;  // since the last place inside of the iteration that could be checkpointed
+  std::optional<RecordedSteps> steps_;
+  bool enterable_ = false;  // the state in front of the next iteration has a checkpoint
   std::vector<OpenBlock> blocks_;
   std::vector<OpenLoop> loops_;
   std::optional<OutermostLoop> main_;  // while it runs
@@ -118,7 +112,8 @@ void Recorder::begin_recording() {
     resumption_ = std::make_unique<Resumption>(recording_->run(), frontend_,
                                                [](const std::string& line) { warn(line); });
   }
-  if (earlier_) log_event({{"@event", "resumed"}});
+  steps_.emplace(*recording_, resumption_.get(), *last_, frontend_, scope_);
+  if (earlier_) recording_->log_event({{"@event", "resumed"}});
   if (resumption_ && recording_->manifest().keep > 0) recording_->checkpointer().adopt(resumption_->stored());
   for (const auto& row : early_rows_) recording_->append(log_file, row);
   early_rows_.clear();
@@ -133,30 +128,13 @@ void Recorder::note_generators(const std::string& at, const char* edge) {
   recording_->note_generators(at, edge, frontend_.generators());
 }
 
-// In a resumed recording's log: how its rows and those of earlier attempts make one (docs/formats.md,
-// "Rows").
-void Recorder::log_event(Json event) {
-  event["@attempt"] = attempt_;
-  recording_->append(log_file, event.dump());
-}
-
-std::vector<Buffer> Recorder::live(State& state) {
-  auto buffers = state.save();
-  for (const auto& [name, bytes] : frontend_.generators()) {
-    buffers.push_back(Buffer::of_bytes(generator_prefix + name, "U8", {static_cast<int64_t>(bytes.size())},
-                                       bytes.data(), bytes.size()));
-  }
-  return buffers;
-}
-
 void Recorder::enter_loop(const LoopSpec& loop) {
   begin_recording();
   const std::string parent = scope_.path();
   const std::string name = scope_.enter_loop(clean_name(loop.name, true));
   loops_.push_back({{parent, name, 0}, false});
   if (someone_else_records_) return;
-  if (iterating() && main_->info().guarded && loops_.size() == 2)
-    inner_.enter(path_in_iteration(parent, name));
+  if (iterating() && loops_.size() == 2) steps_->enter(parent, name);
   if (!outermost()) return;
   RecordedLoop info;
   info.name = name;
@@ -178,15 +156,17 @@ void Recorder::enter_outermost(RecordedLoop info) {
   if (!main_->info().guarded) return;
   const std::string entry = main_->info().name + "=entry";
   const std::string at = entry + "/" + iteration_kind;
-  if (!resumption_ || !resumption_->has_checkpoint(at))
-    checkpoint_iteration(at, entry, 0, "the loop's entry is always kept");
+  enterable_ = resumption_ && resumption_->has_checkpoint(at);
+  if (!enterable_) checkpoint_iteration(at, entry, 0, "the loop's entry is always kept");
   recording_->checkpointer().expects(iteration_kind, guards_);
 }
 
 void Recorder::resume_loop(const RecordedLoop& earlier) {
   const Resumption::Entry entry = resumption_->enter(earlier, guards_);
   main_->resume(entry);
-  if (entry.before > 0) log_event({{"@event", "kept"}, {"loop", earlier.name}, {"before", entry.next}});
+  enterable_ = enterable_ || entry.before > 0;
+  if (entry.before > 0)
+    recording_->log_event({{"@event", "kept"}, {"loop", earlier.name}, {"before", entry.next}});
   if (entry.before == 0) {
     say("nothing of loop " + earlier.name +
         " can be restored as a whole: it runs from its start, where blocks with a checkpoint are skipped");
@@ -197,7 +177,7 @@ void Recorder::resume_loop(const RecordedLoop& earlier) {
 
 std::optional<int64_t> Recorder::next(std::optional<int64_t> natural) {
   if (someone_else_records_) return natural;
-  if (in_inner() && inner_.stepping() && natural) end_step(*natural);
+  if (stepping()) return steps_->next(natural);
   if (!outermost()) return natural;
   end_iteration(true);
   const auto entry = main_ ? main_->take_entry() : std::nullopt;
@@ -210,12 +190,11 @@ void Recorder::begin(int64_t value) {
   scope_.set_value(value);
   loops_.back().place.value = value;
   if (someone_else_records_) return;
-  if (in_inner()) inner_.begin_step();
+  if (stepping()) steps_->begin();
   if (!outermost()) return;
   note_generators(scope_.path(), "entry");
   main_->begin(value);
-  step_timer_ = main_->timer();
-  inner_.begin_iteration();
+  steps_->begin_iteration(*main_, enterable_);
   if (const auto seconds = main_->usual_seconds()) last_->expects(*seconds);
 }
 
@@ -225,42 +204,18 @@ void Recorder::end_iteration(bool restorable) {
   if (!guards_.empty()) frontend_.synchronize();
   const double seconds = main_->end(at);
   if (restorable && main_->info().guarded && !guards_.empty()) {
-    const char* last = last_call();
+    const char* last = last_->why_asked();
     checkpoint_iteration(at + "/" + iteration_kind, checkpoint_stem(at, 0), seconds, last);
     if (last != nullptr) leave_after_last_checkpoint();
   }
   recording_->progress(at, main_->info().end, seconds);
 }
 
-// Between two steps: a place where a replay may begin and end, if the policy finds that it may cost a
-// checkpoint.
-void Recorder::end_step(int64_t next) {
-  if (step_timer_.elapsed() <
-      step_interval(recording_->manifest().step_seconds, main_->usual_seconds(), main_->timer().elapsed())) {
-    return;
-  }
-  frontend_.synchronize();
-  const double seconds = step_timer_.elapsed();
-  const std::string at = scope_.path();
-  if (!main_->end_step(at, inner_.path(), next)) return;
-  const LoopPlace& loop = loops_.back().place;
-  note_generators(loop.parent + "/" + loop.name + "=" + std::to_string(next), "entry");
-  const Checkpointer::Place place{step_kind, at + "/" + step_kind,
-                                  RunDir::checkpoint_file(step_kind, checkpoint_stem(at, 0)).string()};
-  recording_->checkpointer().ends(place, seconds, step_timer_.begun(), nullptr,
-                                  [&] { return live(inner_.guards()); });
-  step_timer_ = start_timer();
-}
-
 void Recorder::checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
                                     const char* forced) {
   const Checkpointer::Place place{iteration_kind, at, RunDir::checkpoint_file(iteration_kind, stem).string()};
-  recording_->checkpointer().ends(place, seconds, main_->timer().begun(), forced,
-                                  [&] { return live(guards_); });
-}
-
-const char* Recorder::last_call() const {
-  return last_->asked() ? "the process was asked to end" : nullptr;
+  enterable_ = recording_->checkpointer().ends(place, seconds, main_->timer().begun(), forced,
+                                               [&] { return live_buffers(guards_, frontend_); });
 }
 
 void Recorder::leave_after_last_checkpoint() {
@@ -284,7 +239,7 @@ void Recorder::leave_loop(LoopEnd how) {
                                             {"last", loop.value}})
                                           .dump());
   }
-  if (in_inner()) inner_.leave();
+  if (stepping()) steps_->leave();
   loops_.pop_back();
   scope_.leave();
 }
@@ -313,7 +268,7 @@ bool Recorder::skip(State& state) {
   std::vector<LoopPlace> places;
   for (const auto& loop : loops_) places.push_back(loop.place);
   if (!resumption_->skip(scope_.path(), state, places)) return false;
-  log_event({{"@event", "kept"}, {"at", scope_.path()}});
+  recording_->log_event({{"@event", "kept"}, {"at", scope_.path()}});
   return true;
 }
 
@@ -325,10 +280,10 @@ void Recorder::leave_block(bool unwound) {
     const double seconds = block.timer.elapsed();
     note_generators(scope_.path(), "exit");
     const std::string stem = checkpoint_stem(scope_.parent(), scope_.ordinal());
-    const char* last = guards_.empty() && blocks_.empty() ? last_call() : nullptr;
+    const char* last = guards_.empty() && blocks_.empty() ? last_->why_asked() : nullptr;
     recording_->checkpointer().ends(
         {block.name, scope_.path(), RunDir::checkpoint_file(block.name, stem).string()}, seconds,
-        block.timer.begun(), last, [&] { return live(*block.state); });
+        block.timer.begun(), last, [&] { return live_buffers(*block.state, frontend_); });
     if (last != nullptr) leave_after_last_checkpoint();
   }
   scope_.leave();
@@ -366,7 +321,7 @@ void Recorder::finish(int exit_code) {
     loops_.resize(1);
     leave_loop(LoopEnd::early);
   }
-  if (earlier_) log_event({{"@event", "ended"}});
+  if (earlier_) recording_->log_event({{"@event", "ended"}});
   recording_->finish(exit_code);
 }
 

@@ -47,6 +47,11 @@ Recording::Recording(BegunRun begun) : begun_(std::move(begun)), remarks_(begun_
   checkpointer_ = std::make_unique<Checkpointer>(run(), begun_.manifest, *journal_, on_failure);
 }
 
+void Recording::log_event(Json event) {
+  event["@attempt"] = manifest().attempt;
+  append(log_file, event.dump());
+}
+
 void Recording::note_generators(const std::string& at, const char* edge, const GeneratorStates& states) {
   for (const auto& line : generators_.lines(at, edge, states)) append(generators_file, line);
 }

@@ -31,6 +31,9 @@ class Recording {
   Checkpointer& checkpointer() { return *checkpointer_; }
 
   void append(JournalFile file, Line line) { journal_->append(file, std::move(line)); }
+  // In a resumed recording's log: how its rows and those of earlier attempts make one (docs/formats.md,
+  // "Rows").
+  void log_event(Json event);
   void note_generators(const std::string& at, const char* edge, const GeneratorStates& states);
   // Where training is; shown while it runs.
   void progress(const std::string& at, int64_t of, double seconds) {

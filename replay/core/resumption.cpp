@@ -20,6 +20,8 @@ Resumption::Resumption(const RunDir& run, Frontend& frontend, std::function<void
     const auto kind = field<std::string>(row, "kind", "");
     if (kind == "block" || kind == "iteration") {
       seconds_[field<std::string>(row, "at", "")] = field(row, "seconds", 0.0);
+    } else if (kind == "step") {
+      seconds_[field<std::string>(row, "at", "") + "/@step"] = field(row, "into", 0.0);
     }
   }
 }
@@ -62,6 +64,18 @@ Resumption::Entry Resumption::enter(const RecordedLoop& loop, State& guards) {
   const bool at_its_end = loop.range && next >= loop.end;
   entry.over = next > first && (at_its_end || (loop.ended == LoopEnd::exhausted && next > loop.last));
   return entry;
+}
+
+std::optional<Resumption::Step> Resumption::enter_steps(const std::string& loop, State& guards) {
+  auto steps = recorded_.index().restorable_steps(loop);
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    const std::string at = loop + "=" + std::to_string(*step - 1) + "/@step";
+    const auto into = seconds_.find(at);
+    if (into == seconds_.end() || !recorded_.index().generators(loop + "=" + std::to_string(*step), "entry"))
+      continue;
+    if (recorded_.restore_objects(at, guards)) return Step{*step, into->second};
+  }
+  return std::nullopt;
 }
 
 bool Resumption::skip(const std::string& at, State& state, const std::vector<LoopPlace>& loops) {

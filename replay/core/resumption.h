@@ -40,16 +40,28 @@ class Resumption {
   // its first iteration, and `guards` are as they were.
   Entry enter(const RecordedLoop& loop, State& guards);
 
+  // Of the loop over steps at this scope path, which is about to be entered: restores the objects in front of
+  // its newest step that can be, and says which and how far into the iteration that is, in seconds. begin()
+  // then sets the generators of that step.
+  struct Step {
+    int64_t next = 0;
+    double into = 0;
+  };
+  std::optional<Step> enter_steps(const std::string& loop, State& guards);
+  void begin(const std::string& step) { recorded_.pin_generators(step, "entry"); }
+
   // Restores a block; false: it must execute. `loops`: those around it.
   bool skip(const std::string& at, State& state, const std::vector<LoopPlace>& loops);
 
   // Seconds that skipped executions took when they were recorded, less what restoring them took now: what the
   // time of an iteration lacks.
   double saved() const { return saved_; }
+  void save(double seconds) { saved_ += seconds; }
 
  private:
   RecordedState recorded_;
-  std::map<std::string, double> seconds_;  // of each execution of a block and each iteration, by scope path
+  // Of each execution of a block and each iteration, by scope path; of each `@step`: into its iteration.
+  std::map<std::string, double> seconds_;
   double saved_ = 0;
 };
 

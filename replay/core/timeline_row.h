@@ -4,7 +4,6 @@
 // memory.
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "core/number_from.h"
 
 namespace flor::core {
 
@@ -37,18 +37,6 @@ class TimelineRow {
   std::vector<Field> fields_;
 };
 
-namespace detail {
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-}  // namespace detail
-
 // As field() of a JSON object.
 template <class T>
 T field(const TimelineRow& row, const char* key, T otherwise) {
@@ -58,7 +46,7 @@ T field(const TimelineRow& row, const char* key, T otherwise) {
     if (raw.front() == '"' && raw.find('\\') == std::string_view::npos)
       return T(raw.substr(1, raw.size() - 2));
   } else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
-    if (const auto number = detail::number_in<T>(raw)) return *number;
+    if (const auto number = number_from<T>(raw)) return *number;
   }
   return field(Json{{key, Json::parse(raw, nullptr, false)}}, key, otherwise);
 }

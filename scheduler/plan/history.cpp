@@ -107,12 +107,13 @@ class Builder {
       with_row_.insert(*value);
     } else if (kind == "step") {
       add_step(iterations_[*value], at, row);
-    } else if (kind == "block" && !is_step(at)) {
+    } else if (kind == "block" && !is_checkpoint_alone(at)) {
       add_block(iterations_[*value], at, row);
     }
   }
 
-  static bool is_step(const std::string& at) { return at.substr(at.rfind('/') + 1) == kStep; }
+  // The decision about a checkpoint of an iteration or between steps, whose seconds its own row has.
+  static bool is_checkpoint_alone(const std::string& at) { return at[at.rfind('/') + 1] == '@'; }
 
   // Of the inner loop alone, and where the checkpoint is there.
   void add_step(Iteration& iteration, const std::string& at, const core::TimelineRow& row) const {

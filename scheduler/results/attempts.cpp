@@ -14,6 +14,13 @@ bool is_in_kept_iteration(const KeptEvent& event, const std::string& at) {
          elements.front().value < event.before;
 }
 
+// Of the loop "epoch=3/train#0/step" a row at "epoch=3/train#0/step=12/…".
+bool is_in_kept_step(const KeptEvent& event, const std::string& at) {
+  if (at.size() <= event.at.size() || at[event.at.size()] != '=') return false;
+  const auto elements = scope_elements(std::string_view(at).substr(event.at.rfind('/') + 1));
+  return elements.front().value < event.before;
+}
+
 class Splice {
  public:
   explicit Splice(std::vector<Row> earlier) : earlier_(std::move(earlier)) {
@@ -57,7 +64,8 @@ class Splice {
     } else {
       for (auto path = by_path_.lower_bound(event.at);
            path != by_path_.end() && path->first.compare(0, event.at.size(), event.at) == 0; ++path) {
-        if (lies_in(path->first, event.at)) add(path->second);
+        if (event.before > 0 ? is_in_kept_step(event, path->first) : lies_in(path->first, event.at))
+          add(path->second);
       }
     }
     std::sort(kept.begin(), kept.end());

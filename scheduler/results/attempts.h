@@ -11,7 +11,7 @@ namespace flor::results {
 
 // What the attempt did not execute again: the rows of an earlier one stand for it.
 struct KeptEvent {
-  std::string at;      // a block's scope path; empty:
+  std::string at;      // a block's scope path, or, with `before`, that of a loop; empty:
   std::string loop;    // the iterations of this outermost loop
   int64_t before = 0;  // in front of this value
 };

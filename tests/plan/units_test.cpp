@@ -71,6 +71,18 @@ TEST(Units, OfACompleteRunEndBehindIterationCheckpoints) {
   EXPECT_DOUBLE_EQ(units[1].skip_cost, 2 * (0.5 + 1.38 * 0.1));
 }
 
+// An iteration's checkpoint has a row as blocks have, and its own seconds counted twice.
+TEST(Units, CostWhatTheirIterationsTook) {
+  auto rows = timeline(2, {});
+  const double cost =
+      units_of(history_of(manifest(2, core::LoopEnd::exhausted, true), rows, {}), true)[0].cost;
+  for (int64_t epoch = 0; epoch < 2; ++epoch)
+    rows.push_back(block("epoch=" + std::to_string(epoch) + "/@iteration", "@iteration", 1));
+  const auto units = units_of(history_of(manifest(2, core::LoopEnd::exhausted, true), rows, {}), true);
+  EXPECT_DOUBLE_EQ(units[0].cost, cost);
+  EXPECT_TRUE(history_of(manifest(2), rows, {}).iterations[0].blocks.size() == 1);
+}
+
 // As shape(), with the steps where a unit begins or ends inside: "0-0:3 0:3-0".
 std::string parts(const std::vector<core::Unit>& units) {
   std::string out;

@@ -31,6 +31,20 @@ TEST(Attempts, OneIsTheLog) {
   EXPECT_EQ(text(spliced({})), "");
 }
 
+// What stands in front of the steps is executed again, and so counts as the later attempt has it.
+TEST(Attempts, StepsThatWereJumpedOverAreKeptInTheirPlace) {
+  const std::string steps = "epoch=0/t#0/step";
+  Attempt first{{row("epoch=0/t#0", "rate", 1), row(steps + "=0", "x", 1), row(steps + "=1/e#0", "x", 1),
+                 row(steps + "=10", "x", 1), row("epoch=0/t#0/steps=0", "x", 1)},
+                false};
+  Attempt second{{row("epoch=0/t#0", "rate", 2), KeptEvent{steps, "", 2}, row(steps + "=2", "x", 2),
+                  row("epoch=0/t#0", "rate", 2)},
+                 true};
+  EXPECT_EQ(text(spliced({first, second})),
+            "epoch=0/t#0:rate=2 epoch=0/t#0/step=0:x=1 epoch=0/t#0/step=1/e#0:x=1 epoch=0/t#0/step=2:x=2 "
+            "epoch=0/t#0:rate=2 ");
+}
+
 TEST(Attempts, WhatWasJumpedOverIsKeptInItsPlace) {
   Attempt first{
       {row("", "begin", 1), row("epoch=0", "x", 1), row("epoch=1/t#0", "x", 1), row("epoch=1", "y", 1)},

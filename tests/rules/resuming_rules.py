@@ -1,5 +1,6 @@
 """A recording that was ended goes on: the same run, one log without a doubled or missing row, the same bits."""
 import os
+import re
 import shutil
 import signal
 
@@ -69,6 +70,54 @@ class Killed(Interrupted):
             first = 0 if "--guard" not in program else 3
             self.assertRegex(self.flor("show", run.id).stdout, f"resumed +once, last with epoch={first} at ")
             self.assert_whole(run, *program, attempts=1, at=3)
+
+    def inside(self, *flags, at, step, how, seconds="0"):
+        """Ended in a step of an epoch: the run, its program, and the steps that the next attempt executed first."""
+        program = ["train", "--guard", "--inside", "--steps=5", "--trace=" + self.path("trace"), f"--hold-step={step}", *flags]
+        env = {"FLOR_STEP_SECONDS": seconds}
+        run, process, pid = self.hold(*program, at=at, flags=("--every", "1"), env=env)
+        place = f"@step/epoch={at},train#0,step={step - 1}" if seconds == "0" else f"@iteration/epoch={at - 1}"
+        self.wait_for(lambda: place in run.checkpoints(), place)
+        os.kill(pid, how)
+        if how == signal.SIGTERM:
+            self.go_on()
+        process.communicate(timeout=60)
+        self.go_on()
+        return run, program
+
+    def steps(self):
+        return [tuple(map(int, line.split()[1:3])) for line in self.traced() if line.startswith("step")]
+
+    def test_it_goes_on_inside_of_an_epoch(self):
+        for at in (0, 3):
+            self.environment["FLOR_STORE"] = self.path(f"store-{at}")
+            run, program = self.inside(at=at, step=3, how=signal.SIGKILL)
+            self.traced()
+            done = self.resume(run, *program, at=at)
+            self.assertIn(f"resumed in front of epoch={at}/train#0/step=3", done.stderr)
+            self.assertEqual(self.steps()[:3], [(at, 3), (at, 4), (at + 1, 0)])
+            self.assert_whole(run, *program, attempts=1, at=at)
+
+    def test_a_damaged_checkpoint_inside_of_an_epoch_is_passed_over(self):
+        run, program = self.inside(at=3, step=3, how=signal.SIGKILL)
+        with open(run.checkpoint("@step/epoch=3,train#0,step=2"), "r+b") as file:
+            file.seek(-1, os.SEEK_END)
+            file.write(b"?")
+        self.traced()
+        done = self.resume(run, *program, at=3)
+        self.assertIn("resumed in front of epoch=3/train#0/step=2", done.stderr)
+        self.assertEqual(self.steps()[:3], [(3, 2), (3, 3), (3, 4)])
+        self.assert_whole(run, *program, attempts=1, at=3)
+
+    def test_a_last_checkpoint_may_be_taken_inside_of_an_epoch(self):
+        run, program = self.inside("--sleep=100", at=3, step=2, how=signal.SIGTERM, seconds="3600")
+        self.traced()
+        done = self.resume(run, *program, at=3)
+        # Training goes on while the signal is taken note of: to the end of this step or of one behind it.
+        place = re.search(r"resumed in front of epoch=(\d)/train#0/step=(\d)", done.stderr)
+        self.assertIsNotNone(place, done.stderr)
+        self.assertEqual(self.steps()[0], tuple(map(int, place.groups())))
+        self.assertEqual(run.joined(), self.plain(*program))
 
     def test_it_may_be_killed_again_and_again(self):
         for program in PROGRAMS:

@@ -33,7 +33,7 @@ static int train_once() {
     if (SkipBlock block{"train", model.trained()}; block.step_into()) {
       trace("train " + std::to_string(*epoch));
       if (flag("child") && *epoch == 0) leave_child();
-      hold(*epoch);
+      if (number("hold-step", -1) < 0) hold(*epoch);
       crash(*epoch);
       fail(*epoch);
       // --inside: between two steps there may be a checkpoint, too.
@@ -46,6 +46,8 @@ static int train_once() {
         log("rate", model.rate);
       }
       for (Loop step{"step", 0, number("steps", 3)}; step.next();) {
+        if (inside) trace("step " + std::to_string(*epoch) + " " + std::to_string(*step));
+        if (*step == number("hold-step", -1)) hold(*epoch);
         model.step();
         total += model.loss();
         if (*epoch == number("perturb-step", -1) && *step == 1 && replaying()) model.weights[0] += 1e-9;

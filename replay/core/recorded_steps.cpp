@@ -1,0 +1,82 @@
+#include "core/recorded_steps.h"
+
+#include "core/guards.h"
+#include "core/session.h"
+#include "core/step_interval.h"
+
+namespace flor::core {
+namespace {
+
+constexpr const char* kind = "@step";
+
+}  // namespace
+
+void RecordedSteps::begin_iteration(OutermostLoop& main, bool enterable) {
+  main_ = &main;
+  enterable_ = enterable;
+  timer_ = main.timer();
+  loop_.begin_iteration();
+}
+
+void RecordedSteps::enter(const std::string& parent, const std::string& name) {
+  if (!main_->info().guarded || !loop_.enter(path_in_iteration(parent, name))) return;
+  path_ = parent + "/" + name;
+  if (resumption_ != nullptr) resume();
+}
+
+// In front of a data loader's begin(), whose sampler may be one of the objects.
+void RecordedSteps::resume() {
+  const auto step = resumption_->enter_steps(path_, loop_.guards());
+  if (!step) return;
+  resumed_ = step->next;
+  resumption_->save(step->into - main_->timer().elapsed());
+  timer_ = {recording_.checkpointer(), resumption_};
+  recording_.log_event({{"@event", "kept"}, {"at", path_}, {"before", step->next}});
+  say("resumed in front of " + path_of(step->next));
+}
+
+std::optional<int64_t> RecordedSteps::next(std::optional<int64_t> natural) {
+  if (natural && loop_.stepping()) end_step(*natural);
+  return natural && resumed_ ? resumed_ : natural;
+}
+
+void RecordedSteps::begin() {
+  loop_.begin_step();
+  if (resumed_) resumption_->begin(scope_.path());
+  resumed_.reset();
+  const double now = monotonic_seconds();
+  if (enterable_ && began_ > 0) last_.expects(now - began_);
+  began_ = now;
+}
+
+void RecordedSteps::end_step(int64_t next) {
+  if (!enterable_) return;
+  const char* last = last_.why_asked();
+  const auto interval = [this] {
+    return step_interval(recording_.manifest().step_seconds, main_->usual_seconds(),
+                         main_->timer().elapsed());
+  };
+  if (last == nullptr && timer_.elapsed() < interval()) return;
+  frontend_.synchronize();
+  const double seconds = timer_.elapsed();
+  const std::string at = scope_.path();
+  if (!main_->end_step(at, loop_.path(), next)) return;
+  recording_.note_generators(path_of(next), "entry", frontend_.generators());
+  const Checkpointer::Place place{kind, at + "/" + kind,
+                                  RunDir::checkpoint_file(kind, checkpoint_stem(at, 0)).string()};
+  recording_.checkpointer().ends(place, seconds, timer_.begun(), last,
+                                 [&] { return live_buffers(loop_.guards(), frontend_); });
+  if (last != nullptr) {
+    recording_.settle();
+    last_.taken();
+  }
+  timer_ = {recording_.checkpointer(), resumption_};
+}
+
+void RecordedSteps::leave() {
+  loop_.leave();
+  resumed_.reset();
+  began_ = 0;
+}
+
+}  // namespace flor::core
