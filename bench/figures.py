@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 plt.rcParams.update({"svg.hashsalt": "flor", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
 EPSILON = 0.0667  # where none was given
-OURS, OTHERS, REST = "#1f6f8b", "#b0b7bd", "#e08e45"
+OURS, ALSO_OURS, OTHERS, REST = "#1f6f8b", "#8cbccb", "#b0b7bd", "#e08e45"
 # Published figures of others, in per cent: Garcia et al. 2021 (Flor), Mohan et al. 2021 (CheckFreq), Strati et al. 2025
 # (PCcheck, at every tenth iteration).
 PUBLISHED = {"Flor (paper, average)": 1.74, "CheckFreq": 3.5, "PCcheck": 3.0}
@@ -111,13 +111,18 @@ def scaling(results, axes):
 
 def unequal(results, axes):
     """Time until the last unit, over the shortest there can be: workers of unequal speeds."""
-    rows = [row for row in results["rows"] if row["mode"] == "complete" and row["workers"] > 1]
+    rows = [row for row in results["rows"] if row["mode"] in ("complete", "inside") and row["workers"] > 1]
     kinds = list(dict.fromkeys(row["speeds"] for row in rows))
     count = max(row["workers"] for row in rows)
-    for shift, way, colour in ((-0.27, "flor", OURS), (0, "even", REST), (0.27, "queue", OTHERS)):
-        found = [next(row for row in rows if (row["speeds"], row["workers"], row["way"]) == (kind, count, way)) for kind in kinds]
+    ways = (("inside", "flor", "flor, units inside epochs", OURS), ("complete", "flor", "flor", ALSO_OURS),
+            ("complete", "even", "even", REST), ("complete", "queue", "queue", OTHERS))
+    for k, (mode, way, label, colour) in enumerate(ways):
+        found = [row for kind in kinds for row in rows
+                 if (row["speeds"], row["workers"], row["mode"], row["way"]) == (kind, count, mode, way)]
+        if not found:
+            continue  # measured without
         middle, spread = whiskers(found, "ratio")
-        axes.barh([i + shift for i in range(len(kinds))], middle, xerr=spread, height=0.27, color=colour, label=way,
+        axes.barh([i + 0.2 * (k - 1.5) for i in range(len(kinds))], middle, xerr=spread, height=0.2, color=colour, label=label,
                   error_kw={"lw": 0.8})
     axes.axvline(1, color="black", lw=0.6)
     axes.set_yticks(range(len(kinds)), kinds)

@@ -1,6 +1,7 @@
 """How near replay comes to the shortest time there can be, with workers that are equal, unequal, or slow unannounced.
 
-    bench/replay_scaling.py [--epochs 200] [--seconds 0.2] [--repeats 5] [--workers 1,2,4,8,16] [--json FILE] BIN
+    bench/replay_scaling.py [--epochs 200] [--seconds 0.2] [--steps 4] [--repeats 5] [--workers 1,2,4,8,16]
+                            [--modes complete,inside,partial] [--json FILE] BIN
 
 Records BIN/waiting (an epoch is a sleep, 10 % more or less; everything else is real), then replays it with BIN/flor's
 plan, agent and queue by local processes of BIN/waiting_probed. All workers stand in front of their loop before the
@@ -153,7 +154,7 @@ def measure(bench, kind, count, ways, out):
             took[way].append(bench.replay(way, speeds))
     line = f"{bench.mode:>8} {kind:>9} {count:>7} {bound:>7.2f}"
     for way in ways:
-        row = {"mode": bench.mode, "speeds": kind, "workers": count, "way": way, "bound": bound,
+        row = {"mode": bench.mode, "epoch": bench.asked.seconds, "speeds": kind, "workers": count, "way": way, "bound": bound,
                "ratio": spread([seconds / bound for _, seconds, _ in took[way]]),
                "start": statistics.median(start for start, _, _ in took[way]),
                "first": statistics.median(first for _, _, first in took[way])}
@@ -168,11 +169,22 @@ def measure(bench, kind, count, ways, out):
     print(line, flush=True)
 
 
+def write(path, asked, work, rows):
+    """Adds to what the file has of other modes."""
+    path = pathlib.Path(path)
+    before = json.loads(path.read_text()) if path.exists() else {"epochs": asked.epochs, "work": work, "rows": []}
+    if "complete" in asked.modes.split(","):
+        before["work"] = work
+    kept = [row for row in before["rows"] if row["mode"] not in asked.modes.split(",")]
+    path.write_text(json.dumps({**before, "rows": kept + rows}, indent=1) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epochs", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=0.2)
-    parser.add_argument("--steps", type=int, default=8, help="of an epoch, between which there are checkpoints; 0: leave that out")
+    parser.add_argument("--steps", type=int, default=4, help="of an epoch in the mode inside")
+    parser.add_argument("--modes", default="complete,inside,partial")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--workers", default="1,2,4,8,16")
     parser.add_argument("--speeds", default=",".join(SPEEDS))
@@ -184,21 +196,16 @@ def main():
             agent(asked.bin, f"{directory}/agent.sock"):
         print(f"{'mode':>8} {'speeds':>9} {'workers':>7} {'bound s':>7}" +
               " | ".join([""] + [f"{way:>6} {'quartiles':>11} start s first s" + (" simul." if way == "flor" else "") for way in WAYS]))
-        bench = Bench(asked, directory, url, "complete")
-        inside = Bench(asked, directory, url, "inside") if asked.steps > 0 else None
-        for kind in asked.speeds.split(","):
-            for count in counts:
-                if count == 1 and kind != "equal":
-                    continue
-                measure(bench, kind, count, WAYS, rows)
-                if inside:
-                    measure(inside, kind, count, ["flor"], rows)
-        partial = Bench(asked, directory, url, "partial")
-        for count in counts:
-            measure(partial, "equal", count, ["flor"], rows)
+        work = 0.0
+        for mode in asked.modes.split(","):
+            bench = Bench(asked, directory, url, mode)
+            work = work or sum(bench.costs)
+            kinds = ["equal"] if mode == "partial" else asked.speeds.split(",")
+            for kind, count in ((kind, count) for kind in kinds for count in counts):
+                if count > 1 or kind == "equal":
+                    measure(bench, kind, count, WAYS if mode == "complete" else ["flor"], rows)
     if asked.json:
-        pathlib.Path(asked.json).write_text(json.dumps({"epochs": asked.epochs, "work": sum(bench.costs), "rows": rows}, indent=1)
-                                            + "\n")
+        write(asked.json, asked, work, rows)
 
 
 if __name__ == "__main__":

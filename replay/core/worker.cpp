@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +16,7 @@
 #include "core/error.h"
 #include "core/json_lines.h"
 #include "core/mismatch.h"
+#include "core/number_from.h"
 #include "core/preemption.h"
 #include "core/scope.h"
 #include "core/session.h"
@@ -63,11 +63,8 @@ std::vector<std::string> earlier_notes(const fs::path& file) {
 // Until Slurm ends the job at its time limit. Nothing: not known, or no limit.
 std::optional<int64_t> seconds_left() {
   for (const char* variable : {"FLOR_JOB_END", "SLURM_JOB_END_TIME"}) {
-    const std::string text = environment_variable(variable).value_or("");
-    int64_t end = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), end);
-    if (error != std::errc() || rest != text.data() + text.size()) continue;
-    return std::max<int64_t>(0, end - static_cast<int64_t>(::time(nullptr)));
+    const auto end = number_from<int64_t>(environment_variable(variable).value_or(""));
+    if (end) return std::max<int64_t>(0, *end - static_cast<int64_t>(::time(nullptr)));
   }
   return std::nullopt;
 }

@@ -1,11 +1,11 @@
 #include "commands/answers.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 
 #include "core/durable.h"
 #include "core/error.h"
+#include "core/number_from.h"
 #include "plan/cut.h"
 #include "results/results.h"
 
@@ -112,11 +112,8 @@ std::vector<int64_t> units_done(const core::ReplayDir& replay, const core::Plan&
   std::vector<int64_t> done;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(replay.units(), ignored)) {
-    const std::string stem = entry.path().stem().string();
-    int64_t id = -1;
-    const auto [end, error] = std::from_chars(stem.data(), stem.data() + stem.size(), id);
-    if (error != std::errc() || end != stem.data() + stem.size() || entry.path() != replay.unit(id)) continue;
-    if (plan.selected.contains(id)) done.push_back(id);
+    const auto id = core::number_from<int64_t>(entry.path().stem().string());
+    if (id && entry.path() == replay.unit(*id) && plan.selected.contains(*id)) done.push_back(*id);
   }
   std::sort(done.begin(), done.end());
   return done;

@@ -1,6 +1,5 @@
 // flor replay: asks a recorded run a question and watches until it is answered.
 #include <algorithm>
-#include <charconv>
 #include <iostream>
 #include <memory>
 
@@ -13,6 +12,7 @@
 #include "commands/workplace.h"
 #include "core/durable.h"
 #include "core/error.h"
+#include "core/number_from.h"
 #include "results/results.h"
 
 namespace flor::commands {
@@ -52,9 +52,8 @@ class Draft {
 // Nothing: auto.
 std::optional<std::size_t> workers_of(const std::string& text) {
   if (text == "auto") return std::nullopt;
-  std::size_t n = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc() || end != text.data() + text.size() || n < 1 || n > 100000) {
+  const auto n = core::number_from<std::size_t>(text);
+  if (!n || *n < 1 || *n > 100000) {
     throw core::UsageError("--workers takes auto or a number from 1, not '" + text + "'");
   }
   return n;

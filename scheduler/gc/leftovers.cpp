@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <optional>
 
 #include "core/error.h"
+#include "core/number_from.h"
 #include "gc/runs.h"
 #include "gc/thin.h"
 
@@ -19,11 +19,9 @@ namespace fs = core::fs;
 
 constexpr double patience = 3600;  // seconds
 
-std::optional<pid_t> number_from(std::string_view text) {
-  pid_t number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || stop != text.data() + text.size() || number <= 0) return std::nullopt;
-  return number;
+std::optional<pid_t> pid_from(std::string_view text) {
+  const auto pid = core::number_from<pid_t>(text);
+  return pid && *pid > 0 ? pid : std::nullopt;
 }
 
 // The process that a file is named for.
@@ -31,11 +29,11 @@ std::optional<pid_t> process_in(std::string_view name) {
   static constexpr std::string_view temporary = ".tmp.";
   static constexpr std::string_view proof = ".writable.";
   if (name.empty() || name.front() != '.') return std::nullopt;
-  if (name.rfind(proof, 0) == 0) return number_from(name.substr(proof.size()));
+  if (name.rfind(proof, 0) == 0) return pid_from(name.substr(proof.size()));
   const auto at = name.rfind(temporary);
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view tail = name.substr(at + temporary.size());
-  return number_from(tail.substr(0, tail.find('.')));
+  return pid_from(tail.substr(0, tail.find('.')));
 }
 
 bool is_old(const fs::path& path, double now) {

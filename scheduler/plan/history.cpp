@@ -1,11 +1,11 @@
 #include "plan/history.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
 
+#include "core/number_from.h"
 #include "core/timeline.h"
 
 namespace flor::plan {
@@ -32,10 +32,7 @@ std::optional<int64_t> value_in(std::string_view element, const std::string& loo
     return std::nullopt;
   }
   element.remove_prefix(loop.size() + 1);
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(element.data(), element.data() + element.size(), value);
-  if (error != std::errc() || end != element.data() + element.size()) return std::nullopt;
-  return value;
+  return core::number_from<int64_t>(element);
 }
 
 double median(std::vector<double> values) {

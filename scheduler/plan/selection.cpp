@@ -1,10 +1,10 @@
 #include "plan/selection.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
 #include "core/error.h"
+#include "core/number_from.h"
 
 namespace flor::plan {
 namespace {
@@ -16,9 +16,8 @@ namespace {
 
 std::optional<int64_t> number(std::string_view text, const std::string& whole, const std::string& what) {
   if (text.empty()) return std::nullopt;
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) refuse(whole, what);
+  const auto value = core::number_from<int64_t>(text);
+  if (!value) refuse(whole, what);
   return value;
 }
 

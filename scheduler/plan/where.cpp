@@ -1,7 +1,6 @@
 #include "plan/where.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/number_from.h"
 
 namespace flor::plan {
 namespace {
@@ -31,10 +31,7 @@ std::optional<double> number_from(const std::string& text) {
   if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (text == "Infinity") return std::numeric_limits<double>::infinity();
   if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
+  return core::number_from<double>(text);
 }
 
 std::optional<double> number_in(const results::Row& row) {

@@ -5,6 +5,7 @@
 
 #include "core/durable.h"
 #include "core/json.h"
+#include "core/number_from.h"
 #include "queue/queue.h"
 #include "queue_scripts.h"
 
@@ -14,10 +15,7 @@ namespace {
 // The unit that a file of units/ holds: NNNNNN.jsonl; -1 for anything else (temporary siblings).
 int64_t unit_of(const core::fs::path& file) {
   if (file.extension() != ".jsonl") return -1;
-  const std::string stem = file.stem().string();
-  int64_t unit = -1;
-  const auto [end, error] = std::from_chars(stem.data(), stem.data() + stem.size(), unit);
-  return error == std::errc() && end == stem.data() + stem.size() ? unit : -1;
+  return core::number_from<int64_t>(file.stem().string()).value_or(-1);
 }
 
 // Unit → size of its file.

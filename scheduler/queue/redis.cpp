@@ -5,10 +5,11 @@
 #include <pthread.h>
 
 #include <array>
-#include <charconv>
 #include <csignal>
 #include <ctime>
 #include <utility>
+
+#include "core/number_from.h"
 
 namespace flor::queue {
 namespace {
@@ -85,9 +86,7 @@ std::string Reply::str() const {
 
 int64_t Reply::num(int64_t otherwise) const {
   if (kind == Kind::integer) return integer;
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? value : otherwise;
+  return core::number_from<int64_t>(text).value_or(otherwise);
 }
 
 const Reply& Reply::at(std::size_t index) const {
