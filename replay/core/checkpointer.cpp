@@ -1,5 +1,6 @@
 #include "core/checkpointer.h"
 
+#include "core/checkpoint_kinds.h"
 #include "core/copy_speed.h"
 #include "core/error.h"
 #include "core/json.h"
@@ -13,7 +14,6 @@ constexpr int most_failures = 3;
 // After so many executions the state's size is looked at anew, checkpoint or not.
 constexpr int64_t look_every = 8;
 // Where a program has iteration checkpoints, they are what a failed run is resumed from.
-constexpr const char* iteration_kind = "@iteration";
 
 std::size_t bytes_of(const std::vector<Buffer>& live) {
   std::size_t bytes = 0;

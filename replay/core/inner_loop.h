@@ -3,8 +3,10 @@
 // guard's objects are all that a step leaves to the next.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
+#include "core/checkpoint_kinds.h"
 #include "core/guards.h"
 
 namespace flor::core {
@@ -44,6 +46,11 @@ class InnerLoop {
 inline std::string path_in_iteration(const std::string& parent, const std::string& loop) {
   const auto slash = parent.find('/');
   return slash == std::string::npos ? loop : parent.substr(slash + 1) + "/" + loop;
+}
+
+// Where the state in front of a step has its checkpoint: behind the step before. `loop`: its scope path.
+inline std::string place_before_step(const std::string& loop, int64_t step) {
+  return loop + "=" + std::to_string(step - 1) + "/" + step_kind;
 }
 
 }  // namespace flor::core

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/checkpoint_kinds.h"
 #include "core/error.h"
 #include "core/json_lines.h"
 #include "core/number_from.h"
@@ -48,7 +49,7 @@ const RecordIndex::CheckpointEntry* RecordIndex::checkpoint(const std::string& a
 }
 
 std::vector<int64_t> RecordIndex::restorable_steps(const std::string& loop) const {
-  constexpr std::string_view kind = "/@step";
+  const std::string kind = std::string("/") + step_kind;
   std::vector<int64_t> steps;
   for (const auto& [at, entry] : checkpoints_) {
     if (entry.removed || at.size() <= loop.size() + 1 + kind.size() ||

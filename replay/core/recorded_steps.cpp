@@ -1,16 +1,10 @@
 #include "core/recorded_steps.h"
 
-#include "core/guards.h"
+#include "core/checkpoint_kinds.h"
 #include "core/session.h"
 #include "core/step_interval.h"
 
 namespace flor::core {
-namespace {
-
-constexpr const char* kind = "@step";
-
-}  // namespace
-
 void RecordedSteps::begin_iteration(OutermostLoop& main, bool enterable) {
   main_ = &main;
   enterable_ = enterable;
@@ -62,8 +56,8 @@ void RecordedSteps::end_step(int64_t next) {
   const std::string at = scope_.path();
   if (!main_->end_step(at, loop_.path(), next)) return;
   recording_.note_generators(path_of(next), "entry", frontend_.generators());
-  const Checkpointer::Place place{kind, at + "/" + kind,
-                                  RunDir::checkpoint_file(kind, checkpoint_stem(at, 0)).string()};
+  const Checkpointer::Place place{step_kind, at + "/" + step_kind,
+                                  RunDir::checkpoint_file(step_kind, checkpoint_stem(at, 0)).string()};
   recording_.checkpointer().ends(place, seconds, timer_.begun(), last,
                                  [&] { return live_buffers(loop_.guards(), frontend_); });
   if (last != nullptr) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/arguments.h"
+#include "core/checkpoint_kinds.h"
 #include "core/earlier_run.h"
 #include "core/execution_timer.h"
 #include "core/guards.h"
@@ -18,8 +19,6 @@
 
 namespace flor::core {
 namespace {
-
-constexpr const char* iteration_kind = "@iteration";
 
 struct OpenBlock {
   std::string name;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/checkpoint_kinds.h"
 #include "core/error.h"
 #include "core/guards.h"
 #include "core/mismatch.h"
@@ -108,6 +109,8 @@ class Replayer : public Session {
   bool pristine_ = true;       // nothing of the main loop was executed or restored yet
   bool exact_ = true;          // live state is the recorded one at position_
   bool iterating_ = false;
+  bool torn_ =
+      false;  // left between two steps: what runs now to its end is neither recorded state nor answer
   std::optional<StepCursor> steps_;
   int64_t position_ = 0;        // the main loop's next value
   std::optional<Unit> target_;  // claimed, not yet reached
@@ -152,7 +155,7 @@ void Replayer::enter_main(const LoopSpec& loop) {
 
 void Replayer::enter_earlier(const RecordedLoop& loop) {
   earlier_loop_ = true;
-  const std::string at = loop.name + "=" + std::to_string(loop.last) + "/@iteration";
+  const std::string at = loop.name + "=" + std::to_string(loop.last) + "/" + iteration_kind;
   skip_loop_ = !guards_.empty() && loop.ended == LoopEnd::exhausted && recorded_->restore(at, guards_);
 }
 
@@ -191,7 +194,8 @@ std::optional<int64_t> Replayer::next_of_inner(std::optional<int64_t> natural) {
 std::optional<int64_t> Replayer::enter_between_steps(std::optional<int64_t> natural) {
   if (!target_) {
     target_ = worker_->next_unit(-1);
-    if (!begins_here(*target_) || !steps_->reach(target_->from, exact_)) worker_->restart();
+    torn_ = !begins_here(*target_) || !steps_->reach(target_->from, exact_);
+    if (torn_) return std::nullopt;  // the loop ends here; what stands behind it leads to the next iteration
   }
   if (!begins_here(*target_)) return natural;  // a lead-in through whole iterations
   if (steps_->jump(target_->from)) exact_ = true;
@@ -250,7 +254,7 @@ void Replayer::approach(const Unit& unit) {
     }
     const auto stem = fs::path(earlier.entry).stem().string();
     if (earlier.entry.empty()) continue;
-    if (recorded_->restore(stem + "/@iteration", guards_, on_damage)) {
+    if (recorded_->restore(stem + "/" + iteration_kind, guards_, on_damage)) {
       position_ = earlier.first;
       pristine_ = false;
       exact_ = true;
@@ -280,7 +284,13 @@ void Replayer::end_main_iteration() {
   if (!iterating_) return;
   iterating_ = false;
   pristine_ = false;
-  exact_ = true;
+  exact_ = !torn_;
+  if (torn_) {
+    torn_ = false;
+    position_ = loops_.front().value + 1;
+    approach(*target_);
+    return;
+  }
   // Units that begin or end between two steps of it.
   const bool missed_begin = target_ && begins_here(*target_);
   const bool missed_end = unit_ && unit_->to >= 0 && unit_->last == position_;
@@ -289,7 +299,7 @@ void Replayer::end_main_iteration() {
                   " of its loop " + plan().inner + ", which the record has");
   }
   position_ = loops_.front().value + 1;
-  if (!guards_.empty()) compare(scope_.path() + "/@iteration", guards_);
+  if (!guards_.empty()) compare(scope_.path() + "/" + iteration_kind, guards_);
 }
 
 void Replayer::leave_loop(LoopEnd how) {
@@ -307,6 +317,7 @@ void Replayer::leave_loop(LoopEnd how) {
 }
 
 void Replayer::end_of_main(LoopEnd how, int64_t last) {
+  if (torn_) worker_->restart();  // not as the record says, but because of a state that it never had
   iterating_ = false;
   // The loop ended in front of the unit that was asked for: the unit says so, with no row.
   if (!unit_ && target_) start(Unit(*target_));
@@ -343,7 +354,7 @@ bool Replayer::enter_block(const std::string& name, State& state) {
 void Replayer::leave_block(bool unwound) {
   const OpenBlock block = blocks_.back();
   blocks_.pop_back();
-  if (working() && block.executed && !unwound) {
+  if (working() && block.executed && !unwound && !torn_) {
     compare(scope_.path(), *block.state);
     recorded_->pin_generators(scope_.path(), "exit");
   }

@@ -1,6 +1,8 @@
 #include "core/resumption.h"
 
 #include "core/checkpoint.h"
+#include "core/checkpoint_kinds.h"
+#include "core/inner_loop.h"
 #include "core/recorded_timeline.h"
 #include "core/timeline.h"
 #include "core/worker.h"
@@ -21,7 +23,7 @@ Resumption::Resumption(const RunDir& run, Frontend& frontend, std::function<void
     if (kind == "block" || kind == "iteration") {
       seconds_[field<std::string>(row, "at", "")] = field(row, "seconds", 0.0);
     } else if (kind == "step") {
-      seconds_[field<std::string>(row, "at", "") + "/@step"] = field(row, "into", 0.0);
+      seconds_[field<std::string>(row, "at", "") + "/" + step_kind] = field(row, "into", 0.0);
     }
   }
 }
@@ -55,7 +57,8 @@ std::vector<StoredCheckpoint> Resumption::stored() const {
 Resumption::Entry Resumption::enter(const RecordedLoop& loop, State& guards) {
   const int64_t first = loop.range ? loop.begin : 0;
   int64_t next = loop.iterations > 0 ? loop.last + 1 : first;
-  while (next > first && !recorded_.restore(iteration_of(loop, next - 1) + "/@iteration", guards)) --next;
+  while (next > first && !recorded_.restore(iteration_of(loop, next - 1) + "/" + iteration_kind, guards))
+    --next;
   Entry entry{next, next - first, 0, false};
   for (int64_t value = first; value < next; ++value) {
     const auto at = seconds_.find(iteration_of(loop, value));
@@ -69,7 +72,7 @@ Resumption::Entry Resumption::enter(const RecordedLoop& loop, State& guards) {
 std::optional<Resumption::Step> Resumption::enter_steps(const std::string& loop, State& guards) {
   auto steps = recorded_.index().restorable_steps(loop);
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-    const std::string at = loop + "=" + std::to_string(*step - 1) + "/@step";
+    const std::string at = place_before_step(loop, *step);
     const auto into = seconds_.find(at);
     if (into == seconds_.end() || !recorded_.index().generators(loop + "=" + std::to_string(*step), "entry"))
       continue;

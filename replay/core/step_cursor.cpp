@@ -8,8 +8,7 @@ bool StepCursor::enter(const std::string& parent, const LoopSpec& loop, const st
     loop_.leave();
     return false;
   }
-  parent_ = parent;
-  name_ = name;
+  path_ = parent + "/" + name;
   range_ = loop.range;
   step_ = loop.begin;
   restored_ = pins_ = false;
@@ -38,7 +37,7 @@ void StepCursor::begin(int64_t step) {
 }
 
 void StepCursor::restore(int64_t step) {
-  restored_ = recorded_.restore_objects(place_of(step), guards());
+  restored_ = recorded_.restore_objects(place_before_step(path_, step), guards());
 }
 
 bool StepCursor::reach(int64_t step, bool exact) {

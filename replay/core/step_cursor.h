@@ -30,7 +30,7 @@ class StepCursor {
   // The next step; one that was begun has ended.
   int64_t next();
   // The place in front of the next step, as the record's checkpoints name it.
-  std::string place() const { return place_of(step_); }
+  std::string place() const { return place_before_step(path_, step_); }
   void begin(int64_t step);
 
   // Restores the state in front of `step`; jump() then goes there. In front of the first step, to be called
@@ -46,13 +46,12 @@ class StepCursor {
   void pin() { pins_ = true; }
 
  private:
-  std::string path_of(int64_t step) const { return parent_ + "/" + name_ + "=" + std::to_string(step); }
-  std::string place_of(int64_t step) const { return path_of(step - 1) + "/@step"; }
+  std::string path_of(int64_t step) const { return path_ + "=" + std::to_string(step); }
 
   RecordedState& recorded_;
   const std::string inner_;
   InnerLoop loop_;
-  std::string parent_, name_;
+  std::string path_;    // the loop's scope path
   bool range_ = false;  // over numbers, so that it can be gone back in
   int64_t step_ = 0;    // the next; while one runs, that one
   bool restored_ = false, pins_ = false;

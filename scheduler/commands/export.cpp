@@ -9,6 +9,7 @@
 #include "commands/output.h"
 #include "core/bytes_text.h"
 #include "core/checkpoint.h"
+#include "core/checkpoint_kinds.h"
 #include "core/recorded_timeline.h"
 #include "export/choose.h"
 #include "export/pytorch.h"
@@ -49,7 +50,7 @@ fs::path output_of(const Flags& flags, const core::Manifest& manifest, const exp
   fs::path path = flags.output;
   if (path.empty()) {
     path = (manifest.name.empty() ? manifest.id : manifest.name) + "-" + manifest.main_loop()->name + "=" +
-           std::to_string(epoch) + (chosen.block == "@iteration" ? "" : "-" + chosen.block) + "." +
+           std::to_string(epoch) + (chosen.block == core::iteration_kind ? "" : "-" + chosen.block) + "." +
            flags.format;
   }
   path = fs::absolute(path);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "core/checkpoint_kinds.h"
 #include "core/error.h"
 #include "core/retention.h"
 #include "core/timeline.h"
@@ -15,8 +16,6 @@ namespace {
 
 using core::field;
 using core::Json;
-
-const std::string kIteration = "@iteration";
 
 // A checkpoint inside of an iteration of the main loop.
 struct Candidate {
@@ -70,7 +69,9 @@ Chosen choose(const core::Manifest& manifest, const core::Timeline& timeline, in
               const std::string& block) {
   std::vector<Candidate> all = candidates(manifest, timeline);
   const auto other = [&](const Candidate& one) {
-    return !block.empty() && one.checkpoint.block != block && one.inside != block;
+    if (block.empty())
+      return one.checkpoint.block == core::step_kind;  // inside of the epoch: when it is named
+    return one.checkpoint.block != block && one.inside != block;
   };
   all.erase(std::remove_if(all.begin(), all.end(), other), all.end());
   std::vector<const Candidate*> here;
@@ -86,7 +87,7 @@ Chosen choose(const core::Manifest& manifest, const core::Timeline& timeline, in
                            (others.empty() ? ", nor at any other" : "; the nearest with one: " + others));
   }
   for (const auto* one : here) {
-    if (one->inside == kIteration || here.size() == 1) return one->checkpoint;
+    if (one->inside == core::iteration_kind || here.size() == 1) return one->checkpoint;
   }
   std::string names;
   for (const auto* one : here) names += (names.empty() ? "" : ", ") + one->inside;

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t most_forecast = 1024;  // workers
 
+constexpr double worth_cutting = 20;  // seconds of an epoch: two parts of the usual length
+
 constexpr double without_experience = 1.3;
 constexpr double worth_saying = 0.9;  // a time that is less than this part of the present one
 
@@ -93,10 +95,16 @@ std::vector<std::string> advice(const core::Plan& plan, std::size_t workers) {
     if (then < now * worth_saying) out.push_back(text);
   }
   const core::Unit& unit = largest(plan);
-  if (unit.last > unit.first && unit.work > now * worth_saying) {
+  if (unit.work <= now * worth_saying) return out;
+  if (unit.last > unit.first) {
     out.push_back("a recording with a larger --flor-epsilon: unit " + std::to_string(unit.id) + ", epochs " +
                   std::to_string(unit.first) + " to " + std::to_string(unit.last) +
                   ", has no checkpoint inside and takes " + seconds_text(unit.work) + " alone");
+  } else if (plan.complete && plan.inner.empty() && unit.work >= worth_cutting) {
+    out.push_back(
+        "a recording with another flor::checkpointing(...) in front of the loop over an epoch's steps, so "
+        "that several workers share it: epoch " +
+        std::to_string(unit.first) + " takes " + seconds_text(unit.work) + " alone");
   }
   return out;
 }

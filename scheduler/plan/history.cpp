@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/checkpoint_kinds.h"
 #include "core/number_from.h"
 #include "core/timeline.h"
 
@@ -12,9 +13,6 @@ namespace flor::plan {
 namespace {
 
 using core::field;
-
-constexpr const char* kIteration = "@iteration";
-constexpr const char* kStep = "@step";
 
 std::string_view head_of(std::string_view path) {
   return path.substr(0, path.find('/'));
@@ -78,7 +76,7 @@ class Builder {
 
   History build() {
     History out;
-    const std::string entry = loop_.name + "=entry/" + kIteration;
+    const std::string entry = loop_.name + "=entry/" + core::iteration_kind;
     if (const auto* saved = saved_.at(entry)) {
       out.entry = file_of(*saved);
       out.entry_restore = restore_of(entry, *saved);
@@ -114,7 +112,7 @@ class Builder {
 
   // Of the inner loop alone, and where the checkpoint is there.
   void add_step(Iteration& iteration, const std::string& at, const core::TimelineRow& row) const {
-    const std::string place_of_step = at + "/" + kStep;
+    const std::string place_of_step = at + "/" + core::step_kind;
     const auto* saved = saved_.at(place_of_step);
     const std::string_view inside = tail_of(at);
     const auto equals = inside.rfind('=');
@@ -165,7 +163,7 @@ class Builder {
       if (block.top_level) blocks += block.seconds;
     }
     iteration.seconds = std::max(iteration.seconds, blocks);
-    const std::string at = loop_.name + "=" + std::to_string(iteration.value) + "/" + kIteration;
+    const std::string at = loop_.name + "=" + std::to_string(iteration.value) + "/" + core::iteration_kind;
     if (const auto* saved = saved_.at(at)) {
       iteration.checkpoint = file_of(*saved);
       iteration.restore = restore_of(at, *saved);
@@ -238,8 +236,8 @@ std::set<std::string> blocks_of(const core::Timeline& timeline) {
   for (const auto& row : timeline) {
     if (field<std::string>(row, "kind", "") == "block") names.insert(field<std::string>(row, "block", ""));
   }
-  names.erase(kIteration);
-  names.erase(kStep);
+  names.erase(core::iteration_kind);
+  names.erase(core::step_kind);
   return names;
 }
 

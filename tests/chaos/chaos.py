@@ -238,6 +238,7 @@ class Chaos:
         self.directory = tempfile.mkdtemp(prefix="flor-chaos-")
         self.store = os.environ["FLOR_STORE"] = os.path.join(self.directory, "store")
         os.environ["FLOR_EVERY"] = "1"
+        os.environ["FLOR_STEP_SECONDS"] = "0"  # of programs with a guard in front of their steps
         os.chdir(self.directory)
         self.cluster = Cluster()
         self.runs = []  # (run id, the program that replays it)

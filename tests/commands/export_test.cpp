@@ -37,6 +37,7 @@ const core::Timeline timeline{
     checkpoint("epoch=entry/@iteration", "@iteration"),
     checkpoint("epoch=1/train#0", "train"),
     checkpoint("epoch=1/@iteration", "@iteration"),
+    checkpoint("epoch=3/train#0/step=9/@step", "@step"),
     checkpoint("epoch=3/train#0", "train"),
     checkpoint("epoch=5/train#0", "train"),
     checkpoint("epoch=5/train#1", "train"),
@@ -55,6 +56,7 @@ TEST(Choose, TheIterationBeforeTheOnlyBlockBeforeTheOneThatIsNamed) {
                {1, "train", "epoch=1/train#0"},
                {1, "@iteration", "epoch=1/@iteration"},
                {3, "", "epoch=3/train#0"},
+               {3, "@step", "epoch=3/train#0/step=9/@step"},
                {5, "train#1", "epoch=5/train#1"},
                {5, "optimize", "epoch=5/step=2/optimize#0"},
                {5, "step=2/optimize#0", "epoch=5/step=2/optimize#0"}};

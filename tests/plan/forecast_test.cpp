@@ -53,6 +53,14 @@ TEST(Forecast, SaysWhatWouldMakeItFaster) {
             "a recording with a larger --flor-epsilon: unit 1, epochs 5 to 9, has no checkpoint inside and "
             "takes 6.0 s "
             "alone");
+  auto slow = plan_of(2);
+  slow.units[1].work = 60;
+  const auto whole = advice(slow, 2);
+  ASSERT_EQ(whole.size(), 1U);
+  EXPECT_NE(whole[0].find("in front of the loop over an epoch's steps"), std::string::npos);
+  EXPECT_NE(whole[0].find("epoch 1 takes 60.0 s alone"), std::string::npos) << whole[0];
+  slow.inner = "train#0/step";
+  EXPECT_EQ(advice(slow, 2), Lines{});
 }
 
 }  // namespace

@@ -68,6 +68,19 @@ class Inside(Case):
         run = self.record(*self.training)
         self.assertEqual([name for name in run.checkpoints() if "@step" in name], [])
 
+    def test_a_worker_goes_from_one_iteration_into_another_without_a_new_process(self):
+        run = self.recorded()
+        expected = self.plain(*self.training, "--inner")
+        for epochs in ("1:5", "4,1,3"):
+            answer = run.replay(*self.training, "--inner", "--trace=" + self.path("trace"), probe="all",
+                                flags=("--epochs", epochs, "--steps", "1:3"), workers=1)
+            self.assertEqual([line for line in self.traced() if line.startswith("before")], ["before replaying"])
+            self.assertEqual(answer.verdict["verdict"], "identical")
+            wanted = {str(epoch) for epoch in (range(1, 5) if epochs == "1:5" else (1, 3, 4))}
+            rows = named(answer.rows, "inner")
+            self.assertEqual(rows, [row for row in named(expected, "inner")
+                                    if row[0][0][1] in wanted and row[0][1][1] in "12"])
+
     def test_a_damaged_checkpoint_inside_is_led_in_to(self):
         run = self.recorded()
         expected = self.plain(*self.training, "--inner")
