@@ -44,7 +44,7 @@ void RecordedSteps::begin() {
 }
 
 void RecordedSteps::end_step(int64_t next) {
-  if (!enterable_) return;
+  if (!enterable_ || next < 1) return;  // a plan says by -1 that a unit does not begin at a step
   const char* last = last_.why_asked();
   const auto interval = [this] {
     return step_interval(recording_.manifest().step_seconds, main_->usual_seconds(),

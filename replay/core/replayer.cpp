@@ -4,6 +4,7 @@
 // recorded state at every unit's start (12), mismatches mended (13), loop ends (14), what stands around the
 // loop (15).
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/checkpoint_kinds.h"
@@ -84,7 +85,7 @@ class Replayer : public Session {
   std::optional<int64_t> next_of_inner(std::optional<int64_t> natural);
   std::optional<int64_t> enter_between_steps(std::optional<int64_t> natural);
   void approach(const Unit& unit);
-  void start(const Unit& unit);
+  void start(Unit unit);
   void commit();
   void end_of_main(LoopEnd how, int64_t last);
   bool is_last(const Unit& unit) const;
@@ -202,7 +203,7 @@ std::optional<int64_t> Replayer::enter_between_steps(std::optional<int64_t> natu
   // Where its checkpoint cannot be read, the steps in front of it lead in.
   const int64_t step = steps_->next();
   if (step < target_->from) return natural;
-  start(Unit(*target_));
+  start(*target_);
   steps_->pin();
   return natural ? std::optional(step) : std::nullopt;
 }
@@ -214,7 +215,9 @@ bool Replayer::is_last(const Unit& unit) const {
 }
 
 std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
+  const bool torn = torn_;
   end_main_iteration();
+  if (torn) natural = position_;  // also back from its last iteration
   while (true) {
     if (unit_) {
       // Behind the last unit the program goes on by itself: past the loop, or, where a break of the record
@@ -267,11 +270,11 @@ void Replayer::approach(const Unit& unit) {
   if (!pristine_) worker_->restart();
 }
 
-void Replayer::start(const Unit& unit) {
-  unit_ = unit;
+void Replayer::start(Unit unit) {
+  unit_ = std::move(unit);
   target_.reset();
   phase_ = Phase::unit;
-  unit_log_.open(unit);
+  unit_log_.open(*unit_);
 }
 
 void Replayer::commit() {
@@ -320,7 +323,7 @@ void Replayer::end_of_main(LoopEnd how, int64_t last) {
   if (torn_) worker_->restart();  // not as the record says, but because of a state that it never had
   iterating_ = false;
   // The loop ended in front of the unit that was asked for: the unit says so, with no row.
-  if (!unit_ && target_) start(Unit(*target_));
+  if (!unit_ && target_) start(*target_);
   if (!unit_) return;
   unit_log_.line(loop_end_event(main(), how, last));
   phase_ = Phase::after;

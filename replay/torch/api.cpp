@@ -48,9 +48,9 @@ LoopRun::~LoopRun() {
                                   : core::LoopEnd::early);
 }
 
-std::optional<int64_t> LoopRun::next() {
+std::optional<int64_t> LoopRun::next(bool at_end) {
   std::optional<int64_t> natural = started_ ? value_ + 1 : begin_;
-  if (range_ && *natural >= end_) natural.reset();
+  if (at_end || (range_ && *natural >= end_)) natural.reset();
   started_ = true;
   return runtime().next(natural);
 }

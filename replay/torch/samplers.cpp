@@ -20,6 +20,7 @@ struct SamplerState {
   int64_t at = 0;         // the next one that is handed out
   int64_t first_batch = 0;
   int64_t loop = -1;   // the flor::loop that consumes it
+  int64_t ahead = -1;  // where a restore says that this loop is, until it comes there
   int64_t place = -1;  // `batch`, as a checkpoint has it
 };
 
@@ -75,7 +76,7 @@ void EpochSampler::reset(torch::optional<size_t> new_size) {
   if (!goes_on) s.epoch = s.set.value_or(s.epoch + 1);
   s.first_batch = goes_on ? s.batch : 0;
   s.set.reset();
-  s.batch = -1;
+  s.batch = s.ahead = -1;
   s.at = -1;
   s.indices = indices_of(s.order, s.epoch);
   s.loop = loop != nullptr ? loop->id() : -1;
@@ -117,12 +118,13 @@ void EpochSampler::load(torch::serialize::InputArchive& archive) {
 void flor_state(Archive& archive, EpochSampler& sampler) {
   SamplerState& s = *sampler.state_;
   archive("epoch", s.epoch);
-  // Of the loop that consumes them: a loader with workers has asked for batches beyond. Outside of it none is
-  // begun.
-  s.place = s.loop >= 0 ? LoopRun::ended_in(s.loop) : -1;
+  // Of the loop that consumes them: a loader with workers has asked for batches beyond. Outside of it, where
+  // the next one is to begin. What was written is also what is read, before the loop has come there.
+  const int64_t ended = s.loop >= 0 ? LoopRun::ended_in(s.loop) : -1;
+  s.place = ended >= 0 ? std::max(ended, s.ahead) : s.batch;
   archive("batch", s.place);
   if (!archive.writing()) return;
-  s.batch = s.place;
+  (ended >= 0 ? s.ahead : s.batch) = s.place;
   s.set.reset();
 }
 

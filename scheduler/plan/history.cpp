@@ -116,10 +116,12 @@ class Builder {
     const auto* saved = saved_.at(place_of_step);
     const std::string_view inside = tail_of(at);
     const auto equals = inside.rfind('=');
-    if (saved == nullptr || equals == std::string_view::npos || inside.substr(0, equals) != loop_.inner)
+    const auto next = field<int64_t>(row, "next", -1);
+    if (saved == nullptr || next < 1 || equals == std::string_view::npos ||
+        inside.substr(0, equals) != loop_.inner) {
       return;
-    const StepPlace place{field<int64_t>(row, "next", -1), field(row, "into", 0.0), file_of(*saved),
-                          restore_of(place_of_step, *saved)};
+    }
+    const StepPlace place{next, field(row, "into", 0.0), file_of(*saved), restore_of(place_of_step, *saved)};
     auto& steps = iteration.steps;
     const auto behind = std::lower_bound(steps.begin(), steps.end(), place.next,
                                          [](const auto& step, int64_t next) { return step.next < next; });

@@ -1,15 +1,27 @@
 #include "scheduler/probes/gradients.h"
 
 #include "scheduler/probes/blocks.h"
-#include "scheduler/probes/names.h"
 
 namespace flor::probes {
 namespace {
 
 // Does it run wherever what stands behind it runs?
-bool certain(const Node& node) {
-  return node.kind == NodeKind::kLeaf || node.kind == NodeKind::kLoop || node.kind == NodeKind::kPlain ||
-         !node.block.empty();
+bool certain(const Tree& tree, const Node& node) {
+  if (node.kind != NodeKind::kLeaf) {
+    return node.kind == NodeKind::kLoop || node.kind == NodeKind::kPlain || !node.block.empty();
+  }
+  // `if (ok) loss.backward();`
+  for (const char* word : {"if", "else", "for", "while", "do", "case", "default", "switch"}) {
+    if (tree.is(node.begin, word)) return false;
+  }
+  return true;
+}
+
+bool calls(const Tree& tree, const Node& node, const std::set<std::string>& names) {
+  for (std::size_t i = node.begin; i + 1 < node.end; ++i) {
+    if (tree.word(i) && tree.is(i + 1, "(") && names.count(tree.text(i)) != 0) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -20,9 +32,8 @@ GradientSource gradients_read(const Tree& tree, int node, const std::set<std::st
     for (int left = tree.previous_sibling(at); left >= 0; left = tree.previous_sibling(left)) {
       const Node& sibling = tree.node(left);
       const std::vector<int> inner = blocks_in(tree, left);
-      if (inner.empty() && certain(sibling) && mentions(tree, sibling.begin, sibling.end, backward))
-        return source;
-      if (!inner.empty() && !certain(sibling)) source.clear = false;  // it may not have run
+      if (inner.empty() && certain(tree, sibling) && calls(tree, sibling, backward)) return source;
+      if (!inner.empty() && !certain(tree, sibling)) source.clear = false;  // it may not have run
       source.blocks.insert(source.blocks.end(), inner.begin(), inner.end());
     }
     const int parent = tree.node(at).parent;

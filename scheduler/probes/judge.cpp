@@ -88,6 +88,8 @@ Judge::Judge(const Program& recorded, const Program& present, const Source& befo
     : recorded_(recorded), present_(present), before_(before), after_(after), answer_(*answer) {
   for (const int block : blocks_in(after.tree, 0)) unrestored_[block] = unrestored(after.tree, block);
   between_steps_ = unrestored_between_steps(after.tree);
+  // With what is computed from them.
+  if (!between_steps_.empty()) between_steps_ = names_leading_to({&after.tree}, between_steps_, false);
 }
 
 std::string Judge::where(int line) const {

@@ -1,16 +1,30 @@
 #include "scheduler/probes/step_checks.h"
 
-#include <algorithm>
 #include <vector>
 
+#include "scheduler/probes/blocks.h"
 #include "scheduler/probes/changes.h"
 
 namespace flor::probes {
 namespace {
 
-bool inside_a_loop(const Tree& tree, int node) {
+bool is_inside_a_loop(const Tree& tree, int node) {
   for (int up = tree.node(node).parent; up >= 0; up = tree.node(up).parent) {
     if (tree.node(up).kind == NodeKind::kLoop) return true;
+  }
+  return false;
+}
+
+// May another loop be around it? What is not main may be called in one.
+bool may_be_inside_a_loop(const Tree& tree, int node) {
+  if (is_inside_a_loop(tree, node)) return true;
+  const int function = function_around(tree, node);
+  return function < 0 || tree.node(function).name != "main";
+}
+
+bool names_loop(const Tree& tree, const Node& node) {
+  for (std::size_t token = node.begin; token < node.head_end; ++token) {
+    if (tree.word(token) && tree.is(token, "loop")) return true;
   }
   return false;
 }
@@ -19,14 +33,9 @@ std::vector<int> step_loops(const Tree& tree) {
   std::vector<int> nested, named;
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
     const int index = static_cast<int>(i);
-    if (tree.nodes[i].kind != NodeKind::kLoop || !inside_a_loop(tree, index)) continue;
-    nested.push_back(index);
-    const Node& node = tree.nodes[i];
-    bool is_named = false;
-    for (std::size_t token = node.begin; token < node.head_end; ++token) {
-      is_named = is_named || (tree.word(token) && tree.is(token, "loop"));
-    }
-    if (is_named) named.push_back(index);
+    if (tree.nodes[i].kind != NodeKind::kLoop) continue;
+    if (is_inside_a_loop(tree, index)) nested.push_back(index);
+    if (names_loop(tree, tree.nodes[i]) && may_be_inside_a_loop(tree, index)) named.push_back(index);
   }
   return named.empty() ? nested : named;
 }
@@ -41,8 +50,11 @@ std::set<std::string> declared_in_front(const Tree& tree, int loop) {
       if (node.kind != NodeKind::kLeaf) continue;
       for (std::size_t token = node.begin; token + 1 < node.end; ++token) {
         if (!tree.is(token, "checkpointing") || !tree.is(token + 1, "(")) continue;
+        // Whole variables: of `a.b` nobody knows what else of `a` the steps change.
         for (std::size_t i = token + 2; i < tree.match[token + 1]; ++i) {
-          if (tree.word(i)) names.insert(tree.text(i));
+          const bool begins = i == token + 2 || tree.is(i - 1, ",");
+          const bool ends = i + 1 == tree.match[token + 1] || tree.is(i + 1, ",");
+          if (tree.word(i) && begins && ends) names.insert(tree.text(i));
         }
       }
     }

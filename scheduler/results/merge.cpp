@@ -95,7 +95,11 @@ class Placer {
   }
 
   void pass(const DigestEvent&) {}
-  void pass(const BeforeEvent& event) { matcher_.see(event); }
+  void pass(const BeforeEvent& event) {
+    matcher_.see(event);
+    const auto last = record_.find(Side::within, event.at, event.name, event.count - 1);
+    if (last) reach(*last + 1);
+  }
 
   const Record& record_;
   const std::unordered_map<std::string, std::size_t>& ends_;

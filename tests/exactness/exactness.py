@@ -82,7 +82,10 @@ def main():
     sequential = run([os.path.join(variants, name + ".probed")] + arguments)
     try:
         os.environ["FLOR_STEP_SECONDS"] = "0"
-        for mode, suffix in (("partial", ""), ("complete", ".complete"), ("inside", ".inside")):
+        modes = [("partial", ""), ("complete", ".complete"), ("inside", ".inside")]
+        for mode, suffix in modes + ([("sampler", ".sampler")] if name == "mnist" else []):
+            if mode == "sampler":  # another order of the data
+                sequential = run([os.path.join(variants, name + ".sampler.probed")] + arguments)
             original = os.path.join(variants, name + suffix) if suffix else os.path.join(bin_dir, name)
             label = f"{name}-{mode}"
             run([flor, "record", "--name", label, "--every", "1", "--", original] + arguments)
@@ -108,7 +111,7 @@ def main():
                         sys.exit(f"{where}: {executed} blocks were executed")
                     if suffix_probe == ".probed" and executed != 8:
                         sys.exit(f"{where}: {executed} blocks were executed, not 8")
-                    if (len(verdict["units"]) > 8) != (mode == "inside" and suffix_probe == ".probed"):
+                    if (len(verdict["units"]) > 8) != (mode in ("inside", "sampler") and suffix_probe == ".probed"):
                         sys.exit(f"{where}: {len(verdict['units'])} units")
                     joined = run([flor, "log", label, "--format", "jsonl"])
                     compare(where, printed_rows(sequential, recorded + probes),

@@ -87,6 +87,42 @@ TEST(Steps, WhatOnlyTheMainLoopsCheckpointsHoldIsInNoneBetweenSteps) {
   expect_whole({insert(kBehindSteps, "flor::log(\"seen\", seen);")}, "uses seen");
 }
 
+TEST(Steps, WhatIsComputedFromSuchAVariableIsInNoneEither) {
+  const std::string recorded = edit(program(), {insert(kInStep, "const double mean = seen * 0.5;")});
+  const std::string present =
+      edit(recorded,
+           {{"        optimizer.step();\n", "        optimizer.step();\n        flor::log(\"m\", mean);\n"}});
+  EXPECT_FALSE(analyse({{"/exp/train.cpp", recorded}}, {{"/exp/train.cpp", present}}, {}, {})
+                   .whole_iterations.empty());
+}
+
+TEST(Steps, OfAMemberThatIsGivenTheObjectIsNot) {
+  const std::string recorded =
+      edit(program(), {{"flor::checkpointing(net, optimizer, total)", "flor::checkpointing(net, run.loss)"},
+                       {"total += loss", "run.total += loss"}});
+  const std::string present = edit(recorded, {insert(kInStep, "flor::log(\"t\", run.total);")});
+  EXPECT_FALSE(analyse({{"/exp/train.cpp", recorded}}, {{"/exp/train.cpp", present}}, {}, {})
+                   .whole_iterations.empty());
+}
+
+TEST(Steps, OfALoopInAFunctionOfItsOwn) {
+  const std::string recorded =
+      "#include <flor/flor.h>\n"
+      "void train(Net& net) {\n"
+      "  if (flor::SkipBlock train{\"train\", net}; train.step_into()) {\n"
+      "    double total = 0;\n"
+      "    auto inside = flor::checkpointing(net);\n"
+      "    for (int64_t step : flor::loop(\"step\", 9)) {\n"
+      "      total += fit(net);\n"
+      "    }\n"
+      "  }\n"
+      "}\n";
+  const std::string present =
+      edit(recorded, {insert("      total += fit(net);\n", "flor::log(\"t\", total);")});
+  const Decision decision = analyse({{"/exp/train.cpp", recorded}}, {{"/exp/train.cpp", present}}, {}, {});
+  EXPECT_TRUE(decision.all || !decision.whole_iterations.empty());
+}
+
 TEST(Steps, GradientsOfTheStepLeaveParts) {
   expect_parts({insert(kInStep, "flor::log(\"g\", net->weight.grad().norm());")});
   expect_parts({insert(kInStep, "if (epoch > 3) { flor::log(\"g\", net->weight.grad().norm()); }")});
@@ -98,6 +134,9 @@ TEST(Steps, GradientsOfTheStepBeforeAreInNoCheckpoint) {
   const std::vector<Change> top = {insert(kStepTop, "flor::log(\"g\", net->weight.grad().norm());")};
   expect_whole(top, "reads gradients that the step before may have left");
   EXPECT_TRUE(of(top).all && of(top).from_start) << "the first step reads those of the epoch before";
+  EXPECT_TRUE(of({{"        loss.backward();\n", "        if (epoch > 1) loss.backward();\n"},
+                  insert(kInStep, "flor::log(\"g\", net->weight.grad().norm());")})
+                  .all);
   EXPECT_TRUE(of({insert(kTop, "flor::log(\"g\", net->weight.grad().norm());")}).from_start);
 }
 

@@ -155,5 +155,14 @@ TEST_F(Parts, NewRowsLandWhereTheyBelong) {
   EXPECT_EQ(joined_places(), places(testing::record(expected)));
 }
 
+// Where the record has no row in any step, it cannot tell where steps lie.
+TEST_F(Parts, NewRowsInStepsStandBehindWhatTheRecordHasInFrontOfThem) {
+  log = head(0) + tail(0) + head(1) + tail(1);
+  bodies[1] = before(0) + step(0, 2) + step(0, 3) + tail(0);
+  plan.selected = {1, 2};
+  EXPECT_EQ(joined_places(),
+            places(testing::record(head(0) + step(0, 2) + step(0, 3) + tail(0) + head(1) + tail(1))));
+}
+
 }  // namespace
 }  // namespace flor::results

@@ -136,7 +136,7 @@ Loop::~Loop() {
 bool Loop::next() {
   const int64_t here = started_ ? value_ + 1 : begin_;
   started_ = true;
-  const bool over = range_ && here >= end_;
+  const bool over = here >= end_;
   const auto wanted = runtime().next(over ? std::nullopt : std::optional(here));
   // A container is walked through to where the library wants to go on, however far it reaches.
   exhausted_ = !wanted || (!range_ && std::max(here, *wanted) >= end_);

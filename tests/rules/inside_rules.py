@@ -81,6 +81,11 @@ class Inside(Case):
             self.assertEqual(rows, [row for row in named(expected, "inner")
                                     if row[0][0][1] in wanted and row[0][1][1] in "12"])
 
+    def test_workers_go_back_and_forth_between_iterations(self):
+        program = [*self.training, "--sleep=3"]
+        run = self.recorded("--sleep=3")
+        self.assert_same_for_all_cuts(run, *program, "--inner", probe="all", workers=(3, 4, 6, 7, 8))
+
     def test_a_damaged_checkpoint_inside_is_led_in_to(self):
         run = self.recorded()
         expected = self.plain(*self.training, "--inner")

@@ -23,8 +23,9 @@ class FLOR_API LoopRun {
   LoopRun(const LoopRun&) = delete;
   LoopRun& operator=(const LoopRun&) = delete;
 
-  std::optional<int64_t> next();  // ends the present iteration; the value to go on with, nothing at the end
-  void begin(int64_t value);      // the iteration with this value begins
+  // Ends the present iteration; the value to go on with, nothing at the end. `at_end`: a container's.
+  std::optional<int64_t> next(bool at_end = false);
+  void begin(int64_t value);  // the iteration with this value begins
   void exhausted() { exhausted_ = true; }
 
   // --- What a container may have to do with the loop over it: samplers (flor/sampler.h). ---
@@ -110,12 +111,12 @@ class ContainerLoop {
         : loop_(loop),
           at_(loop.run_.begin_of([&] { return std::begin(loop.container_); })),
           end_(std::end(loop.container_)) {
-      advance_to(loop_.run_.next(), loop_.run_.begins_at());
+      advance_to(loop_.run_.next(!(at_ != end_)), loop_.run_.begins_at());
     }
     decltype(auto) operator*() { return *at_; }
     Iterator& operator++() {
       ++at_;
-      advance_to(loop_.run_.next(), index_ + 1);
+      advance_to(loop_.run_.next(!(at_ != end_)), index_ + 1);
       return *this;
     }
     bool operator!=(Sentinel) const { return !over_; }
