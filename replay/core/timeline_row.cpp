@@ -132,11 +132,15 @@ bool TimelineRow::scan() {
 
 std::string_view TimelineRow::raw(std::string_view key) const {
   const std::string_view text = text_;
+  std::string_view found;
+  // To the end: of a key that stands there twice the last one counts, as in the JSON library.
   for (const auto& field : fields_) {
-    if (field.key_size == key.size() && text.compare(field.key, key.size(), key) == 0)
-      return text.substr(field.value, field.value_size);
+    if (field.key_size == key.size() && text[field.key] == key.front() &&
+        text.compare(field.key, key.size(), key) == 0) {
+      found = text.substr(field.value, field.value_size);
+    }
   }
-  return {};
+  return found;
 }
 
 }  // namespace flor::core

@@ -23,7 +23,7 @@ class TimelineRow {
   static std::optional<TimelineRow> parse(std::string_view text);
 
   bool contains(std::string_view key) const { return !raw(key).empty(); }
-  // The JSON text of a field, of the first of this name; empty: it is absent.
+  // The JSON text of a field; empty: it is absent.
   std::string_view raw(std::string_view key) const;
 
  private:

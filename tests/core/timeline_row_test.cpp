@@ -94,6 +94,10 @@ TEST(TimelineRow, IsNothingWhereItsTextIsNoObject) {
   }
 }
 
+TEST(TimelineRow, OfAKeyThatStandsThereTwiceTheLastOneCounts) {
+  expect_same(R"({"a":1,"b":"x","a":2})");
+}
+
 TEST(TimelineRow, OfAJsonObject) {
   const TimelineRow row(Json{{"a", "x\"\n\xc3\xa9"}, {"b", 0.1}, {"c", {1, 2}}});
   EXPECT_EQ(field<std::string>(row, "a", ""), "x\"\n\xc3\xa9");
