@@ -11,7 +11,7 @@ teardown_file() { release_cluster; }
   ((EUID == 0)) || skip "only root can kill the daemons"
   set -o pipefail
   cd "$BATS_TEST_TMPDIR"
-  python3 -B "$root/tests/chaos/chaos.py" --count "${FLOR_CHAOS_ROUNDS:-5}" \
+  python3 -B "$root/tests/chaos/chaos.py" --count "${FLOR_CHAOS_ROUNDS:-4}" \
     "$(program char_lm.complete):$(program char_lm.complete.probed)" "$(program char_lm):$(program char_lm.probed)" \
     "$(program char_lm.inside):$(program char_lm.inside.probed)" |
     tee >(sed -n 's/^seed/# seed/p' >&3)
