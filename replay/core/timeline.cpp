@@ -21,8 +21,8 @@ class LastWords {
       const std::string_view kind = row.raw("kind");
       if (kind == R"("checkpoint")" || kind == R"("removed")") say(row.raw("file"), &row);
       if (kind != R"("doubt")") continue;
-      for (const auto& file : field<std::vector<std::string>>(row, "files", {}))
-        doubts_.emplace_back(Json(file).dump(), &row);
+      for (const auto& file : field<Json>(row, "files", Json::array()))
+        if (file.is_string()) doubts_.emplace_back(TimelineRow::text_of(file), &row);
     }
     for (const auto& [file, row] : doubts_) say(file, row);
   }

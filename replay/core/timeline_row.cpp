@@ -94,11 +94,15 @@ TimelineRow::TimelineRow(const Json& object) {
     field.key = static_cast<std::uint32_t>(text_.size());
     text_ += key;
     field.value = static_cast<std::uint32_t>(text_.size());
-    text_ += value.dump(-1, ' ', true, Json::error_handler_t::replace);
+    text_ += text_of(value);
     field.key_size = field.value - field.key;
     field.value_size = static_cast<std::uint32_t>(text_.size()) - field.value;
     fields_.push_back(field);
   }
+}
+
+std::string TimelineRow::text_of(const Json& value) {
+  return value.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 std::optional<TimelineRow> TimelineRow::parse(std::string_view text) {

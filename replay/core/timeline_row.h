@@ -22,6 +22,9 @@ class TimelineRow {
   // Nothing where the text is no JSON object.
   static std::optional<TimelineRow> parse(std::string_view text);
 
+  // The text by which raw() has a value that is no plain ASCII.
+  static std::string text_of(const Json& value);
+
   bool contains(std::string_view key) const { return !raw(key).empty(); }
   // The JSON text of a field; empty: it is absent.
   std::string_view raw(std::string_view key) const;

@@ -106,6 +106,18 @@ TEST(TimelineRow, OfAJsonObject) {
   EXPECT_FALSE(row.contains("d"));
 }
 
+TEST(Timeline, ADoubtIsFoundByWhateverNameAFileHas) {
+  for (const char* name : {"a", "\xc3\xa9", "a\\u00e9", "a\\\"b"}) {
+    const std::string file = std::string(1, '"') + name + '"';
+    const Timeline rows = parse_timeline(R"({"kind":"checkpoint","at":"x","file":)" + file + "}\n" +
+                                             R"({"kind":"doubt","files":[)" + file + "]}\n",
+                                         "t");
+    ASSERT_EQ(rows.size(), 2U) << name;
+    EXPECT_TRUE(kept_checkpoints(rows).empty()) << name;
+    EXPECT_EQ(doubted_checkpoints(rows).size(), 1U) << name;
+  }
+}
+
 TEST(Timeline, DropsATornLastLineAndNamesADamagedOne) {
   EXPECT_EQ(parse_timeline("{\"kind\":\"a\"}\n{\"kind\":\"b\"}\n{\"ki", "t").size(), 2U);
   try {
