@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "commands/answers.h"
-#include "commands/commands.h"
+#include "commands/exit_code.h"
 #include "commands/monitor.h"
 #include "commands/output.h"
 #include "commands/workplace.h"

@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace flor::commands {
+#include "commands/exit_code.h"
 
-// Exit codes of every command.
-enum ExitCode : int { kDone = 0, kFailed = 1, kUsage = 2, kDiffers = 3, kUnproved = 4 };
+namespace flor::commands {
 
 struct Outcome {
   int code = kDone;

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "commands/commands.h"
+#include "commands/exit_code.h"
 #include "commands/options.h"
 
 namespace flor::commands {

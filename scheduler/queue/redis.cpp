@@ -42,6 +42,26 @@ class NoSigpipe {
   bool was_pending_ = false;
 };
 
+// The longest list that is read: the units of a replay come as two items each.
+constexpr auto longest_list = 1 << 22;
+decltype(redisReplyObjectFunctions::createArray) create_any_list = nullptr;
+
+template <class Size>  // int before hiredis 1.0
+void* create_list(const redisReadTask* task, Size size) {
+  return size > static_cast<Size>(longest_list) ? nullptr : create_any_list(task, size);
+}
+
+// hiredis takes the memory for a list as soon as its first line names a length, gigabytes if that says so.
+void limit_lists(redisContext& context) {
+  static redisReplyObjectFunctions limited = [&context] {
+    redisReplyObjectFunctions functions = *context.reader->fn;
+    create_any_list = functions.createArray;
+    functions.createArray = create_list;
+    return functions;
+  }();
+  context.reader->fn = &limited;
+}
+
 Reply converted(const redisReply& from) {
   Reply out;
   switch (from.type) {
@@ -131,6 +151,7 @@ void Redis::connect() {
   connection_->context = context;
   if (context == nullptr) down("out of memory");
   if (context->err != 0) down(std::string(context->errstr));
+  limit_lists(*context);
   ::fcntl(context->fd, F_SETFD, FD_CLOEXEC);
   ::redisSetTimeout(context, limit);
   if (!url_.password.empty()) {
@@ -152,6 +173,7 @@ Reply Redis::exchange(const std::vector<std::string>& args) {
   void* raw = ::redisCommandArgv(context, static_cast<int>(args.size()), texts.data(), sizes.data());
   if (raw == nullptr) {
     const bool late = context->err == REDIS_ERR_IO && (errno == EAGAIN || errno == EWOULDBLOCK);
+    if (context->err == REDIS_ERR_OOM) down("its answer is too long");
     down(late ? "no answer within " + std::to_string(timeout_.count()) + " ms"
               : std::string(context->errstr));
   }

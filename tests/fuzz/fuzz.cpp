@@ -1,6 +1,7 @@
 // Reads what is almost well-formed, for so many seconds a target; to be built with sanitizers.
 //
 //   fuzz [--seconds 10] [--seed N] [--jobs N] [TARGET …]
+//   fuzz --input FILE TARGET      reads what such a file holds, once
 //
 // A target that crashes, hangs for a minute, or throws what is no core::Error fails; its input is left in a
 // file and its seed printed.
@@ -17,8 +18,10 @@
 #include <iostream>
 #include <map>
 #include <new>
+#include <optional>
 #include <utility>
 
+#include "core/durable.h"
 #include "core/error.h"
 #include "mutate.h"
 #include "targets.h"
@@ -32,6 +35,7 @@ struct Options {
   double seconds = 10;
   unsigned long seed = std::random_device()();
   int jobs = 2;
+  std::optional<std::string> input;
   std::vector<std::string> names;
 };
 
@@ -69,8 +73,10 @@ int run(const Target& target, const Options& options, Current& current) {
   Random random(options.seed);
   const auto until = Clock::now() + std::chrono::duration<double>(options.seconds);
   long inputs = 0, refused = 0;
-  for (; Clock::now() < until; ++inputs) {
-    const std::string input = inputs == 0 ? target.seeds.front() : mutated(target.seeds, random);
+  for (; inputs == 0 || (!options.input && Clock::now() < until); ++inputs) {
+    const std::string input = options.input ? *options.input
+                              : inputs == 0 ? target.seeds.front()
+                                            : mutated(target.seeds, random);
     current.set(input);
     ::alarm(hang_s);
     try {
@@ -140,6 +146,8 @@ int main(int argc, char** argv) {
       options.seed = std::strtoul(argv[++i], nullptr, 10);
     else if (word == "--jobs" && has_value)
       options.jobs = std::atoi(argv[++i]);
+    else if (word == "--input" && has_value)
+      options.input = flor::core::read_file(argv[++i]);
     else
       options.names.push_back(word);
   }

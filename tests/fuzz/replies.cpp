@@ -137,7 +137,8 @@ Target replies() {
        list({text("wait"), running}), list({text("ok"), ":3\r\n", ":0\r\n"}), list({text("absent")}),
        list({text("0"), text(R"({"worker":"n1.1","digest":"00","bytes":10,"seconds":0.5})")}),
        list({text("present"), ":1\r\n", ":3\r\n", list({running}), list({list({text("n1.1"), text("n1")})})}),
-       "-NOSCRIPT No matching script\r\n", "-OOM command not allowed\r\n", "$-1\r\n", "*-1\r\n"},
+       "-NOSCRIPT No matching script\r\n", "-OOM command not allowed\r\n", "$-1\r\n", "*-1\r\n",
+       "*1000000000\r\n:1\r\n"},
       [](const std::string& answer) {
         static Place place;
         place.server.answer_with(answer);

@@ -88,6 +88,22 @@ TEST(RedisTest, AServerThatIsGoneOrHangsIsDownWithinTheTimeOut) {
   EXPECT_EQ(redis.command({"PING"}).text, "PONG");
 }
 
+TEST(RedisTest, AListThatNoScriptWouldAnswerIsRefusedAtItsFirstLine) {
+  RedisServer server;
+  Redis redis(server.url());
+  const auto list = [&](const std::string& length) {
+    return redis.command({"EVAL", "local t = {} for i = 1, ARGV[1] do t[i] = 1 end return t", "0", length});
+  };
+  EXPECT_EQ(list("200000").items.size(), 200000U);
+  try {
+    list("4194305");
+    FAIL() << "RedisDown was expected";
+  } catch (const queue::RedisDown& down) {
+    EXPECT_NE(std::string(down.what()).find("its answer is too long"), std::string::npos) << down.what();
+  }
+  EXPECT_EQ(redis.command({"PING"}).text, "PONG");
+}
+
 TEST(RedisTest, PasswordsAreUsedAndNeverShown) {
   RedisServer server;
   Redis admin(server.url());

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "commands/commands.h"
+#include "commands/exit_code.h"
 #include "commands/options.h"
 #include "commands/progress.h"
 #include "commands/summary.h"
