@@ -1,6 +1,8 @@
 #include "core/timeline.h"
 
+#include <algorithm>
 #include <deque>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 
@@ -63,10 +65,12 @@ Timeline read_timeline(const std::filesystem::path& path) {
   return parse_timeline(read_file(path), path.string());
 }
 
-Timeline parse_timeline(std::string_view text, const std::string& name) {
+Timeline parse_timeline(std::string text, const std::string& name) {
+  const auto whole = std::make_shared<const std::string>(std::move(text));
   Timeline rows;
-  for_each_line(text, name, [&](std::string_view line) {
-    auto row = TimelineRow::parse(line);
+  rows.reserve(static_cast<std::size_t>(std::count(whole->begin(), whole->end(), '\n')));
+  for_each_line(*whole, name, [&](std::string_view line) {
+    auto row = TimelineRow::parse(whole, line);
     if (row) rows.push_back(std::move(*row));
     return row.has_value();
   });

@@ -17,7 +17,7 @@ using Timeline = std::vector<TimelineRow>;
 // An absent file reads as empty, a torn last line is dropped. Throws Error, naming file and line, when a line
 // before the last is no row.
 Timeline read_timeline(const std::filesystem::path& path);
-Timeline parse_timeline(std::string_view text, const std::string& name);
+Timeline parse_timeline(std::string text, const std::string& name);
 
 // The rows of the checkpoints, in order, without those that rows behind them took back (`removed`)
 // or rows anywhere found wrong (`doubt`). A checkpoint that was written again counts once, as last written.

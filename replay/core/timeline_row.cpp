@@ -89,62 +89,58 @@ class Scanner {
 
 TimelineRow::TimelineRow(const Json& object) {
   // Whatever stands in a value: as escapes, which the fields are read through the JSON library for.
+  auto text = std::make_shared<std::string>();
   for (const auto& [key, value] : object.items()) {
-    Field field;
-    field.key = static_cast<std::uint32_t>(text_.size());
-    text_ += key;
-    field.value = static_cast<std::uint32_t>(text_.size());
-    text_ += text_of(value);
-    field.key_size = field.value - field.key;
-    field.value_size = static_cast<std::uint32_t>(text_.size()) - field.value;
-    fields_.push_back(field);
+    *text += text->empty() ? R"({")" : R"(,")";
+    keys_.push_back({static_cast<std::uint32_t>(text->size()), static_cast<std::uint32_t>(key.size())});
+    *text += key + R"(":)" + text_of(value);
   }
+  *text += '}';
+  line_ = *text;
+  text_ = std::move(text);
 }
 
 std::string TimelineRow::text_of(const Json& value) {
   return value.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-std::optional<TimelineRow> TimelineRow::parse(std::string_view text) {
-  TimelineRow row{std::string(text)};
+std::optional<TimelineRow> TimelineRow::parse(std::shared_ptr<const std::string> text,
+                                              std::string_view line) {
+  TimelineRow row(std::move(text), line);
   if (row.scan()) return row;
-  const Json object = Json::parse(text, nullptr, false);
+  const Json object = Json::parse(line, nullptr, false);
   if (!object.is_object()) return std::nullopt;
   return TimelineRow(object);
 }
 
 bool TimelineRow::scan() {
-  thread_local std::vector<Field> fields;  // so that each row takes what it needs, once
-  fields.clear();
-  Scanner scanner(text_);
+  thread_local std::vector<Key> keys;  // so that each row takes what it needs, once
+  keys.clear();
+  Scanner scanner(line_);
   if (!scanner.skip('{')) return false;
   do {
-    Field field;
-    field.key = static_cast<std::uint32_t>(scanner.at() + 1);
+    const std::size_t key = scanner.at() + 1;
     if (!scanner.string()) return false;
-    field.key_size = static_cast<std::uint32_t>(scanner.at() - 1) - field.key;
-    if (!scanner.skip(':')) return false;
-    field.value = static_cast<std::uint32_t>(scanner.at());
-    if (!scanner.value()) return false;
-    field.value_size = static_cast<std::uint32_t>(scanner.at()) - field.value;
-    fields.push_back(field);
+    keys.push_back({static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(scanner.at() - 1 - key)});
+    if (!scanner.skip(':') || !scanner.value()) return false;
   } while (scanner.skip(','));
   if (!scanner.skip('}') || !scanner.at_end()) return false;
-  fields_ = fields;
+  keys_ = keys;
   return true;
 }
 
+std::string_view TimelineRow::value(std::size_t field) const {
+  const std::size_t begin = keys_[field].at + keys_[field].size + 2;
+  const std::size_t end = field + 1 < keys_.size() ? keys_[field + 1].at - 2 : line_.size() - 1;
+  return line_.substr(begin, end - begin);
+}
+
 std::string_view TimelineRow::raw(std::string_view key) const {
-  const std::string_view text = text_;
-  std::string_view found;
-  // To the end: of a key that stands there twice the last one counts, as in the JSON library.
-  for (const auto& field : fields_) {
-    if (field.key_size == key.size() && text[field.key] == key.front() &&
-        text.compare(field.key, key.size(), key) == 0) {
-      found = text.substr(field.value, field.value_size);
-    }
+  // From the end: of a key that stands there twice the last one counts, as in the JSON library.
+  for (std::size_t i = keys_.size(); i-- > 0;) {
+    if (keys_[i].size == key.size() && line_.compare(keys_[i].at, key.size(), key) == 0) return value(i);
   }
-  return found;
+  return {};
 }
 
 }  // namespace flor::core

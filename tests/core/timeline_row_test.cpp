@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <memory>
 
 #include "core/timeline.h"
 
@@ -12,7 +13,8 @@ namespace {
 // A row says what the JSON library says of its text.
 void expect_same(const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
-  const auto row = TimelineRow::parse(text);
+  const auto shared = std::make_shared<const std::string>(text);
+  const auto row = TimelineRow::parse(shared, *shared);
   ASSERT_EQ(row.has_value(), json.is_object()) << text;
   if (!row) return;
   for (const char* key : {"a", "b", "c"}) {
