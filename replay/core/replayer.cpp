@@ -3,13 +3,14 @@
 // what it sees with the record. The rules are numbered as in the semantics: identity (7), skipping (11),
 // recorded state at every unit's start (12), mismatches mended (13), loop ends (14), what stands around the
 // loop (15).
-#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "core/checkpoint_kinds.h"
 #include "core/error.h"
 #include "core/guards.h"
+#include "core/leaving.h"
+#include "core/main_cursor.h"
 #include "core/mismatch.h"
 #include "core/recorded_state.h"
 #include "core/session.h"
@@ -33,6 +34,7 @@ class Replayer : public Session {
       : frontend_(frontend), scope_(scope), worker_(Worker::join(settings)) {
     if (!worker_) return;
     recorded_.emplace(worker_->run(), frontend_, listener());
+    cursor_.emplace(*recorded_, worker_->plan(), guards_);
     steps_.emplace(*recorded_, worker_->plan().inner);
     files_ = std::make_shared<LogFiles>(worker_->run().path);
   }
@@ -71,7 +73,7 @@ class Replayer : public Session {
   bool capturing() const { return phase_ == Phase::unit || phase_ == Phase::after; }
   bool in_inner() const { return working() && steps_->inside() && loops_.size() == 2; }
   // Does the unit begin inside of the iteration that is running?
-  bool begins_here(const Unit& unit) const { return unit.from >= 0 && unit.first == position_; }
+  bool begins_here(const Unit& unit) const { return unit.from >= 0 && unit.first == cursor_->position(); }
   bool leads_to_steps() const { return iterating_ && steps_->in_front(); }
   bool in_front() const { return phase_ == Phase::before && !earlier_loop_; }  // of all loops: the preamble
   const RecordIndex& record() const { return recorded_->index(); }
@@ -85,6 +87,7 @@ class Replayer : public Session {
   std::optional<int64_t> next_of_inner(std::optional<int64_t> natural);
   std::optional<int64_t> enter_between_steps(std::optional<int64_t> natural);
   void approach(const Unit& unit);
+  void leave_steps();
   void start(Unit unit);
   void commit();
   void end_of_main(LoopEnd how, int64_t last);
@@ -106,14 +109,10 @@ class Replayer : public Session {
   Phase phase_ = Phase::before;
   bool earlier_loop_ = false;  // inside of an outermost loop before the main one
   bool skip_loop_ = false;     // it was restored: no iteration of it runs
-  bool jumps_ = false;         // units may be entered in any order
-  bool pristine_ = true;       // nothing of the main loop was executed or restored yet
-  bool exact_ = true;          // live state is the recorded one at position_
   bool iterating_ = false;
-  bool torn_ =
-      false;  // left between two steps: what runs now to its end is neither recorded state nor answer
+  std::optional<MainCursor> cursor_;
   std::optional<StepCursor> steps_;
-  int64_t position_ = 0;        // the main loop's next value
+  std::optional<Leaving> leaving_;
   std::optional<Unit> target_;  // claimed, not yet reached
   std::optional<Unit> unit_;    // being executed
   UnitLog unit_log_;
@@ -149,8 +148,7 @@ void Replayer::enter_main(const LoopSpec& loop) {
                   ", this one has not; put it back");
   }
   worker_->introduce(frontend_, record().manifest().environment);
-  jumps_ = plan().complete && loop.range;
-  position_ = loop.begin;
+  cursor_->enter(loop);
   phase_ = Phase::lead_in;
 }
 
@@ -185,7 +183,7 @@ std::optional<int64_t> Replayer::next_of_inner(std::optional<int64_t> natural) {
   if (phase_ == Phase::after) return natural;
   const int64_t step = steps_->next();
   if (!unit_) return enter_between_steps(natural);
-  if (unit_->last != position_ || unit_->to < 0 || step < unit_->to) return natural;
+  if (unit_->last != cursor_->position() || unit_->to < 0 || step < unit_->to) return natural;
   compare(steps_->place(), steps_->guards());
   commit();
   return enter_between_steps(natural);
@@ -195,11 +193,13 @@ std::optional<int64_t> Replayer::next_of_inner(std::optional<int64_t> natural) {
 std::optional<int64_t> Replayer::enter_between_steps(std::optional<int64_t> natural) {
   if (!target_) {
     target_ = worker_->next_unit(-1);
-    torn_ = !begins_here(*target_) || !steps_->reach(target_->from, exact_);
-    if (torn_) return std::nullopt;  // the loop ends here; what stands behind it leads to the next iteration
+    if (!begins_here(*target_) || !steps_->reach(target_->from, cursor_->exact())) {
+      leave_steps();
+      return std::nullopt;  // the loop ends here; what stands behind it leads to the next iteration
+    }
   }
   if (!begins_here(*target_)) return natural;  // a lead-in through whole iterations
-  if (steps_->jump(target_->from)) exact_ = true;
+  if (steps_->jump(target_->from)) cursor_->set_exact(true);
   // Where its checkpoint cannot be read, the steps in front of it lead in.
   const int64_t step = steps_->next();
   if (step < target_->from) return natural;
@@ -215,59 +215,37 @@ bool Replayer::is_last(const Unit& unit) const {
 }
 
 std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
-  const bool torn = torn_;
+  const bool left = leaving_.has_value();
   end_main_iteration();
-  if (torn) natural = position_;  // also back from its last iteration
+  if (left) natural = cursor_->position();  // also back from its last iteration
   while (true) {
     if (unit_) {
       // Behind the last unit the program goes on by itself: past the loop, or, where a break of the record
       // did not happen again, past the record; the loop_end event then tells.
-      if (position_ <= unit_->last || is_last(*unit_))
-        return natural ? std::optional(position_) : std::nullopt;
+      if (cursor_->position() <= unit_->last || is_last(*unit_))
+        return natural ? std::optional(cursor_->position()) : std::nullopt;
       commit();
     }
     if (!target_) {
-      int64_t from = -1;
-      if (!jumps_) {
-        const auto& units = plan().units;
-        from = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.first >= position_; }) -
-               units.begin();
-      }
-      target_ = worker_->next_unit(from);
+      target_ = worker_->next_unit(cursor_->first_within_reach());
       approach(*target_);
     }
-    if (position_ < target_->first || target_->from >= 0) return position_;
+    if (cursor_->position() < target_->first || target_->from >= 0) return cursor_->position();
     start(*target_);
   }
 }
 
-// Brings state and position to the unit's start, or to the latest recorded state in front of it.
 void Replayer::approach(const Unit& unit) {
   phase_ = Phase::lead_in;
-  if (!plan().complete || (exact_ && position_ == unit.first && !unit.entry.empty() && !pristine_)) return;
-  // The first state of a fresh process is one to go on from; any later one is about to be left.
-  const auto on_damage = pristine_ ? Restorer::OnDamage::keep : Restorer::OnDamage::spoil;
-  bool spoiled = false;
-  for (int64_t id = unit.id; id >= 0; --id) {
-    const Unit& earlier = plan().units[static_cast<std::size_t>(id)];
-    // Forward only: lead in from where we are, unless a restore that failed spoiled that.
-    if (!jumps_ && earlier.first < position_) {
-      if (!spoiled) return;
-      break;
-    }
-    const auto stem = fs::path(earlier.entry).stem().string();
-    if (earlier.entry.empty()) continue;
-    if (recorded_->restore(stem + "/" + iteration_kind, guards_, on_damage)) {
-      position_ = earlier.first;
-      pristine_ = false;
-      exact_ = true;
-      return;
-    }
-    spoiled = !pristine_;
-  }
-  // No checkpoint in front of the unit can be read. The state of a fresh process is the recorded one at the
-  // start.
-  if (!pristine_) worker_->restart();
+  if (!cursor_->approach(unit)) worker_->restart();
+}
+
+// What follows to the end of this iteration runs on a part of its steps.
+void Replayer::leave_steps() {
+  leaving_.emplace([this] {
+    worker_->note("the program failed behind a loop that was left between two steps; it starts anew");
+    worker_->restart();
+  });
 }
 
 void Replayer::start(Unit unit) {
@@ -286,22 +264,20 @@ void Replayer::commit() {
 void Replayer::end_main_iteration() {
   if (!iterating_) return;
   iterating_ = false;
-  pristine_ = false;
-  exact_ = !torn_;
-  if (torn_) {
-    torn_ = false;
-    position_ = loops_.front().value + 1;
+  if (leaving_) {
+    leaving_.reset();
+    cursor_->end_iteration(loops_.front().value, false);
     approach(*target_);
     return;
   }
   // Units that begin or end between two steps of it.
   const bool missed_begin = target_ && begins_here(*target_);
-  const bool missed_end = unit_ && unit_->to >= 0 && unit_->last == position_;
+  const bool missed_end = unit_ && unit_->to >= 0 && unit_->last == cursor_->position();
   if (missed_begin || missed_end) {
     worker_->fail(scope_.path() + " has no step " + std::to_string(missed_end ? unit_->to : target_->from) +
                   " of its loop " + plan().inner + ", which the record has");
   }
-  position_ = loops_.front().value + 1;
+  cursor_->end_iteration(loops_.front().value, true);
   if (!guards_.empty()) compare(scope_.path() + "/" + iteration_kind, guards_);
 }
 
@@ -320,7 +296,7 @@ void Replayer::leave_loop(LoopEnd how) {
 }
 
 void Replayer::end_of_main(LoopEnd how, int64_t last) {
-  if (torn_) worker_->restart();  // not as the record says, but because of a state that it never had
+  if (leaving_) worker_->restart();  // not as the record says, but because of a state that it never had
   iterating_ = false;
   // The loop ended in front of the unit that was asked for: the unit says so, with no row.
   if (!unit_ && target_) start(*target_);
@@ -357,7 +333,7 @@ bool Replayer::enter_block(const std::string& name, State& state) {
 void Replayer::leave_block(bool unwound) {
   const OpenBlock block = blocks_.back();
   blocks_.pop_back();
-  if (working() && block.executed && !unwound && !torn_) {
+  if (working() && block.executed && !unwound && !leaving_) {
     compare(scope_.path(), *block.state);
     recorded_->pin_generators(scope_.path(), "exit");
   }
@@ -369,7 +345,7 @@ void Replayer::compare(const std::string& at, State& state) {
   if (entry == nullptr) return;
   const std::string live = state_digest(state.save());
   line(digest_event(at, entry->state, live));
-  if (live != entry->state) exact_ = recorded_->restore(at, state);
+  if (live != entry->state) cursor_->set_exact(recorded_->restore(at, state));
 }
 
 void Replayer::line(Line json) {
@@ -406,7 +382,7 @@ void Replayer::finish(int exit_code) {
                   main().name);
   }
   // exit() inside of the loop ended it, as it did on record if that is how it was recorded.
-  if (phase_ != Phase::after) end_of_main(LoopEnd::early, position_);
+  if (phase_ != Phase::after) end_of_main(LoopEnd::early, cursor_->position());
   const int recorded = record().manifest().exit_code.value_or(0);
   if (exit_code != recorded) {
     worker_->fail("the program ended with exit code " + std::to_string(exit_code) +

@@ -101,9 +101,9 @@ WorkerOrder order() {
 
 TEST(Sbatch, ScriptQuotesTheCommandAndHoldsNoSecret) {
   const std::string script = job_script(order(), 3);
-  EXPECT_NE(
-      script.find("exec srun --ntasks=1 --cpus-per-task=3 ./train --text 'it'\\''s; $(rm -rf x)' '[1,2]'\n"),
-      std::string::npos)
+  EXPECT_NE(script.find(
+                "\nexec srun --ntasks=1 --cpus-per-task=3 ./train --text 'it'\\''s; $(rm -rf x)' '[1,2]'\n"),
+            std::string::npos)
       << script;
   EXPECT_EQ(script.find("secret"), std::string::npos);
 }

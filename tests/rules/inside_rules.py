@@ -81,6 +81,17 @@ class Inside(Case):
             self.assertEqual(rows, [row for row in named(expected, "inner")
                                     if row[0][0][1] in wanted and row[0][1][1] in "12"])
 
+    def test_a_program_that_fails_on_part_of_an_epoch_starts_anew(self):
+        run = self.recorded("--strict")
+        answer = run.replay(*self.training, "--strict", "--inner", "--trace=" + self.path("trace"), probe="all",
+                            flags=("--epochs", "1:5", "--steps", "1:3"), workers=1)
+        self.assertEqual([line for line in self.traced() if line.startswith("before")], ["before replaying"] * 4)
+        self.assertIn("the program failed behind a loop that was left between two steps", answer.output)
+        self.assertEqual(answer.verdict["verdict"], "identical")
+        self.assertEqual(named(answer.rows, "inner"),
+                         [row for row in named(self.plain(*self.training, "--inner"), "inner")
+                          if row[0][0][1] in "1234" and row[0][1][1] in "12"])
+
     def test_workers_go_back_and_forth_between_iterations(self):
         program = [*self.training, "--sleep=3"]
         run = self.recorded("--sleep=3")

@@ -38,10 +38,12 @@ static int train_once() {
       fail(*epoch);
       // --inside: between two steps there may be a checkpoint, too.
       double total = 0;
+      int64_t ran = 0;
       std::optional<Guard> inside;
       if (flag("inside")) {
         Refs state = model.all();
         if (!flag("forget-total")) state.emplace_back(total);
+        if (flag("strict")) state.emplace_back(ran);
         inside.emplace(state);
         log("rate", model.rate);
       }
@@ -50,11 +52,15 @@ static int train_once() {
         if (*step == number("hold-step", -1)) hold(*epoch);
         model.step();
         total += model.loss();
+        ++ran;
         if (*epoch == number("perturb-step", -1) && *step == 1 && replaying()) model.weights[0] += 1e-9;
         if (!flag("quiet")) log("loss", model.loss());
         inner_probe(model);
         sleep_ms(number("sleep", 0));
       }
+      // --strict: what stands behind the steps relies on all of them.
+      if (flag("strict") && ran != number("steps", 3))
+        throw std::logic_error("an epoch without all of its steps");
       if (inside) log("total", total);
       inside.reset();
       if (*epoch == number("perturb", -1) && replaying()) model.weights[0] += 1e-9;

@@ -1,0 +1,55 @@
+#include "core/main_cursor.h"
+
+#include <algorithm>
+
+#include "core/checkpoint_kinds.h"
+
+namespace flor::core {
+
+void MainCursor::enter(const LoopSpec& loop) {
+  jumps_ = plan_.complete && loop.range;
+  position_ = loop.begin;
+}
+
+void MainCursor::end_iteration(int64_t value, bool exact) {
+  position_ = value + 1;
+  pristine_ = false;
+  exact_ = exact;
+}
+
+int64_t MainCursor::first_within_reach() const {
+  if (jumps_) return -1;
+  const auto& units = plan_.units;
+  return std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.first >= position_; }) -
+         units.begin();
+}
+
+bool MainCursor::approach(const Unit& unit) {
+  if (!plan_.complete || (exact_ && position_ == unit.first && !unit.entry.empty() && !pristine_))
+    return true;
+  // The first state of a fresh process is one to go on from; any later one is about to be left.
+  const auto on_damage = pristine_ ? Restorer::OnDamage::keep : Restorer::OnDamage::spoil;
+  bool spoiled = false;
+  for (int64_t id = unit.id; id >= 0; --id) {
+    const Unit& earlier = plan_.units[static_cast<std::size_t>(id)];
+    // Forward only: lead in from where we are, unless a restore that failed spoiled that.
+    if (!jumps_ && earlier.first < position_) {
+      if (!spoiled) return true;
+      break;
+    }
+    if (earlier.entry.empty()) continue;
+    const auto stem = fs::path(earlier.entry).stem().string();
+    if (recorded_.restore(stem + "/" + iteration_kind, guards_, on_damage)) {
+      position_ = earlier.first;
+      pristine_ = false;
+      exact_ = true;
+      return true;
+    }
+    spoiled = !pristine_;
+  }
+  // No checkpoint in front of the unit can be read. The state of a fresh process is the recorded one at the
+  // start.
+  return pristine_;
+}
+
+}  // namespace flor::core
