@@ -22,6 +22,9 @@ constexpr auto kGrowEvery = std::chrono::seconds(15);
 // After so many rounds of workers without a new unit, no further one is begun.
 constexpr int kIdleRounds = 2;
 
+// So long a program may take to its main loop before its user hears of it.
+constexpr auto kBeginWithin = std::chrono::seconds(30);
+
 // A worker that ends may have published its last unit an instant before.
 constexpr auto kSettle = std::chrono::milliseconds(300);
 
@@ -159,6 +162,19 @@ void Monitor::look_at_launcher() {
   launcher_trouble_ = trouble;
 }
 
+// Workers run, and none asks for a unit: they may not reach Redis from where they are. Said once.
+void Monitor::look_for_idlers(const dispatch::Liveness& alive) {
+  const auto now = std::chrono::steady_clock::now();
+  if (alive.running == 0 || !log_.empty() || done_.size() > done_at_begin_) return;
+  if (!running_since_) running_since_ = now;
+  if (now - *running_since_ < kBeginWithin) return;
+  running_since_ = std::chrono::steady_clock::time_point::max();
+  const std::string tail = launcher_.failure_tail();
+  display_.say("no worker has asked for a unit yet: " + plan_.command.front() +
+               " has not come to its main loop, or its node does not reach Redis" +
+               (tail.empty() ? "" : "; the end of " + tail));
+}
+
 // All workers have gone and units are missing. False: it is of no use to start others.
 bool Monitor::restart(std::size_t workers, Watched& out) {
   const std::size_t missing = this->missing();
@@ -236,6 +252,7 @@ Watched Monitor::watch(std::size_t workers, bool grow) {
     out.why = refused();
     if (!out.why.empty()) return end(End::failed);
     if (std::chrono::steady_clock::now() - tended_ >= kTendEvery) tend_queue();
+    look_for_idlers(alive);
     if (missing() == 0) {
       out.why = without_those_aside();
       return end(End::failed);

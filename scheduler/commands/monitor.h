@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ class WorkerLog {
   explicit WorkerLog(core::ReplayDir replay) : replay_(std::move(replay)) {}
 
   void look(const queue::Status& status);  // remembers who is there
+  bool empty() const { return seen_.empty(); }
   // {"worker", "node", "gpu", "job", "task", "units", "seconds"} of each that was seen or committed a unit.
   std::vector<core::Json> rows(const std::vector<queue::DoneUnit>& done) const;
 
@@ -57,6 +59,7 @@ class Monitor {
   std::string refused();
   void tend_queue();
   void look_at_launcher();
+  void look_for_idlers(const dispatch::Liveness& alive);
   void set_aside(const queue::SegmentInfo& segment);
   std::size_t missing() const;  // units that are neither there nor set aside
   std::string without_those_aside() const;
@@ -82,7 +85,8 @@ class Monitor {
   std::size_t done_at_start_ = 0;  // units there when workers were last started
   int idle_rounds_ = 0;            // of workers that brought no unit, in a row
   bool redis_down_ = false;
-  std::string launcher_trouble_;  // said
+  std::string launcher_trouble_;                                        // said
+  std::optional<std::chrono::steady_clock::time_point> running_since_;  // workers that asked for nothing yet
 };
 
 }  // namespace flor::commands
