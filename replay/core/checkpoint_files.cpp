@@ -19,29 +19,38 @@ bool is_checkpoint(const std::string& name) {
          name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
-// By the directory's descriptor: a run may have hundreds of thousands, and each path would be walked anew.
-void add(const fs::path& block, const std::string& folder, CheckpointFiles& out) {
-  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(block.c_str()));
-  if (!directory) return;
-  while (const dirent* entry = ::readdir(directory.get())) {
-    const std::string name = entry->d_name;
-    struct stat info = {};
-    if (!is_checkpoint(name)) continue;
-    if (::fstatat(::dirfd(directory.get()), name.c_str(), &info, 0) == 0)
-      out.bytes += static_cast<std::uint64_t>(info.st_size);
-    out.files.push_back(folder + name);
+// Calls `take` with the path of each checkpoint, relative to the run directory, and where it lies: the
+// directory's descriptor and its name there. A run may have hundreds of thousands, and each path would be
+// walked anew.
+template <class Take>
+void each_checkpoint(const RunDir& run, Take take) {
+  std::error_code ignored;
+  for (const auto& block : fs::directory_iterator(run.checkpoints(), ignored)) {
+    const std::string folder = (run.checkpoints().filename() / block.path().filename()).string() + "/";
+    const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(block.path().c_str()));
+    while (const dirent* entry = directory ? ::readdir(directory.get()) : nullptr) {
+      const std::string name = entry->d_name;
+      if (is_checkpoint(name)) take(folder + name, ::dirfd(directory.get()), entry->d_name);
+    }
   }
 }
 
 }  // namespace
 
+std::vector<std::string> checkpoint_names(const RunDir& run) {
+  std::vector<std::string> out;
+  each_checkpoint(run, [&](std::string path, int, const char*) { out.push_back(std::move(path)); });
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 CheckpointFiles checkpoint_files(const RunDir& run) {
   CheckpointFiles out;
-  std::error_code ignored;
-  for (const auto& block : fs::directory_iterator(run.checkpoints(), ignored)) {
-    const fs::path folder = run.checkpoints().filename() / block.path().filename();
-    add(block.path(), folder.string() + "/", out);
-  }
+  each_checkpoint(run, [&](std::string path, int directory, const char* name) {
+    struct stat info = {};
+    if (::fstatat(directory, name, &info, 0) == 0) out.bytes += static_cast<std::uint64_t>(info.st_size);
+    out.files.push_back(std::move(path));
+  });
   std::sort(out.files.begin(), out.files.end());
   return out;
 }

@@ -15,4 +15,7 @@ struct CheckpointFiles {
 };
 CheckpointFiles checkpoint_files(const RunDir& run);
 
+// The same without their sizes, which take most of the time: each has to be asked for.
+std::vector<std::string> checkpoint_names(const RunDir& run);
+
 }  // namespace flor::core

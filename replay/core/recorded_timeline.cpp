@@ -3,6 +3,7 @@
 #include <future>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "core/checkpoint.h"
@@ -12,14 +13,15 @@ namespace {
 
 using Names = std::unordered_set<std::string>;
 
-// The files that rows name. Whatever a row says of one, that it was removed or is in doubt, it is not
-// adopted.
-Names files_named_in(const Timeline& rows) {
-  Names named;
+// The files that rows name, with their sizes where those were said. Whatever a row says of one, that it was
+// removed or is in doubt, it is not adopted.
+std::unordered_map<std::string, std::uint64_t> files_named_in(const Timeline& rows) {
+  std::unordered_map<std::string, std::uint64_t> named;
   named.reserve(rows.size() / 2);
   for (const auto& row : rows) {
-    if (row.contains("file")) named.insert(field<std::string>(row, "file", ""));
-    for (const auto& file : field<std::vector<std::string>>(row, "files", {})) named.insert(file);
+    if (row.contains("file"))
+      named[field<std::string>(row, "file", "")] = field<std::uint64_t>(row, "written", 0);
+    for (const auto& file : field<std::vector<std::string>>(row, "files", {})) named.emplace(file, 0);
   }
   return named;
 }
@@ -41,13 +43,18 @@ Timeline recorded_timeline(const RunDir& run) {
 
 TimelineAndFiles recorded_timeline_and_files(const RunDir& run) {
   // Of a long run either takes about a second.
-  auto listing = std::async(std::launch::async, [&run] { return checkpoint_files(run); });
+  auto listing = std::async(std::launch::async, [&run] { return checkpoint_names(run); });
   Timeline rows = read_timeline(run.timeline());
-  CheckpointFiles present = listing.get();
-  const Names files = files_named_in(rows);
+  const auto named = files_named_in(rows);
+  CheckpointFiles present{listing.get()};
   std::optional<Names> places;
   for (const auto& file : present.files) {
-    if (files.count(file) != 0) continue;
+    const auto known = named.find(file);
+    std::error_code gone;
+    const auto size =
+        known != named.end() && known->second > 0 ? known->second : fs::file_size(run.path / file, gone);
+    if (!gone) present.bytes += size;
+    if (known != named.end()) continue;
     if (!places) places = places_named_in(rows);
     try {
       const CheckpointHeader header = Checkpoint::header_of(run, file);

@@ -1,16 +1,21 @@
 #include "core/timeline.h"
 
-#include <algorithm>
 #include <deque>
+#include <future>
+#include <iterator>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 
 #include "core/durable.h"
+#include "core/error.h"
 #include "core/json_lines.h"
 
 namespace flor::core {
 namespace {
+
+// A text of this size takes longer to read than a thread to start.
+constexpr std::size_t worth_a_thread = std::size_t{1} << 20;
 
 // For each file that a timeline names, its last word on it: the row of a checkpoint, of its removal, or of a
 // doubt. A doubt is always the last one: it may have been found while the file was still being written.
@@ -67,14 +72,33 @@ Timeline read_timeline(const std::filesystem::path& path) {
 
 Timeline parse_timeline(std::string text, const std::string& name) {
   const auto whole = std::make_shared<const std::string>(std::move(text));
-  Timeline rows;
-  rows.reserve(static_cast<std::size_t>(std::count(whole->begin(), whole->end(), '\n')));
-  for_each_line(*whole, name, [&](std::string_view line) {
-    auto row = TimelineRow::parse(whole, line);
-    if (row) rows.push_back(std::move(*row));
-    return row.has_value();
-  });
-  return rows;
+  const auto rows_of = [&](std::string_view part, bool& torn) {
+    Timeline rows;
+    rows.reserve(part.size() / 200);
+    torn = for_each_line(part, name, [&](std::string_view line) {
+      auto row = TimelineRow::parse(whole, line);
+      if (row) rows.push_back(std::move(*row));
+      return row.has_value();
+    });
+    return rows;
+  };
+  bool torn = false;
+  const std::string_view all = *whole;
+  const std::size_t middle = all.find('\n', all.size() / 2);
+  if (all.size() < worth_a_thread || middle == std::string_view::npos) return rows_of(all, torn);
+  bool torn_later = false;
+  auto later = std::async(std::launch::async, [&] { return rows_of(all.substr(middle + 1), torn_later); });
+  try {
+    Timeline rows = rows_of(all.substr(0, middle + 1), torn);
+    Timeline rest = later.get();
+    if (!torn) {
+      rows.insert(rows.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+      return rows;
+    }
+  } catch (const Error&) {
+    // Counts lines from the middle.
+  }
+  return rows_of(all, torn);
 }
 
 std::vector<const TimelineRow*> kept_checkpoints(const Timeline& timeline) {

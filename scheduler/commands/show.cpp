@@ -1,5 +1,6 @@
 // flor show: one run, or one replay of it, for people.
 #include <algorithm>
+#include <future>
 #include <memory>
 
 #include "commands/commands.h"
@@ -52,7 +53,8 @@ Shown read_run(const core::RunDir& run) {
   auto recorded = core::recorded_timeline_and_files(run);
   out.timeline = std::move(recorded.timeline);
   out.checkpoints = std::move(recorded.files);
-  out.blocks = results::summarize_blocks(out.timeline);
+  // Of a long run either takes about as long as reading it.
+  auto blocks = std::async(std::launch::async, [&out] { return results::summarize_blocks(out.timeline); });
   core::Timeline restores;
   for (const auto& replay : run.all_replays()) {
     out.replays.push_back(results::summarize_replay(replay));
@@ -60,6 +62,7 @@ Shown read_run(const core::RunDir& run) {
   }
   out.units = plan::units_of(out.manifest, out.timeline, plan::restore_costs(out.timeline, restores));
   out.local = results::local_tier_of(run, out.manifest, out.timeline);
+  out.blocks = blocks.get();
   out.suggestions = results::suggestions(out.manifest, out.blocks);
   return out;
 }

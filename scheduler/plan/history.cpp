@@ -94,6 +94,7 @@ class Builder {
  private:
   void add(const core::TimelineRow& row) {
     const auto kind = field<std::string>(row, "kind", "");
+    if (kind != "iteration" && kind != "step" && kind != "block") return;
     const auto at = field<std::string>(row, "at", "");
     const auto value = value_in(head_of(at), loop_.name);
     if (!value) return;

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "core/timeline.h"
 
@@ -117,6 +118,34 @@ TEST(Timeline, ADoubtIsFoundByWhateverNameAFileHas) {
     ASSERT_EQ(rows.size(), 2U) << name;
     EXPECT_TRUE(kept_checkpoints(rows).empty()) << name;
     EXPECT_EQ(doubted_checkpoints(rows).size(), 1U) << name;
+  }
+}
+
+TEST(Timeline, ALongOneIsReadAsAShortOne) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 60000; ++i)
+    lines.push_back(R"({"kind":"iteration","value":)" + std::to_string(i) + "}");
+  const auto parsed = [&] {
+    std::string text;
+    for (const auto& line : lines) text += line + "\n";
+    return parse_timeline(text + R"({"kind":"to)", "dir/timeline.jsonl");
+  };
+  const Timeline rows = parsed();
+  ASSERT_EQ(rows.size(), lines.size());
+  for (int i = 0; i < 60000; ++i) ASSERT_EQ(field(rows[static_cast<std::size_t>(i)], "value", -1), i);
+  for (const std::size_t at : {10000U, 50000U}) {
+    const std::string before = std::exchange(lines[at], R"({"ki)");
+    try {
+      parsed();
+      FAIL();
+    } catch (const std::exception& problem) {
+      EXPECT_NE(std::string(problem.what()).find("dir/timeline.jsonl:" + std::to_string(at + 1) + ":"),
+                std::string::npos)
+          << problem.what();
+    }
+    lines[at] += "\n";  // a writer was killed here, and its successor closed the line
+    EXPECT_EQ(parsed().size(), lines.size() - 1);
+    lines[at] = before;
   }
 }
 
