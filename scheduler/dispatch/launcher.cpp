@@ -22,9 +22,12 @@ Environment worker_environment(const WorkerOrder& order) {
 void Launcher::finish(std::chrono::milliseconds at_most) {
   const auto deadline = std::chrono::steady_clock::now() + at_most;
   Liveness now = liveness_now();
+  // Most leave at once; one that does not is no reason to ask a server without end.
+  auto pause = std::chrono::milliseconds(100);
   // Those that wait for a place would find nothing to do.
   while (now.running > 0 && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::this_thread::sleep_for(pause);
+    pause *= 2;
     now = liveness_now();
   }
   if (now.any()) cancel();
