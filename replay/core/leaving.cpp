@@ -1,35 +1,59 @@
 #include "core/leaving.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
+#include <thread>
 #include <utility>
 
 namespace flor::core {
 namespace {
 
-std::function<void()>& instead_of_ending() {
-  static std::function<void()> instead;
-  return instead;
+struct Handler {
+  std::function<void(const std::string&)> instead;
+  std::terminate_handler before = nullptr;
+  pid_t process = 0;
+  std::thread::id thread;
+};
+
+Handler& handler() {
+  static Handler handler;
+  return handler;
+}
+
+std::string why() {
+  const std::exception_ptr thrown = std::current_exception();
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const std::exception& problem) {
+    return problem.what();
+  } catch (...) {
+  }
+  return "it ended";
 }
 
 [[noreturn]] void on_terminate() {
-  try {
-    instead_of_ending()();
-  } catch (...) {
-    // Then it ends as it would have.
+  const Handler& present = handler();
+  // A child that the program forked, or another thread of it, is no business of ours.
+  if (present.process == ::getpid() && present.thread == std::this_thread::get_id()) {
+    try {
+      present.instead(why());
+    } catch (...) {
+    }
   }
+  if (present.before != nullptr) present.before();
   std::abort();
 }
 
 }  // namespace
 
-Leaving::Leaving(std::function<void()> instead) {
-  instead_of_ending() = std::move(instead);
-  before_ = std::set_terminate(on_terminate);
+Leaving::Leaving(std::function<void(const std::string& why)> instead) {
+  handler() = {std::move(instead), std::get_terminate(), ::getpid(), std::this_thread::get_id()};
+  std::set_terminate(on_terminate);
 }
 
 Leaving::~Leaving() {
-  std::set_terminate(before_);
-  instead_of_ending() = nullptr;
+  std::set_terminate(handler().before);
 }
 
 }  // namespace flor::core

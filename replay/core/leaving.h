@@ -4,20 +4,20 @@
 
 #include <exception>
 #include <functional>
+#include <string>
 
 namespace flor::core {
 
-// While it lives, an exception that nobody catches does not end the process but calls `instead`, which must
-// not return: that part of the program may rely on an epoch that ran to its end. One at a time.
+// While it lives, std::terminate() in this thread of this process (an exception that nobody catches) calls
+// `instead`, which should not return: that part of the program may rely on an epoch that ran to its end.
+// `why`: what the exception says. Elsewhere, and where `instead` returns or throws, the process ends as it
+// would have. One at a time.
 class Leaving {
  public:
-  explicit Leaving(std::function<void()> instead);
+  explicit Leaving(std::function<void(const std::string& why)> instead);
   ~Leaving();
   Leaving(const Leaving&) = delete;
   Leaving& operator=(const Leaving&) = delete;
-
- private:
-  std::terminate_handler before_;
 };
 
 }  // namespace flor::core

@@ -12,7 +12,7 @@ namespace flor::core {
 // header is verified here, its tensors where they are read. Throws Error when the timeline is damaged.
 Timeline recorded_timeline(const RunDir& run);
 
-// With the files that lie there.
+// With the files that lie there; of those that rows name, with the sizes that rows say.
 struct TimelineAndFiles {
   Timeline timeline;
   CheckpointFiles files;

@@ -242,8 +242,13 @@ void Replayer::approach(const Unit& unit) {
 
 // What follows to the end of this iteration runs on a part of its steps.
 void Replayer::leave_steps() {
-  leaving_.emplace([this] {
-    worker_->note("the program failed behind a loop that was left between two steps; it starts anew");
+  leaving_.emplace([this](const std::string& why) {
+    try {
+      worker_->note("the program failed behind a loop that was left between two steps (" + why +
+                    "); it starts anew");
+    } catch (const std::exception&) {
+      // A full disk is no reason to stay.
+    }
     worker_->restart();
   });
 }

@@ -72,33 +72,35 @@ Timeline read_timeline(const std::filesystem::path& path) {
 
 Timeline parse_timeline(std::string text, const std::string& name) {
   const auto whole = std::make_shared<const std::string>(std::move(text));
-  const auto rows_of = [&](std::string_view part, bool& torn) {
+  // `ends_well`: its last line is a row.
+  const auto rows_of = [&](std::string_view part, bool& ends_well) {
     Timeline rows;
     rows.reserve(part.size() / 200);
-    torn = for_each_line(part, name, [&](std::string_view line) {
+    for_each_line(part, name, [&](std::string_view line) {
       auto row = TimelineRow::parse(whole, line);
+      ends_well = row.has_value();
       if (row) rows.push_back(std::move(*row));
-      return row.has_value();
+      return ends_well;
     });
     return rows;
   };
-  bool torn = false;
+  bool ends_well = true, later_ends_well = true;
   const std::string_view all = *whole;
   const std::size_t middle = all.find('\n', all.size() / 2);
-  if (all.size() < worth_a_thread || middle == std::string_view::npos) return rows_of(all, torn);
-  bool torn_later = false;
-  auto later = std::async(std::launch::async, [&] { return rows_of(all.substr(middle + 1), torn_later); });
+  if (all.size() < worth_a_thread || middle == std::string_view::npos) return rows_of(all, ends_well);
+  auto later =
+      std::async(std::launch::async, [&] { return rows_of(all.substr(middle + 1), later_ends_well); });
   try {
-    Timeline rows = rows_of(all.substr(0, middle + 1), torn);
+    Timeline rows = rows_of(all.substr(0, middle + 1), ends_well);
     Timeline rest = later.get();
-    if (!torn) {
+    if (ends_well) {
       rows.insert(rows.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
       return rows;
     }
   } catch (const Error&) {
     // Counts lines from the middle.
   }
-  return rows_of(all, torn);
+  return rows_of(all, ends_well);  // a line that is no row may be one only at the very end
 }
 
 std::vector<const TimelineRow*> kept_checkpoints(const Timeline& timeline) {

@@ -165,10 +165,12 @@ void Monitor::look_at_launcher() {
 // Workers run, and none asks for a unit: they may not reach Redis from where they are. Said once.
 void Monitor::look_for_idlers(const dispatch::Liveness& alive) {
   const auto now = std::chrono::steady_clock::now();
-  if (alive.running == 0 || !log_.empty() || done_.size() > done_at_begin_) return;
-  if (!running_since_) running_since_ = now;
-  if (now - *running_since_ < kBeginWithin) return;
-  running_since_ = std::chrono::steady_clock::time_point::max();
+  if (alive.running == 0 || redis_down_) idle_since_.reset();
+  if (alive.running == 0 || redis_down_ || idlers_said_ || !log_.empty() || done_.size() > done_at_begin_)
+    return;
+  if (!idle_since_) idle_since_ = now;
+  if (now - *idle_since_ < kBeginWithin) return;
+  idlers_said_ = true;
   const std::string tail = launcher_.failure_tail();
   display_.say("no worker has asked for a unit yet: " + plan_.command.front() +
                " has not come to its main loop, or its node does not reach Redis" +

@@ -85,8 +85,9 @@ class Monitor {
   std::size_t done_at_start_ = 0;  // units there when workers were last started
   int idle_rounds_ = 0;            // of workers that brought no unit, in a row
   bool redis_down_ = false;
-  std::string launcher_trouble_;                                        // said
-  std::optional<std::chrono::steady_clock::time_point> running_since_;  // workers that asked for nothing yet
+  std::string launcher_trouble_;                                     // said
+  std::optional<std::chrono::steady_clock::time_point> idle_since_;  // workers run, and none asked for a unit
+  bool idlers_said_ = false;
 };
 
 }  // namespace flor::commands

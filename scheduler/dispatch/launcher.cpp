@@ -1,5 +1,6 @@
 #include "dispatch/launcher.h"
 
+#include <algorithm>
 #include <iterator>
 #include <thread>
 
@@ -26,8 +27,10 @@ void Launcher::finish(std::chrono::milliseconds at_most) {
   auto pause = std::chrono::milliseconds(100);
   // Those that wait for a place would find nothing to do.
   while (now.running > 0 && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(pause);
-    pause *= 2;
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    std::this_thread::sleep_for(std::min(pause, left));
+    pause = std::min(pause * 2, std::chrono::milliseconds(1000));
     now = liveness_now();
   }
   if (now.any()) cancel();

@@ -58,33 +58,21 @@ std::size_t cpus_of(const SbatchFlags& flags, const WorkerOrder& order) {
 std::string job_script(const WorkerOrder& order, std::size_t cpus) {
   std::vector<std::string> words;
   for (const auto& word : order.command) words.push_back(shell_quoted(word));
-  const std::string program = joined(words, " ");
-  const std::string srun = "srun --ntasks=1 --cpus-per-task=" + std::to_string(cpus);
+  const std::string step = "--ntasks=1 --cpus-per-task=" + std::to_string(cpus) + " ";
   return "#!/bin/sh\n# The workers of replay " + order.replay.id() +
          ", written by `flor replay`: each array task runs units until none is left.\n" +
          R"(# When its time limit ends the task (seconds of the epoch), so that it takes no unit that it cannot finish.
 FLOR_JOB_END=${SLURM_JOB_END_TIME:-$(SLURM_TIME_FORMAT=%s timeout 5 squeue --noheader --jobs="${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" --format=%e)}
 export FLOR_JOB_END
-# A slurmctld that was restarted just now turns steps away as busy, and srun would ask again after
-# SlurmctldTimeout (two minutes): so this asks every few seconds first. The file is there until the step runs.
-waiting=)" +
-         shell_quoted(order.replay.workers().string()) +
-         R"(/slurm-$SLURM_ARRAY_TASK_ID.waiting
-trap 'ended=143' TERM
-: >"$waiting"
-for pause in 0 2 2 3 3 5; do
-  [ -e "$waiting" ] && [ -z "$ended" ] && sleep "$pause" || break
-  )" + srun +
-         R"( --immediate=1 sh -c 'rm -f "$0"; exec "$@"' "$waiting" \
-    )" + program +
-         R"(
-  code=$?
-  [ -e "$waiting" ] || exit "$code"
+# A slurmctld that was restarted just now turns steps away as busy, and srun would ask again only after SlurmctldTimeout
+# (two minutes). So a step that does nothing asks first, every few seconds.
+for flor_pause in 2 2 3 3 5; do
+  srun --immediate=1 --overlap )" +
+         step + R"(true && break
+  sleep "$flor_pause"
 done
-rm -f "$waiting"
-[ -z "$ended" ] || exit "$ended"
-exec )" + srun +
-         " " + program + "\n";
+exec srun )" +
+         step + joined(words, " ") + "\n";
 }
 
 std::vector<std::string> sbatch_command(const WorkerOrder& order, const SbatchFlags& flags,
@@ -120,8 +108,9 @@ Liveness parse_squeue(const std::string& text) {
   std::istringstream lines(text);
   for (std::string state; lines >> state;) {
     if (state == "COMPLETING") continue;  // its program has ended; an epilog may take its time
-    const bool waits = state == "PENDING" || state == "REQUEUED" || state == "SUSPENDED" ||
-                       state == "REQUEUE_HOLD" || state == "SPECIAL_EXIT" || state == "REQUEUE_FED";
+    const bool waits = state == "PENDING" || state == "CONFIGURING" || state == "REQUEUED" ||
+                       state == "SUSPENDED" || state == "REQUEUE_HOLD" || state == "SPECIAL_EXIT" ||
+                       state == "REQUEUE_FED";
     (waits ? out.waiting : out.running) += 1;
   }
   return out;

@@ -173,7 +173,7 @@ Reply Redis::exchange(const std::vector<std::string>& args) {
   void* raw = ::redisCommandArgv(context, static_cast<int>(args.size()), texts.data(), sizes.data());
   if (raw == nullptr) {
     const bool late = context->err == REDIS_ERR_IO && (errno == EAGAIN || errno == EWOULDBLOCK);
-    if (context->err == REDIS_ERR_OOM) down("its answer is too long");
+    if (context->err == REDIS_ERR_OOM) down("its answer is too long, or memory is short");
     down(late ? "no answer within " + std::to_string(timeout_.count()) + " ms"
               : std::string(context->errstr));
   }

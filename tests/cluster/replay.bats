@@ -221,11 +221,11 @@ two_held() { [[ $(cat "$FLOR_TEST_HOLD"/held.[0-7] 2>/dev/null | cut -d' ' -f1 |
   run -0 flor replay many --workers 4 -- "$(program char_lm.complete.probed)" "${args[@]}"
   sdiag | sed -nE 's/^[[:space:]]*(REQUEST_[A-Z_]+) .*count:([0-9]+).*/\1 \2/p' | tee asked
   [[ $output == *"80 units"*": identical"* ]]
-  grep -qx 'REQUEST_JOB_STEP_CREATE 4' asked
-  # Of what a job and its step ask, once for each worker. Listings: one by each, one every three seconds, and at most seven
-  # while the last ones leave.
-  [[ -z $(awk '$1 !~ /_INFO/ && $2 > 4' asked) ]]
-  [[ $(sed -n 's/^REQUEST_JOB_INFO[A-Z_]* //p' asked | paste -sd+ | bc) -le $((4 + 1 + (SECONDS - begin) / 3 + 7)) ]]
+  grep -qx 'REQUEST_JOB_STEP_CREATE 8' asked
+  # Of what a job and its two steps ask, at most twice for each worker. Listings: one by each, one every three seconds, and
+  # at most fourteen while the last ones leave.
+  [[ -z $(awk '$1 !~ /_INFO/ && $2 > 8' asked) ]]
+  [[ $(sed -n 's/^REQUEST_JOB_INFO[A-Z_]* //p' asked | paste -sd+ | bc) -le $((4 + 1 + (SECONDS - begin) / 3 + 14)) ]]
 }
 
 @test "a replay from within a job that records" {
