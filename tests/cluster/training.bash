@@ -156,6 +156,7 @@ held() {
 start_replay() {
   local file
   file=$(program "$2")
+  rm -f replay.out  # an earlier one's
   flor replay "$1" --again ${copies---no-copies} --workers "${3:-4}" "${@:4}" -- "$file" "${small[@]}" >replay.out 2>&1 3>&- &
   flor_pid=$!
   until_true 30 begun_or_gone
