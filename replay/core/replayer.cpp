@@ -1,122 +1,12 @@
-// The replaying session: brings the program to the start of each unit by restoring (complete checkpoints) or
-// by pseudoresume (the program runs from its start with its blocks skipped), lets the unit run, and compares
-// what it sees with the record. The rules are numbered as in the semantics: identity (7), skipping (11),
-// recorded state at every unit's start (12), mismatches mended (13), loop ends (14), what stands around the
-// loop (15).
+#include "core/replayer.h"
+
 #include <utility>
-#include <vector>
 
 #include "core/checkpoint_kinds.h"
 #include "core/error.h"
-#include "core/guards.h"
-#include "core/leaving.h"
-#include "core/main_cursor.h"
 #include "core/mismatch.h"
-#include "core/recorded_state.h"
-#include "core/session.h"
-#include "core/step_cursor.h"
-#include "core/unit_log.h"
-#include "core/worker.h"
 
 namespace flor::core {
-namespace {
-
-enum class Phase {
-  before,   // the main loop; its rows belong to unit 0
-  lead_in,  // pseudoresumed iterations in front of a unit: their rows are dropped
-  unit,
-  after  // the main loop; belongs to the last unit
-};
-
-class Replayer : public Session {
- public:
-  Replayer(const Settings& settings, Frontend& frontend, Scope& scope)
-      : frontend_(frontend), scope_(scope), worker_(Worker::join(settings)) {
-    if (!worker_) return;
-    recorded_.emplace(worker_->run(), frontend_, listener());
-    cursor_.emplace(*recorded_, worker_->plan(), guards_);
-    steps_.emplace(*recorded_, worker_->plan().inner);
-    files_ = std::make_shared<LogFiles>(worker_->run().path);
-  }
-
-  void enter_loop(const LoopSpec& loop) override;
-  std::optional<int64_t> next(std::optional<int64_t> natural) override;
-  void begin(int64_t value) override;
-  void leave_loop(LoopEnd how) override;
-  bool enter_block(const std::string& name, State& state) override;
-  void leave_block(bool unwound) override;
-  void enter_guard(State& state) override { (iterating_ ? steps_->guards() : guards_).enter(state); }
-  void leave_guard(State& state) override {
-    guards_.leave(state);
-    if (steps_) steps_->guards().leave(state);
-  }
-  void log(const Row& row) override;
-  std::optional<RowFiles> row_files() override;
-  std::optional<std::string> argument(const std::string& name) override;
-  void used_argument(const std::string&, const std::string&) override {}
-  void finish(int exit_code) override;
-  bool records() const override { return false; }
-  void give_up(const std::string& why) noexcept override;
-
- private:
-  struct OpenBlock {
-    State* state = nullptr;
-    bool executed = true;
-  };
-
-  RecordedState::Listener listener();
-  bool working() const { return worker_ != nullptr; }
-  bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
-  bool in_main() const {
-    return !loops_.empty() && loops_.front().name == main().name && phase_ != Phase::before;
-  }
-  bool capturing() const { return phase_ == Phase::unit || phase_ == Phase::after; }
-  bool in_inner() const { return working() && steps_->inside() && loops_.size() == 2; }
-  // Does the unit begin inside of the iteration that is running?
-  bool begins_here(const Unit& unit) const { return unit.from >= 0 && unit.first == cursor_->position(); }
-  bool leads_to_steps() const { return iterating_ && steps_->in_front(); }
-  bool in_front() const { return phase_ == Phase::before && !earlier_loop_; }  // of all loops: the preamble
-  const RecordIndex& record() const { return recorded_->index(); }
-  const RecordedLoop& main() const { return record().main_loop(); }
-  const Plan& plan() const { return worker_->plan(); }
-
-  void enter_main(const LoopSpec& loop);
-  void enter_earlier(const RecordedLoop& loop);
-  std::optional<int64_t> next_of_main(std::optional<int64_t> natural);
-  void end_main_iteration();
-  std::optional<int64_t> next_of_inner(std::optional<int64_t> natural);
-  std::optional<int64_t> enter_between_steps(std::optional<int64_t> natural);
-  void approach(const Unit& unit);
-  void leave_steps();
-  void start(Unit unit);
-  void commit();
-  void end_of_main(LoopEnd how, int64_t last);
-  bool is_last(const Unit& unit) const;
-  bool must_execute(const std::string& block) const;
-
-  // Compares live state with what was recorded at `at`, and restores that when they differ.
-  void compare(const std::string& at, State& state);
-  void line(Line json);
-
-  Frontend& frontend_;
-  Scope& scope_;
-  std::unique_ptr<Worker> worker_;  // none: another process of this task is the worker, this one runs plain
-  std::optional<RecordedState> recorded_;
-  RowFiles files_;  // the run's: what a replay finds there it need not write again
-  Guards guards_;
-  std::vector<LoopPlace> loops_;
-  std::vector<OpenBlock> blocks_;
-  Phase phase_ = Phase::before;
-  bool earlier_loop_ = false;  // inside of an outermost loop before the main one
-  bool skip_loop_ = false;     // it was restored: no iteration of it runs
-  bool iterating_ = false;
-  std::optional<MainCursor> cursor_;
-  std::optional<StepCursor> steps_;
-  std::optional<Leaving> leaving_;
-  std::optional<Unit> target_;  // claimed, not yet reached
-  std::optional<Unit> unit_;    // being executed
-  UnitLog unit_log_;
-};
 
 RecordedState::Listener Replayer::listener() {
   return {[this](const std::string& at, double seconds) { worker_->restored(at, seconds); },
@@ -407,8 +297,6 @@ void Replayer::give_up(const std::string& why) noexcept {
   // To train on would answer nothing, and overwrite what the recorded run wrote.
   if (working()) Worker::leave_process(1);
 }
-
-}  // namespace
 
 std::unique_ptr<Session> make_replayer(const Settings& settings, Frontend& frontend, Scope& scope) {
   try {
