@@ -97,9 +97,7 @@ std::vector<Unskippable> unskippable(const Tree& tree) {
 
 std::set<std::string> unrestored(const Tree& tree, int block) {
   const Node& node = tree.node(block);
-  std::set<std::string> restored;
-  for (size_t i = node.args_begin; i < node.args_end; ++i) restored.insert(tree.text(i));
-  return changed_beside(tree, block, restored);
+  return changed_beside(tree, block, held_by_arguments(tree, node.args_begin, node.args_end));
 }
 
 }  // namespace flor::probes

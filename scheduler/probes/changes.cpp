@@ -5,6 +5,10 @@
 namespace flor::probes {
 namespace {
 
+bool is_member_access(const Tree& tree, size_t at) {
+  return tree.is(at, ".") || tree.is(at, "->") || tree.is(at, "::");
+}
+
 // The variable at the root of `a.b[c]->d`, read backwards from its last token; npos where it is none.
 size_t root_of(const Tree& tree, size_t begin, size_t last) {
   size_t at = last;
@@ -13,7 +17,7 @@ size_t root_of(const Tree& tree, size_t begin, size_t last) {
       at = tree.match[at];
       if (at <= begin) return std::string::npos;
       --at;
-    } else if (tree.is(at - 1, ".") || tree.is(at - 1, "->") || tree.is(at - 1, "::")) {
+    } else if (is_member_access(tree, at - 1)) {
       if (at < begin + 2) return std::string::npos;
       at -= 2;
     } else {
@@ -21,6 +25,27 @@ size_t root_of(const Tree& tree, size_t begin, size_t last) {
     }
   }
   return tree.word(at) ? at : std::string::npos;
+}
+
+// "a.b" of `a.b[c]->d` or `this->a.b`, read forwards from its first token in front of `end`: as far as each
+// part has a name. `behind`: the token where that ended.
+std::string path_from(const Tree& tree, size_t at, size_t end, size_t& behind) {
+  if (tree.is(at, "this") && at + 2 < end && tree.is(at + 1, "->")) at += 2;
+  std::string path = tree.text(at);
+  for (++at; at + 1 < end && is_member_access(tree, at) && tree.word(at + 1); at += 2)
+    path += '.' + tree.text(at + 1);
+  behind = at;
+  return path;
+}
+
+// Is the path itself held, or what it lies in?
+bool is_held(const std::set<std::string>& held, std::string path) {
+  while (held.count(path) == 0) {
+    const size_t dot = path.rfind('.');
+    if (dot == std::string::npos) return false;
+    path.resize(dot);
+  }
+  return true;
 }
 
 // What a statement, or the head of one, changes and declares.
@@ -38,7 +63,8 @@ class Changes {
     for (const int child : node.children) subtree(child);
   }
 
-  std::set<std::string> changed, declared;
+  std::set<std::string> changed;  // paths
+  std::set<std::string> declared;
 
  private:
   void loop_variable(size_t begin, size_t end) {
@@ -57,13 +83,18 @@ class Changes {
       const bool member = tree_.word(at);  // NAME . push_back
       if (!member || at >= begin + 2) add(begin, member ? at - 2 : at - 1);
     }
-    if (step && at + 1 < end && tree_.word(at + 1)) changed.insert(tree_.text(at + 1));
+    if (step && at + 1 < end && tree_.word(at + 1)) add_path(at + 1, end);
   }
 
   void add(size_t begin, size_t last) {
     const size_t root = root_of(tree_, begin, last);
     if (root == std::string::npos || tree_.is(root, "auto")) return;  // auto [a, b] = …
-    changed.insert(tree_.text(root));
+    add_path(root, last + 1);
+  }
+
+  void add_path(size_t root, size_t end) {
+    size_t behind = 0;
+    changed.insert(path_from(tree_, root, end, behind));
   }
 
   const Tree& tree_;
@@ -71,12 +102,27 @@ class Changes {
 
 }  // namespace
 
-std::set<std::string> changed_beside(const Tree& tree, int node, const std::set<std::string>& restored) {
+std::set<std::string> held_by_arguments(const Tree& tree, size_t begin, size_t end) {
+  std::set<std::string> held;
+  for (size_t at = begin; at < end; ++at) {
+    size_t argument = at;
+    while (at < end && !tree.is(at, ",")) at = tree.skip(at);
+    if (tree.is(argument, "*")) ++argument;
+    if (argument >= at || !tree.word(argument)) continue;
+    size_t behind = 0;
+    const std::string path = path_from(tree, argument, at, behind);
+    if (behind == at) held.insert(path);
+  }
+  return held;
+}
+
+std::set<std::string> changed_beside(const Tree& tree, int node, const std::set<std::string>& held) {
   Changes changes(tree);
   changes.subtree(node);
   std::set<std::string> names;
-  for (const std::string& name : changes.changed) {
-    if (changes.declared.count(name) == 0 && restored.count(name) == 0) names.insert(name);
+  for (const std::string& path : changes.changed) {
+    const std::string variable = path.substr(0, path.find('.'));
+    if (changes.declared.count(variable) == 0 && !is_held(held, path)) names.insert(variable);
   }
   return names;
 }

@@ -50,12 +50,7 @@ std::set<std::string> declared_in_front(const Tree& tree, int loop) {
       if (node.kind != NodeKind::kLeaf) continue;
       for (std::size_t token = node.begin; token + 1 < node.end; ++token) {
         if (!tree.is(token, "checkpointing") || !tree.is(token + 1, "(")) continue;
-        // Whole variables: of `a.b` nobody knows what else of `a` the steps change.
-        for (std::size_t i = token + 2; i < tree.match[token + 1]; ++i) {
-          const bool begins = i == token + 2 || tree.is(i - 1, ",");
-          const bool ends = i + 1 == tree.match[token + 1] || tree.is(i + 1, ",");
-          if (tree.word(i) && begins && ends) names.insert(tree.text(i));
-        }
+        names.merge(held_by_arguments(tree, token + 2, tree.match[token + 1]));
       }
     }
   }
