@@ -13,7 +13,6 @@ namespace {
 constexpr int most_failures = 3;
 // After so many executions the state's size is looked at anew, checkpoint or not.
 constexpr int64_t look_every = 8;
-// Where a program has iteration checkpoints, they are what a failed run is resumed from.
 
 std::size_t bytes_of(const std::vector<Buffer>& live) {
   std::size_t bytes = 0;
@@ -78,9 +77,15 @@ void Checkpointer::count(Execution& execution, const Begun& begun) {
   execution.own = policy_.computed() - before;
 }
 
+// Where a program has checkpoints of its whole state, a failed run is resumed from the newest of those.
+Recovery Checkpointer::recovery_from(const std::string& block) const {
+  if (block == iteration_kind || block == step_kind) return Recovery::newest;
+  return kinds_.count(iteration_kind) == 0 ? Recovery::apart : Recovery::none;
+}
+
 Decision Checkpointer::decide(const Execution& execution, const char* forced) {
   const std::string& block = execution.place.block;
-  Decision decision = policy_.decide(block, block == iteration_kind || kinds_.count(iteration_kind) == 0);
+  Decision decision = policy_.decide(block, recovery_from(block));
   if (failures_ >= most_failures) {
     decision.materialize = false;
     decision.why = "the store refused the last checkpoints";

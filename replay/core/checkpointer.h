@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -55,6 +56,9 @@ class Checkpointer {
   bool ends(const Place& place, double seconds, const Begun& begun, const char* forced,
             const std::function<std::vector<Buffer>()>& save);
 
+  // As Policy::interval.
+  std::optional<double> recovery_interval(const std::string& block) const { return policy_.interval(block); }
+
   // Of an earlier attempt of the run, oldest first: they count among those that are kept. To be called before
   // any other checkpoint.
   void adopt(const std::vector<StoredCheckpoint>& earlier) { retention_.adopt(earlier); }
@@ -100,6 +104,7 @@ class Checkpointer {
   bool wants_look(const Kind& kind) const;
   void look(Execution& execution, const std::function<std::vector<Buffer>()>& save) const;
   void count(Execution& execution, const Begun& begun);
+  Recovery recovery_from(const std::string& block) const;
   Decision decide(const Execution& execution, const char* forced);
   bool wait_until_ready(Execution& execution);
   void materialize(Execution& execution);

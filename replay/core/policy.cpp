@@ -64,8 +64,15 @@ void Policy::divide(double seconds) {
   }
 }
 
-Decision Policy::decide(const std::string& kind, bool recovers) {
+std::optional<double> Policy::interval(const std::string& kind) const {
+  const auto known = kinds_.find(kind);
+  if (!mtbf_ || known == kinds_.end() || known->second.M <= 0) return std::nullopt;
+  return recovery_interval(known->second.M, *mtbf_);
+}
+
+Decision Policy::decide(const std::string& kind, Recovery recovery) {
   Kind& known = kinds_[kind];
+  known.recovery = recovery;
   Decision decision;
   decision.M = known.M;
   decision.c = known.c;
@@ -73,13 +80,13 @@ Decision Policy::decide(const std::string& kind, bool recovers) {
   decision.credit = known.account.credit();
   decision.run = budget_.credit();
   decision.window = budget_.room(known.least);
-  decision.since = computed_ - known.last;
-  if (recovers && mtbf_) decision.interval = recovery_interval(known.M, *mtbf_);
+  decision.since = computed_ - (recovery == Recovery::newest ? last_newest_ : known.last);
+  if (recovery != Recovery::none) decision.interval = interval(kind);
   const bool replay = known.account.affords(known.M);
   // At this end rather than at the next one, which would lie further behind W than this one lies before it.
-  const bool recovery = decision.interval && decision.since + known.seconds / 2 >= *decision.interval;
+  const bool failures = decision.interval && decision.since + to_next_end(known) / 2 >= *decision.interval;
   decision.why =
-      replay || recovery ? refusal(known) : "it would cost more than the time computed so far allows";
+      replay || failures ? refusal(known) : "it would cost more than the time computed so far allows";
   if (decision.run < 0) decision.why = "earlier checkpoints are not yet paid back";
   decision.materialize = decision.why.empty();
   if (decision.materialize) {
@@ -87,6 +94,15 @@ Decision Policy::decide(const std::string& kind, bool recovers) {
         replay ? "its cost fits into what the time computed allows" : "recovery from a failure wants one";
   }
   return decision;
+}
+
+// Seconds until recovery may have its next checkpoint.
+double Policy::to_next_end(const Kind& kind) const {
+  double seconds = kind.seconds;
+  if (kind.recovery != Recovery::newest) return seconds;
+  for (const auto& [name, other] : kinds_)
+    if (other.recovery == Recovery::newest) seconds = std::min(seconds, other.seconds);
+  return seconds;
 }
 
 Budget::Claim Policy::claim_of_others(const Kind& kind) const {
@@ -126,6 +142,7 @@ void Policy::pay(const std::string& kind, int64_t execution, double stall, doubl
 void Policy::checkpointed(const std::string& kind) {
   Kind& known = kinds_[kind];
   known.last = computed_;
+  if (known.recovery == Recovery::newest) last_newest_ = computed_;
   known.taken = known.number;
   known.waited = 0;
 }

@@ -14,8 +14,8 @@
 // Generation Computer Systems 22(3), 2006, equation 37), which where M is much smaller than the MTBF is that
 // of Young, "A first order approximation to the optimum checkpoint interval" (Communications of the ACM
 // 17(9), 1974): sqrt(2 · M · MTBF). Of the ends of executions it takes the one nearest to W seconds behind
-// the last checkpoint. Only checkpoints that a failed run is resumed from count: iteration checkpoints where
-// the program has them.
+// the last checkpoint. Only checkpoints that a failed run is resumed from count: those of whole states, in
+// iterations and between them, where the program has them.
 //
 // So the more frequent of the two decides. Where restoring is dear, g is smaller than ε; then recovery may
 // use all of ε that replay leaves. What it takes counts as taken in equation 4.
@@ -39,6 +39,13 @@ double allowance(double c, double epsilon);
 
 // W: seconds of computing between two checkpoints that cost M each, for a mean time between failures.
 double recovery_interval(double M, double mtbf);
+
+// From which checkpoints a failed run is resumed.
+enum class Recovery {
+  none,   // not from this kind
+  apart,  // from the newest of this kind, and of each other such kind
+  newest  // from the newest of all such kinds
+};
 
 // What equation 4 leaves to one kind of checkpoint (a block, or @iteration).
 //
@@ -71,7 +78,7 @@ struct Decision {
   double window =
       0;  // what windows of 20 executions leave; infinity where it does not fit into one even alone
   std::optional<double> interval;  // W, where recovery wants checkpoints of this kind
-  double since = 0;                // computed since the last checkpoint of this kind
+  double since = 0;                // computed since the last checkpoint of this kind, or that recovery had
 };
 
 // Decides for all kinds of checkpoint of a run, which share one ε. An income of g · (time computed, each
@@ -96,8 +103,11 @@ class Policy {
   int64_t executed(const std::string& kind, double seconds, double begun);
   int64_t executions() const { return budget_.executions(); }
 
-  // About a checkpoint at the end of the present execution. `recovers`: a failed run is resumed from such.
-  Decision decide(const std::string& kind, bool recovers);
+  // About a checkpoint at the end of the present execution.
+  Decision decide(const std::string& kind, Recovery recovery);
+  // How much computing recovery wants between two checkpoints of this kind; nothing where it wants none, or
+  // where what one costs is not known.
+  std::optional<double> interval(const std::string& kind) const;
 
   // As Budget::pay, by this kind; whether or not a checkpoint came of it.
   void pay(const std::string& kind, int64_t execution, double stall, double interference);
@@ -118,9 +128,11 @@ class Policy {
     int64_t gap = 0;     // executions, of all kinds, from the one before it
     int64_t taken = 0;   // number of the execution with the last checkpoint
     int waited = 0;      // for room in the windows, executions in a row
+    Recovery recovery = Recovery::none;
   };
 
   void divide(double seconds);
+  double to_next_end(const Kind& kind) const;
   Budget::Claim claim_of_others(const Kind& kind) const;
   std::string refusal(Kind& kind) const;
 
@@ -128,6 +140,7 @@ class Policy {
   std::optional<double> mtbf_;
   Budget budget_;
   double computed_ = 0;
+  double last_newest_ = 0;  // computed_ at the last checkpoint of a kind with Recovery::newest
   std::map<std::string, Kind> kinds_;
 };
 

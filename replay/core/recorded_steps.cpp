@@ -47,7 +47,8 @@ void RecordedSteps::end_step(int64_t next) {
   if (!enterable_ || next < 1) return;  // a plan says by -1 that a unit does not begin at a step
   const char* last = last_.why_asked();
   const auto interval = [this] {
-    return step_interval(recording_.manifest().step_seconds, main_->usual_seconds(),
+    return step_interval(recording_.manifest().step_seconds,
+                         recording_.checkpointer().recovery_interval(step_kind), main_->usual_seconds(),
                          main_->timer().elapsed());
   };
   if (last == nullptr && timer_.elapsed() < interval()) return;

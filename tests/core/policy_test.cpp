@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/cost_model.h"
+#include "core/step_interval.h"
 
 namespace flor::core {
 namespace {
@@ -45,12 +46,12 @@ struct Costs {
 
 // Executes one kind of block; returns the checkpoints taken.
 int checkpoints_in(Policy& policy, int executions, const Costs& costs, const std::string& kind = "train",
-                   bool recovers = true) {
+                   Recovery recovery = Recovery::apart) {
   int taken = 0;
   for (int i = 0; i < executions; ++i) {
     policy.expect(kind, costs.M, costs.M, costs.c);
     const int64_t number = policy.executed(kind, costs.C, policy.computed());
-    if (!policy.decide(kind, recovers).materialize) continue;
+    if (!policy.decide(kind, recovery).materialize) continue;
     policy.pay(kind, number, costs.M, 0);
     policy.checkpointed(kind);
     ++taken;
@@ -86,7 +87,7 @@ TEST(Policy, EpsilonIsKeptWhateverTheCosts) {
     computed += C;
     policy.expect("train", M, M, 1.38);
     const int64_t number = policy.executed("train", C, policy.computed());
-    if (!policy.decide("train", true).materialize) continue;
+    if (!policy.decide("train", Recovery::apart).materialize) continue;
     policy.pay("train", number, M, 0);
     paid += M;
     EXPECT_LE(paid, epsilon * computed);
@@ -106,7 +107,7 @@ struct Kind {
 void end(Policy& policy, Kind& kind, double begun, double seconds, double& paid) {
   policy.expect(kind.name, kind.M, kind.M, 1.38);
   const int64_t number = policy.executed(kind.name, seconds, begun);
-  if (!policy.decide(kind.name, false).materialize) return;
+  if (!policy.decide(kind.name, Recovery::none).materialize) return;
   policy.pay(kind.name, number, kind.M, 0);
   policy.checkpointed(kind.name);
   paid += kind.M;
@@ -200,7 +201,46 @@ TEST(Recovery, WantsNoneOfAKindThatItIsNotResumedFrom) {
   Policy with(epsilon, 200);
   Policy without(epsilon);
   const Costs costs{1.0, 0.5, 99};
-  EXPECT_EQ(checkpoints_in(with, 1000, costs, "train", false), checkpoints_in(without, 1000, costs));
+  EXPECT_EQ(checkpoints_in(with, 1000, costs, "train", Recovery::none), checkpoints_in(without, 1000, costs));
+}
+
+// Ten parts of an iteration each end where a checkpoint could be taken.
+TEST(Recovery, CountsFromTheNewestCheckpointOfAnyKindThatHoldsAll) {
+  Policy policy(epsilon, 200);  // W = 13.8
+  int parts = 0;
+  int iterations = 0;
+  for (int i = 0; i < 100; ++i) {
+    const double begun = policy.computed();
+    parts += checkpoints_in(policy, 10, {1.0, 0.5, 99}, "@step", Recovery::newest);
+    policy.expect("@iteration", 0.5, 0.5, 99);
+    const int64_t number = policy.executed("@iteration", 10, begun);
+    if (!policy.decide("@iteration", Recovery::newest).materialize) continue;
+    policy.pay("@iteration", number, 0.5, 0);
+    policy.checkpointed("@iteration");
+    ++iterations;
+  }
+  EXPECT_NEAR(parts + iterations, 1000 / 14, 25);
+  EXPECT_GT(parts, 0);
+}
+
+TEST(Recovery, WantsNothingBeforeACostIsKnown) {
+  Policy policy(epsilon, 200);
+  EXPECT_FALSE(policy.interval("@step"));
+  policy.expect("@step", 0.5, 0.5, 1.38);
+  EXPECT_DOUBLE_EQ(policy.interval("@step").value(), recovery_interval(0.5, 200));
+  Policy without(epsilon);
+  without.expect("@step", 0.5, 0.5, 1.38);
+  EXPECT_FALSE(without.interval("@step"));
+}
+
+TEST(StepInterval, IsTheUsersElseTheNearerOfWhatReplayAndRecoveryWant) {
+  EXPECT_EQ(step_interval(0.5, 60, 800, 0), 0.5);
+  EXPECT_EQ(step_interval({}, {}, 800, 0), 100);
+  EXPECT_EQ(step_interval({}, 60, 800, 0), 60);
+  EXPECT_EQ(step_interval({}, 300, 800, 0), 100);
+  EXPECT_EQ(step_interval({}, 0.1, 800, 0), 10) << "nearer gains nobody anything";
+  EXPECT_EQ(step_interval({}, {}, {}, 400), 100) << "in the first iteration nobody knows what one takes";
+  EXPECT_EQ(step_interval({}, 60, {}, 400), 60);
 }
 
 TEST(Recovery, TakesNothingFromReplayThatWantsMore) {
