@@ -1,7 +1,7 @@
 """What recording costs, and what the library costs outside flor: pairs of runs, on one training thread.
 
-    bench/overhead.py [--pairs 15] [--epsilon 0.0667]… [--every N] [--threads 1] [--in-turn] [--json FILE] PROGRAM …
-    bench/overhead.py --without OTHER [--pairs 15] [--in-turn] [--json FILE] PROGRAM …
+    bench/overhead.py [--pairs 15] [--epsilon 0.0667]… [--every N] [--threads 1] [--in-turn | --slices 0.05] [--json FILE] PROGRAM …
+    bench/overhead.py --without OTHER [--pairs 15] [--in-turn | --slices 0.05] [--json FILE] PROGRAM …
 
 The first compares PROGRAM recorded with PROGRAM plain, by the adaptive policy or with a checkpoint at every N-th
 execution; the second PROGRAM plain with OTHER, the same program built without the library. What follows PROGRAM are its
@@ -11,7 +11,10 @@ Both sides of a pair run at the same time, each with all its threads confined to
 on; then again with the cores swapped; the pair's ratio is the geometric mean of the two. Motivation: the speed of a
 virtual machine drifts by several percent from one run to the next, for both sides alike. So what flor does in the
 background is not given a core that training does not use: it counts in full. With --in-turn, and where there are too few
-cores, the sides run one after the other on the whole machine, their order alternating.
+cores, the sides run one after the other on the whole machine, their order alternating. With --slices they have the whole
+machine in turn for so many seconds each, the other one stopped: no drift of the machine's speed comes between them, and
+flor has a core beside one training thread. Stopped time counts for neither; flor, which takes it for computing, may
+think its checkpoints cheaper than they are: see that it takes as many as with --in-turn.
 
 Reported: the median of the paired ratios, their spread (quartiles), and the 95 % interval of their mean (Student's t).
 The allocator is kept from mapping and unmapping large tensors every step, on both sides: page faults can hide or fake
@@ -23,6 +26,7 @@ import json
 import math
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -35,15 +39,15 @@ T = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.
 QUIET = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
 
 
-def started(command, environment, cores=None):
+def started(command, environment, cores=None, own_session=False):
     begun = time.monotonic()
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               preexec_fn=cores and (lambda: os.sched_setaffinity(0, cores)))
+                               start_new_session=own_session, preexec_fn=cores and (lambda: os.sched_setaffinity(0, cores)))
     return process, begun
 
 
-def seconds_of(process, begun):
-    if process.wait() != 0:
+def seconds_of(process, begun, timeout=None):
+    if process.wait(timeout) != 0:
         raise SystemExit(f"{process.args[0]} failed: exit code {process.returncode}")
     return time.monotonic() - begun
 
@@ -65,6 +69,27 @@ def in_turn(base, subject, subject_first):
     return seconds_of(*started(*base)), seconds_of(*started(*subject))
 
 
+def sliced(base, subject, subject_first, seconds):
+    """Seconds of both, stopped and continued by turns."""
+    sides = [base, subject][::-1 if subject_first else 1]
+    processes, took = [None, None], [0.0, 0.0]
+    left = [0, 1]
+    while left:
+        for side in list(left):
+            begun = time.monotonic()
+            if processes[side] is None:
+                processes[side], _ = started(*sides[side], own_session=True)
+            else:
+                os.killpg(processes[side].pid, signal.SIGCONT)
+            try:
+                seconds_of(processes[side], begun, seconds if len(left) > 1 else None)
+                left.remove(side)
+            except subprocess.TimeoutExpired:
+                os.killpg(processes[side].pid, signal.SIGSTOP)
+            took[side] += time.monotonic() - begun
+    return tuple(took[::-1 if subject_first else 1])
+
+
 def checkpoints_of(store):
     return sum(name.endswith(".safetensors") for _, _, files in os.walk(store) for name in files)
 
@@ -78,20 +103,25 @@ def spread(ratios):
             "mean": mean, "interval_95": [mean - margin, mean + margin]}
 
 
-def measure(base, subject, pairs, threads=1, apart=True):
+def measure(base, subject, pairs, threads=1, apart=True, slices=None):
     """Ratios of the subject's time to the base's; each a function of a store directory: (command, environment)."""
     ratios, base_times, checkpoints = [], [], 0
     for pair in range(pairs + 1):  # the first pair warms the page cache and is dropped
         store = tempfile.mkdtemp(prefix="flor-bench-")
         sides = base(store), subject(store)
-        times = list(together(*sides, threads)) if apart else [in_turn(*sides, subject_first=bool(pair % 2))]
+        if apart:
+            times = list(together(*sides, threads))
+        elif slices:
+            times = [sliced(*sides, bool(pair % 2), slices)]
+        else:
+            times = [in_turn(*sides, subject_first=bool(pair % 2))]
         checkpoints = checkpoints_of(store) / len(times)
         shutil.rmtree(store)
         if pair > 0:
             ratios.append(statistics.geometric_mean(after / before for before, after in times))
             print(f"{ratios[-1]:.4f}", end=" ", file=sys.stderr, flush=True)
             base_times += [before for before, _ in times]
-    return {"base_seconds": statistics.median(base_times), "checkpoints": checkpoints, "at_once": apart, **spread(ratios)}
+    return {"base_seconds": statistics.median(base_times), "checkpoints": checkpoints, "at_once": apart, "slices": slices, **spread(ratios)}
 
 
 def plain(command, threads):
@@ -122,6 +152,7 @@ def main():
     parser.add_argument("--every", type=int)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--in-turn", action="store_true")
+    parser.add_argument("--slices", type=float, metavar="SECONDS")
     parser.add_argument("--without")
     parser.add_argument("--json")
     parser.add_argument("program")
@@ -129,10 +160,10 @@ def main():
     asked = parser.parse_args()
     command = [asked.program] + asked.arguments
     rows = []
-    apart = not asked.in_turn and len(os.sched_getaffinity(0)) >= 2 * asked.threads
+    apart = not asked.in_turn and not asked.slices and len(os.sched_getaffinity(0)) >= 2 * asked.threads
 
     def report(against, base, subject, limit, **facts):
-        row = measure(base, subject, asked.pairs, asked.threads, apart)
+        row = measure(base, subject, asked.pairs, asked.threads, apart, asked.slices)
         rows.append({"label": " ".join([os.path.basename(asked.program)] + asked.arguments), "threads": asked.threads,
                      **facts, **row})
         print(line(against, row, limit), flush=True)
