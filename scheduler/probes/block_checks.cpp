@@ -7,6 +7,8 @@
 #include "scheduler/probes/changes.h"
 #include "scheduler/probes/harmless.h"
 #include "scheduler/probes/log_calls.h"
+#include "scheduler/probes/names.h"
+#include "scheduler/probes/places.h"
 
 namespace flor::probes {
 namespace {
@@ -95,9 +97,15 @@ std::vector<Unskippable> unskippable(const Tree& tree) {
   return found;
 }
 
-std::set<std::string> unrestored(const Tree& tree, int block) {
+Stale unrestored(const Tree& tree, int block) {
   const Node& node = tree.node(block);
-  return changed_beside(tree, block, held_by_arguments(tree, node.args_begin, node.args_end));
+  Stale stale;
+  stale.places = changed_beside(tree, block, held_by_arguments(tree, node.args_begin, node.args_end));
+  const std::set<std::string> variables = variables_of(stale.places);
+  if (variables.empty()) return stale;
+  stale.names = names_leading_to({&tree}, variables, false, block);
+  for (const std::string& variable : variables) stale.names.erase(variable);
+  return stale;
 }
 
 }  // namespace flor::probes

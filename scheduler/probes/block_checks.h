@@ -21,9 +21,11 @@ struct Unskippable {
 // behind its restore. Wants a tree with marked blocks.
 std::vector<Unskippable> unskippable(const Tree& tree);
 
-// Variables that the block's code changes visibly (an assignment, `++`, push_back) and that are neither its
-// own nor among its arguments: skipping the block leaves them stale. What it changes through a call is not
-// seen.
-std::set<std::string> unrestored(const Tree& tree, int block);
+// What skipping the block leaves stale.
+struct Stale {
+  std::set<std::string> places;  // changed_beside() its arguments
+  std::set<std::string> names;   // of variables and functions elsewhere whose definitions mention such a one
+};
+Stale unrestored(const Tree& tree, int block);
 
 }  // namespace flor::probes

@@ -1,100 +1,151 @@
 #include "scheduler/probes/changes.h"
 
+#include <algorithm>
+#include <map>
+
 #include "scheduler/probes/declaration.h"
+#include "scheduler/probes/places.h"
 
 namespace flor::probes {
 namespace {
 
-bool is_member_access(const Tree& tree, size_t at) {
-  return tree.is(at, ".") || tree.is(at, "->") || tree.is(at, "::");
-}
+constexpr size_t kNone = std::string::npos;
 
-// The variable at the root of `a.b[c]->d`, read backwards from its last token; npos where it is none.
+// The variable at the root of `a.b[c]->d`, read backwards from its last token; kNone where it is none.
 size_t root_of(const Tree& tree, size_t begin, size_t last) {
   size_t at = last;
   while (at > begin) {
     if (tree.is(at, "]") || tree.is(at, ")")) {
       at = tree.match[at];
-      if (at <= begin) return std::string::npos;
+      if (at <= begin) return kNone;
       --at;
     } else if (is_member_access(tree, at - 1)) {
-      if (at < begin + 2) return std::string::npos;
+      if (at < begin + 2) return kNone;
       at -= 2;
     } else {
       break;
     }
   }
-  return tree.word(at) ? at : std::string::npos;
+  return tree.word(at) && !tree.is(at, "std") ? at : kNone;  // std::tie(a, b) = …
 }
 
-// "a.b" of `a.b[c]->d` or `this->a.b`, read forwards from its first token in front of `end`: as far as each
-// part has a name. `behind`: the token where that ended.
-std::string path_from(const Tree& tree, size_t at, size_t end, size_t& behind) {
-  if (tree.is(at, "this") && at + 2 < end && tree.is(at + 1, "->")) at += 2;
-  std::string path = tree.text(at);
-  for (++at; at + 1 < end && is_member_access(tree, at) && tree.word(at + 1); at += 2)
-    path += '.' + tree.text(at + 1);
-  behind = at;
-  return path;
-}
-
-// Is the path itself held, or what it lies in?
-bool is_held(const std::set<std::string>& held, std::string path) {
-  while (held.count(path) == 0) {
-    const size_t dot = path.rfind('.');
-    if (dot == std::string::npos) return false;
-    path.resize(dot);
-  }
-  return true;
-}
-
-// What a statement, or the head of one, changes and declares.
+// What a node changes that is not its own.
 class Changes {
  public:
   explicit Changes(const Tree& tree) : tree_(tree) {}
 
-  void subtree(int index) {
+  // The names that the code so far has declared, with the places that those stand for which are references or
+  // pointers; others are its own.
+  using Names = std::map<std::string, std::set<std::string>>;
+
+  // A statement declares names for those behind it, a compound for itself alone.
+  void node(int index, Names& around) {
     const Node& node = tree_.node(index);
-    if (const auto own = declaration(tree_, node.begin, node.head_end)) declared.insert(own->name);
-    for (size_t i = node.begin; i < node.head_end; ++i) {
-      if (tree_.is(i, "for") && tree_.is(i + 1, "(")) loop_variable(i + 2, tree_.match[i + 1]);
-      change_at(node.begin, i, node.head_end);
+    if (node.kind == NodeKind::kLeaf) {
+      const auto own = declaration(tree_, node.begin, node.end);
+      declare(own, around);
+      changes(own ? own->init_begin : node.begin, node.end, around);
+      return;
     }
-    for (const int child : node.children) subtree(child);
+    Names names = around;
+    for (size_t i = node.begin; i < node.head_end; ++i) {
+      const bool opens =
+          tree_.is(i, "for") || tree_.is(i, "if") || tree_.is(i, "while") || tree_.is(i, "switch");
+      if (opens && tree_.is(i + 1, "(")) in_head(i + 2, tree_.match[i + 1], names);
+    }
+    changes(node.begin, node.head_end, names);
+    for (const int child : node.children) this->node(child, names);
   }
 
-  std::set<std::string> changed;  // paths
-  std::set<std::string> declared;
+  std::set<std::string> places;
 
  private:
-  void loop_variable(size_t begin, size_t end) {
+  void in_head(size_t begin, size_t end, Names& names) {
     size_t first = begin;
     while (first < end && !tree_.is(first, ";")) first = tree_.skip(first);
-    if (const auto own = declaration(tree_, begin, first)) declared.insert(own->name);
+    declare(declaration(tree_, begin, first), names);
   }
 
-  void change_at(size_t begin, size_t at, size_t end) {
+  void declare(const std::optional<Declaration>& own, Names& names) {
+    if (!own) return;
+    std::set<std::string> stands_for;
+    if (own->indirect) {
+      for (const std::string& place : places_in(tree_, own->init_begin, own->init_end))
+        for (const std::string& known : resolved(place, names)) stands_for.insert(known);
+    }
+    names[own->name] = stands_for;
+  }
+
+  // The places that a place means, of names that stand for others; none: it is the code's own.
+  [[nodiscard]] static std::set<std::string> resolved(const std::string& place, const Names& names) {
+    const auto own = names.find(place.substr(0, place.find('.')));
+    return own == names.end() ? std::set<std::string>{place} : own->second;
+  }
+
+  void changes(size_t begin, size_t end, const Names& names) {
     static const std::set<std::string> kOperations = {
         "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
-    const std::string& text = tree_.text(at);
-    const bool step = text == "++" || text == "--";
-    const bool behind = step || kOperations.count(text) != 0 || text == "push_back" || text == "emplace_back";
-    if (behind && at > begin) {
-      const bool member = tree_.word(at);  // NAME . push_back
-      if (!member || at >= begin + 2) add(begin, member ? at - 2 : at - 1);
+    for (size_t at = begin; at < end; ++at) {
+      const std::string& text = tree_.text(at);
+      const bool step = text == "++" || text == "--";
+      const bool method = text == "push_back" || text == "emplace_back";
+      if (step && at + 1 < end) in_front_of_what(at + 1, end, names);
+      if (at == begin || (!step && !method && kOperations.count(text) == 0)) continue;
+      if (!method) {
+        assigned(begin, at - 1, names);
+      } else if (at >= begin + 2 && is_member_access(tree_, at - 1)) {
+        assigned(begin, at - 2, names);
+      }
     }
-    if (step && at + 1 < end && tree_.word(at + 1)) add_path(at + 1, end);
   }
 
-  void add(size_t begin, size_t last) {
-    const size_t root = root_of(tree_, begin, last);
-    if (root == std::string::npos || tree_.is(root, "auto")) return;  // auto [a, b] = …
-    add_path(root, last + 1);
-  }
-
-  void add_path(size_t root, size_t end) {
+  // `++a.b`, `++*p`, `++::a`
+  void in_front_of_what(size_t at, size_t end, const Names& names) {
+    const bool pointer = tree_.is(at, "*");
+    if (pointer || tree_.is(at, "::")) ++at;
+    if (!tree_.word(at) || at >= end) return;  // `a++;`, or any word of what stands behind
     size_t behind = 0;
-    changed.insert(path_from(tree_, root, end, behind));
+    add(place_at(tree_, at, end, behind) + (pointer ? ".*" : ""), names);
+  }
+
+  // What stands in front of an assignment, up to its token `last`.
+  void assigned(size_t begin, size_t last, const Names& names) {
+    const size_t root = root_of(tree_, begin, last);
+    if (root != kNone && tree_.is(root, "auto")) return;  // auto [a, b] = …
+    if (root == kNone) {
+      any_in(begin, last, names);
+      return;
+    }
+    size_t behind = 0;
+    const bool pointer = root > begin && tree_.is(root - 1, "*");
+    const std::string place = place_at(tree_, root, last + 1, behind);
+    if (!tree_.is(behind, "(")) {
+      add(pointer && behind == last + 1 ? place + ".*" : place, names);
+    } else if (place.find('.') != std::string::npos) {
+      add(without_method(place), names);
+    } else {
+      any_in(begin, last, names);  // `stats_of(a).n = …`
+    }
+  }
+
+  // Of a target that cannot be read, back to where its expression begins.
+  void any_in(size_t begin, size_t last, const Names& names) {
+    static const std::set<std::string> kInFront = {";", ",", "{",  "}",  "(",     "[",
+                                                   "?", ":", "&&", "||", "return"};
+    bool pointer = false;
+    size_t first = last + 1;
+    while (first > begin && kInFront.count(tree_.text(first - 1)) == 0) {
+      --first;
+      if (tree_.is(first, "auto")) return;  // auto& [a, b] = …
+      if (tree_.match[first] < first) first = std::max(begin, tree_.match[first]);
+    }
+    for (size_t i = first; i <= last; ++i) pointer = pointer || tree_.is(i, "*");
+    for (const std::string& place : places_in(tree_, first, last + 1))
+      add(place + (pointer ? ".*" : ""), names);
+  }
+
+  void add(const std::string& place, const Names& names) {
+    for (const std::string& known : resolved(place, names)) places.insert(known);
   }
 
   const Tree& tree_;
@@ -102,29 +153,14 @@ class Changes {
 
 }  // namespace
 
-std::set<std::string> held_by_arguments(const Tree& tree, size_t begin, size_t end) {
-  std::set<std::string> held;
-  for (size_t at = begin; at < end; ++at) {
-    size_t argument = at;
-    while (at < end && !tree.is(at, ",")) at = tree.skip(at);
-    if (tree.is(argument, "*")) ++argument;
-    if (argument >= at || !tree.word(argument)) continue;
-    size_t behind = 0;
-    const std::string path = path_from(tree, argument, at, behind);
-    if (behind == at) held.insert(path);
-  }
-  return held;
-}
-
 std::set<std::string> changed_beside(const Tree& tree, int node, const std::set<std::string>& held) {
   Changes changes(tree);
-  changes.subtree(node);
-  std::set<std::string> names;
-  for (const std::string& path : changes.changed) {
-    const std::string variable = path.substr(0, path.find('.'));
-    if (changes.declared.count(variable) == 0 && !is_held(held, path)) names.insert(variable);
-  }
-  return names;
+  Changes::Names names;
+  changes.node(node, names);
+  std::set<std::string> places;
+  for (const std::string& place : changes.places)
+    if (!is_held(held, place)) places.insert(place);
+  return places;
 }
 
 }  // namespace flor::probes

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "scheduler/probes/block_checks.h"
 #include "scheduler/probes/blocks.h"
 #include "scheduler/probes/file_pairs.h"
 #include "scheduler/probes/gradients.h"
 #include "scheduler/probes/names.h"
+#include "scheduler/probes/places.h"
 #include "scheduler/probes/step_checks.h"
 
 namespace flor::probes {
@@ -243,18 +243,27 @@ bool Judge::reads_unrestored(int index, const std::string& where) {
   const Node& node = tree.node(index);
   bool found = false;
   const int function = function_around(tree, index);
-  for (const auto& [block, names] : unrestored_) {
+  const std::set<std::string> read = places_in(tree, node.begin, node.end);
+  for (const auto& [block, stale] : unrestored_) {
     const Node& region = tree.node(block);
     if (function_around(tree, block) != function) continue;
     if (region.begin <= node.begin && node.end <= region.end) continue;
-    for (const std::string& name : names) {
-      if (!mentions(tree, node.begin, node.end, {name})) continue;
-      for (const std::string& around : blocks_around(tree, block)) answer_.execute_in_lead_in(around);
-      answer_.from_start();
-      answer_.say(where, "reads " + name + ", which block " + region.block +
-                             " changes and does not restore: it executes");
-      found = true;
+    std::vector<std::string> reads;
+    for (const std::string& place : read) {
+      const auto same = [&](const std::string& other) { return overlap(place, other); };
+      if (std::any_of(stale.places.begin(), stale.places.end(), same))
+        reads.push_back(source_text(place) + ", which");
     }
+    for (const std::string& name : stale.names)
+      if (mentions(tree, node.begin, node.end, {name})) reads.push_back(name + ", which depends on what");
+    if (reads.empty()) continue;
+    for (const std::string& around : blocks_around(tree, block)) answer_.execute_in_lead_in(around);
+    answer_.from_start();
+    for (const std::string& what : reads) {
+      answer_.say(where,
+                  "reads " + what + " block " + region.block + " changes and does not restore: it executes");
+    }
+    found = true;
   }
   return found;
 }

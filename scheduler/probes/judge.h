@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/probes/block_checks.h"
 #include "scheduler/probes/harmless.h"
 #include "scheduler/probes/log_calls.h"
 #include "scheduler/probes/probes.h"
@@ -81,8 +82,8 @@ class Judge {
   // iteration hands on to the next would be stale where replay jumps, so it is not to be assigned in another
   // loop.
   std::map<int, Scope> scopes_, removed_scopes_;
-  std::map<int, std::set<std::string>> unrestored_;  // of each block of the present file
-  std::set<std::string> between_steps_;              // unrestored_between_steps() of it
+  std::map<int, Stale> unrestored_;      // of each block of the present file
+  std::set<std::string> between_steps_;  // unrestored_between_steps() of it
 };
 
 }  // namespace flor::probes

@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "scheduler/probes/declaration.h"
+
 namespace flor::probes {
 namespace {
 
@@ -18,20 +20,40 @@ void note(const std::string& name, const std::vector<Token>& tokens, size_t begi
   }
 }
 
-// The variable that a statement assigns to or initializes: the word in front of its first `=`.
+// The variable that a statement declares, assigns to (the word in front of its first `=`, `+=`, …) or adds
+// to.
 std::string assigned(const Tree& tree, const Node& leaf) {
-  for (size_t i = leaf.begin; i < leaf.end; i = tree.skip(i)) {
-    if (tree.is(i, "=") && i > leaf.begin && tree.word(i - 1)) return tree.text(i - 1);
+  if (const auto own = declaration(tree, leaf.begin, leaf.end)) return own->name;
+  for (size_t i = leaf.begin + 1; i < leaf.end; i = tree.skip(i)) {
+    const std::string& text = tree.text(i);
+    const bool compares = text == "==" || text == "!=" || text == "<=" || text == ">=";
+    if (!compares && text.back() == '=' && tree.word(i - 1)) return tree.text(i - 1);
+    if ((text == "push_back" || text == "emplace_back") && i >= leaf.begin + 2 && tree.word(i - 2))
+      return tree.text(i - 2);
   }
   return "";
 }
 
-void note_tree(const Tree& tree, bool calls_only, Mentions* out) {
+// `for (auto& a : …)`
+std::string loop_variable(const Tree& tree, const Node& loop) {
+  for (size_t i = loop.begin; i + 1 < loop.head_end; ++i) {
+    if (!tree.is(i, "for") || !tree.is(i + 1, "(")) continue;
+    size_t end = i + 2;
+    while (end < tree.match[i + 1] && !tree.is(end, ";")) end = tree.skip(end);
+    const auto own = declaration(tree, i + 2, end);
+    return own ? own->name : "";
+  }
+  return "";
+}
+
+void note_tree(const Tree& tree, bool calls_only, const Node* without, Mentions* out) {
   for (const Node& node : tree.nodes) {
-    const std::string name = node.kind == NodeKind::kFunction ? node.name
-                             : node.kind == NodeKind::kLeaf   ? assigned(tree, node)
-                                                              : "";
-    if (!name.empty()) note(name, tree.tokens, node.begin, node.end, calls_only, out);
+    if (without != nullptr && without->begin <= node.begin && node.end <= without->end) continue;
+    if (node.kind == NodeKind::kFunction) note(node.name, tree.tokens, node.begin, node.end, calls_only, out);
+    const std::string name = node.kind == NodeKind::kLeaf   ? assigned(tree, node)
+                             : node.kind == NodeKind::kLoop ? loop_variable(tree, node)
+                                                            : "";
+    if (!name.empty()) note(name, tree.tokens, node.begin, node.head_end, calls_only, out);
   }
   for (const Token& token : tree.tokens) {
     if (token.kind != TokenKind::kDirective || token.text.compare(0, 7, "#define") != 0) continue;
@@ -43,9 +65,10 @@ void note_tree(const Tree& tree, bool calls_only, Mentions* out) {
 }  // namespace
 
 std::set<std::string> names_leading_to(const std::vector<const Tree*>& program, std::set<std::string> seeds,
-                                       bool calls_only) {
+                                       bool calls_only, int without) {
   Mentions mentions;
-  for (const Tree* tree : program) note_tree(*tree, calls_only, &mentions);
+  for (const Tree* tree : program)
+    note_tree(*tree, calls_only, without < 0 ? nullptr : &tree->node(without), &mentions);
   std::vector<std::string> todo(seeds.begin(), seeds.end());
   while (!todo.empty()) {
     const std::string name = todo.back();

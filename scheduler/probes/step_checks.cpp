@@ -4,6 +4,7 @@
 
 #include "scheduler/probes/blocks.h"
 #include "scheduler/probes/changes.h"
+#include "scheduler/probes/places.h"
 
 namespace flor::probes {
 namespace {
@@ -62,7 +63,7 @@ std::set<std::string> declared_in_front(const Tree& tree, int loop) {
 std::set<std::string> unrestored_between_steps(const Tree& tree) {
   std::set<std::string> names;
   for (const int loop : step_loops(tree))
-    names.merge(changed_beside(tree, loop, declared_in_front(tree, loop)));
+    names.merge(variables_of(changed_beside(tree, loop, declared_in_front(tree, loop))));
   return names;
 }
 
