@@ -94,8 +94,10 @@ void DurableFile::commit() {
 bool DurableFile::commit_if_absent() {
   sync_and_close();
   if (::link(temporary_.c_str(), path_.c_str()) != 0) {
-    if (errno == EEXIST) return false;
-    fail("cannot link", path_);
+    const int error = errno;
+    // Whoever saw that all is there may have removed this one.
+    if (error == EEXIST || (error == ENOENT && std::filesystem::exists(path_))) return false;
+    fail(error, "cannot link", path_);
   }
   ::unlink(temporary_.c_str());
   temporary_.clear();

@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/settings.h"
 #include "results/results.h"
+#include "results/unfinished.h"
 
 namespace flor::commands {
 namespace {
@@ -96,6 +97,7 @@ int collect(const Flags& flags) {
     extras.workers = leftovers.workers();
     verdict = results::collect(run, replay, plan, extras);
   }
+  results::remove_unfinished(replay);
   leftovers.remove();  // each time: a worker that still asked for work has had the queue built again
   std::cout << summary(plan, *verdict, true) << "\n" << std::flush;
   return exit_code_of(verdict->judgement);

@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/number_from.h"
 #include "results/results.h"
+#include "results/unfinished.h"
 
 namespace flor::commands {
 namespace {
@@ -203,6 +204,7 @@ class Replay {
     extras.seconds = seconds_;
     extras.workers = monitor.worker_rows();
     const results::Verdict verdict = results::collect(asked_.run, replay_, plan_, extras);
+    results::remove_unfinished(replay_);
     try {
       if (!flags_.keep_queue) queue_->remove();
     } catch (const queue::RedisDown&) {

@@ -43,6 +43,21 @@ TEST(Durable, PublicationNeverReplaces) {
   EXPECT_EQ(entries(directory.path()), 1U);
 }
 
+// Whoever collects a finished replay removes what workers were writing.
+TEST(Durable, PublicationOfWhatIsThereNeedsNoTemporaryFile) {
+  const TemporaryDirectory directory;
+  for (const char* first : {"", "rows"}) {
+    if (*first != 0) write_durably(directory / "unit", first);
+    DurableFile file(directory / "unit");
+    std::filesystem::remove(file.temporary());
+    if (*first != 0) {
+      EXPECT_FALSE(file.commit_if_absent());
+    } else {
+      EXPECT_THROW(file.commit_if_absent(), std::system_error);
+    }
+  }
+}
+
 TEST(Durable, ErrorsNameThePath) {
   try {
     write_durably("/nonexistent-flor/file", "x");
