@@ -84,7 +84,7 @@ Decision Policy::decide(const std::string& kind, Recovery recovery) {
   if (recovery != Recovery::none) decision.interval = interval(kind);
   const bool replay = known.account.affords(known.M);
   // At this end rather than at the next one, which would lie further behind W than this one lies before it.
-  const bool failures = decision.interval && decision.since + to_next_end(known) / 2 >= *decision.interval;
+  const bool failures = decision.interval && decision.since + known.seconds / 2 >= *decision.interval;
   decision.why =
       replay || failures ? refusal(known) : "it would cost more than the time computed so far allows";
   if (decision.run < 0) decision.why = "earlier checkpoints are not yet paid back";
@@ -94,15 +94,6 @@ Decision Policy::decide(const std::string& kind, Recovery recovery) {
         replay ? "its cost fits into what the time computed allows" : "recovery from a failure wants one";
   }
   return decision;
-}
-
-// Seconds until recovery may have its next checkpoint.
-double Policy::to_next_end(const Kind& kind) const {
-  double seconds = kind.seconds;
-  if (kind.recovery != Recovery::newest) return seconds;
-  for (const auto& [name, other] : kinds_)
-    if (other.recovery == Recovery::newest) seconds = std::min(seconds, other.seconds);
-  return seconds;
 }
 
 Budget::Claim Policy::claim_of_others(const Kind& kind) const {

@@ -17,8 +17,11 @@
 // the last checkpoint. Only checkpoints that a failed run is resumed from count: those of whole states, in
 // iterations and between them, where the program has them.
 //
+// Between the steps of an iteration there are checkpoints only behind one in front of it; so at the end of an
+// iteration recovery looks as far ahead as the next iteration's end, as if there were none between.
+//
 // So the more frequent of the two decides. Where restoring is dear, g is smaller than ε; then recovery may
-// use all of ε that replay leaves. What it takes counts as taken in equation 4.
+// use all of ε, also what replay was saving for. What it takes counts as taken in equation 4.
 #pragma once
 
 #include <cstdint>
@@ -105,8 +108,8 @@ class Policy {
 
   // About a checkpoint at the end of the present execution.
   Decision decide(const std::string& kind, Recovery recovery);
-  // How much computing recovery wants between two checkpoints of this kind; nothing where it wants none, or
-  // where what one costs is not known.
+  // How much computing recovery wants between two checkpoints that cost as much as one of this kind; nothing
+  // without a mean time between failures, or where that cost is not known.
   std::optional<double> interval(const std::string& kind) const;
 
   // As Budget::pay, by this kind; whether or not a checkpoint came of it.
@@ -132,7 +135,6 @@ class Policy {
   };
 
   void divide(double seconds);
-  double to_next_end(const Kind& kind) const;
   Budget::Claim claim_of_others(const Kind& kind) const;
   std::string refusal(Kind& kind) const;
 

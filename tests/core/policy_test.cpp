@@ -204,23 +204,24 @@ TEST(Recovery, WantsNoneOfAKindThatItIsNotResumedFrom) {
   EXPECT_EQ(checkpoints_in(with, 1000, costs, "train", Recovery::none), checkpoints_in(without, 1000, costs));
 }
 
-// Ten parts of an iteration each end where a checkpoint could be taken.
+// An iteration of thirty parts: W ends behind fourteen and behind twenty-eight of them, and what is in front
+// of the next iteration has a checkpoint again.
 TEST(Recovery, CountsFromTheNewestCheckpointOfAnyKindThatHoldsAll) {
-  Policy policy(epsilon, 200);  // W = 13.8
+  Policy policy(epsilon, 1000);  // W = 14.1
   int parts = 0;
   int iterations = 0;
   for (int i = 0; i < 100; ++i) {
     const double begun = policy.computed();
-    parts += checkpoints_in(policy, 10, {1.0, 0.5, 99}, "@step", Recovery::newest);
-    policy.expect("@iteration", 0.5, 0.5, 99);
-    const int64_t number = policy.executed("@iteration", 10, begun);
+    parts += checkpoints_in(policy, 30, {1.0, 0.1, 999}, "@step", Recovery::newest);
+    policy.expect("@iteration", 0.1, 0.1, 999);
+    const int64_t number = policy.executed("@iteration", 30, begun);
     if (!policy.decide("@iteration", Recovery::newest).materialize) continue;
-    policy.pay("@iteration", number, 0.5, 0);
+    policy.pay("@iteration", number, 0.1, 0);
     policy.checkpointed("@iteration");
     ++iterations;
   }
-  EXPECT_NEAR(parts + iterations, 1000 / 14, 25);
-  EXPECT_GT(parts, 0);
+  EXPECT_EQ(iterations, 100);
+  EXPECT_NEAR(parts, 200, 10);
 }
 
 TEST(Recovery, WantsNothingBeforeACostIsKnown) {
