@@ -58,7 +58,7 @@ def overhead(rows, axes):
     names, values, spread = list(PUBLISHED), list(PUBLISHED.values()), [[0] * len(PUBLISHED), [0] * len(PUBLISHED)]
     colours = [OTHERS] * len(PUBLISHED)
     for row in [row for row in rows if row.get("kind") == "adaptive"]:
-        names.append(f"{row['label']} (ε = {row['epsilon']})")
+        names.append(f"{row['label']} (ε = {row['epsilon']}{', two threads' if row['threads'] == 2 else ''})")
         mean = 100 * (row["mean"] - 1)
         values.append(mean)
         spread[0].append(mean - 100 * (row["interval_95"][0] - 1))
@@ -72,6 +72,7 @@ def overhead(rows, axes):
 
 def policy(rows, axes):
     """The paper's figure 6: overhead with the policy, and with a checkpoint at every execution."""
+    rows = [row for row in rows if row["threads"] == 1]
     names = sorted({row["label"] for row in rows if row.get("kind") == "every execution"})
     for shift, kind, colour in ((-0.2, "adaptive", OURS), (0.2, "every execution", OTHERS)):
         found = {row["label"]: 100 * (row["mean"] - 1) for row in rows

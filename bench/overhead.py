@@ -13,8 +13,9 @@ virtual machine drifts by several percent from one run to the next, for both sid
 background is not given a core that training does not use: it counts in full. With --in-turn, and where there are too few
 cores, the sides run one after the other on the whole machine, their order alternating. With --slices they have the whole
 machine in turn for so many seconds each, the other one stopped: no drift of the machine's speed comes between them, and
-flor has a core beside one training thread. Stopped time counts for neither; flor, which takes it for computing, may
-think its checkpoints cheaper than they are: see that it takes as many as with --in-turn.
+flor has a core beside one training thread. Stopped time counts for neither. But flor takes it for computing, and so takes
+more checkpoints than otherwise where ε is what limits them (not where each execution has one); and what the kernel still
+writes when a side is stopped is not counted.
 
 Reported: the median of the paired ratios, their spread (quartiles), and the 95 % interval of their mean (Student's t).
 The allocator is kept from mapping and unmapping large tensors every step, on both sides: page faults can hide or fake
@@ -25,6 +26,7 @@ import concurrent.futures
 import json
 import math
 import os
+import select
 import shutil
 import signal
 import statistics
@@ -46,8 +48,17 @@ def started(command, environment, cores=None, own_session=False):
     return process, begun
 
 
-def seconds_of(process, begun, timeout=None):
-    if process.wait(timeout) != 0:
+def ends(process, seconds):
+    """Has it ended within so many seconds (None: whenever)? Popen.wait looks only now and then when it is given a limit."""
+    process_end = os.pidfd_open(process.pid)
+    try:
+        return bool(select.select([process_end], [], [], seconds)[0])
+    finally:
+        os.close(process_end)
+
+
+def seconds_of(process, begun):
+    if process.wait() != 0:
         raise SystemExit(f"{process.args[0]} failed: exit code {process.returncode}")
     return time.monotonic() - begun
 
@@ -74,19 +85,24 @@ def sliced(base, subject, subject_first, seconds):
     sides = [base, subject][::-1 if subject_first else 1]
     processes, took = [None, None], [0.0, 0.0]
     left = [0, 1]
-    while left:
-        for side in list(left):
-            begun = time.monotonic()
-            if processes[side] is None:
-                processes[side], _ = started(*sides[side], own_session=True)
-            else:
-                os.killpg(processes[side].pid, signal.SIGCONT)
-            try:
-                seconds_of(processes[side], begun, seconds if len(left) > 1 else None)
-                left.remove(side)
-            except subprocess.TimeoutExpired:
-                os.killpg(processes[side].pid, signal.SIGSTOP)
-            took[side] += time.monotonic() - begun
+    try:
+        while left:
+            for side in list(left):
+                begun = time.monotonic()
+                if processes[side] is None:
+                    processes[side], _ = started(*sides[side], own_session=True)
+                else:
+                    os.killpg(processes[side].pid, signal.SIGCONT)
+                if ends(processes[side], seconds if len(left) > 1 else None):
+                    took[side] += seconds_of(processes[side], begun)
+                    left.remove(side)
+                else:
+                    os.killpg(processes[side].pid, signal.SIGSTOP)
+                    took[side] += time.monotonic() - begun
+    finally:
+        for process in processes:
+            if process is not None and process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
     return tuple(took[::-1 if subject_first else 1])
 
 
