@@ -60,7 +60,8 @@ std::set<std::string> places_in(const Tree& tree, size_t begin, size_t end) {
 }
 
 std::string source_text(std::string place) {
-  for (size_t at; (at = place.find(".*.")) != std::string::npos;) place.replace(at, 3, "->");
+  for (size_t at = place.find(".*."); at != std::string::npos; at = place.find(".*."))
+    place.replace(at, 3, "->");
   if (place.size() > 2 && place.compare(place.size() - 2, 2, ".*") == 0) place.resize(place.size() - 2);
   return begins_with(place, kThis) ? "this->" + without_this(place) : place;
 }
