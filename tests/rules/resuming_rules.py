@@ -1,8 +1,11 @@
 """A recording that was ended goes on: the same run, one log without a doubled or missing row, the same bits."""
+import fcntl
 import os
 import re
 import shutil
 import signal
+import struct
+import termios
 
 from harness import Case, json_lines
 
@@ -220,6 +223,31 @@ class Killed(Interrupted):
         self.assertIn("there is no run 'nobody'", self.flor("record", "--resume", "nobody", "--", self.program(), code=2).stderr)
 
 
+def has_heard(pid):
+    """Has the process taken in the SIGTERM that it was sent? Its handler tells a thread through a pipe."""
+    with open(f"/proc/{pid}/status") as file:
+        pending = [int(line.split()[1], 16) for line in file if line.startswith(("SigPnd:", "ShdPnd:"))]
+    if any(mask & (1 << (signal.SIGTERM - 1)) for mask in pending):
+        return False
+    ends = {False: {}, True: {}}  # of pipes: that are read, that are written
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            with open(f"/proc/{pid}/fdinfo/{fd}") as file:
+                written = int(re.search(r"flags:\s+(\d+)", file.read())[1], 8) & os.O_ACCMODE == os.O_WRONLY
+            ends[written][os.readlink(f"/proc/{pid}/fd/{fd}")] = f"/proc/{pid}/fd/{fd}"
+        except FileNotFoundError:
+            pass  # a file that was closed meanwhile
+    return not any(unread_bytes(path) for link, path in ends[False].items() if link.startswith("pipe:") and link in ends[True])
+
+
+def unread_bytes(pipe):
+    end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        return struct.unpack("i", fcntl.ioctl(end, termios.FIONREAD, bytes(4)))[0]
+    finally:
+        os.close(end)
+
+
 class Terminated(Interrupted):
     """SIGTERM: a preemption, a time limit, scancel."""
 
@@ -227,6 +255,7 @@ class Terminated(Interrupted):
         run, process, pid = self.hold(*program, at=at, flags=("--every", "100"), env=env)
         os.kill(pid, signal.SIGTERM)
         if let_go:
+            self.wait_for(lambda: has_heard(pid), "the end of its way to the library")
             self.go_on()
         output = process.communicate(timeout=60)[0]
         self.go_on()
