@@ -5,8 +5,12 @@
 
 #include "core/digest.h"
 #include "core/parallel.h"
+#include "core/past_cache.h"
 
 namespace flor::core {
+
+// What is less is in the caches when it is digested.
+constexpr std::size_t worth_streaming = std::size_t{1} << 20;
 
 Buffer Buffer::of_bytes(std::string name, std::string dtype, std::vector<int64_t> shape, const void* bytes,
                         std::size_t size) {
@@ -24,7 +28,12 @@ void Buffer::copy_to(void* destination) const {
   if (copy) {
     copy(destination);
   } else if (bytes > 0) {
-    std::memcpy(destination, data != nullptr ? data : owned.data(), bytes);
+    const void* from = data != nullptr ? data : owned.data();
+    if (bytes < worth_streaming) {
+      std::memcpy(destination, from, bytes);
+    } else {
+      copy_past_cache(destination, from, bytes);
+    }
   }
 }
 

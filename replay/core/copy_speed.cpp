@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
+#include "core/past_cache.h"
 #include "core/session.h"
 
 namespace flor::core {
@@ -20,7 +20,7 @@ constexpr double slowest = 10e-9, otherwise = 1e-9;
 double seconds_to_fill(unsigned char* page, const std::vector<unsigned char>& source) {
   const double start = monotonic_seconds();
   for (std::size_t at = 0; at < huge_page; at += source.size()) {
-    std::memcpy(page + at, source.data(), source.size());
+    copy_past_cache(page + at, source.data(), source.size());
   }
   return monotonic_seconds() - start;
 }
