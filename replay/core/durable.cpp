@@ -14,6 +14,8 @@
 namespace flor::core {
 namespace {
 
+constexpr const char* temporary_mark = ".tmp.";
+
 [[noreturn]] void fail(const char* what, const std::filesystem::path& path) {
   throw std::system_error(errno, std::generic_category(), std::string(what) + " " + path.string());
 }
@@ -57,8 +59,23 @@ int step::sync_directory(const char* path) noexcept {
 
 std::filesystem::path temporary_sibling(const std::filesystem::path& path) {
   static std::atomic<unsigned> counter{0};
-  return path.parent_path() / ("." + path.filename().string() + ".tmp." + std::to_string(::getpid()) + "." +
-                               std::to_string(counter++));
+  return path.parent_path() / ("." + path.filename().string() + temporary_mark + std::to_string(::getpid()) +
+                               "." + std::to_string(counter++));
+}
+
+std::filesystem::path target_of(const std::filesystem::path& temporary) {
+  const std::string name = temporary.filename().string();
+  return temporary.parent_path() / name.substr(1, name.rfind(temporary_mark) - 1);
+}
+
+std::vector<std::filesystem::path> temporaries_in(const std::filesystem::path& directory) {
+  std::vector<std::filesystem::path> found;
+  std::error_code unreadable;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, unreadable)) {
+    const std::string name = entry.path().filename().string();
+    if (name.front() == '.' && name.find(temporary_mark) != std::string::npos) found.push_back(entry.path());
+  }
+  return found;
 }
 
 DurableFile::DurableFile(std::filesystem::path path)

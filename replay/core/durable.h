@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace flor::core {
 
@@ -21,6 +22,10 @@ int sync_directory(const char* path) noexcept;
 
 // The name under which a file is written before it is renamed to `path`. A new one at each call.
 std::filesystem::path temporary_sibling(const std::filesystem::path& path);
+// What such names were made for: `path` of the above.
+std::filesystem::path target_of(const std::filesystem::path& temporary);
+// The files of such names in a directory; none where it can't be read.
+std::vector<std::filesystem::path> temporaries_in(const std::filesystem::path& directory);
 
 // Replaces `path` by `content`.
 void write_durably(const std::filesystem::path& path, std::string_view content);

@@ -58,12 +58,7 @@ bool is_being_written(const fs::path& path) {
 
 // What writers left half written. False when one of them is at it.
 bool remove_unfinished(const fs::path& directory) {
-  std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(directory)) {
-    const std::string name = entry.path().filename().string();
-    if (name.front() == '.' && name.find(".tmp.") != std::string::npos) found.push_back(entry.path());
-  }
-  for (const auto& file : found) {
+  for (const auto& file : temporaries_in(directory)) {
     if (is_being_written(file)) return false;
     fs::remove(file);
   }

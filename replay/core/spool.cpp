@@ -200,12 +200,8 @@ class Round {
 
   // Of an earlier spooler that was killed. None lives: it would hold the lock.
   static void remove_unfinished(const fs::path& path) {
-    const std::string prefix = "." + path.filename().string() + ".tmp.";
-    std::vector<fs::path> found;
-    for (const auto& entry : fs::directory_iterator(path.parent_path())) {
-      if (entry.path().filename().string().rfind(prefix, 0) == 0) found.push_back(entry.path());
-    }
-    for (const auto& each : found) fs::remove(each);
+    for (const auto& file : temporaries_in(path.parent_path()))
+      if (target_of(file) == path) fs::remove(file);
   }
 
   const LocalRun& local_;

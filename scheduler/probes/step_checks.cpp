@@ -41,8 +41,9 @@ std::vector<int> step_loops(const Tree& tree) {
   return named.empty() ? nested : named;
 }
 
-// The arguments of flor::checkpointing in front of a loop, back to the start of the loop around it.
-std::set<std::string> declared_in_front(const Tree& tree, int loop) {
+// What the arguments of flor::checkpointing hold, in front of a loop, back to the start of the loop around
+// it.
+std::set<std::string> held_in_front(const Tree& tree, int loop) {
   std::set<std::string> names;
   for (int at = loop; at >= 0 && (at == loop || tree.node(at).kind != NodeKind::kLoop);
        at = tree.node(at).parent) {
@@ -63,7 +64,7 @@ std::set<std::string> declared_in_front(const Tree& tree, int loop) {
 std::set<std::string> unrestored_between_steps(const Tree& tree) {
   std::set<std::string> names;
   for (const int loop : step_loops(tree))
-    names.merge(variables_of(changed_beside(tree, loop, declared_in_front(tree, loop))));
+    names.merge(variables_of(changed_beside(tree, loop, held_in_front(tree, loop))));
   return names;
 }
 

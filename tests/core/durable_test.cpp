@@ -33,6 +33,18 @@ TEST(Durable, FileAppearsWholeOrNotAtAll) {
   EXPECT_EQ(entries(directory.path()), 1U);
 }
 
+TEST(Durable, WhatAKilledWriterLeftIsFoundByItsTarget) {
+  const TemporaryDirectory directory;
+  const fs::path target = directory / "worker.tmp.json";
+  const fs::path left = temporary_sibling(target);
+  write_durably(left, "half");
+  write_durably(target, "whole");
+  write_durably(directory / ".hidden", "");
+  EXPECT_EQ(temporaries_in(directory.path()), std::vector<fs::path>{left});
+  EXPECT_EQ(target_of(left), target);
+  EXPECT_TRUE(temporaries_in(directory / "missing").empty());
+}
+
 // Semantics 22: the first publication stays.
 TEST(Durable, PublicationNeverReplaces) {
   const TemporaryDirectory directory;
