@@ -117,7 +117,8 @@ bool Checkpointer::ends(const Place& place, double seconds, const Begun& begun, 
   Kind& kind = kind_of(place.block);
   Execution execution{place, kind, policy_.executions(), seconds, 0, {}, "skip", 0, 0, 0, {}};
   if (wants_look(kind)) look(execution, save);
-  policy_.expect(place.block, kind.model.expected(kind.copied), kind.model.least(kind.copied),
+  const double wait = place.final ? kind.model.elapsed(kind.copied) : 0;
+  policy_.expect(place.block, kind.model.expected(kind.copied) + wait, kind.model.least(kind.copied) + wait,
                  kind.model.c());
   if (forced == nullptr) count(execution, begun);
   execution.decision = decide(execution, forced);
@@ -245,7 +246,7 @@ void Checkpointer::take_in_results() {
     failures_ = 0;
     // What the write took from training is known only now; what was paid ahead was the estimate.
     CostModel& model = kind_of(result.place.block).model;
-    model.wrote(result.materialized.processor, result.copied);
+    model.wrote(result.materialized.processor, result.materialized.write, result.copied);
     policy_.pay(result.place.block, result.execution, 0,
                 model.interference(result.copied) - result.interference);
   }

@@ -36,6 +36,9 @@ class Checkpointer {
     std::string block;  // or @iteration
     std::string at;     // scope path
     std::string file;   // relative to the run directory
+    // Is the program through behind it? Then it waits for the write, which is no background any more, and
+    // the policy counts that as the checkpoint's cost.
+    bool final = false;
   };
 
   // What an execution has to remember of its beginning.

@@ -106,6 +106,11 @@ void CostModel::stalled(double stall, std::size_t copied) {
   last_cost_ = stall + interference(copied);
 }
 
+void CostModel::wrote(double processor, double elapsed, std::size_t copied) {
+  write_.measured(processor, copied);
+  elapsed_.measured(elapsed, copied);
+}
+
 void CostModel::restored(double seconds) {
   restore_ = blend(restore_, seconds);
 }

@@ -68,16 +68,18 @@ class CostModel {
 
   void executed(double seconds, bool overlapped) { interference_.executed(seconds, overlapped); }
   void stalled(double stall, std::size_t copied);
-  void wrote(double processor_seconds, std::size_t copied) { write_.measured(processor_seconds, copied); }
+  // Its writing took so much of a processor, and `elapsed` seconds until it was durable.
+  void wrote(double processor, double elapsed, std::size_t copied);
   void restored(double seconds);
 
   double expected(std::size_t copied) const;      // M of a checkpoint that copies this much
   double least(std::size_t copied) const;         // M if it is as cheap as the cheapest of the last three
   double interference(std::size_t copied) const;  // of expected()
   double c() const;                               // R / M; 1.38 until measured (the paper's figure)
+  double elapsed(std::size_t copied) const { return elapsed_.of(copied); }  // of its writing
 
  private:
-  ByteCost stall_, write_;
+  ByteCost stall_, write_, elapsed_;
   Interference interference_;
   double restore_ = -1, last_cost_ = -1;
 };

@@ -62,6 +62,7 @@ void OutermostLoop::begin(int64_t value) {
   info_.last = value;
   info_.iterations += 1;
   iterating_ = true;
+  last_ = info_.end >= 0 && value + 1 >= info_.end;
   timer_ = {recording_.checkpointer(), resumption_};
 }
 

@@ -20,6 +20,7 @@ class OutermostLoop {
 
   const RecordedLoop& info() const { return info_; }
   bool iterating() const { return iterating_; }
+  bool in_last_iteration() const { return last_; }        // as far as is known beforehand
   const ExecutionTimer& timer() const { return timer_; }  // of the iteration
   std::optional<double> usual_seconds() const;            // of an iteration so far
 
@@ -41,7 +42,7 @@ class OutermostLoop {
   const Resumption* resumption_;
   LoopEnvironment environment_;
   ExecutionTimer timer_;
-  bool iterating_ = false;
+  bool iterating_ = false, last_ = false;
   std::optional<Resumption::Entry> entry_;
 };
 

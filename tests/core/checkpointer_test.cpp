@@ -46,10 +46,10 @@ class CheckpointerTest : public ::testing::Test {
   }
 
   void end(Checkpointer& checkpointer, const std::string& block, double seconds,
-           const Checkpointer::Begun& begun, const char* forced = nullptr) {
+           const Checkpointer::Begun& begun, const char* forced = nullptr, bool final = false) {
     const std::string at = "epoch=" + std::to_string(ended++);
-    checkpointer.ends({block, at + "/" + block, RunDir::checkpoint_file(block, at).string()}, seconds, begun,
-                      forced, [this] { return live(); });
+    checkpointer.ends({block, at + "/" + block, RunDir::checkpoint_file(block, at).string(), final}, seconds,
+                      begun, forced, [this] { return live(); });
   }
 
   test::TemporaryDirectory directory;
@@ -119,6 +119,23 @@ TEST_F(CheckpointerTest, WhatALoopsEntryCostsIsPaidBackFirst) {
   EXPECT_LT(rows[1]["run"].get<double>(), 0);
   EXPECT_EQ(rows[1]["decision"], "skip");
   EXPECT_EQ(rows[1]["why"], "earlier checkpoints are not yet paid back");
+}
+
+// A program that is through waits for the write of its last checkpoint.
+TEST_F(CheckpointerTest, TheLastCheckpointCostsItsWriteToo) {
+  const auto rows = recorded({}, [&](Checkpointer& checkpointer) {
+    for (const bool final : {false, false, true}) {
+      end(checkpointer, "train", 1000, checkpointer.begins(), nullptr, final);
+      checkpointer.drain();
+    }
+  });
+  std::vector<double> writes;
+  for (const auto& row : read_json_lines(run.timeline()).rows) {
+    if (row["kind"] == "checkpoint") writes.push_back(row["write"]);
+  }
+  ASSERT_EQ(rows.size(), 3U);
+  ASSERT_EQ(writes.size(), 3U);
+  EXPECT_GE(rows[2]["M"].get<double>(), std::min(writes[0], writes[1]));
 }
 
 TEST_F(CheckpointerTest, RecoveryWantsIterationCheckpointsWhereThereAreSome) {

@@ -38,7 +38,7 @@ Checkpoints under_policy(const Profile& profile, double epsilon) {
     if (taken_from_next > 0) {  // the write of the checkpoint before ended within this execution
       const Step& before = profile[i - 1];
       const double paid = model.interference(before.bytes);
-      model.wrote(before.interference * 1.5, before.bytes);
+      model.wrote(before.interference * 1.5, 0, before.bytes);
       policy.pay(kind, policy.executions(), 0, model.interference(before.bytes) - paid);
     }
     const double seconds = step.seconds + taken_from_next;
@@ -51,7 +51,7 @@ Checkpoints under_policy(const Profile& profile, double epsilon) {
     policy.pay(kind, number, step.stall, model.interference(step.bytes));
     policy.checkpointed(kind);
     model.stalled(step.stall, step.bytes);
-    if (step.interference == 0) model.wrote(0, step.bytes);
+    if (step.interference == 0) model.wrote(0, 0, step.bytes);
     taken_from_next = step.interference;
     out.push_back({i, decision.M, step.cost()});
   }

@@ -258,7 +258,7 @@ TEST(CostModel, AssumesACopyAndAWriteAtThePriorUntilMeasured) {
   model.prior(0.1e-9);
   EXPECT_NEAR(model.expected(gigabyte), 0.2, 0.01);
   model.stalled(0.3, gigabyte);
-  model.wrote(0, gigabyte);
+  model.wrote(0, 0, gigabyte);
   EXPECT_NEAR(model.expected(gigabyte), 0.3, 1e-3);
   EXPECT_DOUBLE_EQ(model.c(), 1.38);
   model.restored(0.8);
@@ -268,7 +268,7 @@ TEST(CostModel, AssumesACopyAndAWriteAtThePriorUntilMeasured) {
 TEST(CostModel, CostsFollowWhatIsCopied) {
   CostModel model;
   model.stalled(0.1, gigabyte);
-  model.wrote(0.2, gigabyte);
+  model.wrote(0.2, 0, gigabyte);
   EXPECT_NEAR(model.expected(gigabyte), 0.3, 1e-3);
   EXPECT_NEAR(model.expected(gigabyte / 100), 0.003, 1.1e-3);  // and the fixed part
 }
@@ -276,7 +276,7 @@ TEST(CostModel, CostsFollowWhatIsCopied) {
 TEST(CostModel, ASmallStateSaysNothingOfTheCostOfEachByte) {
   CostModel model;
   model.stalled(0.001, 8);
-  model.wrote(0.002, 8);
+  model.wrote(0.002, 0, 8);
   EXPECT_NEAR(model.expected(8), 0.003, 1e-6);
   EXPECT_NEAR(model.expected(1000000), 0.003 + 0.002, 1e-4);  // the prior's 1 ns, twice
 }
@@ -285,7 +285,7 @@ TEST(CostModel, ARiseSurprisesOnceAndAFallIsSeenTwice) {
   CostModel model;
   auto cost = [&](double seconds) {
     model.stalled(seconds, gigabyte);
-    model.wrote(0, gigabyte);
+    model.wrote(0, 0, gigabyte);
     return model.expected(gigabyte);
   };
   for (int i = 0; i < 5; ++i) EXPECT_NEAR(cost(0.1), 0.1, 1e-3);
