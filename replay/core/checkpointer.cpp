@@ -110,6 +110,15 @@ bool Checkpointer::wait_until_ready(Execution& execution) {
   return ready;
 }
 
+std::optional<std::string> Checkpointer::hindrance(Execution& execution) {
+  const Decision& decision = execution.decision;
+  if (execution.place.final && decision.M + execution.kind.model.wait(execution.kind.copied) > decision.run)
+    return "the program is through and would wait for its write, which the run's epsilon does not allow";
+  if (wait_until_ready(execution)) return std::nullopt;
+  return materializer_->busy() ? "the writer is still busy with an earlier checkpoint"
+                               : "memory for its copy is being made ready";
+}
+
 bool Checkpointer::ends(const Place& place, double seconds, const Begun& begun, const char* forced,
                         const std::function<std::vector<Buffer>()>& save) {
   take_in_results();
@@ -117,16 +126,16 @@ bool Checkpointer::ends(const Place& place, double seconds, const Begun& begun, 
   Kind& kind = kind_of(place.block);
   Execution execution{place, kind, policy_.executions(), seconds, 0, {}, "skip", 0, 0, 0, {}};
   if (wants_look(kind)) look(execution, save);
-  const double wait = place.final ? kind.model.elapsed(kind.copied) : 0;
-  policy_.expect(place.block, kind.model.expected(kind.copied) + wait, kind.model.least(kind.copied) + wait,
+  policy_.expect(place.block, kind.model.expected(kind.copied), kind.model.least(kind.copied),
                  kind.model.c());
   if (forced == nullptr) count(execution, begun);
   execution.decision = decide(execution, forced);
   const bool free = forced == nullptr && every_ == 0;
-  if (execution.decision.materialize && free && !wait_until_ready(execution)) {
-    execution.decision.materialize = false;
-    execution.decision.why = materializer_->busy() ? "the writer is still busy with an earlier checkpoint"
-                                                   : "memory for its copy is being made ready";
+  if (execution.decision.materialize && free) {
+    if (const auto why = hindrance(execution)) {
+      execution.decision.materialize = false;
+      execution.decision.why = *why;
+    }
   }
   if (execution.decision.materialize) {
     if (execution.buffers.empty()) look(execution, save);
@@ -246,7 +255,8 @@ void Checkpointer::take_in_results() {
     failures_ = 0;
     // What the write took from training is known only now; what was paid ahead was the estimate.
     CostModel& model = kind_of(result.place.block).model;
-    model.wrote(result.materialized.processor, result.materialized.write, result.copied);
+    const Materialized& written = result.materialized;
+    model.wrote(written.processor, written.background ? written.write : 0, result.copied);
     policy_.pay(result.place.block, result.execution, 0,
                 model.interference(result.copied) - result.interference);
   }

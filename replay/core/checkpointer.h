@@ -36,8 +36,8 @@ class Checkpointer {
     std::string block;  // or @iteration
     std::string at;     // scope path
     std::string file;   // relative to the run directory
-    // Is the program through behind it? Then it waits for the write, which is no background any more, and
-    // the policy counts that as the checkpoint's cost.
+    // Is the program through behind it, as far as can be told? Then it waits for the write, and none is begun
+    // for whose wait the run has nothing left of ε.
     bool final = false;
   };
 
@@ -110,6 +110,8 @@ class Checkpointer {
   Recovery recovery_from(const std::string& block) const;
   Decision decide(const Execution& execution, const char* forced);
   bool wait_until_ready(Execution& execution);
+  // Why it cannot be now that the policy wants it.
+  std::optional<std::string> hindrance(Execution& execution);
   void materialize(Execution& execution);
   MaterializeJob job_for(const Execution& execution);
   void take_in_results();

@@ -123,6 +123,10 @@ double CostModel::expected(std::size_t copied) const {
   return stall_.of(copied) + interference(copied);
 }
 
+double CostModel::wait(std::size_t copied) const {
+  return std::max(0.0, elapsed_.of(copied) - interference(copied));
+}
+
 double CostModel::least(std::size_t copied) const {
   return stall_.least(copied) + std::min(interference(copied), write_.least(copied));
 }

@@ -68,7 +68,7 @@ class CostModel {
 
   void executed(double seconds, bool overlapped) { interference_.executed(seconds, overlapped); }
   void stalled(double stall, std::size_t copied);
-  // Its writing took so much of a processor, and `elapsed` seconds until it was durable.
+  // Its writing took so much of a processor, and in the background `elapsed` seconds until it was durable.
   void wrote(double processor, double elapsed, std::size_t copied);
   void restored(double seconds);
 
@@ -76,7 +76,7 @@ class CostModel {
   double least(std::size_t copied) const;         // M if it is as cheap as the cheapest of the last three
   double interference(std::size_t copied) const;  // of expected()
   double c() const;                               // R / M; 1.38 until measured (the paper's figure)
-  double elapsed(std::size_t copied) const { return elapsed_.of(copied); }  // of its writing
+  double wait(std::size_t copied) const;          // beyond M, of a program that does nothing but wait for it
 
  private:
   ByteCost stall_, write_, elapsed_;

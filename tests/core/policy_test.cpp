@@ -281,6 +281,16 @@ TEST(CostModel, ASmallStateSaysNothingOfTheCostOfEachByte) {
   EXPECT_NEAR(model.expected(1000000), 0.003 + 0.002, 1e-4);  // the prior's 1 ns, twice
 }
 
+TEST(CostModel, WhoOnlyWaitsForAWritePaysAllOfIt) {
+  CostModel model;
+  model.stalled(0.1, gigabyte);
+  model.wrote(0.2, 0.7, gigabyte);
+  EXPECT_NEAR(model.expected(gigabyte) + model.wait(gigabyte), 0.1 + 0.7, 1e-3);
+  model.wrote(0, 0, gigabyte);  // on the training thread: it is stall
+  model.wrote(0, 0, gigabyte);
+  EXPECT_NEAR(model.wait(gigabyte), 0, 1e-3);
+}
+
 TEST(CostModel, ARiseSurprisesOnceAndAFallIsSeenTwice) {
   CostModel model;
   auto cost = [&](double seconds) {

@@ -270,14 +270,14 @@ TEST_P(Materializers, StoreTensorsThatShareMemoryOnce) {
 // A log that is not durable must not be covered by a checkpoint.
 TEST_P(Materializers, CommitNothingBeforeWhatMustBeDurable) {
   const Tensor tensor(1000);
-  std::string said;
+  std::string reported;
   const auto refuse = []() -> void { throw Error("the log is not durable"); };
   const auto file = Recording::file(0);
-  said = run_.materializer().materialize(
-      {"train", "epoch=0/train#0", file, refuse, [&](const Materialized& m) { said = m.error; }},
+  const std::string returned = run_.materializer().materialize(
+      {"train", "epoch=0/train#0", file, refuse, [&](const Materialized& m) { reported = m.error; }},
       {tensor.buffer("0")});
   run_.materializer().drain();
-  EXPECT_EQ(said, "the log is not durable");
+  EXPECT_EQ(returned + reported, "the log is not durable");
   EXPECT_FALSE(fs::exists(run_.dir.path / file));
   EXPECT_EQ(run_.take(1, {tensor.buffer("0")}).error, "");
 }

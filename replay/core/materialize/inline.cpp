@@ -17,6 +17,7 @@ class InlineMaterializer : public MaterializerBase {
     const Failure failure = write_file(image, output);
     Materialized result;
     if (failure) result.error = text_of(failure, image.targets.back());
+    result.background = false;
     result.write = watch.elapsed();  // no processor time: all of it is stall already
     settle(job, image, std::move(result));
     return "";

@@ -20,6 +20,7 @@ struct Materialized {
   Tier tier = Tier::store;             // where the file was written
   std::string state;                   // digest of the state
   double write = 0;                    // from the start of the write to its durability
+  bool background = true;              // training went on meanwhile
   double processor = 0;                // processor time that the write took
   std::string engine;                  // how the bytes went into the file: "plain", "io_uring, direct", …
   std::size_t bytes = 0;               // of the state
