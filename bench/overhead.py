@@ -19,13 +19,16 @@ writes when a side is stopped is not counted.
 
 Reported: the median of the paired ratios, their spread (quartiles), and the 95 % interval of their mean (Student's t).
 The allocator is kept from mapping and unmapping large tensors every step, on both sides: page faults can hide or fake
-an overhead. Each pair's ratio is printed on stderr as it is measured. FILE is added to, one row for each line.
+an overhead. Where blocks of the heap come to lie decides by 2 % how fast some programs are (Mytkowicz et al., ASPLOS
+2009), and the length of the store's path, of which the recorded side keeps copies, is enough to move them: so it is
+drawn anew for each pair, or the same difference is seen in all pairs and taken for flor's. Each pair's ratio is printed on stderr as it is measured. FILE is added to, one row for each line.
 """
 import argparse
 import concurrent.futures
 import json
 import math
 import os
+import random
 import select
 import shutil
 import signal
@@ -123,7 +126,7 @@ def measure(base, subject, pairs, threads=1, apart=True, slices=None):
     """Ratios of the subject's time to the base's; each a function of a store directory: (command, environment)."""
     ratios, base_times, checkpoints = [], [], 0
     for pair in range(pairs + 1):  # the first pair warms the page cache and is dropped
-        store = tempfile.mkdtemp(prefix="flor-bench-")
+        store = tempfile.mkdtemp(prefix="flor-bench-" + "x" * random.randrange(128))
         sides = base(store), subject(store)
         if apart:
             times = list(together(*sides, threads))
