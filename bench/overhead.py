@@ -21,7 +21,8 @@ Reported: the median of the paired ratios, their spread (quartiles), and the 95 
 The allocator is kept from mapping and unmapping large tensors every step, on both sides: page faults can hide or fake
 an overhead. Where blocks of the heap come to lie decides by 2 % how fast some programs are (Mytkowicz et al., ASPLOS
 2009), and the length of the store's path, of which the recorded side keeps copies, is enough to move them: so it is
-drawn anew for each pair, or the same difference is seen in all pairs and taken for flor's. Each pair's ratio is printed on stderr as it is measured. FILE is added to, one row for each line.
+drawn anew for each pair, or the same difference is seen in all pairs and taken for flor's. The plain side's layout stays
+as it is. Each pair's ratio is printed on stderr as it is measured. FILE is added to, one row for each line.
 """
 import argparse
 import concurrent.futures
