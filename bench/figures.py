@@ -71,7 +71,8 @@ def overhead(rows, axes):
     names, values, spread = list(PUBLISHED), list(PUBLISHED.values()), [[0] * len(PUBLISHED), [0] * len(PUBLISHED)]
     colours = [OTHERS] * len(PUBLISHED)
     for row in [row for row in rows if row.get("kind") == "adaptive" and row["label"] not in forced(rows)]:
-        names.append(short(row["label"]) + (", two threads" if row["threads"] == 2 else ""))
+        names.append(short(row["label"]) + (", two threads" if row["threads"] == 2 else "")
+                     + (", heap scattered" if row.get("scattered") else ""))
         mean = 100 * (row["mean"] - 1)
         values.append(mean)
         spread[0].append(mean - 100 * (row["interval_95"][0] - 1))

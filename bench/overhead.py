@@ -1,7 +1,9 @@
 """What recording costs, and what the library costs outside flor: pairs of runs, on one training thread.
 
-    bench/overhead.py [--pairs 15] [--epsilon 0.0667]… [--every N] [--threads 1] [--in-turn | --slices 0.05] [--json FILE] PROGRAM …
-    bench/overhead.py --without OTHER [--pairs 15] [--in-turn | --slices 0.05] [--json FILE] PROGRAM …
+    bench/overhead.py [--epsilon 0.0667]… [--every N] [--threads 1] [HOW…] PROGRAM …
+    bench/overhead.py --without OTHER [HOW…] PROGRAM …
+
+HOW: [--pairs 15] [--in-turn | --slices 0.05] [--scatter build/lib/libscattered_heap.so] [--json FILE]
 
 The first compares PROGRAM recorded with PROGRAM plain, by the adaptive policy or with a checkpoint at every N-th
 execution; the second PROGRAM plain with OTHER, the same program built without the library. What follows PROGRAM are its
@@ -19,10 +21,12 @@ writes when a side is stopped is not counted.
 
 Reported: the median of the paired ratios, their spread (quartiles), and the 95 % interval of their mean (Student's t).
 The allocator is kept from mapping and unmapping large tensors every step, on both sides: page faults can hide or fake
-an overhead. Where blocks of the heap come to lie decides by 2 % how fast some programs are (Mytkowicz et al., ASPLOS
-2009), and the length of the store's path, of which the recorded side keeps copies, is enough to move them: so it is
-drawn anew for each pair, or the same difference is seen in all pairs and taken for flor's. The plain side's layout stays
-as it is. Each pair's ratio is printed on stderr as it is measured. FILE is added to, one row for each line.
+an overhead. Into which holes of the heap tensors fit decides by 2 % how fast some programs are (after Mytkowicz et al.,
+ASPLOS 2009), and the few small blocks of a library change that: without a checkpoint taken, the recorded CNN of `sizes` has
+a heap of 102 MB and the plain one of 94. The length of the store's path is enough to change it, too, so it is drawn anew
+for each pair, or the same difference is seen in all pairs and taken for flor's. That varies the recorded side;
+with --scatter the distances of large blocks are drawn anew in each process of both (`scattered_heap.cpp`).
+Each pair's ratio is printed on stderr as it is measured. FILE is added to, one row for each line.
 """
 import argparse
 import concurrent.futures
@@ -144,15 +148,22 @@ def measure(base, subject, pairs, threads=1, apart=True, slices=None):
     return {"base_seconds": statistics.median(base_times), "checkpoints": checkpoints, "at_once": apart, "slices": slices, **spread(ratios)}
 
 
-def plain(command, threads):
+def plain(command, threads, scatter=None):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("FLOR_")} | QUIET
+    environment |= {"LD_PRELOAD": os.path.abspath(scatter)} if scatter else {}
     environment |= {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
     return lambda store: (command, environment)
 
 
-def recorded(command, threads, settings):
-    _, environment = plain(command, threads)("")
+def recorded(command, threads, settings, scatter=None):
+    _, environment = plain(command, threads, scatter)("")
     return lambda store: (command, environment | {"FLOR_RECORD": "1", "FLOR_STORE": store} | settings)
+
+
+def add(rows, path):
+    known = json.loads(open(path).read()) if os.path.exists(path) else []
+    with open(path, "w") as file:
+        json.dump(known + rows, file, indent=1)
 
 
 HEAD = f"{'against':>14} {'pairs':>5} {'base s':>7} {'median':>7} {'quartiles':>15} {'95 % interval':>15} " \
@@ -173,36 +184,38 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--in-turn", action="store_true")
     parser.add_argument("--slices", type=float, metavar="SECONDS")
+    parser.add_argument("--scatter", metavar="LIBRARY")
     parser.add_argument("--without")
     parser.add_argument("--json")
     parser.add_argument("program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     asked = parser.parse_args()
+    if asked.scatter and not os.path.exists(asked.scatter):  # the loader would go on without it
+        parser.error(f"--scatter: there is no {asked.scatter}; scripts/build -DFLOR_BENCH=ON builds libscattered_heap.so")
     command = [asked.program] + asked.arguments
+    base = plain(command, asked.threads, asked.scatter)
     rows = []
     apart = not asked.in_turn and not asked.slices and len(os.sched_getaffinity(0)) >= 2 * asked.threads
 
     def report(against, base, subject, limit, **facts):
         row = measure(base, subject, asked.pairs, asked.threads, apart, asked.slices)
         rows.append({"label": " ".join([os.path.basename(asked.program)] + asked.arguments), "threads": asked.threads,
-                     **facts, **row})
+                     "scattered": bool(asked.scatter), **facts, **row})
         print(line(against, row, limit), flush=True)
 
     print(HEAD, flush=True)
     if asked.without:
-        report("without", plain([asked.without] + asked.arguments, asked.threads), plain(command, asked.threads), "")
+        report("without", plain([asked.without] + asked.arguments, asked.threads, asked.scatter), base, "")
     elif asked.every:
-        report(f"every {asked.every}", plain(command, asked.threads),
-               recorded(command, asked.threads, {"FLOR_EVERY": str(asked.every)}), "", kind="every execution")
+        report(f"every {asked.every}", base,
+               recorded(command, asked.threads, {"FLOR_EVERY": str(asked.every)}, asked.scatter), "", kind="every execution")
     else:
         for epsilon in asked.epsilon or [0.01, 0.0667, 0.2]:
-            report(f"eps {epsilon}", plain(command, asked.threads),
-                   recorded(command, asked.threads, {"FLOR_EPSILON": str(epsilon)}), f"{1 + epsilon:.4f}",
-                   epsilon=epsilon, kind="adaptive")
+            report(f"eps {epsilon}", base,
+                   recorded(command, asked.threads, {"FLOR_EPSILON": str(epsilon)}, asked.scatter),
+                   f"{1 + epsilon:.4f}", epsilon=epsilon, kind="adaptive")
     if asked.json:
-        known = json.loads(open(asked.json).read()) if os.path.exists(asked.json) else []
-        with open(asked.json, "w") as file:
-            json.dump(known + rows, file, indent=1)
+        add(rows, asked.json)
 
 
 if __name__ == "__main__":
