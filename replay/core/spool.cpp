@@ -162,12 +162,21 @@ class Round {
     const fs::path from = local_.path / file;
     const fs::path to = local_.home.path / file;
     const Source source(from);
-    create_directories_durably(to.parent_path());
+    make_directories_of(file);
     if (!lies_there(source, from, to)) write(source, from, to);
     step(0);
     if (::unlink(from.c_str()) != 0 && errno != ENOENT) fail("cannot remove", from);
     out_.files += 1;
     out_.bytes += source.size();
+  }
+
+  // Below the run's directory only: a run that `flor gc` removed meanwhile does not come back.
+  void make_directories_of(const fs::path& file) const {
+    fs::path directory = local_.home.path;
+    for (const auto& part : file.parent_path()) {
+      directory /= part;
+      if (fs::create_directory(directory)) sync_directory(directory.parent_path());
+    }
   }
 
   // Whoever brought it may have been killed before its name was durable, or before the local file was

@@ -121,7 +121,7 @@ Proposal propose(const core::Store& store, const std::vector<core::RunDir>& name
   for (const auto& run : named) {
     if (keep == 0) break;
     if (const std::string busy = gc::busy_with(run); !busy.empty()) {
-      out.runs.busy.push_back({run.id(), "", 0, 0, busy});
+      out.runs.busy.push_back({run.id(), "", 0, 0, busy, ""});
     } else if (Thinned one = thinned(run, keep); one.files() > 0) {
       out.thinned.push_back(std::move(one));
     }
@@ -147,8 +147,11 @@ Proposal propose(const core::Store& store, const std::vector<core::RunDir>& name
 
 std::string text_of(const Proposal& proposal) {
   std::string out;
-  for (const auto& run : proposal.runs.remove)
-    out += "run " + run.id + ": " + run.status + ", " + core::bytes_text(run.bytes) + "\n";
+  for (const auto& run : proposal.runs.remove) {
+    out += "run " + run.id + ": " + run.status + ", " + core::bytes_text(run.bytes);
+    if (!run.beyond.empty()) out += "; checkpoints in " + run.beyond + " have to be removed there";
+    out += "\n";
+  }
   for (const auto& one : proposal.thinned) {
     out += "run " + one.run.id() + ": " + counted(one.files(), "checkpoint") + ", " +
            core::bytes_text(one.bytes) + "\n";
@@ -162,7 +165,7 @@ std::string text_of(const Proposal& proposal) {
 Json json_of(const core::Store& store, const Proposal& proposal, bool removed) {
   Json runs = Json::array();
   for (const auto& run : proposal.runs.remove)
-    runs.push_back({{"id", run.id}, {"status", run.status}, {"bytes", run.bytes}});
+    runs.push_back({{"id", run.id}, {"status", run.status}, {"bytes", run.bytes}, {"beyond", run.beyond}});
   Json thinned = Json::array();
   for (const auto& one : proposal.thinned) {
     std::vector<std::string> files = one.removal.files;
@@ -205,26 +208,34 @@ void remove_leftover(const core::Store& store, const gc::Leftover& leftover) {
   if (error) throw std::system_error(error, "cannot remove " + leftover.path.string());
 }
 
-// Goes on behind what cannot be removed; false: there was such.
-bool remove(const core::Store& store, const Proposal& proposal) {
+struct Removed {
+  std::uint64_t bytes = 0;
   bool all = true;
-  const auto attempt = [&all](const auto& removal) {
+};
+
+// Goes on behind what cannot be removed.
+Removed remove(const core::Store& store, const Proposal& proposal) {
+  Removed out;
+  const auto attempt = [&out](std::uint64_t bytes, const auto& removal) {
     try {
       removal();
+      out.bytes += bytes;
     } catch (const std::exception& problem) {
       std::cerr << "flor: " << problem.what() << "\n";
-      all = false;
+      out.all = false;
     }
   };
-  for (const auto& run : proposal.runs.remove) attempt([&] { gc::remove_run(store, store.run(run.id)); });
+  for (const auto& run : proposal.runs.remove)
+    attempt(run.bytes, [&] { gc::remove_run(store, store.run(run.id)); });
   for (const auto& one : proposal.thinned) {
-    attempt([&] {
+    attempt(one.bytes, [&] {
       const core::FileLock lock = gc::claim(one.run);
       gc::thin(one.run, one.inventory, one.removal);
     });
   }
-  for (const auto& leftover : proposal.leftovers) attempt([&] { remove_leftover(store, leftover); });
-  return all;
+  for (const auto& leftover : proposal.leftovers)
+    attempt(leftover.bytes, [&] { remove_leftover(store, leftover); });
+  return out;
 }
 
 void collect_garbage(const Flags& flags, Outcome& outcome) {
@@ -241,14 +252,15 @@ void collect_garbage(const Flags& flags, Outcome& outcome) {
     return;
   }
   const bool going = !flags.dry_run && allowed(flags, proposal);
-  if (going && !remove(store, proposal)) outcome.code = kFailed;
+  const Removed removed = going ? remove(store, proposal) : Removed{proposal.bytes(), true};
+  if (!removed.all) outcome.code = kFailed;
   if (flags.json) {
-    print_json(json_of(store, proposal, going));
+    print_json(json_of(store, proposal, going && removed.all));
   } else {
     print((going           ? "removed "
            : flags.dry_run ? "would remove "
                            : "left in place: ") +
-          core::bytes_text(proposal.bytes()) + "\n");
+          core::bytes_text(removed.bytes) + "\n");
   }
 }
 

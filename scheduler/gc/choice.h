@@ -15,7 +15,8 @@ struct RunFacts {
   std::string status;  // as `flor runs` shows it: completed, failed, damaged, killed, recording, unreadable
   double ended = 0;    // when its recording ended, or was last seen; seconds since the epoch of Unix
   std::uint64_t bytes = 0;
-  std::string busy;  // why it cannot be touched now: it is being recorded, or replayed
+  std::string busy;    // why it cannot be touched now: it is being recorded, or replayed
+  std::string beyond;  // what removing it here leaves behind: gc::beyond_reach()
 };
 
 // Which runs a user wants to be rid of. All conditions that are given must hold.

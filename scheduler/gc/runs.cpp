@@ -8,6 +8,7 @@
 #include "core/durable.h"
 #include "core/error.h"
 #include "core/manifest.h"
+#include "gc/local_tier.h"
 #include "results/summary.h"
 
 namespace flor::gc {
@@ -18,6 +19,27 @@ namespace fs = core::fs;
 double changed_at(const fs::path& path) {
   struct stat info = {};
   return ::stat(path.c_str(), &info) == 0 ? static_cast<double>(info.st_mtime) : 0;
+}
+
+// What of the run lies in this node's local tier. Nobody knows of it where the manifest cannot be read.
+std::optional<HeldTier> tier_of(const core::RunDir& run, const std::string& id) {
+  core::Manifest manifest;
+  try {
+    manifest = core::read_manifest(run);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+  return HeldTier::take(id, manifest);
+}
+
+// The manifest names the local tier, so that goes first.
+void remove_hidden(const core::Store& store, const std::string& id, const std::optional<HeldTier>& tier) {
+  const fs::path hidden = store.removed(id);
+  store.free_labels(id, owner_of(hidden));
+  if (tier) tier->remove();
+  std::error_code error;
+  fs::remove_all(hidden, error);
+  if (error) throw std::system_error(error, "cannot remove " + hidden.string());
 }
 
 }  // namespace
@@ -74,6 +96,7 @@ RunFacts facts_of(const core::RunDir& run) {
     const core::Manifest manifest = core::read_manifest(run);
     out.status = results::status_of(run, manifest);
     if (manifest.finished) out.ended = *manifest.finished;
+    out.beyond = beyond_reach(run, manifest);
   } catch (const std::exception&) {
     out.status = "unreadable";
   }
@@ -82,20 +105,17 @@ RunFacts facts_of(const core::RunDir& run) {
 
 void remove_run(const core::Store& store, const core::RunDir& run) {
   const core::FileLock lock = claim(run);
+  const auto tier = tier_of(run, run.id());
   const fs::path hidden = store.removed(run.id());
   std::error_code error;
   fs::rename(run.path, hidden, error);
   if (error) throw std::system_error(error, "cannot remove " + run.path.string());
   core::sync_directory(store.path());
-  finish_removal(store, run.id());
+  remove_hidden(store, run.id(), tier);
 }
 
 void finish_removal(const core::Store& store, const std::string& id) {
-  const fs::path hidden = store.removed(id);
-  store.free_labels(id, owner_of(hidden));
-  std::error_code error;
-  fs::remove_all(hidden, error);
-  if (error) throw std::system_error(error, "cannot remove " + hidden.string());
+  remove_hidden(store, id, tier_of({store.removed(id)}, id));
 }
 
 }  // namespace flor::gc

@@ -9,6 +9,7 @@
 #include "core/durable.h"
 #include "core/error.h"
 #include "core/json_lines.h"
+#include "core/local_tier.h"
 #include "core/manifest.h"
 #include "core/timeline.h"
 #include "gc/choice.h"
@@ -30,10 +31,10 @@ Names names(const std::vector<RunFacts>& runs) {
 
 TEST(ChooseRuns, AllConditionsHoldOldestFirst) {
   // Ended at 10, 20, … of 100 bytes each; now is 100.
-  const std::vector<RunFacts> runs{{"c", "killed", 30, 100, ""},
-                                   {"a", "completed", 10, 100, ""},
-                                   {"b", "failed", 20, 100, "it is being replayed"},
-                                   {"d", "completed", 40, 100, ""}};
+  const std::vector<RunFacts> runs{{"c", "killed", 30, 100, "", ""},
+                                   {"a", "completed", 10, 100, "", ""},
+                                   {"b", "failed", 20, 100, "it is being replayed", ""},
+                                   {"d", "completed", 40, 100, "", ""}};
   struct {
     const char* what;
     Names among;
@@ -199,6 +200,45 @@ TEST_F(Garbage, ARemovalThatWasCutOffIsFinished) {
   finish_removal(store_, "r1");
   EXPECT_TRUE(store_.all_removed().empty());
   EXPECT_FALSE(core::fs::is_symlink(core::fs::symlink_status(store_.label("mine"))));
+}
+
+// As a recording with --flor-local leaves it when it is killed before the agent came by.
+TEST_F(Garbage, ARunGoesWithWhatLiesInThisNodesLocalTier) {
+  const auto run = make_run("r1");
+  const core::fs::path tier = directory_.path() / "tier";
+  core::fs::create_directory(tier);
+  const core::LocalRun local = core::create_local_run(tier, run, 0);
+  const auto note_tier = [&](const std::string& node) {
+    core::Manifest manifest = core::read_manifest(run);
+    manifest.local = local.path.string();
+    manifest.host = node;
+    core::write_manifest(run, manifest);
+  };
+  note_tier(local.node);
+  add_checkpoint(run, 0);
+  core::fs::create_directories((local.path / file(0)).parent_path());
+  core::fs::rename(run.path / file(0), local.path / file(0));
+  core::LineAppender(run.timeline())
+      .append(core::Json({{"kind", "checkpoint"},
+                          {"block", "train"},
+                          {"at", "epoch=0/train#0"},
+                          {"file", file(0)},
+                          {"tier", "local"}})
+                  .dump() +
+              "\n");
+  EXPECT_EQ(facts_of(run).beyond, "");
+  {
+    const auto spooler = core::FileLock::take(local.lock());
+    EXPECT_THROW(remove_run(store_, run), core::Error);
+    EXPECT_TRUE(core::fs::exists(run.manifest()));
+  }
+  note_tier("another");
+  EXPECT_EQ(facts_of(run).beyond, local.path.string() + " on node another");
+  note_tier(local.node);
+  remove_run(store_, run);
+  EXPECT_FALSE(core::fs::exists(run.path));
+  EXPECT_FALSE(core::fs::exists(local.path));
+  EXPECT_TRUE(core::fs::exists(core::local_root(tier)));
 }
 
 TEST_F(Garbage, WhatIsAtWorkIsLeftAlone) {

@@ -173,6 +173,20 @@ TEST(Spool, AStoreThatIsAwayIsLeftAlone) {
   EXPECT_EQ(waiting_files(both.local).size(), 1U);
 }
 
+TEST(Spool, ARunThatIsRemovedMeanwhileDoesNotComeBack) {
+  const TemporaryDirectory directory;
+  const TwoTiers both(directory.path());
+  both.write(2);
+  const Spooled done = spool(both.local, [&](std::uint64_t) {
+    if (fs::exists(both.run.path)) fs::rename(both.run.path, directory / "removed");
+    return true;
+  });
+  EXPECT_EQ(done.files, 0U);
+  EXPECT_EQ(done.troubles.size(), 2U);
+  EXPECT_FALSE(fs::exists(both.run.path));
+  EXPECT_EQ(waiting_files(both.local).size(), 2U);
+}
+
 TEST(Spool, ADamagedFileIsBroughtAsItIs) {
   const TemporaryDirectory directory;
   const TwoTiers both(directory.path());

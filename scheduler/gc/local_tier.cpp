@@ -1,0 +1,55 @@
+#include "gc/local_tier.h"
+
+#include <system_error>
+
+#include "core/error.h"
+#include "core/settings.h"
+#include "core/timeline.h"
+#include "results/local_tier.h"
+
+namespace flor::gc {
+namespace {
+
+namespace fs = core::fs;
+
+std::optional<core::LocalRun> within_reach(const std::string& id, const core::Manifest& manifest) {
+  if (manifest.local.empty() || manifest.host != core::node_name()) return std::nullopt;
+  try {
+    auto local = core::open_local_run(manifest.local);
+    if (local.home.id() == id) return local;
+  } catch (const std::exception&) {
+    // It is gone, or another user's.
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<HeldTier> HeldTier::take(const std::string& id, const core::Manifest& manifest) {
+  const auto local = within_reach(id, manifest);
+  if (!local) return std::nullopt;
+  auto lock = core::FileLock::try_take(local->lock());
+  if (!lock) {
+    throw core::Error("run " + id + " is left as it is: its checkpoints are being brought from " +
+                      local->path.string() + " to the store; try again when they are there");
+  }
+  return HeldTier(local->path, std::move(*lock));
+}
+
+void HeldTier::remove() const {
+  std::error_code error;
+  fs::remove_all(path_, error);
+  if (error) throw std::system_error(error, "cannot remove " + path_.string());
+}
+
+std::string beyond_reach(const core::RunDir& run, const core::Manifest& manifest) {
+  if (manifest.local.empty() || within_reach(run.id(), manifest)) return "";
+  try {
+    if (results::local_tier_of(run, manifest, core::read_timeline(run.timeline())).waiting.empty()) return "";
+  } catch (const core::Error&) {
+    // A damaged timeline: there may be some.
+  }
+  return manifest.local + " on node " + manifest.host;
+}
+
+}  // namespace flor::gc
