@@ -1,7 +1,9 @@
 // What is said to the agent, by whoever has the turn.
 #include <algorithm>
+#include <thread>
 
 #include "core/agent_state.h"
+#include "core/detached.h"
 #include "core/error.h"
 
 namespace flor::core {
@@ -67,7 +69,13 @@ bool AgentClient::State::start() {
     return false;
   }
   trouble = program + " could not be started there; see " + link.socket() + ".log";
-  return start_agent(program, link.socket(), in(start_pause_s)) && link.open();
+  if (!start_detached({program, "--on-demand", "--detach", "--socket", link.socket()})) return false;
+  // Another one may have been faster.
+  for (const auto until = in(start_pause_s); !link.open();) {
+    if (Clock::now() >= until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
 }
 
 bool AgentClient::State::connect(Time until, bool may_start) {

@@ -2,20 +2,14 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <thread>
-
-extern char** environ;
 
 namespace flor::core {
 namespace {
@@ -102,43 +96,6 @@ bool AgentLink::ended() const {
   char byte = 0;
   const ssize_t size = fd_ < 0 ? 0 : ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR);
-}
-
-bool start_agent(const std::string& program, const std::string& socket, AgentLink::Time until) {
-  // posix_spawn: no copy of the page tables of a process that may hold a terabyte, and no atfork handlers.
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t how;
-  if (::posix_spawn_file_actions_init(&files) != 0) return false;
-  if (::posix_spawnattr_init(&how) != 0) {
-    ::posix_spawn_file_actions_destroy(&files);
-    return false;
-  }
-  for (int fd = 0; fd <= 2; ++fd) ::posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
-  ::posix_spawn_file_actions_addclosefrom_np(&files, 3);
-  sigset_t none;
-  sigset_t all;
-  ::sigemptyset(&none);
-  ::sigfillset(&all);
-  ::posix_spawnattr_setsigmask(&how, &none);
-  ::posix_spawnattr_setsigdefault(&how, &all);
-  ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-  std::array<std::string, 5> words{program, "--on-demand", "--detach", "--socket", socket};
-  std::array<char*, 6> argv{};
-  for (std::size_t i = 0; i < words.size(); ++i) argv[i] = words[i].data();
-  pid_t child = -1;
-  const bool spawned = ::posix_spawn(&child, program.c_str(), &files, &how, argv.data(), environ) == 0;
-  ::posix_spawnattr_destroy(&how);
-  ::posix_spawn_file_actions_destroy(&files);
-  if (!spawned) return false;
-  // The agent forks once it listens, and this child ends. One that does not is left to itself, not waited
-  // for.
-  int status = 0;
-  pid_t ended = 0;
-  while ((ended = ::waitpid(child, &status, WNOHANG)) == 0 && std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  // ECHILD: the program ignores SIGCHLD or collects all children itself; connecting will tell.
-  return ended < 0 || (ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 }  // namespace flor::core

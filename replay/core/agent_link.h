@@ -45,9 +45,4 @@ class AgentLink {
   std::atomic<bool> cancelled_{false};
 };
 
-// Starts `program --on-demand --detach` for the socket: in a session of its own, with no descriptor of ours,
-// default signals, and no child of this process left behind. True when it then listens (also when another one
-// was faster). Takes milliseconds, at most until `until`.
-bool start_agent(const std::string& program, const std::string& socket, AgentLink::Time until);
-
 }  // namespace flor::core

@@ -67,6 +67,15 @@ void verify_header_digest(std::string text, const std::string& file) {
   require(digest_of(text) == recorded, file, "header: its digest does not match, the header was changed");
 }
 
+// Its elements can be counted.
+void require_shape(const CheckpointTensor& tensor, const std::string& file) {
+  int64_t count = 1;
+  bool fine = true;
+  for (const int64_t extent : tensor.shape)
+    fine = fine && extent >= 0 && !__builtin_mul_overflow(count, extent, &count);
+  require(fine, file, "tensor " + tensor.name + ": the header's shape is none");
+}
+
 CheckpointTensor own_tensor(const std::string& name, const Json& json, const std::string& file,
                             std::uint64_t data) {
   CheckpointTensor tensor;
@@ -77,6 +86,7 @@ CheckpointTensor own_tensor(const std::string& name, const Json& json, const std
   tensor.end = json.at("data_offsets").at(1).get<std::uint64_t>();
   require(tensor.begin <= tensor.end && tensor.end <= data, file,
           "tensor " + name + ": the file is truncated, its bytes are not all there");
+  require_shape(tensor, file);
   return tensor;
 }
 
@@ -102,6 +112,7 @@ void parse_header(const std::string& text, std::uint64_t data_bytes, const std::
     tensor.shape = entry.at("shape").get<std::vector<int64_t>>();
     tensor.file = entry.at("file").get<std::string>();
     tensor.tensor = entry.at("tensor").get<std::string>();
+    require_shape(tensor, file);
     require(is_inside_run(tensor.file), file, "tensor " + name + ": refers to a file outside of the run");
     out.tensors.push_back(std::move(tensor));
   }

@@ -13,6 +13,8 @@ namespace {
 constexpr int most_failures = 3;
 // After so many executions the state's size is looked at anew, checkpoint or not.
 constexpr int64_t look_every = 8;
+// A kind that the writer was too busy for so often goes first.
+constexpr int most_hindered = 2;
 
 std::size_t bytes_of(const std::vector<Buffer>& live) {
   std::size_t bytes = 0;
@@ -110,13 +112,25 @@ bool Checkpointer::wait_until_ready(Execution& execution) {
   return ready;
 }
 
+// An iteration often ends just behind the block in it, whose checkpoint is being written then: the iteration
+// would never have one, and replay no place to enter but the first.
+bool Checkpointer::gives_way(const Execution& execution) const {
+  const auto iteration = kinds_.find(iteration_kind);
+  return iteration != kinds_.end() && &iteration->second != &execution.kind &&
+         iteration->second.hindered >= most_hindered &&
+         iteration->second.hindered_by == execution.place.block;
+}
+
 std::optional<std::string> Checkpointer::hindrance(Execution& execution) {
   const Decision& decision = execution.decision;
+  if (gives_way(execution)) return "the writer is kept free for the iteration, which it was too busy for";
   if (execution.place.final && decision.M + execution.kind.model.wait(execution.kind.copied) > decision.run)
     return "the program is through and would wait for its write, which the run's epsilon does not allow";
   if (wait_until_ready(execution)) return std::nullopt;
-  return materializer_->busy() ? "the writer is still busy with an earlier checkpoint"
-                               : "memory for its copy is being made ready";
+  if (!materializer_->busy()) return "memory for its copy is being made ready";
+  execution.kind.hindered += 1;
+  execution.kind.hindered_by = writing_;
+  return "the writer is still busy with an earlier checkpoint";
 }
 
 bool Checkpointer::ends(const Place& place, double seconds, const Begun& begun, const char* forced,
@@ -149,6 +163,8 @@ bool Checkpointer::ends(const Place& place, double seconds, const Begun& begun, 
     kind.model.stalled(execution.stall - execution.waited, kind.copied);
     policy_.checkpointed(place.block);
     kind.looked = -1;
+    kind.hindered = 0;
+    writing_ = place.block;
   }
   note_decision(execution);
   return execution.outcome == "materialize";

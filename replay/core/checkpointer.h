@@ -82,6 +82,8 @@ class Checkpointer {
     std::size_t copied = 0;  // of these, what a checkpoint would have copied then
     int64_t looked = -1;     // after so many executions; -1: not since the last checkpoint, or never
     double look = 0;         // what that cost, seconds
+    int hindered = 0;  // executions in a row whose checkpoint the policy wanted, and the writer was busy
+    std::string hindered_by;  // with a checkpoint of this kind
   };
   // One execution, from its end to the decision about it.
   struct Execution {
@@ -110,6 +112,8 @@ class Checkpointer {
   Recovery recovery_from(const std::string& block) const;
   Decision decide(const Execution& execution, const char* forced);
   bool wait_until_ready(Execution& execution);
+  // Is another kind to go first, which the write of this one's checkpoints has kept from any?
+  bool gives_way(const Execution& execution) const;
   // Why it cannot be now that the policy wants it.
   std::optional<std::string> hindrance(Execution& execution);
   void materialize(Execution& execution);
@@ -127,6 +131,7 @@ class Checkpointer {
   Policy policy_;
   std::map<std::string, Kind> kinds_;
   std::set<std::string> expected_;  // blocks that expects() was told of
+  std::string writing_;             // the kind of the last checkpoint
   double stalled_ = 0;
   int failures_ = 0;  // in a row
 

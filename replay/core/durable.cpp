@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <random>
 #include <system_error>
 
 #include "core/descriptor.h"
@@ -58,7 +59,8 @@ int step::sync_directory(const char* path) noexcept {
 }
 
 std::filesystem::path temporary_sibling(const std::filesystem::path& path) {
-  static std::atomic<unsigned> counter{0};
+  // In containers a process that was killed and its successor often have the same id.
+  static std::atomic<unsigned> counter{std::random_device{}()};
   return path.parent_path() / ("." + path.filename().string() + temporary_mark + std::to_string(::getpid()) +
                                "." + std::to_string(counter++));
 }

@@ -212,7 +212,8 @@ void Recorder::end_iteration(bool restorable) {
 
 void Recorder::checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
                                     const char* forced) {
-  const Checkpointer::Place place{iteration_kind, at, RunDir::checkpoint_file(iteration_kind, stem).string(),
+  const Checkpointer::Place place{iteration_kind, at,
+                                  RunDir::checkpoint_file(iteration_kind, stem, attempt_).string(),
                                   main_->in_last_iteration()};
   enterable_ = recording_->checkpointer().ends(place, seconds, main_->timer().begun(), forced,
                                                [&] { return live_buffers(guards_, frontend_); });
@@ -283,8 +284,8 @@ void Recorder::leave_block(bool unwound) {
     const char* last = guards_.empty() && blocks_.empty() ? last_->why_asked() : nullptr;
     const bool final = main_ && main_->in_last_iteration() && loops_.size() == 1 && blocks_.empty();
     recording_->checkpointer().ends(
-        {block.name, scope_.path(), RunDir::checkpoint_file(block.name, stem).string(), final}, seconds,
-        block.timer.begun(), last, [&] { return live_buffers(*block.state, frontend_); });
+        {block.name, scope_.path(), RunDir::checkpoint_file(block.name, stem, attempt_).string(), final},
+        seconds, block.timer.begun(), last, [&] { return live_buffers(*block.state, frontend_); });
     if (last != nullptr) leave_after_last_checkpoint();
   }
   scope_.leave();

@@ -5,6 +5,7 @@
 #include <set>
 #include <string_view>
 
+#include "core/number_from.h"
 #include "core/timeline.h"
 
 namespace flor::core {
@@ -14,13 +15,46 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// The newest `keep` of each kind, and the loops' entries.
+// Orders places as a program comes to them: its loops in the order in which they first appear, of each the
+// iterations by their values.
+class ProgramOrder {
+ public:
+  using Key = std::vector<std::pair<std::size_t, int64_t>>;
+
+  Key key_of(std::string_view at) {
+    Key out;
+    while (!at.empty()) {
+      const auto slash = at.find('/');
+      const std::string_view element = at.substr(0, slash);
+      const auto equals = element.rfind('=');
+      if (equals != std::string_view::npos) {
+        const auto rank = ranks_.try_emplace(std::string(element.substr(0, equals)), ranks_.size());
+        out.emplace_back(rank.first->second, number_from<int64_t>(element.substr(equals + 1)).value_or(-1));
+      }
+      at.remove_prefix(slash == std::string_view::npos ? at.size() : slash + 1);
+    }
+    return out;
+  }
+
+ private:
+  std::map<std::string, std::size_t> ranks_;
+};
+
+// The newest `keep` of each kind, and the loops' entries. A resumed program comes to earlier places once
+// more: these are no newer than what was behind them.
 std::set<std::string> chosen(const std::vector<StoredCheckpoint>& stored, int64_t keep) {
+  ProgramOrder order;
+  std::vector<std::pair<ProgramOrder::Key, const StoredCheckpoint*>> sorted;
+  for (const auto& one : stored)
+    if (!one.retired) sorted.emplace_back(order.key_of(one.at), &one);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::map<std::string, int64_t> counts;
-  std::set<std::string> files;
-  for (auto one = stored.rbegin(); one != stored.rend(); ++one) {
-    if (one->retired) continue;
-    if (is_loop_entry(one->at) || ++counts[one->kind] <= keep) files.insert(one->file);
+  std::set<std::string> files, places;
+  for (auto next = sorted.rbegin(); next != sorted.rend(); ++next) {
+    const StoredCheckpoint& one = *next->second;
+    if (!places.insert(one.at).second) continue;  // taken again since
+    if (is_loop_entry(one.at) || ++counts[one.kind] <= keep) files.insert(one.file);
   }
   return files;
 }

@@ -26,9 +26,10 @@ struct Thinning {
   std::vector<std::string> orphans;  // taken back before, now without one that refers to them: to be removed
 };
 
-// What may go so that `keep` checkpoints of each kind stay (0: all). `stored` is in order of age, oldest
-// first. That of a loop's entry always stays and is not counted. A file that a checkpoint which stays refers
-// to stays as well; it goes on as a checkpoint itself as long as all that it refers to stays. Pure.
+// What may go so that the newest `keep` checkpoints of each kind stay (0: all): those of the last places that
+// the program comes to; of one place, the last in `stored`, which is in order of age. That of a loop's entry
+// always stays and is not counted. A file that a checkpoint which stays refers to stays as well; it goes on
+// as a checkpoint itself as long as all that it refers to stays. Pure.
 Thinning removable(const std::vector<StoredCheckpoint>& stored, int64_t keep);
 
 // The other files that hold bytes of a checkpoint's tensors, each once.

@@ -70,8 +70,8 @@ std::optional<double> step_seconds(const Settings& settings) {
   return std::nullopt;
 }
 
-// Who records, and how: of the present attempt.
-void set_attempt(const Settings& settings, Manifest& m) {
+// Who records: of the present attempt.
+void set_attempt(Manifest& m) {
   m.command = command_line();
   m.cwd = start_directory();
   m.host = node_name();
@@ -81,19 +81,26 @@ void set_attempt(const Settings& settings, Manifest& m) {
   m.slurm_step = environment_variable("SLURM_STEP_ID").value_or("");
   std::error_code ignored;
   m.binary = fs::read_symlink("/proc/self/exe", ignored).string();
-  m.epsilon = std::strtod(settings.get("epsilon").value_or("0.0667").c_str(), nullptr);
+}
+
+// When checkpoints are taken, how, and which stay. What was asked for in an earlier attempt holds for the
+// run, where this one does not ask for something else; a configuration file only speaks for new runs.
+void set_policy(const Settings& settings, Manifest& m, bool resumed) {
+  const auto asked = [&](const char* key) { return resumed ? settings.asked(key) : settings.get(key); };
+  if (const auto epsilon = asked("epsilon")) m.epsilon = std::strtod(epsilon->c_str(), nullptr);
   if (!(m.epsilon > 0)) m.epsilon = 0.0667;
-  m.every = std::strtoll(settings.get("every").value_or("0").c_str(), nullptr, 10);
-  m.keep = keep_from(settings.get("keep").value_or("all")).value_or(0);
-  m.materializer = settings.get("materializer").value_or("auto");
-  m.mtbf = mean_time_between_failures(settings);
-  m.step_seconds = step_seconds(settings);
+  if (const auto every = asked("every")) m.every = std::strtoll(every->c_str(), nullptr, 10);
+  if (const auto keep = asked("keep")) m.keep = keep_from(*keep).value_or(0);
+  m.materializer = asked("materializer").value_or(resumed ? m.materializer : "auto");
+  if (!resumed || asked("mtbf")) m.mtbf = mean_time_between_failures(settings);
+  if (!resumed || asked("step_seconds")) m.step_seconds = step_seconds(settings);
 }
 
 Manifest first_manifest(const Settings& settings, Frontend& frontend, const std::string& id) {
   Manifest m;
   m.id = id;
-  set_attempt(settings, m);
+  set_attempt(m);
+  set_policy(settings, m, false);
   m.started = wall_seconds();
   m.environment = frontend.environment();
   m.preset = frontend.preset();
@@ -103,7 +110,8 @@ Manifest first_manifest(const Settings& settings, Frontend& frontend, const std:
 
 Manifest next_manifest(const Settings& settings, const RunDir& run) {
   Manifest m = read_manifest_and_progress(run);
-  set_attempt(settings, m);
+  set_attempt(m);
+  set_policy(settings, m, true);
   m.attempt += 1;
   m.status = "recording";
   m.exit_code.reset();

@@ -77,6 +77,10 @@ std::string Settings::variable_of(const std::string& key) {
   return name;
 }
 
+std::optional<std::string> Settings::asked(const std::string& key) {
+  return environment_variable(variable_of(key).c_str());
+}
+
 std::optional<std::string> Settings::get(const std::string& key) const {
   if (auto value = environment_variable(variable_of(key).c_str())) return value;
   auto at = files_.find(key);

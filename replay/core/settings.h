@@ -14,6 +14,9 @@ class Settings {
   static Settings load();
   explicit Settings(std::map<std::string, std::string> from_files) : files_(std::move(from_files)) {}
 
+  // The environment variable alone: what was asked for by a flag, or by the user's hand.
+  static std::optional<std::string> asked(const std::string& key);
+
   // The environment variable FLOR_<KEY in capitals>, then the files. Empty values count as absent.
   std::optional<std::string> get(const std::string& key) const;
 

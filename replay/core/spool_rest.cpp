@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "core/bytes_text.h"
 #include "core/pacer.h"
@@ -13,6 +14,7 @@ namespace flor::core {
 namespace {
 
 constexpr double patience_s = 2;  // before the wait is worth a line
+constexpr double hung_s = 30;
 constexpr auto look_again = std::chrono::milliseconds(50);
 
 std::string files_text(const std::vector<WaitingFile>& files) {
@@ -29,9 +31,10 @@ class Rest {
     for (; !files.empty(); files = waiting_files(local_)) {
       say_that_it_takes_long(files);
       const auto lock = FileLock::try_take(local_.lock());
-      // Held by another: an agent that answers is at it. One that does not may hang for ever, and two at it
-      // do no harm.
-      if (!lock && agent.spooler() != AgentClient::Spooler::none) {
+      // Held by another: an agent is at it. One that does not answer, or under which nothing moves, may hang
+      // for ever, and two at it do no harm.
+      const bool moves = is_moving(files);
+      if (!lock && moves && agent.spooler() != AgentClient::Spooler::none) {
         std::this_thread::sleep_for(look_again);
         continue;
       }
@@ -60,6 +63,14 @@ class Rest {
     return true;
   }
 
+  // Has a file gone within the last while? At the rate that was asked for one may take longer.
+  bool is_moving(const std::vector<WaitingFile>& files) {
+    const double now = monotonic_seconds();
+    if (std::exchange(waiting_, files.size()) != files.size()) moved_ = now;
+    const double due = local_.rate == 0 ? 0 : static_cast<double>(files.front().bytes) / local_.rate;
+    return now - moved_ < hung_s + 2 * due;
+  }
+
   void say_that_it_takes_long(const std::optional<std::vector<WaitingFile>>& files) {
     if (said_ || monotonic_seconds() - began_ < patience_s) return;
     said_ = true;
@@ -69,6 +80,8 @@ class Rest {
 
   const LocalRun& local_;
   const double began_ = monotonic_seconds();
+  double moved_ = began_;
+  std::size_t waiting_ = 0;
   bool said_ = false;
   Pacer pacer_;
 };

@@ -78,8 +78,9 @@ fs::path ReplayDir::unit(int64_t id) const {
   return units() / (number + ".jsonl");
 }
 
-fs::path RunDir::checkpoint_file(const std::string& block, const std::string& stem) {
-  return fs::path("checkpoints") / block / (stem + ".safetensors");
+fs::path RunDir::checkpoint_file(const std::string& block, const std::string& stem, int64_t attempt) {
+  const std::string mark = attempt == 0 ? "" : "@" + std::to_string(attempt);
+  return fs::path("checkpoints") / block / (stem + mark + ".safetensors");
 }
 
 ReplayDir RunDir::replay(const std::string& id) const {

@@ -1,5 +1,6 @@
 #include "core/timeline.h"
 
+#include <algorithm>
 #include <deque>
 #include <future>
 #include <iterator>
@@ -105,8 +106,13 @@ Timeline parse_timeline(std::string text, const std::string& name) {
 
 std::vector<const TimelineRow*> kept_checkpoints(const Timeline& timeline) {
   std::vector<const TimelineRow*> kept;
-  LastWords(timeline).each(R"("checkpoint")",
-                           [&](std::string_view, const TimelineRow* row) { kept.push_back(row); });
+  std::unordered_map<std::string_view, std::size_t> places;
+  LastWords(timeline).each(R"("checkpoint")", [&](std::string_view, const TimelineRow* row) {
+    const auto [known, is_new] = places.try_emplace(row->raw("at"), kept.size());
+    if (!is_new) kept[std::exchange(known->second, kept.size())] = nullptr;
+    kept.push_back(row);
+  });
+  kept.erase(std::remove(kept.begin(), kept.end(), nullptr), kept.end());
   return kept;
 }
 

@@ -34,9 +34,11 @@ at::Tensor of_kind(at::Tensor tensor, std::string kind) {
   return kind.empty() ? tensor : tensor.to(at::Device(kind));
 }
 
-// Complex numbers are stored as pairs of reals: safetensors has no type of their own for them everywhere.
+// Complex numbers are stored as pairs of reals: safetensors has no type of their own for them everywhere. Of
+// a view that is negated or conjugated lazily, memory holds other values than the tensor has.
 at::Tensor storable(const at::Tensor& tensor) {
-  return tensor.is_complex() ? at::view_as_real(tensor.resolve_conj()) : tensor;
+  const at::Tensor plain = tensor.resolve_conj().resolve_neg();
+  return plain.is_complex() ? at::view_as_real(plain) : plain;
 }
 
 std::vector<int64_t> shape_of(const at::Tensor& tensor) {
@@ -74,7 +76,8 @@ bool same_layout(const at::Tensor& live, const core::LoadedTensor& loaded) {
 
 void write_in_place(at::Tensor& live, const core::LoadedTensor& loaded) {
   const at::NoGradGuard no_grad;
-  storable(live.detach()).copy_(view_of(loaded));
+  const at::Tensor recorded = view_of(loaded);
+  live.detach().copy_(live.is_complex() ? at::view_as_complex(recorded) : recorded);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // flor gc: removes whole runs, thins checkpoints, and clears away what killed processes left.
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
+#include <map>
 #include <memory>
 
 #include "commands/commands.h"
@@ -30,7 +32,6 @@ struct Flags {
 
 struct Thinned {
   core::RunDir run;
-  gc::Inventory inventory;
   core::Thinning removal;
   std::uint64_t bytes = 0;
   std::size_t files() const { return removal.files.size() + removal.orphans.size(); }
@@ -95,8 +96,7 @@ std::vector<core::RunDir> named_runs(const core::Store& store, const Flags& flag
 }
 
 Thinned thinned(const core::RunDir& run, int64_t keep) {
-  Thinned out{run, gc::inventory_of(run), {}, 0};
-  out.removal = core::removable(out.inventory.stored, keep);
+  Thinned out{run, core::removable(gc::inventory_of(run).stored, keep), 0};
   for (const auto* files : {&out.removal.files, &out.removal.orphans}) {
     for (const auto& file : *files) out.bytes += fs::file_size(run.path / file);
   }
@@ -121,7 +121,7 @@ Proposal propose(const core::Store& store, const std::vector<core::RunDir>& name
   for (const auto& run : named) {
     if (keep == 0) break;
     if (const std::string busy = gc::busy_with(run); !busy.empty()) {
-      out.runs.busy.push_back({run.id(), "", 0, 0, busy, ""});
+      out.runs.busy.push_back({run.id(), "", 0, 0, busy, 0, ""});
     } else if (Thinned one = thinned(run, keep); one.files() > 0) {
       out.thinned.push_back(std::move(one));
     }
@@ -199,10 +199,14 @@ bool allowed(const Flags& flags, const Proposal& proposal) {
   return answer == "y" || answer == "yes";
 }
 
+// One of the store's, if it is one still.
 void remove_leftover(const core::Store& store, const gc::Leftover& leftover) {
   for (const auto& id : store.all_removed()) {
     if (store.removed(id) == leftover.path) return gc::finish_removal(store, id);
   }
+  const auto now = gc::leftovers_of(store, core::wall_seconds());
+  if (std::none_of(now.begin(), now.end(), [&](const auto& one) { return one.path == leftover.path; }))
+    return;
   std::error_code error;
   fs::remove_all(leftover.path, error);
   if (error) throw std::system_error(error, "cannot remove " + leftover.path.string());
@@ -213,8 +217,15 @@ struct Removed {
   bool all = true;
 };
 
+// By what is there now: the run may have been recorded further since it was listed.
+void thin(const core::RunDir& run, int64_t keep) {
+  const core::FileLock lock = gc::claim(run);
+  const gc::Inventory inventory = gc::inventory_of(run);
+  gc::thin(run, inventory, core::removable(inventory.stored, keep));
+}
+
 // Goes on behind what cannot be removed.
-Removed remove(const core::Store& store, const Proposal& proposal) {
+Removed remove(const core::Store& store, const Proposal& proposal, int64_t keep) {
   Removed out;
   const auto attempt = [&out](std::uint64_t bytes, const auto& removal) {
     try {
@@ -225,16 +236,22 @@ Removed remove(const core::Store& store, const Proposal& proposal) {
       out.all = false;
     }
   };
-  for (const auto& run : proposal.runs.remove)
-    attempt(run.bytes, [&] { gc::remove_run(store, store.run(run.id)); });
-  for (const auto& one : proposal.thinned) {
-    attempt(one.bytes, [&] {
-      const core::FileLock lock = gc::claim(one.run);
-      gc::thin(one.run, one.inventory, one.removal);
-    });
+  for (const auto& run : proposal.runs.remove) attempt(run.bytes, [&] { gc::remove_run(store, run); });
+  for (const auto& one : proposal.thinned) attempt(one.bytes, [&] { thin(one.run, keep); });
+  std::map<std::string, std::vector<gc::Leftover>> of_runs;
+  for (const auto& leftover : proposal.leftovers) {
+    if (leftover.run.empty()) {
+      attempt(leftover.bytes, [&] { remove_leftover(store, leftover); });
+    } else {
+      of_runs[leftover.run].push_back(leftover);
+    }
   }
-  for (const auto& leftover : proposal.leftovers)
-    attempt(leftover.bytes, [&] { remove_leftover(store, leftover); });
+  for (const auto& [run, leftovers] : of_runs) {
+    std::uint64_t bytes = 0;
+    for (const auto& leftover : leftovers) bytes += leftover.bytes;
+    attempt(bytes,
+            [&, &run = run, &leftovers = leftovers] { gc::remove_leftovers(store.run(run), leftovers); });
+  }
   return out;
 }
 
@@ -252,7 +269,7 @@ void collect_garbage(const Flags& flags, Outcome& outcome) {
     return;
   }
   const bool going = !flags.dry_run && allowed(flags, proposal);
-  const Removed removed = going ? remove(store, proposal) : Removed{proposal.bytes(), true};
+  const Removed removed = going ? remove(store, proposal, keep) : Removed{proposal.bytes(), true};
   if (!removed.all) outcome.code = kFailed;
   if (flags.json) {
     print_json(json_of(store, proposal, going && removed.all));

@@ -190,6 +190,8 @@ void record(const Flags& flags, Outcome& outcome) {
   if (!arguments.empty()) environment["FLOR_ARGS"] = arguments;
 
   outcome.code = run_to_end(what);
+  // What cannot be resumed was said by the library.
+  if (!flags.resume.empty() && outcome.code != 0 && !fs::exists(store.launch(launch))) return;
   try {
     report(store, launch, outcome.program.front());
   } catch (const std::exception& problem) {

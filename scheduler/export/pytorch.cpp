@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <optional>
 #include <system_error>
 
 #include "core/durable.h"
@@ -99,12 +101,33 @@ class Archive {
   std::size_t offset_ = 0;  // of the next entry
 };
 
+// The same numbers in I64, which has room for those of the unsigned types that PyTorch files do not have; a
+// U64 of 2^63 and above keeps its bits.
+template <class Number>
+std::vector<unsigned char> as_i64(const core::LoadedTensor& tensor) {
+  std::vector<unsigned char> out(tensor.bytes / sizeof(Number) * sizeof(std::int64_t));
+  for (std::size_t i = 0; i * sizeof(Number) < tensor.bytes; ++i) {
+    Number number{};
+    std::memcpy(&number, tensor.data + i * sizeof(Number), sizeof(Number));
+    const auto wide = static_cast<std::int64_t>(number);
+    std::memcpy(out.data() + i * sizeof(wide), &wide, sizeof(wide));
+  }
+  return out;
+}
+
+std::optional<std::vector<unsigned char>> widened(const core::LoadedTensor& tensor) {
+  if (tensor.dtype == "U16") return as_i64<std::uint16_t>(tensor);
+  if (tensor.dtype == "U32") return as_i64<std::uint32_t>(tensor);
+  if (tensor.dtype == "U64") return as_i64<std::uint64_t>(tensor);
+  return std::nullopt;
+}
+
 }  // namespace
 
 void write_pytorch(const fs::path& path, const core::LoadedTensors& tensors) {
   std::vector<PickledTensor> pickled;
   for (const auto& [name, tensor] : tensors) {
-    const auto storage = storage_of(tensor.dtype);
+    const auto storage = storage_of(widened(tensor) ? "I64" : tensor.dtype);
     if (!storage) {
       throw core::UsageError("tensor " + name + " is " + tensor.dtype +
                              ", which PyTorch files do not have; use --format safetensors");
@@ -118,7 +141,9 @@ void write_pytorch(const fs::path& path, const core::LoadedTensors& tensors) {
   archive.add("archive/byteorder", "little", 6);
   std::size_t key = 0;
   for (const auto& [name, tensor] : tensors) {
-    archive.add("archive/data/" + std::to_string(key++), tensor.data, tensor.bytes);
+    const auto wide = widened(tensor);
+    archive.add("archive/data/" + std::to_string(key++), wide ? wide->data() : tensor.data,
+                wide ? wide->size() : tensor.bytes);
   }
   archive.add("archive/version", "3\n", 2);
   archive.commit();

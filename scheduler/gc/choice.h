@@ -16,6 +16,7 @@ struct RunFacts {
   double ended = 0;    // when its recording ended, or was last seen; seconds since the epoch of Unix
   std::uint64_t bytes = 0;
   std::string busy;    // why it cannot be touched now: it is being recorded, or replayed
+  double touched = 0;  // when its manifest or its log last changed
   std::string beyond;  // what removing it here leaves behind: gc::beyond_reach()
 };
 

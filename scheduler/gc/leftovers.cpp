@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <system_error>
 
 #include "core/error.h"
 #include "core/number_from.h"
+#include "core/session.h"
 #include "gc/runs.h"
 #include "gc/thin.h"
 
@@ -43,9 +45,9 @@ bool is_old(const fs::path& path, double now) {
 
 Leftover leftover(const fs::path& path, const std::string& what) {
   std::error_code ignored;
-  if (fs::is_directory(fs::symlink_status(path, ignored))) return {path, bytes_below(path), what};
+  if (fs::is_directory(fs::symlink_status(path, ignored))) return {path, "", bytes_below(path), what};
   const auto size = fs::file_size(path, ignored);
-  return {path, ignored ? 0 : size, what};
+  return {path, "", ignored ? 0 : size, what};
 }
 
 void add_temporaries(const fs::path& directory, double now, std::vector<Leftover>& out) {
@@ -70,16 +72,8 @@ void add_checkpoints(const core::RunDir& run, std::vector<Leftover>& out) {
   }
 }
 
-}  // namespace
-
-bool is_abandoned(const std::string& name) {
-  const auto process = process_in(name);
-  return process && ::kill(*process, 0) != 0 && errno == ESRCH;
-}
-
-std::vector<Leftover> leftovers_of(const core::RunDir& run, double now) {
+std::vector<Leftover> left_in(const core::RunDir& run, double now) {
   std::vector<Leftover> out;
-  if (!busy_with(run).empty()) return out;
   std::error_code ignored;
   add_temporaries(run.path, now, out);
   if (fs::exists(run.path / ".reserve", ignored))
@@ -90,7 +84,34 @@ std::vector<Leftover> leftovers_of(const core::RunDir& run, double now) {
         !fs::exists(entry.path() / "plan.json", ignored))
       out.push_back(leftover(entry.path(), "a replay that never got a plan"));
   }
+  for (auto& one : out) one.run = run.id();
   return out;
+}
+
+}  // namespace
+
+bool is_abandoned(const std::string& name) {
+  const auto process = process_in(name);
+  return process && ::kill(*process, 0) != 0 && errno == ESRCH;
+}
+
+std::vector<Leftover> leftovers_of(const core::RunDir& run, double now) {
+  return busy_with(run).empty() ? left_in(run, now) : std::vector<Leftover>{};
+}
+
+void remove_leftovers(const core::RunDir& run, const std::vector<Leftover>& listed) {
+  const core::FileLock lock = claim(run);
+  for (const auto& leftover : left_in(run, core::wall_seconds())) {
+    const bool agreed = std::any_of(listed.begin(), listed.end(),
+                                    [&](const Leftover& one) { return one.path == leftover.path; });
+    if (!agreed) continue;
+    std::error_code error;
+    const bool whole = leftover.path.parent_path() == run.replays();
+    whole ? fs::remove_all(leftover.path, error) : fs::remove(leftover.path, error);
+    // An agent may have put a checkpoint there just now.
+    if (error && error != std::errc::directory_not_empty)
+      throw std::system_error(error, "cannot remove " + leftover.path.string());
+  }
 }
 
 std::vector<Leftover> leftovers_of(const core::Store& store, double now) {

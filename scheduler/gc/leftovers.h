@@ -11,6 +11,7 @@ namespace flor::gc {
 
 struct Leftover {
   core::fs::path path;  // a file, or a directory with all that is in it
+  std::string run;      // that it is of; empty: of the store
   std::uint64_t bytes = 0;
   std::string what;
 };
@@ -24,6 +25,10 @@ bool is_abandoned(const std::string& name);
 // Of a run that is not busy: temporary files, what a recording had set aside, replays without a plan, empty
 // directories, checkpoints that nothing names. None where the run is busy.
 std::vector<Leftover> leftovers_of(const core::RunDir& run, double now);
+
+// Removes those of this run that are `listed` and still left over. Throws core::Error when the run is busy by
+// now, std::system_error that names the path.
+void remove_leftovers(const core::RunDir& run, const std::vector<Leftover>& listed);
 
 // Of the store itself: removals that were cut off, runs that never got a manifest, temporary files.
 std::vector<Leftover> leftovers_of(const core::Store& store, double now);

@@ -18,7 +18,12 @@ namespace fs = core::fs;
 
 double changed_at(const fs::path& path) {
   struct stat info = {};
-  return ::stat(path.c_str(), &info) == 0 ? static_cast<double>(info.st_mtime) : 0;
+  if (::stat(path.c_str(), &info) != 0) return 0;
+  return static_cast<double>(info.st_mtim.tv_sec) + 1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
+}
+
+double touched_at(const core::RunDir& run) {
+  return std::max(changed_at(run.manifest()), changed_at(run.log()));
 }
 
 // What of the run lies in this node's local tier. Nobody knows of it where the manifest cannot be read.
@@ -91,7 +96,7 @@ RunFacts facts_of(const core::RunDir& run) {
   out.bytes = bytes_below(run.path);
   out.busy = busy_with(run);
   // What was killed has no end; its log was written to until then.
-  out.ended = std::max(changed_at(run.manifest()), changed_at(run.log()));
+  out.touched = out.ended = touched_at(run);
   try {
     const core::Manifest manifest = core::read_manifest(run);
     out.status = results::status_of(run, manifest);
@@ -103,8 +108,11 @@ RunFacts facts_of(const core::RunDir& run) {
   return out;
 }
 
-void remove_run(const core::Store& store, const core::RunDir& run) {
+void remove_run(const core::Store& store, const RunFacts& listed) {
+  const core::RunDir run = store.run(listed.id);
   const core::FileLock lock = claim(run);
+  if (touched_at(run) != listed.touched)
+    throw core::Error("run " + run.id() + " is left as it is: it was recorded further meanwhile");
   const auto tier = tier_of(run, run.id());
   const fs::path hidden = store.removed(run.id());
   std::error_code error;

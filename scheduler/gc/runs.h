@@ -30,8 +30,8 @@ RunFacts facts_of(const core::RunDir& run);
 
 // Removes the run with its labels, so that no moment leaves half a run: it gets a hidden name first. What a
 // removal that was cut off left, finish_removal() completes. Throws core::Error when the run is busy by now,
-// std::system_error that names the path when it cannot be removed.
-void remove_run(const core::Store& store, const core::RunDir& run);
+// or was recorded further since facts_of(), std::system_error that names the path when it cannot be removed.
+void remove_run(const core::Store& store, const RunFacts& run);
 void finish_removal(const core::Store& store, const std::string& id);
 
 }  // namespace flor::gc

@@ -229,12 +229,23 @@ TEST(PyTorch, StoresEachTensorAlignedUnderItsKey) {
   EXPECT_EQ(std::distance(core::fs::directory_iterator(directory.path()), core::fs::directory_iterator()), 1);
 }
 
+// PyTorch's files have no such types; an LR scheduler's step count is one.
+TEST(PyTorch, UnsignedNumbersAreWidened) {
+  const test::TemporaryDirectory directory;
+  Tensors tensors;
+  tensors.add("0.step_count", "U32", {}, std::string("\xff\xff\xff\xff", 4));
+  write_pytorch(directory / "out.pt", tensors.loaded);
+  const std::string file = core::read_file(directory / "out.pt");
+  EXPECT_NE(file.find("LongStorage"), std::string::npos);
+  EXPECT_NE(file.find(std::string("\xff\xff\xff\xff\0\0\0\0", 8)), std::string::npos);
+}
+
 TEST(PyTorch, LeavesNothingWhereItFails) {
   const test::TemporaryDirectory directory;
   Tensors tensors;
-  tensors.add("0.odd", "U16", {1}, "xx");
+  tensors.add("0.odd", "F8", {1}, "x");
   EXPECT_NE(
-      core::refusal_of([&] { write_pytorch(directory / "out.pt", tensors.loaded); }).find("0.odd is U16"),
+      core::refusal_of([&] { write_pytorch(directory / "out.pt", tensors.loaded); }).find("0.odd is F8"),
       std::string::npos);
   EXPECT_TRUE(core::fs::is_empty(directory.path()));
   EXPECT_THROW(write_pytorch(directory / "no/out.pt", some().loaded), std::system_error);

@@ -31,10 +31,10 @@ Names names(const std::vector<RunFacts>& runs) {
 
 TEST(ChooseRuns, AllConditionsHoldOldestFirst) {
   // Ended at 10, 20, … of 100 bytes each; now is 100.
-  const std::vector<RunFacts> runs{{"c", "killed", 30, 100, "", ""},
-                                   {"a", "completed", 10, 100, "", ""},
-                                   {"b", "failed", 20, 100, "it is being replayed", ""},
-                                   {"d", "completed", 40, 100, "", ""}};
+  const std::vector<RunFacts> runs{{"c", "killed", 30, 100, "", 0, ""},
+                                   {"a", "completed", 10, 100, "", 0, ""},
+                                   {"b", "failed", 20, 100, "it is being replayed", 0, ""},
+                                   {"d", "completed", 40, 100, "", 0, ""}};
   struct {
     const char* what;
     Names among;
@@ -181,7 +181,7 @@ TEST_F(Garbage, NobodyThinsWhatIsDamaged) {
 TEST_F(Garbage, ARunGoesWithItsLabels) {
   const auto run = make_run("r1", "mine");
   make_run("r2", "other");
-  remove_run(store_, run);
+  remove_run(store_, facts_of(run));
   EXPECT_FALSE(core::fs::exists(run.path));
   EXPECT_TRUE(store_.all_removed().empty());
   EXPECT_FALSE(core::fs::is_symlink(core::fs::symlink_status(store_.label("mine"))));
@@ -229,16 +229,33 @@ TEST_F(Garbage, ARunGoesWithWhatLiesInThisNodesLocalTier) {
   EXPECT_EQ(facts_of(run).beyond, "");
   {
     const auto spooler = core::FileLock::take(local.lock());
-    EXPECT_THROW(remove_run(store_, run), core::Error);
+    EXPECT_THROW(remove_run(store_, facts_of(run)), core::Error);
     EXPECT_TRUE(core::fs::exists(run.manifest()));
   }
   note_tier("another");
   EXPECT_EQ(facts_of(run).beyond, local.path.string() + " on node another");
   note_tier(local.node);
-  remove_run(store_, run);
+  remove_run(store_, facts_of(run));
   EXPECT_FALSE(core::fs::exists(run.path));
   EXPECT_FALSE(core::fs::exists(local.path));
   EXPECT_TRUE(core::fs::exists(core::local_root(tier)));
+}
+
+// Between the listing and the answer to "remove?" a run may go on.
+TEST_F(Garbage, WhatChangedSinceItWasListedStays) {
+  const auto run = make_run("r1");
+  const RunFacts listed = facts_of(run);
+  const auto leftovers = leftovers_of(run, 1e12);
+  ASSERT_EQ(leftovers.size(), 1U);
+  EXPECT_EQ(leftovers[0].what, "an empty directory");
+  add_checkpoint(run, 0);
+  remove_leftovers(run, leftovers);
+  EXPECT_EQ(present(run), Names{"epoch=0"});
+  core::Manifest manifest = core::read_manifest(run);
+  manifest.status = "recording";
+  core::write_manifest(run, manifest);
+  EXPECT_THROW(remove_run(store_, listed), core::Error);
+  EXPECT_EQ(present(run), Names{"epoch=0"});
 }
 
 TEST_F(Garbage, WhatIsAtWorkIsLeftAlone) {
@@ -247,17 +264,17 @@ TEST_F(Garbage, WhatIsAtWorkIsLeftAlone) {
   {
     const auto recording = core::FileLock::take(run.lock());
     EXPECT_EQ(facts_of(run).busy, "it is being recorded");
-    EXPECT_THROW(remove_run(store_, run), core::Error);
+    EXPECT_THROW(remove_run(store_, facts_of(run)), core::Error);
     EXPECT_TRUE(leftovers_of(run, 1e12).empty());
   }
   core::fs::create_directories(run.replay("r").workers());
   {
     const auto worker = core::FileLock::take(run.replay("r").workers() / "w1.lock");
     EXPECT_EQ(facts_of(run).busy, "it is being replayed");
-    EXPECT_THROW(remove_run(store_, run), core::Error);
+    EXPECT_THROW(remove_run(store_, facts_of(run)), core::Error);
   }
   EXPECT_TRUE(core::fs::exists(run.manifest()));
-  remove_run(store_, run);
+  remove_run(store_, facts_of(run));
   EXPECT_FALSE(core::fs::exists(run.path));
 }
 

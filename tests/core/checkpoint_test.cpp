@@ -116,6 +116,19 @@ TEST_F(CheckpointTest, EveryFlippedBitIsFound) {
   }
 }
 
+// A header that was made up, digest and all.
+TEST(CheckpointHeaderTest, AShapeThatCannotBeCountedIsDamage) {
+  for (const std::vector<int64_t>& shape :
+       {std::vector<int64_t>{int64_t{1} << 32, int64_t{1} << 32}, std::vector<int64_t>{-1, -4}}) {
+    CheckpointHeader header;
+    header.tensors.resize(1);
+    header.tensors[0] = {"0", "F32", shape, digest_of(""), 0, 0, "", ""};
+    const std::string text = encode_header(header);
+    EXPECT_THROW(decode_header(reinterpret_cast<const unsigned char*>(text.data()), text.size(), "x"),
+                 Damage);
+  }
+}
+
 TEST_F(CheckpointTest, TruncationAndAbsenceAreFoundAndNamed) {
   const auto file = materialize(*materializer_, "epoch=3", {floats("0.weight", weights_)});
   const std::string whole = read_file(run_.path / file);

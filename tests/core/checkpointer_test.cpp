@@ -137,6 +137,25 @@ TEST_F(CheckpointerTest, TheLastCheckpointIsTakenWhereTheRunCanWaitForIt) {
   EXPECT_EQ(rows[3]["decision"], "skip");
 }
 
+// The iteration ends just behind the block that is its all, while that one's checkpoint is being written.
+TEST_F(CheckpointerTest, AnIterationThatFindsTheWriterBusyGoesFirstNowAndThen) {
+  state.resize(std::size_t{64} << 20, 1);
+  const auto rows = recorded({}, [&](Checkpointer& checkpointer) {
+    end(checkpointer, "@iteration", 0, {}, "the loop's entry");
+    for (int epoch = 0; epoch < 13; ++epoch) {
+      checkpointer.drain();
+      const auto begun = checkpointer.begins();
+      end(checkpointer, "train", 10000, checkpointer.begins());
+      end(checkpointer, "@iteration", 10000, begun);
+    }
+  });
+  std::map<std::string, int> taken;
+  for (const auto& row : rows)
+    if (row["decision"] == "materialize") taken[row["block"]] += 1;
+  EXPECT_GE(taken["@iteration"], 1 + 3);
+  EXPECT_GE(taken["train"], 7);
+}
+
 TEST_F(CheckpointerTest, RecoveryWantsIterationCheckpointsWhereThereAreSome) {
   Manifest manifest;
   manifest.mtbf = 3600;

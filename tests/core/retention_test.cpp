@@ -107,6 +107,25 @@ struct World {
   }
 };
 
+// A resumed program comes to earlier places once more; files that no row names are found by name.
+TEST(Removable, TheNewestAreThoseOfTheLastPlaces) {
+  const auto files = [](const Files& list, int64_t keep) {
+    std::vector<StoredCheckpoint> all;
+    for (const auto& text : list) all.push_back(stored(text));
+    return removable(all, keep).files;
+  };
+  EXPECT_EQ(files({"train/7", "train/8", "train/0"}, 1), (Files{"train/7", "train/0"}));
+  EXPECT_EQ(files({"train/10", "train/11", "train/8", "train/9"}, 2), (Files{"train/8", "train/9"}));
+  auto first = stored("train/8");
+  auto again = stored("train/8@1");
+  again.at = first.at;
+  EXPECT_EQ(removable({first, again}, 1).files, Files{"train/8"});
+  auto later = stored("train/0");
+  later.at = "finetune=0/train#0";
+  EXPECT_EQ(removable({stored("train/8"), later}, 1).files, Files{"train/8"})
+      << "another loop, behind the first";
+}
+
 TEST(RetentionTest, NotesBeforeItRemoves) {
   World world;
   Retention retention(1, world.actions());
@@ -164,6 +183,19 @@ TEST(RetentionTest, ADoubtedCheckpointTakesNoPlace) {
   world.done.clear();
   retention.durable(stored("t/3"));
   EXPECT_TRUE(world.done.empty()) << "t/0 and t/3 are the two that count";
+}
+
+TEST(Timeline, OfOnePlaceTheLastCheckpointCounts) {
+  const test::TemporaryDirectory directory;
+  LineAppender out(directory / "timeline.jsonl");
+  for (const char* file : {"train/0", "train/1", "train/0@1"}) {
+    const std::string at = std::string("epoch=") + file[6] + "/train#0";
+    out.append(Json({{"kind", "checkpoint"}, {"at", at}, {"block", "train"}, {"file", file}}).dump() + "\n");
+  }
+  const auto rows = read_timeline(directory / "timeline.jsonl");
+  Files kept;
+  for (const auto* row : kept_checkpoints(rows)) kept.push_back(field<std::string>(*row, "file", ""));
+  EXPECT_EQ(kept, (Files{"train/1", "train/0@1"}));
 }
 
 TEST(Timeline, KeepsWhatWasWrittenAgainAndDropsWhatWasFoundWrong) {

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <thread>
 
+#include "core/detached.h"
+#include "core/durable.h"
 #include "core/materialize/child.h"
 #include "recording.h"
 
@@ -46,6 +48,66 @@ TEST_P(Children, SendNoSignalAndAreNotWaitedFor) {
   run_.materializer().drain();
   EXPECT_EQ(run_.last().error, "");
   EXPECT_EQ(child_signals, 0);
+}
+
+// As the agent is started.
+TEST(Detached, IsNoChildOfThisProcess) {
+  const test::TemporaryDirectory directory;
+  child_signals = 0;
+  const auto before = ::signal(SIGCHLD, count_signal);
+  const fs::path file = directory / "done";
+  EXPECT_TRUE(start_detached(
+      {"/bin/sh", "-c",
+       "echo $PPID > " + file.string() + ".tmp; mv " + file.string() + ".tmp " + file.string()}));
+  int status = 0;
+  EXPECT_EQ(::waitpid(-1, &status, __WALL), -1);
+  EXPECT_EQ(errno, ECHILD);
+  while (!fs::exists(file)) std::this_thread::yield();
+  EXPECT_NE(read_file(file), std::to_string(::getpid()) + "\n");
+  EXPECT_EQ(child_signals, 0);
+  EXPECT_FALSE(start_detached({(directory / "none").string()}));
+  ::signal(SIGCHLD, before);
+}
+
+// The child would go on sharing it.
+TEST(ForkedChild, GetsACopyOfMemoryThatIsShared) {
+  constexpr std::size_t count = std::size_t{4} << 20;
+  Recording run("fork");
+  SharedMemory memory(count * sizeof(float));
+  auto* values = static_cast<float*>(memory.data());
+  std::fill_n(values, count, 1.0F);
+  Buffer buffer = Buffer::of_bytes("0", "F32", {}, nullptr, 0);
+  buffer.shape = {static_cast<int64_t>(count)};
+  buffer.bytes = count * sizeof(float);
+  buffer.data = values;
+  run.begin(0, {buffer});
+  std::fill_n(values, count, 2.0F);
+  run.materializer().drain();
+  EXPECT_EQ(run.last().error, "");
+  EXPECT_EQ(run.values(0, "0"), std::vector<float>(count, 1.0F));
+}
+
+// What cannot be begun takes no room of the batch, and what was in it is told.
+TEST(ForkBatch, AFailureLosesAndOverrunsNothing) {
+  const test::TemporaryDirectory directory;
+  const RunDir run{directory.path()};
+  const auto materializer = make_fork_batch_materializer(Tiers(run, {}), std::size_t{64} << 10);
+  const Tensor tensor(10000);  // 40 kB
+  int done = 0;
+  const auto job = [&](int epoch) {
+    return MaterializeJob{"train", "epoch=0/train#0", Recording::file(epoch), {}, [&](const Materialized& m) {
+                            done += m.error.empty() ? 1 : 0;
+                          }};
+  };
+  std::ofstream(run.checkpoints()).flush();  // a file where the directory belongs
+  for (int i = 0; i < 200; ++i) EXPECT_NE(materializer->materialize(job(i), {tensor.buffer("0")}), "");
+  fs::remove(run.checkpoints());
+  for (int i = 0; i < 3; ++i) {
+    while (!materializer->ready(tensor.values.size() * sizeof(float), 0)) std::this_thread::yield();
+    EXPECT_EQ(materializer->materialize(job(i), {tensor.buffer("0")}), "");
+  }
+  materializer->drain();
+  EXPECT_EQ(done, 3);
 }
 
 TEST_P(Children, LeaveTheProgramsOwnChildrenAlone) {

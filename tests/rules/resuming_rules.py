@@ -205,8 +205,22 @@ class Killed(Interrupted):
         last_word = {row["file"]: row["kind"] for row in json_lines(run.file("timeline.jsonl")) if "file" in row}
         kept = [name for name in run.checkpoints()
                 if last_word[f"checkpoints/{name}.safetensors"] == "checkpoint" and name != "@iteration/epoch=3"]
-        self.assertEqual(kept, ["@iteration/epoch=4", "@iteration/epoch=5", "@iteration/epoch=entry", "train/epoch=4",
-                                "train/epoch=5"])
+        self.assertEqual(kept, ["@iteration/epoch=4@1", "@iteration/epoch=5@1", "@iteration/epoch=entry", "train/epoch=4@1",
+                                "train/epoch=5@1"])
+
+    def test_the_newest_are_those_of_the_last_places_though_earlier_ones_come_again(self):
+        run = self.killed("train", at=4, flags=("--every", "1", "--keep", "1"))
+        self.resume(run, "train", at=4, flags=())
+        last_word = {row["file"]: row["kind"] for row in json_lines(run.file("timeline.jsonl")) if "file" in row}
+        kept = [file for file, kind in last_word.items() if kind == "checkpoint"]
+        self.assertIn("checkpoints/train/epoch=5@1.safetensors", kept)
+        self.assertIn("nothing is damaged", self.flor("check", run.id).stdout)
+
+    def test_what_was_asked_for_holds_for_the_run(self):
+        run = self.killed("train", at=3, flags=("--every", "1", "--keep", "2", "--epsilon", "0.25", "--mtbf", "1h"))
+        self.resume(run, "train", at=3, flags=("--epsilon", "0.125"))
+        policy = run.manifest()["policy"]
+        self.assertEqual([policy[key] for key in ("every", "keep", "epsilon", "mtbf")], [1, 2, 0.125, 3600])
 
     def test_what_cannot_be_gone_on_with_is_refused_and_nothing_runs(self):
         trace = "--trace=" + self.path("trace")

@@ -89,9 +89,11 @@ int DeepOutput::send_rest() {
 }
 
 int DeepOutput::finish() noexcept try {
-  const int error = send_rest();
+  int error = send_rest();
   const int late = sent_ > 0 ? queue_->wait() : 0;
-  return error != 0 ? error : late;
+  if (error == 0) error = late;
+  if (error == EINVAL && was_direct_ && sent_ > 0) no_direct_ = true;  // it has other demands: not again
+  return error;
 } catch (const std::exception&) {
   return ENOMEM;
 }

@@ -12,6 +12,7 @@
 
 #include "core/materialize/base.h"
 #include "core/materialize/child.h"
+#include "core/materialize/shared_mappings.h"
 #include "core/signals.h"
 
 namespace flor::core {
@@ -124,12 +125,18 @@ class Children : public MaterializerBase {
     changed_.wait(lock, [&] { return running_ == nullptr; });
   }
 
-  void start(std::vector<Task> tasks) {
+  // Takes the tasks, unless it throws.
+  void start(std::vector<Task>& tasks) {
     auto batch = std::make_unique<Batch>();
-    batch->tasks = std::move(tasks);
-    batch->report.emplace(batch->report_bytes());
-    for (auto& task : batch->tasks) task.image.gate = batch->gate.entry();
-    batch->child = spawn_child(write_batch, batch.get(), batch->gate.entry());
+    batch->tasks.swap(tasks);
+    try {
+      batch->report.emplace(batch->report_bytes());
+      for (auto& task : batch->tasks) task.image.gate = batch->gate.entry();
+      batch->child = spawn_child(write_batch, batch.get(), batch->gate.entry());
+    } catch (...) {
+      batch->tasks.swap(tasks);
+      throw;
+    }
     batch->gate.close_entry();
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -209,19 +216,28 @@ class ForkMaterializer : public Children {
   std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override try {
     wait_for_running();
     auto entries = sift(live, job.file);
+    copy_what_is_shared(entries);
     stage(entries, live, Copy::device, staging_.require(to_stage(entries, Copy::device)));
     std::vector<Task> tasks(1);
     tasks[0].image = make_image(tiers_, job, std::move(entries));
-    tasks[0].job = std::move(job);
-    start(std::move(tasks));
+    tasks[0].job = job;
+    start(tasks);
     return "";
   } catch (const std::exception& problem) {
+    unchanged_.settled(job.file);
     return problem.what();
   }
 
   void drain() override { wait_for_running(); }
 
  private:
+  // The program goes on writing it while the child reads.
+  static void copy_what_is_shared(std::vector<Entry>& entries) {
+    const SharedMappings shared;
+    for (auto& entry : entries)
+      if (entry.own() && shared.hold(entry.bytes, entry.size)) entry.bytes = nullptr;
+  }
+
   Staging staging_;
 };
 
@@ -238,30 +254,28 @@ class ForkBatchMaterializer : public Children {
     if (tasks_.empty()) wait_for_running();  // its child may still read the buffer
     unsigned char* memory = buffer_.require(std::max(bytes, batch_bytes_)) + used_;
     stage(entries, live, Copy::all, memory);
-    used_ += (bytes + 63) / 64 * 64;
     Task task;
     task.image = make_image(tiers_, job, std::move(entries));
-    task.job = std::move(job);
+    task.job = job;
     tasks_.push_back(std::move(task));
+    used_ += (bytes + 63) / 64 * 64;
     if (used_ >= batch_bytes_) flush();
     return "";
   } catch (const std::exception& problem) {
+    unchanged_.settled(job.file);
     return problem.what();
   }
 
-  bool ready(std::size_t, double) override { return !tasks_.empty() || !busy(); }
+  // Where it does not fit, the batch has to be written first, by a child that needs the buffer.
+  bool ready(std::size_t bytes, double) override {
+    if (tasks_.empty()) return !busy();
+    if (used_ + bytes <= batch_bytes_) return true;
+    flush();
+    return false;
+  }
 
   void drain() override {
-    try {
-      flush();
-    } catch (const std::exception& problem) {
-      for (auto& task : tasks_) {
-        Materialized result;
-        result.error = problem.what();
-        settle(task.job, task.image, std::move(result));
-      }
-      tasks_.clear();
-    }
+    flush();
     wait_for_running();
   }
 
@@ -269,8 +283,18 @@ class ForkBatchMaterializer : public Children {
   void flush() {
     if (tasks_.empty()) return;
     wait_for_running();
-    start(std::exchange(tasks_, {}));
+    std::vector<Task> tasks;
+    tasks.swap(tasks_);
     used_ = 0;
+    try {
+      start(tasks);
+    } catch (const std::exception& problem) {
+      for (auto& task : tasks) {
+        Materialized result;
+        result.error = problem.what();
+        settle(task.job, task.image, std::move(result));
+      }
+    }
   }
 
   const std::size_t batch_bytes_;

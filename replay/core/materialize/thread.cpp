@@ -39,7 +39,7 @@ class ThreadMaterializer : public MaterializerBase {
     drain();  // the one copy is in use
     Task task;
     task.entries = sift(live, job.file);
-    task.job = std::move(job);
+    task.job = job;
     const std::size_t bytes = to_stage(task.entries, Copy::all);
     task.fetches = begin_to_stage(task.entries, live, staging_.require(bytes));
     {
@@ -50,6 +50,7 @@ class ThreadMaterializer : public MaterializerBase {
     changed_.notify_all();
     return "";
   } catch (const std::exception& problem) {
+    unchanged_.settled(job.file);
     return problem.what();
   }
 

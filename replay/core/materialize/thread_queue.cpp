@@ -18,7 +18,11 @@ class ThreadQueue : public WriteQueue {
  public:
   explicit ThreadQueue(unsigned depth) : depth_(depth) {
     const BlockedSignals blocked;
-    for (unsigned i = 0; i < std::min(depth, 4U); ++i) threads_.emplace_back([this] { work(); });
+    try {
+      for (unsigned i = 0; i < std::min(depth, 4U); ++i) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      if (threads_.empty()) throw;  // else fewer do
+    }
   }
   ~ThreadQueue() override {
     {

@@ -1,0 +1,76 @@
+#include "core/detached.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+
+#include "core/signals.h"
+
+namespace flor::core {
+namespace {
+
+constexpr std::size_t stack_bytes = std::size_t{64} << 10;
+
+struct Start {
+  std::vector<char*> argv;
+  std::vector<std::byte> first{stack_bytes}, second{stack_bytes};  // stacks, which grow downwards
+  volatile int error = 0;
+};
+
+// Both children use this process's memory while it stands still (CLONE_VFORK), so what the first leaves in it
+// is seen here. Without a termination signal its end is told to nobody; but execve() would give it one, so
+// that is left to a child of its own, which is an orphan then.
+int clone_of(int (*work)(void*), Start& start, std::vector<std::byte>& stack, int signal) {
+  const auto top = reinterpret_cast<std::uintptr_t>(stack.data() + stack.size()) & ~std::uintptr_t{15};
+  return ::clone(work, reinterpret_cast<void*>(top), CLONE_VM | CLONE_VFORK | signal, &start);
+}
+
+void close_from(unsigned first) {
+  if (::syscall(SYS_close_range, first, ~0U, 0U) == 0) return;
+  for (int fd = static_cast<int>(first); fd < 65536; ++fd) ::close(fd);
+}
+
+int become(void* argument) {
+  auto& start = *static_cast<Start*>(argument);
+  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+  ::setsid();
+  const int null = ::open("/dev/null", O_RDWR);
+  for (int fd = 0; fd <= 2; ++fd) ::dup2(null, fd);
+  close_from(3);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execve(start.argv[0], start.argv.data(), environ);
+  start.error = errno;
+  ::_exit(127);
+}
+
+int leave_an_orphan(void* argument) {
+  auto& start = *static_cast<Start*>(argument);
+  if (clone_of(become, start, start.second, SIGCHLD) < 0) start.error = errno;
+  ::_exit(0);
+}
+
+}  // namespace
+
+bool start_detached(const std::vector<std::string>& words) {
+  const int before = errno;
+  Start start;
+  for (const auto& word : words) start.argv.push_back(const_cast<char*>(word.c_str()));
+  start.argv.push_back(nullptr);
+  const BlockedSignals blocked;  // and in the children until they are another program
+  const int child = clone_of(leave_an_orphan, start, start.first, 0);
+  if (child < 0) start.error = errno;
+  while (child >= 0 && ::waitpid(child, nullptr, __WALL) < 0 && errno == EINTR) {
+  }
+  errno = before;
+  return start.error == 0;
+}
+
+}  // namespace flor::core

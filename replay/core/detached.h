@@ -1,0 +1,15 @@
+// Starting a program that is no child of this process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace flor::core {
+
+// Starts words[0], a path, with these arguments: in a session of its own, with /dev/null for its standard
+// streams, no other descriptor of ours and default signals. The program that this library lives in cannot
+// notice it: no SIGCHLD comes, and no wait() of its finds it. Copies no page tables, whatever the process
+// holds. False where it could not be started.
+bool start_detached(const std::vector<std::string>& words);
+
+}  // namespace flor::core
