@@ -155,6 +155,10 @@ bool Checkpointer::ends(const Place& place, double seconds, const Begun& begun, 
     if (execution.buffers.empty()) look(execution, save);
     materialize(execution);
   }
+  if (place.final && kind.checkpoints > 0) {
+    if (execution.buffers.empty()) look(execution, save);
+    materializer_->look_again(execution.buffers);
+  }
   execution.stall = monotonic_seconds() - start;
   stalled_ += execution.stall;
   policy_.pay(place.block, execution.number, execution.stall, execution.interference);

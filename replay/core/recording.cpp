@@ -107,8 +107,9 @@ void Recording::finish(int exit_code) {
   } catch (const std::exception& problem) {
     damaged(problem.what());
   }
-  say("recorded run " + run().id() + ": " + std::to_string(checkpointer_->durable()) + " checkpoints, " +
-      bytes_text(checkpointer_->bytes_written()));
+  const int64_t durable = checkpointer_->durable();
+  say("recorded run " + run().id() + ": " + std::to_string(durable) +
+      (durable == 1 ? " checkpoint, " : " checkpoints, ") + bytes_text(checkpointer_->bytes_written()));
 }
 
 // What a node's own agent does not bring to the store is brought now: an agent that was started on demand may

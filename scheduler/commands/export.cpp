@@ -1,8 +1,12 @@
 // flor export: a checkpoint as a file for PyTorch or safetensors users.
+#include <unistd.h>
+
+#include <cerrno>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "commands/commands.h"
 #include "commands/options.h"
@@ -23,10 +27,17 @@ namespace fs = std::filesystem;
 
 struct Flags {
   std::string run, store, block, best, output;
-  std::string format = "safetensors";
+  std::string format;
   std::optional<int64_t> epoch;
   bool min = false, max = false, json = false;
 };
+
+// What the output's name says, where --format says nothing.
+std::string format_of(const Flags& flags) {
+  if (!flags.format.empty()) return flags.format;
+  const fs::path suffix = fs::path(flags.output).extension();
+  return suffix == ".pt" || suffix == ".pth" ? "pt" : "safetensors";
+}
 
 void require_sense(const Flags& flags) {
   if (flags.epoch.has_value() != flags.best.empty()) {
@@ -55,11 +66,17 @@ fs::path output_of(const Flags& flags, const core::Manifest& manifest, const exp
   }
   path = fs::absolute(path);
   std::error_code ignored;
+  if (fs::is_directory(path, ignored))
+    throw core::UsageError(path.string() + " is a directory; name a file in it (--output)");
   if (fs::exists(fs::symlink_status(path, ignored)))
     throw core::UsageError(path.string() + " exists; remove it, or choose another file (--output)");
   if (!fs::is_directory(path.parent_path(), ignored)) {
     throw core::UsageError("there is no directory " + path.parent_path().string() +
                            " to write into; create it, or choose another file (--output)");
+  }
+  if (::access(path.parent_path().c_str(), W_OK) != 0) {
+    throw core::UsageError("cannot write into " + path.parent_path().string() + " (" +
+                           std::generic_category().message(errno) + "); choose another file (--output)");
   }
   return path;
 }
@@ -123,12 +140,19 @@ void add_export(CLI::App& app, Outcome& /*outcome*/) {
   command->add_flag("--max", flags->max, "with --best: the largest")->excludes(min);
   command->add_option("--block", flags->block,
                       "the block whose checkpoint it is (default: the iteration's, else the only block's)");
-  command->add_option("--format", flags->format, "safetensors (default) or pt, for torch.load")
+  command
+      ->add_option(
+          "--format", flags->format,
+          "safetensors or pt, for torch.load (default: what the output's name says, else safetensors)")
       ->check(CLI::IsMember({"safetensors", "pt"}));
-  command->add_option("--output", flags->output, "the file to write (default: RUN-epoch=E.FORMAT, here)");
+  command->add_option("--output", flags->output,
+                      "the file to write (default: here, RUN-epoch=E.FORMAT, or RUN-epoch=E-BLOCK.FORMAT)");
   command->add_flag("--json", flags->json, "one JSON object");
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
-  command->callback([flags] { run_export(*flags); });
+  command->callback([flags] {
+    flags->format = format_of(*flags);
+    run_export(*flags);
+  });
 }
 
 }  // namespace flor::commands

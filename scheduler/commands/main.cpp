@@ -47,6 +47,11 @@ int parse_and_run(CLI::App& app, Outcome& outcome, int argc, char** argv) {
   return outcome.code;
 }
 
+std::string help_of(const CLI::App& app) {
+  const auto asked = app.get_subcommands();
+  return " (see flor " + (asked.empty() ? "" : asked.front()->get_name() + " ") + "--help)\n";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -72,10 +77,10 @@ int main(int argc, char** argv) {
     return app.exit(asked);
   } catch (const CLI::ExtrasError&) {  // its own text has the words in another order
     std::cerr << "flor: not expected: " << one_line(CLI::detail::join(app.remaining(true), " "))
-              << " (see flor --help)\n";
+              << help_of(app);
     return flor::commands::kUsage;
   } catch (const CLI::ParseError& problem) {
-    std::cerr << "flor: " << one_line(problem.what()) << " (see flor --help)\n";
+    std::cerr << "flor: " << one_line(problem.what()) << help_of(app);
     return flor::commands::kUsage;
   } catch (const flor::core::UsageError& problem) {
     std::cerr << "flor: " << one_line(problem.what()) << "\n";

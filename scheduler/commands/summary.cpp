@@ -64,8 +64,8 @@ void add_time(std::vector<std::string>& lines, const core::Plan& plan, const res
     line += "; by the recorded times one worker alone would take " + shown_seconds(plan.serial);
     if (plan.serial > verdict.seconds) line += ", " + times(plan.serial / verdict.seconds) + " times as long";
     if (plan.bound > 0) {
-      line +=
-          " (at best " + times(plan.serial / plan.bound) + " with " + counted(plan.workers, "worker") + ")";
+      line += " (at best " + times(plan.serial / plan.bound) + " times with " +
+              counted(plan.workers, "worker") + ")";
     }
   }
   add(lines, line);

@@ -1,5 +1,6 @@
 #include "results/damage.h"
 
+#include <map>
 #include <set>
 
 #include "core/checkpoint.h"
@@ -119,24 +120,37 @@ class Checker {
     report_.removed = static_cast<int64_t>(removed.size());
     const LocalTier tier = local_tier_of(run_, manifest_, timeline_);
     if (!tier.waiting.empty()) report_.notes.push_back(local_tier_text(tier));
-    std::set<std::string> said;  // a damaged file is found again by each that refers to it
+    // A damaged file is found again by each checkpoint that refers to it.
+    std::vector<std::string> lines;
+    std::map<std::string, std::vector<std::string>> found_by;
     for (const auto& file : files) {
       if (tier.waiting.count(file) != 0) continue;
       ++report_.checkpoints;
       for (const auto& line : core::Checkpoint::verify(run_, file)) {
         const bool waits = tier.waiting.count(line.substr(0, line.find(": "))) != 0;
-        if (!waits && said.insert(line).second) add_checkpoint_damage(line, file);
+        if (waits) continue;
+        auto& files = found_by[line];
+        if (files.empty()) lines.push_back(line);
+        files.push_back(file);
       }
     }
+    for (const auto& line : lines) add_checkpoint_damage(line, found_by.at(line));
   }
 
-  void add_checkpoint_damage(const std::string& line, const std::string& verified) {
+  void add_checkpoint_damage(const std::string& line, const std::vector<std::string>& found_by) {
     const std::string& file = line.substr(0, line.find(": "));
+    const std::string& verified = found_by.front();
     const bool iteration = verified.find("/@iteration/") != std::string::npos;
-    damage(file, without_path(line, file),
-           iteration
-               ? "replay starts from the checkpoint before " + verified + " and computes again from there"
-               : "replay executes the block instead of restoring " + verified);
+    std::string consequence =
+        iteration ? "replay starts from the checkpoint before " + verified + " and computes again from there"
+                  : "replay executes the block instead of restoring " + verified;
+    if (found_by.size() > 1) {
+      consequence +=
+          "; so it is with " + std::to_string(found_by.size() - 1) +
+          (found_by.size() == 2 ? " more checkpoint that refers to it" : " more that refer to it") +
+          ", the last " + found_by.back();
+    }
+    damage(file, without_path(line, file), consequence);
   }
 
   const core::RunDir& run_;

@@ -74,7 +74,7 @@ TEST(Summary, SaysWhatAUserWantsToKnow) {
             "  blocks: 3 executed, 1 skipped\n"
             "  train.cpp:3: log added inside block train: it executes\n"
             "  took 5.0 s; by the recorded times one worker alone would take 8.0 s, 1.6 times as long (at "
-            "best 2.0 with 2 "
+            "best 2.0 times with 2 "
             "workers)\n"
             "  worker n1.0 on n1, job 42 task 0: units 0-1, 3\n"
             "  worker n2.1: no unit\n"

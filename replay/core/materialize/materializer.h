@@ -61,6 +61,8 @@ class Materializer {
   virtual double take_preparation() = 0;
 
   virtual std::size_t to_copy(const std::vector<Buffer>& live) const = 0;  // bytes, as far as marks tell
+  // The program is through: no later checkpoint will find what changed silently.
+  virtual void look_again(const std::vector<Buffer>& live) = 0;
   virtual std::vector<SilentChange> take_silent_changes() = 0;
 
   // From `done` only: no checkpoint that is not durable yet will refer to `file`, which is to be removed.

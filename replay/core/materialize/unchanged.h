@@ -4,7 +4,9 @@
 // and if its digest stayed the same as well it is taken on trust from then on: neither copied, nor hashed,
 // nor written. Every `turn` checkpoints it is hashed again. A tensor that changed while its mark did not (a
 // write through `.data`) is never trusted again, and the checkpoints that took it on trust meanwhile are
-// named, so that no replay uses them.
+// named, so that no replay uses them. What stays unknown: whether one changed silently in the checkpoints
+// since it was last hashed, `turn` at most, where the program is killed then, or goes on to write it as it
+// should.
 //
 // Thread-safe: sift() on the training thread, learn() on the one that writes.
 #pragma once
@@ -45,6 +47,9 @@ class Unchanged {
 
   // A tensor with this mark lies durably in `home`.
   void learn(const Mark& mark, const Home& home);
+
+  // Hashes each tensor that was taken on trust since it was last hashed: the program is through.
+  void look_again(const std::vector<Buffer>& live);
 
   std::vector<SilentChange> take_silent_changes();
 
