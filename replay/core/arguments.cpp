@@ -15,4 +15,11 @@ std::optional<std::string> Arguments::value(const std::string& name) const {
   return recorded->second;
 }
 
+std::vector<std::string> Arguments::unasked() const {
+  std::vector<std::string> out;
+  for (const auto& [name, value] : given_arguments())
+    if (asked_.count(name) == 0) out.push_back(name);
+  return out;
+}
+
 }  // namespace flor::core

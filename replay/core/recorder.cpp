@@ -116,7 +116,7 @@ void Recorder::begin_recording() {
   if (resumption_ && recording_->manifest().keep > 0) recording_->checkpointer().adopt(resumption_->stored());
   for (const auto& row : early_rows_) recording_->append(log_file, row);
   early_rows_.clear();
-  recording_->manifest().args.insert(arguments_.used().begin(), arguments_.used().end());
+  for (const auto& [name, value] : arguments_.used()) recording_->manifest().args[name] = value;
 }
 
 ExecutionTimer Recorder::start_timer() const {
@@ -324,6 +324,10 @@ void Recorder::finish(int exit_code) {
     leave_loop(LoopEnd::early);
   }
   if (earlier_) recording_->log_event({{"@event", "ended"}});
+  if (exit_code == 0) {
+    for (const auto& name : arguments_.unasked())
+      warn("the program never asked for the argument " + name + " that was given (flor::arg)");
+  }
   recording_->finish(exit_code);
 }
 

@@ -182,6 +182,10 @@ std::optional<Runtime::RowPlace> Runtime::row_place() {
   return RowPlace{*files, checkpoint_stem(scope_.path(), 0)};
 }
 
+void Runtime::use_argument(const std::string& name, const std::string& value) {
+  if (active()) guarded([&] { session_->used_argument(name, value); });
+}
+
 std::string Runtime::argument(const std::string& name, const std::string& otherwise) {
   if (!active()) {
     const auto given = given_arguments();

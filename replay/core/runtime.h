@@ -48,6 +48,8 @@ class Runtime {
   std::optional<RowPlace> row_place();
   void value_came() { printer_.advance(); }  // of such a row; on any thread
   std::string argument(const std::string& name, const std::string& otherwise);
+  // In place of a text that the program can make nothing of: what it uses instead.
+  void use_argument(const std::string& name, const std::string& value);
 
   void finish(int exit_code) noexcept;
   // In a forked child: the run belongs to the parent.

@@ -91,8 +91,10 @@ std::string argument_text(double value) {
 namespace {
 
 template <class T>
-T parsed(bool fine, const std::string& name, const std::string& text, T value, T otherwise) {
+T parsed(bool fine, const std::string& name, const std::string& text, T value, T otherwise,
+         const std::string& otherwise_text) {
   if (fine) return value;
+  runtime().use_argument(name, otherwise_text);
   core::warn("argument " + name + "=" + text +
              " is not of the type that the program asks for; its default is used");
   return otherwise;
@@ -103,18 +105,19 @@ T parsed(bool fine, const std::string& name, const std::string& text, T value, T
 int64_t parse_integer(const std::string& name, const std::string& text, int64_t otherwise) {
   char* end = nullptr;
   const int64_t value = std::strtoll(text.c_str(), &end, 10);
-  return parsed(!text.empty() && *end == '\0', name, text, value, otherwise);
+  return parsed(!text.empty() && *end == '\0', name, text, value, otherwise, std::to_string(otherwise));
 }
 
 double parse_real(const std::string& name, const std::string& text, double otherwise) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  return parsed(!text.empty() && *end == '\0', name, text, value, otherwise);
+  return parsed(!text.empty() && *end == '\0', name, text, value, otherwise, argument_text(otherwise));
 }
 
 bool parse_truth(const std::string& name, const std::string& text, bool otherwise) {
   const bool yes = text == "true" || text == "1";
-  return parsed(yes || text == "false" || text == "0", name, text, yes, otherwise);
+  return parsed(yes || text == "false" || text == "0", name, text, yes, otherwise,
+                otherwise ? "true" : "false");
 }
 
 }  // namespace detail

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "core/arguments.h"
 #include "core/durable.h"
 #include "core/earlier_run.h"
 #include "core/json_lines.h"
@@ -11,6 +12,19 @@
 
 namespace flor::core {
 namespace {
+
+TEST(ArgumentsTest, AMistypedOneIsKnownAndARecordedOneHolds) {
+  ::setenv("FLOR_ARGS", "lr=0.1\nsede=7", 1);
+  Arguments first;
+  first.use("lr", *first.value("lr"));
+  first.use("width", "64");
+  EXPECT_EQ(first.unasked(), std::vector<std::string>{"sede"});
+  const Arguments resumed(std::map<std::string, std::string>{{"lr", "0.2"}});
+  EXPECT_EQ(resumed.value("lr"), "0.2");
+  EXPECT_EQ(resumed.value("sede"), "7");
+  ::unsetenv("FLOR_ARGS");
+  EXPECT_TRUE(first.unasked().empty());
+}
 
 using Launches = std::vector<std::string>;
 
