@@ -23,7 +23,7 @@ OutermostLoop::OutermostLoop(RecordedLoop info, Recording& recording, Frontend& 
   environment_.enter(frontend, recording_, resumed);
   in_manifest() = info_;
   recording_.append(timeline_file, row_of("loop", info_));
-  recording_.save_manifest();
+  recording_.save_manifest_at_loop();
 }
 
 // Of a resumed recording in the place that it has there.

@@ -87,6 +87,14 @@ void Recording::write_end() {
   save_manifest();
 }
 
+void Recording::save_manifest_at_loop() {
+  const Manifest& now = begun_.manifest;
+  std::pair present(now.environment, now.args);
+  if (saved_ == present) return;
+  save_manifest();
+  saved_ = std::move(present);
+}
+
 void Recording::settle() {
   checkpointer_->drain();
   if (!sync()) damaged("the log could not be synced");

@@ -28,6 +28,9 @@ class Recording {
   const RunDir& run() const { return begun_.run; }
   Manifest& manifest() { return begun_.manifest; }
   void save_manifest() const { write_manifest(begun_.run, begun_.manifest); }
+  // An outermost loop is entered: saves the manifest where more than its loops is new. A program may have
+  // thousands of them; while it runs they are in the timeline.
+  void save_manifest_at_loop();
   Checkpointer& checkpointer() { return *checkpointer_; }
 
   void append(JournalFile file, Line line) { journal_->append(file, std::move(line)); }
@@ -57,6 +60,8 @@ class Recording {
   void empty_local_tier();
 
   BegunRun begun_;
+  using Texts = std::map<std::string, std::string>;
+  std::optional<std::pair<Texts, Texts>> saved_;  // environment and arguments, at the last loop's entry
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Checkpointer> checkpointer_;
   std::unique_ptr<AgentClient> agent_;
