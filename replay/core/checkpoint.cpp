@@ -13,6 +13,7 @@
 #include "core/digest.h"
 #include "core/local_tier.h"
 #include "core/parallel.h"
+#include "core/readable.h"
 
 namespace flor::core {
 namespace {
@@ -38,6 +39,11 @@ class Checkpoint::Mapping {
     }
     ::close(fd);
     if (bytes_ == MAP_FAILED) throw Damage(file + ": cannot be read (" + std::strerror(errno) + ")");
+    const std::size_t head = std::min(size_, header_bytes);
+    if (!make_readable(data(), head) || !make_readable(data(), header_size(head))) {
+      ::munmap(bytes_, size_);
+      throw Damage(file + ": its header cannot be read from the medium");
+    }
     header = decode_header(data(), size_, file);
   }
   ~Mapping() {
@@ -55,6 +61,11 @@ class Checkpoint::Mapping {
   CheckpointHeader header;
 
  private:
+  static constexpr std::size_t header_bytes = 8;  // that say how long it is
+  std::size_t header_size(std::size_t head) const {
+    return head < header_bytes ? head : static_cast<std::size_t>(header_length(data(), size_)) + header_bytes;
+  }
+
   void* bytes_ = nullptr;
   std::size_t size_ = 0;
 };
@@ -66,7 +77,15 @@ struct Checkpoint::Source {
   LoadedTensor loaded;
 
   void verify() const {
-    require(digest_of(loaded.data, loaded.bytes) == tensor->digest, holder,
+    constexpr std::size_t step = std::size_t{16} << 20;
+    Digester digester;
+    for (std::size_t done = 0; done < loaded.bytes; done += step) {
+      const std::size_t size = std::min(step, loaded.bytes - done);
+      require(make_readable(loaded.data + done, size), holder,
+              "tensor " + tensor->name + ": its bytes cannot be read from the medium");
+      digester.add(loaded.data + done, size);
+    }
+    require(digester.hex() == tensor->digest, holder,
             "tensor " + tensor->name + ": its bytes do not match their digest");
   }
   void read(int fd, off_t offset, const Target& target) const;

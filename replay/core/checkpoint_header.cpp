@@ -190,6 +190,10 @@ std::string encode_header(CheckpointHeader& header) {
   return std::string(text.bytes());
 }
 
+std::uint64_t header_length(const unsigned char* bytes, std::uint64_t file_bytes) {
+  return std::min({read_length(bytes), max_header, file_bytes - 8});
+}
+
 CheckpointHeader decode_header(const unsigned char* bytes, std::uint64_t file_bytes,
                                const std::string& file) {
   require(file_bytes >= 8, file, "the file is truncated, its header is not all there");

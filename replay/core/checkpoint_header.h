@@ -61,6 +61,9 @@ class HeaderText {
 // A header whose tensors have their digests. Sets begin, end, state, data_offset and data_bytes.
 std::string encode_header(CheckpointHeader& header);
 
+// Bytes of the header behind its first eight, which say so; no more than a header, or the file, can have.
+std::uint64_t header_length(const unsigned char* bytes, std::uint64_t file_bytes);
+
 // Parses and verifies the header at the start of a file of `file_bytes` bytes. Throws Damage naming `file`.
 CheckpointHeader decode_header(const unsigned char* bytes, std::uint64_t file_bytes, const std::string& file);
 

@@ -29,7 +29,7 @@ Checkpointer::Checkpointer(const RunDir& run, const Manifest& manifest, Journal&
       journal_(journal),
       on_damage_(std::move(on_damage)),
       policy_(manifest.epsilon, manifest.mtbf),
-      retention_(manifest.keep, retention_actions(run, manifest.local)),
+      retention_(manifest.keep, retention_actions(run, manifest.local), manifest.loop_names()),
       materializer_(make_materializer(manifest.materializer, Tiers(run, manifest.local))) {}
 
 Checkpointer::Kind& Checkpointer::kind_of(const std::string& block) {

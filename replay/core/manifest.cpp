@@ -165,6 +165,13 @@ Manifest manifest_from(const Json& json) {
   return m;
 }
 
+std::vector<std::string> Manifest::loop_names() const {
+  std::vector<std::string> out;
+  out.reserve(loops.size());
+  for (const auto& loop : loops) out.push_back(loop.name);
+  return out;
+}
+
 Manifest read_manifest(const RunDir& run) {
   const Json json = Json::parse(read_file(run.manifest()), nullptr, false);
   if (!json.is_object() || field(json, "format", 0) != 1) {

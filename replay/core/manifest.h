@@ -66,6 +66,7 @@ struct Manifest {
 
   // The loop that ran longest; nullptr when none was entered.
   const RecordedLoop* main_loop() const;
+  std::vector<std::string> loop_names() const;
   bool complete() const { return main_loop() != nullptr && main_loop()->guarded; }
 };
 

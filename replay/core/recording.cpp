@@ -114,6 +114,8 @@ void Recording::finish(int exit_code) {
     if (begun_.local) empty_local_tier();
   } catch (const std::exception& problem) {
     damaged(problem.what());
+    warn("the end of the recording could not be written, it is shown as killed, and rows may be missing: " +
+         std::string(problem.what()));
   }
   const int64_t durable = checkpointer_->durable();
   say("recorded run " + run().id() + ": " + std::to_string(durable) +

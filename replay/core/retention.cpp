@@ -21,6 +21,10 @@ class ProgramOrder {
  public:
   using Key = std::vector<std::pair<std::size_t, int64_t>>;
 
+  explicit ProgramOrder(const std::vector<std::string>& loops) {
+    for (const auto& name : loops) ranks_.try_emplace(name, ranks_.size());
+  }
+
   Key key_of(std::string_view at) {
     Key out;
     while (!at.empty()) {
@@ -42,8 +46,9 @@ class ProgramOrder {
 
 // The newest `keep` of each kind, and the loops' entries. A resumed program comes to earlier places once
 // more: these are no newer than what was behind them.
-std::set<std::string> chosen(const std::vector<StoredCheckpoint>& stored, int64_t keep) {
-  ProgramOrder order;
+std::set<std::string> chosen(const std::vector<StoredCheckpoint>& stored, int64_t keep,
+                             const std::vector<std::string>& loops) {
+  ProgramOrder order(loops);
   std::vector<std::pair<ProgramOrder::Key, const StoredCheckpoint*>> sorted;
   for (const auto& one : stored)
     if (!one.retired) sorted.emplace_back(order.key_of(one.at), &one);
@@ -75,10 +80,11 @@ bool is_loop_entry(const std::string& at) {
   return at.size() > mark.size() && at.compare(at.size() - mark.size(), mark.size(), mark) == 0;
 }
 
-Thinning removable(const std::vector<StoredCheckpoint>& stored, int64_t keep) {
+Thinning removable(const std::vector<StoredCheckpoint>& stored, int64_t keep,
+                   const std::vector<std::string>& loops) {
   Thinning out;
   if (keep <= 0) return out;
-  const std::set<std::string> kept = chosen(stored, keep);
+  const std::set<std::string> kept = chosen(stored, keep, loops);
   std::set<std::string> staying = kept;
   for (const auto& one : stored) {
     if (kept.count(one.file) != 0) staying.insert(one.refers_to.begin(), one.refers_to.end());
@@ -121,7 +127,7 @@ void Retention::durable(StoredCheckpoint checkpoint) {
   const std::lock_guard<std::mutex> lock(mutex_);
   checkpoint.retired = doubted_.erase(checkpoint.file) > 0;
   stored_.push_back(std::move(checkpoint));
-  Thinning removal = removable(stored_, keep_);
+  Thinning removal = removable(stored_, keep_, loops_);
   // One that something may yet refer to stays for now, and is asked for again with the next checkpoint.
   const auto stays = [this](const std::string& file) { return !actions_.forget(file); };
   auto& files = removal.files;

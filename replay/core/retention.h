@@ -30,7 +30,9 @@ struct Thinning {
 // the program comes to; of one place, the last in `stored`, which is in order of age. That of a loop's entry
 // always stays and is not counted. A file that a checkpoint which stays refers to stays as well; it goes on
 // as a checkpoint itself as long as all that it refers to stays. Pure.
-Thinning removable(const std::vector<StoredCheckpoint>& stored, int64_t keep);
+// `loops`: the names of the outermost loops in the order in which the program comes to them, as far as known.
+Thinning removable(const std::vector<StoredCheckpoint>& stored, int64_t keep,
+                   const std::vector<std::string>& loops = {});
 
 // The other files that hold bytes of a checkpoint's tensors, each once.
 std::vector<std::string> referred_files(const CheckpointHeader& header, const std::string& file);
@@ -51,7 +53,9 @@ class Retention {
     std::function<void(const std::string& file)> remove;
   };
 
-  Retention(int64_t keep, Actions actions) : keep_(keep), actions_(std::move(actions)) {}
+  // `loops`: as removable() takes them, of an earlier attempt.
+  Retention(int64_t keep, Actions actions, std::vector<std::string> loops = {})
+      : keep_(keep), actions_(std::move(actions)), loops_(std::move(loops)) {}
 
   // These were durable before, oldest first: of an earlier attempt of the run.
   void adopt(const std::vector<StoredCheckpoint>& earlier);
@@ -65,6 +69,7 @@ class Retention {
  private:
   const int64_t keep_;
   const Actions actions_;
+  const std::vector<std::string> loops_;
   std::mutex mutex_;
   std::vector<StoredCheckpoint> stored_;
   std::set<std::string> doubted_;  // before they were durable

@@ -14,7 +14,7 @@ namespace flor::core {
 namespace {
 
 constexpr double patience_s = 2;  // before the wait is worth a line
-constexpr double hung_s = 30;
+constexpr double hung_s = 120;
 constexpr auto look_again = std::chrono::milliseconds(50);
 
 std::string files_text(const std::vector<WaitingFile>& files) {

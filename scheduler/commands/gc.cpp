@@ -12,6 +12,7 @@
 #include "core/bytes_text.h"
 #include "core/duration.h"
 #include "core/error.h"
+#include "core/manifest.h"
 #include "core/session.h"
 #include "core/values.h"
 #include "gc/leftovers.h"
@@ -95,8 +96,12 @@ std::vector<core::RunDir> named_runs(const core::Store& store, const Flags& flag
   return out;
 }
 
+core::Thinning removal_of(const core::RunDir& run, const gc::Inventory& inventory, int64_t keep) {
+  return core::removable(inventory.stored, keep, core::read_manifest_and_progress(run).loop_names());
+}
+
 Thinned thinned(const core::RunDir& run, int64_t keep) {
-  Thinned out{run, core::removable(gc::inventory_of(run).stored, keep), 0};
+  Thinned out{run, removal_of(run, gc::inventory_of(run), keep), 0};
   for (const auto* files : {&out.removal.files, &out.removal.orphans}) {
     for (const auto& file : *files) out.bytes += fs::file_size(run.path / file);
   }
@@ -221,7 +226,7 @@ struct Removed {
 void thin(const core::RunDir& run, int64_t keep) {
   const core::FileLock lock = gc::claim(run);
   const gc::Inventory inventory = gc::inventory_of(run);
-  gc::thin(run, inventory, core::removable(inventory.stored, keep));
+  gc::thin(run, inventory, removal_of(run, inventory, keep));
 }
 
 // Goes on behind what cannot be removed.

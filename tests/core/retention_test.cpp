@@ -120,10 +120,12 @@ TEST(Removable, TheNewestAreThoseOfTheLastPlaces) {
   auto again = stored("train/8@1");
   again.at = first.at;
   EXPECT_EQ(removable({first, again}, 1).files, Files{"train/8"});
-  auto later = stored("train/0");
+  auto later = stored("train/f");
   later.at = "finetune=0/train#0";
   EXPECT_EQ(removable({stored("train/8"), later}, 1).files, Files{"train/8"})
       << "another loop, behind the first";
+  EXPECT_EQ(removable({later, stored("train/0")}, 1, {"epoch", "finetune"}).files, Files{"train/0"})
+      << "the first loop, come to again";
 }
 
 TEST(RetentionTest, NotesBeforeItRemoves) {
