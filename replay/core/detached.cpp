@@ -18,18 +18,23 @@ namespace {
 
 constexpr std::size_t stack_bytes = std::size_t{64} << 10;
 
+#ifdef __SANITIZE_THREAD__
+constexpr int memory = 0;  // a copy: what the sanitizer notes of a child must not be noted of this process
+#else
+constexpr int memory = CLONE_VM;
+#endif
+
 struct Start {
   std::vector<char*> argv;
   std::vector<std::byte> first{stack_bytes}, second{stack_bytes};  // stacks, which grow downwards
-  volatile int error = 0;
 };
 
-// Both children use this process's memory while it stands still (CLONE_VFORK), so what the first leaves in it
-// is seen here. Without a termination signal its end is told to nobody; but execve() would give it one, so
-// that is left to a child of its own, which is an orphan then.
+// Both children use this process's memory while it stands still (CLONE_VFORK). Without a termination signal
+// the first's end is told to nobody; but execve() would give it one, so that is left to a child of its own,
+// which is an orphan then.
 int clone_of(int (*work)(void*), Start& start, std::vector<std::byte>& stack, int signal) {
   const auto top = reinterpret_cast<std::uintptr_t>(stack.data() + stack.size()) & ~std::uintptr_t{15};
-  return ::clone(work, reinterpret_cast<void*>(top), CLONE_VM | CLONE_VFORK | signal, &start);
+  return ::clone(work, reinterpret_cast<void*>(top), memory | CLONE_VFORK | signal, &start);
 }
 
 void close_from(unsigned first) {
@@ -48,14 +53,12 @@ int become(void* argument) {
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::execve(start.argv[0], start.argv.data(), environ);
-  start.error = errno;
-  ::_exit(127);
+  return 127;
 }
 
 int leave_an_orphan(void* argument) {
   auto& start = *static_cast<Start*>(argument);
-  if (clone_of(become, start, start.second, SIGCHLD) < 0) start.error = errno;
-  ::_exit(0);
+  return clone_of(become, start, start.second, SIGCHLD) < 0 ? 1 : 0;
 }
 
 }  // namespace
@@ -65,13 +68,15 @@ bool start_detached(const std::vector<std::string>& words) {
   Start start;
   for (const auto& word : words) start.argv.push_back(const_cast<char*>(word.c_str()));
   start.argv.push_back(nullptr);
-  const BlockedSignals blocked;  // and in the children until they are another program
-  const int child = clone_of(leave_an_orphan, start, start.first, 0);
-  if (child < 0) start.error = errno;
-  while (child >= 0 && ::waitpid(child, nullptr, __WALL) < 0 && errno == EINTR) {
+  int status = 1;
+  if (::access(start.argv[0], X_OK) == 0) {
+    const BlockedSignals blocked;  // and in the children until they are another program
+    const int child = clone_of(leave_an_orphan, start, start.first, 0);
+    while (child >= 0 && ::waitpid(child, &status, __WALL) < 0 && errno == EINTR) {
+    }
   }
   errno = before;
-  return start.error == 0;
+  return status == 0;
 }
 
 }  // namespace flor::core
