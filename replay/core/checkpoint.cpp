@@ -22,6 +22,12 @@ void require(bool fine, const std::string& file, const std::string& what) {
   if (!fine) throw Damage(file + ": " + what);
 }
 
+struct Unmap {
+  std::size_t size = 0;
+  void operator()(void* bytes) const { ::munmap(bytes, size); }
+};
+using MappedBytes = std::unique_ptr<void, Unmap>;
+
 }  // namespace
 
 class Checkpoint::Mapping {
@@ -35,28 +41,22 @@ class Checkpoint::Mapping {
     struct stat info = {};
     if (::fstat(fd, &info) == 0 && info.st_size > 0) {
       size_ = static_cast<std::size_t>(info.st_size);
-      bytes_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
+      void* bytes = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
+      if (bytes != MAP_FAILED) bytes_ = MappedBytes(bytes, {size_});
     }
     ::close(fd);
-    if (bytes_ == MAP_FAILED) throw Damage(file + ": cannot be read (" + std::strerror(errno) + ")");
+    if (size_ > 0 && !bytes_) throw Damage(file + ": cannot be read (" + std::strerror(errno) + ")");
     const std::size_t head = std::min(size_, header_bytes);
-    if (!make_readable(data(), head) || !make_readable(data(), header_size(head))) {
-      ::munmap(bytes_, size_);
+    if (!make_readable(data(), head) || !make_readable(data(), header_size(head)))
       throw Damage(file + ": its header cannot be read from the medium");
-    }
     header = decode_header(data(), size_, file);
   }
-  ~Mapping() {
-    if (bytes_ != MAP_FAILED && bytes_ != nullptr) ::munmap(bytes_, size_);
-  }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
   // Lets the kernel read ahead what will be needed of it.
   void fetch(std::size_t offset, std::size_t size) const {
     const std::size_t begin = offset / 4096 * 4096;
-    ::madvise(static_cast<char*>(bytes_) + begin, size + (offset - begin), MADV_WILLNEED);
+    ::madvise(static_cast<char*>(bytes_.get()) + begin, size + (offset - begin), MADV_WILLNEED);
   }
-  const unsigned char* data() const { return static_cast<const unsigned char*>(bytes_); }
+  const unsigned char* data() const { return static_cast<const unsigned char*>(bytes_.get()); }
 
   CheckpointHeader header;
 
@@ -66,7 +66,7 @@ class Checkpoint::Mapping {
     return head < header_bytes ? head : static_cast<std::size_t>(header_length(data(), size_)) + header_bytes;
   }
 
-  void* bytes_ = nullptr;
+  MappedBytes bytes_;
   std::size_t size_ = 0;
 };
 

@@ -1,5 +1,8 @@
 #include "core/checkpointer.h"
 
+#include <chrono>
+#include <thread>
+
 #include "core/checkpoint_kinds.h"
 #include "core/copy_speed.h"
 #include "core/error.h"
@@ -15,6 +18,8 @@ constexpr int most_failures = 3;
 constexpr int64_t look_every = 8;
 // A kind that the writer was too busy for so often goes first.
 constexpr int most_hindered = 2;
+// No store that works takes longer.
+constexpr double slowest_store = 10e6;  // bytes per second
 
 std::size_t bytes_of(const std::vector<Buffer>& live) {
   std::size_t bytes = 0;
@@ -24,8 +29,10 @@ std::size_t bytes_of(const std::vector<Buffer>& live) {
 
 }  // namespace
 
-Checkpointer::Checkpointer(const RunDir& run, const Manifest& manifest, Journal& journal, OnDamage on_damage)
+Checkpointer::Checkpointer(const RunDir& run, const Manifest& manifest, Journal& journal, OnDamage on_damage,
+                           double patience)
     : every_(manifest.every),
+      patience_(patience),
       journal_(journal),
       on_damage_(std::move(on_damage)),
       policy_(manifest.epsilon, manifest.mtbf),
@@ -133,6 +140,28 @@ std::optional<std::string> Checkpointer::hindrance(Execution& execution) {
   return "the writer is still busy with an earlier checkpoint";
 }
 
+bool Checkpointer::comes_free(std::size_t bytes) {
+  const auto writing = kinds_.find(writing_);
+  const double bytes_ahead = writing == kinds_.end() ? 0 : static_cast<double>(writing->second.bytes);
+  const double until = monotonic_seconds() + patience_ + bytes_ahead / slowest_store;
+  while (materializer_->busy() && !materializer_->ready(bytes, 0)) {
+    hung_ = hung_ || monotonic_seconds() >= until;
+    if (hung_) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  hung_ = false;
+  return true;
+}
+
+std::optional<std::string> Checkpointer::hang(Execution& execution) {
+  const double start = monotonic_seconds();
+  const bool free = comes_free(execution.kind.copied);
+  execution.waited = monotonic_seconds() - start;
+  if (free) return std::nullopt;
+  warn_once("the store hangs while a checkpoint is written to it: training goes on without checkpoints");
+  return "the writing of an earlier checkpoint hangs";
+}
+
 bool Checkpointer::ends(const Place& place, double seconds, const Begun& begun, const char* forced,
                         const std::function<std::vector<Buffer>()>& save) {
   take_in_results();
@@ -145,8 +174,8 @@ bool Checkpointer::ends(const Place& place, double seconds, const Begun& begun, 
   if (forced == nullptr) count(execution, begun);
   execution.decision = decide(execution, forced);
   const bool free = forced == nullptr && every_ == 0;
-  if (execution.decision.materialize && free) {
-    if (const auto why = hindrance(execution)) {
+  if (execution.decision.materialize) {
+    if (const auto why = free ? hindrance(execution) : hang(execution)) {
       execution.decision.materialize = false;
       execution.decision.why = *why;
     }
@@ -293,6 +322,7 @@ void Checkpointer::report_silent_changes() {
 }
 
 void Checkpointer::drain() {
+  if (!comes_free(0)) warn("waiting for the store, which hangs while a checkpoint is written to it");
   materializer_->drain();
   take_in_results();
 }

@@ -30,7 +30,10 @@ class Checkpointer {
  public:
   using OnDamage = std::function<void(const std::string&)>;  // any thread
 
-  Checkpointer(const RunDir& run, const Manifest& manifest, Journal& journal, OnDamage on_damage);
+  // Training that has to wait for the writer, for a checkpoint that is taken whatever it costs, waits
+  // `patience` seconds beyond what the slowest store would need, then goes on without: a store may hang.
+  Checkpointer(const RunDir& run, const Manifest& manifest, Journal& journal, OnDamage on_damage,
+               double patience = 60);
 
   struct Place {
     std::string block;  // or @iteration
@@ -69,7 +72,7 @@ class Checkpointer {
   // To begin the recording kept training for so long; ε covers that too.
   void began(double seconds) { policy_.spend(seconds); }
 
-  void drain();
+  void drain();             // however long that takes; past the patience it is said once what is waited for
   int64_t durable() const;  // checkpoints
   std::size_t bytes_written() const;
   double stalled() const { return stalled_; }
@@ -116,6 +119,9 @@ class Checkpointer {
   bool gives_way(const Execution& execution) const;
   // Why it cannot be now that the policy wants it.
   std::optional<std::string> hindrance(Execution& execution);
+  // Why it cannot be although it is to be, whatever it costs.
+  std::optional<std::string> hang(Execution& execution);
+  bool comes_free(std::size_t bytes);  // the writer, for so many more
   void materialize(Execution& execution);
   MaterializeJob job_for(const Execution& execution);
   void take_in_results();
@@ -126,6 +132,7 @@ class Checkpointer {
   Retention::Actions retention_actions(const RunDir& run, const fs::path& local);
 
   const int64_t every_;
+  const double patience_;
   Journal& journal_;
   OnDamage on_damage_;
   Policy policy_;
@@ -133,7 +140,8 @@ class Checkpointer {
   std::set<std::string> expected_;  // blocks that expects() was told of
   std::string writing_;             // the kind of the last checkpoint
   double stalled_ = 0;
-  int failures_ = 0;  // in a row
+  int failures_ = 0;   // in a row
+  bool hung_ = false;  // the writer was waited for in vain, and is not back since
 
   mutable std::mutex mutex_;  // guards results_ and the totals, which the writer adds to
   std::vector<Result> results_;

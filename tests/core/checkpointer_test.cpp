@@ -156,6 +156,33 @@ TEST_F(CheckpointerTest, AnIterationThatFindsTheWriterBusyGoesFirstNowAndThen) {
   EXPECT_GE(taken["train"], 7);
 }
 
+// The writer waits for the log, and the log for a value that does not come: as if the store hung.
+TEST_F(CheckpointerTest, WhatIsTakenWhateverItCostsDoesNotWaitForEverForAWriterThatHangs) {
+  Manifest manifest;
+  manifest.every = 1;
+  std::vector<Json> decisions;
+  Journal journal({run.log(), run.timeline(), run.generators()}, [](const std::string&) {});
+  {
+    Checkpointer checkpointer(
+        run, manifest, journal, [](const std::string& what) { ADD_FAILURE() << what; }, 0.05);
+    std::promise<LateValue> value;
+    journal.append(log_file, {"{\"loss\":", value.get_future().share(), "}"});
+    end(checkpointer, "@iteration", 0, {}, "the loop's entry");
+    end(checkpointer, "@iteration", 0, {}, "the next loop's entry");
+    for (int i = 0; i < 3; ++i) end(checkpointer, "train", 1, {});
+    EXPECT_TRUE(checkpointer.begins().overlapped);
+    value.set_value({"1", ""});
+    checkpointer.drain();
+    end(checkpointer, "train", 1, {});
+    checkpointer.drain();
+    EXPECT_EQ(checkpointer.durable(), 2);
+  }
+  ASSERT_TRUE(journal.sync());
+  for (const auto& row : read_json_lines(run.timeline()).rows)
+    if (row["kind"] == "block") decisions.push_back(row["decision"]);
+  EXPECT_EQ(decisions, (std::vector<Json>{"materialize", "skip", "skip", "skip", "skip", "materialize"}));
+}
+
 TEST_F(CheckpointerTest, RecoveryWantsIterationCheckpointsWhereThereAreSome) {
   Manifest manifest;
   manifest.mtbf = 3600;

@@ -270,7 +270,7 @@ class ForkBatchMaterializer : public Children {
   bool ready(std::size_t bytes, double) override {
     if (tasks_.empty()) return !busy();
     if (used_ + bytes <= batch_bytes_) return true;
-    flush();
+    if (!busy()) flush();
     return false;
   }
 
