@@ -10,6 +10,8 @@
 
 #include "core/preemption.h"
 #include "core/session.h"
+#include "core/setting_value.h"
+#include "core/values.h"
 
 namespace flor::core {
 
@@ -19,9 +21,8 @@ namespace {
 constexpr double usual_grace = 25;
 
 double grace_of(const Settings& settings) {
-  const auto text = settings.get("grace");
-  const double seconds = text ? std::strtod(text->c_str(), nullptr) : usual_grace;
-  return seconds > 0 ? seconds : 0;
+  const char* what = "how many seconds there are between SIGTERM and the kill, 0 or more";
+  return setting_value(settings.get("grace"), "grace", what, seconds_from).value_or(usual_grace);
 }
 
 }  // namespace

@@ -3,17 +3,16 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdlib>
 
 #include "core/bytes_text.h"
 #include "core/digest.h"
 #include "core/durable.h"
-#include "core/duration.h"
 #include "core/error.h"
+#include "core/policy_settings.h"
 #include "core/session.h"
+#include "core/setting_value.h"
 #include "core/sources.h"
-#include "core/values.h"
 
 namespace flor::core {
 namespace {
@@ -46,30 +45,6 @@ void copy_sources(const RunDir& run, Manifest& manifest) {
   manifest.unresolved = scan.unresolved;
 }
 
-std::optional<double> mean_time_between_failures(const Settings& settings) {
-  const auto text = settings.get("mtbf");
-  if (!text) return std::nullopt;
-  const auto seconds = duration_from(*text);
-  if (!seconds) {
-    warn(
-        "the mean time between failures is a number of seconds, or with s, m, h or d behind it, such as 12h; "
-        "'" +
-        *text + "' is not (FLOR_MTBF), and the run is recorded without");
-  }
-  return seconds;
-}
-
-std::optional<double> step_seconds(const Settings& settings) {
-  const auto text = settings.get("step_seconds");
-  if (!text) return std::nullopt;
-  char* end = nullptr;
-  const double seconds = std::strtod(text->c_str(), &end);
-  if (*end == '\0' && seconds >= 0 && std::isfinite(seconds)) return seconds;
-  warn("the time between two checkpoints inside of an iteration is a number of seconds, 0 or more; '" +
-       *text + "' is not (FLOR_STEP_SECONDS), and it is chosen as if none were given");
-  return std::nullopt;
-}
-
 // Who records: of the present attempt.
 void set_attempt(Manifest& m) {
   m.command = command_line();
@@ -81,19 +56,6 @@ void set_attempt(Manifest& m) {
   m.slurm_step = environment_variable("SLURM_STEP_ID").value_or("");
   std::error_code ignored;
   m.binary = fs::read_symlink("/proc/self/exe", ignored).string();
-}
-
-// When checkpoints are taken, how, and which stay. What was asked for in an earlier attempt holds for the
-// run, where this one does not ask for something else; a configuration file only speaks for new runs.
-void set_policy(const Settings& settings, Manifest& m, bool resumed) {
-  const auto asked = [&](const char* key) { return resumed ? settings.asked(key) : settings.get(key); };
-  if (const auto epsilon = asked("epsilon")) m.epsilon = std::strtod(epsilon->c_str(), nullptr);
-  if (!(m.epsilon > 0)) m.epsilon = 0.0667;
-  if (const auto every = asked("every")) m.every = std::strtoll(every->c_str(), nullptr, 10);
-  if (const auto keep = asked("keep")) m.keep = keep_from(*keep).value_or(0);
-  m.materializer = asked("materializer").value_or(resumed ? m.materializer : "auto");
-  if (!resumed || asked("mtbf")) m.mtbf = mean_time_between_failures(settings);
-  if (!resumed || asked("step_seconds")) m.step_seconds = step_seconds(settings);
 }
 
 Manifest first_manifest(const Settings& settings, Frontend& frontend, const std::string& id) {
@@ -120,12 +82,8 @@ Manifest next_manifest(const Settings& settings, const RunDir& run) {
 }
 
 std::uint64_t spool_rate(const Settings& settings) {
-  const auto text = settings.get("spool_rate");
-  if (!text) return 0;
-  const auto rate = parse_bytes(*text);
-  if (!rate)
-    warn("the rate of spooling is bytes a second such as 200M; '" + *text +
-         "' is not (FLOR_SPOOL_RATE): there is no limit");
+  const auto rate =
+      setting_value(settings.get("spool_rate"), "spool_rate", "bytes a second such as 200M", parse_bytes);
   return rate.value_or(0);
 }
 

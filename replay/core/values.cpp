@@ -2,23 +2,38 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cmath>
 #include <string_view>
+
+#include "core/number_from.h"
 
 namespace flor::core {
 
-std::optional<int64_t> keep_from(const std::string& text) {
-  if (text == "all") return 0;
-  int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end || number < 1) return std::nullopt;
-  return number;
+std::optional<double> epsilon_from(const std::string& text) {
+  const auto value = number_from<double>(text);
+  return value && *value > 0 && *value < 1e6 ? value : std::nullopt;
 }
 
-bool is_materializer(const std::string& text) {
+std::optional<std::int64_t> every_from(const std::string& text) {
+  const auto number = number_from<std::int64_t>(text);
+  return number && *number >= 0 ? number : std::nullopt;
+}
+
+std::optional<std::int64_t> keep_from(const std::string& text) {
+  if (text == "all") return 0;
+  const auto number = number_from<std::int64_t>(text);
+  return number && *number >= 1 ? number : std::nullopt;
+}
+
+std::optional<std::string> materializer_from(const std::string& text) {
   static constexpr std::array<std::string_view, 5> known{"inline", "thread", "fork", "fork-batch", "auto"};
-  return std::find(known.begin(), known.end(), text) != known.end();
+  if (std::find(known.begin(), known.end(), text) == known.end()) return std::nullopt;
+  return text;
+}
+
+std::optional<double> seconds_from(const std::string& text) {
+  const auto value = number_from<double>(text);
+  return value && *value >= 0 && std::isfinite(*value) ? value : std::nullopt;
 }
 
 }  // namespace flor::core

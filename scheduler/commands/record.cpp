@@ -4,8 +4,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <system_error>
@@ -43,13 +41,6 @@ void pass_on(int signal, siginfo_t* info, void*) {
   if (pid > 0 && info->si_code != SI_KERNEL) ::kill(pid, signal);
 }
 
-bool is_epsilon(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return !text.empty() && end == text.c_str() + text.size() && std::isfinite(value) && value > 0 &&
-         value < 1e6;
-}
-
 // A setting of the recording, by flag or else by the settings: its value must be one.
 using Flag = std::string Flags::*;
 struct Setting {
@@ -59,17 +50,18 @@ struct Setting {
   const char* what;  // it must be
 };
 
+template <auto parse>
+bool is(const std::string& text) {
+  return parse(text).has_value();
+}
+
 const Setting settings_to_check[] = {
-    {"epsilon", &Flags::epsilon, is_epsilon,
-     "the share of training time that recording may cost, a number above 0 such as 0.0667"},
-    {"materializer", &Flags::materializer, core::is_materializer,
-     "how checkpoints are written: inline, thread, fork, fork-batch or auto"},
-    {"mtbf", &Flags::mtbf, [](const std::string& text) { return core::duration_from(text).has_value(); },
-     "a time above 0, in seconds or with s, m, h or d such as 12h"},
+    {"epsilon", &Flags::epsilon, is<core::epsilon_from>, core::what_epsilon_is},
+    {"materializer", &Flags::materializer, is<core::materializer_from>, core::what_materializer_is},
+    {"mtbf", &Flags::mtbf, is<core::duration_from>, core::what_mtbf_is},
     {"local", &Flags::local, [](const std::string& text) { return fs::path(text).is_absolute(); },
      "the absolute path of a directory that each node has for itself"},
-    {"keep", &Flags::keep, [](const std::string& text) { return core::keep_from(text).has_value(); },
-     "all, or a number from 1: of each kind the newest so many checkpoints are kept"},
+    {"keep", &Flags::keep, is<core::keep_from>, core::what_keep_is},
 };
 
 void pass_settings(const Flags& flags, const core::Settings& settings,
@@ -83,7 +75,8 @@ void pass_settings(const Flags& flags, const core::Settings& settings,
       throw core::UsageError(std::string(setting.key) + " is " + setting.what + "; '" + *value +
                              "' is not (--" + setting.key + ", " + variable + ")");
     }
-    environment[variable] = *value;
+    // The library reads the others by itself, and knows which of them speak for a resumed run.
+    if (!flag.empty()) environment[variable] = flag;
   }
 }
 

@@ -218,6 +218,11 @@ class Killed(Interrupted):
 
     def test_what_was_asked_for_holds_for_the_run(self):
         run = self.killed("train", at=3, flags=("--every", "1", "--keep", "2", "--epsilon", "0.25", "--mtbf", "1h"))
+        # A configuration file only speaks for new runs.
+        os.makedirs(self.path("config/flor"))
+        with open(self.path("config/flor/flor.conf"), "w") as conf:
+            conf.write("keep = 7\nmtbf = 2h\n")
+        self.environment["XDG_CONFIG_HOME"] = self.path("config")
         self.resume(run, "train", at=3, flags=("--epsilon", "0.125"))
         policy = run.manifest()["policy"]
         self.assertEqual([policy[key] for key in ("every", "keep", "epsilon", "mtbf")], [1, 2, 0.125, 3600])
