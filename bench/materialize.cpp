@@ -69,6 +69,7 @@ struct Lost {
 // One checkpoint, and the iterations behind it until it is on disk (two at least).
 void one_turn(Way& way, Tensors& state, int number, Lost& lost) {
   std::vector<double> alone;
+  alone.reserve(3);
   for (int i = 0; i < 3; ++i) alone.push_back(iterate(state));
   const double usual = quantile(alone, 0.5);
   const double begun = monotonic_seconds();
@@ -188,10 +189,10 @@ Json cost_of_looking(const Asked& asked, const fs::path& directory) {
     remove_files(directory);
     if (turn >= 2) share.push_back(sides[1]->looked() / lost[1].stall.back());
   }
-  const Json out{{"tensors", asked.looking},
-                 {"share_of_stall", spread(share)},
-                 {"stall_to_blind", spread(ratios(lost[1].stall, lost[0].stall))},
-                 {"whole_to_blind", spread(ratios(whole(lost[1]), whole(lost[0])))}};
+  Json out{{"tensors", asked.looking},
+           {"share_of_stall", spread(share)},
+           {"stall_to_blind", spread(ratios(lost[1].stall, lost[0].stall))},
+           {"whole_to_blind", spread(ratios(whole(lost[1]), whole(lost[0])))}};
   std::printf("%17s %9s %17s\n", "", "median", "quartiles");
   for (const char* key : {"share_of_stall", "stall_to_blind", "whole_to_blind"}) {
     std::printf("%17s %9.5f %8.5f %8.5f\n", key, out[key]["median"].get<double>(),

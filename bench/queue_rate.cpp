@@ -101,6 +101,7 @@ int main(int argc, char** argv) try {
   int64_t committed = 0;
   const double took = seconds_of([&] {
     std::vector<std::thread> threads;
+    threads.reserve(static_cast<std::size_t>(clients));
     std::vector<int64_t> counts(static_cast<std::size_t>(clients));
     for (int k = 0; k < clients; ++k) {
       threads.emplace_back([&, k] {

@@ -82,7 +82,7 @@ class TorchSave : public Way {
 // shared memory. A byte comes back when they are on disk.
 class OtherProcess : public Way {
  public:
-  OtherProcess(fs::path directory, std::size_t shared_bytes) : shared_bytes_(shared_bytes) {
+  OtherProcess(const fs::path& directory, std::size_t shared_bytes) : shared_bytes_(shared_bytes) {
     if (shared_bytes > 0) {
       shared_ = ::mmap(nullptr, shared_bytes, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);

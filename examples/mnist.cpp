@@ -18,7 +18,10 @@ namespace nn = torch::nn;
 
 struct Digits : torch::data::datasets::Dataset<Digits> {
   Digits(torch::Tensor images, torch::Tensor labels) : images(std::move(images)), labels(std::move(labels)) {}
-  torch::data::Example<> get(size_t i) override { return {images[i], labels[i]}; }
+  torch::data::Example<> get(size_t i) override {
+    const auto at = static_cast<int64_t>(i);
+    return {images[at], labels[at]};
+  }
   torch::optional<size_t> size() const override { return images.size(0); }
   // Every tenth digit is for the test.
   Digits part(bool test) const {

@@ -40,7 +40,8 @@ double Budget::shortest(std::size_t executions) const {
     if (i >= rest) sum -= recent_[i - rest].seconds;
     if (i + 1 >= rest) least = std::min(least, sum);
   }
-  return static_cast<double>(executions / known) * whole + (rest == 0 ? 0 : std::max(0.0, least));
+  const std::size_t windows = executions / known;
+  return static_cast<double>(windows) * whole + (rest == 0 ? 0 : std::max(0.0, least));
 }
 
 std::vector<Budget::Window> Budget::windows() const {

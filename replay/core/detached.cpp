@@ -33,8 +33,9 @@ struct Start {
 // the first's end is told to nobody; but execve() would give it one, so that is left to a child of its own,
 // which is an orphan then.
 int clone_of(int (*work)(void*), Start& start, std::vector<std::byte>& stack, int signal) {
-  const auto top = reinterpret_cast<std::uintptr_t>(stack.data() + stack.size()) & ~std::uintptr_t{15};
-  return ::clone(work, reinterpret_cast<void*>(top), memory | CLONE_VFORK | signal, &start);
+  std::byte* const end = stack.data() + stack.size();
+  std::byte* const top = end - reinterpret_cast<std::uintptr_t>(end) % 16;
+  return ::clone(work, top, memory | CLONE_VFORK | signal, &start);
 }
 
 void close_from(unsigned first) {

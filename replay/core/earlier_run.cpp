@@ -104,12 +104,12 @@ std::optional<RunDir> run_to_resume(const Settings& settings) {
   // Another process of this launch has begun already.
   if (launch && fs::exists(store.launch(*launch), ignored)) return std::nullopt;
   if (const auto asked = environment_variable("FLOR_RESUME")) {
-    const RunDir run = store.find(*asked);
+    RunDir run = store.find(*asked);
     const auto why = why_not_here(run, read_manifest(run));
     if (why) throw UsageError("run " + run.id() + " cannot be resumed: " + *why);
     return run;
   }
-  const auto run = launch ? of_earlier_launch(store, *launch) : std::nullopt;
+  auto run = launch ? of_earlier_launch(store, *launch) : std::nullopt;
   if (!run) return std::nullopt;
   const auto why = why_not_here(*run, read_manifest(*run));
   if (!why) return run;

@@ -20,10 +20,11 @@ void Printer::print(Line line) {
   if (!line.value.valid() && !waiting_) return write_out(line.head + '\n');
   if (::getpid() != process_) {
     // The lock may have been held, and the lines belong to the parent.
+    if (!line.value.valid()) return write_out(line.head + '\n');
     Lines alone;
-    if (line.value.valid()) alone.add(std::move(line));
+    alone.add(std::move(line));
     std::vector<std::string> ignored;
-    return write_out(alone.empty() ? line.head + '\n' : alone.take_all(ignored));
+    return write_out(alone.take_all(ignored));
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   lines_.add(std::move(line));

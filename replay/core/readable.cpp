@@ -11,9 +11,9 @@ namespace flor::core {
 bool make_readable(const void* memory, std::size_t size) {
 #ifdef MADV_POPULATE_READ
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(memory) / page * page;
-  const std::size_t bytes = reinterpret_cast<std::uintptr_t>(memory) + size - begin;
-  while (::madvise(reinterpret_cast<void*>(begin), bytes, MADV_POPULATE_READ) != 0) {
+  const std::size_t before = reinterpret_cast<std::uintptr_t>(memory) % page;
+  char* const begin = const_cast<char*>(static_cast<const char*>(memory)) - before;
+  while (::madvise(begin, before + size, MADV_POPULATE_READ) != 0) {
     if (errno == EINTR || errno == EAGAIN) continue;
     return errno == EINVAL;  // a kernel without it
   }

@@ -67,7 +67,8 @@ class Rest {
   bool is_moving(const std::vector<WaitingFile>& files) {
     const double now = monotonic_seconds();
     if (std::exchange(waiting_, files.size()) != files.size()) moved_ = now;
-    const double due = local_.rate == 0 ? 0 : static_cast<double>(files.front().bytes) / local_.rate;
+    const double due =
+        local_.rate == 0 ? 0 : static_cast<double>(files.front().bytes) / static_cast<double>(local_.rate);
     return now - moved_ < hung_s + 2 * due;
   }
 

@@ -278,6 +278,7 @@ void Worker::restart() {
   std::fflush(nullptr);
   const auto words = command_line();
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   if (::chdir(start_directory().c_str()) == 0) ::execv("/proc/self/exe", argv.data());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -53,7 +54,8 @@ unsigned char pixel(Element element) {
     return element;
   } else {
     const double value = widened(element) * 255.0;
-    return value > 0 ? static_cast<unsigned char>(std::min(value, 255.0) + 0.5) : 0;  // NaN is not above 0
+    return value > 0 ? static_cast<unsigned char>(std::lround(std::min(value, 255.0)))
+                     : 0;  // NaN is not above 0
   }
 }
 

@@ -132,13 +132,16 @@ bool replaying() {
 // --- blocks and guards ---
 
 struct SkipBlock::Impl {
+  Impl(std::string name, std::unique_ptr<Objects> objects)
+      : name(std::move(name)), state(std::move(objects)) {}
+
   std::string name;
   detail::TorchState state;
   bool entered = false;
 };
 
 SkipBlock::SkipBlock(const std::string& name, std::unique_ptr<Objects> objects) {
-  if (detail::runtime().active()) impl_.reset(new Impl{name, detail::TorchState(std::move(objects))});
+  if (detail::runtime().active()) impl_ = std::make_unique<Impl>(name, std::move(objects));
 }
 
 bool SkipBlock::step_into() {
@@ -153,12 +156,14 @@ SkipBlock::~SkipBlock() {
 }
 
 struct Checkpointing::Impl {
+  explicit Impl(std::unique_ptr<Objects> objects) : state(std::move(objects)) {}
+
   detail::TorchState state;
 };
 
 Checkpointing::Checkpointing(std::unique_ptr<Objects> objects) {
   if (!detail::runtime().active()) return;
-  impl_.reset(new Impl{detail::TorchState(std::move(objects))});
+  impl_ = std::make_unique<Impl>(std::move(objects));
   detail::runtime().enter_guard(impl_->state);
 }
 

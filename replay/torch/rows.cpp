@@ -37,7 +37,7 @@ core::Json tensor_value(const at::Tensor& value) {
 
 // A row whose value comes later. A tensor that cannot be taken (sparse, say) is said once, and so in the row.
 core::Row observed(const std::string& name, const at::Tensor& value, Observation how, bool is_volatile,
-                   logging::Place place, logging::Background::After after) {
+                   const logging::Place& place, logging::Background::After after) {
   if (!value.defined()) return {name, "null", is_volatile};
   const at::NoGradGuard no_grad;
   logging::Observation what;

@@ -98,7 +98,7 @@ std::size_t adopt_units(const Asked& asked, const core::ReplayDir& replay) {
 
 core::Plan publish(const Asked& asked, const core::ReplayDir& replay, std::size_t workers) {
   if (fs::exists(replay.plan())) return core::read_plan(replay);
-  const core::Plan out = cut_for(asked, replay, workers);
+  core::Plan out = cut_for(asked, replay, workers);
   core::create_directories_durably(replay.units());
   core::create_directories_durably(replay.workers());
   const std::string text =

@@ -28,7 +28,7 @@ core::ReplayDir find_replay(const std::string& text, const core::Store& store, c
   const auto slash = text.find('/');
   if (slash == std::string::npos) throw core::UsageError("flor collect takes RUN/REPLAY, not '" + text + "'");
   run = store.find(text.substr(0, slash));
-  const core::ReplayDir replay = run.replay(text.substr(slash + 1));
+  core::ReplayDir replay = run.replay(text.substr(slash + 1));
   if (!fs::exists(replay.plan())) {
     throw core::UsageError("run " + run.id() + " has no replay '" + replay.id() + "' (`flor show " +
                            run.id() + "` lists them)");

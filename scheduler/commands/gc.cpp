@@ -120,6 +120,7 @@ Proposal propose(const core::Store& store, const std::vector<core::RunDir>& name
   for (const auto& run : named) among.insert(run.id());
   if (criteria.any()) {
     std::vector<gc::RunFacts> facts;
+    facts.reserve(ours.size());
     for (const auto& run : ours) facts.push_back(gc::facts_of(run));
     out.runs = gc::choose(facts, among, criteria, now);
   }

@@ -166,7 +166,7 @@ bool is_executable(const fs::path& path) {
 fs::path on_path(const std::string& name) {
   std::istringstream path(core::environment_variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin"));
   for (std::string part; std::getline(path, part, ':');) {
-    const fs::path candidate = fs::path(part.empty() ? "." : part) / name;
+    fs::path candidate = fs::path(part.empty() ? "." : part) / name;
     if (is_executable(candidate)) return candidate;
   }
   return {};
@@ -187,7 +187,7 @@ Environment present_environment() {
 fs::path find_program(const std::string& name) {
   std::error_code ignored;
   if (name.find('/') == std::string::npos) {
-    const fs::path found = on_path(name);
+    fs::path found = on_path(name);
     if (!found.empty()) return found;
     const std::string hint = fs::exists(name, ignored) ? "; did you mean ./" + name + "?" : "";
     throw core::UsageError("there is no program '" + name + "' on PATH" + hint);

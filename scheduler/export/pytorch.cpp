@@ -10,6 +10,7 @@
 #include <cstring>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "core/durable.h"
 #include "core/error.h"

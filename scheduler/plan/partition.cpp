@@ -83,7 +83,7 @@ void split_up(std::vector<Segment>& segments, std::size_t workers, const Chain& 
       }
     }
     if (longest == segments.end()) return;
-    const auto [begin, end] = *longest;
+    const std::size_t begin = longest->first, end = longest->second;
     std::size_t cut = begin + 1;
     auto worse = [&](std::size_t at) {
       return std::max(chain.seconds(begin, at, 1), chain.seconds(at, end, 1));

@@ -69,6 +69,7 @@ core::UnitSet select(const std::vector<core::Unit>& units, const std::vector<Loo
                      int64_t every) {
   if (units.empty()) throw core::UsageError("the record has no finished iteration of its main loop");
   std::vector<Values> wanted;
+  wanted.reserve(ranges.size());
   for (const auto& range : ranges) wanted.push_back(values_of(range, units));
   if (wanted.empty()) wanted.push_back(values_of({}, units));
   const int64_t begin = units.front().first;

@@ -124,6 +124,7 @@ std::vector<Answer> read_answers(const core::RunDir& run, std::vector<std::strin
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Answer> answers;
+  answers.reserve(ranked.size());
   for (auto& [rank, answer] : ranked) answers.push_back(std::move(answer));
   return answers;
 }

@@ -8,7 +8,6 @@ namespace flor::plan {
 namespace {
 
 using testing::block;
-using testing::checkpoint;
 using testing::iteration;
 using testing::Json;
 using testing::manifest;

@@ -147,13 +147,15 @@ bool Loop::next() {
 }
 
 struct SkipBlock::Impl {
+  Impl(std::string name, Refs objects) : name(std::move(name)), state(std::move(objects)) {}
+
   std::string name;
   RefState state;
   bool entered = false;
 };
 
 SkipBlock::SkipBlock(const std::string& name, Refs objects) {
-  if (runtime().active()) impl_.reset(new Impl{name, RefState(std::move(objects))});
+  if (runtime().active()) impl_ = std::make_unique<Impl>(name, std::move(objects));
 }
 
 bool SkipBlock::step_into() {
@@ -167,12 +169,14 @@ SkipBlock::~SkipBlock() {
 }
 
 struct Guard::Impl {
+  explicit Impl(Refs objects) : state(std::move(objects)) {}
+
   RefState state;
 };
 
 Guard::Guard(Refs objects) {
   if (!runtime().active()) return;
-  impl_.reset(new Impl{RefState(std::move(objects))});
+  impl_ = std::make_unique<Impl>(std::move(objects));
   runtime().enter_guard(impl_->state);
 }
 

@@ -11,8 +11,9 @@
 
 // As flor/flor.h does: which sources the program was built from.
 namespace {
+// NOLINTNEXTLINE(misc-definitions-in-headers)
 __attribute__((used, section("flor_sources"))) const char rules_translation_unit[] = __BASE_FILE__;
-}
+}  // namespace
 
 namespace rules {
 

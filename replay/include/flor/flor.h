@@ -33,6 +33,7 @@
 #define FLOR_DETAIL_RETAIN
 #endif
 namespace {
+// Each unit has its own. NOLINTNEXTLINE(misc-definitions-in-headers)
 __attribute__((used FLOR_DETAIL_RETAIN, section("flor_sources"))) const char flor_translation_unit[] =
     __BASE_FILE__;
-}
+}  // namespace
