@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -19,10 +20,12 @@ namespace {
 
 // Slurm's KillWait is 30 s unless configured.
 constexpr double usual_grace = 25;
+constexpr double most = 86400;  // a clock takes no more than nine digits of seconds
 
 double grace_of(const Settings& settings) {
   const char* what = "how many seconds there are between SIGTERM and the kill, 0 or more";
-  return setting_value(settings.get("grace"), "grace", what, seconds_from).value_or(usual_grace);
+  return std::min(setting_value(settings.get("grace"), "grace", what, seconds_from).value_or(usual_grace),
+                  most);
 }
 
 }  // namespace

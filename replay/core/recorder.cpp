@@ -128,10 +128,10 @@ void Recorder::note_generators(const std::string& at, const char* edge) {
 }
 
 void Recorder::enter_loop(const LoopSpec& loop) {
-  begin_recording();
   const std::string parent = scope_.path();
   const std::string name = scope_.enter_loop(clean_name(loop.name, true));
   loops_.push_back({{parent, name, 0}, false});
+  begin_recording();  // behind the scope: where this fails, rows are still printed with their loop
   if (someone_else_records_) return;
   if (iterating() && loops_.size() == 2) steps_->enter(parent, name);
   if (!outermost()) return;

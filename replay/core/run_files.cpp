@@ -103,10 +103,26 @@ std::optional<LocalRun> begin_local(const Settings& settings, const RunDir& run,
   }
 }
 
+// The other processes of a launch train unrecorded while one records, as they should. Who comes when that is
+// over may have meant to be recorded.
+void tell_of_earlier(const Store& store, const std::string& launch) {
+  const std::string text = read_file(store.launch(launch));
+  const std::string id = text.substr(0, text.find('\n'));
+  if (!is_valid_id(id)) return;
+  const RunDir run = store.run(id);
+  std::error_code ignored;
+  if (!fs::exists(run.manifest(), ignored) || run.is_being_recorded()) return;
+  say("not recorded: this launch (" + launch + ") has recorded run " + id +
+      " already; give each program a launch of its own (srun or flor record)");
+}
+
 std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, Frontend& frontend) {
   const std::string launch = launch_id();
   std::string id = new_id();
-  if (!store.claim_launch(launch, id)) return std::nullopt;
+  if (!store.claim_launch(launch, id)) {
+    tell_of_earlier(store, launch);
+    return std::nullopt;
+  }
   RunDir run = store.run(id);
   while (!fs::create_directory(run.path)) run = store.run(id = new_id());
   sync_directory(store.path());

@@ -30,7 +30,10 @@ Line printed(const Row& row, const Scope& scope) {
 
 Runtime::Runtime(std::unique_ptr<Frontend> frontend) : frontend_(std::move(frontend)), process_(::getpid()) {
   the_runtime = this;
-  const bool record = environment_variable("FLOR_RECORD").value_or("0") == "1";
+  const std::string asked = environment_variable("FLOR_RECORD").value_or("0");
+  const bool record = asked == "1";
+  if (!record && asked != "0")
+    warn("FLOR_RECORD is 1 or 0; '" + asked + "' is neither, and nothing is recorded");
   const bool replay = environment_variable("FLOR_REPLAY").has_value();
   if (!record && !replay) {
     if (const auto where = environment_variable("FLOR_LOG")) {

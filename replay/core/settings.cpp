@@ -36,13 +36,13 @@ std::string home() {
   return entry != nullptr ? entry->pw_dir : "/";
 }
 
+}  // namespace
+
 std::string absolute_directory(std::string path) {
-  if (path.rfind("~/", 0) == 0) path = home() + path.substr(1);
+  if (path == "~" || path.rfind("~/", 0) == 0) path = home() + path.substr(1);
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return fs::absolute(path).string();
 }
-
-}  // namespace
 
 std::optional<std::string> environment_variable(const char* name) {
   const char* value = std::getenv(name);

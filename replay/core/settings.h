@@ -32,6 +32,9 @@ class Settings {
   std::map<std::string, std::string> files_;
 };
 
+// As users name directories: ~ is the home directory, and a relative one is of the working directory.
+std::string absolute_directory(std::string path);
+
 std::map<std::string, std::string> parse_conf(const std::string& text);
 
 std::optional<std::string> environment_variable(const char* name);

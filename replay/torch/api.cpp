@@ -1,11 +1,11 @@
 // The public API on top of the runtime.
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
 #include "core/json.h"
+#include "core/number_from.h"
 #include "flor/flor.h"
 #include "torch/archives.h"
 #include "torch/frontend.h"
@@ -103,15 +103,13 @@ T parsed(bool fine, const std::string& name, const std::string& text, T value, T
 }  // namespace
 
 int64_t parse_integer(const std::string& name, const std::string& text, int64_t otherwise) {
-  char* end = nullptr;
-  const int64_t value = std::strtoll(text.c_str(), &end, 10);
-  return parsed(!text.empty() && *end == '\0', name, text, value, otherwise, std::to_string(otherwise));
+  const auto value = core::number_from<int64_t>(text);
+  return parsed(value.has_value(), name, text, value.value_or(0), otherwise, std::to_string(otherwise));
 }
 
 double parse_real(const std::string& name, const std::string& text, double otherwise) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return parsed(!text.empty() && *end == '\0', name, text, value, otherwise, argument_text(otherwise));
+  const auto value = core::number_from<double>(text);
+  return parsed(value.has_value(), name, text, value.value_or(0), otherwise, argument_text(otherwise));
 }
 
 bool parse_truth(const std::string& name, const std::string& text, bool otherwise) {

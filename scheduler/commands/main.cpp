@@ -29,6 +29,19 @@ bool takes_program(const std::string& command) {
   return command == "record" || command == "replay" || command == "prepare" || command == "check";
 }
 
+// A shell variable that is not set is no flag that is not given: `flor gc --older-than "$AGE"` would remove
+// what is young as well.
+void refuse_empty(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const bool flag_alone = word.rfind("--", 0) == 0 && word.find('=') == word.size() - 1;
+    if (!word.empty() && !flag_alone) continue;
+    const std::string where = flag_alone ? word.substr(0, word.size() - 1) : i > 0 ? words[i - 1] : "flor";
+    throw flor::core::UsageError("the value behind " + where +
+                                 " is empty (a variable of the shell that is not set?); give one");
+  }
+}
+
 int parse_and_run(CLI::App& app, Outcome& outcome, int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const auto mark = std::find(words.begin(), words.end(), "--");
@@ -42,6 +55,7 @@ int parse_and_run(CLI::App& app, Outcome& outcome, int argc, char** argv) {
   if (!words.empty() && words.front().rfind('-', 0) != 0 && !is_command(app, words.front())) {
     throw flor::core::UsageError("there is no command '" + words.front() + "'; flor --help lists them");
   }
+  refuse_empty(words);
   std::reverse(words.begin(), words.end());  // as CLI11 wants them
   app.parse(words);
   return outcome.code;

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 core::Store store_of(const std::string& flag) {
   if (flag.empty()) return core::Store(core::Settings::load().store());
-  std::string path = fs::absolute(flag).lexically_normal().string();
+  std::string path = fs::path(core::absolute_directory(flag)).lexically_normal().string();
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return core::Store(path);
 }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <system_error>
 
 #include "commands/commands.h"
@@ -29,7 +30,7 @@ namespace fs = std::filesystem;
 struct Flags {
   std::string epsilon, store, name;
   std::string materializer, mtbf, local, keep, resume;
-  std::int64_t every = 0;
+  std::optional<std::int64_t> every;
   std::vector<std::string> args;
 };
 
@@ -73,7 +74,8 @@ void pass_settings(const Flags& flags, const core::Settings& settings,
     const std::string variable = core::Settings::variable_of(setting.key);
     if (!setting.fits(*value)) {
       throw core::UsageError(std::string(setting.key) + " is " + setting.what + "; '" + *value +
-                             "' is not (--" + setting.key + ", " + variable + ")");
+                             "' is not (--" + setting.key + ", " + variable + ", or " + setting.key +
+                             " in flor.conf)");
     }
     // The library reads the others by itself, and knows which of them speak for a resumed run.
     if (!flag.empty()) environment[variable] = flag;
@@ -148,13 +150,14 @@ void report(const core::Store& store, const std::string& launch, const std::stri
             << ": " << status << ", " << counted(checkpoints, "checkpoint") << "\n";
 }
 
-void record(const Flags& flags, Outcome& outcome) {
+void record(Flags flags, Outcome& outcome) {
+  if (flags.resume.empty()) flags.resume = core::Settings::asked("resume").value_or("");
   if (outcome.program.empty()) {
     throw core::UsageError("flor record runs the program behind --: flor record -- ./train");
   }
-  if (flags.every < 0) {
+  if (flags.every && *flags.every < 0) {
     throw core::UsageError("--every takes a number of executions, 0 for the adaptive policy; '" +
-                           std::to_string(flags.every) + "' is not");
+                           std::to_string(*flags.every) + "' is not");
   }
   const core::Settings settings = core::Settings::load();
   const std::string name = flags.name.empty() ? settings.get("name").value_or("") : flags.name;
@@ -178,7 +181,7 @@ void record(const Flags& flags, Outcome& outcome) {
   environment["FLOR_BIN"] = own_directory().string();
   if (!name.empty()) environment["FLOR_NAME"] = name;
   if (!flags.resume.empty()) environment["FLOR_RESUME"] = store.find(flags.resume).id();
-  if (flags.every > 0) environment["FLOR_EVERY"] = std::to_string(flags.every);
+  if (flags.every) environment["FLOR_EVERY"] = std::to_string(*flags.every);
   const std::string arguments = arguments_of(flags.args);
   if (!arguments.empty()) environment["FLOR_ARGS"] = arguments;
 

@@ -68,6 +68,12 @@ record_small() { flor record "$@" -- "$(program char_lm)" "${small[@]}"; }
   refused 2 "there is no run 'nowhere'" flor check nowhere
 }
 
+@test "a variable of the shell that is not set is no flag that is not given" {
+  refused 2 "the value behind --older-than is empty" flor gc --yes --older-than "" --status completed
+  refused 2 "the value behind --max-size is empty" flor gc --yes --max-size=
+  refused 2 "the value behind --resume is empty" record_small --resume ""
+}
+
 @test "epsilon must be a number above 0" {
   for value in 0 -1 x nan inf; do
     refused 2 "a number above 0 such as 0.0667; '$value' is not" record_small "--epsilon=$value"
@@ -75,16 +81,16 @@ record_small() { flor record "$@" -- "$(program char_lm)" "${small[@]}"; }
 }
 
 @test "epsilon from the environment must be one, too" {
-  FLOR_EPSILON=-1 refused 2 "'-1' is not (--epsilon, FLOR_EPSILON)" record_small
+  FLOR_EPSILON=-1 refused 2 "'-1' is not (--epsilon, FLOR_EPSILON, or epsilon in flor.conf)" record_small
 }
 
 @test "how checkpoints are written and kept must be known" {
-  refused 2 "fork-batch or auto; 'threads' is not (--materializer, FLOR_MATERIALIZER)" record_small --materializer threads
-  refused 2 "'2w' is not (--mtbf, FLOR_MTBF)" record_small --mtbf 2w
-  refused 2 "'0' is not (--mtbf, FLOR_MTBF)" record_small --mtbf=0
-  refused 2 "'tmp' is not (--local, FLOR_LOCAL)" record_small --local tmp
+  refused 2 "fork-batch or auto; 'threads' is not (--materializer, FLOR_MATERIALIZER, or materializer in flor.conf)" record_small --materializer threads
+  refused 2 "'2w' is not (--mtbf, FLOR_MTBF, or mtbf in flor.conf)" record_small --mtbf 2w
+  refused 2 "'0' is not (--mtbf, FLOR_MTBF, or mtbf in flor.conf)" record_small --mtbf=0
+  refused 2 "'tmp' is not (--local, FLOR_LOCAL, or local in flor.conf)" record_small --local tmp
   refused 2 "all, or a number from 1" record_small --keep 0
-  FLOR_KEEP=some refused 2 "'some' is not (--keep, FLOR_KEEP)" record_small
+  FLOR_KEEP=some refused 2 "'some' is not (--keep, FLOR_KEEP, or keep in flor.conf)" record_small
 }
 
 @test "epochs outside of the record" {

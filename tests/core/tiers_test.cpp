@@ -267,7 +267,7 @@ TEST(BytesText, SizesArePlainOrWithAUnit) {
   EXPECT_EQ(parse_bytes("3k"), 3000U);
   EXPECT_EQ(parse_bytes("3K"), 3000U);
   for (const char* bad :
-       {"", "M", "-1", " 1", "1 M", "1X", "1e400", "0x10", "nan", "1MM", "1BB", "1i", "99999999T"})
+       {"", "M", "-1", " 1", "1 M", "1X", "1e400", "0x10", "nan", "1MM", "1BB", "1i", "99999999T", "0.5"})
     EXPECT_FALSE(parse_bytes(bad)) << bad;
 }
 

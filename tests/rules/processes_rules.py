@@ -168,6 +168,12 @@ class OneProcess(Case):
         self.assertEqual(len(run.done.stdout.splitlines()), 2 * len(plain))
         self.assertEqual(run.manifest()["status"], "completed")
 
+    def test_rule_16_a_program_behind_the_recorded_one_is_told_that_it_is_not(self):
+        done = self.record("/bin/sh", "-c", f"{harness.PROGRAM} train; {harness.PROGRAM} train").done
+        self.assertEqual(len(self.runs()), 1)
+        self.assertEqual(done.stderr.count("has recorded run " + self.runs()[0]), 1, done.stderr)
+        self.assertEqual(len(done.stdout.splitlines()), 2 * len(self.plain("train")))
+
     def test_rule_16_of_several_processes_one_replays(self):
         run = self.record("train", "--guard")
         line = f"{harness.PROGRAM} train --guard --sleep=20 & {harness.PROGRAM} train --guard --sleep=20 & wait"

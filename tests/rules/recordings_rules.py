@@ -113,6 +113,27 @@ class Unrecorded(Case):
             done = self.flor("record", "--", *command, code=7)
             self.assertEqual(len(self.warnings(done)), 1, done.stderr)
 
+    def test_where_no_recording_can_begin_rows_are_printed_as_ever(self):
+        store = self.path("file")
+        open(store, "w").close()
+        done = self.execute([self.program(), "train"], env={"FLOR_RECORD": "1", "FLOR_STORE": store})
+        self.assertEqual(harness.printed_rows(done.stdout), self.plain("train"))
+        self.assertEqual(len(self.warnings(done)), 1, done.stderr)
+        self.assertIn("training goes on without", done.stderr)
+
+    def test_what_asks_for_no_recording_clearly_is_told(self):
+        for value in ("yes", "true", "01"):
+            done = self.execute([self.program(), "train"], env={"FLOR_RECORD": value})
+            self.assertEqual(self.warnings(done), [f"flor: warning: FLOR_RECORD is 1 or 0; '{value}' is neither, "
+                                                   "and nothing is recorded"])
+        self.assertEqual(self.warnings(self.execute([self.program(), "train"], env={"FLOR_RECORD": "0"})), [])
+
+    def test_a_flag_overrules_the_environment(self):
+        run = self.record("train", every=0, env={"FLOR_EVERY": "1", "FLOR_ARGS": "lr"})
+        self.assertEqual(run.manifest()["policy"]["every"], 0)
+        self.assertEqual(self.warnings(run.done), ["flor: warning: FLOR_ARGS has one NAME=VALUE a line, such as lr=0.1; "
+                                                   "'lr' is not and is passed over"])
+
     def test_program_without_a_loop_keeps_its_exit_code_and_gets_one_warning(self):
         done = self.flor("record", "--", self.program(), "unlooped", "--code=7", code=7)
         self.assertEqual(done.stdout, "loss=1.5\n")

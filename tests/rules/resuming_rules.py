@@ -294,6 +294,10 @@ class Terminated(Interrupted):
             self.assertEqual(self.trained(), [4, 5] if complete else [0, 1, 2, 4, 5])
             self.assert_whole(run, *program, attempts=1, at=3)
 
+    def test_a_grace_longer_than_a_clock_counts_is_a_long_one(self):
+        output = self.terminated("train", "--guard", at=3, env={"FLOR_GRACE": "1e12"})[1]
+        self.assertIn("terminated: a last checkpoint is taken", output)
+
     def test_where_none_comes_in_time_the_log_is_kept(self):
         run, output = self.terminated("train", "--guard", at=3, env={"FLOR_GRACE": "0.3"}, let_go=False)
         self.assertIn("terminated: no last checkpoint, none could be taken in time", output)
