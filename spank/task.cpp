@@ -62,6 +62,9 @@ Problem prepare_recording(const Task& task) {
   }
   Problem problem = create_store(task.store);
   if (problem.empty()) problem = check_writable(task.store);
+  // No process of this launch has run yet: what goes by its name in the store is of another cluster, or of
+  // this one before its controller forgot its jobs. The library would take the launch for recorded.
+  if (problem.empty()) unlink(launch_file(task.store.path, task.launch).c_str());
   const auto& label = options().value[kName];
   const auto& resumed = options().value[kResume];
   if (problem.empty() && resumed) {

@@ -411,6 +411,16 @@ JOB
   [[ $(<out) == *$'FLOR_ARGS=seed=7\nlr=0.5'* ]]
 }
 
+@test "a launch of the same name, which another cluster left in the store, is not taken for this one" {
+  run -0 srun printenv SLURM_JOB_ID
+  local next=$((output + 1))
+  mkdir -p "$store/.launches"
+  echo 20260101-000000-abcd >"$store/.launches/$next.0.0"
+  run -0 srun --flor-record --flor-store="$store" sh -c 'echo "$FLOR_LAUNCH"; cat "$FLOR_STORE/.launches/$FLOR_LAUNCH" || true'
+  [[ $output == *"$next.0.0"* ]]
+  lacks abcd
+}
+
 @test "each step of a recorded job is a launch of its own" {
   sbatch -W -o out --flor-record --flor-store="$store" --wrap "srun sh -c '$recorder'; srun sh -c '$recorder'"
   [[ $(find "$store/.launches" -name '*.0.0' -o -name '*.1.0' | wc -l) -eq 2 ]]
