@@ -15,6 +15,7 @@
 #include "core/agent_client.h"
 #include "core/agent_link.h"
 #include "core/json.h"
+#include "core/redis_setting.h"
 #include "core/settings.h"
 
 namespace flor::core {
@@ -42,7 +43,7 @@ struct AgentClient::State {
   };
 
   State(Hello h, Options o) : hello(std::move(h)), options(std::move(o)), link(socket_of(options)) {
-    if (hello.redis.empty()) hello.redis = Settings::load().get("redis").value_or("");
+    if (hello.redis.empty()) hello.redis = redis_url(Settings::load()).value_or("");
   }
   static std::string socket_of(const Options& options) {
     return options.socket.empty() ? agent_socket_path() : options.socket;

@@ -8,18 +8,32 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 
 #include "core/descriptor.h"
 #include "core/digest.h"
 #include "core/local_tier.h"
 #include "core/parallel.h"
 #include "core/readable.h"
+#include "core/trusted_file.h"
 
 namespace flor::core {
 namespace {
 
 void require(bool fine, const std::string& file, const std::string& what) {
   if (!fine) throw Damage(file + ": " + what);
+}
+
+Descriptor open_or_damage(const RunDir& run, const std::string& file) {
+  try {
+    return open_regular(run.path / file);
+  } catch (const std::system_error& problem) {
+    const bool missing = problem.code() == std::errc::no_such_file_or_directory;
+    throw Damage(file + ": " +
+                 (missing ? "the file is missing" + where_else(run) : problem.code().message()));
+  } catch (const Error& problem) {
+    throw Damage(problem.what());
+  }
 }
 
 struct Unmap {
@@ -34,17 +48,13 @@ class Checkpoint::Mapping {
  public:
   Mapping(const RunDir& run, const std::string& file) {
     const fs::path path = run.path / file;
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-      throw Damage(file + ": " +
-                   (errno == ENOENT ? "the file is missing" + where_else(run) : std::strerror(errno)));
+    const Descriptor opened = open_or_damage(run, file);
     struct stat info = {};
-    if (::fstat(fd, &info) == 0 && info.st_size > 0) {
+    if (::fstat(opened.get(), &info) == 0 && info.st_size > 0) {
       size_ = static_cast<std::size_t>(info.st_size);
-      void* bytes = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
+      void* bytes = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, opened.get(), 0);
       if (bytes != MAP_FAILED) bytes_ = MappedBytes(bytes, {size_});
     }
-    ::close(fd);
     if (size_ > 0 && !bytes_) throw Damage(file + ": cannot be read (" + std::strerror(errno) + ")");
     const std::size_t head = std::min(size_, header_bytes);
     if (!make_readable(data(), head) || !make_readable(data(), header_size(head)))
@@ -149,8 +159,7 @@ void Checkpoint::read_into(const RunDir& run, const std::vector<Target>& targets
   for (const auto& target : targets) {
     sources.push_back(find(run, file_, *named.at(target.tensor)));
     const std::string& holder = sources.back().holder;
-    if (files.count(holder) == 0)
-      files.emplace(holder, Descriptor(::open((run.path / holder).c_str(), O_RDONLY | O_CLOEXEC)));
+    if (files.count(holder) == 0) files.emplace(holder, open_or_damage(run, holder));
   }
   in_parallel(targets.size(), [&](std::size_t i) {
     const Source& source = sources[i];

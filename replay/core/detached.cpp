@@ -26,6 +26,7 @@ constexpr int memory = CLONE_VM;
 
 struct Start {
   std::vector<char*> argv;
+  int streams = 3;  // so many of the standard ones are /dev/null
   std::vector<std::byte> first{stack_bytes}, second{stack_bytes};  // stacks, which grow downwards
 };
 
@@ -48,7 +49,7 @@ int become(void* argument) {
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
   ::setsid();
   const int null = ::open("/dev/null", O_RDWR);
-  for (int fd = 0; fd <= 2; ++fd) ::dup2(null, fd);
+  for (int fd = 0; fd < start.streams; ++fd) ::dup2(null, fd);
   close_from(3);
   sigset_t none;
   ::sigemptyset(&none);
@@ -64,9 +65,10 @@ int leave_an_orphan(void* argument) {
 
 }  // namespace
 
-bool start_detached(const std::vector<std::string>& words) {
+bool start_detached(const std::vector<std::string>& words, bool keep_stderr) {
   const int before = errno;
   Start start;
+  start.streams = keep_stderr ? 2 : 3;
   for (const auto& word : words) start.argv.push_back(const_cast<char*>(word.c_str()));
   start.argv.push_back(nullptr);
   int status = 1;

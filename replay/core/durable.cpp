@@ -10,8 +10,6 @@
 #include <random>
 #include <system_error>
 
-#include "core/descriptor.h"
-
 namespace flor::core {
 namespace {
 
@@ -24,6 +22,14 @@ constexpr const char* temporary_mark = ".tmp.";
 [[noreturn]] void fail(int error, const char* what, const std::filesystem::path& path) {
   errno = error;
   fail(what, path);
+}
+
+// Are both names links of one file? Motivation: where the answer of an NFS server is lost, the client asks
+// again and is told EEXIST for the link that it made itself.
+bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+  struct stat first = {}, second = {};
+  return ::lstat(a.c_str(), &first) == 0 && ::lstat(b.c_str(), &second) == 0 && first.st_nlink > 1 &&
+         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
 }  // namespace
@@ -112,7 +118,8 @@ void DurableFile::commit() {
 
 bool DurableFile::commit_if_absent() {
   sync_and_close();
-  if (::link(temporary_.c_str(), path_.c_str()) != 0) {
+  if (::link(temporary_.c_str(), path_.c_str()) != 0 &&
+      !(errno == EEXIST && is_same_file(temporary_, path_))) {
     const int error = errno;
     // Whoever saw that all is there may have removed this one.
     if (error == EEXIST || (error == ENOENT && std::filesystem::exists(path_))) return false;
@@ -148,23 +155,12 @@ void sync_directory(const std::filesystem::path& path) {
     fail(error, "cannot sync", path);
 }
 
-std::string read_file(const std::filesystem::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) fail(errno, "cannot read", path);
-  struct stat info = {};
-  std::string text;
-  std::size_t size = 0;
-  // One byte more than it has tells its end at once; files of /proc say that they have none.
-  for (::fstat(file.get(), &info);;) {
-    text.resize(std::max(static_cast<std::size_t>(info.st_size) + 1, size + 4096));
-    const ssize_t got = ::read(file.get(), text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(errno, "cannot read", path);
-    if (got == 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  text.resize(size);
-  return text;
+std::string read_file(const std::filesystem::path& path, std::size_t limit) {
+  return read_regular(AT_FDCWD, path, Links::refused, limit);
+}
+
+std::string read_named_file(const std::filesystem::path& path) {
+  return read_regular(AT_FDCWD, path, Links::followed, any_size);
 }
 
 }  // namespace flor::core

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/trusted_file.h"
+
 namespace flor::core {
 
 // The steps of the chain for callers that may neither throw nor allocate (a forked child). Each returns 0 or
@@ -41,7 +43,12 @@ void create_directories_durably(const std::filesystem::path& path);
 
 void sync_directory(const std::filesystem::path& path);
 
-std::string read_file(const std::filesystem::path& path);
+// Reads a file of a store, which another user may have made: it must be a regular file and no link
+// (trusted_file.h). Throws Error as well where it is none, or has more than `limit` bytes.
+std::string read_file(const std::filesystem::path& path, std::size_t limit = any_size);
+
+// Reads a file that the user named; it may be a link to a regular file.
+std::string read_named_file(const std::filesystem::path& path);
 
 // A file that is written in parts under a temporary name; it appears under its own at commit().
 // Destroyed without commit, it leaves nothing.

@@ -1,5 +1,8 @@
 #include "core/earlier_run.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -10,6 +13,7 @@
 #include "core/error.h"
 #include "core/record_index.h"
 #include "core/session.h"
+#include "core/shared_directory.h"
 #include "core/sources.h"
 #include "core/worker.h"
 
@@ -61,13 +65,29 @@ std::optional<std::string> why_not_here(const RunDir& run, const Manifest& manif
   return why_unreadable(run);
 }
 
+// JOB.STEP.RESTART of CLUSTER.JOB.STEP.RESTART.
+std::string without_cluster(const std::string& launch) {
+  std::size_t begin = launch.size();
+  for (int part = 0; part < 3 && begin != 0 && begin != std::string::npos; ++part)
+    begin = launch.rfind('.', begin - 1);
+  return begin == 0 || begin == std::string::npos ? launch : launch.substr(begin + 1);
+}
+
+// Launches of earlier versions lie where anyone may put a file, and are not trusted.
+void tell_of_old_launch(const Store& store, const std::string& launch) {
+  const fs::path old = store.path() / ".launches" / without_cluster(launch);
+  struct stat info = {};
+  if (::lstat(old.c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == ::geteuid())
+    say("not resumed from " + old.string() +
+        ", which an earlier version wrote; --flor-resume RUN resumes its run");
+}
+
 std::optional<RunDir> of_earlier_launch(const Store& store, const std::string& launch) {
   for (const auto& earlier : earlier_launches(launch)) {
     std::error_code ignored;
-    if (!fs::exists(store.launch(earlier), ignored)) continue;
-    std::string id = read_file(store.launch(earlier));
-    id.erase(id.find_last_not_of(" \n") + 1);
+    const std::string id = store.launched(earlier).value_or("");
     if (is_valid_id(id) && fs::exists(store.run(id).manifest(), ignored)) return store.run(id);
+    tell_of_old_launch(store, earlier);
   }
   return std::nullopt;
 }
@@ -86,6 +106,7 @@ std::vector<std::string> earlier_launches(const std::string& launch) {
 }
 
 std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& manifest) {
+  if (directory_owner(run.path) != ::geteuid()) return "it is another user's";
   if (manifest.status == "completed") return "it is complete";
   if (manifest.status == "damaged") {
     return "its recording is damaged (" + (manifest.warnings.empty() ? "" : manifest.warnings.front()) +
@@ -100,9 +121,8 @@ std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& 
 std::optional<RunDir> run_to_resume(const Settings& settings) {
   const Store store(settings.store());
   const auto launch = environment_variable("FLOR_LAUNCH");
-  std::error_code ignored;
   // Another process of this launch has begun already.
-  if (launch && fs::exists(store.launch(*launch), ignored)) return std::nullopt;
+  if (launch && store.launched(*launch)) return std::nullopt;
   if (const auto asked = environment_variable("FLOR_RESUME")) {
     RunDir run = store.find(*asked);
     const auto why = why_not_here(run, read_manifest(run));

@@ -24,7 +24,7 @@ std::optional<RunDir> run_to_resume_or_leave(const Settings& settings);
 // Why nobody can go on with the run; nothing when somebody can.
 std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& manifest);
 
-// The launches JOB.STEP.RESTART before `launch`, newest first; none of one that is no Slurm step's.
+// The launches [CLUSTER.]JOB.STEP.RESTART before `launch`, newest first; none of one that is no Slurm step's.
 std::vector<std::string> earlier_launches(const std::string& launch);
 
 }  // namespace flor::core

@@ -6,30 +6,26 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <system_error>
 
 #include "core/bytes_text.h"
 #include "core/signals.h"
+#include "core/trusted_file.h"
 
 namespace flor::core {
 
 struct Journal::File {
   std::filesystem::path path;
-  int fd = -1;
+  Descriptor file;
   Lines lines;            // appended since the last flush, or behind a value that is missing
   std::string unwritten;  // of earlier flushes, that the disk refused
   bool dropped = false;   // a line, for which there was no room
-
-  ~File() {
-    if (fd >= 0) ::close(fd);
-  }
 
   // Writes as much as the disk takes; false with errno set when it refuses.
   bool drain() {
     std::size_t done = 0;
     bool fine = true;
     while (done < unwritten.size()) {
-      const ssize_t written = ::write(fd, unwritten.data() + done, unwritten.size() - done);
+      const ssize_t written = ::write(file.get(), unwritten.data() + done, unwritten.size() - done);
       if (written < 0 && errno == EINTR) continue;
       if (written <= 0) {
         fine = false;
@@ -47,10 +43,7 @@ Journal::Journal(const std::vector<std::filesystem::path>& files, OnFailure on_f
   for (const auto& path : files) {
     auto file = std::make_unique<File>();
     file->path = path;
-    file->fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (file->fd < 0) {
-      throw std::system_error(errno, std::generic_category(), "cannot open " + path.string());
-    }
+    file->file = open_regular_for(path, O_WRONLY | O_CREAT | O_APPEND);
     files_.push_back(std::move(file));
   }
   const BlockedSignals blocked;  // the program's signals are its own threads'
@@ -124,7 +117,7 @@ bool Journal::sync() {
   bool fine = sync(lock);
   lock.unlock();
   for (auto& file : files_) {
-    if (::fdatasync(file->fd) == 0) continue;
+    if (::fdatasync(file->file.get()) == 0) continue;
     // Linux says it once; the next fdatasync would succeed.
     report("cannot sync " + file->path.string() + ": " + std::strerror(errno));
     fine = false;

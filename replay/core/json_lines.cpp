@@ -8,6 +8,7 @@
 
 #include "core/durable.h"
 #include "core/error.h"
+#include "core/trusted_file.h"
 
 namespace flor::core {
 namespace {
@@ -61,21 +62,16 @@ void cut_torn_line(const std::filesystem::path& path) {
   std::filesystem::resize_file(path, text.rfind('\n') + 1);  // npos + 1 is 0
 }
 
-LineAppender::LineAppender(std::filesystem::path path) : path_(std::move(path)) {
-  fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (fd_ < 0) fail("cannot open", path_);
-  const off_t size = ::lseek(fd_, 0, SEEK_END);
+LineAppender::LineAppender(std::filesystem::path path)
+    : path_(std::move(path)), file_(open_regular_for(path_, O_RDWR | O_CREAT | O_APPEND)) {
+  const off_t size = ::lseek(file_.get(), 0, SEEK_END);
   char last = '\n';
-  if (size > 0 && ::pread(fd_, &last, 1, size - 1) == 1 && last != '\n') append("\n\n");
-}
-
-LineAppender::~LineAppender() {
-  if (fd_ >= 0) ::close(fd_);
+  if (size > 0 && ::pread(file_.get(), &last, 1, size - 1) == 1 && last != '\n') append("\n\n");
 }
 
 void LineAppender::append(std::string_view lines) {
   while (!lines.empty()) {
-    const ssize_t written = ::write(fd_, lines.data(), lines.size());
+    const ssize_t written = ::write(file_.get(), lines.data(), lines.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) fail("cannot append to", path_);
     lines.remove_prefix(static_cast<std::size_t>(written));
@@ -83,7 +79,7 @@ void LineAppender::append(std::string_view lines) {
 }
 
 void LineAppender::sync() {
-  if (::fdatasync(fd_) != 0) fail("cannot sync", path_);
+  if (::fdatasync(file_.get()) != 0) fail("cannot sync", path_);
 }
 
 }  // namespace flor::core

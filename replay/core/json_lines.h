@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/descriptor.h"
 #include "core/json.h"
 
 namespace flor::core {
@@ -31,20 +32,17 @@ JsonLines parse_json_lines(std::string_view text, const std::string& name);
 void cut_torn_line(const std::filesystem::path& path);
 
 // Appends whole lines. Opens with O_APPEND; a torn last line of an earlier writer is ended first.
-// Not thread-safe. Throws std::system_error that names the path.
+// Not thread-safe. Throws std::system_error that names the path, Error where it is a link or no regular file.
 class LineAppender {
  public:
   explicit LineAppender(std::filesystem::path path);
-  ~LineAppender();
-  LineAppender(const LineAppender&) = delete;
-  LineAppender& operator=(const LineAppender&) = delete;
 
   void append(std::string_view lines);  // complete lines, each with its newline; one write()
   void sync();
 
  private:
   std::filesystem::path path_;
-  int fd_ = -1;
+  Descriptor file_;
 };
 
 }  // namespace flor::core

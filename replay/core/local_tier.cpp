@@ -34,7 +34,7 @@ void require_safe_tier(const fs::path& tier) {
                 std::generic_category().message(errno) + "); create it, or " + way_out);
   }
   if (!S_ISDIR(info.st_mode)) throw Error("the local tier " + tier.string() + " is no directory; " + way_out);
-  if (info.st_uid != 0 && info.st_uid != ::getuid())
+  if (info.st_uid != 0 && info.st_uid != ::geteuid())
     throw Error("the local tier " + tier.string() + " is another user's; " + way_out);
   if ((info.st_mode & 022) != 0 && (info.st_mode & S_ISVTX) == 0) {
     throw Error("in the local tier " + tier.string() +
@@ -80,7 +80,7 @@ bool LocalRun::has_home() const {
 }
 
 fs::path local_root(const fs::path& tier) {
-  return tier / ("flor-" + std::to_string(::getuid()));
+  return tier / ("flor-" + std::to_string(::geteuid()));
 }
 
 LocalRun create_local_run(const fs::path& tier, const RunDir& run, std::uint64_t rate) {
@@ -128,7 +128,7 @@ LocalRun open_local_run(const fs::path& path) {
     throw Error(local.info().string() + " does not say where in the store run " + id + " lies");
   }
   struct stat info = {};
-  if (::lstat(local.home.path.c_str(), &info) == 0 && (!S_ISDIR(info.st_mode) || info.st_uid != ::getuid()))
+  if (::lstat(local.home.path.c_str(), &info) == 0 && (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid()))
     throw Error(local.home.path.string() + " is a link, or another user's: nothing is written there");
   return local;
 }

@@ -30,7 +30,7 @@ bool MainCursor::approach(const Unit& unit) {
   // The first state of a fresh process is one to go on from; any later one is about to be left.
   const auto on_damage = pristine_ ? Restorer::OnDamage::keep : Restorer::OnDamage::spoil;
   bool spoiled = false;
-  for (int64_t id = unit.id; id >= 0; --id) {
+  for (int64_t id = unit.begin_id(); id >= 0; --id) {
     const Unit& earlier = plan_.units[static_cast<std::size_t>(id)];
     // Forward only: lead in from where we are, unless a restore that failed spoiled that.
     if (!jumps_ && earlier.first < position_) {

@@ -173,7 +173,7 @@ std::vector<std::string> Manifest::loop_names() const {
 }
 
 Manifest read_manifest(const RunDir& run) {
-  const Json json = Json::parse(read_file(run.manifest()), nullptr, false);
+  const Json json = Json::parse(read_file(run.manifest(), document_limit), nullptr, false);
   if (!json.is_object() || field(json, "format", 0) != 1) {
     throw Error(run.manifest().string() + " is no manifest that this version reads; is it damaged?");
   }

@@ -25,6 +25,46 @@ Json ranges_json(const std::vector<UnitRange>& ranges) {
   return out;
 }
 
+Json probe_json(const Probe& probe) {
+  Json inputs = Json::array();
+  for (const auto& input : probe.inputs)
+    inputs.push_back(
+        {{"name", input.name}, {"held", input.held}, {"why", input.why}, {"changed_by", input.changed_by}});
+  return {{"name", probe.name},
+          {"file", probe.file},
+          {"line", probe.line},
+          {"block", probe.block},
+          {"founding", to_string(probe.founding)},
+          {"why", probe.why},
+          {"withheld", probe.withheld},
+          {"inputs", inputs},
+          {"volatile", probe.is_volatile},
+          {"depends", probe.depends}};
+}
+
+Founding founding_from(const std::string& text) {
+  for (const Founding one : {Founding::executed, Founding::held}) {
+    if (text == to_string(one)) return one;
+  }
+  return Founding::unproved;
+}
+
+Probe probe_from(const Json& json) {
+  Probe probe{field<std::string>(json, "name", ""), field<std::string>(json, "file", ""),
+              field(json, "line", 0), field<std::string>(json, "block", "")};
+  probe.founding = founding_from(field<std::string>(json, "founding", ""));
+  probe.why = field<std::string>(json, "why", "");
+  probe.withheld = field<std::string>(json, "withheld", "");
+  probe.is_volatile = field(json, "volatile", false);
+  probe.depends = field<std::set<std::string>>(json, "depends", {});
+  for (const auto& input : field<Json>(json, "inputs", Json::array())) {
+    probe.inputs.push_back({field<std::string>(input, "name", ""), field(input, "held", false),
+                            field<std::string>(input, "why", ""),
+                            field<std::set<std::string>>(input, "changed_by", {})});
+  }
+  return probe;
+}
+
 class Reader {
  public:
   explicit Reader(const std::string& file) : file_(file) {}
@@ -71,14 +111,23 @@ class Reader {
 
 }  // namespace
 
+const char* to_string(Founding founding) {
+  switch (founding) {
+    case Founding::executed:
+      return "executed";
+    case Founding::held:
+      return "held";
+    case Founding::unproved:
+      break;
+  }
+  return "unproved";
+}
+
 Json to_json(const Plan& plan) {
   Json units = Json::array();
   for (const auto& unit : plan.units) units.push_back(unit_json(unit));
   Json probes = Json::array();
-  for (const auto& probe : plan.probes) {
-    probes.push_back(
-        {{"name", probe.name}, {"file", probe.file}, {"line", probe.line}, {"block", probe.block}});
-  }
+  for (const auto& probe : plan.probes) probes.push_back(probe_json(probe));
   return {{"format", 1},
           {"run", plan.run},
           {"replay", plan.replay},
@@ -95,6 +144,8 @@ Json to_json(const Plan& plan) {
           {"execute", {{"all", plan.execute_all}, {"blocks", plan.execute}, {"renamed", plan.renamed}}},
           {"lead_in", {{"all", plan.lead_in_all}, {"blocks", plan.lead_in}}},
           {"any_device", plan.any_device},
+          {"proofs", plan.proofs},
+          {"brief", plan.brief ? Json(*plan.brief) : Json()},
           {"probes", probes},
           {"reasons", plan.reasons},
           {"estimate",
@@ -142,9 +193,13 @@ Plan plan_from(const Json& json, const std::string& file) {
   plan.lead_in_all = field(lead_in, "all", true);
   plan.lead_in = field<std::set<std::string>>(lead_in, "blocks", {});
   plan.any_device = field(json, "any_device", false);
+  plan.proofs = field<int64_t>(json, "proofs", 0);
+  read.require(0 <= plan.proofs && plan.proofs <= static_cast<int64_t>(plan.units.size()),
+               "it has more proof units than units");
+  if (const Json brief = field<Json>(json, "brief", Json()); brief.is_number())
+    plan.brief = brief.get<double>();
   for (const auto& probe : field<Json>(json, "probes", Json::array())) {
-    plan.probes.push_back({field<std::string>(probe, "name", ""), field<std::string>(probe, "file", ""),
-                           field(probe, "line", 0), field<std::string>(probe, "block", "")});
+    plan.probes.push_back(probe_from(probe));
   }
   plan.reasons = field<std::vector<std::string>>(json, "reasons", {});
   const Json estimate = field<Json>(json, "estimate", Json::object());

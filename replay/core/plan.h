@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -31,13 +32,43 @@ struct Unit {
   int64_t to = -1;       // -1: all of iteration `last`, what stands behind the inner loop included
   std::string
       step{};  // where `from` is set: the step checkpoint that it starts from, once `entry` is restored
+  // Of a proof unit (core/proof.h): the units that it executes as one.
+  std::optional<UnitRange> proves{};
+  bool behind_loop = false;  // of a proof unit: it executes what follows the main loop as well
+
+  bool is_proof() const { return proves.has_value(); }
+  int64_t begin_id() const { return proves ? proves->first : id; }  // of the plan's unit that it begins as
 };
+
+// Something that a probe's row is computed from.
+struct ProbeInput {
+  std::string name;                    // as the program calls it: "meter.sum"
+  bool held = true;                    // does a replay that skips blocks have its value?
+  std::string why{};                   // one line
+  std::set<std::string> changed_by{};  // blocks that change it and do not hold it
+};
+
+// Why a probe's rows can be believed before anything is proved by execution (semantics, rules 18a - 19b).
+enum class Founding {
+  executed,  // every block that changes what it reads executes in the unit
+  held,      // a block is skipped, and the analysis found all that the probe reads held
+  unproved   // the user's --probe skips a block that changes what it reads
+};
+const char* to_string(Founding founding);
 
 struct Probe {
   std::string name;  // empty where it is no literal
   std::string file;
   int line = 0;
   std::string block;  // empty: outside all blocks
+  Founding founding = Founding::executed;
+  std::string why{};  // of `unproved`
+  // Why its rows are not given where a block in front of it was skipped: it reads clocks or the machine.
+  // Empty: they are.
+  std::string withheld{};
+  std::vector<ProbeInput> inputs{};
+  bool is_volatile = false;         // it reads them; where its rows are given, they are not compared
+  std::set<std::string> depends{};  // blocks that execute if its rows turn out wrong
 };
 
 // The question of a replay that only checks (`flor check --complete`): its rows answer nobody.
@@ -66,6 +97,10 @@ struct Plan {
   std::set<std::string> lead_in;
   std::map<std::string, std::string> renamed;  // blocks with a new name: that name → the recorded one
   bool any_device = false;
+  int64_t proofs = 0;  // slots for proof units (core/proof.h)
+  // Proof units leave the loops of a block that the plan skips after so many seconds, and restore the
+  // block's end; nothing: they execute every block wholly.
+  std::optional<double> brief{};
   std::vector<Probe> probes;
   std::vector<std::string> reasons;
   std::size_t workers = 0;                     // that it was cut for

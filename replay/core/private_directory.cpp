@@ -21,7 +21,7 @@ void require_private_directory(const std::filesystem::path& path, const std::str
   struct stat info = {};
   if (::lstat(path.c_str(), &info) != 0) fail("cannot look at " + path.string());
   if (!S_ISDIR(info.st_mode)) throw Error(path.string() + " is no directory; " + way_out);
-  if (info.st_uid != ::getuid()) throw Error(path.string() + " is another user's; " + way_out);
+  if (info.st_uid != ::geteuid()) throw Error(path.string() + " is another user's; " + way_out);
   if ((info.st_mode & 077) != 0) {
     throw Error(path.string() + " is open to other users; chmod 700 it, or " + way_out);
   }

@@ -1,8 +1,10 @@
 #include "core/recording.h"
 
 #include "core/bytes_text.h"
+#include "core/detached.h"
 #include "core/error.h"
 #include "core/json_lines.h"
+#include "core/redis_setting.h"
 #include "core/session.h"
 #include "core/spool_rest.h"
 
@@ -16,9 +18,18 @@ AgentClient::Hello hello(const Settings& settings, const BegunRun& begun) {
   hello.mode = "record";
   hello.run = begun.run.id();
   hello.run_dir = begun.run.path.string();
-  hello.redis = settings.get("redis").value_or("");
+  hello.redis = redis_url(settings).value_or("");
   hello.local = begun.manifest.local;
   return hello;
+}
+
+// Of what blocks change and do not hold. This library does not read sources; `flor` does, in a process of its
+// own. `flor record` has said it already, where it could.
+void warn_of_unheld(const BegunRun& begun) {
+  if (begun.manifest.sources.empty() || environment_variable("FLOR_UNHELD")) return;
+  const std::string tool = find_tool("flor");
+  const std::string store = begun.run.path.parent_path().string();
+  if (!tool.empty()) start_detached({tool, "unheld", begun.run.id(), "--store", store}, true);
 }
 
 }  // namespace
@@ -35,6 +46,7 @@ std::unique_ptr<Recording> Recording::begin(const Settings& settings, Frontend& 
   const Manifest& manifest = out->manifest();
   say((earlier ? "resuming the recording of run " : "recording run ") + out->run().id() +
       (manifest.name.empty() ? "" : " (" + manifest.name + ")"));
+  if (!earlier) warn_of_unheld(out->begun_);
   out->checkpointer_->began(monotonic_seconds() - start);
   return out;
 }

@@ -19,6 +19,7 @@ void Replayer::enter_loop(const LoopSpec& loop) {
   const std::string name = scope_.enter_loop(clean_name(loop.name, true));
   loops_.push_back({parent, name, 0});
   if (!working()) return;
+  if (brief_ && loops_.size() == brief_->loops + 1) brief_->steps = 0;
   if (iterating_ && loops_.size() == 2 && steps_->enter(parent, loop, name) && !unit_ && target_ &&
       begins_here(*target_)) {
     steps_->restore(target_->from);
@@ -50,6 +51,7 @@ void Replayer::enter_earlier(const RecordedLoop& loop) {
 
 std::optional<int64_t> Replayer::next(std::optional<int64_t> natural) {
   if (!working()) return natural;
+  if (cuts_short()) return std::nullopt;
   if (in_inner()) return next_of_inner(natural);
   if (!outermost()) return natural;
   if (phase_ == Phase::before) return skip_loop_ ? std::nullopt : natural;
@@ -99,8 +101,10 @@ std::optional<int64_t> Replayer::enter_between_steps(std::optional<int64_t> natu
 }
 
 bool Replayer::is_last(const Unit& unit) const {
+  if (unit.is_proof() && !unit.behind_loop) return false;
+  const int64_t end = unit.is_proof() ? unit.proves->second : unit.id + 1;
   // Behind a recording that was killed nothing was recorded; its last unit ends as the others do.
-  return unit.id + 1 == static_cast<int64_t>(plan().units.size()) && main().ended != LoopEnd::running &&
+  return end == static_cast<int64_t>(plan().units.size()) && main().ended != LoopEnd::running &&
          record().manifest().status != "recording";
 }
 
@@ -118,7 +122,10 @@ std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
     }
     if (!target_) {
       target_ = worker_->next_unit(cursor_->first_within_reach());
+      const int64_t here = cursor_->position();
       approach(*target_);
+      // Behind the last iteration, too: a proof unit may end there, and others begin in front of it.
+      if (cursor_->position() < here) natural = cursor_->position();
     }
     if (cursor_->position() < target_->first || target_->from >= 0) return cursor_->position();
     start(*target_);
@@ -207,7 +214,21 @@ bool Replayer::must_execute(const std::string& block) const {
   if (record().leaves(loops_)) return true;
   const bool leads_in = (phase_ == Phase::lead_in && !(target_ && begins_here(*target_))) ||
                         (phase_ == Phase::before && earlier_loop_);
-  return leads_in ? plan().executes_in_lead_in(block) : plan().executes(block);
+  if (leads_in) return plan().executes_in_lead_in(block);
+  return (unit_ && unit_->is_proof()) || plan().executes(block);
+}
+
+// Does a brief proof leave the block that has just been entered after some steps?
+bool Replayer::is_brief(const std::string& at) const {
+  if (brief_ || !plan().brief || !unit_ || !unit_->is_proof() || record().leaves(loops_)) return false;
+  return !plan().executes(scope_.name()) && record().checkpoint(at) != nullptr;
+}
+
+// Called where the next step of a loop begins.
+bool Replayer::cuts_short() {
+  constexpr int64_t least_steps = 2;  // what one step hands to the next shows
+  if (!brief_ || loops_.size() != brief_->loops + 1 || blocks_.size() != brief_->blocks) return false;
+  return brief_->steps++ >= least_steps && monotonic_seconds() >= brief_->until;
 }
 
 bool Replayer::enter_block(const std::string& name, State& state) {
@@ -220,7 +241,9 @@ bool Replayer::enter_block(const std::string& name, State& state) {
   const std::string at = scope_.path();
   const bool skipped = !must_execute(scope_.name()) && recorded_->restore(at, state);
   if (!skipped) recorded_->pin_generators(at, "entry");
-  line(block_event(at, !skipped));
+  const bool brief = !skipped && is_brief(at);
+  line(block_event(at, !skipped && !brief));
+  if (brief) brief_ = {blocks_.size() + 1, loops_.size(), monotonic_seconds() + *plan().brief, 0};
   blocks_.push_back({&state, !skipped});
   return !skipped;
 }
@@ -228,7 +251,10 @@ bool Replayer::enter_block(const std::string& name, State& state) {
 void Replayer::leave_block(bool unwound) {
   const OpenBlock block = blocks_.back();
   blocks_.pop_back();
-  if (working() && block.executed && !unwound && !leaving_) {
+  if (brief_ && blocks_.size() + 1 == brief_->blocks) {
+    brief_.reset();
+    if (!unwound) recorded_->restore(scope_.path(), *block.state);
+  } else if (working() && block.executed && !unwound && !leaving_) {
     compare(scope_.path(), *block.state);
     recorded_->pin_generators(scope_.path(), "exit");
   }
@@ -244,6 +270,7 @@ void Replayer::compare(const std::string& at, State& state) {
 }
 
 void Replayer::line(Line json) {
+  if (brief_) return;  // a skipped block has no rows
   if (capturing()) {
     unit_log_.line(std::move(json));
   } else if (in_front()) {

@@ -65,6 +65,13 @@ class Replayer : public Session {
     bool executed = true;
   };
 
+  // The block of a brief proof that is running (core/proof.h).
+  struct BriefBlock {
+    std::size_t blocks = 0, loops = 0;  // open ones, this block among them
+    double until = 0;                   // monotonic seconds
+    int64_t steps = 0;                  // begun in the loop of it that is running
+  };
+
   RecordedState::Listener listener();
   bool working() const { return worker_ != nullptr; }
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
@@ -94,6 +101,8 @@ class Replayer : public Session {
   void end_of_main(LoopEnd how, int64_t last);
   bool is_last(const Unit& unit) const;
   bool must_execute(const std::string& block) const;
+  bool is_brief(const std::string& at) const;
+  bool cuts_short();
 
   // Compares live state with what was recorded at `at`, and restores that when they differ.
   void compare(const std::string& at, State& state);
@@ -107,6 +116,7 @@ class Replayer : public Session {
   Guards guards_;
   std::vector<LoopPlace> loops_;
   std::vector<OpenBlock> blocks_;
+  std::optional<BriefBlock> brief_;
   Phase phase_ = Phase::before;
   bool earlier_loop_ = false;  // inside of an outermost loop before the main one
   bool skip_loop_ = false;     // it was restored: no iteration of it runs

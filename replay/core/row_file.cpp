@@ -16,7 +16,7 @@ RowFile::RowFile(const std::string& where) : process_(::getpid()) {
   const fs::path path = where;
   const fs::path file = path.extension() == ".jsonl" ? path : path / "log.jsonl";
   try {
-    open(fs::absolute(file));
+    open(fs::weakly_canonical(fs::absolute(file)));  // the user may name a link
   } catch (const std::exception& problem) {
     warn("rows are not kept in " + file.string() + ", the program goes on: " + problem.what());
   }

@@ -106,8 +106,7 @@ std::optional<LocalRun> begin_local(const Settings& settings, const RunDir& run,
 // The other processes of a launch train unrecorded while one records, as they should. Who comes when that is
 // over may have meant to be recorded.
 void tell_of_earlier(const Store& store, const std::string& launch) {
-  const std::string text = read_file(store.launch(launch));
-  const std::string id = text.substr(0, text.find('\n'));
+  const std::string id = store.launched(launch).value_or("");
   if (!is_valid_id(id)) return;
   const RunDir run = store.run(id);
   std::error_code ignored;
@@ -116,17 +115,31 @@ void tell_of_earlier(const Store& store, const std::string& launch) {
       " already; give each program a launch of its own (srun or flor record)");
 }
 
+RunDir create_run(const Store& store) {
+  while (true) {
+    RunDir run = store.run(new_id());
+    if (fs::create_directory(run.path)) return run;
+  }
+}
+
 std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, Frontend& frontend) {
   const std::string launch = launch_id();
-  std::string id = new_id();
-  if (!store.claim_launch(launch, id)) {
+  std::error_code unreadable;
+  if (fs::exists(store.launch(launch), unreadable)) {
     tell_of_earlier(store, launch);
     return std::nullopt;
   }
-  RunDir run = store.run(id);
-  while (!fs::create_directory(run.path)) run = store.run(id = new_id());
+  const RunDir run = create_run(store);
   sync_directory(store.path());
   FileLock lock = FileLock::take(run.lock());
+  // Not before the directory is there: until then the id may be another run's, and a requeued job would go on
+  // with that.
+  if (!store.claim_launch(launch, run.id())) {
+    fs::remove_all(run.path);
+    tell_of_earlier(store, launch);
+    return std::nullopt;
+  }
+  const std::string id = run.id();
   Manifest manifest = first_manifest(settings, frontend, id);
   if (auto name = settings.get("name")) {
     if (store.claim_label(*name, id)) {

@@ -11,6 +11,7 @@
 
 #include "core/durable.h"
 #include "core/json.h"
+#include "core/printable.h"
 
 namespace flor::core {
 namespace {
@@ -90,7 +91,7 @@ void warn_once(const std::string& line) {
 
 void say(const std::string& line) {
   // One write: lines of several processes that share a terminal or file stay whole.
-  const std::string text = "flor: " + line + "\n";
+  const std::string text = "flor: " + printable_lines(line) + "\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 

@@ -14,6 +14,8 @@
 #include <sstream>
 #include <vector>
 
+#include "core/redis_setting.h"
+
 namespace flor::core {
 namespace {
 
@@ -28,6 +30,14 @@ std::string trim(const std::string& text) {
 std::string slurp(const fs::path& path) {
   std::ifstream in(path);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+// Does `redis` hold a password there, in a file that others may read?
+bool exposes_password(const fs::path& path, const std::map<std::string, std::string>& values) {
+  const auto redis = values.find("redis");
+  struct stat info = {};
+  return redis != values.end() && without_password(redis->second) != redis->second &&
+         ::stat(path.c_str(), &info) == 0 && (info.st_mode & 077) != 0;
 }
 
 std::string home() {
@@ -66,9 +76,16 @@ std::map<std::string, std::string> parse_conf(const std::string& text) {
 
 Settings Settings::load() {
   const fs::path user = environment_variable("XDG_CONFIG_HOME").value_or(home() + "/.config");
-  auto values = parse_conf(slurp(user / "flor" / "flor.conf"));
-  values.merge(parse_conf(slurp("/etc/flor/flor.conf")));
-  return Settings(std::move(values));
+  std::map<std::string, std::string> values;
+  std::string exposed;
+  for (const fs::path& path : {user / "flor" / "flor.conf", fs::path("/etc/flor/flor.conf")}) {
+    auto read = parse_conf(slurp(path));
+    if (values.count("redis") == 0 && exposes_password(path, read)) exposed = path.string();
+    values.merge(read);
+  }
+  Settings settings(std::move(values));
+  settings.exposed_ = exposed;
+  return settings;
 }
 
 std::string Settings::variable_of(const std::string& key) {
@@ -83,6 +100,10 @@ std::optional<std::string> Settings::asked(const std::string& key) {
 
 std::optional<std::string> Settings::get(const std::string& key) const {
   if (auto value = environment_variable(variable_of(key).c_str())) return value;
+  return from_files(key);
+}
+
+std::optional<std::string> Settings::from_files(const std::string& key) const {
   auto at = files_.find(key);
   if (at == files_.end()) return std::nullopt;
   return at->second;
@@ -104,17 +125,6 @@ std::string node_name() {
   ::gethostname(host.data(), host.size() - 1);
   const std::string name(host.data());
   return name.substr(0, name.find('.'));
-}
-
-std::string agent_socket_path() {
-  if (auto path = environment_variable("FLOR_AGENT_SOCKET")) return *path;
-  const std::string name = "agent-" + node_name() + ".sock";
-  // A job carries the variable to nodes where the user has no session, and so no such directory.
-  const auto runtime = environment_variable("XDG_RUNTIME_DIR");
-  struct stat info = {};
-  if (runtime && ::stat(runtime->c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::getuid())
-    return *runtime + "/flor/" + name;
-  return "/tmp/flor-" + std::to_string(::getuid()) + "/" + name;
 }
 
 std::string find_tool(const std::string& name) {

@@ -20,6 +20,12 @@ class Settings {
   // The environment variable FLOR_<KEY in capitals>, then the files. Empty values count as absent.
   std::optional<std::string> get(const std::string& key) const;
 
+  // What flor.conf says, whatever the environment does.
+  std::optional<std::string> from_files(const std::string& key) const;
+
+  // The flor.conf that holds a password of Redis and can be read by other users; empty: none does.
+  const std::string& exposed() const { return exposed_; }
+
   // FLOR_<KEY in capitals>.
   static std::string variable_of(const std::string& key);
 
@@ -30,6 +36,7 @@ class Settings {
 
  private:
   std::map<std::string, std::string> files_;
+  std::string exposed_;
 };
 
 // As users name directories: ~ is the home directory, and a relative one is of the working directory.
@@ -42,8 +49,10 @@ std::optional<std::string> environment_variable(const char* name);
 // SLURMD_NODENAME, else the host name up to its first dot.
 std::string node_name();
 
-// FLOR_AGENT_SOCKET, else $XDG_RUNTIME_DIR/flor/agent-NODE.sock where that directory exists and is the
-// user's, else /tmp/flor-UID/agent-NODE.sock.
+// FLOR_AGENT_SOCKET, else agent-NODE.sock in $XDG_RUNTIME_DIR/flor where XDG_RUNTIME_DIR exists and is the
+// user's, else in /tmp/flor-UID, which is created where it is missing; where that is another user's, in the
+// first directory of this user's own that is named /tmp/flor-UID.XXXXXX, one of which is created where none
+// is. So whoever asks afterwards on this node finds the same one.
 std::string agent_socket_path();
 
 // The path of `flor`, `flor-agent`: beside libflor or this program, in FLOR_BIN, or on PATH; empty if

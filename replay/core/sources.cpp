@@ -136,7 +136,7 @@ SourceScan scan_sources(const fs::path& binary) {
     const auto built = fs::last_write_time(program);
     std::set<fs::path> seen;
     std::vector<fs::path> open;
-    for (const auto& name : translation_units(read_file(program))) {
+    for (const auto& name : translation_units(read_named_file(program))) {
       if (auto unit = find_unit(name, program)) {
         open.push_back(*unit);
       } else {
@@ -147,7 +147,7 @@ SourceScan scan_sources(const fs::path& binary) {
       const fs::path path = open.back();
       open.pop_back();
       if (!seen.insert(path).second) continue;
-      scan.files.push_back({path.string(), read_file(path), fs::last_write_time(path) > built});
+      scan.files.push_back({path.string(), read_named_file(path), fs::last_write_time(path) > built});
       for (const auto& name : quoted_includes(scan.files.back().text)) {
         if (auto include = find_include(name, path)) {
           open.push_back(*include);

@@ -1,5 +1,6 @@
 #include "core/store.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -10,12 +11,15 @@
 #include <atomic>
 #include <cerrno>
 #include <ctime>
+#include <memory>
 #include <random>
 #include <system_error>
 #include <utility>
 
 #include "core/durable.h"
 #include "core/error.h"
+#include "core/shared_directory.h"
+#include "core/trusted_file.h"
 
 namespace flor::core {
 namespace {
@@ -31,11 +35,30 @@ void require_id(const char* what, const std::string& id) {
 }
 
 const std::string removed_prefix = ".removed.";
+const std::string names = ".names";
+const std::string launches = ".launches";
+constexpr std::size_t most_of_a_launch = 4096;  // bytes
+
+// The last component of what the link names; empty where it is no link of this user's.
+std::string link_target(int directory, const std::string& name) {
+  struct stat info = {};
+  if (::fstatat(directory, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || info.st_uid != ::geteuid())
+    return "";
+  std::array<char, 4096> target{};
+  const ssize_t size = ::readlinkat(directory, name.c_str(), target.data(), target.size());
+  return size <= 0 ? ""
+                   : fs::path(std::string(target.data(), static_cast<std::size_t>(size))).filename().string();
+}
+
+std::vector<std::string> names_in(int directory) {
+  std::vector<std::string> out;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(::dup(directory)), ::closedir);
+  while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr) out.emplace_back(entry->d_name);
+  return out;
+}
 
 int open_lock(const fs::path& path) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0) fail("cannot open", path);
-  return fd;
+  return open_regular_for(path, O_RDWR | O_CREAT).release();
 }
 
 // Descriptors of the locks held, plus one; 0 is free. A fixed table: a forked child may not take a mutex.
@@ -59,23 +82,42 @@ std::string new_id(const std::string& prefix) {
   char stamp[32];
   std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &utc);
   std::random_device random;
-  char tail[8];
-  std::snprintf(tail, sizeof tail, "-%04x", random() & 0xffffU);
+  // The tasks of an array begin in the same second, thousands of them.
+  char tail[32];
+  std::snprintf(tail, sizeof tail, "-%08x%08x", random(), random());
   return prefix + stamp + tail;
 }
 
 bool is_locked(const fs::path& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const bool taken = ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  ::close(fd);
-  return taken;
+  try {
+    const Descriptor file = open_regular(path);
+    return ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  } catch (const std::exception&) {
+    return false;  // it is not there, or no file that could be locked
+  }
 }
 
-fs::path ReplayDir::unit(int64_t id) const {
+namespace {
+
+// Six digits, so that files are listed in order.
+std::string numbered(int64_t id) {
   std::string number = std::to_string(id);
   if (number.size() < 6) number.insert(0, 6 - number.size(), '0');
-  return units() / (number + ".jsonl");
+  return number;
+}
+
+}  // namespace
+
+fs::path ReplayDir::unit(int64_t id) const {
+  return units() / (numbered(id) + ".jsonl");
+}
+
+fs::path ReplayDir::proof(int64_t id) const {
+  return proofs() / (numbered(id) + ".json");
+}
+
+fs::path ReplayDir::proof_rows(int64_t id) const {
+  return proofs() / (numbered(id) + ".jsonl");
 }
 
 fs::path RunDir::checkpoint_file(const std::string& block, const std::string& stem, int64_t attempt) {
@@ -116,13 +158,17 @@ void Store::require_writable() const {
   }
   try {
     fs::create_directory(path_);
-    const fs::path proof = path_ / (".writable." + std::to_string(::getpid()));
-    write_durably(proof, std::string(4096, '\n'));
-    fs::remove(proof);
+    prove_writable(path_);
   } catch (const std::system_error& problem) {
     throw UsageError(
         name + " cannot be written (" + problem.code().message() +
         "); free space or change its permissions, or choose another store (--flor-store, FLOR_STORE)");
+  }
+  try {
+    open_user_directory(path_, names);
+    open_user_directory(path_, launches);
+  } catch (const Error& problem) {
+    throw UsageError(name + " cannot be used: " + problem.what());
   }
 }
 
@@ -134,12 +180,7 @@ RunDir Store::run(const std::string& id) const {
 RunDir Store::find(const std::string& wanted) const {
   if (is_valid_id(wanted)) {
     if (fs::exists(path_ / wanted / "run.json")) return {path_ / wanted};
-    std::error_code error;
-    const fs::path target = fs::read_symlink(label(wanted), error);
-    if (!error && is_valid_id(target.filename().string()) &&
-        fs::exists(path_ / target.filename() / "run.json")) {
-      return {path_ / target.filename()};
-    }
+    if (const auto run = labelled(wanted)) return *run;
     std::vector<RunDir> matches;
     for (auto& run : runs()) {
       if (run.id().compare(0, wanted.size(), wanted) == 0) matches.push_back(run);
@@ -167,12 +208,37 @@ std::vector<RunDir> Store::runs() const {
 
 fs::path Store::label(const std::string& label) const {
   require_id("run name", label);
-  return path_ / ".names" / std::to_string(::getuid()) / label;
+  return user_directory(path_, names) / label;
 }
 
 fs::path Store::launch(const std::string& id) const {
   require_id("launch id", id);
-  return path_ / ".launches" / id;
+  return user_directory(path_, launches) / id;
+}
+
+std::string Store::label_target(const std::string& name) const {
+  require_id("run name", name);
+  const Descriptor directory = open_user_directory(path_, names);
+  return directory ? link_target(directory.get(), name) : "";
+}
+
+std::optional<RunDir> Store::labelled(const std::string& name) const {
+  const std::string id = label_target(name);
+  if (!is_valid_id(id) || !fs::exists(path_ / id / "run.json")) return std::nullopt;
+  if (directory_owner(path_ / id) != ::geteuid())
+    throw UsageError("the name '" + name + "' is that of run " + id +
+                     ", which is another user's; give its id if you mean it");
+  return RunDir{path_ / id};
+}
+
+std::optional<std::string> Store::launched(const std::string& id) const {
+  require_id("launch id", id);
+  const Descriptor directory = open_user_directory(path_, launches);
+  struct stat info = {};
+  if (!directory || ::fstatat(directory.get(), id.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+    return std::nullopt;
+  const std::string text = read_regular(directory.get(), id, Links::refused, most_of_a_launch);
+  return text.substr(0, text.find_first_of(" \n"));
 }
 
 fs::path Store::removed(const std::string& run) const {
@@ -193,37 +259,39 @@ std::vector<std::string> Store::all_removed() const {
   return out;
 }
 
-void Store::free_labels(const std::string& run, std::uint64_t owner) const {
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(path_ / ".names" / std::to_string(owner), ignored)) {
-    if (fs::read_symlink(entry.path(), ignored).filename() == run) fs::remove(entry.path(), ignored);
+void Store::free_labels(const std::string& run) const {
+  Descriptor directory;
+  try {
+    directory = open_user_directory(path_, names);
+  } catch (const Error&) {
+    return;  // none of them is this user's
+  }
+  if (!directory) return;
+  for (const auto& name : names_in(directory.get())) {
+    if (link_target(directory.get(), name) == run) ::unlinkat(directory.get(), name.c_str(), 0);
   }
 }
 
 bool Store::claim_label(const std::string& name, const std::string& run) const {
   const fs::path link = label(name);
-  // Several users share the store: the directory of labels is everyone's, as /tmp is.
-  create_directories_durably(link.parent_path().parent_path());
-  ::chmod(link.parent_path().parent_path().c_str(), 01777);
-  create_directories_durably(link.parent_path());
-  if (::symlink((fs::path("../..") / run).c_str(), link.c_str()) != 0) {
-    if (errno == EEXIST) return false;
-    fail("cannot create", link);
+  const Descriptor directory = make_user_directory(path_, names);
+  if (::symlinkat((fs::path("../..") / run).c_str(), directory.get(), name.c_str()) != 0) {
+    if (errno != EEXIST) fail("cannot create", link);
+    // It may be this call's own: an NFS server that is asked once more says EEXIST.
+    if (link_target(directory.get(), name) != run) return false;
   }
-  sync_directory(link.parent_path());
+  step::sync(directory.get());
   return true;
 }
 
 void Store::disclaim_launch(const std::string& id) const {
-  std::error_code ignored;
-  fs::remove(path_ / ".launches" / ("." + launch(id).filename().string() + ".begun"), ignored);
+  const Descriptor directory = open_user_directory(path_, launches);
+  if (directory) ::unlinkat(directory.get(), ("." + launch(id).filename().string() + ".begun").c_str(), 0);
 }
 
 bool Store::claim_launch(const std::string& id, const std::string& run) const {
-  const fs::path file = launch(id);
-  create_directories_durably(file.parent_path());
-  ::chmod(file.parent_path().c_str(), 01777);
-  return publish_once(file, run + "\n") == Published::first;
+  make_user_directory(path_, launches);
+  return publish_once(launch(id), run + "\n") == Published::first;
 }
 
 std::optional<FileLock> FileLock::try_take(const fs::path& path) {

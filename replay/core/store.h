@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 // [A-Za-z0-9][A-Za-z0-9._-]{0,127}: what may be joined to a path of the store.
 bool is_valid_id(std::string_view id);
 
-// YYYYMMDD-HHMMSS-xxxx in UTC, behind `prefix`.
+// YYYYMMDD-HHMMSS-xxxxxxxxxxxxxxxx in UTC with 64 random bits, after `prefix`.
 std::string new_id(const std::string& prefix = "");
 
 // Does a process hold flock() on the file?
@@ -30,6 +30,9 @@ struct ReplayDir {
   fs::path plan() const { return path / "plan.json"; }
   fs::path units() const { return path / "units"; }
   fs::path unit(int64_t id) const;
+  fs::path proofs() const { return path / "proofs"; }
+  fs::path proof(int64_t id) const;       // which units a proof slot executes
+  fs::path proof_rows(int64_t id) const;  // what that yielded
   fs::path log() const { return path / "log.jsonl"; }
   fs::path verdict() const { return path / "verdict.json"; }
   fs::path failure() const { return path / "failure.json"; }
@@ -78,20 +81,30 @@ class Store {
   std::vector<RunDir> runs() const;         // oldest first, those with a manifest
 
   fs::path label(const std::string& label) const;  // .names/UID/LABEL, of this user
-  fs::path launch(const std::string& id) const;    // .launches/ID
+  fs::path launch(const std::string& id) const;    // .launches/UID/ID, of this user
+
+  // The run that the label names; nothing where it names none. Throws UsageError where that run is another
+  // user's, Error where the user's directory of labels cannot be trusted (shared_directory.h).
+  std::optional<RunDir> labelled(const std::string& label) const;
+  // The id that the label names, whether or not there is such a run; empty where the label is free.
+  std::string label_target(const std::string& label) const;
+  // What the launch recorded: the text of its file, an id. Nothing where it recorded nothing. Throws Error
+  // where the user's directory of launches cannot be trusted.
+  std::optional<std::string> launched(const std::string& id) const;
 
   // .removed.RUN: a run that is being removed, and the ids of all of them.
   fs::path removed(const std::string& run) const;
   std::vector<std::string> all_removed() const;
 
-  // Takes the label for the run; false when it is taken. Throws std::system_error.
+  // Takes the label for the run; false when it is taken. Throws std::system_error, Error as labelled().
   bool claim_label(const std::string& label, const std::string& run) const;
-  // Frees every label of the user `owner` that names the run.
-  void free_labels(const std::string& run, std::uint64_t owner) const;
+  // Frees every label of this user that names the run.
+  void free_labels(const std::string& run) const;
   // Says that the launch records nothing, for which a reason was given: srun need not warn of it
   // (spank/launch.h).
   void disclaim_launch(const std::string& launch) const;
-  // Takes the launch for the run: the first process of a launch records. False when it is taken.
+  // Takes the launch for the run: the first process of a launch records. False when it is taken. Throws
+  // std::system_error, Error as launched().
   bool claim_launch(const std::string& launch, const std::string& run) const;
 
  private:

@@ -1,6 +1,7 @@
 #include "core/termination.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -15,19 +16,34 @@
 namespace flor::core {
 namespace {
 
-// Of the one object, for the handler.
+// The ends of the one object's pipe, for the handler and for forked children.
+std::atomic<int> wake{-1};
 std::atomic<int> tell{-1};
 std::atomic<pid_t> owner{0};
 
-extern "C" void on_sigterm(int signal) {
+constexpr char terminated = 't';
+constexpr char over = 'o';
+
+bool send(char what) {
+  return ::write(tell, &what, 1) == 1;
+}
+
+// Ends the process as SIGTERM does by default. Async-signal-safe. SIGTERM is blocked inside its own handler,
+// so it is unblocked first: else it would stay pending and the handler would go on.
+void end_by_sigterm() {
+  ::signal(SIGTERM, SIG_DFL);
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGTERM);
+  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  // Not raise(): in a child of vfork() older C libraries send that to the parent's thread.
+  ::kill(::getpid(), SIGTERM);
+}
+
+extern "C" void on_sigterm(int) {
   const int before = errno;
-  // A forked child has the handler, and neither the thread nor anything to hand back.
-  if (owner != ::getpid()) {
-    ::signal(signal, SIG_DFL);
-    ::raise(signal);
-  }
-  const char terminated = 't';
-  if (::write(tell, &terminated, 1) != 1) ::_exit(128 + signal);
+  // A child made by vfork() or clone() still has the handler; it shares the pipe, and must not write to it.
+  if (owner != ::getpid() || !send(terminated)) return end_by_sigterm();
   errno = before;
 }
 
@@ -39,23 +55,34 @@ bool is_ours(const struct sigaction& action) {
   return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == on_sigterm;
 }
 
-void end_by_sigterm() {
-  ::signal(SIGTERM, SIG_DFL);
-  sigset_t set;
-  ::sigemptyset(&set);
-  ::sigaddset(&set, SIGTERM);
-  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-  ::raise(SIGTERM);
+void close_pipe() {
+  for (auto* end : {&wake, &tell}) {
+    const int fd = end->exchange(-1);
+    if (fd >= 0) ::close(fd);
+  }
+}
+
+void restore_default() {
+  struct sigaction present {};
+  if (::sigaction(SIGTERM, nullptr, &present) == 0 && is_ours(present)) ::signal(SIGTERM, SIG_DFL);
+}
+
+// A child made by fork() has the program's own disposition and nothing of the pipe.
+void forget_in_child() {
+  restore_default();
+  close_pipe();
 }
 
 }  // namespace
 
 Termination::Termination(std::function<void()> last) : last_(std::move(last)) {
+  static const int registered = ::pthread_atfork(nullptr, nullptr, forget_in_child);
   struct sigaction present {};
   int ends[2];
-  if (::sigaction(SIGTERM, nullptr, &present) != 0 || !is_default(present) || ::pipe2(ends, O_CLOEXEC) != 0)
+  if (registered != 0 || ::sigaction(SIGTERM, nullptr, &present) != 0 || !is_default(present) ||
+      ::pipe2(ends, O_CLOEXEC) != 0)
     return;
-  wake_ = ends[0];
+  wake = ends[0];
   tell = ends[1];
   owner = ::getpid();
   {
@@ -69,23 +96,23 @@ Termination::Termination(std::function<void()> last) : last_(std::move(last)) {
 }
 
 Termination::~Termination() {
-  if (wake_ < 0 || owner != ::getpid()) {
-    if (thread_.joinable()) thread_.detach();  // a forked child has no such thread
+  if (!thread_.joinable()) return;
+  if (owner != ::getpid()) {  // a forked child has no such thread
+    thread_.detach();
     return;
   }
-  struct sigaction present {};
-  if (::sigaction(SIGTERM, nullptr, &present) == 0 && is_ours(present)) ::signal(SIGTERM, SIG_DFL);
-  ::close(tell.exchange(-1));  // the thread reads the end
+  restore_default();
+  send(over);  // not by closing: a child made by clone() may hold the pipe open
   thread_.join();
-  ::close(wake_);
+  close_pipe();
 }
 
 void Termination::wait() noexcept {
-  char byte = 0;
+  char what = over;
   ssize_t got = 0;
-  while ((got = ::read(wake_, &byte, 1)) < 0 && errno == EINTR) {
+  while ((got = ::read(wake, &what, 1)) < 0 && errno == EINTR) {
   }
-  if (got != 1) return;
+  if (got != 1 || what != terminated) return;
   try {
     last_();
   } catch (const std::exception& problem) {

@@ -7,7 +7,8 @@
 namespace flor::core {
 
 // While it lives, SIGTERM first calls `last`, on a thread of the library, and then ends the process as it
-// would have. A program's own handler, installed before or later, is left alone. One object at a time.
+// would have. A program's own handler, installed before or later, is left alone. Children are left alone,
+// too: SIGTERM ends them at once, and this process does not hear of it. One object at a time.
 class Termination {
  public:
   explicit Termination(std::function<void()> last);
@@ -19,8 +20,7 @@ class Termination {
   void wait() noexcept;
 
   std::function<void()> last_;
-  int wake_ = -1;  // the thread's end of a pipe; nothing is watched without one
-  std::thread thread_;
+  std::thread thread_;  // nothing is watched without one
 };
 
 }  // namespace flor::core

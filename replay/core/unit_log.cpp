@@ -35,7 +35,7 @@ void UnitLog::open(const Unit& unit) {
   if (unit.from >= 0) open["from"] = unit.from;
   if (unit.to >= 0) open["to"] = unit.to;
   line(open.dump());
-  if (unit.id == 0) {
+  if (unit.begin_id() == 0) {
     for (const auto& row : preamble_) line(row);
   }
   if (unit.from < 0) return;

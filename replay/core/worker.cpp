@@ -18,6 +18,8 @@
 #include "core/mismatch.h"
 #include "core/number_from.h"
 #include "core/preemption.h"
+#include "core/proof.h"
+#include "core/redis_setting.h"
 #include "core/scope.h"
 #include "core/session.h"
 
@@ -43,9 +45,17 @@ int run_tool(const std::vector<std::string>& arguments) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+// "CLUSTER-": jobs of two clusters that share a store have the same numbers.
+std::string cluster_prefix() {
+  auto cluster =
+      environment_variable("FLOR_CLUSTER");  // from the plugin; Slurm does not name it in every step
+  if (!cluster) cluster = environment_variable("SLURM_CLUSTER_NAME");
+  return cluster ? clean_name(*cluster) + "-" : "";
+}
+
 std::string job_replay_id() {
   for (const char* variable : {"SLURM_ARRAY_JOB_ID", "SLURM_JOB_ID"}) {
-    if (auto job = environment_variable(variable)) return "job-" + *job;
+    if (auto job = environment_variable(variable)) return "job-" + cluster_prefix() + *job;
   }
   return "job-" + std::to_string(::getppid());
 }
@@ -110,7 +120,7 @@ Worker::Worker(const Settings& settings, RunDir run, ReplayDir replay, bool coll
     : run_(std::move(run)),
       replay_(std::move(replay)),
       collects_(collects),
-      redis_(settings.get("redis").value_or("")),
+      redis_(redis_url(settings).value_or("")),
       name_(worker_name()),
       plan_(read_plan(replay_)),
       notes_(earlier_notes(replay_.workers() / (name_ + ".json"))),
@@ -172,30 +182,65 @@ AgentClient::Claim Worker::claim(int64_t from) {
   }
 }
 
-const Unit& Worker::next_unit(int64_t from) {
-  if (!holding_ || current_ >= end_) {
-    const AgentClient::Claim claim = this->claim(from);
-    if (claim.kind == AgentClient::Kind::done) leave(0);
-    if (claim.kind == AgentClient::Kind::behind) restart();
-    if (claim.kind == AgentClient::Kind::late) {
-      say("leaving: no further unit can be done before the job's time limit");
-      leave_process(0);
+AgentClient::Kind Worker::hold(int64_t from) {
+  while (true) {
+    if (!holding_ || current_ >= end_) {
+      const AgentClient::Claim claim = this->claim(from);
+      if (claim.kind != AgentClient::Kind::segment) return claim.kind;
+      holding_ = true;
+      current_ = claim.cur;
+      end_ = claim.hi;
     }
-    holding_ = true;
-    current_ = claim.cur;
-    end_ = claim.hi;
+    if (!is_proof(plan_, current_) || choose_proof()) return AgentClient::Kind::segment;
+  }
+}
+
+const Unit& Worker::next_unit(int64_t from) {
+  const auto kind = hold(from);
+  if (kind == AgentClient::Kind::done) leave(0);
+  if (kind == AgentClient::Kind::behind) restart();
+  if (kind == AgentClient::Kind::late) {
+    say("leaving: no further unit can be done before the job's time limit");
+    leave_process(0);
+  }
+  agent_.running(current_);
+  if (is_proof(plan_, current_)) {
+    if (from >= 0 && proof_.begin_id() < from) restart();
+    return proof_;
   }
   if (current_ < 0 || current_ >= static_cast<int64_t>(plan_.units.size())) {
     fail("the queue names unit " + std::to_string(current_) + ", the plan has " +
          std::to_string(plan_.units.size()));
   }
-  agent_.running(current_);
   return plan_.units[static_cast<std::size_t>(current_)];
 }
 
+// Finds out which units the held proof slot executes. False: it is done, or was handed back.
+bool Worker::choose_proof() {
+  try {
+    if (!fs::exists(replay_.proof(current_)) &&
+        run_tool({"prove", run_.id() + "/" + replay_.id(), std::to_string(current_)}) != 0) {
+      throw Error("flor prove chose no units to execute");
+    }
+    const Proof proof = read_proof(replay_, plan_, current_);
+    if (!proof.nothing()) {
+      proof_ = unit_of(plan_, proof);
+      return true;
+    }
+    Unit empty;
+    empty.id = current_;
+    empty.proves = proof.units;
+    commit(empty, "", 0);
+  } catch (const std::exception& problem) {
+    agent_.release(problem.what());
+    holding_ = false;
+  }
+  return false;
+}
+
 void Worker::commit(const Unit& unit, const std::string& content, double seconds) {
-  create_directories_durably(replay_.units());
-  const fs::path file = replay_.unit(unit.id);
+  create_directories_durably(unit.is_proof() ? replay_.proofs() : replay_.units());
+  const fs::path file = unit.is_proof() ? replay_.proof_rows(unit.id) : replay_.unit(unit.id);
   if (publish_once(file, content) == Published::different) {
     note("unit " + std::to_string(unit.id) +
          " was replayed twice with different rows; the first stay: the program is not deterministic");
@@ -210,11 +255,7 @@ void Worker::commit(const Unit& unit, const std::string& content, double seconds
 void Worker::finish() {
   if (holding_) agent_.release();
   holding_ = false;
-  const AgentClient::Claim claim = this->claim(-1);
-  if (claim.kind == AgentClient::Kind::segment) {
-    agent_.release();
-    restart();
-  }
+  if (hold(-1) == AgentClient::Kind::segment) restart();
   const int code = collect();
   if (code != 0) leave_process(code);
 }
@@ -241,6 +282,12 @@ void Worker::note(const std::string& line) {
 
 void Worker::fail(const std::string& why) {
   say("error: " + why);
+  // The answers are there without a proof: it is tried again, by this worker or another.
+  if (holding_ && is_proof(plan_, current_)) {
+    agent_.release(why);
+    holding_ = false;
+    restart();
+  }
   try {
     publish_once(replay_.failure(),
                  Json({{"error", why}, {"worker", name_}, {"node", node_name()}}).dump() + "\n");

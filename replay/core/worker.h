@@ -57,6 +57,8 @@ class Worker {
  private:
   AgentClient::Hello hello() const;
   AgentClient::Claim claim(int64_t from);
+  AgentClient::Kind hold(int64_t from);  // `segment`: unit current_ is this worker's
+  bool choose_proof();
   void save() const;
   int collect() const;  // the verdict, where this worker gives it: the exit code of `flor collect`
 
@@ -73,6 +75,7 @@ class Worker {
   AgentClient agent_;
   bool holding_ = false;  // a segment
   int64_t current_ = 0, end_ = 0;
+  Unit proof_;                              // what it executes where current_ is a proof slot
   std::optional<Termination> termination_;  // hands the segment back: to be preempted is no failed try
 };
 

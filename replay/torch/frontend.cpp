@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "core/preset.h"
 #include "core/settings.h"
 #include "torch/device.h"
 
@@ -113,7 +114,7 @@ class TorchFrontend : public core::Frontend {
     if (!environment.at("blas_threads").empty()) out["OPENBLAS_NUM_THREADS"] = environment.at("blas_threads");
     const std::string core = openblas("openblas_get_corename");
     if (!core.empty()) out["OPENBLAS_CORETYPE"] = core;
-    return out;
+    return core::known_preset(out);
   }
 
   void apply(const Map& environment) override {

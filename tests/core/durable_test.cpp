@@ -1,12 +1,15 @@
 #include "core/durable.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <fstream>
 
 #include "core/error.h"
 #include "core/journal.h"
 #include "core/json_lines.h"
+#include "interposed.h"
 #include "temporary.h"
 
 namespace flor::core {
@@ -18,6 +21,26 @@ using test::TemporaryDirectory;
 std::size_t entries(const fs::path& directory) {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
 }
+
+// No file of this process can grow: every write fails as on a full disk.
+class NoRoom {
+ public:
+  NoRoom() : handler_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit none = {0, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &none);
+  }
+  NoRoom(const NoRoom&) = delete;
+  NoRoom& operator=(const NoRoom&) = delete;
+  ~NoRoom() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  void (*handler_)(int);
+  rlimit before_ = {};
+};
 
 TEST(Durable, FileAppearsWholeOrNotAtAll) {
   const TemporaryDirectory directory;
@@ -31,6 +54,18 @@ TEST(Durable, FileAppearsWholeOrNotAtAll) {
   write_durably(directory / "a", "two");
   EXPECT_EQ(read_file(directory / "a"), "two");
   EXPECT_EQ(entries(directory.path()), 1U);
+}
+
+TEST(Durable, ALinkOfItsOwnIsNoOtherWritersThoughTheServerSaysThatItExists) {
+  const TemporaryDirectory directory;
+  write_durably(directory / "taken", "other");
+  const test::Interposing calls;
+  calls->link_says_exists = true;
+  EXPECT_EQ(publish_once(directory / "a", "one"), Published::first);
+  EXPECT_EQ(read_file(directory / "a"), "one");
+  EXPECT_EQ(publish_once(directory / "taken", "one"), Published::different);
+  EXPECT_EQ(publish_once(directory / "taken", "other"), Published::same);
+  EXPECT_EQ(entries(directory.path()), 2U);
 }
 
 TEST(Durable, WhatAKilledWriterLeftIsFoundByItsTarget) {
@@ -119,11 +154,14 @@ TEST(Journal, LinesAreThereAfterSync) {
 }
 
 TEST(Journal, AFullDiskIsReportedOnce) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.path() / "journal";
+  const NoRoom no_room;
   int reports = 0;
   {
-    Journal journal({"/dev/full"}, [&](const std::string& what) {
+    Journal journal({file}, [&](const std::string& what) {
       ++reports;
-      EXPECT_NE(what.find("/dev/full"), std::string::npos);
+      EXPECT_NE(what.find(file), std::string::npos);
     });
     for (int i = 0; i < 3; ++i) {
       journal.append(0, "{}");

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/manifest.h"
 #include "core/plan.h"
+#include "core/redis_setting.h"
 #include "core/settings.h"
 #include "temporary.h"
 
@@ -101,6 +102,25 @@ TEST(Settings, EnvironmentComesBeforeTheFiles) {
   ::unsetenv("FLOR_REDIS");
   EXPECT_EQ(settings.get("redis"), "redis://h:1");
   EXPECT_FALSE(settings.get("epsilon"));
+}
+
+TEST(Settings, TheEnvironmentNamesTheRedisAndFlorConfHoldsItsPassword) {
+  const Settings settings(parse_conf("redis = redis://ada:hunter2@h:1\n"));
+  EXPECT_EQ(without_password("redis://ada:hunter2@h:1"), "redis://ada@h:1");
+  EXPECT_EQ(without_password("redis://:p@ss@h"), "redis://h");
+  EXPECT_EQ(without_password("redis://ada@h"), "redis://ada@h");
+  EXPECT_EQ(without_password("unix:///a@b:c@d"), "unix:///a@b:c@d");
+  ::setenv("FLOR_REDIS", "redis://ada@h:1", 1);
+  EXPECT_EQ(redis_url(settings), "redis://ada:hunter2@h:1");
+  ::setenv("FLOR_REDIS", "redis://ada@elsewhere:1", 1);
+  EXPECT_EQ(redis_url(settings), "redis://ada@elsewhere:1") << "a password goes to its own server only";
+  ::setenv("FLOR_REDIS", "redis://bob@h:1", 1);
+  EXPECT_EQ(redis_url(settings), "redis://bob@h:1");
+  ::unsetenv("FLOR_REDIS");
+  EXPECT_EQ(redis_url(settings), "redis://ada:hunter2@h:1");
+  EXPECT_TRUE(is_found_without_password(settings, "redis://ada:hunter2@h:1"));
+  EXPECT_FALSE(is_found_without_password(settings, "redis://ada:other@h:1"));
+  EXPECT_TRUE(is_found_without_password(settings, "redis://h:1"));
 }
 
 TEST(Manifest, ReadsWhatWasWritten) {

@@ -1,0 +1,58 @@
+// Where the agent of a user listens on a node.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "core/settings.h"
+
+namespace flor::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_own_directory(const std::string& path) {
+  struct stat info = {};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::getuid();
+}
+
+// The first by name, so that two that were created at once are one for all who look later. Nobody can put one
+// in our name there, nor take ours away: it is ours, and /tmp is sticky. Empty: none.
+std::string first_own_sibling(const std::string& path) {
+  std::string first;
+  std::error_code error;
+  for (fs::directory_iterator at("/tmp", error), end; !error && at != end; at.increment(error)) {
+    std::string name = at->path().string();
+    if (name.rfind(path + ".", 0) != 0 || !is_own_directory(name)) continue;
+    if (first.empty() || name < first) first = std::move(name);
+  }
+  return first;
+}
+
+// Another user may take the name /tmp/flor-UID first. That shall not keep this one's replays off the node.
+std::string directory_in_tmp() {
+  std::string path = "/tmp/flor-" + std::to_string(::getuid());
+  if (::mkdir(path.c_str(), 0700) == 0 || is_own_directory(path)) return path;
+  if (first_own_sibling(path).empty()) {
+    std::string name = path + ".XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) return path;  // the agent will say why it cannot serve there
+  }
+  return first_own_sibling(path);
+}
+
+}  // namespace
+
+std::string agent_socket_path() {
+  if (auto path = environment_variable("FLOR_AGENT_SOCKET")) return *path;
+  const std::string name = "agent-" + node_name() + ".sock";
+  // A job carries the variable to nodes where the user has no session, and so no such directory.
+  const auto runtime = environment_variable("XDG_RUNTIME_DIR");
+  struct stat info = {};
+  if (runtime && ::stat(runtime->c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::getuid())
+    return *runtime + "/flor/" + name;
+  return directory_in_tmp() + "/" + name;
+}
+
+}  // namespace flor::core

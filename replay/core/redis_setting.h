@@ -1,0 +1,23 @@
+// The setting `redis`: the URL of the server that coordinates replays, which may hold a password.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/settings.h"
+
+namespace flor::core {
+
+// redis://ada:PASSWORD@host → redis://ada@host, redis://:PASSWORD@host → redis://host; other texts as they
+// are. What an environment may hold: every process of a job sees that, and Slurm keeps it.
+std::string without_password(const std::string& url);
+
+// FLOR_REDIS, else `redis` of flor.conf. Where FLOR_REDIS has no password and is otherwise the URL of
+// flor.conf, the latter: so the environment tells a worker which server and login, and its owner's flor.conf
+// the password.
+std::optional<std::string> redis_url(const Settings& settings);
+
+// Would a process of this user whose environment holds without_password(url) get `url`?
+bool is_found_without_password(const Settings& settings, const std::string& url);
+
+}  // namespace flor::core

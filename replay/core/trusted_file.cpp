@@ -1,0 +1,95 @@
+#include "core/trusted_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "core/error.h"
+
+namespace flor::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const char* what, const fs::path& path) {
+  throw std::system_error(errno, std::generic_category(), std::string(what) + " " + path.string());
+}
+
+// O_NONBLOCK: a FIFO must not be waited for. It changes nothing for regular files.
+Descriptor open_checked(int directory, const fs::path& path, int flags, Links links) {
+  const int no_link = links == Links::refused ? O_NOFOLLOW : 0;
+  Descriptor file(
+      ::openat(directory, path.c_str(), flags | no_link | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644));
+  if (!file && errno == ELOOP) throw Error(path.string() + " is a symbolic link where a file is expected");
+  if (!file) fail((flags & O_ACCMODE) == O_RDONLY ? "cannot read" : "cannot open", path);
+  struct stat info = {};
+  if (::fstat(file.get(), &info) != 0) fail("cannot look at", path);
+  if (!S_ISREG(info.st_mode)) throw Error(path.string() + " is no regular file");
+  return file;
+}
+
+bool is_foreign(const struct stat& info) {
+  return info.st_uid != ::geteuid() && info.st_uid != 0;
+}
+
+}  // namespace
+
+Descriptor open_regular(int directory, const fs::path& path, Links links) {
+  return open_checked(directory, path, O_RDONLY, links);
+}
+
+Descriptor open_regular(const fs::path& path, Links links) {
+  return open_regular(AT_FDCWD, path, links);
+}
+
+Descriptor open_regular_for(const fs::path& path, int flags, Links links) {
+  return open_checked(AT_FDCWD, path, flags, links);
+}
+
+std::string read_regular(int directory, const fs::path& path, Links links, std::size_t limit) {
+  const Descriptor file = open_regular(directory, path, links);
+  struct stat info = {};
+  ::fstat(file.get(), &info);
+  if (is_foreign(info)) limit = std::min(limit, foreign_limit);
+  const auto refuse_larger_than_limit = [&](std::size_t size) {
+    if (size > limit)
+      throw Error(path.string() + " holds more than " + std::to_string(limit) + " bytes and is not read");
+  };
+  refuse_larger_than_limit(static_cast<std::size_t>(info.st_size));
+  std::string text;
+  // One byte more than the file has tells its end at once; files of /proc say that they have none.
+  for (std::size_t size = 0;;) {
+    text.resize(std::max(static_cast<std::size_t>(info.st_size) + 1, size + 4096));
+    const ssize_t got = ::read(file.get(), text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("cannot read", path);
+    size += static_cast<std::size_t>(got);
+    refuse_larger_than_limit(size);
+    if (got == 0) {
+      text.resize(size);
+      return text;
+    }
+  }
+}
+
+std::string read_part(const fs::path& path, std::uintmax_t offset, std::size_t size) {
+  const Descriptor file = open_regular(path);
+  std::string text(size, '\0');
+  std::size_t done = 0;
+  while (done < size) {
+    const auto at = static_cast<off_t>(offset + done);
+    const ssize_t got = ::pread(file.get(), text.data() + done, size - done, at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("cannot read", path);
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  text.resize(done);
+  return text;
+}
+
+}  // namespace flor::core

@@ -1,0 +1,39 @@
+// Opens and reads what another user may have made, or planted in the place of ours: follows no link, waits
+// for no FIFO, and reads nothing endless. Needs libc alone, so that the Slurm plugin uses it too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+
+#include "core/descriptor.h"
+
+namespace flor::core {
+
+// Is the last component of a path allowed to be a symbolic link? In a store it is not; a path that the user
+// gave may be one.
+enum class Links { refused, followed };
+
+// How many bytes of another user's file are read. A file of ours or of root's is read whole.
+inline constexpr std::size_t foreign_limit = std::size_t{1} << 30;
+// The same for files that hold one document or one name; it bounds our own files as well.
+inline constexpr std::size_t document_limit = std::size_t{256} << 20;
+inline constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
+
+// Opens a regular file for reading. `directory`: a descriptor that a relative path starts from, or AT_FDCWD.
+// Throws std::system_error that names the path, Error where it is a link or no regular file.
+Descriptor open_regular(int directory, const std::filesystem::path& path, Links links = Links::refused);
+Descriptor open_regular(const std::filesystem::path& path, Links links = Links::refused);
+
+// Opens a regular file as `flags` say (O_RDWR | O_CREAT, …), under the same rules.
+Descriptor open_regular_for(const std::filesystem::path& path, int flags, Links links = Links::refused);
+
+// The bytes of a regular file. Throws as open_regular(), and Error where it has more than `limit` bytes.
+std::string read_regular(int directory, const std::filesystem::path& path, Links links, std::size_t limit);
+
+// At most `size` bytes of a regular file, from `offset` on. Throws as open_regular().
+std::string read_part(const std::filesystem::path& path, std::uintmax_t offset, std::size_t size);
+
+}  // namespace flor::core

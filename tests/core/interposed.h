@@ -1,0 +1,22 @@
+// Calls of the C library that answer as a test asks, in the program that is linked with interposed.cpp.
+#pragma once
+
+namespace flor::test {
+
+struct Interposed {
+  bool link_says_exists = false;  // link() does what it should, and answers EEXIST
+  int taken_runs = 0;             // so many calls of mkdir() for a run find that another process was quicker
+};
+Interposed& interposed();
+
+// Puts all back when it goes.
+class Interposing {
+ public:
+  Interposing() = default;
+  ~Interposing() { interposed() = {}; }
+  Interposing(const Interposing&) = delete;
+  Interposing& operator=(const Interposing&) = delete;
+  Interposed* operator->() const { return &interposed(); }
+};
+
+}  // namespace flor::test

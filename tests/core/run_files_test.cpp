@@ -1,0 +1,86 @@
+// How a run begins: its directory, and the launch that names it.
+#include "core/run_files.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/durable.h"
+#include "interposed.h"
+#include "temporary.h"
+
+namespace flor::core {
+namespace {
+
+class NoFrontend : public Frontend {
+ public:
+  std::map<std::string, std::string> generators() override { return {}; }
+  void set_generators(const std::map<std::string, std::string>&) override {}
+  std::map<std::string, std::string> environment() override { return {}; }
+  std::map<std::string, std::string> preset() override { return {}; }
+  void apply(const std::map<std::string, std::string>&) override {}
+  void synchronize() override {}
+};
+
+class RunFiles : public ::testing::Test {
+ protected:
+  RunFiles() {
+    fs::create_directory(store_.path());
+    ::setenv("FLOR_STORE", store_.path().c_str(), 1);
+    ::setenv("FLOR_LAUNCH", "42.0.0", 1);
+  }
+  ~RunFiles() override {
+    ::unsetenv("FLOR_STORE");
+    ::unsetenv("FLOR_LAUNCH");
+  }
+  std::optional<BegunRun> begin() { return begin_run(Settings::load(), frontend_, std::nullopt); }
+  std::string launched() const { return read_file(store_.launch("42.0.0")); }
+  // Directories in the store, those of runs that never began as well.
+  std::size_t directories() const {
+    const fs::directory_iterator all(store_.path());
+    return static_cast<std::size_t>(std::count_if(fs::begin(all), fs::end(all), [](const auto& entry) {
+      return is_valid_id(entry.path().filename().string());
+    }));
+  }
+
+  test::TemporaryDirectory directory_;
+  const Store store_{directory_ / "store"};
+  NoFrontend frontend_;
+};
+
+TEST_F(RunFiles, ALaunchNamesTheRunThatItRecordsThoughItsFirstIdWasTaken) {
+  const test::Interposing calls;
+  calls->taken_runs = 1;
+  const auto begun = begin();
+  ASSERT_TRUE(begun);
+  EXPECT_EQ(calls->taken_runs, 0);
+  EXPECT_EQ(directories(), 2U);
+  EXPECT_EQ(launched(), begun->run.id() + "\n");
+  EXPECT_EQ(read_manifest(begun->run).id, begun->run.id());
+}
+
+TEST_F(RunFiles, OneProcessOfALaunchRecordsAndTheOthersLeaveNothing) {
+  const auto first = begin();
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(begin());
+  EXPECT_EQ(directories(), 1U);
+  EXPECT_EQ(launched(), first->run.id() + "\n");
+}
+
+TEST_F(RunFiles, ALaunchIsTakenThoughTheServerAnswersThatItWasThere) {
+  const test::Interposing calls;
+  calls->link_says_exists = true;
+  EXPECT_TRUE(begin());
+}
+
+TEST(RunIds, DifferInSixtyFourBits) {
+  const std::string id = new_id();
+  EXPECT_TRUE(is_valid_id(id));
+  EXPECT_EQ(id.size() - id.rfind('-') - 1, 16U) << id;
+  EXPECT_EQ(id.find_first_not_of("0123456789abcdef", id.rfind('-') + 1), std::string::npos) << id;
+  EXPECT_NE(new_id().substr(16), new_id().substr(16));
+}
+
+}  // namespace
+}  // namespace flor::core

@@ -1,0 +1,132 @@
+#include "core/termination.h"
+
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+namespace flor::core {
+namespace {
+
+using Start = pid_t (*)();
+
+// Of a child, at the latest when its parent ends.
+[[noreturn]] void wait_for_the_end() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  while (true) ::pause();
+}
+
+pid_t forked() {
+  const pid_t child = ::fork();
+  if (child == 0) wait_for_the_end();
+  return child;
+}
+
+pid_t cloned() {
+  const auto child = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0UL));
+  if (child == 0) wait_for_the_end();
+  return child;
+}
+
+// Its parent waits, so it has to end itself.
+pid_t vforked() {
+  const pid_t child = ::vfork();
+  if (child == 0) {
+    ::kill(::getpid(), SIGTERM);
+    ::_exit(3);
+  }
+  return child;
+}
+
+pid_t executed() {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execl("/bin/sleep", "sleep", "60", nullptr);
+    ::_exit(3);
+  }
+  return child;
+}
+
+pid_t spawned() {
+  pid_t child = -1;
+  char name[] = "sleep";
+  char time[] = "60";
+  char* words[] = {name, time, nullptr};
+  char* none[] = {nullptr};
+  return ::posix_spawn(&child, "/bin/sleep", nullptr, nullptr, words, none) == 0 ? child : -1;
+}
+
+// Terminates a child. Exits with 0 where SIGTERM ended the child and this process did not hear of it: else it
+// ends by SIGTERM itself, at the latest in the destructor.
+[[noreturn]] void terminate_child(Start start) {
+  {
+    const Termination watch([] { std::fputs("heard\n", stderr); });
+    const pid_t child = start();
+    ::kill(child, SIGTERM);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGTERM) std::_Exit(1);
+  }
+  std::_Exit(0);
+}
+
+TEST(Termination, LeavesAChildToItsEnd) {
+  const std::pair<const char*, Start> ways[] = {{"fork", forked},
+                                                {"clone", cloned},
+                                                {"vfork", vforked},
+                                                {"fork and exec", executed},
+                                                {"posix_spawn", spawned}};
+  for (const auto& [name, start] : ways)
+    EXPECT_EXIT(terminate_child(start), ::testing::ExitedWithCode(0), "^$") << name;
+}
+
+[[noreturn]] void look_into_child() {
+  const Termination watch([] {});
+  const pid_t child = ::fork();
+  if (child == 0) {
+    struct sigaction present {};
+    ::sigaction(SIGTERM, nullptr, &present);
+    ::_exit(present.sa_handler == SIG_DFL ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  std::_Exit(WIFEXITED(status) ? WEXITSTATUS(status) : 2);
+}
+
+TEST(Termination, LeavesAChildItsDisposition) {
+  EXPECT_EXIT(look_into_child(), ::testing::ExitedWithCode(0), "");
+}
+
+[[noreturn]] void end_before_child() {
+  ::alarm(30);  // instead of waiting for ever
+  pid_t child = -1;
+  {
+    const Termination watch([] {});
+    child = cloned();
+  }
+  ::kill(child, SIGKILL);
+  std::_Exit(0);
+}
+
+TEST(Termination, EndsThoughAChildLivesOn) {
+  EXPECT_EXIT(end_before_child(), ::testing::ExitedWithCode(0), "");
+}
+
+[[noreturn]] void be_terminated() {
+  const Termination watch([] { std::fputs("heard\n", stderr); });
+  ::kill(::getpid(), SIGTERM);
+  while (true) ::pause();
+}
+
+TEST(Termination, CallsLastAndEndsTheProcess) {
+  EXPECT_EXIT(be_terminated(), ::testing::KilledBySignal(SIGTERM), "^heard\n$");
+}
+
+}  // namespace
+}  // namespace flor::core
