@@ -11,15 +11,23 @@ constexpr std::uint32_t kInteractiveStep = 0xfffffffa;
 constexpr std::uint32_t kBatchStep = 0xfffffffb;
 constexpr std::uint32_t kExternStep = 0xfffffffc;
 
-// Which launch this is: JOB.STEP.RESTART, e.g. 42.0.0 or 42.batch.1. `restart` is SLURM_RESTART_COUNT,
+// Which launch this is: CLUSTER.JOB.STEP.RESTART, e.g. main.42.0.0 or main.42.batch.1; without CLUSTER. where
+// that is empty. Two clusters that share a store have the same job ids. `restart` is SLURM_RESTART_COUNT,
 // nullptr or empty when it is not set. srun and the node compute it alike, from what both know.
-std::string launch_id(std::uint32_t job, std::uint32_t step, const char* restart);
+std::string launch_id(const std::string& cluster, std::uint32_t job, std::uint32_t step, const char* restart);
 
-// Where the library writes the id of the run that the launch recorded.
-std::string launch_file(const std::string& store, const std::string& launch);
+// What all launches of the same job begin with: CLUSTER.JOB.
+std::string job_of_launch(const std::string& launch);
 
-// Made by the task once its checks have passed, removed by srun: tells srun that the step began, and that it
-// sees the same store as the node.
-std::string begun_file(const std::string& store, const std::string& launch);
+// The name of the step for messages: JOB.STEP.
+std::string step_of_launch(const std::string& launch);
+
+// The directory of a store that holds each user's launches, in directories of their own. In it the library
+// writes the id of the run that the launch recorded, into a file of the launch's name.
+constexpr const char* kLaunches = ".launches";
+
+// A file beside it, made by the task once its checks have passed, removed by srun: tells srun that the step
+// began, and that it sees the same store as the node.
+std::string begun_name(const std::string& launch);
 
 }  // namespace flor::spank

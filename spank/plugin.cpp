@@ -33,7 +33,10 @@ int slurm_spank_init(spank_t spank, int, char**) {
 int slurm_spank_init_post_opt(spank_t spank, int, char**) {
   const spank_context_t context = spank_context();
   if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR) return 0;
-  return guarded([&] { return flor::spank::carry_arguments(spank); });
+  return guarded([&] {
+    flor::spank::hide_password();
+    return flor::spank::carry_arguments(spank);
+  });
 }
 
 int slurm_spank_local_user_init(spank_t spank, int, char**) {

@@ -2,18 +2,21 @@
 
 #include "srun.h"
 
-#include <unistd.h>
-
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
+#include "answer.h"
+#include "cluster.h"
 #include "launch.h"
 #include "options.h"
 #include "store.h"
 
 namespace flor::spank {
 namespace {
+
+constexpr auto kPatience = std::chrono::seconds(10);
 
 std::string environment_value(const char* name) {
   const char* value = std::getenv(name);
@@ -26,11 +29,26 @@ std::string& recorded_launch() {
   return launch;
 }
 
-bool exists(const std::string& path) {
-  return access(path.c_str(), F_OK) == 0;
-}
-
 }  // namespace
+
+void hide_password() {
+  const Options& given = options();
+  const std::string url = environment_value("FLOR_REDIS");
+  if ((!given.records() && !given.has(kReplay)) || url.rfind("redis://", 0) != 0) return;
+  // As core/redis_setting.h has it, of which nothing is linked here.
+  const std::size_t begin = std::string("redis://").size();
+  const std::size_t at = url.rfind('@');
+  if (at == std::string::npos || at < begin) return;
+  const std::string login = url.substr(begin, at - begin);
+  const std::string user = login.substr(0, login.find(':'));
+  if (user == login) return;
+  setenv("FLOR_REDIS", ("redis://" + (user.empty() ? url.substr(at + 1) : user + url.substr(at))).c_str(), 1);
+  std::fputs(
+      "flor: FLOR_REDIS holds a password, which every process of the job would see: it goes without; keep it "
+      "as "
+      "`redis = URL` in ~/.config/flor/flor.conf (chmod 600)\n",
+      stderr);
+}
 
 int carry_arguments(spank_t spank) {
   const auto& given = options().arguments;
@@ -49,26 +67,25 @@ int step_created(spank_t spank) {
       spank_get_item(spank, S_JOB_STEPID, &step) != ESPANK_SUCCESS) {
     return 0;
   }
-  recorded_launch() = launch_id(job, step, std::getenv("SLURM_RESTART_COUNT"));
+  recorded_launch() = launch_id(cluster_name(), job, step, std::getenv("SLURM_RESTART_COUNT"));
   return 0;
 }
 
 int step_ended() {
   const std::string& launch = recorded_launch();
   if (launch.empty()) return 0;
-  const Store store = resolve_store(options().value[kStore], environment_value);
-  // Not there: the step never began, was refused, or its store is not visible from here. Then nothing can be
-  // said.
-  const std::string begun = begun_file(store.path, launch);
-  if (!exists(begun)) return 0;
-  if (!exists(launch_file(store.path, launch))) {
+  // No answer: a store that hangs must not hold srun.
+  const auto nothing = answer_within(kPatience, [&] {
+    const Store store = resolve_store(options().value[kStore], environment_value);
+    return recorded_nothing(store, launch) ? "nothing" : "";
+  });
+  if (nothing == "nothing") {
     std::fprintf(stderr,
                  "flor: warning: step %s recorded nothing: the program never reached a flor::loop; build it "
                  "with libflor "
                  "and put its main loop into flor::loop\n",
-                 launch.substr(0, launch.rfind('.')).c_str());
+                 step_of_launch(launch).c_str());
   }
-  unlink(begun.c_str());
   return 0;
 }
 

@@ -9,6 +9,11 @@ namespace flor::spank {
 // (spank_job_control_setenv).
 constexpr const char* kCarriedArguments = "SLURM_SPANK_FLOR_ARGS";
 
+// Takes the password out of FLOR_REDIS before Slurm copies the environment: every process of the job would
+// see it there, and slurmctld keeps it. Says so. Only with --flor-record and the like: other jobs are none of
+// ours.
+void hide_password();
+
 // srun, sbatch and salloc, after the options: Slurm takes only the last --flor-arg to the node; this takes
 // all.
 int carry_arguments(spank_t spank);

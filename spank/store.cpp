@@ -10,8 +10,14 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <memory>
+#include <system_error>
+
+#include "core/shared_directory.h"
+#include "core/trusted_file.h"
+#include "launch.h"
 
 namespace flor::spank {
 namespace {
@@ -21,6 +27,13 @@ std::string trimmed(const std::string& text) {
   const auto first = text.find_first_not_of(blank);
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
+
+std::string trimmed_line(const std::string& text) {
+  return trimmed(text.substr(0, text.find('\n')));
+}
+
+constexpr const char* kNames = ".names";
+constexpr std::size_t kLongestId = 4096;  // bytes of a file that holds an id
 
 // The key `store` of a flor.conf; empty if there is none.
 std::string configured_store(const std::string& file) {
@@ -55,31 +68,40 @@ std::string named(const Store& store) {
   return "store " + store.path + " (" + store.origin + ")";
 }
 
-std::string link_target(const std::string& path) {
+// What a failure of the shared modules of the core means for the user.
+Problem problem_of(const std::exception& failure, const Store& store, const char* what) {
+  const auto* error = dynamic_cast<const std::system_error*>(&failure);
+  const std::string why = error != nullptr ? error->code().message() : failure.what();
+  return named(store) + " " + what + ": " + why +
+         (error != nullptr ? "; choose another with --flor-store" : "");
+}
+
+// The last component of what a label of the user's names; empty where it names nothing.
+std::string labelled_run(const Store& store, const std::string& label) {
+  const core::Descriptor labels = core::open_user_directory(store.path, kNames);
+  struct stat info = {};
+  if (!labels || fstatat(labels.get(), label.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+      info.st_uid != geteuid())
+    return "";
   std::array<char, 4096> buffer{};
-  const ssize_t size = readlink(path.c_str(), buffer.data(), buffer.size());
+  const ssize_t size = readlinkat(labels.get(), label.c_str(), buffer.data(), buffer.size());
   if (size <= 0) return "";
   const std::string target(buffer.data(), static_cast<std::size_t>(size));
   return target.substr(target.rfind('/') + 1);
 }
 
-std::string label_path(const Store& store, uid_t user, const std::string& label) {
-  return store.path + "/.names/" + std::to_string(user) + "/" + label;
-}
-
 // Did the same job record the run, in an earlier step or before it was requeued? Then the label is the job's
 // own, and the library says that it is taken.
 bool recorded_by_same_job(const Store& store, const std::string& run, const std::string& launch) {
-  const std::string job = launch.substr(0, launch.find('.') + 1);
-  const std::string folder = store.path + "/.launches/";
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
-  if (directory == nullptr) return false;
-  while (const dirent* entry = readdir(directory.get())) {
+  const core::Descriptor launches = core::open_user_directory(store.path, kLaunches);
+  if (!launches) return false;
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(fdopendir(dup(launches.get())), closedir);
+  const std::string job = job_of_launch(launch);
+  while (const dirent* entry = directory ? readdir(directory.get()) : nullptr) {
     const std::string name = entry->d_name;
     if (name.rfind(job, 0) != 0) continue;
-    std::string recorded;
-    std::getline(std::ifstream(std::string(folder).append(name)), recorded);
-    if (trimmed(recorded) == run) return true;
+    if (trimmed_line(core::read_regular(launches.get(), name, core::Links::refused, kLongestId)) == run)
+      return true;
   }
   return false;
 }
@@ -114,51 +136,51 @@ Problem create_store(const Store& store) {
   return named(store) + " cannot be created: " + std::strerror(error) + "; choose another with --flor-store";
 }
 
-Problem write_file(const std::string& path) {
-  const std::array<char, 4096> block{};
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) return std::strerror(errno);
-  std::size_t done = 0;
-  int error = 0;
-  while (done < block.size() && error == 0) {
-    const ssize_t written = write(file, block.data() + done, block.size() - done);
-    if (written > 0) {
-      done += static_cast<std::size_t>(written);
-    } else if (written == 0 || errno != EINTR) {
-      error = written == 0 ? ENOSPC : errno;
-    }
-  }
-  if (error == 0 && fsync(file) != 0) error = errno;
-  // Network file systems report a full disk as late as here.
-  if (close(file) != 0 && error == 0) error = errno;
-  return error == 0 ? "" : std::strerror(error);
+Problem check_writable(const Store& store) try {
+  core::prove_writable(store.path);
+  return "";
+} catch (const std::exception& failure) {
+  return problem_of(failure, store, "cannot be written");
 }
 
-Problem check_writable(const Store& store) {
-  const std::string path = store.path + "/.writable.tmp." + std::to_string(getpid());
-  const Problem problem = write_file(path);
-  unlink(path.c_str());
-  return problem.empty()
-             ? ""
-             : named(store) + " cannot be written: " + problem + "; choose another with --flor-store";
+Problem begin_launch(const Store& store, const std::string& launch, bool batch) try {
+  const core::Descriptor launches = core::make_user_directory(store.path, kLaunches);
+  // No process of this launch has run yet: what goes by its name is of a job that the controller has
+  // forgotten. The library would take the launch for recorded.
+  unlinkat(launches.get(), launch.c_str(), 0);
+  const std::string begun = begun_name(launch);
+  unlinkat(launches.get(), begun.c_str(), 0);
+  if (!batch) core::create_new(launches.get(), begun);
+  return "";
+} catch (const std::exception& failure) {
+  return problem_of(failure, store, "cannot be used");
 }
 
-Problem check_label_free(const Store& store, uid_t user, const std::string& label,
-                         const std::string& launch) {
-  const std::string run = link_target(label_path(store, user, label));
+bool recorded_nothing(const Store& store, const std::string& launch) {
+  const core::Descriptor launches = core::open_user_directory(store.path, kLaunches);
+  if (!launches || unlinkat(launches.get(), begun_name(launch).c_str(), 0) != 0) return false;
+  struct stat info = {};
+  return fstatat(launches.get(), launch.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0;
+}
+
+Problem check_label_free(const Store& store, const std::string& label, const std::string& launch) try {
+  const std::string run = labelled_run(store, label);
   if (run.empty() || recorded_by_same_job(store, run, launch)) return "";
   return "--flor-name=" + label + ": already the name of run " + run + " in " + named(store) +
          "; choose another name";
+} catch (const std::exception& failure) {
+  return problem_of(failure, store, "cannot be used");
 }
 
-std::string resolve_replay(const Store& store, uid_t user, const std::string& replay) {
+std::string resolve_replay(const Store& store, const std::string& replay) {
   const auto slash = replay.find('/');
   const std::string rest = slash == std::string::npos ? "" : replay.substr(slash);
   std::string run = replay.substr(0, slash);
   const auto exists = [&] { return access((store.path + "/" + run + "/run.json").c_str(), R_OK) == 0; };
   if (exists()) return run + rest;
-  run = link_target(label_path(store, user, run));
-  return is_id(run) && exists() ? run + rest : "";
+  run = labelled_run(store, run);
+  if (!is_id(run) || core::directory_owner(store.path + "/" + run) != geteuid()) return "";
+  return exists() ? run + rest : "";
 }
 
 }  // namespace flor::spank

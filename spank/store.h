@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,18 +23,23 @@ Store resolve_store(const std::optional<std::string>& flag, const Environment& e
 // Creates the store if only its last component is missing.
 Problem create_store(const Store& store);
 
-// Writes `path`, really, down to the disk: a full disk refuses only what has bytes.
-Problem write_file(const std::string& path);
-
 // Can files be written in the store? Tries.
 Problem check_writable(const Store& store);
 
-// Is the label free? An earlier attempt of the job of `launch` may have it: a requeued job is no second
-// recording.
-Problem check_label_free(const Store& store, uid_t user, const std::string& label, const std::string& launch);
+// Is this user's label free? An earlier attempt of the job of `launch` may have it: a requeued job is no
+// second recording.
+Problem check_label_free(const Store& store, const std::string& label, const std::string& launch);
 
-// Resolves RUN or RUN/REPLAY, RUN an id or a label of the user, to one with an id. Empty if there is no such
-// run.
-std::string resolve_replay(const Store& store, uid_t user, const std::string& replay);
+// Notes that the task of a launch begins, unless it is a batch step, and forgets what an earlier launch of
+// the same name left. Refuses a store where others could say what the user's launches recorded.
+Problem begin_launch(const Store& store, const std::string& launch, bool batch);
+
+// Did the task of the launch begin without recording anything? Asked once, for srun, when it has ended. False
+// also where the store is not seen from here. Throws what the core's shared_directory.h throws.
+bool recorded_nothing(const Store& store, const std::string& launch);
+
+// Resolves RUN or RUN/REPLAY, RUN an id or a label of this user that names a run of theirs, to one with an
+// id. Empty if there is no such run. Throws what the core's shared_directory.h throws.
+std::string resolve_replay(const Store& store, const std::string& replay);
 
 }  // namespace flor::spank

@@ -7,11 +7,15 @@
 
 #include "task.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <exception>
 #include <string>
 
+#include "answer.h"
+#include "cluster.h"
+#include "core/printable.h"
 #include "launch.h"
 #include "options.h"
 #include "srun.h"
@@ -19,6 +23,9 @@
 
 namespace flor::spank {
 namespace {
+
+// How long a task's start waits for the store.
+constexpr auto kPatience = std::chrono::seconds(30);
 
 // The task's environment, not slurmstepd's. Of any length, which spank_getenv and its buffer are not.
 std::string task_variable(spank_t spank, const char* name) {
@@ -42,77 +49,123 @@ void set(spank_t spank, const char* name, const std::string& value) {
   if (error != ESPANK_SUCCESS) slurm_error("flor: %s cannot be set: %s", name, spank_strerror(error));
 }
 
+// What is asked of the store, and what it is asked for.
 struct Task {
-  spank_t spank;
-  Store store;
   std::string launch;
-  bool batch;
+  bool batch = false;
 };
+
+// What the store said.
+struct Found {
+  std::string store;  // its path
+  std::string run;    // what --flor-resume or --flor-replay means: RUN or RUN/REPLAY
+  Problem problem;    // why the task must not start
+};
+
+// One text, for the process that asks.
+std::string text_of(const Found& found) {
+  const std::string end(1, '\0');
+  return found.store + end + found.run + end + found.problem + end;
+}
+
+Found found_from(const std::string& text) {
+  const auto first = text.find('\0');
+  const auto second = text.find('\0', first + 1);
+  return {text.substr(0, first), text.substr(first + 1, second - first - 1),
+          text.substr(second + 1, text.size() - second - 2)};
+}
 
 Problem no_such_run(const std::string& asked, const Store& store) {
   return asked + ": no such run in store " + store.path + " (" + store.origin +
          "); `flor runs` lists the runs";
 }
 
-Problem prepare_recording(const Task& task) {
-  // In the batch step, which is one process, the count is that of the job.
-  if (!task.batch && number(task.spank, S_JOB_TOTAL_TASK_COUNT, 1) > 1) {
-    return "--flor-record: a step of several tasks cannot be recorded yet; use one task (srun -n1), or give "
-           "the flag only to the srun that trains";
-  }
-  Problem problem = create_store(task.store);
-  if (problem.empty()) problem = check_writable(task.store);
-  // No process of this launch has run yet: what goes by its name in the store is of another cluster, or of
-  // this one before its controller forgot its jobs. The library would take the launch for recorded.
-  if (problem.empty()) unlink(launch_file(task.store.path, task.launch).c_str());
+void look_for_recording(const Store& store, const Task& task, Found& found) {
+  found.problem = create_store(store);
+  if (found.problem.empty()) found.problem = check_writable(store);
+  if (!found.problem.empty()) return;
   const auto& label = options().value[kName];
   const auto& resumed = options().value[kResume];
-  if (problem.empty() && resumed) {
+  if (resumed) {
     // That it can be gone on with is for the library to tell.
-    const std::string run = resolve_replay(task.store, geteuid(), *resumed);
-    if (run.empty()) return no_such_run("--flor-resume=" + *resumed, task.store);
-    set(task.spank, "FLOR_RESUME", run);
-  } else if (problem.empty() && label) {
-    problem = check_label_free(task.store, geteuid(), *label, task.launch);
+    found.run = resolve_replay(store, *resumed);
+    if (found.run.empty()) found.problem = no_such_run("--flor-resume=" + *resumed, store);
+  } else if (label) {
+    found.problem = check_label_free(store, *label, task.launch);
   }
-  if (!problem.empty()) return problem;
-
-  set(task.spank, "FLOR_RECORD", "1");
-  set(task.spank, "FLOR_LAUNCH", task.launch);
-  // The place of data-parallel recording: one task is rank 0 of 1.
-  set(task.spank, "FLOR_RANK", "0");
-  set(task.spank, "FLOR_WORLD", "1");
-  // An environment that asks for a replay is overruled by the flag.
-  spank_unsetenv(task.spank, "FLOR_REPLAY");
-  if (!task.batch) {
-    // For srun's warning only: a failure here is no reason not to train.
-    const std::string launches = task.store.path + "/.launches";
-    if (mkdir(launches.c_str(), 0777) == 0)
-      chmod(launches.c_str(), 01777);  // every user's, as the library has it
-    write_file(begun_file(task.store.path, task.launch));
-  }
-  return "";
+  // Last: srun takes it for a step that began.
+  if (found.problem.empty()) found.problem = begin_launch(store, task.launch, task.batch);
 }
 
-Problem prepare_replay(const Task& task) {
+void look_for_replay(const Store& store, Found& found) {
   const std::string& asked = *options().value[kReplay];
-  const std::string replay = resolve_replay(task.store, geteuid(), asked);
-  if (replay.empty()) {
-    return no_such_run("--flor-replay=" + asked, task.store);
+  found.run = resolve_replay(store, asked);
+  if (found.run.empty()) {
+    found.problem = no_such_run("--flor-replay=" + asked, store);
+  } else {
+    found.problem = check_writable(store);
   }
-  Problem problem = check_writable(task.store);
-  if (!problem.empty()) return problem;
-  set(task.spank, "FLOR_REPLAY", replay);
-  spank_unsetenv(task.spank, "FLOR_RECORD");
-  return "";
+}
+
+// All that touches the store, or the user's home directory.
+Found look_at_store(const Task& task, const Environment& environment) {
+  Found found;
+  try {
+    const Store store = resolve_store(options().value[kStore], environment);
+    found.store = store.path;
+    if (options().records()) look_for_recording(store, task, found);
+    if (options().has(kReplay)) look_for_replay(store, found);
+  } catch (const std::exception& failure) {
+    found.problem = failure.what();
+  }
+  return found;
+}
+
+void set_for_recording(spank_t spank, const Task& task, const Found& found) {
+  if (!found.run.empty()) set(spank, "FLOR_RESUME", found.run);
+  set(spank, "FLOR_RECORD", "1");
+  set(spank, "FLOR_LAUNCH", task.launch);
+  // The place of data-parallel recording: one task is rank 0 of 1.
+  set(spank, "FLOR_RANK", "0");
+  set(spank, "FLOR_WORLD", "1");
+  // An environment that asks for a replay is overruled by the flag.
+  spank_unsetenv(spank, "FLOR_REPLAY");
+}
+
+void set_for_replay(spank_t spank, const Found& found) {
+  set(spank, "FLOR_REPLAY", found.run);
+  spank_unsetenv(spank, "FLOR_RECORD");
+}
+
+// One line in the log, whatever a path holds; of the first task alone.
+void say(spank_t spank, const std::string& line) {
+  if (number(spank, S_TASK_GLOBAL_ID, 0) == 0) slurm_error("flor: %s", core::printable(line).c_str());
 }
 
 // Ends this task, and with it the step, before the program starts. Slurm does the same for a `required`
 // plugin (exec_task() in its task.c) but drops the result of an `optional` one (_do_call_stack() in
 // plugstack.c), and required is too much: then a plugin that cannot be loaded stops every job.
 [[noreturn]] void refuse(spank_t spank, const Problem& problem) {
-  if (number(spank, S_TASK_GLOBAL_ID, 0) == 0) slurm_error("flor: %s", problem.c_str());
+  say(spank, problem);
   _exit(1);
+}
+
+// The store gave no answer. A recording is not worth a training that does not start; who resumes or replays
+// has nothing without the store.
+void go_on_without_store(spank_t spank) {
+  const std::string flag = options().value[kStore].value_or("the store");
+  const std::string why = flag + " does not answer within " + std::to_string(kPatience.count()) + " s";
+  if (!options().records() || options().has(kResume))
+    refuse(spank, why + "; choose another store with --flor-store, or try again when it does");
+  for (const char* name : {"FLOR_RECORD", "FLOR_LAUNCH", "FLOR_REPLAY"}) spank_unsetenv(spank, name);
+  say(spank, "warning: not recorded: " + why);
+}
+
+// In the batch step, which is one process, the count is that of the job.
+Problem check_tasks(spank_t spank, bool batch) {
+  if (batch || !options().records() || number(spank, S_JOB_TOTAL_TASK_COUNT, 1) <= 1) return "";
+  return "--flor-record: a step of several tasks cannot be recorded yet; use one task (srun -n1), or give "
+         "the flag only to the srun that trains";
 }
 
 }  // namespace
@@ -131,17 +184,29 @@ int task_init(spank_t spank) {
     const std::string carried = merge_arguments(environment(kCarriedArguments), given.arguments);
     set(spank, variable_of(kArg), merge_arguments(environment(variable_of(kArg)) + "\n" + carried, {}));
   }
-  if (!given.records() && !given.has(kReplay) && !given.has(kStore)) return 0;
+  if (!given.records() && !given.has(kReplay)) {
+    if (given.has(kStore))
+      set(spank, variable_of(kStore), resolve_store(given.value[kStore], environment).path);
+    return 0;
+  }
 
-  const Store store = resolve_store(given.value[kStore], environment);
-  set(spank, variable_of(kStore), store.path);
-  const std::string launch =
-      launch_id(number(spank, S_JOB_ID, 0), step, environment("SLURM_RESTART_COUNT").c_str());
-  const Task task{spank, store, launch, step == kBatchStep};
-  Problem problem;
-  if (given.records()) problem = prepare_recording(task);
-  if (given.has(kReplay)) problem = prepare_replay(task);
-  if (!problem.empty()) refuse(spank, problem);
+  const std::string cluster = cluster_name();
+  if (!cluster.empty()) set(spank, "FLOR_CLUSTER", cluster);
+  const bool batch = step == kBatchStep;
+  if (const Problem problem = check_tasks(spank, batch); !problem.empty()) refuse(spank, problem);
+  const Task task{
+      launch_id(cluster, number(spank, S_JOB_ID, 0), step, environment("SLURM_RESTART_COUNT").c_str()),
+      batch};
+  const auto answer = answer_within(kPatience, [&] { return text_of(look_at_store(task, environment)); });
+  if (!answer) {
+    go_on_without_store(spank);
+    return 0;
+  }
+  const Found found = found_from(*answer);
+  if (!found.problem.empty()) refuse(spank, found.problem);
+  set(spank, variable_of(kStore), found.store);
+  if (given.records()) set_for_recording(spank, task, found);
+  if (given.has(kReplay)) set_for_replay(spank, found);
   return 0;
 }
 

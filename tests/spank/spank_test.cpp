@@ -1,0 +1,139 @@
+// The plugin's look at a store: as the user, just before the task, in a directory that others write to as
+// well.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "another_user.h"
+#include "answer.h"
+#include "launch.h"
+#include "store.h"
+#include "temporary.h"
+
+namespace flor::spank {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using test::as_user;
+using test::attacker;
+using test::victim;
+
+TEST(Launch, IsNamedByItsCluster) {
+  EXPECT_EQ(launch_id("main", 42, 0, nullptr), "main.42.0.0");
+  EXPECT_EQ(launch_id("main", 42, kBatchStep, "2"), "main.42.batch.2");
+  EXPECT_EQ(launch_id("", 42, 1, ""), "42.1.0");
+  for (const char* launch : {"main.42.3.1", "a.b.42.3.1", "42.3.1"}) {
+    EXPECT_EQ(step_of_launch(launch), "42.3");
+    EXPECT_EQ(job_of_launch(launch) + "3.1", launch);
+  }
+}
+
+TEST(Answer, IsWhatTheOtherProcessFound) {
+  const std::string text("a\0b\n", 4);
+  EXPECT_EQ(answer_within(60s, [&] { return text; }), text);
+  EXPECT_EQ(answer_within(60s, [] { return std::string(); }), "");
+  const std::string large(1 << 20, 'x');
+  EXPECT_EQ(answer_within(60s, [&] { return large; }), large);
+}
+
+TEST(Answer, IsNoneWhereTheOtherProcessHangsOrDies) {
+  EXPECT_EQ(answer_within(100ms,
+                          []() -> std::string {
+                            for (;;) ::pause();
+                          }),
+            std::nullopt);
+  EXPECT_EQ(answer_within(60s, []() -> std::string { ::_exit(1); }), std::nullopt);
+  EXPECT_EQ(answer_within(60s, []() -> std::string { throw std::runtime_error("no"); }), std::nullopt);
+}
+
+// srun waits for the end of the task's output, Slurm for the end of its processes: a process that hangs holds
+// neither, and is killed.
+TEST(Answer, LeavesNothingBehind) {
+  std::array<int, 2> output{};
+  std::array<int, 2> told{};
+  ASSERT_EQ(::pipe(output.data()), 0);
+  ASSERT_EQ(::pipe(told.data()), 0);
+  const fs::path link = "/proc/self/fd/" + std::to_string(output[1]);
+  const test::TemporaryDirectory directory;
+  answer_within(100ms, [&]() -> std::string {
+    std::ofstream(directory / "child")
+        << ::getpid() << " " << fs::exists(fs::symlink_status(link)) << std::flush;
+    for (;;) ::pause();
+  });
+  std::istringstream child(test::text_in(directory / "child"));
+  pid_t pid = 0;
+  bool holds_output = true;
+  if (!(child >> pid >> holds_output)) GTEST_SKIP() << "it was killed before it began";
+  EXPECT_FALSE(holds_output);
+  while (::kill(pid, 0) == 0 && fs::exists("/proc/" + std::to_string(pid) + "/exe")) ::usleep(1000);
+}
+
+class PluginStore : public testing::Test {
+ protected:
+  void SetUp() override {
+    FLOR_NEEDS_ROOT();
+    ::chmod(directory.path().c_str(), 0777);  // no sticky bit: the kernel protects no link
+  }
+  const std::string uid = std::to_string(victim);
+  test::TemporaryDirectory directory;
+  const Store store{directory.path().string(), "--flor-store"};
+};
+
+TEST_F(PluginStore, APlantedLinkIsNotWrittenThrough) {
+  const fs::path precious = directory / "precious";
+  test::plant_file(precious, "kept", victim);
+  test::plant_directory(directory / ".launches", attacker, 0777);
+  test::plant_link(directory / ".launches" / ".main.42.0.0.begun", precious, attacker);
+  const std::string said = as_user(victim, [&] {
+    test::plant_link(directory / (".writable.tmp." + std::to_string(::getpid())), precious, victim);
+    return check_writable(store) + begin_launch(store, "main.42.0.0", false);
+  });
+  EXPECT_EQ(said, "");
+  EXPECT_EQ(test::text_in(precious), "kept");
+  EXPECT_TRUE(fs::exists(directory / ".launches" / uid / ".main.42.0.0.begun"));
+}
+
+TEST_F(PluginStore, ASquattedDirectoryOfLaunchesRefusesTheTaskInOneLine) {
+  test::plant_directory(directory / ".launches", 0, 01777);
+  test::plant_directory(directory / ".launches" / uid, attacker, 0777);
+  const std::string said = as_user(victim, [&] { return begin_launch(store, "main.42.0.0", false); });
+  EXPECT_NE(said.find(".launches/" + uid + " is another user's (uid 54322)"), std::string::npos) << said;
+  EXPECT_NE(said.find("choose another store"), std::string::npos) << said;
+}
+
+TEST_F(PluginStore, SrunWarnsOnceOfAStepThatBeganAndRecordedNothing) {
+  const auto ask = [&] {
+    return as_user(victim,
+                   [&] { return std::string(recorded_nothing(store, "main.42.0.0") ? "nothing" : "fine"); });
+  };
+  const auto begin = [&] {
+    return as_user(victim, [&] { return begin_launch(store, "main.42.0.0", false); });
+  };
+  EXPECT_EQ(ask(), "fine");  // it never began
+  EXPECT_EQ(begin(), "");
+  EXPECT_EQ(ask(), "nothing");
+  EXPECT_EQ(ask(), "fine");
+  EXPECT_EQ(begin(), "");
+  test::plant_file(directory / ".launches" / uid / "main.42.0.0", "20260101-000000-abcd\n", victim);
+  EXPECT_EQ(ask(), "fine");
+}
+
+TEST_F(PluginStore, AnotherUsersRunHasNoLabelOfOurs) {
+  for (const auto& [run, owner] : {std::pair{"r1", victim}, std::pair{"r2", attacker}}) {
+    test::plant_directory(directory / run, owner);
+    test::plant_file(directory / run / "run.json", "{}", owner);
+    test::plant_directory(directory / ".names" / uid, victim);
+    test::plant_link(directory / ".names" / uid / (std::string("to-") + run), std::string("../../") + run,
+                     victim);
+  }
+  const auto resolved = [&](const std::string& name) {
+    return as_user(victim, [&] { return resolve_replay(store, name); });
+  };
+  EXPECT_EQ(resolved("to-r1"), "r1");
+  EXPECT_EQ(resolved("to-r2"), "");
+  EXPECT_EQ(resolved("r2/job-7"), "r2/job-7");
+}
+
+}  // namespace
+}  // namespace flor::spank
