@@ -80,7 +80,16 @@ std::optional<Listener> Listener::take(const std::string& path) {
 std::optional<Peer> Listener::accept() {
   Peer peer;
   peer.socket = Descriptor(::accept4(fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!peer.socket && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
+    if (!starved_) {
+      log_line(std::string("no connection can be accepted until others end: ") + std::strerror(errno) +
+               "; a larger limit (ulimit -n) helps");
+    }
+    starved_ = true;
+    return std::nullopt;
+  }
   if (!peer.socket) return std::nullopt;
+  starved_ = false;
   ucred who{};
   socklen_t size = sizeof who;
   if (::getsockopt(peer.socket.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.uid != ::getuid()) {

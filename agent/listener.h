@@ -34,12 +34,16 @@ class Listener {
   int fd() const { return socket_.get(); }
   // Nothing when nobody waits, or when the peer is another user, which is said in the log.
   std::optional<Peer> accept();
+  // The last accept() found no descriptor or memory left, which is said in the log once: whoever waits goes
+  // on waiting.
+  bool starved() const { return starved_; }
 
  private:
   Listener(std::string path, core::FileLock lock, Descriptor socket);
   std::string path_;
   core::FileLock lock_;
   Descriptor socket_;
+  bool starved_ = false;
 };
 
 }  // namespace flor::agent

@@ -4,6 +4,8 @@
 
 #include <ctime>
 
+#include "core/printable.h"
+
 namespace flor::agent {
 
 void log_line(const std::string& text) {
@@ -12,11 +14,8 @@ void log_line(const std::string& text) {
   ::gmtime_r(&now, &utc);
   char stamp[32];
   std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  std::string line = std::string(stamp) + " flor-agent[" + std::to_string(::getpid()) + "] " + text;
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  }
-  line += '\n';
+  const std::string line =
+      std::string(stamp) + " flor-agent[" + std::to_string(::getpid()) + "] " + core::printable(text) + "\n";
   // A log that cannot be written is no reason to stop.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }

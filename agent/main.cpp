@@ -1,15 +1,20 @@
 // flor-agent: stands between the training processes of one user on one node and Redis.
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <exception>
 #include <iostream>
+#include <optional>
+#include <thread>
 
+#include "core/redis_setting.h"
 #include "core/settings.h"
 #include "log.h"
 #include "server.h"
@@ -46,16 +51,40 @@ void open_log(const std::string& path) {
   ::close(fd);
 }
 
+// The socket, once no other agent has it. A service that ended beside one that was started on demand would
+// not come back when that one ends. Nothing: this agent need not serve, or was told to end.
+std::optional<flor::agent::Listener> take_socket(const Options& options, int signals) {
+  if (options.on_demand || options.detach) return flor::agent::Listener::take(options.socket);
+  constexpr int retry_ms = 500;
+  for (bool said = false;; said = true) {
+    if (auto listener = flor::agent::Listener::take(options.socket)) return listener;
+    if (!said) flor::agent::log_line("waits: another agent serves " + options.socket);
+    pollfd told{signals, POLLIN, 0};
+    if (::poll(&told, 1, retry_ms) > 0) return std::nullopt;
+  }
+}
+
+// A thread that waits for a store that hangs cannot be ended. What matters is done by now, or is found in the
+// store.
+void end_in_any_case() {
+  std::thread([] {
+    constexpr std::chrono::seconds patience(5);
+    std::this_thread::sleep_for(patience);
+    flor::agent::log_line("ends although a file system or Redis has not answered yet");
+    ::_exit(0);
+  }).detach();
+}
+
 // `ready`: a pipe to whoever waits for the socket to answer; -1: nobody.
 void serve(const Options& options, int ready) {
-  auto listener = flor::agent::Listener::take(options.socket);
-  if (!listener) return;  // another agent serves this socket: all is well
+  const int signals = end_signals();
+  auto listener = take_socket(options, signals);
+  if (!listener) return;
   if (ready >= 0) {
     open_log(options.socket + ".log");
     [[maybe_unused]] const ssize_t told = ::write(ready, "r", 1);
     ::close(ready);
   }
-  const int signals = end_signals();
   flor::queue::QueueOptions queue;
   queue.lease = std::chrono::milliseconds(options.lease_ms);
   flor::agent::Spooler::Options spooling;
@@ -67,6 +96,7 @@ void serve(const Options& options, int ready) {
   if (options.on_demand) server.idle = std::chrono::milliseconds(options.idle_ms);
   flor::agent::log_line("serves " + options.socket);
   flor::agent::Server(std::move(*listener), shared, signals, server).run();
+  end_in_any_case();
   flor::agent::log_line("ends");
 }
 
@@ -102,7 +132,7 @@ int main(int argc, char** argv) {
     app.set_version_flag("--version", std::string("flor-agent ") + FLOR_VERSION);
     options.socket = flor::core::agent_socket_path();
     const auto settings = flor::core::Settings::load();
-    options.redis = settings.get("redis").value_or("");
+    options.redis = flor::core::redis_url(settings).value_or("");
     options.local = settings.local().value_or("");
     app.add_option("--socket", options.socket, "The unix socket to serve")->capture_default_str();
     app.add_option("--redis", options.redis,

@@ -1,4 +1,4 @@
-// The main thread's way to one queue: calls that cannot be made now because Redis is away are answered from
+// The way of one thread to one queue: calls that cannot be made now because Redis is away are answered from
 // what is known, and those that matter are remembered and made in order when it is back.
 #pragma once
 
@@ -34,8 +34,6 @@ class QueueLink {
   void retry(bool now = false);
   bool pending() const { return !remembered_.empty(); }
   const std::string& trouble() const { return trouble_; }
-
-  int sessions = 0;  // that use this link
 
  private:
   struct Release {

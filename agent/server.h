@@ -32,10 +32,13 @@ class Server {
 
  private:
   struct Connection {
-    Connection(Peer who, Shared& shared, uint64_t id) : peer(std::move(who)), session(shared, id) {}
+    Connection(Peer who, Shared& shared, uint64_t number)
+        : peer(std::move(who)), id(number), session(std::make_shared<Session>(shared, number)) {}
     Peer peer;
-    Session session;
+    uint64_t id;
+    std::shared_ptr<Session> session;  // its link's thread has it, too, while a request is under way
     std::string in, out;
+    bool busy = false;     // a request is under way: nothing more is read
     bool closing = false;  // to be closed when `out` is sent
     bool ended = false;
   };
@@ -43,9 +46,12 @@ class Server {
   std::vector<pollfd> wanted() const;
   int patience() const;  // ms that poll may wait; -1: for ever
   void serve(const std::vector<pollfd>& ready);
+  void serve(Connection& connection, const pollfd& socket, const pollfd& process);
   void accept();
   void read(Connection& connection);
   void answer_lines(Connection& connection);
+  void answer(Connection& connection, std::string_view line);
+  void deliver();
   void refuse(Connection& connection, const std::string& why);
   void send(Connection& connection);
   void end(Connection& connection, const std::string& why);
@@ -56,8 +62,9 @@ class Server {
   const int signals_;
   const ServerOptions options_;
   uint64_t next_id_ = 1;
-  std::map<int, std::unique_ptr<Connection>> connections_;  // by descriptor
-  std::chrono::steady_clock::time_point last_needed_;
+  std::map<uint64_t, std::unique_ptr<Connection>> connections_;
+  std::chrono::steady_clock::time_point last_needed_, accept_at_;
+  bool links_left_ = false;  // that no session uses
 };
 
 }  // namespace flor::agent

@@ -1,5 +1,7 @@
 #include "session.h"
 
+#include <unistd.h>
+
 #include <exception>
 #include <utility>
 
@@ -12,8 +14,6 @@ namespace {
 
 using core::Json;
 
-constexpr double wait_seconds = 0.5;
-
 const char* const lost_answer = R"({"ok":true,"lost":true})";
 
 std::string standing_answer(const queue::Standing& standing) {
@@ -25,71 +25,95 @@ std::string standing_answer(const queue::Standing& standing) {
 
 }  // namespace
 
-QueueLink& Shared::link(const Place& place) {
-  auto& slot = links[place.key()];
-  try {
-    if (!slot) slot = std::make_unique<QueueLink>(place, options, leases);
-  } catch (...) {
-    links.erase(place.key());
-    throw;
-  }
-  return *slot;
+Link& Shared::replay_link(const Place& place) {
+  const std::string key = "replay " + place.key();
+  if (const auto at = links.find(key); at != links.end()) return *at->second;
+  return *links.emplace(key, std::make_unique<Link>(place, options, leases)).first->second;
 }
 
-void Shared::tend() {
+Link& Shared::record_link(const std::string& redis, const std::string& run_dir) {
+  auto& link = links["record " + redis + " " + run_dir];
+  if (!link) link = std::make_unique<Link>();
+  return *link;
+}
+
+bool Shared::tend() {
+  bool any = false;
   for (auto at = links.begin(); at != links.end();) {
-    if (at->second->pending()) at->second->retry();
-    if (at->second->sessions == 0 && !at->second->pending()) {
+    if (at->second->end_if_unused()) {
       at = links.erase(at);
     } else {
+      any = any || at->second->sessions == 0;
       ++at;
     }
   }
+  return any;
 }
 
-bool Shared::pending() const {
-  for (const auto& [key, link] : links) {
-    if (link->pending()) return true;
-  }
-  return false;
-}
+Session::Session(Shared& shared, uint64_t id)
+    : shared_(shared),
+      id_(id),
+      chance_(static_cast<unsigned>(::getpid()) * 257U + static_cast<unsigned>(id)) {}
 
-std::string Session::name() const {
-  if (replay_) return "worker " + replay_->worker + " of replay " + replay_->place.replay.id();
-  if (record_) return "recording " + record_->run;
-  return "a connection";
-}
-
-std::string Session::answer(std::string_view line) {
-  const Request request = parse_request(line);
+// Asking again would not help: a wrong URL, no plan, an unfit Redis.
+template <class Call>
+auto or_refuse(Call call) {
   try {
-    return std::visit([this](const auto& r) { return on(r); }, request);
+    return call();
   } catch (const Refusal&) {
     throw;
-  } catch (
-      const std::exception& problem) {  // asking again would not help: a wrong URL, no plan, an unfit Redis
+  } catch (const std::exception& problem) {
     throw Refusal(problem.what());
   }
 }
 
-std::string Session::on(const HelloReplay& hello) {
-  if (replay_ || record_) throw Refusal("a second hello");
+std::optional<std::string> Session::answer_at_once(const Request& request) {
+  return or_refuse([&]() -> std::optional<std::string> {
+    if (const auto* replay = std::get_if<HelloReplay>(&request)) {
+      connect(*replay);
+    } else if (const auto* record = std::get_if<HelloRecord>(&request)) {
+      connect(*record);
+    } else if (std::holds_alternative<ProgressRequest>(request) || link_ == nullptr) {
+      return answer(request);
+    }
+    return std::nullopt;
+  });
+}
+
+std::string Session::answer(const Request& request) {
+  return or_refuse([&] { return std::visit([this](const auto& r) { return on(r); }, request); });
+}
+
+void Session::connect(const HelloReplay& hello) {
+  if (link_ != nullptr) throw Refusal("a second hello");
   const std::string& redis = hello.redis.empty() ? shared_.redis : hello.redis;
   if (redis.empty()) {
     throw Refusal(
         "no Redis is configured: set FLOR_REDIS, or redis in flor.conf, to one that all nodes reach");
   }
+  link_ = &shared_.replay_link({redis, core::RunDir{hello.run_dir}.replay(hello.replay)});
+  ++link_->sessions;
+  name_ = "worker " + hello.worker + " of replay " + hello.replay;
+}
+
+void Session::connect(const HelloRecord& hello) {
+  if (link_ != nullptr) throw Refusal("a second hello");
+  const std::string& redis = hello.redis.empty() ? shared_.redis : hello.redis;
+  if (!redis.empty()) queue::RedisUrl::parse(redis);
+  link_ = &shared_.record_link(redis, hello.run_dir);
+  ++link_->sessions;
+  name_ = "recording " + hello.run;
+}
+
+std::string Session::on(const HelloReplay& hello) {
   const core::RunDir run{hello.run_dir};
   Replay replay;
-  replay.place = {redis, run.replay(hello.replay)};
+  replay.place = {hello.redis.empty() ? shared_.redis : hello.redis, run.replay(hello.replay)};
   if (!core::fs::exists(replay.place.replay.plan())) {
     throw Refusal("there is no " + replay.place.replay.plan().string() +
                   "; is the store the same on all nodes?");
   }
   replay.worker = hello.worker;
-  replay.link = &shared_.link(replay.place);
-  ++replay.link->sessions;
-  shared_.leases.watch(replay.place);
   replay_ = std::move(replay);
   queue::WorkerInfo info;
   info.id = hello.worker;
@@ -98,7 +122,7 @@ std::string Session::on(const HelloReplay& hello) {
   info.job = hello.job;
   info.task = hello.task;
   info.pid = hello.pid;
-  replay_->link->join(info);
+  link_->queue().join(info);
   log_line(name() + " is here" + (hello.segment.empty() ? "" : ", going on with segment " + hello.segment));
   return resume(hello);
 }
@@ -109,7 +133,7 @@ std::string Session::resume(const HelloReplay& hello) {
   Json out = {{"ok", true}, {"beat", beat}};
   if (!hello.segment.empty()) {
     const queue::Segment segment{hello.segment, 0, hello.hi, 0, hello.fence};
-    const auto standing = replay_->link->renew(segment.id, segment.fence);
+    const auto standing = link_->queue().renew(segment.id, segment.fence);
     if (standing && standing->lost) {
       out["lost"] = true;
     } else {
@@ -123,10 +147,8 @@ std::string Session::resume(const HelloReplay& hello) {
 }
 
 std::string Session::on(const HelloRecord& hello) {
-  if (replay_ || record_) throw Refusal("a second hello");
   record_ = hello;
   if (record_->redis.empty()) record_->redis = shared_.redis;
-  if (!record_->redis.empty()) queue::RedisUrl::parse(record_->redis);
   if (!record_->local.empty()) shared_.spooler.watch(record_->local, record_->run_dir);
   watching_ = !record_->local.empty();
   log_line(name() + " is here");
@@ -145,12 +167,12 @@ void Session::let_go() {
 
 std::string Session::on(const ClaimRequest& request) {
   auto& replay = replaying();
-  const auto claim = replay.link->claim(replay.worker, request.from, request.left);
-  if (!claim) return core::json_text({{"ok", true}, {"wait", wait_seconds}, {"why", replay.link->trouble()}});
+  const auto claim = link_->queue().claim(replay.worker, request.from, request.left);
+  if (!claim) return wait_answer(0, link_->queue().trouble());
   let_go();
   switch (claim->kind) {
     case queue::ClaimKind::wait:
-      return core::json_text({{"ok", true}, {"wait", wait_seconds}});
+      return wait_answer(claim->left, "");
     case queue::ClaimKind::done:
       return R"({"ok":true,"done":true})";
     case queue::ClaimKind::behind:
@@ -160,6 +182,7 @@ std::string Session::on(const ClaimRequest& request) {
     case queue::ClaimKind::segment:
       break;
   }
+  idle_.reset();
   const auto& segment = claim->segment;
   replay.held = segment;
   shared_.leases.hold(id_, replay.place, replay.worker, segment);
@@ -173,6 +196,13 @@ std::string Session::on(const ClaimRequest& request) {
                           {"fence", segment.fence}});
 }
 
+std::string Session::wait_answer(double left, const std::string& why) {
+  const double chance = std::uniform_real_distribution<double>()(chance_);
+  Json out = {{"ok", true}, {"wait", idle_.next(left, chance)}};
+  if (!why.empty()) out["why"] = why;
+  return core::json_text(out);
+}
+
 std::string Session::on(const ProgressRequest& progress) {
   auto& replay = replaying();
   shared_.leases.heard(id_);
@@ -184,7 +214,7 @@ std::string Session::on(const ProgressRequest& progress) {
 
 std::string Session::on(const RecordProgress& progress) {
   if (!record_) throw Refusal("the first request of a recording is a hello in mode record");
-  shared_.records.publish(record_->redis, record_->run, progress);
+  link_->records().publish(record_->redis, record_->run, progress);
   if (watching_) shared_.spooler.wake();  // an iteration ended: there may be a checkpoint
   return R"({"ok":true})";
 }
@@ -194,8 +224,8 @@ std::string Session::on(const CommitRequest& request) {
   if (!replay.held || replay.held->id != request.segment) return lost_answer;
   shared_.leases.heard(id_);
   const auto found =
-      replay.link->commit(id_, {request.segment, replay.held->fence, request.unit, replay.worker,
-                                request.digest, request.bytes, request.seconds});
+      link_->queue().commit(id_, {request.segment, replay.held->fence, request.unit, replay.worker,
+                                  request.digest, request.bytes, request.seconds});
   if (found) shared_.leases.update(id_, replay.held->fence, *found);
   // Remembered: the unit's file is in the store, so nothing can be lost, and the worker goes on with what is
   // known.
@@ -208,7 +238,7 @@ std::string Session::on(const CommitRequest& request) {
 std::string Session::on(const ReleaseRequest& request) {
   auto& replay = replaying();
   if (replay.held && replay.held->id == request.segment) {
-    replay.link->release(replay.held->id, replay.held->fence, request.error);
+    link_->queue().release(replay.held->id, replay.held->fence, request.error);
     log_line(name() + " released segment " + request.segment +
              (request.error.empty() ? "" : ": " + request.error));
     let_go();
@@ -231,14 +261,12 @@ void Session::end(const std::string& why) noexcept {
     if (!why.empty()) {
       if (replay_->held) {
         log_line(name() + " held segment " + replay_->held->id + " and " + why);
-        replay_->link->release(replay_->held->id, replay_->held->fence,
+        link_->queue().release(replay_->held->id, replay_->held->fence,
                                "worker " + replay_->worker + " " + why);
       }
-      replay_->link->leave(replay_->worker);
+      link_->queue().leave(replay_->worker);
     }
     shared_.leases.drop(id_);
-    shared_.leases.unwatch(replay_->place);
-    --replay_->link->sessions;
   } catch (const std::exception& problem) {
     log_line(problem.what());
   }

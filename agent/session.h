@@ -5,56 +5,68 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
-#include <string_view>
 
+#include "answers.h"
+#include "idle_wait.h"
 #include "leases.h"
+#include "link.h"
 #include "messages.h"
-#include "queue_link.h"
-#include "record_link.h"
 #include "spooler.h"
 
 namespace flor::agent {
 
-// What the sessions share. Of the main thread, but for the leases and the spooler.
+// What the sessions share. Of the main thread, but for what is thread-safe: the answers, the leases, the
+// spooler.
 struct Shared {
   Shared(std::string default_redis, queue::QueueOptions queue_options, Spooler::Options spooling)
       : redis(std::move(default_redis)),
         options(queue_options),
-        leases(queue_options),
+        leases(queue_options.lease),
         spooler(std::move(spooling)) {}
 
-  // The link to a place, made when the first session asks.
-  QueueLink& link(const Place& place);
-  // Retries what was remembered, and forgets links that nobody needs.
-  void tend();
-  bool pending() const;
+  // The link of a replay or a recording, made when the first session asks. Throws core::UsageError.
+  Link& replay_link(const Place& place);
+  Link& record_link(const std::string& redis, const std::string& run_dir);
+  // Ends links that nobody needs. Is any left that no session uses?
+  bool tend();
 
   const std::string redis;
   const queue::QueueOptions options;
+  Answers answers;
   Leases leases;
-  RecordLink records;
   Spooler spooler;
-  std::map<std::string, std::unique_ptr<QueueLink>> links;
+  std::map<std::string, std::unique_ptr<Link>> links;
 };
 
+// Its requests come one after another: the main thread passes each on to the thread of the session's link,
+// and none in front of the answer to the last.
 class Session {
  public:
-  Session(Shared& shared, uint64_t id) : shared_(shared), id_(id) {}
+  Session(Shared& shared, uint64_t id);
   ~Session() { end(""); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // The line that answers, without its newline. Throws Refusal.
-  std::string answer(std::string_view line);
+  // Of the main thread: the answer, without a newline, where neither Redis nor the store is needed for it,
+  // and what a hello needs. Nothing: answer() has it. Throws Refusal.
+  std::optional<std::string> answer_at_once(const Request& request);
+  Link* link() const { return link_; }  // of which the main thread counts the sessions
+
+  // Of the link's thread. Throws Refusal.
+  std::string answer(const Request& request);
 
   // The connection ended or the worker died: what it holds is handed back at once. Empty `why`: the agent
-  // ends, and leases are left to the living workers, who go on with them through the next agent.
+  // ends, and leases are left to the living workers, who go on with them through the next agent. Of the
+  // link's thread.
   void end(const std::string& why) noexcept;
 
-  std::string name() const;  // of the peer, for the log
+  const std::string& name() const { return name_; }  // of the peer, for the log
 
  private:
+  void connect(const HelloReplay& hello);
+  void connect(const HelloRecord& hello);
   std::string on(const HelloReplay& hello);
   std::string on(const HelloRecord& hello);
   std::string on(const ClaimRequest& claim);
@@ -67,15 +79,19 @@ class Session {
   struct Replay {
     Place place;
     std::string worker;
-    QueueLink* link = nullptr;
     std::optional<queue::Segment> held;
   };
   Replay& replaying();
+  std::string wait_answer(double left, const std::string& why);
   std::string resume(const HelloReplay& hello);
   void let_go();
 
   Shared& shared_;
   const uint64_t id_;
+  std::string name_ = "a connection";
+  Link* link_ = nullptr;
+  IdleWait idle_;
+  std::minstd_rand chance_;
   std::optional<Replay> replay_;
   std::optional<HelloRecord> record_;
   bool watching_ = false;  // its local tier

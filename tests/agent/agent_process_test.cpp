@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "agent/fixture.h"
+#include "core/settings.h"
 
 namespace flor::test {
 namespace {
@@ -59,13 +60,39 @@ TEST(AgentProcess, ADirectoryOpenToOthersOrALinkIsRefused) {
   EXPECT_EQ(run_agent(dir, {"--socket", dir.path() / "a" / std::string(120, 'x')}), 1);
 }
 
-TEST(AgentProcess, ASecondOneLeavesQuietly) {
+TEST(AgentProcess, ASecondOneOnDemandLeavesQuietly) {
   const TempDir dir;
   Agent agent(dir.path());
   std::string errors;
-  EXPECT_EQ(run_agent(dir, {"--socket", agent.socket()}, &errors), 0);
+  EXPECT_EQ(run_agent(dir, {"--on-demand", "--socket", agent.socket()}, &errors), 0);
   EXPECT_EQ(errors, "");
   EXPECT_EQ(Agent::listening(agent.socket()), agent.process().pid());
+}
+
+bool says_that_it_waits(const fs::path& log) {
+  return fs::exists(log) && core::read_file(log).find("waits") != std::string::npos;
+}
+
+TEST(AgentProcess, AServiceTakesOverFromOneThatWasStartedOnDemand) {
+  const TempDir dir;
+  Agent on_demand(dir.path(), {"--on-demand"});
+  Child service({FLOR_AGENT, "--socket", on_demand.socket()}, -1, -1, dir.path() / "service");
+  ASSERT_TRUE(eventually([&] { return says_that_it_waits(dir.path() / "service"); }));
+  EXPECT_EQ(Agent::listening(on_demand.socket()), on_demand.process().pid());
+  on_demand.process().signal(SIGTERM);
+  on_demand.process().wait();
+  EXPECT_TRUE(eventually([&] { return Agent::listening(on_demand.socket()) == service.pid(); }));
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.wait(), 0);
+}
+
+TEST(AgentProcess, AServiceThatWaitsEndsAtSigterm) {
+  const TempDir dir;
+  Agent agent(dir.path());
+  Child service({FLOR_AGENT, "--socket", agent.socket()}, -1, -1, dir.path() / "service");
+  ASSERT_TRUE(eventually([&] { return says_that_it_waits(dir.path() / "service"); }));
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.wait(), 0);
 }
 
 TEST(AgentProcess, TheSocketOfAKilledOneIsTakenOver) {
@@ -139,6 +166,49 @@ TEST(AgentProcess, AnotherUserIsRefused) {
       [&] { return agent.log().find("refused a connection of user 65534") != std::string::npos; }));
   core::AgentLink own(agent.socket());
   EXPECT_TRUE(own.open());
+}
+
+// What a process of this uid, without a session, takes for its agent's socket.
+std::string socket_of(uid_t uid) {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::unsetenv("XDG_RUNTIME_DIR");
+    ::unsetenv("FLOR_AGENT_SOCKET");
+    if (::setgroups(0, nullptr) != 0 || ::setresuid(uid, uid, uid) != 0) ::_exit(1);
+    const std::string path = core::agent_socket_path();
+    [[maybe_unused]] const ssize_t told = ::write(ends[1], path.data(), path.size());
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string path(4096, '\0');
+  const ssize_t size = ::read(ends[0], path.data(), path.size());
+  path.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  return path;
+}
+
+TEST(AgentProcess, AnotherUsersDirectoryInTmpKeepsNobodyFromTheirAgent) {
+  if (::getuid() != 0) GTEST_SKIP() << "needs root to become other users";
+  // Of users that nobody is.
+  const uid_t uid = 3000000 + static_cast<uid_t>(::getpid()) % 1000000;
+  const fs::path wanted = "/tmp/flor-" + std::to_string(uid);
+  const fs::path planted = wanted.string() + ".000000";
+  for (const auto& path : {wanted, planted}) {
+    ASSERT_TRUE(fs::create_directory(path));
+    ASSERT_EQ(::chown(path.c_str(), uid + 1, uid + 1), 0);
+  }
+  const fs::path socket = socket_of(uid);
+  EXPECT_EQ(socket.string().rfind(wanted.string() + ".", 0), 0U) << socket;
+  EXPECT_NE(socket.parent_path(), planted);
+  EXPECT_EQ(mode_of(socket.parent_path()), 0700U);
+  EXPECT_EQ(socket_of(uid), socket) << "whoever asks later finds the same one";
+  for (const auto& path : {wanted, planted, socket.parent_path()}) fs::remove_all(path);
+  // Once it has the name, nobody else can take it.
+  EXPECT_EQ(fs::path(socket_of(uid)).parent_path(), wanted);
+  ASSERT_TRUE(fs::remove(wanted));
 }
 
 TEST(AgentProcess, AClientTalksToNobodyElsesAgent) {

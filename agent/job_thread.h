@@ -1,0 +1,49 @@
+// A thread for what may hang.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace flor::agent {
+
+// Executes jobs in the order in which they are posted. Thread-safe.
+class JobThread {
+ public:
+  using Job = std::function<void()>;
+  using Pause = std::optional<std::chrono::milliseconds>;
+  // What else it does: after each job, and when the pause is over that it returned last. Nothing: after the
+  // next job.
+  using Tend = std::function<Pause()>;
+
+  // `first`: the pause in front of the first `tend`. Exceptions of jobs and of `tend` go to the log.
+  explicit JobThread(Tend tend, Pause first = {});
+  // Executes what was posted, and waits for it.
+  ~JobThread();
+  JobThread(const JobThread&) = delete;
+  JobThread& operator=(const JobThread&) = delete;
+
+  void post(Job job);
+  // No job waits or is executed, and nothing is to be tended.
+  bool is_idle() const;
+  // Ends the thread, unless it is at work now: then false.
+  bool end_if_resting();
+
+ private:
+  void work() noexcept;
+  void execute(const Job& job) noexcept;
+
+  const Tend tend_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;
+  std::optional<std::chrono::steady_clock::time_point> due_;
+  bool busy_ = false, stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace flor::agent
