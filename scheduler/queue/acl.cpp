@@ -1,13 +1,14 @@
 #include "queue/acl.h"
 
+#include "queue_scripts.h"
+
 namespace flor::queue {
 namespace {
 
 constexpr const char* commands[] = {
-    "auth",    "hello",         "ping",   "select",  "info",    "time",  "eval", "evalsha",
-    "set",     "del",           "exists", "expire",  "incr",    "hset",  "hget", "hmget",
-    "hgetall", "hsetnx",        "hdel",   "hexists", "hincrby", "hlen",  "zadd", "zrem",
-    "zrange",  "zrangebyscore", "zscore", "xadd",    "xrange",  "xread", "ttl"};
+    "auth", "hello", "ping",   "select",        "info",    "time",   "set",    "del",     "exists",  "expire",
+    "incr", "hset",  "hget",   "hmget",         "hgetall", "hsetnx", "hdel",   "hexists", "hincrby", "hlen",
+    "zadd", "zrem",  "zrange", "zrangebyscore", "zscore",  "xadd",   "xrange", "xread",   "ttl"};
 
 }  // namespace
 
@@ -15,15 +16,45 @@ std::string key_prefix(const RedisUrl& url) {
   return url.user.empty() || url.user == "default" ? "flor:" : "flor:" + url.user + ":";
 }
 
-std::vector<std::string> acl_rules(const std::string& user, const std::string& password) {
+bool load_functions(Redis& redis) {
+  try {
+    redis.command({"FUNCTION", "LOAD", "REPLACE", std::string(scripts::library)});
+    return true;
+  } catch (const RedisRefused& refused) {
+    if (std::string_view(refused.what()).find("unknown command") == std::string_view::npos) throw;
+    return false;
+  }
+}
+
+bool is_open(Redis& redis) {
+  const Reply user = redis.command({"ACL", "GETUSER", "default"});
+  bool on = false;
+  bool without_password = false;
+  bool may_nothing = false;
+  for (std::size_t i = 0; i + 1 < user.items.size(); i += 2) {
+    if (user.at(i).text == "commands") may_nothing = user.at(i + 1).text == "-@all";
+    if (user.at(i).text != "flags") continue;
+    for (const auto& flag : user.at(i + 1).items) {
+      on = on || flag.text == "on";
+      without_password = without_password || flag.text == "nopass";
+    }
+  }
+  return on && without_password && !may_nothing;
+}
+
+std::vector<std::string> acl_rules(const std::string& user, const std::string& password, bool functions) {
   std::vector<std::string> rules{"reset", "on", ">" + password, "~flor:" + user + ":*"};
   for (const char* command : commands) rules.push_back(std::string("+") + command);
+  for (const char* command : {"+eval", "+evalsha"}) {
+    if (!functions) rules.emplace_back(command);
+  }
+  if (functions) rules.emplace_back("+fcall");
   return rules;
 }
 
-bool set_user(Redis& redis, const std::string& user, const std::string& password) {
+bool set_user(Redis& redis, const std::string& user, const std::vector<std::string>& rules) {
   std::vector<std::string> words{"ACL", "SETUSER", user};
-  for (auto& rule : acl_rules(user, password)) words.push_back(std::move(rule));
+  words.insert(words.end(), rules.begin(), rules.end());
   redis.command(words);
   try {
     redis.command({"ACL", "SAVE"});

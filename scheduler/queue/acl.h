@@ -13,11 +13,20 @@ namespace flor::queue {
 // shares the keys then).
 std::string key_prefix(const RedisUrl& url);
 
+// Loads the queue's scripts as a library of functions, which stays over a restart and beside those of other
+// versions of Flor. False: this server is older than Redis 7 and has no functions.
+bool load_functions(Redis& redis);
+
 // The words of ACL SETUSER behind the user's name: all that Flor does to keys of that user, and nothing else.
-std::vector<std::string> acl_rules(const std::string& user, const std::string& password);
+// With `functions` the user runs only what load_functions() loaded. Without, scripts of their own too, with
+// which a user can keep the server busy for ever.
+std::vector<std::string> acl_rules(const std::string& user, const std::string& password, bool functions);
 
 // Makes the user, or gives them the new password and these rules. Throws RedisRefused where this login may
 // not. False: Redis will have forgotten that after a restart, because it has no aclfile.
-bool set_user(Redis& redis, const std::string& user, const std::string& password);
+bool set_user(Redis& redis, const std::string& user, const std::vector<std::string>& rules);
+
+// May anyone log in as `default`, without a password? Then no other user's rules keep anybody from anything.
+bool is_open(Redis& redis);
 
 }  // namespace flor::queue

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "core/json.h"
+#include "core/proof.h"
+#include "plan/proving.h"
 #include "queue/acl.h"
 #include "queue_scripts.h"
 
@@ -14,6 +16,8 @@ namespace {
 
 // A worker that was silent for so many leases is forgotten.
 constexpr int silence = 6;
+// Events that one exchange brings.
+constexpr std::size_t events_at_once = 1000;
 // So often another may take first what a claim has chosen.
 constexpr int most_takes = 4;
 
@@ -38,6 +42,39 @@ std::string number_text(double number) {
 
 core::UsageError no_such_ids(const core::ReplayDir& replay) {
   return core::UsageError(replay.path.string() + " is no directory STORE/RUN/replays/REPLAY");
+}
+
+// What claim.lua lists, in its order.
+std::vector<plan::Running> running_in(const Reply& list) {
+  std::vector<plan::Running> out;
+  for (const auto& item : list.items) {
+    plan::Running one;
+    one.cur = item.at(1).num();
+    one.hi = item.at(2).num();
+    one.elapsed = std::max(0.0, static_cast<double>(item.at(3).num()) / 1000);
+    one.speed = speed_in(item.at(4).str());
+    one.from = item.at(5).num();
+    one.copied = !item.at(6).str().empty();
+    out.push_back(one);
+  }
+  return out;
+}
+
+bool fits(const plan::Running& one, int64_t units) {
+  return one.cur >= 0 && one.cur < one.hi && one.hi <= units && one.from <= one.cur;
+}
+
+Event event_of(const Reply& entry) {
+  Event out;
+  const Reply& fields = entry.at(1);
+  for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
+    const std::string& name = fields.at(i).text;
+    if (name == "kind") out.kind = fields.at(i + 1).text;
+    if (name == "segment") out.segment = fields.at(i + 1).text;
+    if (name == "worker") out.worker = fields.at(i + 1).text;
+    if (name == "unit") out.unit = fields.at(i + 1).num(-1);
+  }
+  return out;
 }
 
 Standing standing_of(const Reply& reply) {
@@ -114,13 +151,18 @@ Claim Queue::claim(const std::string& worker, int64_t from, std::optional<int64_
 }
 
 Claim Queue::within(double left, const std::string& worker, int64_t from, const Segment& segment) {
-  if (!times_) times_.emplace(plan());
   const Reply about = redis_.command({"HMGET", prefix_ + "worker:" + worker, "speed", "units"});
   const double measured = about.at(0).is_nil() ? 0 : speed_in(about.at(0).str());
-  const bool fresh = about.at(1).is_nil() || about.at(1).num() == 0;
-  int64_t end =
-      plan::done_within(*times_, from, {segment.cur, segment.hi}, left * (measured > 0 ? measured : 1));
+  const bool proof = core::is_proof(plan(), segment.cur);
+  const bool fresh = !proof && (about.at(1).is_nil() || about.at(1).num() == 0);
+  const double usable = left * (measured > 0 ? measured : 1);
+  int64_t end = proof ? plan::proof_within(plan(), segment.cur, usable)
+                      : plan::done_within(times(), from, {segment.cur, segment.hi}, usable);
   if (end == segment.cur) {
+    if (proof) {  // no one waits for a proof that cannot come: the answers are there
+      release(segment.id, segment.fence, "too little time was left before the job's time limit", true);
+      return claim(worker, from, static_cast<int64_t>(left));
+    }
     if (!fresh) {
       release(segment.id, segment.fence);
       return {ClaimKind::late, {}};
@@ -133,15 +175,25 @@ Claim Queue::within(double left, const std::string& worker, int64_t from, const 
 }
 
 Claim Queue::claim_any(const std::string& worker, int64_t from) {
-  // Whoever rebuilt the queue meanwhile did not know this worker.
-  if (const auto at = joined_.find(worker); at != joined_.end()) run(scripts::join, join_args(at->second));
+  const auto joined = joined_.find(worker);
   for (int left = most_takes;; --left) {
-    const Reply reply = run(scripts::claim, {worker, std::to_string(from)});
+    const Reply reply =
+        run(scripts::claim, {worker, std::to_string(from), joined == joined_.end() ? "" : "1"});
     const std::string& kind = reply.at(0).text;
     if (kind == "segment") return {ClaimKind::segment, segment_of(reply)};
     if (kind == "done") return {ClaimKind::done, {}};
-    const auto args = left > 0 ? what_to_take(reply, worker, from) : std::nullopt;
-    if (!args) return {kind == "behind" ? ClaimKind::behind : ClaimKind::wait, {}};
+    if (kind == "unknown") {
+      if (left == 0) return {};
+      run(scripts::join, join_args(joined->second));
+      continue;
+    }
+    auto running = running_in(reply.at(2));
+    const auto units = static_cast<int64_t>(plan().units.size());
+    if (!std::all_of(running.begin(), running.end(), [&](const auto& one) { return fits(one, units); }))
+      running.clear();
+    const auto args = left > 0 ? what_to_take(reply, running, worker, from) : std::nullopt;
+    if (!args)
+      return {kind == "behind" ? ClaimKind::behind : ClaimKind::wait, {}, plan::latest_end(times(), running)};
     const Reply taken = run(scripts::take, *args);
     if (taken.at(0).text == "segment") return {ClaimKind::segment, segment_of(taken)};
     // Another was quicker: look again.
@@ -149,24 +201,11 @@ Claim Queue::claim_any(const std::string& worker, int64_t from) {
 }
 
 // The arguments of the script `take`; nothing where no part of what runs is worth it.
-std::optional<std::vector<std::string>> Queue::what_to_take(const Reply& reply, const std::string& worker,
-                                                            int64_t from) {
+std::optional<std::vector<std::string>> Queue::what_to_take(const Reply& reply,
+                                                            const std::vector<plan::Running>& running,
+                                                            const std::string& worker, int64_t from) {
   if (!plan().balance) return std::nullopt;
-  if (!times_) times_.emplace(plan());
-  const auto units = static_cast<int64_t>(plan().units.size());
-  std::vector<plan::Running> running;
-  for (const auto& item : reply.at(2).items) {
-    plan::Running one;
-    one.cur = item.at(1).num();
-    one.hi = item.at(2).num();
-    one.elapsed = std::max(0.0, static_cast<double>(item.at(3).num()) / 1000);
-    one.speed = speed_in(item.at(4).str());
-    one.from = item.at(5).num();
-    one.copied = !item.at(6).str().empty();
-    if (one.cur < 0 || one.cur >= one.hi || one.hi > units || one.from > one.cur) return std::nullopt;
-    running.push_back(one);
-  }
-  const auto share = plan::share(*times_, running, {from, speed_in(reply.at(1).str()), plan().copies});
+  const auto share = plan::share(times(), running, {from, speed_in(reply.at(1).str()), plan().copies});
   if (!share) return std::nullopt;
   const auto& item = reply.at(2).at(share->of);
   return std::vector<std::string>{worker,
@@ -176,6 +215,11 @@ std::optional<std::vector<std::string>> Queue::what_to_take(const Reply& reply, 
                                   std::to_string(share->at),
                                   share->copy ? "1" : "",
                                   std::to_string(most_copies(plan().selected.size()))};
+}
+
+const plan::Times& Queue::times() {
+  if (!times_) times_.emplace(plan());
+  return *times_;
 }
 
 const core::Plan& Queue::plan() {
@@ -258,10 +302,29 @@ Status Queue::status() {
   return out;
 }
 
+// Reads from the last event on, that one included: where it is not the first that comes, others are gone,
+// too.
+News Queue::news() {
+  News out;
+  out.missed = heard_.empty();
+  for (;;) {
+    const std::string from = heard_.empty() ? "-" : heard_;
+    const Reply reply =
+        redis_.command({"XRANGE", prefix_ + "events", from, "+", "COUNT", std::to_string(events_at_once)});
+    const bool known = reply.at(0).at(0).text == heard_;
+    if (!known && !heard_.empty()) out.missed = true;
+    for (std::size_t i = known ? 1 : 0; i < reply.items.size(); ++i)
+      out.events.push_back(event_of(reply.at(i)));
+    heard_ = reply.items.empty() ? "" : reply.items.back().at(0).text;
+    if (reply.items.size() < events_at_once) return out;
+  }
+}
+
 std::vector<DoneUnit> Queue::done() {
   const Reply reply = redis_.command({"HGETALL", prefix_ + "done"});
   std::vector<DoneUnit> out;
   for (std::size_t i = 0; i + 1 < reply.items.size(); i += 2) {
+    if (core::is_proof(plan(), reply.at(i).num())) continue;
     const core::Json kept = core::Json::parse(reply.at(i + 1).text, nullptr, false);
     out.push_back({reply.at(i).num(), core::field<std::string>(kept, "worker", ""),
                    core::field<std::string>(kept, "digest", ""), core::field<int64_t>(kept, "bytes", 0),

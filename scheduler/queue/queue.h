@@ -30,6 +30,7 @@ enum class ClaimKind { segment, wait, done, behind, late };
 struct Claim {
   ClaimKind kind = ClaimKind::wait;
   Segment segment;
+  double left = 0;  // of wait and behind: seconds until what runs is expected to be over; 0: not known
 };
 
 // What a renewal or a commit found.
@@ -69,6 +70,16 @@ struct DoneUnit {
   std::string worker, digest;  // empty where the unit was found in the store when the queue was rebuilt
   int64_t bytes = 0;
   double seconds = 0;
+};
+
+// One of the queue's events (docs/formats.md, "Redis").
+struct Event {
+  std::string kind, segment, worker;
+  int64_t unit = -1;  // -1: of none
+};
+struct News {
+  std::vector<Event> events;
+  bool missed = false;  // some events before these are gone: status() and the store tell what they told
 };
 
 // A unit that was executed and whose file is published.
@@ -126,8 +137,10 @@ class Queue {
   // segments.
   int64_t reap();
 
-  // Does not build: `present` is false where Redis has no queue.
+  // Does not build: `present` is false where Redis has no queue. Costs as much as there ever were segments.
   Status status();
+  // The events since the last call; of the first, all that are kept. Costs as much as there are.
+  News news();
   std::vector<DoneUnit> done();
 
   // Tells who works; also remembered here, so that a rebuilt queue learns it with the worker's next claim.
@@ -148,8 +161,10 @@ class Queue {
   void build(const core::Plan& plan);
   bool adopt_published(const Commit& unit, int64_t from);
   Standing commit_one(const Commit& unit, int64_t* hole);
-  std::optional<std::vector<std::string>> what_to_take(const Reply& reply, const std::string& worker,
-                                                       int64_t from);
+  const plan::Times& times();
+  std::optional<std::vector<std::string>> what_to_take(const Reply& reply,
+                                                       const std::vector<plan::Running>& running,
+                                                       const std::string& worker, int64_t from);
   double work_within(int64_t unit);
   const core::Plan& plan();  // read when first needed
 
@@ -159,6 +174,7 @@ class Queue {
   std::string prefix_;
   std::optional<core::Plan> plan_;
   std::optional<plan::Times> times_;
+  std::string heard_;  // the id of the last event that news() returned
   std::map<std::string, WorkerInfo>
       joined_;  // announced again with every claim: a rebuilt queue does not know them
 };

@@ -6,6 +6,7 @@
 #include "core/durable.h"
 #include "core/json.h"
 #include "core/number_from.h"
+#include "core/proof.h"
 #include "queue/queue.h"
 #include "queue_scripts.h"
 
@@ -18,16 +19,20 @@ int64_t unit_of(const core::fs::path& file) {
   return core::number_from<int64_t>(file.stem().string()).value_or(-1);
 }
 
-// Unit → size of its file.
-std::map<int64_t, int64_t> published_units(const core::ReplayDir& replay, const core::UnitSet& selected) {
+// Unit → size of its file; proof units as well.
+std::map<int64_t, int64_t> published_units(const core::ReplayDir& replay, const core::Plan& plan) {
   std::map<int64_t, int64_t> out;
-  std::error_code error;
-  for (const auto& entry : core::fs::directory_iterator(replay.units(), error)) {
-    const int64_t unit = unit_of(entry.path());
-    std::error_code gone;
-    const auto size = entry.file_size(gone);
-    if (!gone && selected.contains(unit)) out[unit] = static_cast<int64_t>(size);
-  }
+  const auto look = [&](const core::fs::path& directory, const auto& belongs) {
+    std::error_code error;
+    for (const auto& entry : core::fs::directory_iterator(directory, error)) {
+      const int64_t unit = unit_of(entry.path());
+      std::error_code gone;
+      const auto size = entry.file_size(gone);
+      if (!gone && belongs(unit)) out[unit] = static_cast<int64_t>(size);
+    }
+  };
+  look(replay.units(), [&](int64_t unit) { return plan.selected.contains(unit); });
+  look(replay.proofs(), [&](int64_t unit) { return core::is_proof(plan, unit); });
   return out;
 }
 
@@ -37,7 +42,7 @@ struct Piece {
 };
 
 // What is left of the plan: of each planned segment the contiguous runs of units that are not done. Every
-// selected unit is in exactly one piece or done, whatever the plan says.
+// selected unit is in exactly one piece or done, whatever the plan says. Behind them the proof units.
 std::vector<Piece> remaining(const core::Plan& plan, const std::map<int64_t, int64_t>& published) {
   std::set<int64_t> open;
   for (const int64_t unit : plan.selected.ids()) {
@@ -55,6 +60,11 @@ std::vector<Piece> remaining(const core::Plan& plan, const std::map<int64_t, int
       if (take) out.back().range.second = unit + 1;
       inside = take;
     }
+  }
+  const auto first = static_cast<int64_t>(plan.units.size());
+  for (int64_t unit = first; unit < first + plan.proofs; ++unit) {
+    const auto order = planned.size() + static_cast<std::size_t>(unit - first);
+    if (published.count(unit) == 0) out.push_back({{unit, unit + 1}, order});
   }
   return out;
 }
@@ -111,7 +121,7 @@ void Queue::build(const core::Plan& plan) {
   const Reply meta = redis_.command({"HMGET", prefix_ + "meta", "incarnation", "units"});
   const int64_t incarnation = std::max(stored_incarnation(replay_), meta.at(0).num()) + 1;
   core::write_durably(replay_.incarnation(), std::to_string(incarnation) + "\n");
-  const auto published = published_units(replay_, plan.selected);
+  const auto published = published_units(replay_, plan);
   if (!meta.at(1).is_nil()) {
     std::vector<std::string> args{std::to_string(incarnation)};
     append_done(args, published);
@@ -119,6 +129,7 @@ void Queue::build(const core::Plan& plan) {
   }
   const auto pieces = remaining(plan, published);
   std::vector<std::string> args{std::to_string(incarnation), std::to_string(plan.selected.size()),
+                                std::to_string(plan.units.size()), std::to_string(plan.proofs),
                                 std::to_string(pieces.size())};
   for (const auto& piece : pieces) {
     args.push_back(std::to_string(piece.range.first));

@@ -204,14 +204,32 @@ Reply Redis::run(const Script& script, const std::vector<std::string>& keys,
   std::vector<std::string> words{"EVALSHA", script.sha1, std::to_string(keys.size())};
   words.insert(words.end(), keys.begin(), keys.end());
   words.insert(words.end(), args.begin(), args.end());
+  if (by_functions_) return call(script, std::move(words));
   try {
     return command(words);
   } catch (const RedisRefused& refused) {
-    if (std::string_view(refused.what()).find("NOSCRIPT") == std::string_view::npos) throw;
+    const std::string_view why = refused.what();
+    by_functions_ =
+        why.find("NOPERM") != std::string_view::npos && why.find("evalsha") != std::string_view::npos;
+    if (!by_functions_ && why.find("NOSCRIPT") == std::string_view::npos) throw;
   }
+  if (by_functions_) return call(script, std::move(words));
   words[0] = "EVAL";
   words[1] = script.text;
   return command(words);
+}
+
+Reply Redis::call(const Script& script, std::vector<std::string> words) {
+  words[0] = "FCALL";
+  words[1] = script.function;
+  try {
+    return command(words);
+  } catch (const RedisRefused& refused) {
+    if (std::string_view(refused.what()).find("Function not found") == std::string_view::npos) throw;
+  }
+  throw RedisRefused("Redis at " + url_.shown() +
+                     " lacks the functions of this version of Flor; whoever runs it loads them: flor admin "
+                     "redis-functions");
 }
 
 const std::string& Redis::server_id() {

@@ -57,7 +57,8 @@ struct Reply {
 // A Lua script, embedded at build time.
 struct Script {
   const char* name;
-  const char* sha1;  // of `text`
+  const char* sha1;      // of `text`
+  const char* function;  // its name in the library of functions (queue/acl.h)
   std::string_view text;
 };
 
@@ -73,7 +74,9 @@ class Redis {
   // Throws RedisDown or RedisRefused. After RedisDown it is unknown whether the command was executed.
   Reply command(const std::vector<std::string>& args);
 
-  // EVALSHA, and EVAL where the server does not know the script (a restarted one).
+  // EVALSHA, and EVAL where the server does not know the script (a restarted one). A login that may run no
+  // scripts of its own calls the function that the server's owner has loaded. Throws RedisRefused where that
+  // is missing.
   Reply run(const Script& script, const std::vector<std::string>& keys, const std::vector<std::string>& args);
 
   // The `run_id` of the server process: another one after every restart of Redis.
@@ -87,12 +90,14 @@ class Redis {
   struct Connection;
   void connect();
   Reply exchange(const std::vector<std::string>& args);
+  Reply call(const Script& script, std::vector<std::string> words);
   [[noreturn]] void down(const std::string& why);
 
   RedisUrl url_;
   std::chrono::milliseconds timeout_;
   std::unique_ptr<Connection> connection_;
   std::string server_id_;
+  bool by_functions_ = false;  // this login may not run scripts
 };
 
 }  // namespace flor::queue

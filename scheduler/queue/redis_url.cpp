@@ -75,13 +75,16 @@ RedisUrl RedisUrl::parse(const std::string& url) {
     if (out.path.empty() || out.path.front() != '/') bad("names no absolute path of a socket");
     return out;
   }
-  if (rest.rfind("rediss://", 0) == 0) bad("asks for TLS, which is not supported");
+  if (rest.rfind("rediss://", 0) == 0)
+    bad("asks for TLS, which Flor does not speak: lead it through a tunnel (stunnel, ssh -L), and give the "
+        "tunnel's "
+        "end on this machine");
   if (rest.rfind("redis://", 0) != 0) bad("does not begin with redis:// or unix://");
   rest.remove_prefix(8);
   if (const auto at = rest.rfind('@'); at != std::string_view::npos) {
     const std::string_view login = rest.substr(0, at);
     const auto colon = login.find(':');
-    if (colon == std::string_view::npos) bad("has a user without a password");
+    if (colon == std::string_view::npos) bad("has a user without a password, and no flor.conf has one");
     out.user = percent_decoded(login.substr(0, colon));
     out.password = percent_decoded(login.substr(colon + 1));
     rest.remove_prefix(at + 1);

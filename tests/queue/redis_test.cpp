@@ -1,4 +1,5 @@
 // The connection: URLs, errors, time-outs, and which servers are fit.
+#include "queue/acl.h"
 #include "queue/replay_dir.h"
 #include "queue_scripts.h"
 
@@ -118,11 +119,10 @@ TEST(RedisTest, PasswordsAreUsedAndNeverShown) {
   }
 }
 
-TEST(RedisTest, PasswordsWorkOverTcp) {
-  RedisServer server;
-  Redis admin(server.url());
+// Makes the server listen on a free port of the loopback, too.
+int open_port(Redis& admin) {
   int port = 20000 + ::getpid() % 20000;
-  ASSERT_TRUE(eventually([&] {
+  EXPECT_TRUE(eventually([&] {
     try {
       admin.command({"CONFIG", "SET", "port", std::to_string(++port)});
       return true;
@@ -130,6 +130,88 @@ TEST(RedisTest, PasswordsWorkOverTcp) {
       return false;  // taken
     }
   }));
+  return port;
+}
+
+TEST(AclTest, AUserRunsTheQueueByFunctionsAndNoScripts) {
+  RedisServer server({"--appendonly", "yes"});
+  Redis admin(server.url());
+  ASSERT_TRUE(queue::load_functions(admin));
+  ASSERT_TRUE(queue::load_functions(admin)) << "it may be repeated";
+  queue::set_user(admin, "ada", queue::acl_rules("ada", "hunter2", true));
+  queue::set_user(admin, "bob", queue::acl_rules("bob", "hunter3", true));
+  const std::string host = "@127.0.0.1:" + std::to_string(open_port(admin));
+  TestReplay replay(2, {{0, 2}});
+  queue::Queue queue("redis://ada:hunter2" + host, replay.dir());
+  queue.ensure(replay.plan);
+  queue::WorkerInfo w1;
+  w1.id = "w1";
+  queue.join(w1);
+  const auto claim = queue.claim("w1", -1);
+  ASSERT_EQ(claim.kind, queue::ClaimKind::segment);
+  EXPECT_FALSE(queue.renew(claim.segment.id, claim.segment.fence).lost);
+  EXPECT_EQ(queue.status().workers.size(), 1U);
+
+  Redis bob("redis://bob:hunter3" + host);
+  const std::string prefix = "flor:ada:" + replay.key("").substr(std::string("flor:").size());
+  const std::vector<std::vector<std::string>> forbidden{
+      {"EVAL", "while true do end", "0"},
+      {"EVALSHA", queue::scripts::status.sha1, "1", "flor:bob:"},
+      {"SCRIPT", "LOAD", "return 1"},
+      {"FUNCTION", "LOAD", "REPLACE", std::string(queue::scripts::library)},
+      {"FUNCTION", "FLUSH"},
+      {"FCALL", queue::scripts::remove.function, "1", prefix, "x", "1000"}};
+  for (const auto& words : forbidden) {
+    try {
+      bob.command(words);
+      ADD_FAILURE() << "may " << words[0] << " " << words[1];
+    } catch (const queue::RedisRefused& refused) {
+      EXPECT_NE(std::string(refused.what()).find("NOPERM"), std::string::npos) << refused.what();
+    }
+  }
+  EXPECT_TRUE(queue.status().present);
+}
+
+TEST(AclTest, FunctionsOutliveTheServer) {
+  RedisServer server({"--appendonly", "yes", "--appendfsync", "always"});
+  Redis admin(server.url());
+  queue::load_functions(admin);
+  server.kill(SIGKILL);
+  server.start();
+  EXPECT_EQ(Redis(server.url()).command({"FUNCTION", "LIST"}).items.size(), 1U);
+}
+
+TEST(AclTest, WithoutTheFunctionsOfThisVersionTheUserIsToldWhoLoadsThem) {
+  RedisServer server;
+  Redis admin(server.url());
+  queue::set_user(admin, "ada", queue::acl_rules("ada", "hunter2", true));
+  TestReplay replay(2, {{0, 2}});
+  queue::Queue queue("redis://ada:hunter2@127.0.0.1:" + std::to_string(open_port(admin)), replay.dir());
+  try {
+    queue.ensure(replay.plan);
+    FAIL() << "RedisRefused was expected";
+  } catch (const core::Error& refused) {
+    EXPECT_NE(std::string(refused.what()).find("flor admin redis-functions"), std::string::npos)
+        << refused.what();
+  }
+}
+
+TEST(AclTest, AnOpenDefaultUserIsSeen) {
+  RedisServer server;
+  Redis admin(server.url());
+  EXPECT_TRUE(queue::is_open(admin));
+  admin.command({"ACL", "SETUSER", "default", "resetpass", ">hunter2"});
+  EXPECT_FALSE(queue::is_open(admin));
+  admin.command({"ACL", "SETUSER", "default", "nopass", "-@all", "+acl"});
+  EXPECT_TRUE(queue::is_open(admin));
+  admin.command({"ACL", "SETUSER", "default", "off"});
+  EXPECT_FALSE(queue::is_open(admin));
+}
+
+TEST(RedisTest, PasswordsWorkOverTcp) {
+  RedisServer server;
+  Redis admin(server.url());
+  const int port = open_port(admin);
   admin.command({"ACL", "SETUSER", "ada", "on", ">hunter2", "~*", "+@all"});
   const std::string host = "@127.0.0.1:" + std::to_string(port);
   EXPECT_EQ(Redis("redis://ada:hunter2" + host + "/1").command({"PING"}).text, "PONG");

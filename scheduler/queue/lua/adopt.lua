@@ -5,6 +5,7 @@
 if redis.call('HEXISTS', key('meta'), 'units') == 0 then return {'absent'} end
 redis.call('HSET', key('meta'), 'server', ARGV[1], 'incarnation', ARGV[3])
 for i = 4, #ARGV, 2 do redis.call('HSETNX', key('done'), ARGV[i], ARGV[i + 1]) end
+list_running()
 local last = tonumber(redis.call('HGET', key('meta'), 'next'))
 for number = 0, last - 1 do
   local id = string.format('%d', number)

@@ -33,7 +33,7 @@ local function outlive_meta(name) redis.call('EXPIRE', key(name), 2 * DAY) end
 
 local function keep_for_a_day()
   redis.call('EXPIRE', key('meta'), DAY)
-  for _, name in ipairs({'ready', 'lease', 'fence', 'done', 'workers', 'events'}) do outlive_meta(name) end
+  for _, name in ipairs({'ready', 'lease', 'running', 'fence', 'done', 'workers', 'events'}) do outlive_meta(name) end
   if redis.call('TTL', seg('0')) > 1.5 * DAY then return end
   for id = 0, tonumber(redis.call('HGET', key('meta'), 'next')) - 1 do
     outlive_meta('seg:' .. string.format('%d', id))
@@ -59,6 +59,23 @@ local function forget_worker(worker)
   event('leave', '', '', worker)
 end
 
+-- `running` holds the ids of running segments, so that nobody has to look at all others. A script that is broken off by
+-- a full Redis leaves an id too many in it, never one too few: it is added first and removed last.
+local function add_running(id)
+  redis.call('ZADD', key('running'), string.format('%.0f', now_ms()), id)
+  outlive_meta('running')
+end
+local function remove_running(id) redis.call('ZREM', key('running'), id) end
+
+-- A queue that an earlier version built has no such list.
+local function list_running()
+  for number = 0, tonumber(redis.call('HGET', key('meta'), 'next')) - 1 do
+    local id = string.format('%d', number)
+    if redis.call('HGET', seg(id), 'state') == 'running' then add_running(id) end
+  end
+  redis.call('HSET', key('meta'), 'lists_running', 1)
+end
+
 -- The worker holds the segment no more.
 local function let_go(id, worker)
   redis.call('ZREM', key('lease'), id)
@@ -72,6 +89,7 @@ local function grant(id, worker, from)
   local fence = redis.call('HGET', key('meta'), 'incarnation') .. '.' ..
                 string.format('%d', redis.call('INCR', key('fence')))
   outlive_meta('fence')
+  add_running(id)
   redis.call('ZREM', key('ready'), id)
   redis.call('ZADD', key('lease'), lease_until(), id)
   outlive_meta('lease')
@@ -89,6 +107,7 @@ local function finish(id)
   let_go(id, owner)
   redis.call('ZREM', key('ready'), id)
   redis.call('HSET', seg(id), 'state', 'done')
+  remove_running(id)
   event('finish', id, '', owner)
 end
 
@@ -130,11 +149,13 @@ local function hand_back(id, kind, error, give_up)
       local next = tonumber(s[2]) + 1
       if not give_up and next < tonumber(redis.call('HGET', seg(id), 'hi')) then split_at(id, next) end
       redis.call('HSET', seg(id), 'state', 'failed')
+      remove_running(id)
       event('fail', id, s[2], s[1] or '', 'error', error)
       return
     end
   end
   redis.call('HSET', seg(id), 'state', 'ready')
+  remove_running(id)
   local tried = tonumber(redis.call('HGET', seg(id), 'tries'))
   make_ready(id, tonumber(s[3]) + tried * BEHIND_ALL)
   event(kind, id, s[2], s[1] or '', 'error', error)
@@ -149,11 +170,24 @@ local function reap_expired()
   return #expired
 end
 
+-- Proof units have ids behind those of all others (core/proof.h).
+local function first_proof() return tonumber(redis.call('HGET', key('meta'), 'first_proof') or '') or math.huge end
+
+-- Units that are done, without and of proof units.
+local function done_counts()
+  local meta = redis.call('HMGET', key('meta'), 'first_proof', 'proofs')
+  local proofs = 0
+  for slot = 0, tonumber(meta[2] or '0') - 1 do
+    proofs = proofs + redis.call('HEXISTS', key('done'), string.format('%d', tonumber(meta[1]) + slot))
+  end
+  return redis.call('HLEN', key('done')) - proofs, proofs
+end
+
 local function delete_all()
   local last = tonumber(redis.call('HGET', key('meta'), 'next') or '0')
   for id = 0, last - 1 do redis.call('DEL', seg(string.format('%d', id))) end
   for _, worker in ipairs(redis.call('ZRANGE', key('workers'), 0, -1)) do
     redis.call('DEL', key('worker:' .. worker))
   end
-  redis.call('DEL', key('meta'), key('ready'), key('lease'), key('fence'), key('done'), key('workers'))
+  redis.call('DEL', key('meta'), key('ready'), key('lease'), key('running'), key('fence'), key('done'), key('workers'))
 end

@@ -15,4 +15,4 @@ for _, id in ipairs(redis.call('ZRANGE', key('workers'), 0, -1)) do
   local seen = redis.call('ZSCORE', key('workers'), id)
   workers[#workers + 1] = {id, w[1], w[2], w[3], w[4], w[5], w[6], w[7], string.format('%.0f', now - tonumber(seen))}
 end
-return {'ok', meta[1], redis.call('HLEN', key('done')), segments, workers}
+return {'ok', meta[1], (done_counts()), segments, workers}
