@@ -4,11 +4,8 @@
 #include <optional>
 
 #include "scheduler/probes/blocks.h"
-#include "scheduler/probes/changes.h"
 #include "scheduler/probes/harmless.h"
 #include "scheduler/probes/log_calls.h"
-#include "scheduler/probes/names.h"
-#include "scheduler/probes/places.h"
 
 namespace flor::probes {
 namespace {
@@ -19,11 +16,12 @@ const std::set<std::string> kReturns = {"return", "co_return", "goto"};
 std::set<std::string> jumping_macros(const Tree& tree) {
   std::set<std::string> names;
   for (const Token& token : tree.tokens) {
-    if (token.kind != TokenKind::kDirective || token.text.compare(0, 7, "#define") != 0) continue;
-    const std::vector<Token> macro = directive_tokens(token);
+    if (!defines_macro(token)) continue;
+    const std::vector<Token> macro = directive_tokens(token, tree.texts);
     for (size_t i = 2; i < macro.size(); ++i) {
       const std::string& text = macro[i].text;
-      if (kReturns.count(text) != 0 || text == "break" || text == "continue") names.insert(macro[1].text);
+      if (kReturns.count(text) != 0 || text == "break" || text == "continue")
+        names.insert(macro[1].text.str());
     }
   }
   return names;
@@ -88,24 +86,13 @@ std::vector<Unskippable> unskippable(const Tree& tree) {
     const std::optional<size_t> leaves = leaving.find(block);
     if (leaves) {
       const Token& token = tree.tokens[*leaves];
-      found.push_back({node.block, token.line, "is left by `" + token.text + "` here"});
+      found.push_back({node.block, token.line, "is left by `" + token.text.str() + "` here"});
     } else if (node.outlived && code_behind(tree, block, harmless)) {
       const int next = tree.next_sibling(block);
       found.push_back({node.block, tree.line(next), "lives on behind its `if` (put both into braces)"});
     }
   }
   return found;
-}
-
-Stale unrestored(const Tree& tree, int block) {
-  const Node& node = tree.node(block);
-  Stale stale;
-  stale.places = changed_beside(tree, block, held_by_arguments(tree, node.args_begin, node.args_end));
-  const std::set<std::string> variables = variables_of(stale.places);
-  if (variables.empty()) return stale;
-  stale.names = names_leading_to({&tree}, variables, false, block);
-  for (const std::string& variable : variables) stale.names.erase(variable);
-  return stale;
 }
 
 }  // namespace flor::probes

@@ -1,7 +1,6 @@
 // What can be said of a skip block from the way it is written.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -20,12 +19,5 @@ struct Unskippable {
 // object outlives its `if`, so that code behind it runs before the checkpoint is taken and would run again
 // behind its restore. Wants a tree with marked blocks.
 std::vector<Unskippable> unskippable(const Tree& tree);
-
-// What skipping the block leaves stale.
-struct Stale {
-  std::set<std::string> places;  // changed_beside() its arguments
-  std::set<std::string> names;   // of variables and functions elsewhere whose definitions mention such a one
-};
-Stale unrestored(const Tree& tree, int block);
 
 }  // namespace flor::probes

@@ -18,8 +18,8 @@ bool qualifier(const Tree& tree, size_t begin, size_t end) {
 
 // NAME . step_into ( ) at `at`
 bool steps_into(const Tree& tree, size_t at, const std::string& name) {
-  return tree.is(at, name.c_str()) && tree.is(at + 1, ".") && tree.is(at + 2, "step_into") &&
-         tree.is(at + 3, "(") && tree.is(at + 4, ")");
+  return tree.is(at, name) && tree.is(at + 1, ".") && tree.is(at + 2, "step_into") && tree.is(at + 3, "(") &&
+         tree.is(at + 4, ")");
 }
 
 class Marker {
@@ -45,8 +45,8 @@ class Marker {
       return t.kind == TokenKind::kWord && (t.text == "SkipBlock" || t.text == "step_into");
     };
     bool unclear = meant(token) && !known_[at];
-    if (token.kind == TokenKind::kDirective && token.text.compare(0, 7, "#define") == 0) {
-      const std::vector<Token> inner = directive_tokens(token);
+    if (defines_macro(token)) {
+      const std::vector<Token> inner = directive_tokens(token, tree_.texts);
       unclear = std::any_of(inner.begin(), inner.end(), meant);
     }
     if (unclear && tree_.unclear_line == 0) tree_.unclear_line = token.line;

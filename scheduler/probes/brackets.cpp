@@ -3,7 +3,7 @@
 namespace flor::probes {
 namespace {
 
-char partner(const std::string& open) {
+char partner(Text open) {
   return open == "(" ? ')' : (open == "[" ? ']' : '}');
 }
 
@@ -22,7 +22,7 @@ bool balanced(const std::vector<Token>& tokens) {
   for (const Token& token : tokens) {
     if (opens(token)) expected += partner(token.text);
     if (!closes(token)) continue;
-    if (expected.empty() || expected.back() != token.text[0]) return false;
+    if (expected.empty() || expected.back() != token.text.str()[0]) return false;
     expected.pop_back();
   }
   return expected.empty();
@@ -67,12 +67,12 @@ void check_brackets(Tree* tree) {
     tree->match[i] = i;
     if (token.kind == TokenKind::kDirective) {
       if (!branches.directive(token.text, open.size())) return fail(tree, "unbalanced #if", token);
-      const bool macro = token.text.compare(0, 7, "#define") == 0;
-      if (macro && !balanced(directive_tokens(token))) return fail(tree, "a macro of half a pair", token);
+      if (defines_macro(token) && !balanced(directive_tokens(token, tree->texts)))
+        return fail(tree, "a macro of half a pair", token);
     } else if (opens(token)) {
       open.push_back(i);
     } else if (closes(token)) {
-      if (open.empty() || partner(tokens[open.back()].text) != token.text[0]) {
+      if (open.empty() || partner(tokens[open.back()].text) != token.text.str()[0]) {
         return fail(tree, "unbalanced brackets", token);
       }
       if (!branches.may_close(open.size())) return fail(tree, "unbalanced #if", token);

@@ -25,7 +25,7 @@ size_t skip_template(const Tree& tree, size_t begin, size_t end) {
 }
 
 // Is `text` among the tokens outside of parentheses, brackets and braces?
-bool has(const Tree& tree, size_t begin, size_t end, const char* text) {
+bool has(const Tree& tree, size_t begin, size_t end, std::string_view text) {
   for (size_t i = begin; i < end; i = tree.skip(i)) {
     if (tree.is(i, text)) return true;
   }
@@ -58,7 +58,7 @@ NodeKind in_declarations(const Tree& tree, size_t begin, size_t brace) {
 NodeKind behind_parenthesis(const Tree& tree, size_t begin, size_t close) {
   const size_t open = tree.match[close];
   if (open == begin) return NodeKind::kLeaf;
-  const std::string& word = tree.text(open - 1);
+  const Text word = tree.tokens[open - 1].text;
   if (word == "for" || word == "while") return NodeKind::kLoop;
   if (word == "switch") return NodeKind::kSwitch;
   if (word == "if" || word == "constexpr" || word == "catch") return NodeKind::kControl;
@@ -67,7 +67,7 @@ NodeKind behind_parenthesis(const Tree& tree, size_t begin, size_t close) {
 
 NodeKind in_statements(const Tree& tree, size_t begin, size_t brace) {
   if (begin == brace) return NodeKind::kPlain;
-  const std::string& last = tree.text(brace - 1);
+  const Text last = tree.tokens[brace - 1].text;
   if (last == ":") return NodeKind::kPlain;  // case 1: {
   if (last == "do") return NodeKind::kLoop;
   NodeKind kind = NodeKind::kLeaf;
@@ -103,6 +103,25 @@ std::string function_name(const Tree& tree, size_t begin, size_t brace) {
     if (name != "decltype" && name != "alignas" && name != "explicit" && name != "__attribute__") return name;
   }
   return "";
+}
+
+size_t bare_body(const Tree& tree, size_t begin, size_t end) {
+  size_t at = begin;
+  if (tree.is(at, "else")) ++at;
+  const bool control = tree.is(at, "if") || tree.is(at, "for") || tree.is(at, "while");
+  if (control) {
+    const size_t open = tree.is(at + 1, "constexpr") ? at + 2 : at + 1;
+    if (!tree.is(open, "(")) return begin;
+    at = tree.match[open] + 1;
+  }
+  const bool unclear =
+      at >= end || tree.is(at, "do") || tree.is(at, "try") || tree.is(at, "switch") || tree.is(at, ";");
+  return unclear ? begin : at;
+}
+
+NodeKind bare_kind(const Tree& tree, size_t begin, size_t body) {
+  return has(tree, begin, body, "for") || has(tree, begin, body, "while") ? NodeKind::kLoop
+                                                                          : NodeKind::kControl;
 }
 
 }  // namespace flor::probes

@@ -1,18 +1,19 @@
 #include "scheduler/probes/declaration.h"
 
-#include <set>
+#include <string>
+#include <unordered_set>
 
 namespace flor::probes {
 namespace {
 
-const std::set<std::string>& builtin_types() {
-  static const std::set<std::string> kTypes = {"bool",  "char",   "short",    "int",   "long",
-                                               "float", "double", "unsigned", "signed"};
+const std::unordered_set<std::string>& builtin_types() {
+  static const std::unordered_set<std::string> kTypes = {"bool",  "char",   "short",    "int",   "long",
+                                                         "float", "double", "unsigned", "signed"};
   return kTypes;
 }
 
 bool keyword(const std::string& word) {
-  static const std::set<std::string> kWords = {
+  static const std::unordered_set<std::string> kWords = {
       "return",   "if",     "else",     "for",    "while",   "do",     "switch",    "case",
       "default",  "break",  "goto",     "delete", "new",     "throw",  "using",     "struct",
       "continue", "class",  "enum",     "union",  "try",     "catch",  "namespace", "const",
@@ -40,7 +41,7 @@ class Reader {
   }
 
  private:
-  [[nodiscard]] bool next_is(const char* text) const { return at_ < end_ && tree_.is(at_, text); }
+  [[nodiscard]] bool next_is(std::string_view text) const { return at_ < end_ && tree_.is(at_, text); }
 
   void specifiers() {
     for (; at_ < end_; ++at_) {

@@ -3,43 +3,20 @@
 #include <algorithm>
 
 #include "scheduler/probes/blocks.h"
-#include "scheduler/probes/file_pairs.h"
-#include "scheduler/probes/gradients.h"
-#include "scheduler/probes/names.h"
-#include "scheduler/probes/places.h"
-#include "scheduler/probes/step_checks.h"
+#include "scheduler/probes/declarators.h"
+#include "scheduler/probes/library.h"
+#include "scheduler/probes/vocabulary.h"
 
 namespace flor::probes {
 namespace {
-
-constexpr size_t kMaxReasons = 100;
 
 bool at_namespace_scope(const Tree& tree, int node) {
   const NodeKind around = tree.node(tree.node(node).parent).kind;
   return around == NodeKind::kRoot || around == NodeKind::kNamespace;
 }
 
-// The names of the blocks around a node, itself included, outermost last.
-std::vector<std::string> blocks_around(const Tree& tree, int node) {
-  std::vector<std::string> names;
-  for (int block = block_around(tree, node); block >= 0;
-       block = block_around(tree, tree.node(block).parent)) {
-    names.push_back(tree.node(block).block);
-  }
-  return names;
-}
-
-// The innermost loop around the outermost block around the node, or around the node where there is no block;
-// −1: none.
-int loop_of(const Tree& tree, int node) {
-  for (int block = block_around(tree, node); block >= 0;
-       block = block_around(tree, tree.node(block).parent)) {
-    node = block;
-  }
-  do {
-    node = tree.node(node).parent;
-  } while (node >= 0 && tree.node(node).kind != NodeKind::kLoop);
-  return node;
+bool in_class(const Tree& tree, int node) {
+  return tree.node(tree.node(node).parent).kind == NodeKind::kClass;
 }
 
 std::string text_of(const Tree& tree, const LogCall& log) {
@@ -53,124 +30,206 @@ bool is_log_statement(const Node& node, const std::vector<LogCall>& logs) {
   return node.kind == NodeKind::kLeaf && logs.size() == 1 && logs[0].at == node.begin;
 }
 
+Range range_of(int source, const Node& node, const Edit& edit) {
+  return edit.end == 0 ? Range{source, node.begin, node.end} : Range{source, edit.begin, edit.end};
+}
+
+std::string block_literal(const Tree& tree, const Node& node) {
+  std::string name;
+  for (size_t i = node.begin; i + 3 < node.head_end && name.empty(); ++i) {
+    if (tree.is(i, "SkipBlock")) plain_string(tree.tokens[i + 3], &name);
+  }
+  return block_name(name);
+}
+
+bool has_block(const Program& program, const std::string& name) {
+  return std::any_of(program.sources.begin(), program.sources.end(), [&](const Source& source) {
+    return std::any_of(source.tree.nodes.begin(), source.tree.nodes.end(),
+                       [&](const Node& node) { return node.block == name; });
+  });
+}
+
 }  // namespace
 
-void Answer::say(const std::string& where, const std::string& what) {
-  const std::string reason = where + ": " + what;
-  if (!said_.insert(reason).second || said_.size() > kMaxReasons) return;
-  decision_.reasons.push_back(said_.size() < kMaxReasons ? reason : "… and more");
-}
-
-void Answer::everything(const std::string& where, const std::string& why) {
-  decision_.all = true;
-  say(where, why + ": every block executes");
-}
-
-void Answer::whole_iterations(const std::string& where, const std::string& why) {
-  const std::string reason = where + ": " + why + ": units are whole iterations";
-  if (said_.insert(reason).second && said_.size() < kMaxReasons) decision_.whole_iterations.push_back(reason);
-}
-
-Decision Answer::take() {
-  for (std::set<std::string>* names : {&decision_.blocks, &decision_.lead_in}) {
-    std::set<std::string> recorded;
-    for (const auto& name : *names) {
-      const auto at = decision_.renamed.find(name);
-      recorded.insert(at == decision_.renamed.end() ? name : at->second);
-    }
-    *names = std::move(recorded);
-  }
-  return std::move(decision_);
-}
-
-Judge::Judge(const Program& recorded, const Program& present, const Source& before, const Source& after,
+Judge::Judge(const Program& recorded, const Program& present, const std::vector<FileEdits>& files,
              Answer* answer)
-    : recorded_(recorded), present_(present), before_(before), after_(after), answer_(*answer) {
-  for (const int block : blocks_in(after.tree, 0)) unrestored_[block] = unrestored(after.tree, block);
-  between_steps_ = unrestored_between_steps(after.tree);
-  // With what is computed from them.
-  if (!between_steps_.empty()) between_steps_ = names_leading_to({&after.tree}, between_steps_, false);
+    : recorded_(recorded), present_(present), files_(files), answer_(*answer) {
+  for (const FileEdits& file : files_) list_edits(file);
 }
 
-std::string Judge::where(int line) const {
-  return after_.name + ":" + std::to_string(line);
-}
-
-void Judge::run() {
-  const std::vector<Edit> edits = diff(before_.tree, after_.tree);
-  for (const Edit& edit : edits) {
-    if (edit.kind == EditKind::kAdded) added_.insert(edit.present);
+void Judge::list_edits(const FileEdits& file) {
+  for (const Edit& edit : file.edits) {
+    if (edit.kind == EditKind::kAdded) {
+      const Node& node = present_.sources[static_cast<size_t>(file.present)].tree.node(edit.present);
+      if (edit.end == 0) added_nodes_[file.present].insert(edit.present);
+      added_.push_back(range_of(file.present, node, edit));
+    }
     if (edit.kind != EditKind::kRemoved) continue;
-    removed_.insert(edit.recorded);
-    const Node& node = before_.tree.node(edit.recorded);
-    const std::vector<LogCall> logs = log_calls(before_.tree, node.begin, node.end, before_.unqualified_log);
+    const Source& source = recorded_.sources[static_cast<size_t>(file.recorded)];
+    const Node& node = source.tree.node(edit.recorded);
+    if (edit.end == 0) removed_nodes_[file.recorded].insert(edit.recorded);
+    removed_.push_back(range_of(file.recorded, node, edit));
+    if (edit.end != 0) continue;
+    const std::vector<LogCall> logs = log_calls(source.tree, node.begin, node.end, source.unqualified_log);
     if (is_log_statement(node, logs)) continue;
-    for (const LogCall& log : logs) removed_logs_.insert(text_of(before_.tree, log));
+    for (const LogCall& log : logs) removed_logs_.insert(text_of(source.tree, log));
   }
-  for (const Edit& edit : edits) {
-    switch (edit.kind) {
-      case EditKind::kAdded:
-        added(edit);
-        break;
-      case EditKind::kRemoved:
-        removed(edit);
-        break;
-      case EditKind::kRenamed:
-        renamed(edit);
-        break;
-      case EditKind::kTooMany:
-        answer_.everything(where(edit.line), "too many changes to compare");
-        break;
+}
+
+std::string Judge::where(const FileEdits& file, int line) const {
+  const Source& source = file.present >= 0 ? present_.sources[static_cast<size_t>(file.present)]
+                                           : recorded_.sources[static_cast<size_t>(file.recorded)];
+  return source.name + ":" + std::to_string(line);
+}
+
+std::vector<Judge::Probe> Judge::run(const Flow& present, const Flow* recorded) {
+  const OwnCode own(present, added_, false);
+  own_ = &own;
+  std::optional<OwnCode> own_recorded;
+  if (recorded != nullptr) own_recorded.emplace(*recorded, removed_, true);
+  own_recorded_ = own_recorded ? &*own_recorded : nullptr;
+  for (const FileEdits& file : files_) {
+    for (const Edit& edit : file.edits) {
+      switch (edit.kind) {
+        case EditKind::kAdded:
+          added(file, edit);
+          break;
+        case EditKind::kRemoved:
+          removed(file, edit);
+          break;
+        case EditKind::kRenamed:
+          renamed(file, edit);
+          break;
+        case EditKind::kTooMany:
+          answer_.everything(where(file, edit.line), "too many changes to compare");
+          break;
+      }
     }
   }
+  return std::move(probes_);
 }
 
-void Judge::added(const Edit& edit) {
-  const Node& node = after_.tree.node(edit.present);
-  const std::vector<LogCall> logs = log_calls(after_.tree, node.begin, node.end, after_.unqualified_log);
-  const std::vector<LogCall> fresh = is_log_statement(node, logs) ? logs : without_removed(logs);
-  const std::string why = objection(edit.present, fresh);
-  report(edit.present, why.empty() ? logs : fresh);
-  if (!why.empty()) return answer_.everything(where(edit.line), why);
-  if (!at_namespace_scope(after_.tree, edit.present)) executes_around(edit.present, logs);
+void Judge::added(const FileEdits& file, const Edit& edit) {
+  const Source& source = present_.sources[static_cast<size_t>(file.present)];
+  const Node& node = source.tree.node(edit.present);
+  const Range range = range_of(file.present, node, edit);
+  std::vector<LogCall> logs = log_calls(source.tree, range.begin, range.end, source.unqualified_log);
+  std::string why = edit.end == 0 ? objection(file, edit.present) : own_->objection(range);
+  if (edit.end != 0 && !why.empty())
+    why = "code added, which " + why + ": " + changed(source.tree, edit.present);
+  // Code that was moved or changed as a whole may hold logs that are not new.
+  if (!why.empty() && !is_log_statement(node, logs)) logs = without_removed(source, std::move(logs));
+  for (const LogCall& log : logs) probes_.push_back({file.present, log.at, log.name});
+  if (!why.empty()) answer_.everything(where(file, edit.line), why);
 }
 
-std::string Judge::objection(int index, const std::vector<LogCall>& logs) {
-  const Tree& tree = after_.tree;
+// Why an added node may change what the recorded program does, "" where it does not.
+std::string Judge::objection(const FileEdits& file, int index) {
+  const Source& source = present_.sources[static_cast<size_t>(file.present)];
+  const Tree& tree = source.tree;
   const Node& node = tree.node(index);
-  if (node.kind == NodeKind::kDirective) {
-    const bool include = tree.text(node.begin).compare(0, 10, "#include <") == 0;
-    return include && node.parent == 0 ? "" : "preprocessor line added or changed";
+  const std::string what =
+      log_calls(tree, node.begin, node.end, source.unqualified_log).empty() ? "code" : "log";
+  if (node.kind == NodeKind::kDirective || at_namespace_scope(tree, index))
+    return objection_to_declaration(source, index, recorded_);
+  if (in_class(tree, index)) return objection_to_member(source, index);
+  for (int up = node.parent; up > 0; up = tree.node(up).parent) {
+    if (tree.node(up).kind == NodeKind::kMacro) return what + " added or changed behind a macro";
   }
-  const std::string what = logs.empty() ? "code" : "log";
-  HarmlessRules rules;
-  rules.taken = &recorded_.free_words;
-  rules.mutators = &present_.mutators;
-  rules.unqualified_log = after_.unqualified_log;
-  const Harmless harmless(tree, rules);
-  if (at_namespace_scope(tree, index)) {
-    if (recorded_.words.count(node.name) == 0 && harmless.function(index)) return "";
-    if (logs.empty()) return "code added or changed outside of functions";
-    return "log added in a function (" + node.name + ") whose callers are not clear";
-  }
-  if (after_.header) return what + " added or changed in a header";
-  const std::string place = objection_to_place(index);
-  if (!place.empty()) return what + " added or changed " + place;
-  if (tears_else(tree, index, added_)) return what + " added to an if with an else";
-  if (harmless.statement(index, &scopes_[loop_of(tree, index)])) return "";
-  if (is_log_statement(node, logs)) return "log added whose arguments may change state";
-  if (!logs.empty()) return "log added within other code";
-  return changed(tree, index);
+  if (tears_else(tree, index, added_nodes_[file.present])) return what + " added to an if with an else";
+  const std::string why = own_->objection({file.present, node.begin, node.end});
+  if (why.empty()) return "";
+  return what + " added, which " + why + ": " + changed(tree, index);
 }
 
-std::string Judge::objection_to_place(int node) const {
-  const int function = function_around(after_.tree, node);
-  if (function < 0) return "in a class";
-  for (int up = after_.tree.node(node).parent; up != function; up = after_.tree.node(up).parent) {
-    if (after_.tree.node(up).kind == NodeKind::kMacro) return "behind a macro";
+// In a namespace: a name that the other program does not have affects nothing.
+std::string Judge::objection_to_declaration(const Source& source, int index, const Program& other) const {
+  const Tree& tree = source.tree;
+  const Node& node = tree.node(index);
+  const bool added = &other == &recorded_;
+  const std::string edited = added ? "added" : "removed";
+  const auto is_new = [&](const std::string& name) { return !name.empty() && other.words.count(name) == 0; };
+  const auto is_class = [](size_t i, const Tree& at) {
+    return std::any_of(at.nodes.begin(), at.nodes.end(), [&](const Node& one) {
+      return one.kind == NodeKind::kClass && class_name(at, one) == at.text(i);
+    });
+  };
+  if (node.kind == NodeKind::kDirective) {
+    const std::string& text = tree.text(node.begin);
+    const bool include = begins_with(text, "#include <") || (added && begins_with(text, "#include \""));
+    const bool harmless = (include && added) || begins_with(text, "#pragma once");
+    if (harmless && node.parent == 0) return "";
+    return "preprocessor line " + edited + " or changed";
   }
-  if (present_.callers_clear(after_, function)) return "";
-  return "in a function (" + after_.tree.node(function).name + ") whose callers are not clear";
+  switch (node.kind) {
+    case NodeKind::kFunction: {
+      const FunctionHead head = function_head(tree, node);
+      if (!head.implicit && is_new(head.name) && !begins_with(head.name, "flor") && head.name != "main")
+        return "";
+      // An operator of a new class.
+      for (size_t i = head.open; i < node.head_end; ++i) {
+        if (tree.word(i) && is_new(tree.text(i)) && is_class(i, tree)) return "";
+      }
+      return "function " + head.name + " " + edited + " or changed";
+    }
+    case NodeKind::kClass:
+      return is_new(class_name(tree, node))
+                 ? ""
+                 : "class " + class_name(tree, node) + " " + edited + " or changed";
+    case NodeKind::kNamespace: {
+      for (const int child : node.children) {
+        std::string why = objection_to_declaration(source, child, other);
+        if (!why.empty()) return why;
+      }
+      return "";
+    }
+    case NodeKind::kLeaf:
+      break;
+    default:
+      return "code " + edited + " or changed outside of functions";
+  }
+  const bool names_flor = tree.is(node.begin + 1, "namespace") && tree.is(node.begin + 2, "flor");
+  if (tree.is(node.begin, "using") || tree.is(node.begin, "namespace") || tree.is(node.begin, "typedef")) {
+    const bool directive = tree.is(node.begin + 1, "namespace");
+    size_t last = node.begin + 1;  // the name: in front of `=`, or the last word
+    while (last < node.end && !tree.is(last, "=")) ++last;
+    while (last > node.begin && !tree.word(last)) --last;
+    if (directive ? !names_flor && added : is_new(tree.text(last))) return "";
+    return "code " + edited + " or changed outside of functions";
+  }
+  if (tree.is(node.begin, "static_assert")) return "";
+  if (tree.is(node.begin, "TORCH_MODULE") && tree.is(node.begin + 1, "(") &&
+      is_new(tree.text(node.begin + 2)))
+    return "";
+  const Declarators declared = declarators(tree, node.begin, node.end);
+  const bool fresh = !declared.list.empty() &&
+                     std::all_of(declared.list.begin(), declared.list.end(),
+                                 [&](const Declarator& one) { return is_new(tree.text(one.name)); });
+  const OwnCode* own = added ? own_ : own_recorded_;
+  const int position = static_cast<int>(&source - (added ? present_ : recorded_).sources.data());
+  if (fresh && own != nullptr && own->objection({position, node.begin, node.end}).empty()) return "";
+  return "code " + edited + " or changed outside of functions";
+}
+
+// In a class that was recorded: a method of a new name, which only new code can call.
+std::string Judge::objection_to_member(const Source& source, int index) const {
+  const Node& node = source.tree.node(index);
+  if (node.kind == NodeKind::kFunction) {
+    const FunctionHead head = function_head(source.tree, node);
+    if (!head.implicit && recorded_.words.count(head.name) == 0) return "";
+  }
+  if (node.kind == NodeKind::kLeaf && source.tree.is(node.end - 1, ";")) {  // its declaration alone
+    for (size_t i = node.begin + 1; i < node.end; i = source.tree.skip(i)) {
+      if (!source.tree.is(i, "(")) continue;
+      const std::string& name = source.tree.text(i - 1);
+      const bool implicit = source.tree.is(node.begin, "virtual") || source.tree.is(i - 2, "~") ||
+                            source.tree.is(i - 2, "operator");
+      if (source.tree.word(i - 1) && !implicit && i > node.begin + 1 && recorded_.words.count(name) == 0)
+        return "";
+      break;
+    }
+  }
+  return "member of a class added or changed";
 }
 
 // Does the edit part an `if` from its `else`, or give one an else?
@@ -186,106 +245,9 @@ std::string Judge::changed(const Tree& tree, int node) const {
   return block < 0 ? "code changed outside blocks" : "code changed inside block " + tree.node(block).block;
 }
 
-void Judge::execute_with_outer(int block) {
-  for (const std::string& name : blocks_around(after_.tree, block)) answer_.execute(name);
-}
-
-void Judge::executes_around(int index, const std::vector<LogCall>& logs) {
-  const int line = after_.tree.line(index);
-  const bool gradients = reads_gradients(index, where(line));
-  const bool stale = reads_unrestored(index, where(line));
-  reads_between_steps(index, where(line));
-  const std::vector<std::string> names = blocks_around(after_.tree, index);
-  std::string what = "outside blocks: they stay skipped";
-  if (names.empty() && (gradients || stale)) return;
-  if (!names.empty()) {
-    what = "inside block " + names[0] + ": it executes";
-    for (size_t i = 1; i < names.size(); ++i) what += (i == 1 ? ", and so does " : ", ") + names[i];
-    for (const std::string& name : names) answer_.execute(name);
-  }
-  for (const LogCall& log : logs) answer_.say(where(after_.tree.tokens[log.at].line), "log added " + what);
-  if (logs.empty() && !names.empty()) answer_.say(where(line), "code added " + what);
-}
-
-// Gradients' values are not part of checkpoints (semantics, rule 3).
-bool Judge::reads_gradients(int index, const std::string& where) {
-  const Node& node = after_.tree.node(index);
-  if (!mentions(after_.tree, node.begin, node.end, present_.gradients)) return false;
-  const GradientSource source = gradients_read(after_.tree, index, present_.backward);
-  if (source.earlier_step)
-    answer_.whole_iterations(where, "reads gradients that the step before may have left");
-  if (!source.clear) {
-    answer_.from_start();
-    answer_.everything(where, "reads gradients, and which block leaves them is not clear");
-    return true;
-  }
-  for (const int block : source.blocks) {
-    execute_with_outer(block);
-    answer_.say(where,
-                "reads gradients, which block " + after_.tree.node(block).block + " leaves: it executes");
-  }
-  return !source.blocks.empty();
-}
-
-// A replay that begins between two steps has what their checkpoints hold.
-void Judge::reads_between_steps(int index, const std::string& where) {
-  const Node& node = after_.tree.node(index);
-  for (const std::string& name : between_steps_) {
-    if (!mentions(after_.tree, node.begin, node.end, {name})) continue;
-    answer_.whole_iterations(where,
-                             "uses " + name + ", which steps change and no checkpoint between them holds");
-  }
-}
-
-// A skipped block leaves variables stale that it changes but does not restore.
-bool Judge::reads_unrestored(int index, const std::string& where) {
-  const Tree& tree = after_.tree;
-  const Node& node = tree.node(index);
-  bool found = false;
-  const int function = function_around(tree, index);
-  const std::set<std::string> read = places_in(tree, node.begin, node.end);
-  for (const auto& [block, stale] : unrestored_) {
-    const Node& region = tree.node(block);
-    if (function_around(tree, block) != function) continue;
-    if (region.begin <= node.begin && node.end <= region.end) continue;
-    std::vector<std::string> reads;
-    for (const std::string& place : read) {
-      const auto same = [&](const std::string& other) { return overlap(place, other); };
-      if (std::any_of(stale.places.begin(), stale.places.end(), same))
-        reads.push_back(source_text(place) + ", which");
-    }
-    for (const std::string& name : stale.names)
-      if (mentions(tree, node.begin, node.end, {name})) reads.push_back(name + ", which depends on what");
-    if (reads.empty()) continue;
-    for (const std::string& around : blocks_around(tree, block)) answer_.execute_in_lead_in(around);
-    answer_.from_start();
-    for (const std::string& what : reads) {
-      answer_.say(where,
-                  "reads " + what + " block " + region.block + " changes and does not restore: it executes");
-    }
-    found = true;
-  }
-  return found;
-}
-
-int Judge::block_of(int node, size_t token) const {
-  for (bool deeper = true; deeper;) {
-    deeper = false;
-    for (const int child : after_.tree.node(node).children) {
-      const Node& inner = after_.tree.node(child);
-      if (inner.begin > token || token >= inner.end) continue;
-      node = child;
-      deeper = true;
-      break;
-    }
-  }
-  return block_around(after_.tree, node);
-}
-
-// Code that was moved or changed as a whole may hold logs that are not new.
-std::vector<LogCall> Judge::without_removed(std::vector<LogCall> logs) {
+std::vector<LogCall> Judge::without_removed(const Source& source, std::vector<LogCall> logs) {
   const auto removed = [&](const LogCall& log) {
-    const auto same = removed_logs_.find(text_of(after_.tree, log));
+    const auto same = removed_logs_.find(text_of(source.tree, log));
     if (same == removed_logs_.end()) return false;
     removed_logs_.erase(same);
     return true;
@@ -294,63 +256,42 @@ std::vector<LogCall> Judge::without_removed(std::vector<LogCall> logs) {
   return logs;
 }
 
-void Judge::report(int node, const std::vector<LogCall>& logs) {
-  for (const LogCall& log : logs) {
-    const int block = block_of(node, log.at);
-    const std::string name = block < 0 ? "" : after_.tree.node(block).block;
-    answer_.log({log.name, after_.file->path, after_.tree.tokens[log.at].line, name});
-  }
-}
-
-void Judge::removed(const Edit& edit) {
-  const Tree& tree = before_.tree;
+void Judge::removed(const FileEdits& file, const Edit& edit) {
+  const Source& source = recorded_.sources[static_cast<size_t>(file.recorded)];
+  const Tree& tree = source.tree;
   const Node& node = tree.node(edit.recorded);
-  HarmlessRules rules;
-  rules.taken = &present_.free_words;
-  rules.mutators = &recorded_.mutators;
-  rules.unqualified_log = before_.unqualified_log;
-  const Harmless harmless(tree, rules);
-  const bool outer = at_namespace_scope(tree, edit.recorded);
-  const bool fine =
-      outer ? present_.words.count(node.name) == 0 && harmless.function(edit.recorded)
-            : !tears_else(tree, edit.recorded, removed_) &&
-                  harmless.statement(edit.recorded, &removed_scopes_[loop_of(tree, edit.recorded)]);
-  if (!fine) {
-    const bool directive = node.kind == NodeKind::kDirective;
-    const std::string code =
-        outer ? "code removed or changed outside of functions" : changed(tree, edit.recorded);
-    return answer_.everything(where(edit.line), directive ? "preprocessor line removed or changed" : code);
+  const std::string at = where(file, edit.line);
+  const Range range = range_of(file.recorded, node, edit);
+  std::string why;
+  if (edit.end != 0) {
+    why = own_recorded_->objection(range).empty() ? "" : changed(tree, edit.recorded);
+  } else if (node.kind == NodeKind::kDirective || at_namespace_scope(tree, edit.recorded)) {
+    why = objection_to_declaration(source, edit.recorded, present_);
+  } else if (in_class(tree, edit.recorded)) {
+    why = "member of a class removed or changed";
+  } else if (tears_else(tree, edit.recorded, removed_nodes_[file.recorded]) || own_recorded_ == nullptr ||
+             !own_recorded_->objection(range).empty()) {
+    why = changed(tree, edit.recorded);
   }
-  for (const LogCall& log : log_calls(tree, node.begin, node.end, before_.unqualified_log)) {
-    answer_.say(where(edit.line), "log " + (log.name.empty() ? "" : "\"" + log.name + "\" ") +
-                                      "was removed here: its rows will be missing");
+  if (!why.empty()) return answer_.everything(at, why);
+  for (const LogCall& log : log_calls(tree, range.begin, range.end, source.unqualified_log)) {
+    answer_.say(at, "log " + (log.name.empty() ? "" : "\"" + log.name + "\" ") +
+                        "was removed here: its rows will be missing");
   }
 }
 
-void Judge::renamed(const Edit& edit) {
-  const auto literal = [](const Tree& tree, const Node& node) {
-    std::string name;
-    for (size_t i = node.begin; i + 3 < node.head_end && name.empty(); ++i) {
-      if (tree.is(i, "SkipBlock")) plain_string(tree.tokens[i + 3], &name);
-    }
-    return block_name(name);
-  };
-  const std::string before = literal(before_.tree, before_.tree.node(edit.recorded));
-  const std::string after = literal(after_.tree, after_.tree.node(edit.present));
-  const auto has_block = [](const Program& program, const std::string& name) {
-    return std::any_of(program.sources.begin(), program.sources.end(), [&](const Source& source) {
-      return std::any_of(source.tree.nodes.begin(), source.tree.nodes.end(),
-                         [&](const Node& node) { return node.block == name; });
-    });
-  };
+void Judge::renamed(const FileEdits& file, const Edit& edit) {
+  const Tree& recorded = recorded_.sources[static_cast<size_t>(file.recorded)].tree;
+  const Tree& present = present_.sources[static_cast<size_t>(file.present)].tree;
+  const std::string before = block_literal(recorded, recorded.node(edit.recorded));
+  const std::string after = block_literal(present, present.node(edit.present));
+  const std::string at = where(file, edit.line);
   // Otherwise one block's checkpoint would be taken for another's.
-  if (has_block(recorded_, after) || has_block(present_, before)) {
-    return answer_.everything(where(edit.line),
-                              "block " + before + " is now called " + after + ", a name in use");
-  }
+  if (has_block(recorded_, after) || has_block(present_, before))
+    return answer_.everything(at, "block " + before + " is now called " + after + ", a name in use");
   answer_.renamed(after, before);
   answer_.execute(after);
-  answer_.say(where(edit.line), "block " + before + " is now called " + after + ": it executes");
+  answer_.say(at, "block " + before + " is now called " + after + ": it executes");
 }
 
 }  // namespace flor::probes

@@ -1,4 +1,4 @@
-// What do the edits of one file make a replay execute?
+// What do the edits of a program make a replay execute?
 #pragma once
 
 #include <map>
@@ -6,84 +6,63 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/probes/block_checks.h"
-#include "scheduler/probes/harmless.h"
+#include "scheduler/probes/answer.h"
+#include "scheduler/probes/flow.h"
 #include "scheduler/probes/log_calls.h"
-#include "scheduler/probes/probes.h"
+#include "scheduler/probes/own_code.h"
 #include "scheduler/probes/program.h"
 #include "scheduler/probes/tree_diff.h"
 
 namespace flor::probes {
 
-// Collects the answer. A reason is given once.
-class Answer {
- public:
-  // "WHERE: WHY: every block executes"
-  void everything(const std::string& where, const std::string& why);
-  void execute(const std::string& block) { decision_.blocks.insert(block); }
-  void execute_in_lead_in(const std::string& block) {
-    execute(block);
-    decision_.lead_in.insert(block);
-  }
-  void from_start() { decision_.from_start = true; }
-  void whole_iterations(const std::string& where, const std::string& why);
-  void renamed(const std::string& present, const std::string& recorded) {
-    decision_.renamed[present] = recorded;
-  }
-  void say(const std::string& where, const std::string& what);
-  void log(AddedLog log) { decision_.logs.push_back(std::move(log)); }
-  Decision take();
-
- private:
-  Decision decision_;
-  std::set<std::string> said_;
+// The edits between a recorded file and its present partner. A file that is new today is all added.
+struct FileEdits {
+  int recorded = -1, present = -1;  // sources; −1: none
+  std::vector<Edit> edits;
 };
 
-// Judges the edits between a recorded file and its present partner.
+// Judges whether the edits leave the rest of the program alone, and collects the probes among them.
 class Judge {
  public:
-  Judge(const Program& recorded, const Program& present, const Source& before, const Source& after,
-        Answer* answer);
+  Judge(const Program& recorded, const Program& present, const std::vector<FileEdits>& files, Answer* answer);
 
-  void run();
+  // A probe: a log statement that the record does not have.
+  struct Probe {
+    int source = 0;
+    size_t token = 0;  // of the call
+    std::string name;
+  };
+  // Judges all edits. The probes are those of edits that are no change of recorded code, and of others.
+  std::vector<Probe> run(const Flow& present, const Flow* recorded);
+
+  [[nodiscard]] const std::vector<Range>& added() const { return added_; }
+  [[nodiscard]] const std::vector<Range>& removed() const { return removed_; }
 
  private:
-  void added(const Edit& edit);
-  void removed(const Edit& edit);
-  void renamed(const Edit& edit);
-
-  // Why an added or removed node is not harmless, "" where it is.
-  [[nodiscard]] std::string objection(int node, const std::vector<LogCall>& logs);
-  [[nodiscard]] std::string objection_to_place(int node) const;
+  void added(const FileEdits& file, const Edit& edit);
+  void removed(const FileEdits& file, const Edit& edit);
+  void renamed(const FileEdits& file, const Edit& edit);
+  [[nodiscard]] std::string objection(const FileEdits& file, int node);
+  [[nodiscard]] std::string objection_to_declaration(const Source& source, int node,
+                                                     const Program& other) const;
+  [[nodiscard]] std::string objection_to_member(const Source& source, int node) const;
   [[nodiscard]] bool tears_else(const Tree& tree, int node, const std::set<int>& edited) const;
+  [[nodiscard]] std::vector<LogCall> without_removed(const Source& source, std::vector<LogCall> logs);
+  [[nodiscard]] std::string where(const FileEdits& file, int line) const;
   [[nodiscard]] std::string changed(const Tree& tree, int node) const;
-
-  // What a harmless added node makes execute; true if that is more than the blocks around it.
-  void executes_around(int node, const std::vector<LogCall>& logs);
-  bool reads_gradients(int node, const std::string& where);
-  bool reads_unrestored(int node, const std::string& where);
-  void reads_between_steps(int node, const std::string& where);
-  void execute_with_outer(int block);
-
-  [[nodiscard]] std::vector<LogCall> without_removed(std::vector<LogCall> logs);
-  void report(int node, const std::vector<LogCall>& logs);
-  [[nodiscard]] int block_of(int node, size_t token) const;
-  [[nodiscard]] std::string where(int line) const;
+  void list_edits(const FileEdits& file);
 
   const Program& recorded_;
   const Program& present_;
-  const Source& before_;
-  const Source& after_;
+  const std::vector<FileEdits>& files_;
   Answer& answer_;
-  std::set<int> added_, removed_;  // nodes
-  // Calls of the recorded file inside statements that were taken out, other than log statements, as text.
+  std::vector<Range> added_, removed_;
+  std::map<int, std::set<int>> added_nodes_, removed_nodes_;  // by source
+  // Calls of the recorded files inside statements that were taken out, as text.
   std::multiset<std::string> removed_logs_;
-  // Variables that harmless statements declared, by the loop outside of blocks that they live in: one that an
-  // iteration hands on to the next would be stale where replay jumps, so it is not to be assigned in another
-  // loop.
-  std::map<int, Scope> scopes_, removed_scopes_;
-  std::map<int, Stale> unrestored_;      // of each block of the present file
-  std::set<std::string> between_steps_;  // unrestored_between_steps() of it
+  std::vector<Probe> probes_;
+  const OwnCode* own_ = nullptr;  // of the present program
+  const OwnCode* own_recorded_ = nullptr;
 };
 
 }  // namespace flor::probes

@@ -1,42 +1,68 @@
 #include "scheduler/probes/lexer.h"
 
 #include <array>
-#include <cctype>
-#include <cstring>
+#include <cstdint>
+#include <utility>
 
 namespace flor::probes {
 namespace {
 
+// What a byte may be part of.
+enum ByteKind : uint8_t { kOther = 0, kBlank = 1, kDigit = 2, kLetter = 4, kLongPunctuator = 8 };
+
+constexpr std::array<uint8_t, 256> byte_kinds() {
+  std::array<uint8_t, 256> kinds{};
+  for (const char c : {' ', '\t', '\r', '\v', '\f', '\n'}) kinds[static_cast<unsigned char>(c)] = kBlank;
+  for (size_t c = '0'; c <= '9'; ++c) kinds[c] = kDigit;
+  for (size_t c = 'a'; c <= 'z'; ++c) kinds[c] = kinds[c - 'a' + 'A'] = kLetter;
+  for (size_t c = 0x80; c < kinds.size(); ++c) kinds[c] = kLetter;
+  kinds['_'] = kinds['$'] = kLetter;
+  for (const char c : {'<', '>', '.', '-', ':', '+', '=', '!', '*', '/', '%', '&', '|', '^', '#'})
+    kinds[static_cast<unsigned char>(c)] = kLongPunctuator;
+  return kinds;
+}
+
+constexpr std::array<uint8_t, 256> kBytes = byte_kinds();
+
+bool is_a(char c, unsigned kinds) {
+  return (kBytes[static_cast<unsigned char>(c)] & kinds) != 0;
+}
+
 bool word_char(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' ||
-         static_cast<unsigned char>(c) >= 0x80;
+  return is_a(c, kLetter | kDigit);
 }
 
 bool digit(char c) {
-  return c >= '0' && c <= '9';
+  return is_a(c, kDigit);
 }
 
 bool blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' || c == '\n';
+  return is_a(c, kBlank);
 }
 
-bool raw_prefix(const std::string& word) {
+bool is_exponent(char c) {
+  return c == 'e' || c == 'E' || c == 'p' || c == 'P';
+}
+
+bool raw_prefix(std::string_view word) {
   return word == "R" || word == "u8R" || word == "uR" || word == "UR" || word == "LR";
 }
 
-bool literal_prefix(const std::string& word) {
+bool literal_prefix(std::string_view word) {
   return word == "u8" || word == "u" || word == "U" || word == "L";
 }
 
 // Longest first. `>>` stays one token: only template prefixes care, and they count it twice.
-constexpr std::array<const char*, 32> kPunctuators = {
+constexpr std::array<std::string_view, 32> kPunctuators = {
     "<=>", "<<=", ">>=", "...", "->*", "::", "->", "++", "--", "==", "!=", "<=", ">=", "+=", "-=", "*=",
     "/=",  "%=",  "&=",  "|=",  "^=",  "&&", "||", "<<", ">>", ".*", "##", "<%", "%>", "<:", ":>", "%:"};
 
 class Lexer {
  public:
-  explicit Lexer(const std::string& text) : text_(text) {
+  Lexer(std::string_view text, std::shared_ptr<Texts> texts) : text_(text) {
     if (text_.compare(0, 3, "\xEF\xBB\xBF") == 0) pos_ = 3;
+    out_.texts = std::move(texts);
+    out_.tokens.reserve(text.size() / 3);
   }
 
   Lexed run() {
@@ -66,22 +92,24 @@ class Lexer {
   }
 
   void emit(TokenKind kind, size_t begin, int line) {
-    out_.tokens.push_back({kind, text_.substr(begin, pos_ - begin), line});
+    out_.tokens.push_back({kind, line, out_.texts->keep(text_.substr(begin, pos_ - begin))});
     line_start_ = false;
   }
 
   void step() {
-    const char c = at(pos_);
-    if (const size_t length = splice(pos_)) return advance(length);
-    if (blank(c)) {
-      line_start_ = line_start_ || c == '\n';
-      return advance(1);
+    for (; blank(at(pos_)); ++pos_) {
+      if (text_[pos_] != '\n') continue;
+      line_start_ = true;
+      ++line_;
     }
+    if (pos_ == text_.size()) return;
+    const char c = text_[pos_];
+    if (is_a(c, kLetter)) return word();
+    if (const size_t length = splice(pos_)) return advance(length);
     if (skip_comment()) return;
     if (line_start_ && (c == '#' || (c == '%' && at(pos_ + 1) == ':'))) return directive();
     if (digit(c) || (c == '.' && digit(at(pos_ + 1)))) return number();
     if (c == '"' || c == '\'') return quoted(pos_, c, line_);
-    if (word_char(c)) return word();
     punctuator();
   }
 
@@ -105,8 +133,7 @@ class Lexer {
     const size_t begin = pos_;
     while (pos_ < text_.size()) {
       const char c = at(pos_);
-      const bool sign =
-          (c == '+' || c == '-') && pos_ > begin && std::strchr("eEpP", at(pos_ - 1)) != nullptr;
+      const bool sign = (c == '+' || c == '-') && pos_ > begin && is_exponent(at(pos_ - 1));
       const bool separator = c == '\'' && word_char(at(pos_ + 1));
       if (!word_char(c) && c != '.' && !sign && !separator) break;
       ++pos_;
@@ -119,7 +146,7 @@ class Lexer {
     while (word_char(at(pos_)) && pos_ < text_.size()) ++pos_;
     const char next = at(pos_);
     if (next == '"' || next == '\'') {
-      const std::string prefix = text_.substr(begin, pos_ - begin);
+      const std::string_view prefix = text_.substr(begin, pos_ - begin);
       if (next == '"' && raw_prefix(prefix)) return raw_string(begin);
       if (literal_prefix(prefix)) return quoted(begin, next, line_);
     }
@@ -154,30 +181,33 @@ class Lexer {
   [[nodiscard]] size_t raw_end() const {
     const size_t open = text_.find('(', pos_);
     if (open == std::string::npos || open - pos_ > 17) return std::string::npos;
-    const std::string close = ")" + text_.substr(pos_ + 1, open - pos_ - 1) + "\"";
+    const std::string close = ")" + std::string(text_.substr(pos_ + 1, open - pos_ - 1)) + "\"";
     const size_t end = text_.find(close, open);
     return end == std::string::npos ? end : end + close.size();
   }
 
   void punctuator() {
     const size_t begin = pos_;
-    size_t length = 1;
-    for (const char* candidate : kPunctuators) {
-      if (text_.compare(pos_, std::strlen(candidate), candidate) == 0) {
-        length = std::strlen(candidate);
-        break;
-      }
-    }
-    // std::vector<::flor::X>: not a digraph (the standard has this exception, too).
-    if (text_.compare(begin, 3, "<::") == 0) length = 1;
-    advance(length);
+    advance(punctuator_length());
     emit(TokenKind::kPunctuator, begin, line_);
-    std::string& text = out_.tokens.back().text;
-    if (text == "<%") text = "{";
-    if (text == "%>") text = "}";
-    if (text == "<:") text = "[";
-    if (text == ":>") text = "]";
+    const std::string_view text = text_.substr(begin, pos_ - begin);
+    if (text == "<%") return replace_last("{");
+    if (text == "%>") return replace_last("}");
+    if (text == "<:") return replace_last("[");
+    if (text == ":>") return replace_last("]");
   }
+
+  [[nodiscard]] size_t punctuator_length() const {
+    if (!is_a(text_[pos_], kLongPunctuator) || !is_a(at(pos_ + 1), kLongPunctuator)) return 1;
+    // std::vector<::flor::X>: not a digraph (the standard has this exception, too).
+    if (text_.compare(pos_, 3, "<::") == 0) return 1;
+    for (const std::string_view candidate : kPunctuators) {
+      if (text_.compare(pos_, candidate.size(), candidate) == 0) return candidate.size();
+    }
+    return 1;
+  }
+
+  void replace_last(std::string_view text) { out_.tokens.back().text = out_.texts->keep(text); }
 
   // A preprocessor line. White space is squeezed, not dropped: `#define F(x)` and `#define F (x)` differ.
   void directive() {
@@ -199,7 +229,7 @@ class Lexer {
       }
     }
     if (text.back() == ' ') text.pop_back();
-    out_.tokens.push_back({TokenKind::kDirective, std::move(text), line});
+    out_.tokens.push_back({TokenKind::kDirective, line, out_.texts->keep(text)});
   }
 
   static void squeeze(std::string* text) {
@@ -222,7 +252,7 @@ class Lexer {
     advance(end - pos_);
   }
 
-  const std::string& text_;
+  const std::string_view text_;
   size_t pos_ = 0;
   int line_ = 1;
   bool line_start_ = true;
@@ -231,16 +261,20 @@ class Lexer {
 
 }  // namespace
 
-Lexed lex(const std::string& text) {
-  return Lexer(text).run();
+Lexed lex(std::string_view text, std::shared_ptr<Texts> texts) {
+  return Lexer(text, std::move(texts)).run();
 }
 
-std::vector<Token> directive_tokens(const Token& directive) {
-  return lex(directive.text.substr(1)).tokens;
+std::vector<Token> directive_tokens(const Token& directive, const std::shared_ptr<Texts>& texts) {
+  return lex(std::string_view(directive.text.str()).substr(1), texts).tokens;
+}
+
+bool defines_macro(const Token& token) {
+  return token.kind == TokenKind::kDirective && token.text.str().compare(0, 7, "#define") == 0;
 }
 
 bool plain_string(const Token& token, std::string* value) {
-  const std::string& text = token.text;
+  const std::string& text = token.text.str();
   if (token.kind != TokenKind::kString || text.back() != '"') return false;
   if (text.compare(0, 2, "R\"") == 0) {
     const size_t open = text.find('(');

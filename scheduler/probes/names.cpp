@@ -1,22 +1,33 @@
 #include "scheduler/probes/names.h"
 
-#include <map>
+#include <utility>
 
 #include "scheduler/probes/declaration.h"
 
 namespace flor::probes {
 namespace {
 
-// From a word to the names in whose definitions it stands.
-using Mentions = std::multimap<std::string, std::string>;
+// Where words stand, by the ids of their texts.
+struct Mentions {
+  std::vector<std::vector<Text>> names{};  // of a word: the names in whose definitions it stands
+  std::vector<size_t> last{};              // of a word: the definition that mentioned it last
+  size_t definitions = 0;
+};
 
-void note(const std::string& name, const std::vector<Token>& tokens, size_t begin, size_t end,
-          bool calls_only, Mentions* out) {
-  std::set<std::string> seen;
+void note(Text name, const std::vector<Token>& tokens, size_t begin, size_t end, bool calls_only,
+          Mentions* out) {
+  ++out->definitions;
   for (size_t i = begin; i < end; ++i) {
     if (tokens[i].kind != TokenKind::kWord) continue;
     const bool call = i + 1 < tokens.size() && tokens[i + 1].text == "(";
-    if ((call || !calls_only) && seen.insert(tokens[i].text).second) out->emplace(tokens[i].text, name);
+    if (!call && calls_only) continue;
+    const size_t word = tokens[i].text.id();
+    if (word >= out->last.size()) {
+      out->last.resize(2 * word + 1, 0);
+      out->names.resize(2 * word + 1);
+    }
+    if (std::exchange(out->last[word], out->definitions) != out->definitions)
+      out->names[word].push_back(name);
   }
 }
 
@@ -49,15 +60,16 @@ std::string loop_variable(const Tree& tree, const Node& loop) {
 void note_tree(const Tree& tree, bool calls_only, const Node* without, Mentions* out) {
   for (const Node& node : tree.nodes) {
     if (without != nullptr && without->begin <= node.begin && node.end <= without->end) continue;
-    if (node.kind == NodeKind::kFunction) note(node.name, tree.tokens, node.begin, node.end, calls_only, out);
+    if (node.kind == NodeKind::kFunction)
+      note(tree.texts->keep(node.name), tree.tokens, node.begin, node.end, calls_only, out);
     const std::string name = node.kind == NodeKind::kLeaf   ? assigned(tree, node)
                              : node.kind == NodeKind::kLoop ? loop_variable(tree, node)
                                                             : "";
-    if (!name.empty()) note(name, tree.tokens, node.begin, node.head_end, calls_only, out);
+    if (!name.empty()) note(tree.texts->keep(name), tree.tokens, node.begin, node.head_end, calls_only, out);
   }
   for (const Token& token : tree.tokens) {
-    if (token.kind != TokenKind::kDirective || token.text.compare(0, 7, "#define") != 0) continue;
-    const std::vector<Token> macro = directive_tokens(token);
+    if (!defines_macro(token)) continue;
+    const std::vector<Token> macro = directive_tokens(token, tree.texts);
     if (macro.size() > 2) note(macro[1].text, macro, 2, macro.size(), calls_only, out);
   }
 }
@@ -73,9 +85,10 @@ std::set<std::string> names_leading_to(const std::vector<const Tree*>& program, 
   while (!todo.empty()) {
     const std::string name = todo.back();
     todo.pop_back();
-    const auto [first, last] = mentions.equal_range(name);
-    for (auto entry = first; entry != last; ++entry) {
-      if (seeds.insert(entry->second).second) todo.push_back(entry->second);
+    const size_t word = program.empty() ? 0 : program[0]->texts->keep(name).id();
+    if (word >= mentions.names.size()) continue;
+    for (const Text found : mentions.names[word]) {
+      if (seeds.insert(found.str()).second) todo.push_back(found.str());
     }
   }
   return seeds;

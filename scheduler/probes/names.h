@@ -10,8 +10,8 @@
 namespace flor::probes {
 
 // The seeds, and every function, macro and variable of the program whose definition mentions one of these
-// names, directly or through another. With `calls_only`, a mention is a name in front of a '('. What stands
-// in the node `without` of the tree, if one is given, defines nothing.
+// names, directly or through another. The trees share their texts. With `calls_only`, a mention is a name in
+// front of a '('. What stands in the node `without` of the tree, if one is given, defines nothing.
 std::set<std::string> names_leading_to(const std::vector<const Tree*>& program, std::set<std::string> seeds,
                                        bool calls_only, int without = -1);
 

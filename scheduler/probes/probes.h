@@ -19,12 +19,28 @@ struct SourceFile {
   bool newer_than_binary = false;  // then the text is not what the binary was built from
 };
 
+// Something that a probe's row is computed from: what its arguments read, closed over data and control
+// (semantics, rule 18a).
+struct Input {
+  std::string name;  // as the program calls it: "meter", "meter.sum", "net"
+  bool held = true;  // does a replay that skips blocks have its value?
+  std::string
+      why{};  // one line: "block train holds it", "block train changes it (train.cpp:31) and does not …"
+  std::set<std::string> changed_by{};  // blocks that change it and do not hold it, by their recorded names
+};
+
 // A log statement that the recorded program did not have.
 struct AddedLog {
   std::string name;   // the literal name, "" where it is no literal
   std::string file;   // path of the present file
   int line = 0;       // in the present file
   std::string block;  // the innermost block around it, "" outside
+  std::vector<Input> inputs{};
+  // Blocks whose changes it may see: what executes if its rows turn out wrong. Recorded names.
+  std::set<std::string> depends{};
+  bool is_volatile = false;  // it reads a clock or the machine: no two executions give equal rows
+  // Not empty: it reads them across a skipped block, so its row is not given (rule 18b).
+  std::string withheld{};
 };
 
 struct Decision {

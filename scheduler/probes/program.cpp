@@ -16,30 +16,21 @@ bool is_header(const std::string& name) {
   return dot == std::string::npos || kUnits.count(name.substr(dot)) == 0;
 }
 
-// …/flor/NAME.h of the library itself, reached where a program writes "flor/flor.h" with quotes.
-bool is_library(const SourceFile& file) {
-  const std::string folder = file.path.substr(0, file.path.size() - base_name(file.path).size());
-  const std::string end = "/flor/";
-  const bool inside =
-      folder.size() >= end.size() && folder.compare(folder.size() - end.size(), end.size(), end) == 0;
-  return inside && is_header(file.path) && file.text.find("namespace flor") != std::string::npos;
-}
-
-Source read_source(const SourceFile& file) {
+Source read_source(const SourceFile& file, const std::shared_ptr<Texts>& texts) {
   Source source;
   source.file = &file;
   source.name = base_name(file.path);
   source.header = is_header(source.name);
   source.library = is_library(file);
-  source.tree = parse(source.library ? "" : file.text);
+  source.tree = parse(source.library ? "" : file.text, texts);
   mark_blocks(&source.tree);
   source.unqualified_log = logs_unqualified(source.tree);
   return source;
 }
 
 // Whatever looks like a word, in comments and strings, too.
-std::set<std::string> raw_words(const std::string& text) {
-  std::set<std::string> found;
+WordSet raw_words(const std::string& text) {
+  WordSet found;
   std::string word;
   for (const char c : text + " ") {
     const bool part = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -55,8 +46,16 @@ std::set<std::string> raw_words(const std::string& text) {
 
 }  // namespace
 
+bool is_library(const SourceFile& file) {
+  const std::string folder = file.path.substr(0, file.path.size() - base_name(file.path).size());
+  const std::string end = "/flor/";
+  const bool inside =
+      folder.size() >= end.size() && folder.compare(folder.size() - end.size(), end.size(), end) == 0;
+  return inside && is_header(file.path) && file.text.find("namespace flor") != std::string::npos;
+}
+
 bool irrelevant(const Source& source) {
-  const std::set<std::string> found = raw_words(source.file->text);
+  const WordSet found = raw_words(source.file->text);
   for (const char* word :
        {"flor", "log", "SkipBlock", "step_into", "grad", "mutable_grad", "backward", "step", "zero_grad"}) {
     if (found.count(word) != 0) return false;
@@ -64,33 +63,36 @@ bool irrelevant(const Source& source) {
   return true;
 }
 
-bool Program::callers_clear(const Source& source, int function) const {
-  const Node& node = source.tree.node(function);
-  if (node.parent == 0 && node.name == "main") return true;
-  for (const auto& holder : block_functions) {
-    if (holder != std::make_pair(&source, function)) return false;
-  }
-  return true;
+GradientNames gradient_names(const Program& program) {
+  GradientNames out;
+  if (program.words.count("grad") + program.words.count("mutable_grad") == 0) return out;
+  std::vector<const Tree*> trees;
+  for (const Source& source : program.sources) trees.push_back(&source.tree);
+  out.backward = names_leading_to(trees, {"backward"}, true);
+  out.values = names_leading_to(trees, {"grad", "mutable_grad"}, false);
+  return out;
 }
 
-Program read_program(const std::vector<SourceFile>& files) {
+Program read_program(const std::vector<SourceFile>& files, const std::vector<const Source*>& known,
+                     const std::shared_ptr<Texts>& texts) {
   Program program;
-  std::vector<const Tree*> trees;
+  std::vector<bool> seen;  // by the id of a text: it is among the words
   program.sources.reserve(files.size());
-  for (const SourceFile& file : files) {
-    program.sources.push_back(read_source(file));
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (i < known.size() && known[i] != nullptr) {
+      program.sources.push_back(*known[i]);
+      program.sources.back().file = &files[i];
+      program.sources.back().name = base_name(files[i].path);
+    } else {
+      program.sources.push_back(read_source(files[i], texts));
+    }
     const Source& source = program.sources.back();
-    trees.push_back(&source.tree);
-    const bool readable = source.tree.error.empty();
-    program.words.merge(readable ? words(source.tree, false) : raw_words(file.text));
-    program.free_words.merge(readable ? words(source.tree, true) : raw_words(file.text));
-    for (const int block : blocks_in(source.tree, 0)) {
-      program.block_functions.emplace(&source, function_around(source.tree, block));
+    if (source.tree.error.empty()) {
+      add_words(source.tree, &seen, program.words);
+    } else {
+      program.words.merge(raw_words(files[i].text));
     }
   }
-  program.mutators = names_leading_to(trees, {"backward", "step", "zero_grad"}, true);
-  program.backward = names_leading_to(trees, {"backward"}, true);
-  program.gradients = names_leading_to(trees, {"grad", "mutable_grad"}, false);
   return program;
 }
 

@@ -3,7 +3,7 @@
 
 #include <set>
 #include <string>
-#include <utility>
+#include <unordered_set>
 #include <vector>
 
 #include "scheduler/probes/probes.h"
@@ -20,25 +20,31 @@ struct Source {
   Tree tree;
 };
 
-struct Program {
-  std::vector<Source> sources;       // as the files were given
-  std::set<std::string> words;       // all words of all sources
-  std::set<std::string> free_words;  // those that a local variable could hide
-  std::set<std::string> mutators;    // functions that step an optimizer or run backward, directly or not
-  std::set<std::string> gradients;   // names that lead to a gradient's values
-  std::set<std::string> backward;    // functions that compute gradients, directly or not
-  std::set<std::pair<const Source*, int>> block_functions;  // the functions that hold blocks; −1: not clear
+using WordSet = std::unordered_set<std::string>;
 
-  // Is it certain that this function runs outside of all blocks that it does not hold itself? So it is for
-  // main, and for the one function that holds all blocks.
-  [[nodiscard]] bool callers_clear(const Source& source, int function) const;
+struct Program {
+  std::vector<Source> sources;  // as the files were given
+  WordSet words;                // all words of all sources
 };
+
+// Functions that compute gradients, and names that lead to a gradient's values, directly or through others.
+// Nothing where the program names no gradient.
+struct GradientNames {
+  std::set<std::string> backward, values;
+};
+GradientNames gradient_names(const Program& program);
+
+// …/flor/NAME.h of the library itself, reached where a program writes "flor/flor.h" with quotes.
+bool is_library(const SourceFile& file);
 
 // Can nothing in this file bear on the decision but its being changed? True where it has no word that blocks,
 // logs, gradients or optimizers go by, also in its comments. Then an unchanged file need not be readable.
 bool irrelevant(const Source& source);
 
-// Keeps pointers to the files.
-Program read_program(const std::vector<SourceFile>& files);
+// Keeps pointers to the files. `known`: of files that another program has, too, with the same text, what was
+// read of them there; by position, null where there is none.
+// Programs that are to be compared may share their texts.
+Program read_program(const std::vector<SourceFile>& files, const std::vector<const Source*>& known = {},
+                     const std::shared_ptr<Texts>& texts = std::make_shared<Texts>());
 
 }  // namespace flor::probes

@@ -61,7 +61,21 @@ class Parser {
   // A statement that ends before `end`. Empty statements are no statements.
   void leaf(size_t end) {
     const bool empty = end == start_ || (end == start_ + 1 && tree_.is(start_, ";"));
-    if (!empty) add(NodeKind::kLeaf, end, end);
+    const bool splits = !empty && depth_ < kMaxDepth;
+    const size_t body = splits ? bare_body(tree_, start_, end) : start_;
+    if (body != start_) {
+      // `if (x) f();` is what `if (x) { f(); }` is.
+      const int outer = current_;
+      add(bare_kind(tree_, start_, body), body, end);
+      current_ = static_cast<int>(tree_.nodes.size()) - 1;
+      start_ = body;
+      ++depth_;
+      leaf(end);
+      --depth_;
+      current_ = outer;
+    } else if (!empty) {
+      add(NodeKind::kLeaf, end, end);
+    }
     start_ = end;
   }
 
@@ -106,13 +120,14 @@ int Tree::previous_sibling(int index) const {
   return at == list.begin() ? -1 : *(at - 1);
 }
 
-Tree parse(const std::string& text) {
+Tree parse(std::string_view text, std::shared_ptr<Texts> texts) {
   Tree tree;
+  tree.texts = std::move(texts);
   if (text.size() > kMaxText) {
     tree.error = "too large to be read";
     tree.error_line = 1;
   } else {
-    Lexed lexed = lex(text);
+    Lexed lexed = lex(text, tree.texts);
     tree.tokens = std::move(lexed.tokens);
     tree.error = std::move(lexed.error);
     tree.error_line = lexed.error_line;
@@ -126,24 +141,25 @@ Tree parse(const std::string& text) {
   return tree;
 }
 
-std::set<std::string> words(const Tree& tree, bool free_only) {
-  std::set<std::string> found;
-  for (size_t i = 0; i < tree.tokens.size(); ++i) {
-    const Token& token = tree.tokens[i];
-    const bool bound = i > 0 && (tree.is(i - 1, ".") || tree.is(i - 1, "->") || tree.is(i - 1, "::"));
-    if (token.kind == TokenKind::kWord && !(free_only && bound)) found.insert(token.text);
+void add_words(const Tree& tree, std::vector<bool>* seen, std::unordered_set<std::string>& words) {
+  const auto add = [&](const Token& token) {
+    const size_t id = token.text.id();
+    if (token.kind != TokenKind::kWord || (id < seen->size() && (*seen)[id])) return;
+    if (id >= seen->size()) seen->resize(tree.texts->size(), false);
+    (*seen)[id] = true;
+    words.insert(token.text.str());
+  };
+  for (const Token& token : tree.tokens) {
+    add(token);
     if (token.kind != TokenKind::kDirective) continue;
-    for (const Token& inner : directive_tokens(token)) {
-      if (inner.kind == TokenKind::kWord) found.insert(inner.text);
-    }
+    for (const Token& inner : directive_tokens(token, tree.texts)) add(inner);
   }
-  return found;
 }
 
 bool same_tokens(const Tree& a, size_t a_begin, size_t a_end, const Tree& b, size_t b_begin, size_t b_end) {
   if (a_end - a_begin != b_end - b_begin) return false;
   for (size_t i = a_begin, j = b_begin; i < a_end; ++i, ++j) {
-    if (a.text(i) != b.text(j) || a.tokens[i].kind != b.tokens[j].kind) return false;
+    if (a.tokens[i].text != b.tokens[j].text || a.tokens[i].kind != b.tokens[j].kind) return false;
   }
   return true;
 }

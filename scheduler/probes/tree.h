@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "scheduler/probes/lexer.h"
@@ -41,6 +43,7 @@ struct Node {
 };
 
 struct Tree {
+  std::shared_ptr<Texts> texts;  // of the tokens
   std::vector<Token> tokens;
   std::vector<size_t> match;  // of each bracket its partner; of any other token itself
   std::vector<Node> nodes;    // nodes[0] is the root; parents come before their children
@@ -49,9 +52,9 @@ struct Tree {
   int unclear_line = 0;  // where a skip block stands in a form that cannot be read, 0: nowhere
 
   [[nodiscard]] const Node& node(int index) const { return nodes[static_cast<size_t>(index)]; }
-  [[nodiscard]] const std::string& text(size_t token) const { return tokens[token].text; }
-  [[nodiscard]] bool is(size_t token, const char* text) const {
-    return token < tokens.size() && tokens[token].text == text;
+  [[nodiscard]] const std::string& text(size_t token) const { return tokens[token].text.str(); }
+  [[nodiscard]] bool is(size_t token, std::string_view text) const {
+    return token < tokens.size() && tokens[token].text.is(text);
   }
   [[nodiscard]] bool word(size_t token) const {
     return token < tokens.size() && tokens[token].kind == TokenKind::kWord;
@@ -68,12 +71,12 @@ struct Tree {
 
 // Never throws; what cannot be read gives an error: unbalanced brackets, also within one branch of an #if or
 // in one macro (either would make the tree another one for the compiler), and files beyond any sensible size.
-Tree parse(const std::string& text);
+// Trees that are to be compared may share their texts.
+Tree parse(std::string_view text, std::shared_ptr<Texts> texts = std::make_shared<Texts>());
 
-// Every word in the file, those of its preprocessor lines included; with `free_only` without those that stand
-// behind
-// `.`, `->` or `::` only, which no local variable can hide.
-std::set<std::string> words(const Tree& tree, bool free_only);
+// Adds every word in the file, those of its preprocessor lines included, but for texts that were `seen` (by
+// their ids) before in another tree with the same texts.
+void add_words(const Tree& tree, std::vector<bool>* seen, std::unordered_set<std::string>& words);
 
 // Are these token ranges (of two trees, or one) the same code?
 bool same_tokens(const Tree& a, size_t a_begin, size_t a_end, const Tree& b, size_t b_begin, size_t b_end);

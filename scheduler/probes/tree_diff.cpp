@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <string>
+
+#include "scheduler/probes/prints.h"
 
 namespace flor::probes {
 namespace {
@@ -16,9 +17,8 @@ class RangeHash {
  public:
   explicit RangeHash(const Tree& tree)
       : prefix_(tree.tokens.size() + 1, 0), power_(tree.tokens.size() + 1, 1) {
-    const std::hash<std::string> hash;
     for (size_t i = 0; i < tree.tokens.size(); ++i) {
-      prefix_[i + 1] = prefix_[i] * kBase + (hash(tree.text(i)) | 1U);
+      prefix_[i + 1] = prefix_[i] * kBase + (tree.tokens[i].text.hash() | 1U);
       power_[i + 1] = power_[i] * kBase;
     }
   }
@@ -55,9 +55,33 @@ class Differ {
     const Node& b = b_.node(present);
     if (a.kind != b.kind) return kNone;
     if (same(a.begin, a.end, b.begin, b.end)) return kEqual;
+    if (a.kind == NodeKind::kLeaf && same_but_const(a, b)) return kEqual;
+    if (a.kind == NodeKind::kLeaf && same_but_printed_text(a_, a, b_, b)) return kEqual;
     const bool compound = a.kind != NodeKind::kLeaf && a.kind != NodeKind::kDirective;
     if (compound && same(a.begin, a.head_end, b.begin, b.head_end)) return kSameHead;
     return other_name(a, b) ? kOtherName : kNone;
+  }
+
+  // Do they differ in nothing but a `const` that one of them begins with?
+  [[nodiscard]] bool same_but_const(const Node& a, const Node& b) const {
+    const size_t a_begin = a.begin + (a_.is(a.begin, "const") ? 1 : 0);
+    const size_t b_begin = b.begin + (b_.is(b.begin, "const") ? 1 : 0);
+    if (a.end > a_begin && same(a_begin, a.end, b_begin, b.end)) return true;
+    return same_unbraced(a_begin, a.end, b_begin, b.end);
+  }
+
+  // `x = {e};` is `x = e;`.
+  [[nodiscard]] bool same_unbraced(size_t a_begin, size_t a_end, size_t b_begin, size_t b_end) const {
+    if (b_end - b_begin != a_end - a_begin + 2) return false;
+    size_t i = a_begin, j = b_begin, brace = 0;
+    while (i < a_end && j < b_end) {
+      const bool opens =
+          brace == 0 && j > b_begin && b_.is(j, "{") && b_.is(j - 1, "=") && b_.match[j] + 2 == b_end;
+      if (opens) brace = b_.match[j++];
+      if (j == brace && brace != 0) ++j;
+      if (a_.text(i++) != b_.text(j++)) return false;
+    }
+    return brace != 0 && i == a_end && j == b_end;
   }
 
   // Do the two differ in nothing but the literal of one `SkipBlock NAME{"literal"`?
@@ -86,7 +110,7 @@ class Differ {
     while (a_end > front && b_end > front && score(a[a_end - 1], b[b_end - 1]) == kEqual) --a_end, --b_end;
     const size_t rows = a_end - front, columns = b_end - front;
     if (rows != 0 && columns > cells_left_ / rows) {
-      edits_.push_back({EditKind::kTooMany, recorded, present, b_.line(b[front])});
+      edits_.push_back({EditKind::kTooMany, recorded, present, b_.line(b[front]), 0, 0});
       return;
     }
     cells_left_ -= rows * columns;
@@ -98,10 +122,10 @@ class Differ {
       if (pair != kNone && at(i, j) == at(i + 1, j + 1) + pair) {
         paired(pair, a[front + i++], b[front + j++]);
       } else if (i < rows && at(i, j) == at(i + 1, j)) {
-        edits_.push_back({EditKind::kRemoved, a[front + i++], -1, line_at(present, front + j)});
+        edits_.push_back({EditKind::kRemoved, a[front + i++], -1, line_at(present, front + j), 0, 0});
       } else {
         const int added = b[front + j++];
-        edits_.push_back({EditKind::kAdded, -1, added, b_.line(added)});
+        edits_.push_back({EditKind::kAdded, -1, added, b_.line(added), 0, 0});
       }
     }
   }
@@ -123,7 +147,7 @@ class Differ {
   }
 
   void paired(Score pair, int recorded, int present) {
-    if (pair == kOtherName) edits_.push_back({EditKind::kRenamed, recorded, present, b_.line(present)});
+    if (pair == kOtherName) edits_.push_back({EditKind::kRenamed, recorded, present, b_.line(present), 0, 0});
     if (pair != kEqual) lists(recorded, present);
   }
 
@@ -142,7 +166,67 @@ class Differ {
   std::vector<Edit> edits_;
 };
 
+// The ranges of `more` that `less` does not have, where they are whole statements within braces; nothing
+// where the two differ otherwise.
+std::vector<std::pair<size_t, size_t>> insertions(const Tree& less, const Node& a, const Tree& more,
+                                                  const Node& b) {
+  std::vector<std::pair<size_t, size_t>> out;
+  size_t i = a.begin, j = b.begin;
+  while (j < b.end) {
+    if (i < a.end && less.text(i) == more.text(j)) {
+      ++i, ++j;
+      continue;
+    }
+    // Back to where a statement may begin, and on over one statement.
+    size_t begin = j, back = i;
+    while (begin > b.begin && !more.is(begin - 1, ";") && !more.is(begin - 1, "{") &&
+           !more.is(begin - 1, "}"))
+      --begin, --back;
+    if (begin == b.begin || back < a.begin) return {};
+    size_t end = begin;
+    while (end < b.end && !more.is(end, ";") && !more.is(end, "{"))
+      end = more.is(end, "(") || more.is(end, "[") ? more.match[end] + 1 : end + 1;
+    if (end >= b.end) return {};
+    end = more.is(end, "{") ? more.match[end] + 1 : end + 1;
+    if (end > b.end || out.size() > 50) return {};
+    out.emplace_back(begin, end);
+    i = back;
+    j = end;
+  }
+  return i == a.end ? out : std::vector<std::pair<size_t, size_t>>{};
+}
+
 }  // namespace
+
+std::vector<Edit> within_statements(const Tree& recorded, const Tree& present, std::vector<Edit> edits) {
+  std::vector<Edit> out;
+  std::vector<bool> done(edits.size(), false);
+  for (size_t r = 0; r < edits.size(); ++r) {
+    if (edits[r].kind != EditKind::kRemoved) continue;
+    const Node& a = recorded.node(edits[r].recorded);
+    for (size_t p = 0; p < edits.size() && !done[r]; ++p) {
+      if (edits[p].kind != EditKind::kAdded || done[p]) continue;
+      const Node& b = present.node(edits[p].present);
+      if (a.kind != NodeKind::kLeaf || b.kind != NodeKind::kLeaf) continue;
+      const auto added = insertions(recorded, a, present, b);
+      const auto removed = added.empty() ? insertions(present, b, recorded, a) : added;
+      if (removed.empty()) continue;
+      done[r] = done[p] = true;
+      for (const auto& [begin, end] : removed) {
+        Edit one = added.empty() ? edits[r] : edits[p];
+        one.begin = begin;
+        one.end = end;
+        if (!added.empty()) one.line = present.tokens[begin].line;
+        out.push_back(one);
+      }
+    }
+  }
+  for (size_t i = 0; i < edits.size(); ++i) {
+    if (!done[i]) out.push_back(edits[i]);
+  }
+  std::stable_sort(out.begin(), out.end(), [](const Edit& a, const Edit& b) { return a.line < b.line; });
+  return out;
+}
 
 std::vector<Edit> diff(const Tree& recorded, const Tree& present) {
   return Differ(recorded, present).run();

@@ -18,7 +18,14 @@ struct Edit {
   EditKind kind;
   int recorded = -1, present = -1;
   int line = 0;  // in the present file: where it is, or where it was taken from
+  // Of what was added within a statement, or taken out of one: its tokens. Both 0: the whole node.
+  size_t begin = 0, end = 0;
 };
+
+// Where a statement was changed by nothing but whole statements that were put into its braces (a lambda's
+// body), or taken out of them, these are the edits instead of the statement. Edits that leave pairs as they
+// are.
+std::vector<Edit> within_statements(const Tree& recorded, const Tree& present, std::vector<Edit> edits);
 
 // Turns `recorded` into `present` with few edits, in order of the text. Lists of statements are compared
 // level by level, compounds with equal heads inside of each other, so a statement never pairs with one of

@@ -94,12 +94,12 @@ std::vector<Case> outside_blocks() {
       edited("Constant", {{"1'000", "1'00'0"}}, everything("outside of functions")),
       edited("LoopName", {{"flor::loop(\"epoch\"", "flor::loop(\"round\""}},
              everything("code changed outside blocks")),
-      edited("FunctionBody", {{"return 0.5;", "return 0.25;"}}, everything("in a function (fit)")),
+      edited("FunctionBody", {{"return 0.5;", "return 0.25;"}}, everything("code changed outside blocks")),
       edited("FunctionSignature", {{"double fit(Net& net,", "double fit(const Net& net,"}},
-             everything("outside of functions")),
+             everything("function fit added or changed")),
       edited("FunctionRemoved",
              {{"double fit(Net& net, torch::optim::SGD& sgd) {\n  sgd.step();\n  return 0.5;\n}\n", ""}},
-             everything("outside of functions")),
+             nothing()),
       edited("Define", {{"check(x, #x)", "check(x, nullptr)"}}, everything("preprocessor")),
       edited("IncludeRemoved", {{"#include <torch/torch.h>\n\n#include \"model.h\"", "#include \"model.h\""}},
              everything("preprocessor")),
@@ -123,7 +123,7 @@ std::vector<Case> outside_blocks() {
                                               code += "f(" + std::to_string(i) + ");\n";
                                             return code;
                                           }()}},
-             everything("in a function (evaluate)")),
+             everything("… and more")),
   };
 }
 

@@ -27,8 +27,7 @@ std::vector<Case> pairs() {
             {{"/tmp/probe/model.h", model_h()}, {"/tmp/probe/train.cpp", probed}},
             executes({"train"}, {"x@train"})),
       files("FileMissing", {train, model}, {train}, everything("model.h: not found today")),
-      files("FileNew", {train, model}, {train, model, {"/exp/extra.h", ""}},
-            everything("extra.h: not among the recorded sources")),
+      files("FileNew", {train, model}, {train, model, {"/exp/extra.h", ""}}, nothing()),
       files("SeveralOfOneName", {train}, {{"/a/train.cpp", probed}, {"/b/train.cpp", train_cpp() + "int x;"}},
             everything("train.cpp: several files of today may be this one")),
       files("OneNameTwoDirectories", {{"/exp/a/util.h", "int a;"}, {"/exp/b/util.h", "int b;"}},
@@ -62,19 +61,18 @@ std::vector<Case> headers() {
                  std::move(expected));
   };
   return {
-      header("HeaderChanged", {{"784", "785"}}, everything("model.h:5: code added or changed in a header")),
+      header("HeaderChanged", {{"784", "785"}}, everything("model.h:5: member of a class added or changed")),
       header("HeaderComment", {{"#pragma once\n", "#pragma once\n// {\n"}}, nothing()),
       header("LogInForward", {{"    return x;\n", std::string(kLog) + "    return x;\n"}},
-             everything("model.h:8: log added or changed in a header", {"x@"})),
-      header("MethodAdded", {{"  int width;\n", "  int width;\n  int height() { return 3; }\n"}},
-             everything("in a header")),
+             executes({"train"}, {"x@"}, "model.h:8: log added in a function that runs in block")),
+      header("MethodAdded", {{"  int width;\n", "  int width;\n  int height() { return 3; }\n"}}, nothing()),
       header("HelperInHeader",
              {{"TORCH_MODULE(Net);\n", "TORCH_MODULE(Net);\ninline int helper(int x) { return x; }\n"}},
              nothing()),
       files("LogInForwardOfTheSameFile", {{"/exp/train.cpp", model_h() + train_cpp()}},
             {{"/exp/train.cpp",
               edit(model_h(), {{"    return x;\n", std::string(kLog) + "    return x;\n"}}) + train_cpp()}},
-            everything("in a function (forward) whose callers are not clear", {"x@"})),
+            executes({"train"}, {"x@"}, "log added in a function that runs in block")),
   };
 }
 

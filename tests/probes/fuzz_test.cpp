@@ -71,10 +71,11 @@ TEST(Fuzz, EveryTokenMatters) {
     if (logs[i]) continue;
     std::vector<Token> without = tree.tokens;
     without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
-    EXPECT_TRUE(decides_all(without)) << "without " << tree.text(i) << " of line " << tree.tokens[i].line;
+    EXPECT_TRUE(decides_all(without) || tree.is(i, "const"))
+        << "without " << tree.text(i) << " of line " << tree.tokens[i].line;
     std::vector<Token> twice = tree.tokens;
     twice.insert(twice.begin() + static_cast<std::ptrdiff_t>(i), tree.tokens[i]);
-    const bool harmless = tree.is(i, ";") || tree.text(i).compare(0, 10, "#include <") == 0;
+    const bool harmless = tree.is(i, ";") || tree.text(i).compare(0, 8, "#include") == 0;
     EXPECT_TRUE(decides_all(twice) || harmless)
         << "twice " << tree.text(i) << " of line " << tree.tokens[i].line;
   }
