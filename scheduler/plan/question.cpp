@@ -14,7 +14,10 @@ std::string digest_of(const Question& question) {
                         {"inner", question.inner},
                         {"execute_all", question.execute_all},
                         {"execute", question.execute},
-                        {"any_device", question.any_device}};
+                        {"any_device", question.any_device},
+                        {"complete", question.complete},
+                        {"lead_in_all", question.lead_in_all},
+                        {"lead_in", question.lead_in}};
   return core::digest_of(core::json_text(json));
 }
 

@@ -21,7 +21,10 @@ struct Question {
   bool execute_all = false;
   std::set<std::string> execute;
   bool any_device = false;
-  std::string inner{};  // the plan's: it decides what the units are
+  std::string inner{};    // the plan's: it decides what the units are
+  bool complete = false;  // how units are entered, and what executes in front of them
+  bool lead_in_all = false;
+  std::set<std::string> lead_in{};
 };
 
 std::string digest_of(const Question& question);

@@ -115,6 +115,16 @@ double expected_end(const Times& times, const Running& running) {
   return rest_of_unit(times, running) + times.work(running.cur + 1, running.hi) / speed_of(times, running);
 }
 
+double latest_end(const Times& times, const std::vector<Running>& running) {
+  const double usual = median_speed(running, {});
+  double latest = 0;
+  for (Running one : running) {
+    if (one.speed <= 0) one.speed = usual;
+    latest = std::max(latest, expected_end(times, one));
+  }
+  return latest;
+}
+
 std::optional<Share> share(const Times& times, const std::vector<Running>& running, const Idle& idle) {
   const double usual = median_speed(running, idle);
   Idle taker = idle;

@@ -64,4 +64,7 @@ int64_t done_within(const Times& times, int64_t from, core::UnitRange range, dou
 // Seconds until the segment's last unit is done; its speed must be known.
 double expected_end(const Times& times, const Running& running);
 
+// Seconds until the last of them is done, as `share` expects it; 0 where nothing runs.
+double latest_end(const Times& times, const std::vector<Running>& running);
+
 }  // namespace flor::plan

@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <iterator>
 
+#include "core/error.h"
+#include "dispatch/job_environment.h"
 #include "dispatch/slurm.h"
 
 namespace flor::dispatch {
@@ -122,6 +126,133 @@ TEST(Sbatch, CommandPassesFlagsAndHoldsNoSecret) {
   }
   EXPECT_EQ(command.back(), "/store/run/replays/r1/workers/job.sh");
   for (const auto& word : command) EXPECT_EQ(word.find("secret"), std::string::npos);
+}
+
+TEST(Sbatch, APercentSignInThePathIsNoPattern) {
+  WorkerOrder there = order();
+  there.replay.path = "/store%j/run/replays/r1";
+  const auto command = sbatch_command(there, {}, 1, "", 1);
+  const std::string expected = "--output=/store%%j/run/replays/r1/workers/slurm-%a.out";
+  EXPECT_NE(std::find(command.begin(), command.end(), expected), command.end());
+  EXPECT_EQ(command.back(), "/store%j/run/replays/r1/workers/job.sh");
+}
+
+TEST(Sbatch, NothingOfTheSurroundingJobReachesIt) {
+  const Environment inside = outside_job({{"SLURM_JOB_ID", "7"},
+                                          {"SLURM_MEM_PER_CPU", "100"},
+                                          {"SLURMD_NODENAME", "n1"},
+                                          {"_SLURM_SPANK_OPTION_other_image", "x"},
+                                          {"SLURM_CONF", "/etc/slurm.conf"},
+                                          {"PMI_RANK", "3"},
+                                          {"PMIX_RANK", "3"},
+                                          {"SBATCH_EXPORT", "NONE"},
+                                          {"SBATCH_ACCOUNT", "physics"},
+                                          {"SBATCH_MEM_PER_CPU", "4G"},
+                                          {"CUDA_VISIBLE_DEVICES", "3"},
+                                          {"OMP_NUM_THREADS", "2"}},
+                                         false);
+  EXPECT_EQ(inside, (Environment{{"SLURM_CONF", "/etc/slurm.conf"},
+                                 {"SBATCH_ACCOUNT", "physics"},
+                                 {"SBATCH_MEM_PER_CPU", "4G"},
+                                 {"OMP_NUM_THREADS", "2"}}));
+}
+
+TEST(Sbatch, OutsideOfAJobAUsersDevicesStayAndMemIsTheFlags) {
+  EXPECT_EQ(outside_job({{"CUDA_VISIBLE_DEVICES", "3"}, {"SBATCH_MEM_PER_CPU", "4G"}}, true),
+            (Environment{{"CUDA_VISIBLE_DEVICES", "3"}}));
+}
+
+TEST(Sbatch, MaxArraySizeIsReadOutOfTheConfiguration) {
+  EXPECT_EQ(parse_max_array_size("MailProg = /bin/mail\nMaxArraySize            = 1001\nMaxDBDMsgs = 20\n"),
+            1001U);
+  EXPECT_EQ(parse_max_array_size(""), 0U);
+}
+
+// An sbatch that takes at most `most` tasks, as one behind a QOS with MaxSubmitJobsPerUser does.
+class LimitedSlurm : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "flor-sbatch-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    directory_ = name;
+    path_ = std::getenv("PATH");
+    ::setenv("PATH", (directory_.string() + ":" + path_).c_str(), 1);
+    order_ = order();
+    order_.replay = {directory_ / "r1"};
+    order_.cwd = directory_;
+    program("scontrol", "echo 'MaxArraySize = 1001'");
+  }
+  void TearDown() override {
+    ::setenv("PATH", path_.c_str(), 1);
+    fs::remove_all(directory_);
+  }
+  void program(const std::string& name, const std::string& text) {
+    std::ofstream(directory_ / name) << "#!/bin/sh\n" << text << "\n";
+    fs::permissions(directory_ / name, fs::perms::owner_all);
+  }
+  void sbatch_takes(int most, const std::string& refusal) {
+    program("sbatch",
+            "for word; do case $word in --array=*) last=${word##*-};; esac; done\n"
+            "echo $((last + 1)) >>" +
+                (directory_ / "asked").string() +
+                "\n"
+                "test $((last + 1)) -le " +
+                std::to_string(most) +
+                " && echo 42 && exit\n"
+                "echo 'sbatch: error: " +
+                refusal + "' >&2; exit 1");
+  }
+  std::string asked() const {
+    std::ifstream in(directory_ / "asked");
+    std::string all;
+    for (std::string line; std::getline(in, line);) all += line + " ";
+    return all;
+  }
+  SlurmLauncher launcher() {
+    SbatchFlags flags;
+    flags.gres = "none";
+    return {order_, flags, std::make_unique<SinfoCluster>()};
+  }
+
+  fs::path directory_;
+  std::string path_;
+  WorkerOrder order_;
+};
+
+constexpr const char* policy =
+    "Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user'\\''s size "
+    "and/or "
+    "time limits)";
+
+TEST_F(LimitedSlurm, FewerWorkersAreAskedForUntilSlurmTakesThem) {
+  sbatch_takes(6, policy);
+  auto slurm = launcher();
+  slurm.start(20);
+  EXPECT_EQ(asked(), "20 10 5 ");
+  EXPECT_EQ(slurm.describe().find("job 42, 5 tasks (20 are more than Slurm takes: sbatch: error: Batch job"),
+            0U)
+      << slurm.describe();
+  slurm.start(8);
+  EXPECT_EQ(asked(), "20 10 5 5 ") << "the limit is remembered";
+}
+
+TEST_F(LimitedSlurm, ARejectionThatFewerDoNotCureIsAnErrorAtOnce) {
+  sbatch_takes(0, "invalid partition specified: nowhere");
+  auto slurm = launcher();
+  EXPECT_THROW(slurm.start(20), core::Error);
+  EXPECT_EQ(asked(), "20 ");
+}
+
+TEST_F(LimitedSlurm, WhereNotEvenOneIsTakenSlurmsWordsAreTheError) {
+  sbatch_takes(0, policy);
+  auto slurm = launcher();
+  try {
+    slurm.start(4);
+    FAIL() << "an error was expected";
+  } catch (const core::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("QOS policy"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(asked(), "4 2 1 ");
 }
 
 TEST(Sbatch, CpusComeFromTheFlagThenTheRecord) {

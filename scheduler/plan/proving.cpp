@@ -1,0 +1,139 @@
+#include "plan/proving.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "core/error.h"
+#include "core/number_from.h"
+
+namespace flor::plan {
+namespace {
+
+constexpr double share_of_run = 0.02;   // of the recorded time, for proving
+constexpr double share_of_unit = 0.01;  // of a unit, for the part of it that a brief proof executes
+constexpr double longest_wait = 600;    // seconds; a whole proof that takes longer is not a free one
+// What is not done when the worker is ended is lost.
+constexpr double late_margin = 0.25;
+
+double recorded_seconds(const core::Plan& plan) {
+  double seconds = 0;
+  for (const auto& unit : plan.units) seconds += unit.cost;
+  return seconds;
+}
+
+core::Proof proof_of(const core::Plan& plan, int64_t id, const ProbeRows& rows, int64_t slot) {
+  const auto end = static_cast<int64_t>(plan.units.size());
+  core::Proof proof;
+  proof.id = end + slot;
+  proof.units = {std::max<int64_t>(id - 1, 0), id + 1};
+  proof.behind_loop = id + 1 == end && !rows.behind_loop.empty();
+  return proof;
+}
+
+std::set<std::string> names_in(const ProbeRows& rows, const core::Proof& proof) {
+  std::set<std::string> names;
+  for (int64_t id = proof.units.first; id < proof.units.second; ++id) {
+    if (const auto at = rows.units.find(id); at != rows.units.end())
+      names.insert(at->second.begin(), at->second.end());
+  }
+  if (proof.behind_loop) names.insert(rows.behind_loop.begin(), rows.behind_loop.end());
+  return names;
+}
+
+bool begins_segment(const core::Plan& plan, int64_t id) {
+  return std::any_of(plan.segments.begin(), plan.segments.end(),
+                     [&](const core::UnitRange& segment) { return segment.first == id; });
+}
+
+}  // namespace
+
+double proof_cost(const core::Plan& plan) {
+  if (plan.units.empty()) return 0;
+  const auto units = static_cast<double>(plan.units.size());
+  double lead_in = 0;
+  double replayed = 0;
+  for (const auto& unit : plan.units) {
+    lead_in += plan.complete ? unit.restore : unit.skip_cost / 2 * units;
+    replayed += unit.work;
+  }
+  const double each = plan.brief ? replayed + *plan.brief * units : recorded_seconds(plan);
+  return (2 * each + lead_in) / units;
+}
+
+void ask_for_proofs(core::Plan& plan, const std::string& wanted) {
+  const std::set<std::string> words{"auto", "none", "all", "brief"};
+  const auto most = static_cast<int64_t>(plan.selected.size());
+  const auto number = core::number_from<int64_t>(wanted);
+  if (words.count(wanted) == 0 && (!number || *number < 0)) {
+    throw core::UsageError("--prove takes none, all, auto, brief or a number, not '" + wanted + "'");
+  }
+  plan.proofs = 0;
+  plan.brief.reset();
+  if (wanted == "none" || !core::rests_on_skipping(plan)) return;
+  if (wanted == "all" || number) {
+    plan.proofs = std::min(number.value_or(most), most);
+    return;
+  }
+  const double budget = share_of_run * recorded_seconds(plan);
+  const double cost = proof_cost(plan);
+  const double affordable = cost > 0 ? std::floor(budget / cost) : 1;
+  const bool skips = !plan.execute_all;  // without a skipped block nothing of a proof can be left out
+  plan.proofs =
+      std::clamp<int64_t>(static_cast<int64_t>(std::min(affordable, 1e6)), 1, std::max<int64_t>(most, 1));
+  if (wanted == "brief" || (skips && cost > budget + longest_wait)) {
+    plan.proofs = 1;
+    plan.brief = share_of_unit * recorded_seconds(plan) / static_cast<double>(plan.units.size());
+  }
+}
+
+void add_silent(ProbeRows& rows, const core::Plan& plan) {
+  std::set<std::string> seen = rows.behind_loop;
+  for (const auto& [id, names] : rows.units) seen.insert(names.begin(), names.end());
+  for (const auto& probe : plan.probes) {
+    if (!probe.withheld.empty() || probe.is_volatile || seen.count(probe.name) != 0) continue;
+    for (const int64_t id : plan.selected.ids()) rows.units[id].insert(probe.name);
+  }
+}
+
+core::Proof choose(const core::Plan& plan, const ProbeRows& rows, const std::vector<core::Proof>& earlier,
+                   int64_t slot) {
+  std::set<std::string> covered;
+  std::set<int64_t> taken;
+  for (const auto& proof : earlier) {
+    if (proof.nothing()) continue;
+    covered.merge(names_in(rows, proof));
+    taken.insert(proof.units.second - 1);
+  }
+  const auto ids = plan.selected.ids();
+  // The first one stands where the program has just begun: nothing was skipped in front of it that both ways
+  // would lack, so what a skipped block leaves stale shows at once.
+  const double wanted = slot == 0 ? 1
+                                  : (static_cast<double>(slot) + 0.5) /
+                                        static_cast<double>(std::max<int64_t>(plan.proofs, 1)) *
+                                        static_cast<double>(ids.size());
+  const bool executes = plan.execute_all || !plan.execute.empty();
+  core::Proof best;
+  best.id = static_cast<int64_t>(plan.units.size()) + slot;
+  std::tuple<std::size_t, bool, bool, double> best_score;
+  for (std::size_t k = 0; k < ids.size(); ++k) {
+    const core::Proof proof = proof_of(plan, ids[k], rows, slot);
+    const auto names = names_in(rows, proof);
+    if (names.empty() || taken.count(ids[k]) != 0) continue;
+    const auto fresh = static_cast<std::size_t>(std::count_if(
+        names.begin(), names.end(), [&](const auto& name) { return covered.count(name) == 0; }));
+    const bool cut = executes && ids[k] > 0 && begins_segment(plan, ids[k]);
+    const std::tuple score(fresh, ids[k] > 0, cut, -std::abs(static_cast<double>(k) - wanted));
+    if (best.nothing() || score > best_score) {
+      best = proof;
+      best_score = score;
+    }
+  }
+  return best;
+}
+
+int64_t proof_within(const core::Plan& plan, int64_t id, double seconds) {
+  return proof_cost(plan) * (1 + late_margin) <= seconds ? id + 1 : id;
+}
+
+}  // namespace flor::plan
