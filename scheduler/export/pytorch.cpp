@@ -14,6 +14,7 @@
 
 #include "core/durable.h"
 #include "core/error.h"
+#include "core/shared_directory.h"
 #include "export/pickle.h"
 
 namespace flor::exporting {
@@ -24,14 +25,17 @@ namespace fs = std::filesystem;
 constexpr std::size_t alignment = 64;
 constexpr std::size_t large = 0xffffffff;  // from here on an entry needs zip's 64-bit fields
 
+// The library opens by name, and through a link that were there: so the file is made first.
+zipFile new_archive(const fs::path& path) {
+  core::create_new(AT_FDCWD, path);
+  return ::zipOpen64(path.c_str(), APPEND_STATUS_CREATE);
+}
+
 // A zip archive under a temporary name, with stored entries.
 class Archive {
  public:
   explicit Archive(fs::path path)
-      : path_(std::move(path)),
-        temporary_(path_.parent_path() /
-                   ("." + path_.filename().string() + ".tmp." + std::to_string(::getpid()))),
-        zip_(::zipOpen64(temporary_.c_str(), APPEND_STATUS_CREATE)) {
+      : path_(std::move(path)), temporary_(core::temporary_sibling(path_)), zip_(new_archive(temporary_)) {
     if (zip_ == nullptr) fail();
   }
   ~Archive() {

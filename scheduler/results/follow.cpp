@@ -1,13 +1,17 @@
 #include "results/follow.h"
 
-#include <fstream>
-#include <iterator>
+#include <algorithm>
+#include <optional>
 #include <utility>
 #include <variant>
 
 #include "core/durable.h"
 #include "core/json_lines.h"
 #include "core/manifest.h"
+#include "core/trusted_file.h"
+#include "results/probe_rows.h"
+#include "results/results.h"
+#include "results/units_done.h"
 
 namespace flor::results {
 namespace {
@@ -24,9 +28,10 @@ class RecordFollower : public Follower {
   }
 
   std::vector<Row> more() override {
-    std::ifstream in(run_.log(), std::ios::binary);
-    in.seekg(static_cast<std::streamoff>(read_));
-    std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::error_code absent;
+    const auto size = core::fs::file_size(run_.log(), absent);
+    if (absent || size <= read_) return {};
+    std::string text = core::read_part(run_.log(), read_, std::min(size - read_, core::foreign_limit));
     text.resize(text.rfind('\n') + 1);  // what is behind it is still being written
     read_ += text.size();
     std::vector<Row> rows;
@@ -39,32 +44,34 @@ class RecordFollower : public Follower {
 
  private:
   const core::RunDir run_;
-  std::size_t read_ = 0;  // bytes
+  std::uintmax_t read_ = 0;  // bytes
 };
 
 class ReplayFollower : public Follower {
  public:
   ReplayFollower(core::ReplayDir replay, core::Plan plan, bool ordered)
-      : replay_(std::move(replay)), plan_(std::move(plan)), ordered_(ordered) {
+      : replay_(std::move(replay)), plan_(std::move(plan)), ordered_(ordered), hidden_(plan_, {}) {
+    if (!hidden_.nothing()) {
+      const core::RunDir run{replay_.path.parent_path().parent_path()};
+      record_.emplace(read_record(run).rows, core::read_manifest_and_progress(run));
+    }
     for (const int64_t unit : plan_.selected.ids()) missing_.insert(unit);
   }
 
   bool ended() override {
-    if (!failure().empty()) return true;
-    return missing_.empty();
+    const bool failed = !failure().empty();
+    if (failed) pace_.hurry();  // nobody calls more() again after the next time
+    return failed || missing_.empty();
   }
 
   std::vector<Row> more() override {
     std::vector<Row> rows;
-    for (auto unit = missing_.begin(); unit != missing_.end();) {
-      if (core::fs::exists(replay_.unit(*unit))) {
-        add_rows(*unit, rows);
-        unit = missing_.erase(unit);
-      } else if (ordered_) {
-        break;
-      } else {
-        ++unit;
-      }
+    if (ordered_) {
+      while (!missing_.empty() && core::fs::exists(replay_.unit(*missing_.begin())))
+        add(*missing_.begin(), rows);
+    } else if (const auto now = LookPace::Clock::now(); pace_.is_due(now)) {
+      for (const int64_t unit : units_done(replay_, plan_)) add(unit, rows);
+      pace_.looked(now, LookPace::Clock::now() - now, !rows.empty());
     }
     return rows;
   }
@@ -76,10 +83,12 @@ class ReplayFollower : public Follower {
   }
 
  private:
-  void add_rows(int64_t id, std::vector<Row>& rows) const {
+  void add(int64_t id, std::vector<Row>& rows) {
+    if (missing_.erase(id) == 0) return;
     const auto& unit = plan_.units.at(static_cast<std::size_t>(id));
     const auto file = replay_.unit(id);
     UnitLog log = parse_unit(core::read_file(file), unit, file.string());
+    if (record_) hidden_.strip(*record_, log);
     for (auto& entry : log.entries) {
       if (auto* row = std::get_if<Row>(&entry)) rows.push_back(std::move(*row));
     }
@@ -88,7 +97,10 @@ class ReplayFollower : public Follower {
   const core::ReplayDir replay_;
   const core::Plan plan_;
   const bool ordered_;
+  const Hidden hidden_;
+  std::optional<Record> record_;  // read where rows are left out
   std::set<int64_t> missing_;
+  LookPace pace_{std::chrono::milliseconds(0), std::chrono::seconds(5)};  // of listings
 };
 
 }  // namespace

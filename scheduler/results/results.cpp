@@ -5,6 +5,7 @@
 
 #include "core/durable.h"
 #include "core/error.h"
+#include "core/proof.h"
 
 namespace flor::results {
 namespace {
@@ -20,6 +21,27 @@ UnitLog read_unit(const core::ReplayDir& replay, const core::Unit& unit) {
                       " was not committed; start the replay again");
   }
   return parse_unit(core::read_file(file), unit, file.string());
+}
+
+// Without those of nothing, and those that no worker took.
+std::vector<ProofLog> read_proofs(const core::ReplayDir& replay, const core::Plan& plan,
+                                  const Extras& extras) {
+  std::vector<ProofLog> out;
+  const auto first = static_cast<int64_t>(plan.units.size());
+  for (int64_t id = first; id < first + plan.proofs; ++id) {
+    const auto proof = core::find_proof(replay, plan, id);
+    const auto error = extras.proof_errors.find(id);
+    const bool failed = error != extras.proof_errors.end();
+    if (proof ? proof->nothing() : !failed) continue;
+    ProofLog log{proof.value_or(core::Proof{id}), std::nullopt, failed ? error->second : ""};
+    const path file = replay.proof_rows(id);
+    if (proof && core::fs::exists(file)) {
+      log.log = parse_unit(core::read_file(file), core::unit_of(plan, *proof), file.string());
+      log.error.clear();  // of an earlier try
+    }
+    out.push_back(std::move(log));
+  }
+  return out;
 }
 
 std::vector<UnitLog> read_selected(const core::ReplayDir& replay, const core::Plan& plan) {
@@ -74,13 +96,16 @@ RecordLog read_record(const core::RunDir& run) {
 
 Verdict collect(const core::RunDir& run, const core::ReplayDir& replay, const core::Plan& plan,
                 const Extras& extras) {
-  const std::vector<UnitLog> units = read_selected(replay, plan);
+  std::vector<UnitLog> units = read_selected(replay, plan);
   const core::Manifest manifest = core::read_manifest_and_progress(run);
   RecordLog record = read_record(run);
   Extras all = extras;
   if (record.torn) all.warnings.push_back(run.log().string() + ": its last line was cut off and is left out");
   add_workers(replay, all);
-  Verdict verdict = judge(manifest, plan, std::move(record.rows), units, all);
+  const Record recorded(std::move(record.rows), manifest);
+  Verdict verdict = judge(manifest, plan, recorded, units, all, read_proofs(replay, plan, extras));
+  const Hidden hidden(plan, verdict.taken_back());
+  for (auto& unit : units) hidden.strip(recorded, unit);
   core::write_durably(replay.log(), merged_log(units));
   core::write_durably(replay.verdict(), text_of(to_json(verdict)));
   return verdict;
@@ -89,34 +114,45 @@ Verdict collect(const core::RunDir& run, const core::ReplayDir& replay, const co
 namespace {
 
 // Of two replays that answer one name, which counts: one that differs from the record never outranks another,
-// an unfinished one never a finished one.
-int rank_of(const core::ReplayDir& replay) try {
-  const auto verdict = read_verdict(replay);
+// an unfinished one never a finished one, an unproved one never one that was proved.
+int rank_of(const std::optional<Verdict>& verdict) {
   if (!verdict) return 1;
-  return verdict->judgement == Judgement::differs ? 0 : 2;
+  if (verdict->judgement == Judgement::differs) return 0;
+  return verdict->judgement == Judgement::identical ? 3 : 2;
+}
+
+std::optional<Verdict> verdict_if_whole(const core::ReplayDir& replay) try {
+  return read_verdict(replay);
 } catch (const core::Error&) {
-  return 1;  // a damaged verdict says nothing
+  return std::nullopt;  // a damaged verdict says nothing
 }
 
 }  // namespace
 
 std::vector<Answer> read_answers(const core::RunDir& run, std::vector<std::string>& warnings) {
   std::vector<std::pair<int, Answer>> ranked;
+  std::optional<Record> record;  // read where rows are left out
   for (const auto& replay : run.all_replays()) {
     try {
       const core::Plan plan = core::read_plan(replay);
       if (plan.question == core::check_question) continue;
+      const auto verdict = verdict_if_whole(replay);
+      const Hidden hidden(plan, verdict ? verdict->taken_back() : std::set<std::string>());
+      if (!hidden.nothing() && !record)
+        record.emplace(read_record(run).rows, core::read_manifest_and_progress(run));
       Answer answer;
       answer.last_unit = plan.units.back().id;
       for (const auto& unit : plan.units) {
         if (!core::fs::exists(replay.unit(unit.id))) continue;
         try {
-          answer.units[unit.id] = read_unit(replay, unit);
+          UnitLog log = read_unit(replay, unit);
+          if (record) hidden.strip(*record, log);
+          answer.units[unit.id] = std::move(log);
         } catch (const std::exception& problem) {
           warnings.emplace_back(problem.what());
         }
       }
-      ranked.emplace_back(rank_of(replay), std::move(answer));
+      ranked.emplace_back(rank_of(verdict), std::move(answer));
     } catch (const std::exception& problem) {
       warnings.emplace_back(problem.what());
     }

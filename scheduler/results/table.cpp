@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <ctime>
 
+#include "core/printable.h"
+
 namespace flor::results {
 namespace {
 
@@ -24,6 +26,11 @@ std::string formatted(const char* format, Values... values) {
 }
 
 }  // namespace
+
+void Table::add(std::vector<std::string> cells) {
+  for (auto& cell : cells) cell = core::printable(cell);
+  rows_.push_back(std::move(cells));
+}
 
 std::string Table::text(int indent) const {
   std::vector<std::size_t> widths;
@@ -58,17 +65,9 @@ std::string short_number(double value) {
   return text;
 }
 
-std::string printable(std::string text) {
-  for (char& c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (code < 0x20 || code == 0x7f) c = '?';
-  }
-  return text;
-}
-
 std::string short_value(const core::Json& value) {
   if (value.is_number_float()) return short_number(value.get<double>());
-  if (value.is_string()) return cut(printable(value.get<std::string>()));
+  if (value.is_string()) return cut(core::printable(value.get<std::string>()));
   return cut(core::json_text(value));
 }
 

@@ -18,7 +18,7 @@ class Table {
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void add(std::vector<std::string> cells);  // shown as printable text (core/printable.h)
   bool empty() const { return rows_.empty(); }
   // `indent` spaces in front of every line.
   std::string text(int indent = 0) const;
@@ -32,8 +32,6 @@ class Table {
 std::string short_number(double value);
 // A JSON value in at most 40 characters: short numbers, strings without control characters, tensors cut.
 std::string short_value(const core::Json& value);
-// Without control characters: a logged string must not steer the terminal.
-std::string printable(std::string text);
 
 std::string cost_text(double seconds);  // "0.84 ms", "12.3 ms", "5.41 s"
 std::string time_text(double seconds);  // since the epoch of Unix: "2026-11-20 14:30:05" in UTC

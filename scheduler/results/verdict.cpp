@@ -41,9 +41,9 @@ bool is_clock_name(std::string name) {
 // Compares the units one after another with the record.
 class Comparison {
  public:
-  Comparison(const core::Manifest& manifest, const core::Plan& plan, std::vector<Row> rows,
+  Comparison(const core::Manifest& manifest, const core::Plan& plan, const Record& record,
              const std::vector<UnitLog>& units)
-      : record_(std::move(rows), manifest),
+      : record_(record),
         plan_(plan),
         units_(units),
         matcher_(record_, plan.units.empty() ? -1 : plan.units.back().id),
@@ -70,7 +70,7 @@ class Comparison {
 
   std::vector<UnitVerdict> verdicts_;
   std::vector<std::pair<std::size_t, Difference>> differences_;  // with their positions in the record
-  std::set<std::string> names_;                                  // of all replayed rows
+  SeenProbes names_;                                             // of the replayed rows
   std::set<std::string> newly_volatile_;                         // volatile in the replay only
   int64_t missing_ = 0, surplus_ = 0;
 
@@ -97,8 +97,10 @@ class Comparison {
   }
 
   void pass(const Row& row) {
-    names_.insert(row.name);
+    names_.logged.insert(row.name);
     const Found found = matcher_.find(row);
+    if (found.added) names_.names.insert(row.name);
+    if (found.added && !row.is_volatile) names_.steady.insert(row.name);
     if (found.recorded) {
       position_ = *found.recorded;
       compare_values(row, *found.recorded);
@@ -214,7 +216,7 @@ class Comparison {
     }
   }
 
-  Record record_;
+  const Record& record_;
   const core::Plan& plan_;
   const std::vector<UnitLog>& units_;
   Matcher matcher_;
@@ -303,14 +305,61 @@ void decide(const Comparison& comparison, const core::Plan& plan, Verdict& verdi
         "all that was compared is equal, but --any-device proves nothing about the recorded device");
     return;
   }
-  verdict.judgement = Judgement::identical;
+  if (std::none_of(verdict.probes.begin(), verdict.probes.end(), is_open))
+    verdict.judgement = Judgement::identical;
+}
+
+// The plan in which the units of the proof are one, and that unit's id in it.
+std::pair<core::Plan, int64_t> merged(const core::Plan& plan, const core::Proof& proof) {
+  core::Plan out;
+  const auto add = [&](core::Unit unit) {
+    unit.id = static_cast<int64_t>(out.units.size());
+    out.units.push_back(std::move(unit));
+  };
+  for (int64_t id = 0; id < static_cast<int64_t>(plan.units.size()); ++id) {
+    if (id == proof.units.first) {
+      add(core::unit_of(plan, proof));
+    } else if (id < proof.units.first || id >= proof.units.second) {
+      add(plan.units[static_cast<std::size_t>(id)]);
+    }
+  }
+  if (proof.units.second == static_cast<int64_t>(plan.units.size()) && !proof.behind_loop) {
+    core::Unit behind;  // what follows the loop was not executed
+    behind.first = behind.last = plan.units.back().last + 1;
+    add(behind);
+  }
+  return {std::move(out), proof.units.first};
+}
+
+// Compares what a proof unit saw of the record with the record. Differences that are known are left out.
+ProofVerdict judge_proof(const core::Manifest& manifest, const core::Plan& plan, const Record& record,
+                         const ProofLog& proof, Comparison& all) {
+  ProofVerdict out;
+  out.units = proof.proof.units;
+  out.error = proof.error;
+  out.unit.id = proof.proof.id;
+  if (!proof.log) return out;
+  const auto [units, id] = merged(plan, proof.proof);
+  std::vector<UnitLog> logs{*proof.log};
+  logs.front().id = id;
+  Comparison comparison(manifest, units, record, logs);
+  comparison.run();
+  out.unit = comparison.verdicts_.front();
+  out.unit.id = proof.proof.id;
+  for (auto& found : comparison.differences_) {
+    const auto known = std::any_of(all.differences_.begin(), all.differences_.end(), [&](const auto& one) {
+      return one.second.at == found.second.at && one.second.name == found.second.name;
+    });
+    if (!known) all.differences_.push_back(std::move(found));
+  }
+  return out;
 }
 
 }  // namespace
 
-Verdict judge(const core::Manifest& manifest, const core::Plan& plan, std::vector<Row> record,
-              const std::vector<UnitLog>& units, const Extras& extras) {
-  Comparison comparison(manifest, plan, std::move(record), units);
+Verdict judge(const core::Manifest& manifest, const core::Plan& plan, const Record& record,
+              const std::vector<UnitLog>& units, const Extras& extras, const std::vector<ProofLog>& proofs) {
+  Comparison comparison(manifest, plan, record, units);
   comparison.run();
   Verdict verdict;
   verdict.units = comparison.verdicts_;
@@ -318,8 +367,15 @@ Verdict judge(const core::Manifest& manifest, const core::Plan& plan, std::vecto
     verdict.values += unit.values;
     verdict.digests += unit.digests;
   }
+  for (const auto& proof : proofs)
+    verdict.proofs.push_back(judge_proof(manifest, plan, record, proof, comparison));
+  std::stable_sort(comparison.differences_.begin(), comparison.differences_.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  const ProbeComparison probes = compare_probes(record, plan, units, proofs);
+  verdict.probe_rows = probes.rows;
+  verdict.probes = judge_probes(plan, comparison.names_, probes, proofs);
   verdict.environment = compare_environments(manifest, extras);
-  verdict.silent_probes = silent_probes(plan, comparison.names_);
+  verdict.silent_probes = silent_probes(plan, comparison.names_.logged);
   decide(comparison, plan, verdict);
   for (const auto& name : comparison.newly_volatile_) {
     verdict.reasons.push_back("'" + name +

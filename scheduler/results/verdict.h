@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "core/json.h"
 #include "core/manifest.h"
 #include "core/plan.h"
+#include "results/founding.h"
+#include "results/probe_rows.h"
 #include "results/rows.h"
 
 namespace flor::results {
@@ -31,6 +34,13 @@ struct Difference {
   core::Json recorded, replayed;
 };
 
+// A proof unit (core/proof.h), compared with the record like any other.
+struct ProofVerdict {
+  UnitVerdict unit;
+  core::UnitRange units{0, 0};  // that it executed as one
+  std::string error{};          // why it was not executed
+};
+
 struct EnvironmentDifference {
   std::string key, recorded, replayed;
 };
@@ -43,11 +53,15 @@ struct Verdict {
   std::vector<Difference> differences;  // in program order, the first 100
   std::vector<EnvironmentDifference> environment;
   std::vector<std::string> silent_probes;  // names that the plan promised and that no row has
+  std::vector<ProbeVerdict> probes;
+  std::vector<ProofVerdict> proofs;
+  int64_t probe_rows = 0;  // compared between proof units and the others
   double seconds = 0;
   std::vector<core::Json> workers;
 
   int64_t executed() const;
   int64_t skipped() const;
+  std::set<std::string> taken_back() const;  // names of probes whose rows are not given
 };
 
 core::Json to_json(const Verdict& verdict);
@@ -59,11 +73,14 @@ struct Extras {
   std::vector<core::Json> workers;
   std::vector<std::map<std::string, std::string>> environments;  // of the workers
   std::vector<std::string> warnings;  // such as two attempts of a unit that differ; shown among the reasons
+  std::map<int64_t, std::string> proof_errors{};  // by id of the proof unit: why it failed
 };
 
-// `units`: the selected units of the plan, all of them, in order.
-Verdict judge(const core::Manifest& manifest, const core::Plan& plan, std::vector<Row> record,
-              const std::vector<UnitLog>& units, const Extras& extras);
+// `units`: the selected units of the plan, all of them, in order. `proofs`: those of the plan's proof units
+// whose units were chosen, but for proofs of nothing.
+Verdict judge(const core::Manifest& manifest, const core::Plan& plan, const Record& record,
+              const std::vector<UnitLog>& units, const Extras& extras,
+              const std::vector<ProofLog>& proofs = {});
 
 // "threads: 4 on record, 1 in replay"
 std::string describe(const EnvironmentDifference& difference);

@@ -71,7 +71,7 @@ class Parts : public ::testing::Test {
     }
     return out;
   }
-  Verdict judged() { return judge(manifest, plan, testing::record(log), logs(), {}); }
+  Verdict judged() { return judge(manifest, plan, Record(testing::record(log), manifest), logs(), {}); }
   std::vector<std::string> joined_places() {
     Answer answer;
     answer.last_unit = plan.units.back().id;

@@ -31,7 +31,7 @@ TEST(Numbers, AreShortInTables) {
 
 TEST(Values, FitIntoACell) {
   EXPECT_EQ(short_value(7), "7");
-  EXPECT_EQ(short_value("a\tb\x1b[31m"), "a?b?[31m");
+  EXPECT_EQ(short_value("a\tb\x1b[31m"), R"(a\u0009b\u001b[31m)");
   EXPECT_EQ(short_value(true), "true");
   EXPECT_EQ(short_value(std::string(100, 'x')).size(), 40U);
   EXPECT_EQ(short_value(core::Json::parse("[1.5,2.0]")), "[1.5,2.0]");

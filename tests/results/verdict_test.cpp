@@ -41,6 +41,7 @@ class Check : public ::testing::Test {
     log += line("", "end", "2");
     bodies.front() = line("", "start", "1") + bodies.front();
     bodies.back() += loop_end(epochs - 1, epochs - 1) + line("", "end", "2");
+    plan.complete = plan.execute_all = true;
   }
 
   Verdict judged() {
@@ -49,7 +50,7 @@ class Check : public ::testing::Test {
       const auto at = static_cast<std::size_t>(id);
       units.push_back(testing::unit_log(plan.units[at], bodies[at]));
     }
-    return judge(manifest, plan, testing::record(log), units, extras);
+    return judge(manifest, plan, Record(testing::record(log), manifest), units, extras);
   }
 
   // Expects exactly one difference, and the values of both sides ("" is none).

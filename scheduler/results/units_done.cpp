@@ -1,0 +1,81 @@
+#include "results/units_done.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/number_from.h"
+
+namespace flor::results {
+namespace {
+
+constexpr std::chrono::milliseconds soon(100), late(15000), seldom(30000);
+
+}  // namespace
+
+std::vector<int64_t> units_done(const core::ReplayDir& replay, const core::Plan& plan) {
+  // Opening the directory also makes NFS look again.
+  std::vector<int64_t> done;
+  std::error_code ignored;
+  for (const auto& entry : core::fs::directory_iterator(replay.units(), ignored)) {
+    const auto id = core::number_from<int64_t>(entry.path().stem().string());
+    if (id && entry.path() == replay.unit(*id) && plan.selected.contains(*id)) done.push_back(*id);
+  }
+  std::sort(done.begin(), done.end());
+  return done;
+}
+
+UnitsDone::UnitsDone(core::ReplayDir replay, const core::Plan& plan)
+    : replay_(std::move(replay)),
+      plan_(plan),
+      done_(plan.units.size()),
+      selected_(plan.selected.size()),
+      pace_(soon, late),
+      told_pace_(seldom, seldom) {}
+
+bool UnitsDone::contains(int64_t unit) const {
+  return unit >= 0 && static_cast<std::size_t>(unit) < done_.size() && done_[static_cast<std::size_t>(unit)];
+}
+
+bool UnitsDone::add(int64_t unit) {
+  if (contains(unit) || !plan_.selected.contains(unit)) return false;
+  done_.at(static_cast<std::size_t>(unit)) = true;
+  work_ += plan_.units.at(static_cast<std::size_t>(unit)).work;
+  ++size_;
+  return true;
+}
+
+void UnitsDone::tell(int64_t unit) {
+  if (!add(unit) || size_ < selected_) return;
+  pace_.hurry();
+  told_pace_.hurry();
+}
+
+void UnitsDone::look(bool told) {
+  const bool trust = told && doubted_.empty();
+  if ((trust ? told_pace_ : pace_).is_due(LookPace::Clock::now())) list();
+}
+
+void UnitsDone::doubt_all_but(const std::vector<int64_t>& listed) {
+  for (std::size_t unit = 0; unit < done_.size(); ++unit) {
+    if (done_[unit]) doubted_.insert(static_cast<int64_t>(unit));
+  }
+  for (const int64_t unit : listed) doubted_.erase(unit);
+  if (doubted_.empty()) return;
+  done_.assign(done_.size(), false);
+  size_ = 0;
+  work_ = 0;
+}
+
+void UnitsDone::list() {
+  const auto begun = LookPace::Clock::now();
+  const auto listed = units_done(replay_, plan_);
+  const bool changed = listed.size() != listed_;
+  doubt_all_but(listed);
+  for (const int64_t unit : listed) add(unit);
+  listed_ = listed.size();
+  const auto took = LookPace::Clock::now() - begun;
+  pace_.looked(begun, took, changed);
+  told_pace_.looked(begun, took, changed);
+}
+
+}  // namespace flor::results
