@@ -11,6 +11,8 @@
 #include "core/error.h"
 #include "core/number_from.h"
 #include "core/session.h"
+#include "gc/acting_as.h"
+#include "gc/remove_tree.h"
 #include "gc/runs.h"
 #include "gc/thin.h"
 
@@ -29,7 +31,7 @@ std::optional<pid_t> pid_from(std::string_view text) {
 // The process that a file is named for.
 std::optional<pid_t> process_in(std::string_view name) {
   static constexpr std::string_view temporary = ".tmp.";
-  static constexpr std::string_view proof = ".writable.";
+  static constexpr std::string_view proof = ".writable.";  // of earlier versions
   if (name.empty() || name.front() != '.') return std::nullopt;
   if (name.rfind(proof, 0) == 0) return pid_from(name.substr(proof.size()));
   const auto at = name.rfind(temporary);
@@ -96,18 +98,23 @@ bool is_abandoned(const std::string& name) {
 }
 
 std::vector<Leftover> leftovers_of(const core::RunDir& run, double now) {
+  const ActingAs owner(run.path);
   return busy_with(run).empty() ? left_in(run, now) : std::vector<Leftover>{};
 }
 
 void remove_leftovers(const core::RunDir& run, const std::vector<Leftover>& listed) {
+  const ActingAs owner(run.path);
   const core::FileLock lock = claim(run);
   for (const auto& leftover : left_in(run, core::wall_seconds())) {
     const bool agreed = std::any_of(listed.begin(), listed.end(),
                                     [&](const Leftover& one) { return one.path == leftover.path; });
     if (!agreed) continue;
     std::error_code error;
-    const bool whole = leftover.path.parent_path() == run.replays();
-    whole ? fs::remove_all(leftover.path, error) : fs::remove(leftover.path, error);
+    if (leftover.path.parent_path() == run.replays()) {
+      remove_tree(leftover.path);
+    } else {
+      fs::remove(leftover.path, error);
+    }
     // An agent may have put a checkpoint there just now.
     if (error && error != std::errc::directory_not_empty)
       throw std::system_error(error, "cannot remove " + leftover.path.string());
@@ -125,11 +132,12 @@ std::vector<Leftover> leftovers_of(const core::Store& store, double now) {
     const fs::path& path = entry.path();
     const std::string name = path.filename().string();
     if (!is_ours(path) || !is_old(path, now)) continue;
+    const ActingAs owner(path);
     if (is_abandoned(name)) {
       out.push_back(leftover(path, "a temporary file of a process that is gone"));
     } else if (core::is_valid_id(name) && entry.is_directory(ignored) &&
-               fs::exists(path / "run.lock", ignored) && !fs::exists(path / "run.json", ignored) &&
-               busy_with({path}).empty()) {
+               fs::exists(fs::symlink_status(path / "run.lock", ignored)) &&
+               !fs::exists(fs::symlink_status(path / "run.json", ignored)) && busy_with({path}).empty()) {
       out.push_back(leftover(path, "a recording that was killed before it began"));
     }
   }

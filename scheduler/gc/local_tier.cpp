@@ -1,10 +1,9 @@
 #include "gc/local_tier.h"
 
-#include <system_error>
-
 #include "core/error.h"
 #include "core/settings.h"
 #include "core/timeline.h"
+#include "gc/remove_tree.h"
 #include "results/local_tier.h"
 
 namespace flor::gc {
@@ -37,9 +36,7 @@ std::optional<HeldTier> HeldTier::take(const std::string& id, const core::Manife
 }
 
 void HeldTier::remove() const {
-  std::error_code error;
-  fs::remove_all(path_, error);
-  if (error) throw std::system_error(error, "cannot remove " + path_.string());
+  remove_tree(path_);
 }
 
 std::string beyond_reach(const core::RunDir& run, const core::Manifest& manifest) {

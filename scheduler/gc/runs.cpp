@@ -8,7 +8,9 @@
 #include "core/durable.h"
 #include "core/error.h"
 #include "core/manifest.h"
+#include "gc/acting_as.h"
 #include "gc/local_tier.h"
+#include "gc/remove_tree.h"
 #include "results/summary.h"
 
 namespace flor::gc {
@@ -40,11 +42,9 @@ std::optional<HeldTier> tier_of(const core::RunDir& run, const std::string& id) 
 // The manifest names the local tier, so that goes first.
 void remove_hidden(const core::Store& store, const std::string& id, const std::optional<HeldTier>& tier) {
   const fs::path hidden = store.removed(id);
-  store.free_labels(id, owner_of(hidden));
+  store.free_labels(id);
   if (tier) tier->remove();
-  std::error_code error;
-  fs::remove_all(hidden, error);
-  if (error) throw std::system_error(error, "cannot remove " + hidden.string());
+  remove_tree(hidden);
 }
 
 }  // namespace
@@ -91,6 +91,7 @@ bool is_ours(const fs::path& path) {
 }
 
 RunFacts facts_of(const core::RunDir& run) {
+  const ActingAs owner(run.path);
   RunFacts out;
   out.id = run.id();
   out.bytes = bytes_below(run.path);
@@ -110,6 +111,7 @@ RunFacts facts_of(const core::RunDir& run) {
 
 void remove_run(const core::Store& store, const RunFacts& listed) {
   const core::RunDir run = store.run(listed.id);
+  const ActingAs owner(run.path);
   const core::FileLock lock = claim(run);
   if (touched_at(run) != listed.touched)
     throw core::Error("run " + run.id() + " is left as it is: it was recorded further meanwhile");
@@ -123,6 +125,7 @@ void remove_run(const core::Store& store, const RunFacts& listed) {
 }
 
 void finish_removal(const core::Store& store, const std::string& id) {
+  const ActingAs owner(store.removed(id));
   remove_hidden(store, id, tier_of({store.removed(id)}, id));
 }
 
