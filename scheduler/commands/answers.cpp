@@ -5,7 +5,6 @@
 
 #include "core/durable.h"
 #include "core/error.h"
-#include "core/number_from.h"
 #include "plan/cut.h"
 #include "results/results.h"
 
@@ -40,6 +39,17 @@ bool is_proved(const Verdict& verdict) {
   return verdict && verdict->judgement == results::Judgement::identical;
 }
 
+// Has the replay as many proof units as are asked for?
+bool proves_enough(const core::Plan& plan, const Asked& asked) {
+  if (plan.brief && !asked.plan.brief) return false;
+  return plan.proofs >= (asked.prove_exactly ? asked.plan.proofs : std::min<int64_t>(asked.plan.proofs, 1));
+}
+
+// Its units are the record's, and no proof contradicts their rows: whether there was a proof may be open.
+bool is_sound(const Verdict& verdict) {
+  return verdict && verdict->judgement != results::Judgement::differs && verdict->taken_back().empty();
+}
+
 bool is_whole(const core::ReplayDir& replay, const core::Unit& unit) {
   try {
     results::parse_unit(core::read_file(replay.unit(unit.id)), unit, "");
@@ -72,19 +82,35 @@ core::FileLock lock_planning(const core::RunDir& run) {
 
 std::optional<core::ReplayDir> unfinished(const Asked& asked) {
   return first_of(replays_where(
-      asked.run, [&](const core::Plan& plan) { return plan.question == asked.plan.question; },
+      asked.run,
+      [&](const core::Plan& plan) {
+        return plan.question == asked.plan.question && proves_enough(plan, asked);
+      },
       [](const Verdict& verdict) { return !verdict; }));
 }
 
 std::optional<core::ReplayDir> answered(const Asked& asked) {
   return first_of(replays_where(
-      asked.run, [&](const core::Plan& plan) { return plan.question == asked.plan.question; }, is_proved));
+      asked.run,
+      [&](const core::Plan& plan) {
+        return plan.question == asked.plan.question && proves_enough(plan, asked);
+      },
+      is_proved));
+}
+
+std::optional<core::ReplayDir> contradicted(const Asked& asked) {
+  return first_of(replays_where(
+      asked.run, [&](const core::Plan& plan) { return plan.question == asked.plan.question; },
+      [](const Verdict& verdict) {
+        return verdict && verdict->judgement == results::Judgement::unproved &&
+               !verdict->taken_back().empty();
+      }));
 }
 
 std::size_t adopt_units(const Asked& asked, const core::ReplayDir& replay) {
   core::create_directories_durably(replay.units());
   const auto earlier = replays_where(
-      asked.run, [&](const core::Plan& plan) { return plan.recipe == asked.plan.recipe; }, is_proved);
+      asked.run, [&](const core::Plan& plan) { return plan.recipe == asked.plan.recipe; }, is_sound);
   for (const auto& one : earlier) {
     for (const int64_t id : units_done(one, asked.plan)) {
       std::error_code ignored;  // a unit that cannot be had is run
@@ -105,18 +131,6 @@ core::Plan publish(const Asked& asked, const core::ReplayDir& replay, std::size_
       core::to_json(out).dump(1, ' ', false, core::Json::error_handler_t::replace) + "\n";
   if (core::publish_once(replay.plan(), text) == core::Published::different) return core::read_plan(replay);
   return out;
-}
-
-std::vector<int64_t> units_done(const core::ReplayDir& replay, const core::Plan& plan) {
-  // One listing, however many units. Opening the directory also makes NFS look again.
-  std::vector<int64_t> done;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(replay.units(), ignored)) {
-    const auto id = core::number_from<int64_t>(entry.path().stem().string());
-    if (id && entry.path() == replay.unit(*id) && plan.selected.contains(*id)) done.push_back(*id);
-  }
-  std::sort(done.begin(), done.end());
-  return done;
 }
 
 }  // namespace flor::commands

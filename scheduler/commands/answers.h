@@ -9,6 +9,7 @@
 #include "commands/asking.h"
 #include "core/plan.h"
 #include "core/store.h"
+#include "results/units_done.h"
 
 namespace flor::commands {
 
@@ -21,15 +22,18 @@ std::optional<core::ReplayDir> unfinished(const Asked& asked);
 // The newest replay of the same question that was proved identical.
 std::optional<core::ReplayDir> answered(const Asked& asked);
 
+// The newest replay of the same question in which a proof contradicted probes.
+std::optional<core::ReplayDir> contradicted(const Asked& asked);
+
 // Gives the replay, which has no plan yet, the units that earlier replays with the same rows committed and
-// that were proved: links to their files. How many it has then.
+// that do not differ from the record, and that no proof contradicts: links to their files. How many it has
+// then.
 std::size_t adopt_units(const Asked& asked, const core::ReplayDir& replay);
 
 // Cuts the units that are not there for so many workers and publishes the plan as the replay's, durably.
 // Where one is published already, that one is returned.
 core::Plan publish(const Asked& asked, const core::ReplayDir& replay, std::size_t workers);
 
-// Selected units whose files are there, in order.
-std::vector<int64_t> units_done(const core::ReplayDir& replay, const core::Plan& plan);
+using results::units_done;
 
 }  // namespace flor::commands

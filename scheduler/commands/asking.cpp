@@ -10,10 +10,12 @@
 #include "core/recorded_timeline.h"
 #include "dispatch/process.h"
 #include "plan/history.h"
+#include "plan/proving.h"
 #include "plan/question.h"
 #include "plan/selection.h"
 #include "plan/units.h"
 #include "plan/where.h"
+#include "results/founding.h"
 #include "results/results.h"
 
 namespace flor::commands {
@@ -102,6 +104,20 @@ bool reaches_steps(const core::RecordedLoop& loop, const Probing& probing) {
   return true;
 }
 
+void force(const Forced& forced, Probing& probing) {
+  if (!forced.from_start) return;
+  probing.from_start = true;
+  probing.execution.all = probing.execution.all || forced.all;
+  probing.lead_in_all = probing.lead_in_all || forced.all;
+  probing.execution.blocks.insert(forced.blocks.begin(), forced.blocks.end());
+  probing.lead_in.insert(forced.blocks.begin(), forced.blocks.end());
+  std::string blocks;
+  for (const auto& block : forced.blocks) blocks += (blocks.empty() ? "" : ", ") + block;
+  probing.reasons.push_back("a proof unit contradicted rows that were replayed with blocks skipped: " +
+                            (forced.all ? std::string("every block") : "block " + blocks) +
+                            " executes, from the program's start");
+}
+
 void add_notes(Asked& asked) {
   const auto& manifest = asked.manifest;
   if (manifest.status == "failed") {
@@ -137,6 +153,7 @@ Asked ask(const Request& request) {
   const fs::path program = fs::absolute(dispatch::find_program(request.program.front()));
   Probing probing =
       probe(request.run, asked.manifest, program, request.program, request.probe, plan::blocks_of(timeline));
+  force(request.forced, probing);
   // A block is reached only where those around it execute as well.
   probing.execution.blocks = plan::with_those_around(timeline, std::move(probing.execution.blocks));
   probing.lead_in = plan::with_those_around(timeline, std::move(probing.lead_in));
@@ -164,17 +181,20 @@ Asked ask(const Request& request) {
   out.renamed = probing.renamed;
   out.probes = probing.probes;
   if (probing.from_start && out.complete) enter_from_start(out);
+  for (auto& probe : out.probes) results::found(probe, out);
   if (!out.complete && (out.lead_in_all || !out.lead_in.empty())) {
     out.reasons.emplace_back(
         "they execute in front of each unit, too, where the program runs from its start: several "
         "workers gain little");
   }
-  const plan::Question question{out.run,     asked.manifest.attempt, probing.program,
-                                out.command, out.selected,           out.execute_all,
-                                out.execute, out.any_device,         out.inner};
+  const plan::Question question{out.run,      asked.manifest.attempt, probing.program, out.command,
+                                out.selected, out.execute_all,        out.execute,     out.any_device,
+                                out.inner,    out.complete,           out.lead_in_all, out.lead_in};
   out.question = plan::digest_of(question);
   out.recipe = plan::recipe_of(question);
   plan::set_work(out.units, history, probing.execution);
+  plan::ask_for_proofs(out, request.prove);
+  asked.prove_exactly = request.prove != "auto";
   add_notes(asked);
   return asked;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,13 @@
 #include "core/store.h"
 
 namespace flor::commands {
+
+// What executes whatever the sources say, because a proof contradicted what they said.
+struct Forced {
+  bool from_start = false;       // units are entered by running the program from its start
+  bool all = false;              // every block executes, also in front of the units
+  std::set<std::string> blocks;  // else these
+};
 
 struct Request {
   core::RunDir run;
@@ -23,6 +31,8 @@ struct Request {
   std::string steps{};  // "0:100": of these, the units that hold such steps of the inner loop; empty: all
   bool whole_iterations =
       false;  // units begin and end with iterations, also where there are checkpoints inside of them
+  std::string prove = "auto";  // proof units: none, all, a number, brief, or auto
+  Forced forced{};
 };
 
 // A question that can be answered.
@@ -31,6 +41,7 @@ struct Asked {
   core::Manifest manifest;
   core::Plan plan;                 // without replay id, segments and estimates
   std::vector<std::string> notes;  // for the user, one line each
+  bool prove_exactly = false;      // the user said how many proof units there shall be
 };
 
 // Throws core::UsageError in one line: no finished iteration, an incomplete run, epochs out of range, an

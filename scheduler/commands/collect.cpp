@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -9,8 +10,11 @@
 #include "commands/commands.h"
 #include "commands/monitor.h"
 #include "commands/options.h"
+#include "commands/output.h"
+#include "commands/proving.h"
 #include "commands/summary.h"
 #include "core/error.h"
+#include "core/redis_setting.h"
 #include "core/settings.h"
 #include "results/results.h"
 #include "results/unfinished.h"
@@ -51,7 +55,7 @@ double seconds_between(const core::ReplayDir& replay, const core::Plan& plan) {
 class Leftovers {
  public:
   explicit Leftovers(const core::ReplayDir& replay) : log_(replay) {
-    if (const auto redis = core::Settings::load().get("redis")) queue_.emplace(*redis, replay);
+    if (const auto redis = core::redis_url(core::Settings::load())) queue_.emplace(*redis, replay);
   }
 
   std::vector<core::Json> workers() {
@@ -62,6 +66,15 @@ class Leftovers {
     } catch (const core::Error&) {
       return {};  // the verdict does without
     }
+  }
+
+  std::map<int64_t, std::string> proof_errors(const core::Plan& plan) {
+    try {
+      if (queue_) return commands::proof_errors(plan, queue_->status());
+    } catch (const core::Error&) {
+      // The verdict does without.
+    }
+    return {};
   }
 
   void remove() {
@@ -95,11 +108,12 @@ int collect(const Flags& flags) {
     results::Extras extras;
     extras.seconds = seconds_between(replay, plan);
     extras.workers = leftovers.workers();
+    extras.proof_errors = leftovers.proof_errors(plan);
     verdict = results::collect(run, replay, plan, extras);
   }
   results::remove_unfinished(replay);
   leftovers.remove();  // each time: a worker that still asked for work has had the queue built again
-  std::cout << summary(plan, *verdict, true) << "\n" << std::flush;
+  print(summary(plan, *verdict, true) + "\n");
   return exit_code_of(verdict->judgement);
 }
 

@@ -23,7 +23,11 @@ void add_record(CLI::App& app, Outcome& outcome);
 void add_replay(CLI::App& app, Outcome& outcome);
 void add_prepare(CLI::App& app,
                  Outcome& outcome);  // hidden: makes the plan of a hand-written `sbatch --flor-replay`
+void add_prove(CLI::App& app, Outcome& outcome);    // hidden: chooses what a proof unit executes
 void add_collect(CLI::App& app, Outcome& outcome);  // hidden: merges, and gives the verdict
+
+void add_probes(CLI::App& app, Outcome& outcome);
+void add_unheld(CLI::App& app, Outcome& outcome);  // hidden: the library starts it beside a recording
 
 void add_runs(CLI::App& app, Outcome& outcome);
 void add_show(CLI::App& app, Outcome& outcome);

@@ -6,8 +6,10 @@
 
 #include "commands/options.h"
 #include "commands/output.h"
+#include "commands/probes_report.h"
 #include "core/error.h"
 #include "plan/forecast.h"
+#include "plan/proving.h"
 #include "plan/selection.h"
 #include "results/results.h"
 #include "results/table.h"
@@ -54,6 +56,8 @@ std::string text_of(const Asked& asked, const Findings& found) {
       counted(plan.units.size(), "unit") + " (epochs " + plan::range_of(plan.units) + "), entered by " +
       (plan.complete ? "restoring a checkpoint" : "running from the start with blocks skipped") + "\n";
   for (const auto& reason : plan.reasons) out += "  " + reason + "\n";
+  const probes::Decision decision = decision_of(plan);
+  for (const auto& log : decision.logs) out += commands::text_of(decision, log, 2);
   results::Table table({{"workers", true}, {"estimate", true}, {"at best", true}, {""}});
   for (const auto& one : found.forecasts) {
     const bool now = one.workers == found.workers;
@@ -61,6 +65,11 @@ std::string text_of(const Asked& asked, const Findings& found) {
                now ? "would run now (" + found.launcher + ")" : ""});
   }
   out += table.text(2);
+  if (plan.proofs > 0) {
+    out += "  and at most " + counted(static_cast<std::size_t>(plan.proofs), "proof unit") + ", about " +
+           shown_seconds(static_cast<double>(plan.proofs) * plan::proof_cost(plan)) +
+           " of work, behind all others\n";
+  }
   for (const auto& line : found.advice) out += "  faster: " + line + "\n";
   return out;
 }
@@ -76,6 +85,8 @@ Json json_of(const Asked& asked, const Findings& found) {
           {"complete", asked.plan.complete},
           {"execute_all", asked.plan.execute_all},
           {"execute", asked.plan.execute},
+          {"probes", to_json(decision_of(asked.plan))["probes"]},
+          {"proofs", asked.plan.proofs},
           {"reasons", asked.plan.reasons},
           {"launcher", found.launcher},
           {"workers", found.workers},
@@ -88,7 +99,7 @@ Json json_of(const Asked& asked, const Findings& found) {
 void dry_run(const core::Store& store, const Asked& asked, std::optional<std::size_t> workers,
              const WorkplaceFlags& flags, bool json) {
   const FreePlaces free = free_places(store, asked, flags);
-  for (const auto& note : free.notes) std::cerr << "flor: " << note << "\n";
+  for (const auto& note : free.notes) print_error(note);
   Findings found;
   found.launcher = free.launcher;
   found.workers = std::min(workers.value_or(free.workers), asked.plan.selected.size());

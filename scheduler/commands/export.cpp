@@ -51,7 +51,7 @@ void require_sense(const Flags& flags) {
 int64_t best_epoch(const core::RunDir& run, const core::Manifest& manifest, const Flags& flags) {
   std::vector<std::string> warnings;
   const auto answers = results::read_answers(run, warnings);
-  for (const auto& warning : warnings) std::cerr << "flor: warning: " << warning << "\n";
+  for (const auto& warning : warnings) print_error("warning: " + warning);
   const auto rows = results::joined(manifest, results::read_record(run).rows, answers);
   return exporting::best_epoch(manifest, rows, flags.best, flags.max);
 }

@@ -15,7 +15,9 @@
 #include "core/manifest.h"
 #include "core/session.h"
 #include "core/values.h"
+#include "gc/acting_as.h"
 #include "gc/leftovers.h"
+#include "gc/remove_tree.h"
 #include "gc/runs.h"
 #include "gc/thin.h"
 
@@ -103,6 +105,7 @@ core::Thinning removal_of(const core::RunDir& run, const gc::Inventory& inventor
 }
 
 Thinned thinned(const core::RunDir& run, int64_t keep) {
+  const gc::ActingAs owner(run.path);
   Thinned out{run, removal_of(run, gc::inventory_of(run), keep), 0};
   for (const auto* files : {&out.removal.files, &out.removal.orphans}) {
     for (const auto& file : *files) out.bytes += fs::file_size(run.path / file);
@@ -128,6 +131,7 @@ Proposal propose(const core::Store& store, const std::vector<core::RunDir>& name
   }
   for (const auto& run : named) {
     if (keep == 0) break;
+    const gc::ActingAs owner(run.path);
     if (const std::string busy = gc::busy_with(run); !busy.empty()) {
       out.runs.busy.push_back({run.id(), "", 0, 0, busy, 0, ""});
     } else if (Thinned one = thinned(run, keep); one.files() > 0) {
@@ -215,9 +219,8 @@ void remove_leftover(const core::Store& store, const gc::Leftover& leftover) {
   const auto now = gc::leftovers_of(store, core::wall_seconds());
   if (std::none_of(now.begin(), now.end(), [&](const auto& one) { return one.path == leftover.path; }))
     return;
-  std::error_code error;
-  fs::remove_all(leftover.path, error);
-  if (error) throw std::system_error(error, "cannot remove " + leftover.path.string());
+  const gc::ActingAs owner(leftover.path);
+  gc::remove_tree(leftover.path);
 }
 
 struct Removed {
@@ -227,6 +230,7 @@ struct Removed {
 
 // By what is there now: the run may have been recorded further since it was listed.
 void thin(const core::RunDir& run, int64_t keep) {
+  const gc::ActingAs owner(run.path);
   const core::FileLock lock = gc::claim(run);
   const gc::Inventory inventory = gc::inventory_of(run);
   gc::thin(run, inventory, removal_of(run, inventory, keep));
@@ -240,7 +244,7 @@ Removed remove(const core::Store& store, const Proposal& proposal, int64_t keep)
       removal();
       out.bytes += bytes;
     } catch (const std::exception& problem) {
-      std::cerr << "flor: " << problem.what() << "\n";
+      print_error(problem.what());
       out.all = false;
     }
   };

@@ -75,7 +75,7 @@ void show_log(const Flags& flags) {
   std::vector<std::string> warnings;
   if (record.torn) warnings.push_back(run.log().string() + ": its last line was cut off and is left out");
   const auto answers = results::read_answers(run, warnings);
-  for (const auto& warning : warnings) std::cerr << "flor: warning: " << warning << "\n";
+  for (const auto& warning : warnings) print_error("warning: " + warning);
   auto rows = results::joined(manifest, std::move(record.rows), answers);
   results::require_names(rows, flags.names);
   rows = results::selected(std::move(rows), manifest, selection);

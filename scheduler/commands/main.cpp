@@ -7,6 +7,7 @@
 
 #include "commands/commands.h"
 #include "core/error.h"
+#include "core/printable.h"
 
 namespace {
 
@@ -16,7 +17,7 @@ using flor::commands::Outcome;
 std::string one_line(std::string text) {
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
   std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
+  return flor::core::printable(text);
 }
 
 bool is_command(const CLI::App& app, const std::string& word) {
@@ -26,7 +27,8 @@ bool is_command(const CLI::App& app, const std::string& word) {
 }
 
 bool takes_program(const std::string& command) {
-  return command == "record" || command == "replay" || command == "prepare" || command == "check";
+  return command == "record" || command == "replay" || command == "prepare" || command == "check" ||
+         command == "probes";
 }
 
 // A shell variable that is not set is no flag that is not given: `flor gc --older-than "$AGE"` would remove
@@ -77,7 +79,10 @@ int main(int argc, char** argv) {
   flor::commands::add_record(app, outcome);
   flor::commands::add_replay(app, outcome);
   flor::commands::add_prepare(app, outcome);
+  flor::commands::add_prove(app, outcome);
   flor::commands::add_collect(app, outcome);
+  flor::commands::add_probes(app, outcome);
+  flor::commands::add_unheld(app, outcome);
   flor::commands::add_runs(app, outcome);
   flor::commands::add_show(app, outcome);
   flor::commands::add_log(app, outcome);

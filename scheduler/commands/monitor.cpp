@@ -6,7 +6,9 @@
 
 #include "commands/answers.h"
 #include "commands/options.h"
+#include "commands/proving.h"
 #include "core/durable.h"
+#include "core/proof.h"
 
 namespace flor::commands {
 namespace {
@@ -16,6 +18,9 @@ using core::Json;
 
 constexpr auto kLookEvery = std::chrono::milliseconds(100);
 constexpr auto kTendEvery = std::chrono::seconds(1);
+// Between two questions to the queue.
+constexpr auto kNewsSoon = std::chrono::milliseconds(100);
+constexpr auto kNewsLate = std::chrono::milliseconds(1000);
 // One question to Slurm, however many units there are.
 constexpr auto kGrowEvery = std::chrono::seconds(15);
 
@@ -31,7 +36,14 @@ constexpr auto kSettle = std::chrono::milliseconds(300);
 }  // namespace
 
 void WorkerLog::look(const queue::Status& status) {
-  for (const auto& worker : status.workers) seen_.insert(worker.id);
+  // They become names of files, and Redis may say anything.
+  for (const auto& worker : status.workers) {
+    if (core::is_valid_id(worker.id)) seen_.insert(worker.id);
+  }
+}
+
+void WorkerLog::look(const queue::Event& event) {
+  if (!event.worker.empty()) seen_.insert(event.worker);
 }
 
 std::vector<Json> WorkerLog::rows(const std::vector<queue::DoneUnit>& done) const {
@@ -39,7 +51,7 @@ std::vector<Json> WorkerLog::rows(const std::vector<queue::DoneUnit>& done) cons
   std::map<std::string, double> seconds;
   for (const auto& id : seen_) units[id];
   for (const auto& unit : done) {
-    if (unit.worker.empty()) continue;
+    if (!core::is_valid_id(unit.worker)) continue;  // empty: found in the store
     units[unit.worker].push_back(unit.unit);
     seconds[unit.worker] += unit.seconds;
   }
@@ -65,33 +77,23 @@ Monitor::Monitor(core::ReplayDir replay, const core::Plan& plan, dispatch::Launc
       queue_(queue),
       display_(display),
       interrupt_(interrupt),
-      log_(replay_) {
-  units_ = plan.selected.size();
-  const auto all = plan.selected.ids();
-  cost_ = cost_of({all.begin(), all.end()});
-}
-
-double Monitor::cost_of(const std::set<int64_t>& units) const {
-  double cost = 0;
-  for (const int64_t id : units) cost += plan_.units[static_cast<std::size_t>(id)].work;
-  return cost;
+      log_(replay_),
+      done_(replay_, plan),
+      units_(plan.selected.size()),
+      news_(kNewsSoon, kNewsLate),
+      proofs_(kNewsSoon, kNewsLate) {
+  for (const int64_t id : plan.selected.ids()) cost_ += plan.units[static_cast<std::size_t>(id)].work;
 }
 
 double Monitor::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
 }
 
-bool Monitor::count() {
-  const std::size_t before = done_.size();
-  for (const int64_t id : units_done(replay_, plan_)) done_.insert(id);
-  return done_.size() > before;
-}
-
 Snapshot Monitor::snapshot(const dispatch::Liveness& alive) const {
   Snapshot now;
   now.done = done_.size();
   now.units = units_;
-  now.cost_done = cost_of(done_) - cost_before_;
+  now.cost_done = done_.work() - cost_before_;
   now.cost = cost_ - cost_before_;
   now.elapsed = seconds();
   now.makespan = plan_.makespan;
@@ -109,7 +111,7 @@ std::string Monitor::refused() {
 
 std::size_t Monitor::missing() const {
   const auto still = std::count_if(aside_.begin(), aside_.end(),
-                                   [&](const auto& unit) { return done_.count(unit.first) == 0; });
+                                   [&](const auto& unit) { return !done_.contains(unit.first); });
   return units_ - done_.size() - static_cast<std::size_t>(still);
 }
 
@@ -134,24 +136,67 @@ std::string Monitor::without_those_aside() const {
          " set aside, the last because of: " + aside_.rbegin()->second;
 }
 
+void Monitor::redis_is_down(const queue::RedisDown& problem) {
+  if (!redis_down_)
+    display_.say(std::string("Redis does not answer, the workers wait for it: ") + problem.what());
+  redis_down_ = true;
+  asked_ = false;
+}
+
 // Keeps the queue in place whatever happens to Redis.
 void Monitor::tend_queue() {
   tended_ = std::chrono::steady_clock::now();
   try {
     queue_.ensure(plan_);
     queue_.reap();
-    const queue::Status status = queue_.status();
-    log_.look(status);
     if (redis_down_) display_.say("Redis answers again");
     redis_down_ = false;
-    for (const auto& segment : status.segments) {
-      if (segment.state == "failed") set_aside(segment);
-    }
   } catch (const queue::RedisDown& problem) {
-    if (!redis_down_)
-      display_.say(std::string("Redis does not answer, the workers wait for it: ") + problem.what());
-    redis_down_ = true;
+    redis_is_down(problem);
   }
+}
+
+// The whole state of the queue, which grows with the replay: read where its events do not tell what changed.
+void Monitor::ask_queue() {
+  const queue::Status status = queue_.status();
+  log_.look(status);
+  for (const auto& segment : status.segments) {
+    if (segment.state != "failed") continue;
+    if (core::is_proof(plan_, segment.cur)) {
+      proofs_aside_[segment.cur] = segment.error;
+    } else {
+      set_aside(segment);
+    }
+  }
+  asked_ = true;
+}
+
+void Monitor::read_news() {
+  const auto now = std::chrono::steady_clock::now();
+  if (redis_down_ || (asked_ && !news_.is_due(now))) return;
+  try {
+    const queue::News news = queue_.news();
+    bool changed = false, rebuilt = news.missed;
+    for (const auto& event : news.events) {
+      if (!news.missed) log_.look(event);  // else they may be of an earlier command
+      if (event.kind == "commit") done_.tell(event.unit);
+      if (event.kind == "fail") asked_ = false;
+      rebuilt = rebuilt || event.kind == "build";
+      changed = true;
+    }
+    if (rebuilt) done_.list();
+    if (rebuilt || !asked_) ask_queue();
+    news_.looked(now, std::chrono::steady_clock::now() - now, changed);
+  } catch (const queue::RedisDown& problem) {
+    redis_is_down(problem);
+  }
+}
+
+// All workers have gone: what they told last.
+void Monitor::ask_anew() {
+  asked_ = false;
+  tend_queue();
+  read_news();
 }
 
 void Monitor::look_at_launcher() {
@@ -190,7 +235,7 @@ bool Monitor::restart(std::size_t workers, Watched& out) {
       out.why += "; the end of " + tail;
     } else if (!launcher_.any_began()) {
       out.why += ": " + launcher_.describe() + ", and none of them began (was the job cancelled, or lost?)";
-    } else if (done_.empty()) {
+    } else if (done_.size() == 0) {
       out.why +=
           ": " + plan_.command.front() + " ended without reaching a flor::loop; is it built with libflor?";
     }
@@ -200,6 +245,33 @@ bool Monitor::restart(std::size_t workers, Watched& out) {
                (missing == 1 ? "is" : "are") + " missing");
   done_at_start_ = done_.size();
   launcher_.start(std::min(workers, missing));
+  return true;
+}
+
+// All units are there. Proofs may be missing.
+bool Monitor::is_proved() {
+  if (!answered_) answered_ = seconds();
+  const auto now = std::chrono::steady_clock::now();
+  if (!proofs_.is_due(now)) return false;
+  const auto missing = proofs_missing(replay_, plan_);
+  proofs_.looked(now, std::chrono::steady_clock::now() - now, false);
+  const bool any =
+      std::any_of(missing.begin(), missing.end(), [&](int64_t id) { return proofs_aside_.count(id) == 0; });
+  const std::string units = any && !proving_said_ ? proofs_text(replay_, plan_) : "";
+  if (units.empty()) return !any;
+  proving_said_ = true;
+  display_.event({{"event", "proving"}, {"iterations", units}, {"answers", "provisional"}});
+  display_.say("all rows are there, and provisional until iterations " + units +
+               " are executed as a proof (flor log " + plan_.run + " shows them)");
+  return false;
+}
+
+// Workers that end without a proof are tried anew a few times; the answers do without it.
+bool Monitor::restart_provers(std::size_t workers) {
+  proofs_.hurry();
+  ask_anew();  // the last to go may have set a proof aside
+  if (is_proved() || ++proving_rounds_ > kIdleRounds) return false;
+  launcher_.start(std::min(workers, proofs_missing(replay_, plan_).size()));
   return true;
 }
 
@@ -234,12 +306,13 @@ std::vector<Json> Monitor::worker_rows() {
 Watched Monitor::watch(std::size_t workers, bool grow) {
   Watched out;
   begun_ = grown_ = std::chrono::steady_clock::now();
-  count();
+  done_.list();
   done_at_begin_ = done_at_start_ = done_.size();
-  cost_before_ = cost_of(done_);
+  cost_before_ = done_.work();
   auto end = [&](End how) {
     out.end = how;
-    out.seconds = seconds();
+    out.seconds = answered_.value_or(seconds());
+    out.proof_errors = proofs_aside_;
     display_.end_bar();
     if (how != End::done) launcher_.cancel();
     return out;
@@ -247,24 +320,31 @@ Watched Monitor::watch(std::size_t workers, bool grow) {
   while (true) {
     const dispatch::Liveness alive = launcher_.liveness();
     look_at_launcher();
-    count();
+    read_news();
+    if (!is_answered()) done_.look(asked_);
     display_.show(snapshot(alive));
-    if (done_.size() == units_) return end(End::done);
+    if (is_answered() && is_proved()) return end(End::done);
     if (interrupt_.happened()) return end(End::interrupted);
-    out.why = refused();
+    if (std::chrono::steady_clock::now() - tended_ >= kTendEvery) {
+      tend_queue();
+      if (!is_answered()) out.why = refused();
+    }
     if (!out.why.empty()) return end(End::failed);
-    if (std::chrono::steady_clock::now() - tended_ >= kTendEvery) tend_queue();
     look_for_idlers(alive);
-    if (missing() == 0) {
+    if (!is_answered() && missing() == 0) {
       out.why = without_those_aside();
       return end(End::failed);
     }
     if (!alive.any()) {
       std::this_thread::sleep_for(kSettle);
-      count();
+      if (!is_answered()) done_.list();
+      if (is_answered()) {
+        if (!restart_provers(workers)) return end(End::done);
+        continue;
+      }
       out.why = refused();
       if (!out.why.empty()) return end(End::failed);
-      tend_queue();  // the last to go may have set a unit aside
+      ask_anew();  // the last to go may have set a unit aside
       if (missing() > 0 && !restart(workers, out)) return end(End::failed);
     }
     if (grow) this->grow(alive);

@@ -7,16 +7,22 @@
 #include <system_error>
 
 #include "core/json.h"
+#include "core/printable.h"
 
 namespace flor::commands {
 
-// To stdout. A reader that went away (`flor log | head`) is no error; a full disk is. Throws
-// std::system_error.
+// To stdout, as printable text: it may hold what another user wrote. A reader that went away (`flor log |
+// head`) is no error; a full disk is. Throws std::system_error.
 inline void print(std::string_view text) {
   errno = 0;
-  std::cout << text << std::flush;
+  std::cout << core::printable_lines(text) << std::flush;
   if (!std::cout && errno != EPIPE)
     throw std::system_error(errno, std::generic_category(), "cannot write to stdout");
+}
+
+// One line of flor's, or more, to stderr.
+inline void print_error(std::string_view text) {
+  std::cerr << "flor: " << core::printable_lines(text) << "\n";
 }
 
 inline void print_json(const core::Json& json) {

@@ -17,6 +17,7 @@ struct Flags {
   std::string run, replay, store;
   std::string epochs = core::environment_variable("FLOR_EPOCHS").value_or("");
   std::string probe = core::environment_variable("FLOR_PROBE").value_or("auto");
+  std::string prove = core::environment_variable("FLOR_PROVE").value_or("auto");
   bool any_device = false;
 };
 
@@ -29,7 +30,9 @@ void prepare(const Flags& flags, const Outcome& outcome) {
   const core::RunDir run = store_of(flags.store).find(flags.run);
   const core::ReplayDir replay = run.replay(flags.replay);
   const core::FileLock planning = lock_planning(run);
-  const Asked asked = ask({run, flags.epochs, flags.probe, flags.any_device, outcome.program});
+  Request request{run, flags.epochs, flags.probe, flags.any_device, outcome.program};
+  request.prove = flags.prove;
+  const Asked asked = ask(request);
   if (std::filesystem::exists(replay.plan())) {
     if (core::read_plan(replay).question == asked.plan.question) return;
     throw core::UsageError(
@@ -51,6 +54,7 @@ void add_prepare(CLI::App& app, Outcome& outcome) {
   command->add_option("--replay", flags->replay, "the replay's id, such as job-42")->required();
   command->add_option("--epochs", flags->epochs, "as for flor replay (default FLOR_EPOCHS)");
   command->add_option("--probe", flags->probe, "as for flor replay (default FLOR_PROBE)");
+  command->add_option("--prove", flags->prove, "as for flor replay (default FLOR_PROVE)");
   command->add_flag("--any-device", flags->any_device, "as for flor replay");
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
   command->callback([flags, &outcome] { prepare(*flags, outcome); });

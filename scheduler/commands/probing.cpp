@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <sstream>
 
+#include "commands/source_files.h"
 #include "core/digest.h"
 #include "core/durable.h"
 #include "core/error.h"
 #include "core/sources.h"
-#include "probes/probes.h"
 
 namespace flor::commands {
 namespace {
@@ -16,19 +16,6 @@ namespace fs = std::filesystem;
 
 // Larger files among the arguments are taken for data.
 constexpr std::uintmax_t kLargestScript = 1 << 20;
-
-std::vector<probes::SourceFile> recorded_sources(const core::RunDir& run, const core::Manifest& manifest,
-                                                 std::vector<std::string>& unresolved) {
-  std::vector<probes::SourceFile> out;
-  for (const auto& source : manifest.sources) {
-    try {
-      out.push_back({source.path, core::read_file(run.path / source.file), source.newer});
-    } catch (const std::exception&) {
-      unresolved.push_back(source.path);  // its copy is gone: whatever it holds may have changed
-    }
-  }
-  return out;
-}
 
 // Every edit of the program is another question. A program that names no sources may be a script, or the
 // interpreter of one: then the files among its arguments belong to it.
@@ -48,7 +35,7 @@ std::map<std::string, std::string> digests_of(const fs::path& program,
   }
   for (const auto& file : files) {
     try {
-      out[file.string()] = core::digest_of(core::read_file(file));
+      out[file.string()] = core::digest_of(core::read_named_file(file));
     } catch (const std::exception&) {
       out[file.string()] = "";  // executable, but not readable
     }
@@ -75,11 +62,7 @@ void compare(const core::RunDir& run, const core::Manifest& manifest, const fs::
         "the record has no sources to compare with: every block executes; --probe says otherwise");
     return;
   }
-  std::vector<std::string> unresolved = manifest.unresolved;
-  const auto recorded = recorded_sources(run, manifest, unresolved);
-  std::vector<probes::SourceFile> present;
-  for (const auto& file : scan.files) present.push_back({file.path, file.text, file.newer_than_binary});
-  const probes::Decision decision = probes::analyse(recorded, present, unresolved, scan.unresolved);
+  const probes::Decision decision = decide(recorded_sources(run, manifest), present_sources(scan));
   out.execution = {decision.all, decision.blocks};
   out.lead_in_all = decision.all;
   out.lead_in = decision.lead_in;
@@ -87,7 +70,15 @@ void compare(const core::RunDir& run, const core::Manifest& manifest, const fs::
   out.whole_iterations = decision.whole_iterations;
   out.renamed = decision.renamed;
   out.reasons = decision.reasons;
-  for (const auto& log : decision.logs) out.probes.push_back({log.name, log.file, log.line, log.block});
+  for (const auto& log : decision.logs) {
+    core::Probe probe{log.name, log.file, log.line, log.block};
+    probe.withheld = log.withheld;
+    probe.is_volatile = log.is_volatile;
+    probe.depends = log.depends;
+    for (const auto& input : log.inputs)
+      probe.inputs.push_back({input.name, input.held, input.why, input.changed_by});
+    out.probes.push_back(std::move(probe));
+  }
 }
 
 std::string joined(const std::set<std::string>& names) {

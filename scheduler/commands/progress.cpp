@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "commands/options.h"
+#include "core/printable.h"
 
 namespace flor::commands {
 namespace {
@@ -76,11 +77,11 @@ void Display::end_bar() {
 void Display::say(const std::string& text) {
   if (what_ == Show::nothing) return;
   end_bar();
-  (what_ == Show::json ? std::cerr : std::cout) << text << "\n" << std::flush;
+  (what_ == Show::json ? std::cerr : std::cout) << core::printable_lines(text) << "\n" << std::flush;
 }
 
 void Display::event(const core::Json& event) {
-  if (what_ == Show::json) std::cout << core::json_text(event) << "\n" << std::flush;
+  if (what_ == Show::json) std::cout << core::printable(core::json_text(event)) << "\n" << std::flush;
 }
 
 void Display::show(const Snapshot& now) {

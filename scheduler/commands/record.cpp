@@ -11,12 +11,15 @@
 
 #include "commands/commands.h"
 #include "commands/options.h"
+#include "commands/output.h"
+#include "commands/unheld.h"
 #include "core/durable.h"
 #include "core/duration.h"
 #include "core/earlier_run.h"
 #include "core/error.h"
 #include "core/manifest.h"
 #include "core/recorded_timeline.h"
+#include "core/redis_setting.h"
 #include "core/settings.h"
 #include "core/timeline.h"
 #include "core/values.h"
@@ -82,11 +85,21 @@ void pass_settings(const Flags& flags, const core::Settings& settings,
   }
 }
 
+// The program need not know it: the agent that it starts reads it where its user keeps it.
+void hide_password(const core::Settings& settings, std::map<std::string, std::string>& environment) {
+  const auto at = environment.find("FLOR_REDIS");
+  if (at == environment.end() || core::without_password(at->second) == at->second) return;
+  if (!core::is_found_without_password(settings, at->second)) {
+    std::cerr
+        << "flor: warning: FLOR_REDIS holds a password and is not passed on, so this recording tells no "
+           "progress: keep it as `redis = URL` in ~/.config/flor/flor.conf (chmod 600)\n";
+  }
+  at->second = core::without_password(at->second);
+}
+
 void require_free(const core::Store& store, const std::string& name) {
-  const fs::path label = store.label(name);
-  std::error_code ignored;
-  if (!fs::is_symlink(fs::symlink_status(label, ignored))) return;
-  const std::string run = fs::read_symlink(label, ignored).filename().string();
+  const std::string run = store.label_target(name);
+  if (run.empty()) return;
   throw core::UsageError("the name '" + name + "' is taken by run " + run + " in the store " +
                          store.path().string() + "; choose another (--name)");
 }
@@ -132,22 +145,19 @@ int run_to_end(const dispatch::Spawn& what) {
 
 // One line on what was recorded. stdout is the program's.
 void report(const core::Store& store, const std::string& launch, const std::string& program) {
-  const fs::path file = store.launch(launch);
-  std::error_code ignored;
-  if (!fs::exists(file, ignored)) {
+  const auto recorded = store.launched(launch);
+  if (!recorded) {
     std::cerr << "flor: warning: nothing was recorded: " << program
               << " reached no flor::loop; is it built with libflor?\n";
     return;
   }
-  std::string id = core::read_file(file);
-  id.erase(id.find_last_not_of(" \n") + 1);
-  const core::RunDir run = store.run(id);
+  const core::RunDir run = store.run(*recorded);
   const core::Manifest manifest = core::read_manifest(run);
   const auto timeline = core::recorded_timeline(run);
   const auto checkpoints = core::kept_checkpoints(timeline).size();
   const std::string status = manifest.status == "recording" ? "killed" : manifest.status;
-  std::cerr << "flor: recorded run " << id << (manifest.name.empty() ? "" : " (" + manifest.name + ")")
-            << ": " << status << ", " << counted(checkpoints, "checkpoint") << "\n";
+  print_error("recorded run " + run.id() + (manifest.name.empty() ? "" : " (" + manifest.name + ")") + ": " +
+              status + ", " + counted(checkpoints, "checkpoint"));
 }
 
 void record(Flags flags, Outcome& outcome) {
@@ -168,6 +178,7 @@ void record(Flags flags, Outcome& outcome) {
   what.environment = dispatch::present_environment();
   for (const char* other : {"FLOR_REPLAY", "FLOR_PROBE", "FLOR_EPOCHS"}) what.environment.erase(other);
   pass_settings(flags, settings, what.environment);
+  hide_password(settings, what.environment);
   dispatch::find_program(outcome.program.front());  // before anything is written
   store.require_writable();
   if (!flags.resume.empty()) require_resumable(store.find(flags.resume));
@@ -185,13 +196,19 @@ void record(Flags flags, Outcome& outcome) {
   const std::string arguments = arguments_of(flags.args);
   if (!arguments.empty()) environment["FLOR_ARGS"] = arguments;
 
+  // The library says it where this command cannot: of a program that a script starts.
+  environment.erase("FLOR_UNHELD");
+  const std::string shown = name.empty() ? "RUN" : name;
+  if (flags.resume.empty() && warn_before_start(dispatch::find_program(outcome.program.front()), shown))
+    environment["FLOR_UNHELD"] = "said";
+
   outcome.code = run_to_end(what);
   // What cannot be resumed was said by the library.
-  if (!flags.resume.empty() && outcome.code != 0 && !fs::exists(store.launch(launch))) return;
+  if (!flags.resume.empty() && outcome.code != 0 && !store.launched(launch)) return;
   try {
     report(store, launch, outcome.program.front());
   } catch (const std::exception& problem) {
-    std::cerr << "flor: warning: " << problem.what() << "\n";  // the program's exit code stands
+    print_error(std::string("warning: ") + problem.what());  // the program's exit code stands
   }
 }
 

@@ -1,6 +1,7 @@
 // flor replay: asks a recorded run a question and watches until it is answered.
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <memory>
 
 #include "commands/answers.h"
@@ -8,11 +9,14 @@
 #include "commands/dry_run.h"
 #include "commands/monitor.h"
 #include "commands/options.h"
+#include "commands/output.h"
+#include "commands/proving.h"
 #include "commands/summary.h"
 #include "commands/workplace.h"
 #include "core/durable.h"
 #include "core/error.h"
 #include "core/number_from.h"
+#include "core/proof.h"
 #include "results/results.h"
 #include "results/unfinished.h"
 
@@ -27,7 +31,7 @@ struct Flags {
   std::string run, store, epochs, steps, where;
   int64_t every = 1;
   std::string workers = "auto";
-  std::string probe = "auto";
+  std::string probe = "auto", prove = "auto";
   bool any_device = false, whole_epochs = false, json = false, keep_queue = false, dry_run = false,
        again = false, no_copies = false;
   WorkplaceFlags place;
@@ -60,17 +64,28 @@ std::optional<std::size_t> workers_of(const std::string& text) {
   return n;
 }
 
+Request request_of(const Flags& flags, const core::Store& store, const std::vector<std::string>& program) {
+  Request out{store.find(flags.run), flags.epochs, flags.probe, flags.any_device,  program,
+              flags.every,           flags.where,  flags.steps, flags.whole_epochs};
+  out.prove = flags.prove;
+  return out;
+}
+
 class Replay {
  public:
-  Replay(const Flags& flags, const std::vector<std::string>& program)
+  Replay(const Flags& flags, Request request)
       : flags_(flags),
         wanted_(workers_of(flags.workers)),
         store_(store_of(flags.store)),
-        asked_(ask({store_.find(flags.run), flags.epochs, flags.probe, flags.any_device, program, flags.every,
-                    flags.where, flags.steps, flags.whole_epochs})),
+        request_(std::move(request)),
+        asked_(ask(request_)),
         display_(flags.json ? Show::json : Show::text) {
     asked_.plan.copies = !flags.no_copies;
   }
+
+  // After answer(): what must be asked to get right rows. Nothing: they are right, or the user said what
+  // executes.
+  const std::optional<Request>& next() const { return next_; }
 
   int answer() {
     for (const auto& note : asked_.notes) display_.say(note);
@@ -80,17 +95,23 @@ class Replay {
     }
     if (!flags_.again) {
       if (const auto known = answered(asked_)) return repeat(*known);
+      if (const auto known = contradicted(asked_)) {
+        const auto verdict = results::read_verdict(*known).value();
+        if (escalate(core::read_plan(*known), verdict)) return exit_code_of(verdict.judgement);
+      }
     }
     open();
     queue_ = std::make_unique<queue::Queue>(place_.redis, replay_);
     queue_->ensure(plan_);
-    const std::size_t missing = selected() - before_;
+    const std::size_t units = selected() - before_;
+    const std::size_t missing = units > 0 ? units : proofs_missing(replay_, plan_).size();
     workers_ = std::min(workers_, std::max<std::size_t>(missing, 1));
     Monitor monitor(replay_, plan_, *place_.launcher, *queue_, display_, interrupt_);
     if (missing > 0) {
       const Watched watched = run_workers(monitor);
       if (watched.end != End::done) return stop(watched);
       seconds_ = watched.seconds;
+      proof_errors_ = watched.proof_errors;
     }
     place_.launcher->finish(kLeaveWithin);
     return finish(monitor);
@@ -189,13 +210,13 @@ class Replay {
                     {"error", why},
                     {"done", done},
                     {"units", selected()}});
-    std::cerr << "flor: " << why;
+    std::string text = why;
     if (done > 0 || interrupted) {
-      std::cerr << (why.find('\n') == std::string::npos ? "; " : "\nflor: ") << done << " of "
-                << counted(selected(), "unit") << (selected() == 1 ? " is" : " are")
-                << " done and kept; the same command goes on from there";
+      text += (why.find('\n') == std::string::npos ? "; " : "\nflor: ") + std::to_string(done) + " of " +
+              counted(selected(), "unit") + (selected() == 1 ? " is" : " are") +
+              " done and kept; the same command goes on from there";
     }
-    std::cerr << "\n";
+    print_error(text);
     return kFailed;
   }
 
@@ -203,6 +224,7 @@ class Replay {
     results::Extras extras;
     extras.seconds = seconds_;
     extras.workers = monitor.worker_rows();
+    extras.proof_errors = proof_errors_;
     const results::Verdict verdict = results::collect(asked_.run, replay_, plan_, extras);
     results::remove_unfinished(replay_);
     try {
@@ -210,15 +232,34 @@ class Replay {
     } catch (const queue::RedisDown&) {
       // A Redis that comes back with its keys forgets them within a day.
     }
+    if (escalate(plan_, verdict)) return exit_code_of(verdict.judgement);
     display_.event(summary_json(plan_, verdict));
     display_.say(summary(plan_, verdict, before_ == 0));
     return exit_code_of(verdict.judgement);
   }
 
+  // Where a proof contradicts what the sources say, the same command asks again with more executed.
+  bool escalate(const core::Plan& plan, const results::Verdict& verdict) {
+    if (flags_.probe != "auto" || verdict.judgement != results::Judgement::unproved ||
+        verdict.taken_back().empty() || !core::rests_on_skipping(plan)) {
+      return false;
+    }
+    next_ = escalated(request_, plan, verdict);
+    const auto lines = contradictions(verdict);
+    display_.event({{"event", "contradicted"}, {"replay", plan.replay}, {"probes", lines}});
+    for (const auto& line : lines) display_.say("a proof contradicts " + line);
+    display_.say("these rows of replay " + plan.replay + " are taken back; asking again with " +
+                 (next_->forced.all ? "every block" : "the blocks that they depend on") +
+                 " executed from the program's start");
+    return true;
+  }
+
   const Flags& flags_;
   std::optional<std::size_t> wanted_;
   core::Store store_;
+  Request request_;
   Asked asked_;
+  std::optional<Request> next_;
   Display display_;
   Interrupt interrupt_;
   core::ReplayDir replay_;
@@ -231,7 +272,19 @@ class Replay {
   std::size_t workers_ = 1;
   std::size_t before_ = 0;  // units that an earlier command had brought
   double seconds_ = 0;
+  std::map<int64_t, std::string> proof_errors_;
 };
+
+int replay(const Flags& flags, const std::vector<std::string>& program) {
+  std::optional<Request> request = request_of(flags, store_of(flags.store), program);
+  int code = kFailed;
+  while (request) {
+    Replay one(flags, *request);
+    code = one.answer();
+    request = one.next();
+  }
+  return code;
+}
 
 void add_sbatch_flags(CLI::App& command, dispatch::SbatchFlags& sbatch) {
   const struct {
@@ -279,6 +332,11 @@ void add_replay(CLI::App& app, Outcome& outcome) {
   command->add_option(
       "--probe", flags->probe,
       "which skip blocks execute: auto (by comparing the sources), none, all, or names: train,eval");
+  command->add_option(
+      "--prove", flags->prove,
+      "how many units to execute wholly, as proofs that the probes' rows are right: none, a "
+      "number, all, or auto: at least one, and as many as cost 2 % of the recorded time; brief: "
+      "one, and of each skipped block only the first steps (auto does so where units last long)");
   command
       ->add_option("--launcher", flags->place.launcher,
                    "slurm or local (default: slurm where it can be used)")
@@ -297,7 +355,7 @@ void add_replay(CLI::App& app, Outcome& outcome) {
                     "leave the finished replay's keys in Redis, for a look");
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
   add_sbatch_flags(*command, flags->place.sbatch);
-  command->callback([flags, &outcome] { outcome.code = Replay(*flags, outcome.program).answer(); });
+  command->callback([flags, &outcome] { outcome.code = replay(*flags, outcome.program); });
 }
 
 }  // namespace flor::commands

@@ -7,10 +7,12 @@
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/show_replay.h"
+#include "commands/unheld.h"
 #include "core/bytes_text.h"
 #include "core/checkpoint_files.h"
 #include "core/json_lines.h"
 #include "core/manifest.h"
+#include "core/printable.h"
 #include "core/recorded_timeline.h"
 #include "plan/history.h"
 #include "plan/units.h"
@@ -43,6 +45,7 @@ struct Shown {
   core::CheckpointFiles checkpoints;
   results::LocalTier local;
   std::vector<std::string> suggestions;
+  std::vector<probes::Unheld> unheld;
 };
 
 Shown read_run(const core::RunDir& run) {
@@ -62,6 +65,7 @@ Shown read_run(const core::RunDir& run) {
   }
   out.units = plan::units_of(out.manifest, out.timeline, plan::restore_costs(out.timeline, restores));
   out.local = results::local_tier_of(run, out.manifest, out.timeline);
+  out.unheld = unheld_in(recorded_sources(run, out.manifest));
   out.blocks = blocks.get();
   out.suggestions = results::suggestions(out.manifest, out.blocks);
   return out;
@@ -79,6 +83,7 @@ Json json_of(const Shown& shown, bool policy) {
   out["replays"] = Json::array();
   for (const auto& replay : shown.replays) out["replays"].push_back(results::to_json(replay));
   out["suggestions"] = shown.suggestions;
+  out["unheld"] = to_json(shown.unheld);
   if (!policy) return out;
   out["decisions"] = results::policy_json(shown.manifest, shown.timeline);
   out["explained"] = Json::object();
@@ -100,7 +105,7 @@ std::string pairs_text(const Map& map) {
 std::string joined_text(const std::vector<std::string>& words) {
   std::string out;
   for (const auto& word : words) out += (out.empty() ? "" : " ") + word;
-  return results::printable(out);
+  return core::printable(out);
 }
 
 void add_line(std::string& out, const std::string& label, const std::string& text) {
@@ -207,7 +212,7 @@ std::string replays_text(const Shown& shown) {
       table.add({replay.id, replay.state, units, "-", "-", "-", "-", "-"});
     }
     if (!replay.failure.empty())
-      failures += "replay " + replay.id + ": " + results::printable(replay.failure) + "\n";
+      failures += "replay " + replay.id + ": " + core::printable(replay.failure) + "\n";
   }
   return table.empty() ? "" : "\n" + table.text() + failures;
 }
@@ -216,6 +221,7 @@ std::string text_of(const Shown& shown) {
   std::string out = head_text(shown) + loops_text(shown) + blocks_text(shown) + replays_text(shown);
   std::string remarks;
   for (const auto& line : shown.suggestions) remarks += "hint: " + line + "\n";
+  for (const auto& line : describe(shown.unheld)) remarks += "hint: " + line + "\n";
   for (const auto& line : shown.manifest.unresolved) {
     remarks +=
         "warning: the source " + line + " was not found at record; what it may touch executes in a replay\n";
@@ -223,7 +229,7 @@ std::string text_of(const Shown& shown) {
   for (const auto& source : shown.manifest.sources) {
     if (source.newer) remarks += "warning: " + source.path + " was changed after the program was built\n";
   }
-  for (const auto& line : shown.manifest.warnings) remarks += "warning: " + results::printable(line) + "\n";
+  for (const auto& line : shown.manifest.warnings) remarks += "warning: " + core::printable(line) + "\n";
   return out + (remarks.empty() ? "" : "\n" + remarks);
 }
 

@@ -4,6 +4,7 @@
 #include "commands/output.h"
 #include "core/error.h"
 #include "core/plan.h"
+#include "core/printable.h"
 #include "results/summary.h"
 #include "results/table.h"
 #include "results/verdict.h"
@@ -27,7 +28,7 @@ std::string heading(const core::RunDir& run, const core::Plan& plan, const resul
   }
   out += "\nplanned: at least " + shown_seconds(plan.bound) + ", " + shown_seconds(plan.makespan) + " with " +
          counted(plan.segments.size(), "segment") + ", " + shown_seconds(plan.serial) + " in sequence\n";
-  if (!replay.failure.empty()) out += "reason: " + results::printable(replay.failure) + "\n";
+  if (!replay.failure.empty()) out += "reason: " + core::printable(replay.failure) + "\n";
   return out;
 }
 
@@ -44,7 +45,8 @@ std::string question_text(const core::Plan& plan) {
            probe.file + ":" + std::to_string(probe.line) +
            (probe.block.empty() ? ", outside all blocks" : ", in block " + probe.block) + ")\n";
   }
-  for (const auto& reason : plan.reasons) out += "because: " + results::printable(reason) + "\n";
+  if (plan.proofs > 0) out += "proof units: at most " + std::to_string(plan.proofs) + "\n";
+  for (const auto& reason : plan.reasons) out += "because: " + core::printable(reason) + "\n";
   return out;
 }
 
@@ -71,13 +73,15 @@ std::string units_text(const core::Plan& plan, const results::Verdict& verdict) 
 
 std::string findings_text(const results::Verdict& verdict) {
   std::string out;
-  for (const auto& reason : verdict.reasons) out += results::printable(reason) + "\n";
+  for (const auto& reason : verdict.reasons) out += core::printable(reason) + "\n";
   for (const auto& difference : verdict.differences) {
-    out += "differs: " + results::printable(results::describe(difference)) + "\n";
+    out += "differs: " + core::printable(results::describe(difference)) + "\n";
   }
   for (const auto& entry : verdict.environment) {
-    out += "environment: " + results::printable(results::describe(entry)) + "\n";
+    out += "environment: " + core::printable(results::describe(entry)) + "\n";
   }
+  for (const auto& probe : verdict.probes)
+    out += "probe " + probe.name + ": " + core::printable(describe(probe)) + "\n";
   for (const auto& name : verdict.silent_probes) {
     out += "warning: the probe '" + name + "' yielded no row: was it reached?\n";
   }

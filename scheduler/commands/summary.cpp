@@ -9,6 +9,7 @@
 
 #include "commands/exit_code.h"
 #include "commands/options.h"
+#include "core/proof.h"
 
 namespace flor::commands {
 namespace {
@@ -82,6 +83,34 @@ void add_reasons(std::vector<std::string>& lines, const core::Plan& plan) {
   }
 }
 
+std::string words(const std::vector<std::string>& command) {
+  std::string out;
+  for (const auto& word : command) out += " " + word;
+  return out;
+}
+
+void add_probes(std::vector<std::string>& lines, const core::Plan& plan, const results::Verdict& verdict) {
+  for (const auto& probe : verdict.probes) {
+    if (probe.silent) continue;
+    add(lines, "probe " + probe.name +
+                   (probe.file.empty() ? "" : " (" + probe.file + ":" + std::to_string(probe.line) + ")") +
+                   ": " + describe(probe));
+  }
+  std::size_t shown = 0;
+  for (const auto& proof : verdict.proofs) {
+    std::string line = "proof: ";
+    if (proof.units.first < proof.units.second) {
+      const core::Unit unit = core::unit_of(plan, {proof.unit.id, proof.units, false});
+      line += "iterations " + std::to_string(unit.first) + " to " + std::to_string(unit.last) + " ";
+    }
+    if (++shown <= kReasons)
+      add(lines, line + (proof.error.empty() ? "executed" : "not executed: " + proof.error));
+  }
+  if (shown > kReasons) add(lines, "… and " + std::to_string(shown - kReasons) + " more proofs");
+  if (!verdict.taken_back().empty() && core::rests_on_skipping(plan))
+    add(lines, "for right rows: flor replay " + plan.run + " --" + words(plan.command));
+}
+
 std::string names_of(const core::Plan& plan) {
   std::string out;
   std::set<std::string> seen;
@@ -118,6 +147,7 @@ std::string summary(const core::Plan& plan, const results::Verdict& verdict, boo
   add_reasons(lines, plan);
   add_time(lines, plan, verdict, whole);
   add_workers(lines, verdict);
+  add_probes(lines, plan, verdict);
   for (const auto& name : verdict.silent_probes) add(lines, "probe " + name + " logged nothing");
   lines.push_back("read the rows: " + log_command(plan));
   std::string text;

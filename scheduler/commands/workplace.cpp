@@ -4,6 +4,8 @@
 
 #include "commands/options.h"
 #include "core/error.h"
+#include "core/preset.h"
+#include "core/redis_setting.h"
 #include "core/settings.h"
 #include "dispatch/local.h"
 #include "queue/queue.h"
@@ -14,6 +16,20 @@ namespace {
 void require_fit(const std::string& url) {
   queue::Redis redis(url);
   if (const auto why = queue::unfit(redis)) throw core::Error(*why);
+}
+
+// The workers are told which server and login it is. The password they read where their user keeps it.
+void require_hidden_password(const core::Settings& settings, Workplace& place) {
+  if (!core::is_found_without_password(settings, place.redis)) {
+    throw core::UsageError(
+        "FLOR_REDIS holds a password, which every process of a job would see: keep it as `redis = URL` in "
+        "~/.config/flor/flor.conf (chmod 600)");
+  }
+  if (settings.exposed().empty() || settings.from_files("redis") != place.redis) return;
+  place.notes.push_back(settings.exposed() + " holds a password and can be read by other users; " +
+                        (settings.exposed().rfind("/etc/", 0) == 0
+                             ? "let each user have a login of their own (flor admin redis-acl)"
+                             : "chmod 600 it"));
 }
 
 std::string value_of(const core::Manifest& manifest, const char* key) {
@@ -52,10 +68,10 @@ dispatch::WorkerOrder order_of(const core::Store& store, const Asked& asked, con
   order.cwd = std::filesystem::current_path();
   order.threads = value_of(asked.manifest, "threads");
   order.gpu = value_of(asked.manifest, "gpu");
-  order.environment = asked.manifest.preset;
+  order.environment = core::known_preset(asked.manifest.preset);
   order.environment["FLOR_REPLAY"] = asked.run.id() + "/" + replay.id();
   order.environment["FLOR_STORE"] = store.path().string();
-  order.environment["FLOR_REDIS"] = redis;
+  order.environment["FLOR_REDIS"] = core::without_password(redis);
   order.environment["FLOR_BIN"] = own_directory().string();
   return order;
 }
@@ -71,7 +87,7 @@ std::unique_ptr<dispatch::Launcher> make_launcher(const std::string& name, dispa
 
 FreePlaces free_places(const core::Store& store, const Asked& asked, const WorkplaceFlags& flags) {
   Workplace place;
-  const std::string redis = core::Settings::load().get("redis").value_or("");
+  const std::string redis = core::redis_url(core::Settings::load()).value_or("");
   FreePlaces out;
   out.launcher = choose_launcher(flags.launcher, redis, place);
   out.notes = place.notes;
@@ -83,7 +99,9 @@ FreePlaces free_places(const core::Store& store, const Asked& asked, const Workp
 Workplace open_workplace(const core::Store& store, const Asked& asked, const core::ReplayDir& replay,
                          const WorkplaceFlags& flags) {
   Workplace place;
-  place.redis = core::Settings::load().get("redis").value_or("");
+  const core::Settings settings = core::Settings::load();
+  place.redis = core::redis_url(settings).value_or("");
+  require_hidden_password(settings, place);
   const std::string launcher = choose_launcher(flags.launcher, place.redis, place);
   if (place.redis.empty()) {
     place.own_redis = std::make_unique<dispatch::PrivateRedis>(replay.workers());

@@ -10,7 +10,7 @@ Environment worker_environment(const WorkerOrder& order) {
   Environment out = present_environment();
   // Of a job around us: its settings, and the flags that Slurm would hand on to the workers' srun.
   for (const char* name : {"FLOR_RECORD", "FLOR_LAUNCH", "FLOR_PROBE", "FLOR_EPOCHS", "FLOR_NAME",
-                           "FLOR_ARGS", "SLURM_SPANK_FLOR_ARGS"}) {
+                           "FLOR_ARGS", "FLOR_RESUME", "SLURM_SPANK_FLOR_ARGS"}) {
     out.erase(name);
   }
   for (auto at = out.begin(); at != out.end();) {

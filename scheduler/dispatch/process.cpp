@@ -11,12 +11,13 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <sstream>
 #include <system_error>
 
+#include "core/descriptor.h"
 #include "core/error.h"
 #include "core/settings.h"
+#include "core/trusted_file.h"
 
 namespace flor::dispatch {
 namespace {
@@ -206,22 +207,12 @@ pid_t spawn(const Spawn& what) {
   child.group = what.group;
   child.die_with_us = what.die_with_us;
   if (what.output.empty()) return start(child);
-  child.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  child.out = ::open(what.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  child.err = child.out;
-  auto close_both = [&] {
-    if (child.in >= 0) ::close(child.in);
-    if (child.out >= 0) ::close(child.out);
-  };
-  try {
-    if (child.in < 0 || child.out < 0) fail("cannot open " + what.output.string());
-    const pid_t pid = start(child);
-    close_both();
-    return pid;
-  } catch (...) {
-    close_both();
-    throw;
-  }
+  const core::Descriptor in(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const core::Descriptor out = core::open_regular_for(what.output, O_WRONLY | O_CREAT | O_APPEND);
+  if (!in) fail("cannot open /dev/null");
+  child.in = in.get();
+  child.out = child.err = out.get();
+  return start(child);
 }
 
 int exit_code_of(int status) {
@@ -272,9 +263,7 @@ std::string tail_of(const fs::path& file, std::size_t lines, std::uintmax_t offs
   std::error_code error;
   const std::uintmax_t size = fs::file_size(file, error);
   if (error || size <= offset) return "";
-  std::ifstream in(file, std::ios::binary);
-  in.seekg(static_cast<std::streamoff>(std::max(offset, size > kAtMost ? size - kAtMost : 0)));
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::string text = core::read_part(file, std::max(offset, size > kAtMost ? size - kAtMost : 0), kAtMost);
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
   std::size_t at = text.size();
   for (std::size_t k = 0; k < lines && at != std::string::npos && at > 0; ++k) at = text.rfind('\n', at - 1);

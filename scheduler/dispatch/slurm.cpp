@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <set>
@@ -13,6 +12,7 @@
 #include "core/error.h"
 #include "core/json_lines.h"
 #include "core/settings.h"
+#include "dispatch/job_environment.h"
 #include "dispatch/process.h"
 
 namespace flor::dispatch {
@@ -39,6 +39,13 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
     if (!out.empty()) out += between;
     out += word;
   }
+  return out;
+}
+
+// sbatch expands % in the names of output files; %% is the character (sbatch(1), "filename pattern").
+std::string without_patterns(const std::string& path) {
+  std::string out;
+  for (const char c : path) out += c == '%' ? "%%" : std::string(1, c);
   return out;
 }
 
@@ -77,7 +84,7 @@ exec srun )" +
 
 std::vector<std::string> sbatch_command(const WorkerOrder& order, const SbatchFlags& flags,
                                         std::size_t workers, const std::string& gres, std::size_t cpus) {
-  const std::string out = (order.replay.workers() / "slurm-%a.out").string();
+  const std::string out = without_patterns(order.replay.workers().string()) + "/slurm-%a.out";
   std::vector<std::string> command{"sbatch",
                                    "--parsable",
                                    "--job-name=flor-replay",
@@ -101,6 +108,25 @@ std::vector<std::string> sbatch_command(const WorkerOrder& order, const SbatchFl
   command.insert(command.end(), flags.others.begin(), flags.others.end());
   command.push_back((order.replay.workers() / "job.sh").string());
   return command;
+}
+
+bool is_too_many(const std::string& error) {
+  // ESLURM_INVALID_ARRAY; ESLURM_ACCOUNTING_POLICY and the like; what a site's job_submit plugin may say.
+  const std::string line = first_line(error);
+  return line.find("array") != std::string::npos || line.find("limit") != std::string::npos ||
+         line.find("policy") != std::string::npos;
+}
+
+std::size_t parse_max_array_size(const std::string& config) {
+  std::istringstream lines(config);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name;
+    std::string equals;
+    std::size_t size = 0;
+    if (words >> name >> equals >> size && name == "MaxArraySize") return size;
+  }
+  return 0;
 }
 
 Liveness parse_squeue(const std::string& text) {
@@ -173,12 +199,33 @@ std::size_t SlurmLauncher::room() {
   return dispatch::free_places(*nodes_, gres().rfind("gpu", 0) == 0, cpus_of(flags_, order_));
 }
 
+Result SlurmLauncher::submit(std::size_t workers) {
+  const auto command = sbatch_command(order_, flags_, workers, gres(), cpus_of(flags_, order_));
+  return run(command, outside_job(worker_environment(order_), !flags_.mem.empty()));
+}
+
+// How many to ask for after Slurm rejected so many: MaxArraySize says it, other limits (of a QOS, an
+// association) have to be tried.
+std::size_t SlurmLauncher::fewer_than(std::size_t workers, const std::string& why) {
+  const std::size_t most = parse_max_array_size(run({"scontrol", "show", "config"}, kAnswersWithin).out);
+  const bool by_array = most > 0 && most < workers;
+  most_ = by_array ? most : workers / 2;
+  if (limit_.empty()) {
+    limit_ = std::to_string(workers) + " are more than Slurm" +
+             (by_array ? "'s MaxArraySize, " + std::to_string(most) : " takes: " + why);
+  }
+  return most_;
+}
+
 void SlurmLauncher::start(std::size_t workers) {
   core::create_directories_durably(order_.replay.workers());
-  const std::size_t cpus = cpus_of(flags_, order_);
-  core::write_durably(order_.replay.workers() / "job.sh", job_script(order_, cpus));
-  const Result result =
-      run(sbatch_command(order_, flags_, workers, gres(), cpus), worker_environment(order_));
+  core::write_durably(order_.replay.workers() / "job.sh", job_script(order_, cpus_of(flags_, order_)));
+  if (most_ > 0) workers = std::min(workers, most_);
+  Result result = submit(workers);
+  while (result.code != 0 && workers > 1 && is_too_many(result.err)) {
+    workers = fewer_than(workers, first_line(result.err));
+    result = submit(workers);
+  }
   // "42" or "42;cluster"
   const std::string job = first_line(result.out).substr(0, first_line(result.out).find(';'));
   if (result.code != 0 || job.empty()) {
@@ -196,7 +243,8 @@ void SlurmLauncher::start(std::size_t workers) {
 // Those of the file, and those of this replay's script: a `flor replay` may be killed before it writes one
 // down.
 void SlurmLauncher::find_jobs() {
-  std::ifstream file(jobs_file());
+  std::error_code ignored;
+  std::istringstream file(fs::exists(jobs_file(), ignored) ? core::read_file(jobs_file()) : "");
   for (std::string job; std::getline(file, job);) {
     if (is_number(job)) jobs_.push_back(job);
   }
@@ -255,7 +303,7 @@ Liveness SlurmLauncher::liveness_now() {
 
 std::string SlurmLauncher::describe() const {
   return "job " + joined(jobs_, ", ") + ", " + std::to_string(started_) +
-         (started_ == 1 ? " task" : " tasks");
+         (started_ == 1 ? " task" : " tasks") + (limit_.empty() ? "" : " (" + limit_ + ")");
 }
 
 // Of the tasks that this launcher started and that began, the one written to last in front.

@@ -39,6 +39,8 @@ class SlurmLauncher : public Launcher {
   std::string gres();
   std::optional<Liveness> ask();
   void find_jobs();
+  Result submit(std::size_t workers);
+  std::size_t fewer_than(std::size_t workers, const std::string& why);
   std::vector<fs::path> outputs() const;
   std::string end_of_task(const std::string& index) const;
 
@@ -48,6 +50,8 @@ class SlurmLauncher : public Launcher {
   std::optional<std::vector<Node>> nodes_;
   std::vector<std::string> jobs_;
   std::size_t started_ = 0;
+  std::size_t most_ = 0;  // tasks that Slurm takes at a time; 0: not known
+  std::string limit_;     // for the user: why there are fewer workers; "" when there are not
   fs::file_time_type since_;
   std::chrono::steady_clock::time_point asked_;
   Liveness last_;
@@ -66,6 +70,12 @@ std::string job_script(const WorkerOrder& order, std::size_t cpus);
 // The sbatch command line for so many workers. Nothing secret is in it. Pure.
 std::vector<std::string> sbatch_command(const WorkerOrder& order, const SbatchFlags& flags,
                                         std::size_t workers, const std::string& gres, std::size_t cpus);
+
+// May Slurm take an array of fewer tasks where it says this of one? Pure.
+bool is_too_many(const std::string& error);
+
+// MaxArraySize of `scontrol show config`; 0: not there. Pure.
+std::size_t parse_max_array_size(const std::string& config);
 
 // The array jobs of `squeue --noheader --format='%F %o'` whose script this is, each once. Pure.
 std::vector<std::string> parse_jobs(const std::string& text, const fs::path& script);

@@ -1,5 +1,6 @@
 // flor export: which checkpoint, and the bytes of the files.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -238,6 +239,15 @@ TEST(PyTorch, UnsignedNumbersAreWidened) {
   const std::string file = core::read_file(directory / "out.pt");
   EXPECT_NE(file.find("LongStorage"), std::string::npos);
   EXPECT_NE(file.find(std::string("\xff\xff\xff\xff\0\0\0\0", 8)), std::string::npos);
+}
+
+TEST(PyTorch, WritesThroughNoLinkThatWasPlanted) {
+  const test::TemporaryDirectory directory;
+  const auto tensors = some();
+  std::filesystem::create_symlink(directory / "precious",
+                                  directory / (".out.pt.tmp." + std::to_string(::getpid())));
+  write_pytorch(directory / "out.pt", tensors.loaded);
+  EXPECT_FALSE(std::filesystem::exists(directory / "precious"));
 }
 
 TEST(PyTorch, LeavesNothingWhereItFails) {

@@ -1,9 +1,11 @@
 // flor gc: which runs go, and how. What a user types is tested in tests/rules/retention_rules.py.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
 
+#include "another_user.h"
 #include "core/checkpoint.h"
 #include "core/digest.h"
 #include "core/durable.h"
@@ -276,6 +278,78 @@ TEST_F(Garbage, WhatIsAtWorkIsLeftAlone) {
   EXPECT_TRUE(core::fs::exists(run.manifest()));
   remove_run(store_, facts_of(run));
   EXPECT_FALSE(core::fs::exists(run.path));
+}
+
+// Root clears away for others, who may have planted what they like in their runs.
+class RootsGarbage : public Garbage {
+ protected:
+  void SetUp() override {
+    FLOR_NEEDS_ROOT();
+    ::chmod(directory_.path().c_str(), 01777);
+    core::fs::create_directory(secret_);
+    ::chmod(secret_.c_str(), 0700);
+  }
+  core::RunDir make_run_of(uid_t owner) {
+    const auto run = make_run("r1");
+    for (const auto& entry : core::fs::recursive_directory_iterator(run.path))
+      ::lchown(entry.path().c_str(), owner, owner);
+    ::chown(run.path.c_str(), owner, owner);
+    return run;
+  }
+  const core::fs::path secret_ = directory_ / "secret";  // where only root may write
+};
+
+TEST_F(RootsGarbage, ALockThatIsALinkIsNotFollowed) {
+  const auto run = make_run_of(test::attacker);
+  core::fs::remove(run.lock());
+  test::plant_link(run.lock(), secret_ / "made", test::attacker);
+  const RunFacts facts = facts_of(run);
+  EXPECT_THROW(remove_run(store_, facts), core::Error);
+  EXPECT_TRUE(core::fs::is_empty(secret_));
+}
+
+TEST_F(RootsGarbage, ALockOrAManifestThatIsAFifoHangsNoOne) {
+  const auto run = make_run_of(test::attacker);
+  for (const auto& path : {run.lock(), run.manifest()}) {
+    core::fs::remove(path);
+    ASSERT_EQ(::mkfifo(path.c_str(), 0666), 0);
+    ::chown(path.c_str(), test::attacker, test::attacker);
+  }
+  const RunFacts facts = facts_of(run);
+  EXPECT_EQ(facts.status, "unreadable");
+  EXPECT_EQ(facts.busy, "");
+  EXPECT_THROW(remove_run(store_, facts), core::Error);
+}
+
+TEST_F(RootsGarbage, NothingGoesThatTheOwnerCouldNotRemove) {
+  const auto run = make_run_of(test::attacker);
+  // As where root's directory was moved into the run.
+  core::fs::create_directories(run.path / "replays" / "moved");
+  std::ofstream(run.path / "replays" / "moved" / "file") << "root's";
+  EXPECT_THROW(remove_run(store_, facts_of(run)), std::system_error);
+  EXPECT_TRUE(core::fs::exists(store_.removed("r1") / "replays" / "moved" / "file"));
+  EXPECT_EQ(::geteuid(), 0U);  // root again, and with its groups
+}
+
+TEST_F(RootsGarbage, LinksAreRemovedAndNotFollowed) {
+  const auto run = make_run_of(test::attacker);
+  std::ofstream(secret_ / "file") << "kept";
+  ::chmod(secret_.c_str(), 0777);
+  test::plant_link(run.path / "replays", secret_, test::attacker);
+  test::plant_link(run.checkpoints() / "away", secret_, test::attacker);
+  remove_run(store_, facts_of(run));
+  EXPECT_FALSE(core::fs::exists(run.path));
+  EXPECT_TRUE(store_.all_removed().empty());
+  EXPECT_TRUE(core::fs::exists(secret_ / "file"));
+}
+
+TEST_F(RootsGarbage, ARunOfAnotherUserGoesWithItsLabels) {
+  const auto run = make_run_of(test::victim);
+  const auto claimed = [&] { return std::string(store_.claim_label("mine", "r1") ? "claimed" : "taken"); };
+  ASSERT_EQ(test::as_user(test::victim, claimed), "claimed");
+  remove_run(store_, facts_of(run));
+  EXPECT_FALSE(core::fs::exists(run.path));
+  EXPECT_TRUE(core::fs::is_empty(directory_ / ".names" / std::to_string(test::victim)));
 }
 
 }  // namespace
