@@ -1,4 +1,4 @@
-# The directory, the ports and the configuration files of the cluster. Sourced by scripts/cluster.
+# What lies in the cluster's directory: its ports and configuration files. Sourced by scripts/cluster.
 # shellcheck shell=bash disable=SC2154
 
 node_prefix=${FLOR_CLUSTER_NODES:-n}
@@ -24,20 +24,22 @@ free_ports() {
 }
 
 prepare_directory() {
-  if [[ -d $dir && -n $(ls -A "$dir") ]]; then
-    die "$dir exists and is not a cluster's; remove it or set FLOR_CLUSTER_DIR to another directory"
-  fi
   local path base
+  is_prefix "$node_prefix" ||
+    die "FLOR_CLUSTER_NODES is no prefix of node names; give at most 16 letters, digits and '-', the first a letter"
+  [[ ! -e $dir ]] || die "$dir exists and is not a cluster's; remove it or set FLOR_CLUSTER_DIR to another directory"
   # The deepest socket is a step's: spool/NODE/NODE_JOB.STEP; a path of a unix socket holds 107 bytes.
   ((${#dir} <= 60)) || die "$dir: too long for the sockets in it; set FLOR_CLUSTER_DIR to a shorter path"
-  mkdir -p "$dir"/{etc,log,munge,redis,run,spool,state}
-  for path in $(node_names); do mkdir -p "$dir/spool/$path"; done
+  create_directory
+  mkdir "$dir"/{etc,log,munge,redis,run,spool,state}
+  for path in $(node_names); do mkdir "$dir/spool/$path"; done
   chmod 700 "$dir/state"
   chown munge: "$dir/munge"
   chown redis: "$dir/redis"
   base=$(free_ports)
   printf '%s=%s\n' slurmctld_port "$base" slurmd_port "$((base + 1))" redis_port "$((base + 5))" \
     node_prefix "$node_prefix" >"$dir/ports"
+  read_ports
 }
 
 # Two device files stand for the GPUs of a node: with File= Slurm allocates them, counts GresUsed and sets
@@ -74,14 +76,25 @@ version_at_least() {
   [[ $(printf '%s\n' "$2" "$version" | sort -V | head -n 1) == "$2" ]]
 }
 
+# Does this machine's name resolve to 127.0.0.1? That is what Slurm's daemons and commands bind to where they are told not
+# to bind to all addresses (NoInAddrAny). Another address of the loopback will not do: connections come from 127.0.0.1,
+# and tasks find no srun there.
+name_is_loopback() { [[ $(getent ahostsv4 "$(hostname)" | awk 'NR == 1 { print $1 }') == 127.0.0.1 ]]; }
+
 write_slurm_conf() {
-  local host ports
+  local host ports communication=CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
   host=$(hostname -s)
+  if ! name_is_loopback; then
+    echo "cluster: warning: Slurm listens on all interfaces, for the name of this machine is not 127.0.0.1's;" \
+      "add the line '127.0.0.1 $(hostname)' at the top of /etc/hosts, then run scripts/cluster down and up" >&2
+    communication=''
+  fi
   ports="[$slurmd_port-$((slurmd_port + node_count - 1))]"
   cat <<CONF
 ClusterName=flor
 SlurmctldHost=$host(127.0.0.1)
 SlurmctldPort=$slurmctld_port
+$communication
 SlurmUser=root
 AuthType=auth/munge
 # cred_expire is also how long a requeued job waits before it starts again (120 s unless said otherwise).

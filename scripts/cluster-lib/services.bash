@@ -118,6 +118,8 @@ start_agent() {
   detached "$dir/log/flor-agent-$1.log" setsid --fork \
     bash -c 'echo "$$" >"$0" && exec "$@"' "$dir/run/flor-agent-$1.pid" $(become "$owner_uid") env "${settings[@]}" "$agent"
   # The kernel's list, not the file: a killed agent leaves its socket behind.
+  # In /tmp it evades a directory of another user's (docs/formats.md).
+  [[ $socket != /tmp/* ]] || socket="/tmp/flor-$owner_uid(\.[A-Za-z0-9]+)?/agent-$1.sock"
   until_true 15 "flor-agent of $1" grep -qE " $socket\$" /proc/net/unix
 }
 

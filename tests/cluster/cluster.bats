@@ -88,6 +88,21 @@ dead() { [[ ! -d /proc/$1 || $(ps -o stat= -p "$1") == Z* ]]; }
   [[ $(stat -c %U "/proc/$(pid_file redis-server)") == redis ]]
 }
 
+@test "no process of the cluster listens on another interface than the loopback" {
+  [[ $(getent ahostsv4 "$(hostname)" | awk 'NR == 1 { print $1 }') == 127.0.0.1 ]] ||
+    skip "the name of this machine is not 127.0.0.1's"
+  srun -N4 sleep 600 &
+  srun_pid=$!
+  srun_listens() { ss -Hlntp | grep -qF "pid=$srun_pid,"; }
+  until_true 30 srun_listens
+  first=$((${FLOR_REDIS##*:} - 5))
+  pattern=$(seq -f ':%.0f ' "$first" "$((first + 5))" | paste -sd'|')
+  listeners=$(ss -Hlntp | grep -E "$pattern|pid=$srun_pid,")
+  kill "$srun_pid"
+  [[ $(wc -l <<<"$listeners") -gt 6 ]]
+  run ! grep -vE ' 127\.[0-9]+\.[0-9]+\.[0-9]+:[0-9]+ ' <<<"$listeners"
+}
+
 @test "four nodes with two GPUs each, seen by the tasks" {
   run -0 srun -N4 -n4 --gres=gpu:2 sh -c 'echo $SLURMD_NODENAME $CUDA_VISIBLE_DEVICES'
   [[ $(sort <<<"$output") == $'t1 0,1\nt2 0,1\nt3 0,1\nt4 0,1' ]]

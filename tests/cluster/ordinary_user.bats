@@ -48,7 +48,7 @@ home() { ordinary env -C "$ordinary_home" "$@"; }
   run -0 home sbatch -W --parsable -o out --flor-record --flor-name=job --wrap \
     "FLOR_EVERY=1 srun $(program char_lm) ${small[*]}"
   run -0 home sbatch -W --parsable -o out-%a --array=0-3 --flor-replay=job --wrap "srun $(program char_lm.probed) ${small[*]}"
-  [[ $(jq -r .verdict "$ordinary_home/.flor/.names/$(id -u "$ordinary_user")/job/replays/job-$output/verdict.json") == identical ]]
+  [[ $(jq -r .verdict "$ordinary_home/.flor/.names/$(id -u "$ordinary_user")/job/replays/job-flor-$output/verdict.json") == identical ]]
 }
 
 @test "another user's run can be listed, and not be changed" {

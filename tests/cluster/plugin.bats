@@ -24,7 +24,7 @@ teardown() {
 }
 
 # A task that does what the library does when its first loop is reached.
-recorder='mkdir -p "$FLOR_STORE/.launches" && echo 20260101-000000-abcd > "$FLOR_STORE/.launches/$FLOR_LAUNCH"'
+recorder='mkdir -p "$FLOR_STORE/.launches/$(id -u)" && echo 20260101-000000-abcd > "$FLOR_STORE/.launches/$(id -u)/$FLOR_LAUNCH"'
 
 make_run() {
   mkdir -p "$store/$1"
@@ -248,7 +248,7 @@ JOB
   until_true 30 test -e ready
   scontrol requeue "$job"
   until_true 90 job_is "$job" COMPLETED
-  grep -qx "$job.0.1" out
+  grep -qx "flor.$job.0.1" out
 }
 
 @test "a later step of a job may carry the name that the job's run has" {
@@ -311,7 +311,7 @@ JOB
     grep -qx "$expected" <<<"$output"
   done
   job=$(grep -o '^SLURM_JOB_ID=.*' <<<"$output" | cut -d= -f2)
-  grep -qx "FLOR_LAUNCH=$job.0.0" <<<"$output"
+  grep -qx "FLOR_LAUNCH=flor.$job.0.0" <<<"$output"
 }
 
 @test "how checkpoints are written and kept reaches the task" {
@@ -407,17 +407,17 @@ JOB
   grep -qx FLOR_RECORD=1 out
   grep -qx "FLOR_STORE=$store" out
   grep -qx FLOR_EPSILON=0.25 out
-  grep -qE '^FLOR_LAUNCH=[0-9]+\.0\.0$' out
+  grep -qE '^FLOR_LAUNCH=flor\.[0-9]+\.0\.0$' out
   [[ $(<out) == *$'FLOR_ARGS=seed=7\nlr=0.5'* ]]
 }
 
-@test "a launch of the same name, which another cluster left in the store, is not taken for this one" {
+@test "a launch of the same name, which a forgotten job left in the store, is not taken for this one" {
   run -0 srun printenv SLURM_JOB_ID
   local next=$((output + 1))
-  mkdir -p "$store/.launches"
-  echo 20260101-000000-abcd >"$store/.launches/$next.0.0"
-  run -0 srun --flor-record --flor-store="$store" sh -c 'echo "$FLOR_LAUNCH"; cat "$FLOR_STORE/.launches/$FLOR_LAUNCH" || true'
-  [[ $output == *"$next.0.0"* ]]
+  mkdir -p "$store/.launches/$UID"
+  echo 20260101-000000-abcd >"$store/.launches/$UID/flor.$next.0.0"
+  run -0 srun --flor-record --flor-store="$store" sh -c 'echo "$FLOR_LAUNCH"; cat "$FLOR_STORE/.launches/$(id -u)/$FLOR_LAUNCH" || true'
+  [[ $output == *"flor.$next.0.0"* ]]
   lacks abcd
 }
 
@@ -429,13 +429,13 @@ JOB
 @test "the batch step is a launch too, for scripts that train without srun" {
   sbatch -W -n4 -o out --flor-record --flor-store="$store" --flor-arg=a=1 --flor-arg=b=2 --wrap env
   grep -qx FLOR_RECORD=1 out
-  grep -qE '^FLOR_LAUNCH=[0-9]+\.batch\.0$' out
+  grep -qE '^FLOR_LAUNCH=flor\.[0-9]+\.batch\.0$' out
   [[ $(<out) == *$'FLOR_ARGS=a=1\nb=2'* ]]
 }
 
 @test "the batch step is a launch also under --export=NONE, where Slurm does not call the plugin back" {
   sbatch -W --export=NONE -o out --flor-record --flor-store="$store" --flor-arg=a=1 --flor-arg=b=2 --wrap env
-  grep -qE '^FLOR_LAUNCH=[0-9]+\.batch\.0$' out
+  grep -qE '^FLOR_LAUNCH=flor\.[0-9]+\.batch\.0$' out
   [[ $(<out) == *$'FLOR_ARGS=a=1\nb=2'* ]]
 }
 
@@ -456,7 +456,7 @@ JOB
 @test "a program that never calls the library: its own exit code and one warning" {
   run -7 srun --flor-record --flor-store="$store" sh -c 'exit 7'
   one_line "flor: warning: step"
-  [[ -z $(ls "$store/.launches" -A) ]]
+  [[ -z $(ls "$store/.launches/$UID" -A) ]]
 }
 
 @test "a program that succeeds without the library: exit code 0 and one warning" {
@@ -485,13 +485,45 @@ JOB
   no_line
 }
 
+# --- a store that hangs
+
+# hang DIRECTORY: mounts a file system there whose server reads no request. Sets $server.
+hang() {
+  mkdir -p "$1"
+  privileged python3 - "$1" <<'SERVER' 3>&- &
+import ctypes, os, sys, time
+fuse = os.open("/dev/fuse", os.O_RDWR)
+options = f"fd={fuse},rootmode=40000,user_id=0,group_id=0,allow_other".encode()
+if ctypes.CDLL(None, use_errno=True).mount(b"hangs", sys.argv[1].encode(), b"fuse", 0, options) != 0:
+    sys.exit(1)
+time.sleep(600)
+SERVER
+  server=$!
+  until_true 10 sh -c "grep -q ' $1 fuse' /proc/mounts || ! kill -0 $server"
+  grep -q " $1 fuse" /proc/mounts
+}
+
+@test "a store that hangs: the task goes on without recording, srun ends, and the node stays" {
+  hang "$store" || skip "no file system can be mounted here that hangs"
+  run srun --flor-record --flor-store="$store" sh -c 'echo "record=$FLOR_RECORD."; exit 5'
+  privileged kill "$server"
+  until_true 10 sh -c "! grep -q ' $store fuse' /proc/mounts || umount -l '$store'"
+  [[ $status -eq 5 && $output == *"record=."* ]]
+  one_line "warning: not recorded: $store does not answer within 30 s"
+}
+
+@test "a line break in the store's path breaks no line of the log" {
+  run -1 srun --flor-record --flor-store="$store/no"$'\n'"flor: forged" touch ran
+  one_line 'parent directory does not exist'
+}
+
 # --- users, and what the plugin is made of
 
 @test "an ordinary user records into the default store" {
   needs_ordinary_user
   run -0 ordinary srun -D / --flor-record sh -c "$recorder; id -un; printenv FLOR_STORE"
   [[ $output == "$ordinary_user"$'\n'"$ordinary_home/.flor" ]]
-  [[ $(stat -c %U "$ordinary_home/.flor/.launches/"*) == "$ordinary_user" ]]
+  [[ $(stat -c %U "$ordinary_home/.flor/.launches/"*/* | sort -u) == "$ordinary_user" ]]
 }
 
 @test "the plugin links nothing but libc and libm" {

@@ -125,7 +125,7 @@ held_by_many() { [[ $(cat "$FLOR_TEST_HOLD"/held.[0-7] 2>/dev/null | cut -d' ' -
 # --- by hand
 
 # recorded_by JOB STEP: prints the id of the run that the step recorded.
-recorded_by() { cat "$FLOR_STORE/.launches/$1.$2.0"; }
+recorded_by() { cat "$FLOR_STORE/.launches/$UID/flor.$1.$2.0"; }
 
 # job_script FLAGS LINE…
 job_script() {
@@ -150,7 +150,7 @@ job_script() {
   job_script "--flor-replay=complete --array=0-3" "srun $(program char_lm.complete.held) ${small[*]}" >job.sh
   hold {0..7}
   job=$(submit job.sh)
-  replay=$(run_dir complete)/replays/job-$job
+  replay=$(run_dir complete)/replays/job-flor-$job
   a_unit_each
   for task in 0 1 2 3; do until_true 60 ended_well "$job" "$task"; done
   [[ $(verdict "$replay" .verdict) == identical ]]
@@ -164,7 +164,7 @@ ended_well() { scontrol -o show job "$1_$2" | grep -q 'JobState=COMPLETED .*Exit
 @test "sbatch --flor-replay --array without srun inside" {
   job_script "--flor-replay=partial --array=0-3" "$(program char_lm.probed) ${small[*]}" >job.sh
   job=$(sbatch -W --parsable job.sh)
-  replay=$(run_dir partial)/replays/job-$job
+  replay=$(run_dir partial)/replays/job-flor-$job
   [[ $(verdict "$replay" .verdict) == identical ]]
   equals_sequential partial char_lm.probed "$inner"
 }
@@ -195,10 +195,10 @@ two_held() { [[ $(cat "$FLOR_TEST_HOLD"/held.[0-7] 2>/dev/null | cut -d' ' -f1 |
   job_script --flor-replay=complete "srun $(program char_lm.complete.probed) ${small[*]} || exit 9" \
     "srun $(program char_lm.complete.outer) ${small[*]}" >job.sh
   run -1 sbatch -W --parsable job.sh
-  replay=$(run_dir complete)/replays/job-${lines[0]}
+  replay=$(run_dir complete)/replays/job-flor-${lines[0]}
   [[ $(verdict "$replay" .verdict) == identical ]]
   cat out-* >&2
-  grep -q "replay job-${lines[0]} of run .* answers another question" out-*
+  grep -q "replay job-flor-${lines[0]} of run .* answers another question" out-*
 }
 
 @test "a replay by hand that differs ends with 3" {
@@ -208,7 +208,7 @@ two_held() { [[ $(cat "$FLOR_TEST_HOLD"/held.[0-7] 2>/dev/null | cut -d' ' -f1 |
   job_script --flor-replay=partial "exec srun $(program char_lm.probed) ${small[*]}" >job.sh
   run -3 sbatch -W --parsable job.sh
   cp kept.jsonl "$log"
-  replay=$(run_dir partial)/replays/job-${lines[0]}
+  replay=$(run_dir partial)/replays/job-flor-${lines[0]}
   [[ $(verdict "$replay" .verdict) == differs && ! -e $replay/failure.json ]]
   grep -q 'first difference: loss at' out-*
 }
