@@ -64,7 +64,7 @@ EDITS = {
     "unrestored": ([*COUNTING, behind(SCHEDULE, '    flor::log("seen", seen);\n')], {}, EPOCHS, ["seen"]),
     "unrestored-complete": ([*COUNTING, GUARD, behind(SCHEDULE, '    flor::log("seen", seen);\n')], {}, EPOCHS, ["seen"]),
     "function": ([before("  return loss_of(net, windows(text, starts",
-                         '  flor::log("windows", starts.numel());\n')], {}, EPOCHS, ["windows"]),
+                         '  flor::log("windows", starts.numel());\n')], {}, 0, ["windows"]),
 }
 
 

@@ -217,16 +217,18 @@ class Rows(Case):
                           "trace=fdatasync,fsync,write,rename,renameat,renameat2,link,linkat",
                           harness.PROGRAM, scenario, "--guard")
         # How far rows and checkpoints are: N within the block of epoch N, N + 0.5 behind it, -1 before the loop. Training goes
-        # on while a checkpoint is written, so that there may be rows which it does not cover.
+        # on while a checkpoint is written, so that there may be rows which it does not cover, those behind the loop included.
         def place(text):
             epoch = re.search(r'epoch(?:\\": ?|=)(\d+)', text)
             inside = "step" in text or "checkpoints/" in text and "@iteration" not in text
             return int(epoch[1]) + (0 if inside else 0.5) if epoch else -1
+        def behind_loop(row):
+            return r'\"name\":\"end\"' in row
         unsynced, published = set(), 0
         with open(output) as file:
             for line in file:
                 if "/log.jsonl>" in line and "write(" in line:
-                    unsynced.update(place(row) for row in line.split(r"\n") if "name" in row)
+                    unsynced.update(place(row) for row in line.split(r"\n") if "name" in row and not behind_loop(row))
                 elif "/log.jsonl>" in line and "sync(" in line:
                     unsynced.clear()
                 elif "checkpoints/" in line and ("rename" in line or "link" in line):

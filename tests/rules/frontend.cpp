@@ -36,7 +36,7 @@ class TestFrontend : public core::Frontend {
     if (found != states.end()) std::memcpy(&generator_state, found->second.data(), sizeof generator_state);
   }
   Map environment() override { return {{"threads", threads_}, {"cpu", variable("RULES_CPU", "scalar")}}; }
-  Map preset() override { return {{"RULES_PRESET", variable("RULES_PRESET", "none")}}; }
+  Map preset() override { return {{"CUBLAS_WORKSPACE_CONFIG", variable("CUBLAS_WORKSPACE_CONFIG", "none")}}; }
   void apply(const Map& environment) override { threads_ = environment.at("threads"); }
   void synchronize() override {}
 
@@ -61,6 +61,23 @@ core::Mark mark_of(const core::Buffer& buffer) {
           anchor};
 }
 
+// The memory of a variable, and how a checkpoint names its type.
+struct Memory {
+  const char* dtype;
+  void* data;
+  std::size_t bytes;
+  bool sized;  // a vector or a text: its length is part of the value
+};
+
+Memory memory_of(const Ref& ref) {
+  if (ref.real != nullptr) return {"F64", ref.real, sizeof(double), false};
+  if (ref.integer != nullptr) return {"I64", ref.integer, sizeof(int64_t), false};
+  if (ref.small != nullptr) return {"I32", ref.small, sizeof(int), false};
+  if (ref.truth != nullptr) return {"BOOL", ref.truth, sizeof(bool), false};
+  if (ref.text != nullptr) return {"U8", ref.text->data(), ref.text->size(), true};
+  return {"F64", ref.reals->data(), 8 * ref.reals->size(), true};
+}
+
 class RefState : public core::State {
  public:
   explicit RefState(Refs refs) : refs_(std::move(refs)) {}
@@ -68,17 +85,21 @@ class RefState : public core::State {
   std::vector<core::Buffer> save() override {
     std::vector<core::Buffer> out;
     for (std::size_t i = 0; i < refs_.size(); ++i) {
-      const Ref& ref = refs_[i];
+      const Memory memory = memory_of(refs_[i]);
       const std::string name = std::to_string(i) + ".value";
-      if (ref.real != nullptr) out.push_back(core::Buffer::of_bytes(name, "F64", {}, ref.real, 8));
-      if (ref.integer != nullptr) out.push_back(core::Buffer::of_bytes(name, "I64", {}, ref.integer, 8));
-      if (ref.reals == nullptr) continue;
+      std::vector<int64_t> shape;
+      if (memory.sized)
+        shape.push_back(static_cast<int64_t>(memory.bytes / (refs_[i].reals != nullptr ? 8 : 1)));
+      if (refs_[i].reals == nullptr) {
+        out.push_back(core::Buffer::of_bytes(name, memory.dtype, shape, memory.data, memory.bytes));
+        continue;
+      }
       core::Buffer buffer;
       buffer.name = name;
-      buffer.dtype = "F64";
-      buffer.shape = {static_cast<int64_t>(ref.reals->size())};
-      buffer.bytes = 8 * ref.reals->size();
-      buffer.data = ref.reals->data();
+      buffer.dtype = memory.dtype;
+      buffer.shape = shape;
+      buffer.bytes = memory.bytes;
+      buffer.data = memory.data;
       buffer.mark = mark_of(buffer);
       out.push_back(std::move(buffer));
     }
@@ -90,8 +111,9 @@ class RefState : public core::State {
     for (std::size_t i = 0; i < refs_.size(); ++i) {
       auto found = tensors.find(std::to_string(i) + ".value");
       if (found == tensors.end()) return "object " + std::to_string(i) + " is not in it";
-      const bool fits = found->second.dtype == (refs_[i].integer != nullptr ? "I64" : "F64") &&
-                        found->second.shape.size() == (refs_[i].reals != nullptr ? 1U : 0U);
+      const Memory memory = memory_of(refs_[i]);
+      const bool fits =
+          found->second.dtype == memory.dtype && found->second.shape.size() == (memory.sized ? 1U : 0U);
       if (!fits) return "object " + std::to_string(i) + " is of another kind";
     }
     return std::nullopt;
@@ -101,12 +123,9 @@ class RefState : public core::State {
     if (auto why = misfit(tensors)) return why;
     for (std::size_t i = 0; i < refs_.size(); ++i) {
       const auto& tensor = tensors.at(std::to_string(i) + ".value");
-      const Ref& ref = refs_[i];
-      if (ref.reals != nullptr) ref.reals->resize(tensor.bytes / 8);
-      void* home = ref.real != nullptr      ? static_cast<void*>(ref.real)
-                   : ref.integer != nullptr ? static_cast<void*>(ref.integer)
-                                            : static_cast<void*>(ref.reals->data());
-      std::memcpy(home, tensor.data, tensor.bytes);
+      if (refs_[i].reals != nullptr) refs_[i].reals->resize(tensor.bytes / 8);
+      if (refs_[i].text != nullptr) refs_[i].text->resize(tensor.bytes);
+      if (tensor.bytes > 0) std::memcpy(memory_of(refs_[i]).data, tensor.data, tensor.bytes);
     }
     return std::nullopt;
   }
@@ -194,6 +213,10 @@ void log_text(const std::string& name, const std::string& value) {
   runtime().log({name, core::json_text(value)});
 }
 
+void log_truth(const std::string& name, bool value) {
+  runtime().log({name, value ? "true" : "false"});
+}
+
 namespace {
 
 void observe(const std::string& name, const std::vector<double>& values, flor::logging::Observation what) {
@@ -219,6 +242,10 @@ void log_whole(const std::string& name, const std::vector<double>& values) {
 }
 void log_image(const std::string& name, const std::vector<double>& values) {
   observe(name, values, {flor::logging::Observation::Kind::image, 0});
+}
+
+std::string argument(const std::string& name, const std::string& otherwise) {
+  return runtime().argument(name, otherwise);
 }
 
 bool recording() {

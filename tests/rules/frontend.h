@@ -14,10 +14,16 @@ namespace rules {
 struct Ref {
   Ref(double& value) : real(&value) {}
   Ref(int64_t& value) : integer(&value) {}
+  Ref(int& value) : small(&value) {}
+  Ref(bool& value) : truth(&value) {}
+  Ref(std::string& value) : text(&value) {}
   Ref(std::vector<double>& values) : reals(&values) {}
 
   double* real = nullptr;
   int64_t* integer = nullptr;
+  int* small = nullptr;
+  bool* truth = nullptr;
+  std::string* text = nullptr;
   std::vector<double>* reals = nullptr;
 };
 using Refs = std::vector<Ref>;
@@ -74,11 +80,15 @@ class Guard {
 void log(const std::string& name, double value, bool is_volatile = false);
 void log_integer(const std::string& name, int64_t value);
 void log_text(const std::string& name, const std::string& value);
+void log_truth(const std::string& name, bool value);
 
 // As flor::log("w", tensor, flor::histogram(8)), flor::whole and flor::image (values as pixels, one row).
 void log_histogram(const std::string& name, const std::vector<double>& values);
 void log_whole(const std::string& name, const std::vector<double>& values);
 void log_image(const std::string& name, const std::vector<double>& values);
+
+// A hyper-parameter, as text: from the command line of `flor record` or the record, else `otherwise`.
+std::string argument(const std::string& name, const std::string& otherwise);
 
 bool recording();
 bool replaying();

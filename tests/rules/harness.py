@@ -16,6 +16,10 @@ PROGRAM = None  # rules_program, and the directory of flor and flor-agent: set b
 BIN = None
 
 
+# For tests of what executes: no block executes as a proof, so probes across skipped blocks are unproved.
+WITHOUT_PROOF = ("--prove", "none")
+
+
 def printed_rows(text):
     """What a plain run printed: `epoch=0 step=2 loss=1.5` becomes ((("epoch", "0"), ("step", "2")), "loss", "1.5")."""
     rows = []
@@ -206,11 +210,12 @@ class Case(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, f"waited {seconds} s for {what}")
             time.sleep(0.01)
 
-    def assert_same_for_all_cuts(self, run, *program, probe="none", workers=(1, 2, 3, 5), verdict="identical"):
+    def assert_same_for_all_cuts(self, run, *program, probe="none", workers=(1, 2, 3, 5), verdict="identical", flags=()):
         """Replays with several numbers of workers: the same verdict and the same units to the byte. The last answer."""
         first = answer = None
         for count in workers:
-            answer = run.replay(*program, workers=count, probe=probe, code=3 if verdict == "differs" else 0)
+            answer = run.replay(*program, workers=count, probe=probe, flags=flags,
+                                code={"identical": 0, "differs": 3, "unproved": 4}[verdict])
             self.assertEqual(answer.verdict["verdict"], verdict, answer.output)
             first = first or answer.unit_files()
             self.assertEqual(first, answer.unit_files(), f"with {count} workers")

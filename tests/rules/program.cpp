@@ -93,11 +93,12 @@ void inner_probe(const Model& model) {
 int main(int argc, char** argv) {
   using Scenario = int (*)();
   const std::map<std::string, Scenario> scenarios = {
-      {"train", rules::train},     {"forget", rules::forget},       {"growing", rules::growing},
-      {"guards", rules::guards},   {"container", rules::container}, {"places", rules::places},
-      {"several", rules::several}, {"outside", rules::outside},     {"endings", rules::endings},
-      {"forks", rules::forks},     {"rows", rules::rows},           {"unlooped", rules::unlooped},
-      {"silent", rules::silent},   {"observed", rules::observed}};
+      {"train", rules::train},       {"forget", rules::forget},   {"growing", rules::growing},
+      {"best", rules::best},         {"guards", rules::guards},   {"container", rules::container},
+      {"places", rules::places},     {"several", rules::several}, {"outside", rules::outside},
+      {"endings", rules::endings},   {"forks", rules::forks},     {"rows", rules::rows},
+      {"unlooped", rules::unlooped}, {"silent", rules::silent},   {"observed", rules::observed},
+      {"meters", rules::meters},     {"helpers", rules::helpers}};
   const auto scenario = scenarios.find(argc > 1 ? argv[1] : "");
   if (scenario == scenarios.end()) {
     std::fprintf(stderr, "usage: rules_program SCENARIO [--FLAG…], see scenarios.h\n");

@@ -44,6 +44,9 @@ void trace(const std::string& what);
 // for FILE, 60 seconds at most. FILE.reached holds the process id.
 void hold(int64_t epoch);
 
+// --crash=E --unless=FILE: a replay dies in iteration E, until FILE is there.
+void crash(int64_t epoch);
+
 // A child process that outlives what happens to this one, and holds on to no output; it ends when
 // --until=FILE is there, after 60 seconds at most.
 void leave_child();
@@ -58,8 +61,12 @@ int train();      // the ordinary shape: main loop, one block, an evaluation
 int observed();   // the same, with tensors whose rows are computed in the background
 int forget();     // a variable that flor::checkpointing was not told of
 int growing();    // a variable that is assigned anew and grows
+int best();       // the same, which shows in some iterations only
 int guards();     // several guards, one inside of the other
 int container();  // the main loop over a container
+
+int meters();  // variables that the block changes and does not hold, and probes of them: --meter, --running,
+               // …
 
 int places();   // conditional, nested and repeated blocks and loops of one name
 int several();  // several outermost loops
@@ -67,6 +74,7 @@ int outside();  // blocks outside of all loops
 
 int endings();   // the loop left by break, by what its block found, by exceptions, by exit()
 int forks();     // a child process goes on with the loop
+int helpers();   // a helper process in each epoch, which is terminated
 int rows();      // values that JSON finds hard
 int unlooped();  // a row, and no loop
 int silent();    // never calls the library

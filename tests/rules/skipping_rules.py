@@ -2,7 +2,7 @@
 import os
 import signal
 
-from harness import Case, json_lines, named, without
+from harness import Case, WITHOUT_PROOF, json_lines, named, without
 
 
 def of_epochs(rows, *epochs):
@@ -14,7 +14,7 @@ class Skipping(Case):
         trace = "--trace=" + self.path("trace")
         run = self.record("train", every=3)
         self.assertEqual(run.checkpoints(), ["train/epoch=2", "train/epoch=5"])
-        answer = run.replay("train", "--outer", trace, flags=("--epochs", "3:6"))
+        answer = run.replay("train", "--outer", trace, flags=("--epochs", "3:6", *WITHOUT_PROOF), code=4)
         self.assertEqual([(u["first"], u["last"]) for u in answer.plan["units"]], [(0, 2), (3, 5)])
         self.assertEqual([line for line in self.traced() if line.startswith("train")],
                          [f"train {epoch} replaying" for epoch in (0, 1, 3, 4)])
@@ -72,7 +72,7 @@ class Skipping(Case):
             trace, until = self.path("trace"), self.path("until" + "".join(mode))
             run = self.record("train", *mode)
             process = self.start("replay", run.id, "--launcher", "local", "--workers", "2", "--probe", "all",
-                                 "--epochs", "0:5", "--", self.program(), "train", *mode, "--inner", "--hold=0",
+                                 "--epochs", "0:5", *WITHOUT_PROOF, "--", self.program(), "train", *mode, "--inner", "--hold=0",
                                  "--in=replaying", "--until=" + until, "--trace=" + trace)
             self.wait_for(lambda: os.path.exists(until + ".reached"), "a worker to reach epoch 0")
             self.wait_for(lambda: os.path.exists(os.path.join(run.newest_replay(), "units", "000004.jsonl")), "unit 4")
@@ -81,7 +81,7 @@ class Skipping(Case):
                 held = int(file.read())
             os.rename(until + ".new", until)
             os.kill(held, signal.SIGKILL)
-            self.assertIn("identical", process.communicate(timeout=60)[0])
+            self.assertIn("identical" if mode else "unproved", process.communicate(timeout=60)[0])
             self.assertEqual(self.traced().count("before replaying"), starts)
             answered = run.newest_replay()
             alone = run.replay("train", *mode, "--inner", probe="all", flags=("--epochs", "0:5")).unit_files()
@@ -101,6 +101,18 @@ class Skipping(Case):
         run = self.record("forget", "--inside")
         found = self.flor("check", "--complete", run.id, "--", self.program(), "forget", "--inside", code=3)
         self.assertIn("is not given to the flor::checkpointing in front of loop epoch", found.stdout)
+
+    def test_rule_12_a_forgotten_variable_is_found_where_one_unit_does_not_show_it(self):
+        for mode, shown in (("once", "epoch 2 to 3 differs"), ("next", "epoch 3 differs")):
+            program = ["best", "--best=" + mode]
+            run = self.record(*program)
+            found = self.flor("check", "--complete", run.id, "--", self.program(), *program, code=3).stdout
+            self.assertIn(shown, found)
+            self.assertEqual(found.count(" is the same "), 1, found)
+            run = self.record(*program, "--remember")
+            found = self.flor("check", "--complete", run.id, "--", self.program(), *program, "--remember").stdout
+            self.assertIn("epoch 2 to 3 is the same resumed and pseudoresumed", found)
+            self.assertIn("epoch 3 is the same resumed alone and resumed after epoch 2", found)
 
     def test_rule_12_a_complete_state_is_said_to_be_complete(self):
         run = self.record("forget", "--remember")

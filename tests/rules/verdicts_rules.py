@@ -84,7 +84,7 @@ class Environment(Case):
         self.assertEqual(run.replay("train").verdict["verdict"], "identical")
 
     def test_rule_21_what_must_be_set_before_the_process_starts_is(self):
-        run = self.record("train", env={"RULES_PRESET": "special"})
-        answer = run.replay("/bin/sh", "-c", f"echo preset is $RULES_PRESET; exec {harness.PROGRAM} train")
+        run = self.record("train", env={"CUBLAS_WORKSPACE_CONFIG": ":4096:8"})
+        answer = run.replay("/bin/sh", "-c", f"echo preset is $CUBLAS_WORKSPACE_CONFIG; exec {harness.PROGRAM} train")
         with open(os.path.join(answer.path, "workers", "worker-0.out")) as file:
-            self.assertIn("preset is special", file.read())
+            self.assertIn("preset is :4096:8", file.read())

@@ -1,0 +1,50 @@
+"""Runs of another user in a shared store, as they should not be: `flor runs` and `flor show` come to their end, and what
+they print is text."""
+import json
+import os
+
+from harness import Case
+import harness
+
+
+class Planted(Case):
+    def plant(self, run_id):
+        path = os.path.join(self.environment["FLOR_STORE"], run_id)
+        os.makedirs(path)
+        return os.path.join(path, "run.json")
+
+    def test_what_is_no_file_is_an_unreadable_run(self):
+        os.mkfifo(self.plant("fifo"))
+        os.symlink("/dev/zero", self.plant("endless"))
+        with open(self.plant("huge"), "wb") as file:
+            file.truncate(1 << 40)
+        runs = {run["id"]: run for run in json.loads(self.flor("runs", "--json").stdout)}
+        self.assertEqual({run["status"] for run in runs.values()}, {"unreadable"})
+        self.assertIn("no regular file", runs["fifo"]["problem"])
+        self.assertIn("is a symbolic link", runs["endless"]["problem"])
+        self.assertIn("is not read", runs["huge"]["problem"])
+        for run_id in runs:
+            self.assertIn(run_id, self.flor("show", run_id, code=1).stderr)
+
+    def test_names_do_not_steer_the_terminal(self):
+        text = "a\x1b]0;owned\x07\nforged  line\x9b31m"
+        with open(self.plant("r1"), "w") as file:
+            json.dump({"format": 1, "id": "r1", "name": text, "status": "completed", "command": ["./train", text],
+                       "user": text, "warnings": [text], "environment": {text: text}}, file, ensure_ascii=False)
+        for words in (("runs",), ("runs", "--json"), ("show", "r1"), ("show", "r1", "--json")):
+            shown = self.flor(*words).stdout
+            self.assertIn("owned", shown)
+            self.assertEqual([c for c in shown if not (c.isprintable() or c == "\n")], [], words)
+        self.assertEqual(len(self.flor("runs").stdout.splitlines()), 2)
+
+    def test_a_record_sets_no_variable_that_loads_code(self):
+        run = self.record("train")
+        manifest = run.manifest()
+        manifest["preset"] = {"LD_PRELOAD": "/nowhere/planted.so", "FLOR_PLANTED": "1", "OMP_NUM_THREADS": "3"}
+        with open(run.file("run.json"), "w") as file:
+            json.dump(manifest, file)
+        answer = run.replay("/bin/sh", "-c", f"env; exec {harness.PROGRAM} train")
+        with open(os.path.join(answer.path, "workers", "worker-0.out")) as file:
+            variables = file.read().splitlines()
+        self.assertIn("OMP_NUM_THREADS=3", variables)
+        self.assertEqual([line for line in variables if line.startswith(("LD_PRELOAD=", "FLOR_PLANTED="))], [])
