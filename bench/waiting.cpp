@@ -1,5 +1,5 @@
 // A training program whose epochs wait as one does that computes on a GPU: a sleep, in an otherwise real
-// worker, so that few cores can carry many. For bench/replay_scaling.py.
+// worker, so that few cores can carry many. For bench/replay_scaling.py and bench/proving.py.
 //
 //   waiting [--epochs N] [--seconds S] [--variation V] [--partial | --inside STEPS]
 //
@@ -83,6 +83,9 @@ int main(int argc, char** argv) {
           train_for(duration / static_cast<double>(steps));
         }
       }
+#ifdef FLOR_BENCH_OUTER
+      flor::log("norm", net->weight.norm().item<float>());
+#endif
     }
   };
   if (partial) {
