@@ -16,8 +16,8 @@ class JobThread {
  public:
   using Job = std::function<void()>;
   using Pause = std::optional<std::chrono::milliseconds>;
-  // What else it does: after each job, and when the pause is over that it returned last. Nothing: after the
-  // next job.
+  // Regular upkeep. It is called after each job, and again when the pause that it returned has passed. If it
+  // returns no pause, its next call is after the next job.
   using Tend = std::function<Pause()>;
 
   // `first`: the pause in front of the first `tend`. Exceptions of jobs and of `tend` go to the log.

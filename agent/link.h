@@ -1,5 +1,5 @@
 // What the sessions of one replay, or of one recording, share: a thread that makes their calls to Redis and
-// to the store, so that what hangs there keeps nobody else waiting.
+// to the store. If one of them hangs, the sessions of other replays and recordings go on.
 #pragma once
 
 #include <memory>

@@ -34,8 +34,8 @@ class Listener {
   int fd() const { return socket_.get(); }
   // Nothing when nobody waits, or when the peer is another user, which is said in the log.
   std::optional<Peer> accept();
-  // The last accept() found no descriptor or memory left, which is said in the log once: whoever waits goes
-  // on waiting.
+  // Did the last accept() fail for lack of descriptors or memory? The log says so once, and the peer waits
+  // on.
   bool starved() const { return starved_; }
 
  private:

@@ -51,8 +51,8 @@ void open_log(const std::string& path) {
   ::close(fd);
 }
 
-// The socket, once no other agent has it. A service that ended beside one that was started on demand would
-// not come back when that one ends. Nothing: this agent need not serve, or was told to end.
+// Takes the socket. A service waits until an agent that was started on demand has ended: systemd would not
+// start it again. Returns nothing if another agent serves in this one's place, or if a signal says to end.
 std::optional<flor::agent::Listener> take_socket(const Options& options, int signals) {
   if (options.on_demand || options.detach) return flor::agent::Listener::take(options.socket);
   constexpr int retry_ms = 500;

@@ -174,7 +174,7 @@ void Server::answer(Connection& connection, std::string_view line) {
       });
 }
 
-// Of connections that ended meanwhile nobody waits for an answer.
+// Drops the answers to connections that ended meanwhile.
 void Server::deliver() {
   for (auto& answer : shared_.answers.take()) {
     const auto at = connections_.find(answer.connection);

@@ -17,8 +17,8 @@
 
 namespace flor::agent {
 
-// What the sessions share. Of the main thread, but for what is thread-safe: the answers, the leases, the
-// spooler.
+// What the sessions share. Only the main thread may use it, apart from the answers, the leases and the
+// spooler, which are thread-safe.
 struct Shared {
   Shared(std::string default_redis, queue::QueueOptions queue_options, Spooler::Options spooling)
       : redis(std::move(default_redis)),
@@ -29,7 +29,8 @@ struct Shared {
   // The link of a replay or a recording, made when the first session asks. Throws core::UsageError.
   Link& replay_link(const Place& place);
   Link& record_link(const std::string& redis, const std::string& run_dir);
-  // Ends links that nobody needs. Is any left that no session uses?
+  // Ends links that no session uses and that have nothing left to do. Returns whether such a link is still at
+  // work, so that this must be called again.
   bool tend();
 
   const std::string redis;
@@ -49,12 +50,12 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Of the main thread: the answer, without a newline, where neither Redis nor the store is needed for it,
-  // and what a hello needs. Nothing: answer() has it. Throws Refusal.
+  // Answers, without a newline, what needs neither Redis nor the store; a hello also chooses the link.
+  // Returns nothing for other requests: these go to answer(). Call it from the main thread. Throws Refusal.
   std::optional<std::string> answer_at_once(const Request& request);
   Link* link() const { return link_; }  // of which the main thread counts the sessions
 
-  // Of the link's thread. Throws Refusal.
+  // Answers any other request. Call it from the link's thread. Throws Refusal.
   std::string answer(const Request& request);
 
   // The connection ended or the worker died: what it holds is handed back at once. Empty `why`: the agent

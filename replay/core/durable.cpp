@@ -24,8 +24,8 @@ constexpr const char* temporary_mark = ".tmp.";
   fail(what, path);
 }
 
-// Are both names links of one file? Motivation: where the answer of an NFS server is lost, the client asks
-// again and is told EEXIST for the link that it made itself.
+// Are both names links of one file? If an NFS server's answer to link() is lost, the client asks again, and
+// the server says EEXIST although this process made the link.
 bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
   struct stat first = {}, second = {};
   return ::lstat(a.c_str(), &first) == 0 && ::lstat(b.c_str(), &second) == 0 && first.st_nlink > 1 &&

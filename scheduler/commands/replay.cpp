@@ -83,8 +83,8 @@ class Replay {
     asked_.plan.copies = !flags.no_copies;
   }
 
-  // After answer(): what must be asked to get right rows. Nothing: they are right, or the user said what
-  // executes.
+  // After answer(): the request that yields right rows where a proof took rows back. Nothing where the rows
+  // are right, or where the user chose what executes.
   const std::optional<Request>& next() const { return next_; }
 
   int answer() {

@@ -14,8 +14,8 @@ bool same(const Place& a, const Place& b) {
 
 }  // namespace
 
-// Does the function's text say all that it reads of its parameters? Functions of its own that it hands out
-// may run where nobody sees it; what a constructor reads, its object may keep.
+// Does the function's text say all that it reads of its parameters? Not if it hands out a lambda, which may
+// read them later, nor if it is a constructor, whose object may keep them.
 bool Flow::tells_reads(int function) const {
   const Function& one = model_.function(function);
   return (one.owner < 0 || one.owner != one.name) &&

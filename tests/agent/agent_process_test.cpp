@@ -192,7 +192,7 @@ std::string socket_of(uid_t uid) {
 
 TEST(AgentProcess, AnotherUsersDirectoryInTmpKeepsNobodyFromTheirAgent) {
   if (::getuid() != 0) GTEST_SKIP() << "needs root to become other users";
-  // Of users that nobody is.
+  // A user id that nobody has.
   const uid_t uid = 3000000 + static_cast<uid_t>(::getpid()) % 1000000;
   const fs::path wanted = "/tmp/flor-" + std::to_string(uid);
   const fs::path planted = wanted.string() + ".000000";

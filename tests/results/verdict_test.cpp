@@ -1,11 +1,9 @@
 // The deferred check: each way to differ is found, and nothing else is called a difference.
-#include "results/verdict.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "program.h"
+#include "checked_program.h"
 
 namespace flor::results {
 namespace {
@@ -15,67 +13,6 @@ using testing::executed;
 using testing::line;
 using testing::loop_end;
 using testing::skipped;
-
-constexpr int64_t epochs = 3;
-
-// The program: log(start); for epoch { block train { for step { log(loss) } } log(acc) } log(end).
-std::string train(int64_t epoch, const std::string& last = "0.25") {
-  const std::string at = "epoch=" + std::to_string(epoch) + "/train#0/step=";
-  return line(at + "0", "loss", "0.5") + line(at + "1", "loss", last);
-}
-std::string acc(int64_t epoch) {
-  return line("epoch=" + std::to_string(epoch), "acc", "0.75");
-}
-std::string block(int64_t epoch) {
-  return "epoch=" + std::to_string(epoch) + "/train#0";
-}
-
-class Check : public ::testing::Test {
- protected:
-  Check() {
-    log = line("", "start", "1");
-    for (int64_t epoch = 0; epoch < epochs; ++epoch) {
-      log += train(epoch) + acc(epoch);
-      bodies.push_back(executed(block(epoch)) + train(epoch) + acc(epoch));
-    }
-    log += line("", "end", "2");
-    bodies.front() = line("", "start", "1") + bodies.front();
-    bodies.back() += loop_end(epochs - 1, epochs - 1) + line("", "end", "2");
-    plan.complete = plan.execute_all = true;
-  }
-
-  Verdict judged() {
-    std::vector<UnitLog> units;
-    for (const int64_t id : plan.selected.ids()) {
-      const auto at = static_cast<std::size_t>(id);
-      units.push_back(testing::unit_log(plan.units[at], bodies[at]));
-    }
-    return judge(manifest, plan, Record(testing::record(log), manifest), units, extras);
-  }
-
-  // Expects exactly one difference, and the values of both sides ("" is none).
-  void expect_difference(const std::string& at, const std::string& name, const std::string& recorded,
-                         const std::string& replayed) {
-    const Verdict verdict = judged();
-    EXPECT_EQ(verdict.judgement, Judgement::differs);
-    ASSERT_EQ(verdict.differences.size(), 1U);
-    const Difference& difference = verdict.differences.front();
-    EXPECT_EQ(difference.at, at);
-    EXPECT_EQ(difference.name, name);
-    auto text = [](const core::Json& value) { return value.is_null() ? "" : core::json_text(value); };
-    EXPECT_EQ(text(difference.recorded), recorded);
-    EXPECT_EQ(text(difference.replayed), replayed);
-    ASSERT_FALSE(verdict.reasons.empty());
-    EXPECT_NE(verdict.reasons.front().find("first difference: " + name), std::string::npos)
-        << verdict.reasons.front();
-  }
-
-  core::Manifest manifest = testing::manifest(epochs);
-  core::Plan plan = testing::plan(epochs);
-  std::string log;
-  std::vector<std::string> bodies;
-  Extras extras;
-};
 
 TEST_F(Check, Identical) {
   const Verdict verdict = judged();
@@ -297,85 +234,6 @@ TEST_F(Check, WarningsAreReasonsNotDifferences) {
   const Verdict verdict = judged();
   EXPECT_EQ(verdict.judgement, Judgement::identical);
   EXPECT_EQ(verdict.reasons, extras.warnings);
-}
-
-TEST_F(Check, WiderUnits) {
-  plan = testing::plan(epochs, 2);
-  bodies = {bodies[0] + bodies[1], bodies[2]};
-  EXPECT_EQ(judged().judgement, Judgement::identical);
-  EXPECT_EQ(judged().units[0].values, 7);
-}
-
-TEST_F(Check, OneUnitForAll) {
-  plan = testing::plan(epochs, epochs);
-  bodies = {bodies[0] + bodies[1] + bodies[2]};
-  EXPECT_EQ(judged().judgement, Judgement::identical);
-  bodies[0].erase(bodies[0].rfind(line("", "end", "2")));
-  expect_difference("", "end", "2", "");
-}
-
-// The same name before and behind the loop, in different units.
-TEST_F(Check, EqualNamesOnBothSidesOfTheLoop) {
-  log = line("", "acc", "1") + log + line("", "acc", "2");
-  bodies[0] = line("", "acc", "1") + bodies[0];
-  bodies[2] += line("", "acc", "2");
-  EXPECT_EQ(judged().judgement, Judgement::identical);
-  plan.selected = {2, 3};
-  EXPECT_EQ(judged().judgement, Judgement::identical);
-}
-
-// No row in the main loop: nothing on record tells before from behind.
-TEST_F(Check, NoRowInTheMainLoop) {
-  log = line("", "acc", "1") + line("", "acc", "2") + line("", "end", "3");
-  bodies = {line("", "acc", "1") + executed(block(0)), executed(block(1)),
-            executed(block(2)) + loop_end(2, 2) + line("", "acc", "2") + line("", "end", "3")};
-  EXPECT_EQ(judged().judgement, Judgement::identical);
-  EXPECT_EQ(judged().values, 3);
-  plan.selected = {2, 3};
-  EXPECT_EQ(judged().judgement, Judgement::identical);
-  EXPECT_EQ(judged().values, 2);
-  plan.selected = {0, 3};
-  bodies[2] = executed(block(2)) + loop_end(2, 2) + line("", "acc", "2");
-  expect_difference("", "end", "3", "");
-}
-
-TEST_F(Check, AnEarlierLoopYieldsNothingALaterOneBelongsToTheLastUnit) {
-  manifest.loops = {testing::loop("warmup", 1, 1), testing::loop("epoch", epochs, 10),
-                    testing::loop("test", 1, 1)};
-  log = line("warmup=0", "loss", "1") + log + line("test=0", "loss", "2");
-  bodies[2] += line("test=0", "loss", "2");
-  EXPECT_EQ(judged().judgement, Judgement::identical);
-  EXPECT_EQ(judged().values, 12);
-  bodies[2] += line("test=0", "loss", "2");
-  expect_difference("test=0", "loss", "", "2");
-}
-
-// A recording that was killed: the replay runs its last epoch to the end, which the record did not see.
-TEST_F(Check, BehindTheEndOfAKilledRecording) {
-  manifest.loops[0].ended = core::LoopEnd::running;
-  log.erase(log.find(line("epoch=2/train#0/step=1", "loss", "0.25")));
-  EXPECT_EQ(judged().judgement, Judgement::identical);
-  EXPECT_EQ(judged().values, 8);
-  bodies[1] += acc(1);
-  expect_difference("epoch=1", "acc", "", "0.75");
-}
-
-// Killed behind its main loop: the worker ends with the last unit, as behind any other.
-TEST_F(Check, AKilledRecordingWhoseLoopHadEnded) {
-  manifest.status = "recording";
-  bodies[2] = executed(block(2)) + train(2) + acc(2);
-  EXPECT_EQ(judged().judgement, Judgement::identical);
-  bodies[2] += acc(2);
-  expect_difference("epoch=2", "acc", "", "0.75");
-}
-
-// The program's loop ended in front of the unit: its file holds that and nothing else.
-TEST_F(Check, TheLoopEndedBeforeAUnitThatWasAskedFor) {
-  plan.selected = {1, 2};
-  bodies[1] = loop_end(0, 2);
-  const Verdict verdict = judged();
-  EXPECT_EQ(verdict.judgement, Judgement::differs);
-  EXPECT_EQ(verdict.differences.size(), 4U);
 }
 
 TEST_F(Check, ManyDifferencesAreCountedAndCut) {
