@@ -14,7 +14,6 @@ teardown_file() { "$cluster" down; }
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-
 export -f small_replay
 
 identical() {
@@ -27,8 +26,8 @@ identical() {
 }
 
 @test "inside srun --pty, with what a user told sbatch in general" {
-  # script gives srun a terminal.
-  SBATCH_EXPORT=NONE SBATCH_PARTITION=main SBATCH_MEM_PER_NODE=100 PMI_RANK=3 PMIX_RANK=3 PMI_FD=5 \
+  # script gives srun a terminal, through $SHELL or /bin/sh, which may be dash: it drops the functions of bash.
+  SHELL=$(command -v bash) SBATCH_EXPORT=NONE SBATCH_PARTITION=main SBATCH_MEM_PER_NODE=100 PMI_RANK=3 PMIX_RANK=3 PMI_FD=5 \
     run script -qec "srun -n1 --mem-per-cpu=100 --pty bash -c 'small_program=$small_program small_replay main --workers 2'" /dev/null
   identical
   job=$(sed -n 's/.*job \([0-9]*\), 2 tasks.*/\1/p' <<<"$output" | head -n 1)
