@@ -11,9 +11,11 @@
 #include "core/digest.h"
 #include "core/durable.h"
 #include "core/error.h"
+#include "core/liveness.h"
 #include "core/record_index.h"
 #include "core/session.h"
 #include "core/shared_directory.h"
+#include "core/slurm_job.h"
 #include "core/sources.h"
 #include "core/worker.h"
 
@@ -112,7 +114,9 @@ std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& 
     return "its recording is damaged (" + (manifest.warnings.empty() ? "" : manifest.warnings.front()) +
            "), and what is missing would be missing for ever";
   }
-  if (run.is_being_recorded()) {
+  const Liveness liveness = liveness_of(run, is_job_over);
+  if (liveness.life == Life::unknown) return how_to_unlock(run, liveness);
+  if (liveness.life == Life::live) {
     return "process " + std::to_string(manifest.pid) + " on " + manifest.host + " is recording it";
   }
   return std::nullopt;

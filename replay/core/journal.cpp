@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/bytes_text.h"
+#include "core/owner.h"
 #include "core/signals.h"
 #include "core/trusted_file.h"
 
@@ -38,8 +39,8 @@ struct Journal::File {
   }
 };
 
-Journal::Journal(const std::vector<std::filesystem::path>& files, OnFailure on_failure)
-    : on_failure_(std::move(on_failure)) {
+Journal::Journal(const std::vector<std::filesystem::path>& files, OnFailure on_failure, Beat beat)
+    : on_failure_(std::move(on_failure)), beat_(std::move(beat)) {
   for (const auto& path : files) {
     auto file = std::make_unique<File>();
     file->path = path;
@@ -127,9 +128,16 @@ bool Journal::sync() {
 
 void Journal::run() {
   std::unique_lock<std::mutex> lock(mutex_);
+  auto next_beat = std::chrono::steady_clock::now();
   while (!stopping_) {
     wake_.wait_for(lock, std::chrono::milliseconds(100));
     flush(lock);
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_beat) continue;
+    next_beat = now + OwnerFile::interval;
+    lock.unlock();
+    beat_();
+    lock.lock();
   }
   sync(lock);
 }

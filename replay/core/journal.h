@@ -26,9 +26,12 @@ class Journal {
  public:
   static constexpr std::size_t max_buffered = std::size_t{64} << 20;
   using OnFailure = std::function<void(const std::string& what)>;
+  // Called every OwnerFile::interval by the background thread; may not throw.
+  using Beat = std::function<void()>;
 
   // Opens (and creates) the files; throws std::system_error when one cannot be opened.
-  Journal(const std::vector<std::filesystem::path>& files, OnFailure on_failure);
+  Journal(
+      const std::vector<std::filesystem::path>& files, OnFailure on_failure, Beat beat = [] {});
   ~Journal();  // waits for missing values and writes what is left
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -46,6 +49,7 @@ class Journal {
 
   std::vector<std::unique_ptr<File>> files_;
   OnFailure on_failure_;
+  Beat beat_;
   std::mutex mutex_;        // guards the buffers
   std::mutex write_mutex_;  // held while writing, so that lines keep their order
   std::condition_variable wake_;

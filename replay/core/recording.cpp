@@ -55,7 +55,7 @@ Recording::Recording(BegunRun begun) : begun_(std::move(begun)), remarks_(begun_
   auto on_failure = [this](const std::string& what) { damaged(what); };
   const std::vector<fs::path> files{run().log(), run().timeline(), run().generators()};
   for (const auto& file : files) cut_torn_line(file);  // of an attempt that was killed
-  journal_ = std::make_unique<Journal>(files, on_failure);
+  journal_ = std::make_unique<Journal>(files, on_failure, [this] { begun_.owner.beat(); });
   checkpointer_ = std::make_unique<Checkpointer>(run(), begun_.manifest, *journal_, on_failure);
 }
 
@@ -129,6 +129,7 @@ void Recording::finish(int exit_code) {
     warn("the end of the recording could not be written, it is shown as killed, and rows may be missing: " +
          std::string(problem.what()));
   }
+  begun_.owner.end();
   const int64_t durable = checkpointer_->durable();
   say("recorded run " + run().id() + ": " + std::to_string(durable) +
       (durable == 1 ? " checkpoint, " : " checkpoints, ") + bytes_text(checkpointer_->bytes_written()));

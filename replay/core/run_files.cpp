@@ -139,6 +139,7 @@ std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, 
     tell_of_earlier(store, launch);
     return std::nullopt;
   }
+  OwnerFile owner = OwnerFile::create(run, 0);
   const std::string id = run.id();
   Manifest manifest = first_manifest(settings, frontend, id);
   if (auto name = settings.get("name")) {
@@ -151,7 +152,7 @@ std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, 
   copy_sources(run, manifest);
   reserve_space(run);
   write_manifest(run, manifest);
-  return BegunRun{run, std::move(manifest), std::move(lock), std::nullopt};
+  return BegunRun{run, std::move(manifest), std::move(lock), std::nullopt, std::move(owner)};
 }
 
 std::optional<BegunRun> go_on(const Settings& settings, const Store& store, const RunDir& run) {
@@ -159,9 +160,10 @@ std::optional<BegunRun> go_on(const Settings& settings, const Store& store, cons
   auto lock = FileLock::try_take(run.lock());
   if (!lock) throw Error("another process records run " + run.id());
   Manifest manifest = next_manifest(settings, run);
+  OwnerFile owner = OwnerFile::create(run, manifest.attempt);
   reserve_space(run);
   write_manifest(run, manifest);
-  return BegunRun{run, std::move(manifest), std::move(*lock), std::nullopt};
+  return BegunRun{run, std::move(manifest), std::move(*lock), std::nullopt, std::move(owner)};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "core/buffers.h"
 #include "core/local_tier.h"
 #include "core/manifest.h"
+#include "core/owner.h"
 #include "core/settings.h"
 #include "core/store.h"
 
@@ -16,6 +17,7 @@ struct BegunRun {
   Manifest manifest;
   FileLock lock;                  // held as long as the process records
   std::optional<LocalRun> local;  // where a local tier is set and can be used
+  OwnerFile owner;                // tells that this process lives, where the lock is not seen
 };
 
 // `earlier`: the run to go on with, in a further attempt; else a new one begins. Nothing when another process

@@ -10,14 +10,17 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <memory>
 #include <random>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "core/durable.h"
 #include "core/error.h"
+#include "core/liveness.h"
 #include "core/shared_directory.h"
 #include "core/trusted_file.h"
 
@@ -61,6 +64,19 @@ int open_lock(const fs::path& path) {
   return open_regular_for(path, O_RDWR | O_CREAT).release();
 }
 
+constexpr auto askers_patience = std::chrono::seconds(10);
+
+int lock_now(int fd) {
+  return ::flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+}
+
+// Is the lock, which could not be had, only shared by askers?
+bool is_only_asked_for(int fd) {
+  if (::flock(fd, LOCK_SH | LOCK_NB) != 0) return false;
+  ::flock(fd, LOCK_UN);
+  return true;
+}
+
 // Descriptors of the locks held, plus one; 0 is free. A fixed table: a forked child may not take a mutex.
 std::array<std::atomic<int>, 16> held_locks{};
 
@@ -88,13 +104,20 @@ std::string new_id(const std::string& prefix) {
   return prefix + stamp + tail;
 }
 
-bool is_locked(const fs::path& path) {
+std::optional<bool> lock_held(const fs::path& path) {
   try {
     const Descriptor file = open_regular(path);
-    return ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0) return false;
+    return errno == EWOULDBLOCK ? std::optional<bool>(true) : std::nullopt;
+  } catch (const std::system_error& problem) {
+    return problem.code() == std::errc::no_such_file_or_directory ? std::optional<bool>(false) : std::nullopt;
   } catch (const std::exception&) {
-    return false;  // it is not there, or no file that could be locked
+    return false;  // no file that could be locked
   }
+}
+
+bool is_locked(const fs::path& path) {
+  return lock_held(path).value_or(false);
 }
 
 namespace {
@@ -146,7 +169,7 @@ std::vector<ReplayDir> RunDir::all_replays() const {
 }
 
 bool RunDir::is_being_recorded() const {
-  return is_locked(lock());
+  return liveness_of(*this).life == Life::live;
 }
 
 void Store::require_writable() const {
@@ -296,8 +319,14 @@ bool Store::claim_launch(const std::string& id, const std::string& run) const {
 
 std::optional<FileLock> FileLock::try_take(const fs::path& path) {
   const int fd = open_lock(path);
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return FileLock(fd);
-  const int error = errno;
+  const auto until = std::chrono::steady_clock::now() + askers_patience;
+  int error = lock_now(fd);
+  while (error == EWOULDBLOCK && is_only_asked_for(fd) && std::chrono::steady_clock::now() < until) {
+    // Of random length: two who take it may take each other for askers.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1 + std::random_device()() % 10));
+    error = lock_now(fd);
+  }
+  if (error == 0) return FileLock(fd);
   ::close(fd);
   if (error == EWOULDBLOCK) return std::nullopt;
   errno = error;

@@ -19,8 +19,10 @@ bool is_valid_id(std::string_view id);
 // YYYYMMDD-HHMMSS-xxxxxxxxxxxxxxxx in UTC with 64 random bits, after `prefix`.
 std::string new_id(const std::string& prefix = "");
 
-// Does a process hold flock() on the file?
-bool is_locked(const fs::path& path);
+// Does a process hold flock() on the file? Nothing: the file system does not tell (it has no locks, or the
+// file cannot be opened). Whoever asks has the lock for a moment, shared with others who ask.
+std::optional<bool> lock_held(const fs::path& path);
+bool is_locked(const fs::path& path);  // false where it does not tell
 
 // The directory of one replay.
 struct ReplayDir {
@@ -60,7 +62,7 @@ struct RunDir {
   ReplayDir replay(const std::string& id) const;  // throws UsageError when `id` is no valid id
   std::vector<ReplayDir> all_replays() const;     // oldest first, those with a plan
 
-  // Does a process hold the run's lock, i.e. is it being recorded now?
+  // Is it known that a process records it now? (core/liveness.h tells more.)
   bool is_being_recorded() const;
 };
 
@@ -114,6 +116,7 @@ class Store {
 // Holds flock() on a file (created if missing) as long as it lives.
 class FileLock {
  public:
+  // Nothing when another process holds it. Waits for those who only ask, 10 s at most.
   static std::optional<FileLock> try_take(const fs::path& path);
   static FileLock take(const fs::path& path);  // waits
   // In a forked child: the locks are the parent's. Motivation: a child shares the open file, and would hold

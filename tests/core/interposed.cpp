@@ -30,6 +30,15 @@ bool is_run(const char* path) {
 
 extern "C" {
 
+__attribute__((visibility("default"))) int flock(int file, int operation) noexcept {
+  static const auto next = reinterpret_cast<int (*)(int, int)>(::dlsym(RTLD_NEXT, "flock"));
+  using Locks = flor::test::Interposed::Locks;
+  if (interposed().locks == Locks::real) return next(file, operation);
+  if (interposed().locks == Locks::of_this_node) return 0;
+  errno = ENOSYS;
+  return -1;
+}
+
 __attribute__((visibility("default"))) int link(const char* from, const char* to) noexcept {
   static const auto next = reinterpret_cast<int (*)(const char*, const char*)>(::dlsym(RTLD_NEXT, "link"));
   const int done = next(from, to);

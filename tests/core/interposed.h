@@ -5,7 +5,11 @@ namespace flor::test {
 
 struct Interposed {
   bool link_says_exists = false;  // link() does what it should, and answers EEXIST
-  int taken_runs = 0;             // so many calls of mkdir() for a run find that another process was quicker
+  // How flock() answers: as it does, as where a file system has no locks (ENOSYS), or as where each node has
+  // its own.
+  enum class Locks { real, none, of_this_node };
+  Locks locks = Locks::real;
+  int taken_runs = 0;  // so many calls of mkdir() for a run find that another process was quicker
 };
 Interposed& interposed();
 

@@ -1,0 +1,141 @@
+#include "core/liveness.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/manifest.h"
+#include "core/session.h"
+#include "core/shared_directory.h"
+#include "core/shared_locks.h"
+
+namespace flor::core {
+namespace {
+
+constexpr double live_s = 60;  // six heartbeats
+constexpr double dead_s =
+    600;  // longer than a file server's restart, or a partition of the network that heals
+
+std::string ago(double seconds) {
+  return seconds < 120 ? std::to_string(static_cast<int64_t>(seconds)) + " s"
+                       : std::to_string(static_cast<int64_t>(seconds / 60)) + " min";
+}
+
+std::optional<double> changed_at(int file) {
+  struct stat info = {};
+  if (::fstat(file, &info) != 0) return std::nullopt;
+  return static_cast<double>(info.st_mtim.tv_sec) + 1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
+}
+
+// The present time by the clock of the server that keeps the directory.
+std::optional<double> server_time(const fs::path& directory) {
+  try {
+    const fs::path path = directory / unguessable_name(".time.");
+    const Descriptor file = create_new(AT_FDCWD, path);
+    ::futimens(file.get(), nullptr);
+    const auto now = changed_at(file.get());
+    ::unlink(path.c_str());
+    return now;
+  } catch (const std::exception&) {
+    return std::nullopt;  // a reader who may not write there
+  }
+}
+
+Silence silence_since(const RunDir& run, double beat) {
+  for (const auto& directory : {run.path.parent_path(), run.path}) {
+    if (const auto now = server_time(directory)) return {*now - beat, true};
+  }
+  return {wall_seconds() - beat, false};
+}
+
+bool is_end_written(const RunDir& run) {
+  try {
+    return read_manifest(run).status != "recording";
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+void add_owner(Evidence& evidence, const RunDir& run, const FoundOwner& found, const JobOver& job_over) {
+  const Owner& owner = found.owner;
+  const Owner here = this_process(run.path);
+  evidence.ended = found.ended;
+  evidence.host = owner.host;
+  evidence.same_kernel = !owner.boot.empty() && owner.boot == here.boot;
+  // A process that called execv() may go on with what its former program recorded; its lock tells.
+  const bool myself = owner.pid == here.pid && owner.start == here.start;
+  if (evidence.same_kernel && owner.pids == here.pids && !myself) evidence.process = is_running(owner);
+  evidence.restarted = !owner.boot.empty() && owner.boot != here.boot && owner.host == here.host;
+  evidence.requeued = !owner.job.empty() && owner.job == here.job && owner.cluster == here.cluster &&
+                      owner.restart < here.restart;
+  evidence.shared_locks = owner.shared_locks && here.shared_locks;
+  if (job_over) evidence.job_over = [owner, job_over] { return job_over(owner); };
+  evidence.silence = [run, beat = found.beat] { return silence_since(run, beat); };
+}
+
+Liveness judge(const RunDir& run, std::optional<bool> locked, const JobOver& job_over) {
+  Evidence evidence;
+  evidence.locked = locked;
+  try {
+    if (const auto found = find_owner(run)) {
+      evidence.has_owner = true;
+      add_owner(evidence, run, *found, job_over);
+    }
+  } catch (const std::exception&) {
+    evidence.has_owner = true;
+    evidence.silence = [] { return Silence{dead_s, false}; };
+  }
+  Liveness out = decide(evidence);
+  // The end is written last; only the owner file was not emptied any more.
+  if (out.life == Life::unknown && is_end_written(run)) return {Life::dead, "its end is written"};
+  return out;
+}
+
+// When the lock left it open, on another kernel.
+Liveness decide_by_heartbeat(const Evidence& evidence) {
+  const Silence silence = evidence.silence();
+  const std::string since = "its last sign of life from node " +
+                            (evidence.host.empty() ? "(unknown)" : evidence.host) + " is " +
+                            ago(silence.seconds) + " old";
+  if (silence.seconds < live_s) return {Life::live, since};
+  if (evidence.restarted) return {Life::dead, "node " + evidence.host + " was booted since"};
+  if (evidence.shared_locks && evidence.locked == false && silence.by_one_clock &&
+      silence.seconds >= dead_s) {
+    return {Life::dead, since + ", and no process on any node holds its lock"};
+  }
+  return {Life::unknown, since + ", and whether a process there holds its lock cannot be seen from here"};
+}
+
+}  // namespace
+
+Liveness decide(const Evidence& evidence) {
+  if (evidence.ended) return {Life::dead, "its recording has ended"};
+  if (evidence.process) {
+    return *evidence.process ? Liveness{Life::live, "its process lives"}
+                             : Liveness{Life::dead, "its process has ended"};
+  }
+  if (evidence.locked == true) return {Life::live, "a process holds its lock"};
+  if (evidence.locked == false && (evidence.same_kernel || !evidence.has_owner))
+    return {Life::dead, "no process holds its lock"};
+  if (!evidence.has_owner) return {Life::unknown, "its file system cannot tell who holds its lock"};
+  if (evidence.requeued) return {Life::dead, "Slurm has started its job again"};
+  if (evidence.job_over() == true) return {Life::dead, "its Slurm job is over"};
+  return decide_by_heartbeat(evidence);
+}
+
+Liveness liveness_of(const RunDir& run, const JobOver& job_over) {
+  return judge(run, lock_held(run.lock()), job_over);
+}
+
+Liveness liveness_while_locked(const RunDir& run, const JobOver& job_over) {
+  return judge(run, false, job_over);
+}
+
+std::string how_to_unlock(const RunDir& run, const Liveness& liveness) {
+  return "it cannot be told whether it is still recorded: " + liveness.reason +
+         "; make sure that it is over, then `flor unlock " + run.id() + "`";
+}
+
+}  // namespace flor::core

@@ -1,0 +1,186 @@
+#include "core/owner.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <utility>
+
+#include "core/durable.h"
+#include "core/error.h"
+#include "core/liveness.h"
+#include "core/number_from.h"
+#include "core/settings.h"
+#include "core/shared_locks.h"
+#include "core/trusted_file.h"
+
+namespace flor::core {
+namespace {
+
+constexpr std::size_t most_of_an_owner = 65536;  // bytes
+constexpr std::size_t most_digits = 9;
+const std::string prefix = "owner.";
+const std::string suffix = ".json";
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+std::string first_line_of(const fs::path& path) {
+  try {
+    const std::string text = read_file(path, most_of_an_owner);
+    return text.substr(0, text.find('\n'));
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
+fs::path owner_file(const RunDir& run, int64_t attempt) {
+  return run.path / (prefix + std::to_string(attempt) + suffix);
+}
+
+// N of owner.N.json; -1 of any other name.
+int64_t attempt_in(const std::string& name) {
+  if (name.size() <= prefix.size() + suffix.size() || name.rfind(prefix, 0) != 0) return -1;
+  const std::size_t digits = name.size() - prefix.size() - suffix.size();
+  if (digits > most_digits || name.substr(prefix.size() + digits) != suffix) return -1;
+  return number_from<int64_t>(name.substr(prefix.size(), digits)).value_or(-1);
+}
+
+int64_t newest_attempt(const RunDir& run) {
+  int64_t newest = -1;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(run.path, ignored))
+    newest = std::max(newest, attempt_in(entry.path().filename().string()));
+  return newest;
+}
+
+void empty(int file) {
+  if (::ftruncate(file, 0) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot empty the run's owner file");
+  ::fsync(file);
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> start_time_in(const std::string& stat) {
+  // The program's name, field 2, may hold blanks and brackets.
+  std::size_t at = stat.rfind(')');
+  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
+  if (at == std::string::npos) return std::nullopt;
+  const std::size_t end = stat.find_first_of(" \n", at + 1);
+  return number_from<std::uint64_t>(stat.substr(at + 1, end == std::string::npos ? end : end - at - 1));
+}
+
+Owner this_process(const fs::path& directory) {
+  Owner out;
+  out.host = host_name();
+  out.boot = first_line_of("/proc/sys/kernel/random/boot_id");
+  std::error_code ignored;
+  out.pids = fs::read_symlink("/proc/self/ns/pid", ignored).string();
+  out.pid = ::getpid();
+  out.start = start_time_in(first_line_of("/proc/self/stat")).value_or(0);
+  out.uid = ::geteuid();
+  out.cluster = environment_variable("SLURM_CLUSTER_NAME").value_or("");
+  out.job = environment_variable("SLURM_JOB_ID").value_or("");
+  out.step = environment_variable("SLURM_STEP_ID").value_or("");
+  const auto restart = environment_variable("SLURM_RESTART_COUNT");
+  out.restart = number_from<int64_t>(restart.value_or("0")).value_or(0);
+  out.shared_locks = has_shared_locks(directory);
+  return out;
+}
+
+Json to_json(const Owner& owner) {
+  return {
+      {"format", 1},
+      {"host", owner.host},
+      {"boot", owner.boot},
+      {"pids", owner.pids},
+      {"pid", owner.pid},
+      {"start", owner.start},
+      {"uid", owner.uid},
+      {"slurm",
+       {{"cluster", owner.cluster}, {"job", owner.job}, {"step", owner.step}, {"restart", owner.restart}}},
+      {"shared_locks", owner.shared_locks}};
+}
+
+Owner owner_from(const Json& json) {
+  Owner out;
+  out.host = field<std::string>(json, "host", "");
+  out.boot = field<std::string>(json, "boot", "");
+  out.pids = field<std::string>(json, "pids", "");
+  out.pid = field<int64_t>(json, "pid", 0);
+  out.start = field<std::uint64_t>(json, "start", 0);
+  out.uid = field<int64_t>(json, "uid", -1);
+  const Json slurm = field<Json>(json, "slurm", Json::object());
+  out.cluster = field<std::string>(slurm, "cluster", "");
+  out.job = field<std::string>(slurm, "job", "");
+  out.step = field<std::string>(slurm, "step", "");
+  out.restart = field<int64_t>(slurm, "restart", 0);
+  out.shared_locks = field(json, "shared_locks", false);
+  return out;
+}
+
+std::optional<bool> is_running(const Owner& owner) {
+  if (owner.pid <= 0 || owner.pid > std::numeric_limits<pid_t>::max() || owner.start == 0)
+    return std::nullopt;
+  const std::string stat = first_line_of("/proc/" + std::to_string(owner.pid) + "/stat");
+  if (const auto start = start_time_in(stat)) {
+    // Of a process whose main thread has ended others may still write; its lock tells.
+    if (stat[stat.rfind(')') + 2] == 'Z') return std::nullopt;
+    return *start == owner.start;
+  }
+  // Where /proc hides other users' processes (hidepid), only this says that there is none.
+  if (::kill(static_cast<pid_t>(owner.pid), 0) != 0 && errno == ESRCH) return false;
+  return std::nullopt;
+}
+
+std::optional<FoundOwner> find_owner(const RunDir& run) {
+  const int64_t attempt = newest_attempt(run);
+  if (attempt < 0) return std::nullopt;
+  FoundOwner out;
+  out.path = owner_file(run, attempt);
+  const std::string text = read_file(out.path, most_of_an_owner);
+  struct stat info = {};
+  // On NFS an open brings the attributes up to date.
+  const Descriptor file = open_regular(out.path);
+  if (::fstat(file.get(), &info) == 0)
+    out.beat = static_cast<double>(info.st_mtim.tv_sec) + 1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
+  out.ended = text.empty();
+  out.owner = owner_from(Json::parse(text, nullptr, false));
+  return out;
+}
+
+void end_owner(const RunDir& run, int64_t attempt) {
+  const int64_t newest = newest_attempt(run);
+  const fs::path path = owner_file(run, newest < 0 ? attempt : newest);
+  empty(open_regular_for(path, newest < 0 ? O_WRONLY | O_CREAT : O_WRONLY).get());
+}
+
+OwnerFile OwnerFile::create(const RunDir& run, int64_t attempt) {
+  const fs::path path = owner_file(run, attempt);
+  const std::string text = json_text(to_json(this_process(run.path))) + "\n";
+  if (publish_once(path, text) == Published::different) {
+    // A recorder may have died between this file and the manifest that counts its attempt.
+    if (liveness_while_locked(run).life != Life::dead) throw Error("another process records run " + run.id());
+    write_durably(path, text);
+    if (read_file(path) != text) throw Error("another process records run " + run.id());
+  }
+  return OwnerFile(open_regular_for(path, O_WRONLY));
+}
+
+void OwnerFile::beat() const noexcept {
+  if (file_) ::futimens(file_.get(), nullptr);
+}
+
+void OwnerFile::end() const noexcept {
+  if (file_ && ::ftruncate(file_.get(), 0) == 0) ::fsync(file_.get());
+}
+
+}  // namespace flor::core

@@ -1,0 +1,94 @@
+#include "core/slurm_job.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <set>
+#include <sstream>
+
+#include "core/session.h"
+#include "core/settings.h"
+
+namespace flor::core {
+namespace {
+
+constexpr double listing_holds_s = 10;
+
+// What a command prints; nothing where it fails. `command` must hold nothing that a file or a user said.
+std::optional<std::string> output_of(const std::string& command) {
+  std::FILE* pipe = ::popen(("timeout 10 " + command + " 2>/dev/null").c_str(), "re");
+  if (pipe == nullptr) return std::nullopt;
+  std::string out;
+  std::array<char, 4096> part{};
+  while (const std::size_t size = std::fread(part.data(), 1, part.size(), pipe))
+    out.append(part.data(), size);
+  if (::pclose(pipe) != 0) return std::nullopt;
+  return out;
+}
+
+std::string present_cluster() {
+  static const std::string name = [] {
+    const auto here = environment_variable("SLURM_CLUSTER_NAME");
+    return here ? *here : config_value(output_of("scontrol show config").value_or(""), "ClusterName");
+  }();
+  return name;
+}
+
+std::optional<std::string> jobs_of(uid_t user) {
+  struct Listing {
+    double taken = 0;
+    std::optional<std::string> text;
+  };
+  static std::mutex mutex;
+  static std::map<uid_t, Listing> listings;
+  const std::lock_guard<std::mutex> lock(mutex);
+  Listing& listing = listings[user];
+  if (listing.taken == 0 || monotonic_seconds() - listing.taken > listing_holds_s) {
+    listing.text =
+        output_of("squeue --noheader --states=all --array --format='%A %T' --users=" + std::to_string(user));
+    listing.taken = monotonic_seconds();
+  }
+  return listing.text;
+}
+
+}  // namespace
+
+std::optional<bool> is_over_in(const std::string& listing, const std::string& job) {
+  // The others of Slurm's states say that its processes may still be there, or cannot be reached (NODE_FAIL).
+  static const std::set<std::string> over{
+      "COMPLETED", "FAILED",  "CANCELLED", "TIMEOUT", "PREEMPTED",    "OUT_OF_MEMORY", "DEADLINE",
+      "BOOT_FAIL", "PENDING", "REQUEUED",  "REVOKED", "REQUEUE_HOLD", "REQUEUE_FED",   "SPECIAL_EXIT"};
+  std::istringstream lines(listing);
+  for (std::string id, state; lines >> id >> state;) {
+    if (id != job) continue;
+    if (over.count(state) == 0) return std::nullopt;
+    return true;
+  }
+  return true;
+}
+
+std::string config_value(const std::string& config, const std::string& name) {
+  std::istringstream lines(config);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string key;
+    std::string equals;
+    std::string value;
+    if (words >> key >> equals >> value && key == name && equals == "=") return value;
+  }
+  return "";
+}
+
+std::optional<bool> is_job_over(const Owner& owner) {
+  if (owner.job.empty() || owner.cluster.empty() || owner.uid != static_cast<int64_t>(::geteuid()) ||
+      owner.cluster != present_cluster()) {
+    return std::nullopt;
+  }
+  const auto listing = jobs_of(::geteuid());
+  return listing ? is_over_in(*listing, owner.job) : std::nullopt;
+}
+
+}  // namespace flor::core
