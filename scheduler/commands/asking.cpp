@@ -7,7 +7,9 @@
 #include "commands/probing.h"
 #include "core/error.h"
 #include "core/json_lines.h"
+#include "core/liveness.h"
 #include "core/recorded_timeline.h"
+#include "core/slurm_job.h"
 #include "dispatch/process.h"
 #include "plan/history.h"
 #include "plan/proving.h"
@@ -46,8 +48,10 @@ void require_ended(const Request& request, const core::Manifest& manifest, std::
   const std::string name = "run " + request.run.id();
   const std::string where = progress_of(*manifest.main_loop(), finished);
   const std::string offer = "; --epochs " + range + " replays what exists";
-  if (request.run.is_being_recorded()) {
-    throw core::UsageError(name + " is still being recorded, after " + where + offer);
+  const core::Life life = core::liveness_of(request.run, core::is_job_over).life;
+  if (life != core::Life::dead) {
+    const std::string is = life == core::Life::live ? " is" : " may be";
+    throw core::UsageError(name + is + " still being recorded, after " + where + offer);
   }
   throw core::UsageError(name + " is incomplete: its recording stopped after " + where + offer);
 }

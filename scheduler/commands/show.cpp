@@ -11,9 +11,11 @@
 #include "core/bytes_text.h"
 #include "core/checkpoint_files.h"
 #include "core/json_lines.h"
+#include "core/liveness.h"
 #include "core/manifest.h"
 #include "core/printable.h"
 #include "core/recorded_timeline.h"
+#include "core/slurm_job.h"
 #include "plan/history.h"
 #include "plan/units.h"
 #include "results/local_tier.h"
@@ -118,6 +120,8 @@ std::string status_text(const Shown& shown) {
   if (manifest.exit_code) out += ", exit code " + std::to_string(*manifest.exit_code);
   if (shown.status == "killed")
     out += ": replay offers the iterations that were finished, --flor-resume goes on with it";
+  if (shown.status == "unknown")
+    out += ": " + core::how_to_unlock(shown.run, core::liveness_of(shown.run, core::is_job_over));
   return out;
 }
 

@@ -17,7 +17,9 @@ Choice choose(std::vector<RunFacts> runs, const std::set<std::string>& among, co
   for (const auto& run : runs) {
     if (criteria.max_size && size <= *criteria.max_size) break;
     if (!among.empty() && among.count(run.id) == 0) continue;
-    if (!criteria.statuses.empty() && criteria.statuses.count(run.status) == 0) continue;
+    // What may have been killed is busy, and named among those that would go.
+    const std::string& status = run.status == "unknown" ? "killed" : run.status;
+    if (!criteria.statuses.empty() && criteria.statuses.count(status) == 0) continue;
     if (criteria.older_than && now - run.ended <= *criteria.older_than) continue;
     if (!run.busy.empty()) {
       out.busy.push_back(run);

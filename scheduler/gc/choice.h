@@ -12,7 +12,8 @@ namespace flor::gc {
 // What is known of a run.
 struct RunFacts {
   std::string id;
-  std::string status;  // as `flor runs` shows it: completed, failed, damaged, killed, recording, unreadable
+  std::string status;  // as `flor runs` shows it: completed, failed, damaged, killed, recording, unknown,
+                       // unreadable
   double ended = 0;    // when its recording ended, or was last seen; seconds since the epoch of Unix
   std::uint64_t bytes = 0;
   std::string busy;    // why it cannot be touched now: it is being recorded, or replayed

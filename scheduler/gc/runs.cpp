@@ -7,7 +7,9 @@
 
 #include "core/durable.h"
 #include "core/error.h"
+#include "core/liveness.h"
 #include "core/manifest.h"
+#include "core/slurm_job.h"
 #include "gc/acting_as.h"
 #include "gc/local_tier.h"
 #include "gc/remove_tree.h"
@@ -17,6 +19,21 @@ namespace flor::gc {
 namespace {
 
 namespace fs = core::fs;
+
+const char* const being_recorded = "it is being recorded";
+
+// Why the run must not be touched; empty: its recording is over.
+std::string recorded_by(const core::RunDir& run, const core::Liveness& liveness) {
+  switch (liveness.life) {
+    case core::Life::live:
+      return being_recorded;
+    case core::Life::unknown:
+      return core::how_to_unlock(run, liveness);
+    case core::Life::dead:
+      break;
+  }
+  return "";
+}
 
 double changed_at(const fs::path& path) {
   struct stat info = {};
@@ -58,13 +75,16 @@ bool is_being_replayed(const core::RunDir& run) {
 }
 
 std::string busy_with(const core::RunDir& run) {
-  if (run.is_being_recorded()) return "it is being recorded";
+  if (std::string recorded = recorded_by(run, core::liveness_of(run, core::is_job_over)); !recorded.empty())
+    return recorded;
   return is_being_replayed(run) ? "it is being replayed" : "";
 }
 
 core::FileLock claim(const core::RunDir& run) {
   auto lock = core::FileLock::try_take(run.lock());
-  if (!lock) throw core::Error("run " + run.id() + " is left as it is: it is being recorded");
+  const std::string recorded =
+      lock ? recorded_by(run, core::liveness_while_locked(run, core::is_job_over)) : being_recorded;
+  if (!recorded.empty()) throw core::Error("run " + run.id() + " is left as it is: " + recorded);
   if (is_being_replayed(run))
     throw core::Error("run " + run.id() + " is left as it is: it is being replayed");
   return std::move(*lock);

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "core/durable.h"
+#include "core/liveness.h"
 #include "core/plan.h"
 #include "core/retention.h"
+#include "core/slurm_job.h"
 #include "core/timeline.h"
 #include "results/results.h"
 
@@ -14,7 +16,16 @@ using core::field;
 using core::Json;
 
 std::string status_of(const core::RunDir& run, const core::Manifest& manifest) {
-  return manifest.status == "recording" && !run.is_being_recorded() ? "killed" : manifest.status;
+  if (manifest.status != "recording") return manifest.status;
+  switch (core::liveness_of(run, core::is_job_over).life) {
+    case core::Life::live:
+      return manifest.status;
+    case core::Life::unknown:
+      return "unknown";
+    case core::Life::dead:
+      break;
+  }
+  return "killed";
 }
 
 std::string progress_of(const core::Manifest& manifest) {

@@ -14,7 +14,8 @@
 
 namespace flor::results {
 
-// The manifest's status; `killed` where the manifest says `recording` and no process holds the run's lock.
+// The manifest's status; where that is `recording` and the process has ended, `killed`; where it cannot be
+// told whether it has, `unknown` (core/liveness.h).
 std::string status_of(const core::RunDir& run, const core::Manifest& manifest);
 
 // Iterations of the main loop that were begun, and how many there are: "12/12", "7/?", "-" without a loop.

@@ -12,7 +12,7 @@ namespace fs = core::fs;
 
 // Of WORKER.json: of a worker that lives its lock is taken.
 bool is_of_a_living_worker(const fs::path& file) {
-  return !core::FileLock::try_take(core::target_of(file).replace_extension(".lock"));
+  return core::lock_held(core::target_of(file).replace_extension(".lock")) != false;
 }
 
 }  // namespace

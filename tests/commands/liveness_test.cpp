@@ -1,0 +1,79 @@
+// What `flor runs` and `flor gc` make of a recording on another node whose lock is not seen here.
+#include "core/liveness.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/error.h"
+#include "gc/choice.h"
+#include "gc/runs.h"
+#include "interposed.h"
+#include "recording_process.h"
+#include "results/summary.h"
+#include "temporary.h"
+
+namespace flor::gc {
+namespace {
+
+using test::Interposed;
+
+class OnAnotherNode : public ::testing::Test {
+ protected:
+  OnAnotherNode() {
+    core::fs::create_directory(store.path());
+    ::setenv("FLOR_LAUNCH", "local-1", 1);
+    recorder.emplace(store.path());
+    run = store.run(recorder->said());
+    test::move_to_another_node(run);
+  }
+  ~OnAnotherNode() override { ::unsetenv("FLOR_LAUNCH"); }
+  Choice of_killed() {
+    Criteria criteria;
+    criteria.statuses = {"killed"};
+    return choose({facts_of(run)}, {}, criteria, 1e12);
+  }
+  void expect_left_alone(const std::string& status) {
+    EXPECT_EQ(results::status_of(run, core::read_manifest(run)), status);
+    EXPECT_TRUE(of_killed().remove.empty());
+    EXPECT_THROW(remove_run(store, facts_of(run)), core::Error);
+    EXPECT_TRUE(core::fs::exists(run.manifest()));
+  }
+
+  test::TemporaryDirectory directory;
+  const core::Store store{directory / "store"};
+  std::optional<test::RecordingProcess> recorder;
+  core::RunDir run;
+  const test::Interposing calls;
+};
+
+TEST_F(OnAnotherNode, ALiveRecordingIsNotKilled) {
+  for (const auto locks : {Interposed::Locks::of_this_node, Interposed::Locks::real}) {
+    calls->locks = locks;
+    expect_left_alone("recording");
+  }
+}
+
+TEST_F(OnAnotherNode, WhatCannotBeToldIsNamedAndLeftAlone) {
+  test::age_heartbeat(run, std::chrono::hours(1));
+  calls->locks = Interposed::Locks::of_this_node;
+  expect_left_alone("unknown");
+  const Choice choice = of_killed();
+  ASSERT_EQ(choice.busy.size(), 1U);
+  EXPECT_NE(choice.busy[0].busy.find("node another"), std::string::npos) << choice.busy[0].busy;
+  EXPECT_NE(choice.busy[0].busy.find("flor unlock " + run.id()), std::string::npos);
+}
+
+TEST_F(OnAnotherNode, WhatWasUnlockedIsRemoved) {
+  recorder.reset();
+  test::age_heartbeat(run, std::chrono::hours(1));
+  expect_left_alone("unknown");
+  core::end_owner(run, 0);
+  EXPECT_EQ(results::status_of(run, core::read_manifest(run)), "killed");
+  ASSERT_EQ(of_killed().remove.size(), 1U);
+  remove_run(store, facts_of(run));
+  EXPECT_FALSE(core::fs::exists(run.path));
+}
+
+}  // namespace
+}  // namespace flor::gc
