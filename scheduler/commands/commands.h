@@ -35,6 +35,7 @@ void add_log(CLI::App& app, Outcome& outcome);
 void add_check(CLI::App& app, Outcome& outcome);
 void add_export(CLI::App& app, Outcome& outcome);
 void add_gc(CLI::App& app, Outcome& outcome);
+void add_unlock(CLI::App& app, Outcome& outcome);
 void add_admin(CLI::App& app, Outcome& outcome);
 
 }  // namespace flor::commands

@@ -89,6 +89,7 @@ int main(int argc, char** argv) {
   flor::commands::add_check(app, outcome);
   flor::commands::add_export(app, outcome);
   flor::commands::add_gc(app, outcome);
+  flor::commands::add_unlock(app, outcome);
   flor::commands::add_admin(app, outcome);
   try {
     return parse_and_run(app, outcome, argc, argv);

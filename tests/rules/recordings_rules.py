@@ -74,6 +74,33 @@ class Killed(Case):
                                            if row[1] == "begin" or row[0] and int(row[0][0][1]) < 5])
 
 
+    def test_a_recording_on_another_node_that_is_silent_is_left_alone_until_it_is_unlocked(self):
+        run = self.record_and_kill("--guard")
+        path = run.file("owner.0.json")
+        with open(path) as file:
+            owner = json.load(file)
+        owner.update(host="another", boot="another")
+        with open(path, "w") as file:
+            json.dump(owner, file)
+        later = os.stat(path).st_mtime + 3600  # else a slow machine makes it silent
+        os.utime(path, (later, later))
+        recorded = self.flor("unlock", run.id, code=2).stderr
+        self.assertIn("is being recorded (its last sign of life from node another is", recorded)
+        os.utime(path, (0, 0))
+        status = lambda: [one["status"] for one in json.loads(self.flor("runs", "--json").stdout)]
+        remove = lambda: self.flor("gc", "--status", "killed", "--yes", run.id).stdout
+        self.assertEqual(status(), ["unknown"])
+        for said in (self.flor("show", run.id).stdout, remove(),
+                     self.flor("record", "--resume", run.id, "--", harness.PROGRAM, "train", "--guard", code=2).stderr):
+            self.assertIn(f"`flor unlock {run.id}`", said)
+        self.assertTrue(os.path.exists(run.file("run.json")))
+        self.assertIn("counts as ended", self.flor("unlock", run.id).stdout)
+        self.assertIn("nothing to do", self.flor("unlock", run.id).stdout)
+        self.assertEqual(status(), ["killed"])
+        remove()
+        self.assertFalse(os.path.exists(run.path))
+
+
 class Mismatch(Case):
     def test_another_number_of_iterations_is_refused(self):
         for mode in ([], ["--guard"]):
