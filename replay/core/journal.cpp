@@ -114,6 +114,7 @@ bool Journal::sync(std::unique_lock<std::mutex>& lock) {
 }
 
 bool Journal::sync() {
+  if (!beat_()) return false;
   std::unique_lock<std::mutex> lock(mutex_);
   bool fine = sync(lock);
   lock.unlock();

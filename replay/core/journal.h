@@ -26,18 +26,20 @@ class Journal {
  public:
   static constexpr std::size_t max_buffered = std::size_t{64} << 20;
   using OnFailure = std::function<void(const std::string& what)>;
-  // Called every OwnerFile::interval by the background thread; may not throw.
-  using Beat = std::function<void()>;
+  // Tells that the recorder lives; false: the run is no longer its own. Called every OwnerFile::interval by
+  // the background thread, and by sync(); may not throw.
+  using Beat = std::function<bool()>;
 
   // Opens (and creates) the files; throws std::system_error when one cannot be opened.
   Journal(
-      const std::vector<std::filesystem::path>& files, OnFailure on_failure, Beat beat = [] {});
+      const std::vector<std::filesystem::path>& files, OnFailure on_failure, Beat beat = [] { return true; });
   ~Journal();  // waits for missing values and writes what is left
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
   void append(std::size_t file, Line line);
-  // Everything appended before is durable; waits for the values that are missing. False: failed.
+  // Everything appended before is durable; waits for the values that are missing. False: failed, or the run
+  // is no longer the recorder's.
   bool sync();
 
  private:

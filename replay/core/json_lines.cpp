@@ -55,11 +55,21 @@ JsonLines read_json_lines(const std::filesystem::path& path) {
   return parse_json_lines(read_file(path), path.string());
 }
 
-void cut_torn_line(const std::filesystem::path& path) {
+void renew_whole_lines(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return;
-  const std::string text = read_file(path);
-  if (text.empty() || text.back() == '\n') return;
-  std::filesystem::resize_file(path, text.rfind('\n') + 1);  // npos + 1 is 0
+  // A log may be larger than the memory that training has left.
+  constexpr std::size_t part = std::size_t{16} << 20;
+  DurableFile renewed(path);
+  std::string text;
+  for (std::uintmax_t offset = 0;; offset += part) {
+    const std::string more = read_part(path, offset, part);
+    text += more;
+    const std::size_t whole = text.rfind('\n') + 1;  // npos + 1 is 0
+    renewed.write(text.data(), whole);
+    text.erase(0, whole);
+    if (more.size() < part) break;
+  }
+  renewed.commit();
 }
 
 LineAppender::LineAppender(std::filesystem::path path)

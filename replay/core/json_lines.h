@@ -27,9 +27,10 @@ struct JsonLines {
 JsonLines read_json_lines(const std::filesystem::path& path);
 JsonLines parse_json_lines(std::string_view text, const std::string& name);
 
-// Cuts a torn last line off, so that whole ones can be appended behind it. Nothing where the file is not
-// there. Throws std::system_error that names the path.
-void cut_torn_line(const std::filesystem::path& path);
+// Puts a copy of the file's whole lines in its place, so that whole ones can be appended behind them, and so
+// that a process which has the file open appends to none that others read. Nothing where the file is not
+// there. Throws std::system_error, Error that names the path.
+void renew_whole_lines(const std::filesystem::path& path);
 
 // Appends whole lines. Opens with O_APPEND; a torn last line of an earlier writer is ended first.
 // Not thread-safe. Throws std::system_error that names the path, Error where it is a link or no regular file.

@@ -67,6 +67,13 @@ void empty(int file) {
   ::fsync(file);
 }
 
+// Its process may live, on a node that was cut off: from its next beat on it knows.
+void end_attempt(const RunDir& run, int64_t attempt) {
+  const fs::path path = owner_file(run, attempt);
+  std::error_code ignored;
+  if (fs::exists(path, ignored)) empty(open_regular_for(path, O_WRONLY).get());
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> start_time_in(const std::string& stat) {
@@ -172,11 +179,17 @@ OwnerFile OwnerFile::create(const RunDir& run, int64_t attempt) {
     write_durably(path, text);
     if (read_file(path) != text) throw Error("another process records run " + run.id());
   }
+  end_attempt(run, attempt - 1);
   return OwnerFile(open_regular_for(path, O_WRONLY));
 }
 
-void OwnerFile::beat() const noexcept {
-  if (file_) ::futimens(file_.get(), nullptr);
+bool OwnerFile::beat() const noexcept {
+  if (!file_) return true;
+  // Of the ways to set a time, only this one lets a file server take its own clock; and its answer brings
+  // what another node did to the file, which an NFS client would learn a minute later.
+  if (::futimens(file_.get(), nullptr) != 0 && errno == ESTALE) return false;
+  struct stat info = {};
+  return ::fstat(file_.get(), &info) != 0 || (info.st_nlink > 0 && info.st_size > 0);
 }
 
 void OwnerFile::end() const noexcept {

@@ -50,17 +50,18 @@ std::optional<FoundOwner> find_owner(const RunDir& run);
 // Empties the newest attempt's file; one is made for `attempt` where the run has none.
 void end_owner(const RunDir& run, int64_t attempt);
 
-// The recorder's hold on its own file. Thread-safe for beat().
+// The recorder's hold on its own file. Thread-safe for beat(), which end() must not overtake.
 class OwnerFile {
  public:
   static constexpr std::chrono::seconds interval{10};
 
   OwnerFile() = default;
-  // Makes owner.ATTEMPT.json. Throws Error where another recorder that may live has made it.
+  // Makes owner.ATTEMPT.json, and ends the attempt before. Throws Error where another recorder that may live
+  // has made it.
   static OwnerFile create(const RunDir& run, int64_t attempt);
 
-  // Motivation: of the ways to set a time, only UTIME_NOW lets a file server take its own clock.
-  void beat() const noexcept;
+  // False: a further attempt, or `flor unlock`, has ended this one, and the run is no longer its own.
+  bool beat() const noexcept;
   void end() const noexcept;
 
  private:

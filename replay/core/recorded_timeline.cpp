@@ -1,5 +1,6 @@
 #include "core/recorded_timeline.h"
 
+#include <algorithm>
 #include <future>
 #include <optional>
 #include <string>
@@ -35,6 +36,17 @@ Names places_named_in(const Timeline& rows) {
   return named;
 }
 
+// The newest attempt. It has written rows for all that earlier ones left without; what they wrote since is
+// none of the run's.
+int64_t newest_attempt_in(const Timeline& rows) {
+  int64_t newest = 0;
+  for (const auto& row : rows) {
+    if (field<std::string>(row, "kind", "") == attempt_row)
+      newest = std::max(newest, field<int64_t>(row, "attempt", 0));
+  }
+  return newest;
+}
+
 }  // namespace
 
 Timeline recorded_timeline(const RunDir& run) {
@@ -46,6 +58,7 @@ TimelineAndFiles recorded_timeline_and_files(const RunDir& run) {
   auto listing = std::async(std::launch::async, [&run] { return checkpoint_names(run); });
   Timeline rows = read_timeline(run.timeline());
   const auto named = files_named_in(rows);
+  const int64_t newest = newest_attempt_in(rows);
   CheckpointFiles present{listing.get()};
   std::optional<Names> places;
   for (const auto& file : present.files) {
@@ -54,7 +67,7 @@ TimelineAndFiles recorded_timeline_and_files(const RunDir& run) {
     const auto size =
         known != named.end() && known->second > 0 ? known->second : fs::file_size(run.path / file, gone);
     if (!gone) present.bytes += size;
-    if (known != named.end()) continue;
+    if (known != named.end() || RunDir::attempt_of(file) < newest) continue;
     if (!places) places = places_named_in(rows);
     try {
       const CheckpointHeader header = Checkpoint::header_of(run, file);

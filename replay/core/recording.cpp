@@ -3,10 +3,10 @@
 #include "core/bytes_text.h"
 #include "core/detached.h"
 #include "core/error.h"
-#include "core/json_lines.h"
 #include "core/redis_setting.h"
 #include "core/session.h"
 #include "core/spool_rest.h"
+#include "core/takeover.h"
 
 namespace flor::core {
 namespace {
@@ -53,9 +53,9 @@ std::unique_ptr<Recording> Recording::begin(const Settings& settings, Frontend& 
 
 Recording::Recording(BegunRun begun) : begun_(std::move(begun)), remarks_(begun_.manifest.warnings) {
   auto on_failure = [this](const std::string& what) { damaged(what); };
+  if (manifest().attempt > 0) take_over(run(), manifest().attempt);
   const std::vector<fs::path> files{run().log(), run().timeline(), run().generators()};
-  for (const auto& file : files) cut_torn_line(file);  // of an attempt that was killed
-  journal_ = std::make_unique<Journal>(files, on_failure, [this] { begun_.owner.beat(); });
+  journal_ = std::make_unique<Journal>(files, on_failure, [this] { return is_ours(); });
   checkpointer_ = std::make_unique<Checkpointer>(run(), begun_.manifest, *journal_, on_failure);
 }
 
@@ -68,7 +68,16 @@ void Recording::note_generators(const std::string& at, const char* edge, const G
   for (const auto& line : generators_.lines(at, edge, states)) append(generators_file, line);
 }
 
+bool Recording::is_ours() {
+  if (over_ || begun_.owner.beat()) return true;
+  if (!lost_.exchange(true))
+    warn("training goes on, and is no longer recorded: run " + run().id() +
+         " was given up for dead, and a further attempt goes on with it");
+  return false;
+}
+
 void Recording::damaged(const std::string& what) {
+  if (lost_) return;
   const std::lock_guard<std::mutex> lock(damage_mutex_);
   if (damages_.empty()) {
     warn("the recording of run " + run().id() + " is damaged, training goes on: " + what);
@@ -99,6 +108,10 @@ void Recording::write_end() {
   save_manifest();
 }
 
+void Recording::save_manifest() {
+  if (is_ours()) write_manifest(run(), manifest());
+}
+
 void Recording::save_manifest_at_loop() {
   const Manifest& now = begun_.manifest;
   std::pair present(now.environment, now.args);
@@ -110,12 +123,13 @@ void Recording::save_manifest_at_loop() {
 void Recording::settle() {
   checkpointer_->drain();
   if (!sync()) damaged("the log could not be synced");
-  if (begun_.local) empty_local_tier();
+  if (begun_.local && !lost_) empty_local_tier();
 }
 
 void Recording::finish(int exit_code) {
   checkpointer_->drain();
   if (!sync()) damaged("the log could not be synced");
+  if (lost_) return;
   Manifest& manifest = begun_.manifest;
   manifest.exit_code = exit_code;
   manifest.finished = wall_seconds();
@@ -129,6 +143,7 @@ void Recording::finish(int exit_code) {
     warn("the end of the recording could not be written, it is shown as killed, and rows may be missing: " +
          std::string(problem.what()));
   }
+  over_ = true;
   begun_.owner.end();
   const int64_t durable = checkpointer_->durable();
   say("recorded run " + run().id() + ": " + std::to_string(durable) +

@@ -2,6 +2,7 @@
 // went wrong with them. Training thread only, but for damaged().
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,7 +28,7 @@ class Recording {
 
   const RunDir& run() const { return begun_.run; }
   Manifest& manifest() { return begun_.manifest; }
-  void save_manifest() const { write_manifest(begun_.run, begun_.manifest); }
+  void save_manifest();
   // An outermost loop is entered: saves the manifest where more than its loops is new. A program may have
   // thousands of them; while it runs they are in the timeline.
   void save_manifest_at_loop();
@@ -44,6 +45,9 @@ class Recording {
   }
   bool sync() { return journal_->sync(); }  // all rows are durable; false: they could not be written
 
+  // False, and said once: a further attempt goes on with the run (docs/formats.md, "owner.N.json"), so that
+  // this one writes nothing more that a reader sees. Any thread.
+  bool is_ours();
   // Something is missing in the record from now on: said once, and the run is marked. Any thread.
   void damaged(const std::string& what);
   // What a reader of the record must know, though nothing is missing.
@@ -67,6 +71,8 @@ class Recording {
   std::unique_ptr<AgentClient> agent_;
   GeneratorWriter generators_;
   std::vector<std::string> remarks_;
+  std::atomic<bool> lost_{false};  // the run is no longer this attempt's
+  std::atomic<bool> over_{false};  // its end is written
   std::mutex damage_mutex_;
   std::vector<std::string> damages_;
 };

@@ -21,6 +21,7 @@
 #include "core/durable.h"
 #include "core/error.h"
 #include "core/liveness.h"
+#include "core/number_from.h"
 #include "core/shared_directory.h"
 #include "core/trusted_file.h"
 
@@ -146,6 +147,12 @@ fs::path ReplayDir::proof_rows(int64_t id) const {
 fs::path RunDir::checkpoint_file(const std::string& block, const std::string& stem, int64_t attempt) {
   const std::string mark = attempt == 0 ? "" : "@" + std::to_string(attempt);
   return fs::path("checkpoints") / block / (stem + mark + ".safetensors");
+}
+
+int64_t RunDir::attempt_of(const std::string& checkpoint_file) {
+  const std::string stem = fs::path(checkpoint_file).stem().string();
+  const auto mark = stem.rfind('@');
+  return mark == std::string::npos ? 0 : number_from<int64_t>(stem.substr(mark + 1)).value_or(0);
 }
 
 ReplayDir RunDir::replay(const std::string& id) const {

@@ -55,6 +55,7 @@ struct RunDir {
   // Relative to the run directory, as checkpoints name each other. A further attempt of a recording gives its
   // files names of their own: what the earlier one wrote may still wait in some node's local tier.
   static fs::path checkpoint_file(const std::string& block, const std::string& stem, int64_t attempt = 0);
+  static int64_t attempt_of(const std::string& checkpoint_file);
   fs::path timeline() const { return path / "timeline.jsonl"; }
   fs::path log() const { return path / "log.jsonl"; }
   fs::path generators() const { return path / "generators.jsonl"; }

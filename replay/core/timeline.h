@@ -14,6 +14,9 @@ namespace flor::core {
 
 using Timeline = std::vector<TimelineRow>;
 
+// The kind of the row that says that a further attempt of the recording begins.
+inline constexpr const char* attempt_row = "attempt";
+
 // An absent file reads as empty, a torn last line is dropped. Throws Error, naming file and line, when a line
 // before the last is no row.
 Timeline read_timeline(const std::filesystem::path& path);

@@ -27,6 +27,8 @@ class TimelineRow {
   static std::string text_of(const Json& value);
 
   bool contains(std::string_view key) const { return !raw(key).empty(); }
+  // The row's own text, without a newline.
+  std::string_view text() const { return line_; }
   // The JSON text of a field; empty: it is absent.
   std::string_view raw(std::string_view key) const;
 

@@ -155,7 +155,10 @@ void report(const core::Store& store, const std::string& launch, const std::stri
   const core::Manifest manifest = core::read_manifest(run);
   const auto timeline = core::recorded_timeline(run);
   const auto checkpoints = core::kept_checkpoints(timeline).size();
-  const std::string status = manifest.status == "recording" ? "killed" : manifest.status;
+  // Another attempt may have begun meanwhile: this one was on a node that was cut off.
+  const std::string status = manifest.status != "recording" ? manifest.status
+                             : run.is_being_recorded()      ? "a further attempt goes on with it"
+                                                            : "killed";
   print_error("recorded run " + run.id() + (manifest.name.empty() ? "" : " (" + manifest.name + ")") + ": " +
               status + ", " + counted(checkpoints, "checkpoint"));
 }

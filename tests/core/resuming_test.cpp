@@ -97,10 +97,10 @@ TEST_F(Resuming, OnlyWhatIsUnfinishedAndWholeCanBeGoneOnWith) {
   EXPECT_EQ(why_not_resumable(run, manifest), "process 123 on n1 is recording it");
 }
 
-TEST_F(Resuming, ATornLineIsCutOff) {
+TEST_F(Resuming, OfAnEarlierAttemptsFileTheWholeLinesStay) {
   const auto cut = [this](const std::string& text) {
     std::ofstream(run.log(), std::ios::binary) << text;
-    cut_torn_line(run.log());
+    renew_whole_lines(run.log());
     return read_file(run.log());
   };
   EXPECT_EQ(cut("{}\n{}\n{\"a"), "{}\n{}\n");
@@ -108,7 +108,21 @@ TEST_F(Resuming, ATornLineIsCutOff) {
   EXPECT_EQ(cut("{\"a"), "");
   EXPECT_EQ(cut(""), "");
   fs::remove(run.log());
-  EXPECT_NO_THROW(cut_torn_line(run.log()));
+  EXPECT_NO_THROW(renew_whole_lines(run.log()));
+  const std::string line = std::string(1000, 'x') + "\n";
+  std::string large;
+  for (int i = 0; i < 20000; ++i) large += line;  // more than is read at once
+  EXPECT_EQ(cut(large + "torn"), large);
+}
+
+TEST_F(Resuming, WhatAnEarlierAttemptAppendsLaterIsNotInTheFile) {
+  LineAppender earlier(run.log());
+  earlier.append("{}\n");
+  renew_whole_lines(run.log());
+  LineAppender later(run.log());
+  earlier.append("{\"late\":1}\n");
+  later.append("{\"next\":1}\n");
+  EXPECT_EQ(read_file(run.log()), "{}\n{\"next\":1}\n");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "core/durable.h"
 #include "core/json_lines.h"
 #include "core/recorded_timeline.h"
+#include "core/takeover.h"
 #include "core/timeline.h"
 #include "recording.h"
 
@@ -75,6 +76,28 @@ TEST_F(Adopted, NeitherDoesADamagedOneNorOneOfAnotherRun) {
   core::fs::copy_file(other.dir.path / file(2), run_.dir.path / file(2),
                       core::fs::copy_options::overwrite_existing);
   EXPECT_EQ(kept_files(run_), std::vector<std::string>{file(0)});
+}
+
+TEST_F(Adopted, AFurtherAttemptWritesRowsForThem) {
+  say(named(0));
+  core::take_over(run_.dir, 1);
+  EXPECT_EQ(kept_files(run_), (std::vector<std::string>{file(0), file(1), file(2)}));
+}
+
+TEST_F(Adopted, WhatAnAttemptWroteAfterTheNextBeganDoesNotCount) {
+  say(named(0));
+  const auto late = run_.dir.path / file(2);
+  const core::fs::path aside = run_.dir.path / "aside";
+  core::fs::rename(late, aside);
+  core::take_over(run_.dir, 1);
+  core::fs::rename(aside, late);
+  EXPECT_EQ(kept_files(run_), (std::vector<std::string>{file(0), file(1)}));
+}
+
+TEST(CheckpointFile, TellsItsAttempt) {
+  using core::RunDir;
+  EXPECT_EQ(RunDir::attempt_of(RunDir::checkpoint_file("train", "epoch=3,train#1").string()), 0);
+  EXPECT_EQ(RunDir::attempt_of(RunDir::checkpoint_file("@iteration", "epoch=3", 12).string()), 12);
 }
 
 }  // namespace

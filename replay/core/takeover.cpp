@@ -1,0 +1,25 @@
+#include "core/takeover.h"
+
+#include "core/json_lines.h"
+#include "core/recorded_timeline.h"
+
+namespace flor::core {
+
+void take_over(const RunDir& run, int64_t attempt) {
+  // The earlier attempt may be writing just now. Of a checkpoint it makes the log durable first, then the
+  // file, then the timeline's row; in the opposite order nothing is missing of what a checkpoint on record
+  // covers.
+  renew_whole_lines(run.timeline());
+  std::string rows;
+  for (const auto& row : recorded_timeline(run)) {
+    if (row.contains("adopted")) rows.append(row.text()) += '\n';
+  }
+  rows += Json({{"kind", attempt_row}, {"attempt", attempt}}).dump() + "\n";
+  LineAppender timeline(run.timeline());
+  timeline.append(rows);
+  timeline.sync();
+  renew_whole_lines(run.generators());
+  renew_whole_lines(run.log());
+}
+
+}  // namespace flor::core
