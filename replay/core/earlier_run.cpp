@@ -122,6 +122,14 @@ std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& 
   return std::nullopt;
 }
 
+bool was_resumption_asked_for() {
+  return environment_variable("FLOR_RESUME").has_value();
+}
+
+void say_not_resumed(const RunDir& run, const std::string& why) {
+  say("run " + run.id() + " of this job is not resumed, a new one is recorded: " + why);
+}
+
 std::optional<RunDir> run_to_resume(const Settings& settings) {
   const Store store(settings.store());
   const auto launch = environment_variable("FLOR_LAUNCH");
@@ -137,7 +145,7 @@ std::optional<RunDir> run_to_resume(const Settings& settings) {
   if (!run) return std::nullopt;
   const auto why = why_not_here(*run, read_manifest(*run));
   if (!why) return run;
-  say("run " + run->id() + " of this job is not resumed, a new one is recorded: " + *why);
+  say_not_resumed(*run, *why);
   return std::nullopt;
 }
 

@@ -21,6 +21,13 @@ std::optional<RunDir> run_to_resume(const Settings& settings);
 // unrecorded, is not what was asked for.
 std::optional<RunDir> run_to_resume_or_leave(const Settings& settings);
 
+// Did a user ask to go on with a run? Else Slurm put the job back into the queue: training goes on in any
+// case.
+bool was_resumption_asked_for();
+
+// One line: a new run is recorded instead of this one.
+void say_not_resumed(const RunDir& run, const std::string& why);
+
 // Why nobody can go on with the run; nothing when somebody can.
 std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& manifest);
 

@@ -7,6 +7,7 @@
 #include "core/arguments.h"
 #include "core/checkpoint_kinds.h"
 #include "core/earlier_run.h"
+#include "core/error.h"
 #include "core/execution_timer.h"
 #include "core/guards.h"
 #include "core/last_checkpoint.h"
@@ -62,6 +63,7 @@ class Recorder : public Session {
 
  private:
   void begin_recording();
+  void leave_earlier_where_it_differs(const std::string& name, const LoopSpec& loop);
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
   bool iterating() const { return main_ && main_->iterating(); }
   bool stepping() const { return steps_ && steps_->inside() && loops_.size() == 2; }
@@ -80,7 +82,7 @@ class Recorder : public Session {
   const Settings settings_;
   Frontend& frontend_;
   Scope& scope_;
-  const std::optional<RunDir> earlier_;  // the run to go on with
+  std::optional<RunDir> earlier_;  // the run to go on with
   int64_t attempt_ = 0;
   std::unique_ptr<Recording> recording_;
   std::unique_ptr<Resumption> resumption_;
@@ -119,6 +121,21 @@ void Recorder::begin_recording() {
   for (const auto& [name, value] : arguments_.used()) recording_->manifest().args[name] = value;
 }
 
+// A requeued job may find other data, and its loop another range: nothing is touched yet, and a run of its
+// own is what its user wants. Who asked for the resumption is told that it cannot be.
+void Recorder::leave_earlier_where_it_differs(const std::string& name, const LoopSpec& loop) {
+  if (recording_ || !earlier_ || was_resumption_asked_for()) return;
+  const Manifest manifest = read_manifest_and_progress(*earlier_);
+  for (const auto& recorded : manifest.loops) {
+    const auto why = recorded.name == name ? mismatch(recorded, loop) : std::nullopt;
+    if (!why) continue;
+    say_not_resumed(*earlier_, *why);
+    earlier_.reset();
+    attempt_ = 0;
+    return;
+  }
+}
+
 ExecutionTimer Recorder::start_timer() const {
   return {recording_->checkpointer(), resumption_.get()};
 }
@@ -131,7 +148,9 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   const std::string parent = scope_.path();
   const std::string name = scope_.enter_loop(clean_name(loop.name, true));
   loops_.push_back({{parent, name, 0}, false});
-  begin_recording();  // behind the scope: where this fails, rows are still printed with their loop
+  // Behind the scope: where this fails, rows are still printed with their loop.
+  if (outermost()) leave_earlier_where_it_differs(name, loop);
+  begin_recording();
   if (someone_else_records_) return;
   if (iterating() && loops_.size() == 2) steps_->enter(parent, name);
   if (!outermost()) return;
@@ -143,7 +162,10 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   info.guarded = !guards_.empty();
   const RecordedLoop* earlier = resumption_ ? resumption_->loop(name) : nullptr;
   if (earlier != nullptr) {
-    if (const auto why = mismatch(*earlier, loop)) Resumption::impossible(*why);
+    if (const auto why = mismatch(*earlier, loop)) {
+      if (was_resumption_asked_for()) Resumption::impossible(*why);
+      throw Error(*why);  // what is restored so far is right: only the recording ends
+    }
     info.inner = earlier->inner;
   }
   enter_outermost(std::move(info));

@@ -1,7 +1,11 @@
 #include "core/resumption.h"
 
+#include <cstdlib>
+
 #include "core/checkpoint.h"
 #include "core/checkpoint_kinds.h"
+#include "core/earlier_run.h"
+#include "core/execute_again.h"
 #include "core/inner_loop.h"
 #include "core/recorded_timeline.h"
 #include "core/timeline.h"
@@ -29,6 +33,11 @@ Resumption::Resumption(const RunDir& run, Frontend& frontend, std::function<void
 }
 
 void Resumption::impossible(const std::string& why) {
+  if (!was_resumption_asked_for()) {
+    warn("the recording of this job cannot be resumed, so the program starts again, unrecorded: " + why);
+    ::unsetenv("FLOR_RECORD");
+    execute_again();
+  }
   say("error: the recording cannot be resumed: " + why);
   Worker::leave_process(1);
 }

@@ -23,7 +23,9 @@ class Resumption {
   const RecordedLoop* loop(const std::string& name) const { return recorded_.index().loop(name); }
   bool has_checkpoint(const std::string& at) const;
 
-  // Says why, and ends the process: to train on from here would not be what was asked for.
+  // Says why, and ends the process: to train on from here would not be what was asked for. Where nobody asked
+  // (was_resumption_asked_for()), the program starts again instead, unrecorded: a requeued job trains on in
+  // any case.
   [[noreturn]] static void impossible(const std::string& why);
 
   // The checkpoints that are there, oldest first; those that cannot be read are left out.

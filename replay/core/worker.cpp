@@ -14,6 +14,7 @@
 #include "core/digest.h"
 #include "core/durable.h"
 #include "core/error.h"
+#include "core/execute_again.h"
 #include "core/json_lines.h"
 #include "core/mismatch.h"
 #include "core/number_from.h"
@@ -316,19 +317,12 @@ void Worker::leave_process(int code) {
 }
 
 void Worker::restart() {
-  // The same program again, in the same process: what Slurm, the agent and the user see as this worker stays.
   const int restarts = std::atoi(environment_variable("FLOR_RESTARTS").value_or("0").c_str());
   if (restarts >= most_restarts) leave(1);
   // Handed back in order: else the queue would count a worker that died, and give the unit up after three.
   if (holding_) agent_.release();
   ::setenv("FLOR_RESTARTS", std::to_string(restarts + 1).c_str(), 1);
-  std::fflush(nullptr);
-  const auto words = command_line();
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  if (::chdir(start_directory().c_str()) == 0) ::execv("/proc/self/exe", argv.data());
+  execute_again();
   leave(1);
 }
 

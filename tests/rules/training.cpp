@@ -21,14 +21,22 @@ static void fail(int64_t epoch) {
   throw std::runtime_error("the data of this epoch cannot be read");
 }
 
+// RULES_NAME in the environment: what a requeued job finds changed, its command line being the same.
+static int64_t found(const char* name, int64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::atoll(text) : otherwise;
+}
+
 static int train_once() {
   Model model;
   trace("before");
   const double begin = model.loss() + uniform();
   if (!flag("quiet")) log("begin", begin);
   std::optional<Guard> guard;
-  if (flag("guard")) guard.emplace(model.all());
-  for (Loop epoch{"epoch", 0, number("epochs", 6)}; epoch.next();) {
+  Refs all = model.all();
+  if (found("RULES_TIED", 0) != 0) all[1] = all[0];
+  if (flag("guard")) guard.emplace(all);
+  for (Loop epoch{"epoch", 0, found("RULES_EPOCHS", number("epochs", 6))}; epoch.next();) {
     if (SkipBlock block{"train", model.trained()}; block.step_into()) {
       trace("train " + std::to_string(*epoch));
       if (flag("child") && *epoch == 0) leave_child();
@@ -71,6 +79,15 @@ static int train_once() {
     if (flag("clock")) log("seconds", number("clock", 0) + (replaying() ? 0.5 : 0), flag("volatile"));
     outer_probe(model);
     if (*epoch == number("change", -1) && replaying()) log("accuracy", 0);
+  }
+  if (flag("tune")) {
+    for (Loop round{"round", 0, found("RULES_ROUNDS", 4)}; round.next();) {
+      if (SkipBlock block{"tune", model.trained()}; block.step_into()) {
+        model.step();
+        hold(100 + *round);
+      }
+      log("tuned", model.loss());
+    }
   }
   trace("behind");
   if (!flag("quiet")) log("end", model.loss() + uniform());

@@ -1,0 +1,73 @@
+"""A job that Slurm requeued finds something changed. Nobody asked for the resumption, so it may not end training."""
+import os
+import subprocess
+
+import harness
+from resuming_rules import Interrupted
+
+
+class Requeue(Interrupted):
+    def killed(self, *program, at, checkpoint):
+        """A recording of job 7, started as Slurm's step does, and killed with its node."""
+        self.environment.update(FLOR_RECORD="1", FLOR_EVERY="1", FLOR_BIN=harness.BIN, FLOR_LAUNCH="c.7.0.0")
+        process = subprocess.Popen([self.program(), *self.holding(program, at)], env=self.environment, cwd=self.directory,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        self.addCleanup(harness.end_session, process)
+        self.wait_for(lambda: os.path.exists(self.path("until.reached")), f"epoch {at}")
+        run = self.newest_run()
+        self.wait_for(lambda: checkpoint in run.checkpoints(), checkpoint)
+        process.kill()
+        process.wait(60)
+        self.go_on()
+        return run
+
+    def requeued(self, *program, at, **changed):
+        """The second start of the job; its training comes to its end."""
+        return self.execute([self.program(), *self.holding(program, at)],
+                            env={"FLOR_LAUNCH": "c.7.0.1", **changed})
+
+    def plain_rows(self, *program, at, **changed):
+        return self.execute([self.program(), *self.holding(program, at)], env={"FLOR_RECORD": "", **changed}).stdout
+
+    def warnings(self, done):
+        return [line for line in done.stderr.splitlines() if line.startswith("flor: ") and "this job" in line]
+
+    def test_another_range_of_the_loop_is_a_new_run(self):
+        run = self.killed("train", "--guard", at=3, checkpoint="@iteration/epoch=2")
+        done = self.requeued("train", "--guard", at=3, RULES_EPOCHS="8")
+        self.assertEqual(len(self.warnings(done)), 1, done.stderr)
+        self.assertIn(f"flor: run {run.id} of this job is not resumed, a new one is recorded: loop epoch runs over 0:8 here, "
+                      "and over 0:6 in the record", done.stderr)
+        self.assertEqual(done.stdout, self.plain_rows("train", "--guard", at=3, RULES_EPOCHS="8"))
+        again = self.newest_run()
+        self.assertNotEqual(again.id, run.id)
+        self.assertEqual([again.manifest()[key] for key in ("status", "attempt")], ["completed", 0])
+        self.assertEqual((run.manifest()["status"], run.manifest()["attempt"]), ("recording", 0))
+        self.assertIn("nothing is damaged", self.flor("check", again.id).stdout)
+
+    def test_another_range_of_a_later_loop_ends_the_recording_alone(self):
+        run = self.killed("train", "--guard", "--tune", at=102, checkpoint="tune/round=1")
+        done = self.requeued("train", "--guard", "--tune", at=102, RULES_ROUNDS="5")
+        self.assertIn(f"the recording of run {run.id} is damaged, training goes on: loop round runs over 0:5 here, and over "
+                      "0:4 in the record", done.stderr)
+        plain = self.plain_rows("train", "--guard", "--tune", at=102, RULES_ROUNDS="5").splitlines()
+        printed = done.stdout.splitlines()
+        self.assertEqual(printed[-6:], plain[-6:], "the first loop was restored, the second trains from there")
+
+    def test_a_checkpoint_that_does_not_fit_is_not_used(self):
+        run = self.killed("train", "--guard", at=3, checkpoint="@iteration/epoch=2")
+        done = self.requeued("train", "--guard", at=3, RULES_TIED="1")
+        self.assertEqual(len(self.warnings(done)), 1, done.stderr)
+        self.assertIn("warning: the recording of this job cannot be resumed, so the program starts again, unrecorded: ",
+                      done.stderr)
+        self.assertIn("do two share memory here that did not when it was recorded?", done.stderr)
+        plain = self.plain_rows("train", "--guard", at=3, RULES_TIED="1")
+        self.assertTrue(done.stdout.endswith(plain), done.stdout)
+        self.assertEqual(self.newest_run().id, run.id)
+
+    def test_who_asked_is_told_that_it_cannot_be(self):
+        run = self.killed("train", "--guard", at=3, checkpoint="@iteration/epoch=2")
+        self.environment.update(FLOR_RESUME=run.id)
+        done = self.execute([self.program(), *self.holding(["train", "--guard"], 3)], code=1,
+                            env={"FLOR_LAUNCH": "c.8.0.0", "RULES_EPOCHS": "8"})
+        self.assertIn("the recording cannot be resumed: loop epoch runs over 0:8 here", done.stderr)
