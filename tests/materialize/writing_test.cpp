@@ -1,15 +1,27 @@
 // Large files: blocks in flight, direct and cached, and what stops them.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <random>
 
 #include "core/durable.h"
 #include "core/materialize/deep_output.h"
 #include "core/materialize/staging.h"
 #include "recording.h"
+
+// So many calls are refused from now on, as by a kernel without memory for the request.
+static int refused_submissions = 0;
+
+extern "C" __attribute__((visibility("default"))) int io_uring_submit(void* ring) {
+  static const auto next = reinterpret_cast<int (*)(void*)>(::dlsym(RTLD_NEXT, "io_uring_submit"));
+  if (refused_submissions == 0) return next(ring);
+  --refused_submissions;
+  return -ENOMEM;
+}
 
 namespace flor::core {
 namespace {
@@ -61,6 +73,29 @@ TEST_P(Queues, SayWhatFailedAndWorkAgain) {
   EXPECT_EQ(queue_->wait(), 0);
   ::close(fd);
   EXPECT_TRUE(read_file(path) == bytes);
+}
+
+TEST(UringQueueTest, WhatTheKernelRefusesIsWrittenAllTheSame) {
+  const auto queue = make_uring_queue(8);
+  if (!queue) GTEST_SKIP() << "this kernel allows no io_uring";
+  test::TemporaryDirectory directory;
+  const auto path = directory / "file";
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT, 0644);
+  constexpr std::size_t block = 4096;
+  std::string bytes = noise(20 * block);
+  for (std::size_t at = 0; at < bytes.size(); at += block) {
+    if (at == 3 * block) refused_submissions = 1;
+    ASSERT_EQ(queue->submit(fd, bytes.data() + at, block, static_cast<off_t>(at)), 0);
+  }
+  EXPECT_EQ(queue->wait(), 0);
+  EXPECT_TRUE(read_file(path) == bytes);
+  // Behind wait() the memory is the caller's: nothing of it is written once more.
+  const std::string written = bytes;
+  bytes.assign(bytes.size(), 'x');
+  EXPECT_EQ(queue->submit(fd, noise(block).data(), block, static_cast<off_t>(bytes.size())), 0);
+  EXPECT_EQ(queue->wait(), 0);
+  ::close(fd);
+  EXPECT_TRUE(read_file(path) == written + noise(block));
 }
 
 // Several files behind one another, so that both ways, direct and cached, are taken.

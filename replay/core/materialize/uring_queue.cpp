@@ -28,6 +28,10 @@ class UringQueue : public WriteQueue {
   bool started() const { return started_; }
 
   int submit(int fd, const void* bytes, std::size_t size, off_t offset) override {
+    if (refused_) {
+      note(step::write(fd, bytes, size, offset));
+      return error_;
+    }
     if (free_.empty()) reap();
     const unsigned slot = free_.back();
     free_.pop_back();
@@ -38,7 +42,13 @@ class UringQueue : public WriteQueue {
     int sent = 0;
     while ((sent = ::io_uring_submit(&ring_)) == -EINTR || sent == -EAGAIN) {
     }
-    if (sent < 0) note(-sent);
+    if (sent < 1) {
+      // Its entry stays in the ring, and would be sent with the next one, when its memory may be another's.
+      // So nothing is sent any more, and nobody waits for this one.
+      refused_ = true;
+      free_.push_back(slot);
+      note(step::write(fd, bytes, size, offset));
+    }
     return error_;
   }
 
@@ -86,6 +96,7 @@ class UringQueue : public WriteQueue {
   bool started_ = false;
   std::vector<Block> blocks_;
   std::vector<unsigned> free_;
+  bool refused_ = false;  // the kernel refused a block: this thread writes it and all behind it
   int error_ = 0;
 };
 
