@@ -18,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/digest.h"
 #include "core/durable.h"
 #include "core/error.h"
 #include "core/liveness.h"
@@ -144,9 +145,20 @@ fs::path ReplayDir::proof_rows(int64_t id) const {
   return proofs() / (numbered(id) + ".jsonl");
 }
 
+namespace {
+
+// A file's name has at most 255 bytes, of which suffixes and temporary names take some.
+std::string bounded(const std::string& name) {
+  constexpr std::size_t most = 180;
+  constexpr std::size_t kept = 140;
+  return name.size() <= most ? name : name.substr(0, kept) + "~" + digest_of(name);
+}
+
+}  // namespace
+
 fs::path RunDir::checkpoint_file(const std::string& block, const std::string& stem, int64_t attempt) {
   const std::string mark = attempt == 0 ? "" : "@" + std::to_string(attempt);
-  return fs::path("checkpoints") / block / (stem + mark + ".safetensors");
+  return fs::path("checkpoints") / bounded(block) / (bounded(stem) + mark + ".safetensors");
 }
 
 int64_t RunDir::attempt_of(const std::string& checkpoint_file) {

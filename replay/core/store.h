@@ -53,7 +53,8 @@ struct RunDir {
   fs::path source() const { return path / "source"; }
   fs::path checkpoints() const { return path / "checkpoints"; }
   // Relative to the run directory, as checkpoints name each other. A further attempt of a recording gives its
-  // files names of their own: what the earlier one wrote may still wait in some node's local tier.
+  // files names of their own: what the earlier one wrote may still wait in some node's local tier. A long
+  // name ends in its digest instead.
   static fs::path checkpoint_file(const std::string& block, const std::string& stem, int64_t attempt = 0);
   static int64_t attempt_of(const std::string& checkpoint_file);
   fs::path timeline() const { return path / "timeline.jsonl"; }

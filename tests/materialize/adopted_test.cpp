@@ -100,5 +100,15 @@ TEST(CheckpointFile, TellsItsAttempt) {
   EXPECT_EQ(RunDir::attempt_of(RunDir::checkpoint_file("@iteration", "epoch=3", 12).string()), 12);
 }
 
+TEST(CheckpointFile, ALongNameFitsIntoADirectory) {
+  const std::string stem = "epoch=1," + std::string(300, 'x');
+  const auto file = core::RunDir::checkpoint_file(std::string(300, 'b'), stem, 3);
+  EXPECT_LT(file.filename().string().size(), 225U);
+  EXPECT_LT(file.parent_path().filename().string().size(), 225U);
+  EXPECT_EQ(core::RunDir::attempt_of(file.string()), 3);
+  EXPECT_EQ(file, core::RunDir::checkpoint_file(std::string(300, 'b'), stem, 3));
+  EXPECT_NE(file, core::RunDir::checkpoint_file(std::string(300, 'b'), stem + "y", 3));
+}
+
 }  // namespace
 }  // namespace flor::test
