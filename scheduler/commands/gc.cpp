@@ -16,6 +16,7 @@
 #include "core/session.h"
 #include "core/values.h"
 #include "gc/acting_as.h"
+#include "gc/launches.h"
 #include "gc/leftovers.h"
 #include "gc/remove_tree.h"
 #include "gc/runs.h"
@@ -216,6 +217,8 @@ void remove_leftover(const core::Store& store, const gc::Leftover& leftover) {
   for (const auto& id : store.all_removed()) {
     if (store.removed(id) == leftover.path) return gc::finish_removal(store, id);
   }
+  if (leftover.path.parent_path().parent_path() == store.path() / ".launches")
+    return gc::remove_ended_launch(store, leftover.path, core::wall_seconds());
   const auto now = gc::leftovers_of(store, core::wall_seconds());
   if (std::none_of(now.begin(), now.end(), [&](const auto& one) { return one.path == leftover.path; }))
     return;

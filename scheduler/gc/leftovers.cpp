@@ -12,6 +12,7 @@
 #include "core/number_from.h"
 #include "core/session.h"
 #include "gc/acting_as.h"
+#include "gc/launches.h"
 #include "gc/remove_tree.h"
 #include "gc/runs.h"
 #include "gc/thin.h"
@@ -40,6 +41,11 @@ std::optional<pid_t> process_in(std::string_view name) {
   return pid_from(tail.substr(0, tail.find('.')));
 }
 
+// Made for a moment to ask the file server for its time (core/liveness.cpp).
+bool is_clock(const std::string& name) {
+  return name.rfind(".time.", 0) == 0;
+}
+
 bool is_old(const fs::path& path, double now) {
   struct stat info = {};
   return ::lstat(path.c_str(), &info) == 0 && now - static_cast<double>(info.st_mtime) > patience;
@@ -55,7 +61,8 @@ Leftover leftover(const fs::path& path, const std::string& what) {
 void add_temporaries(const fs::path& directory, double now, std::vector<Leftover>& out) {
   std::error_code ignored;
   for (const auto& entry : fs::recursive_directory_iterator(directory, ignored)) {
-    if (is_abandoned(entry.path().filename().string()) && is_old(entry.path(), now))
+    const std::string name = entry.path().filename().string();
+    if ((is_abandoned(name) || is_clock(name)) && is_old(entry.path(), now))
       out.push_back(leftover(entry.path(), "a temporary file of a process that is gone"));
   }
 }
@@ -133,7 +140,7 @@ std::vector<Leftover> leftovers_of(const core::Store& store, double now) {
     const std::string name = path.filename().string();
     if (!is_ours(path) || !is_old(path, now)) continue;
     const ActingAs owner(path);
-    if (is_abandoned(name)) {
+    if (is_abandoned(name) || is_clock(name)) {
       out.push_back(leftover(path, "a temporary file of a process that is gone"));
     } else if (core::is_valid_id(name) && entry.is_directory(ignored) &&
                fs::exists(fs::symlink_status(path / "run.lock", ignored)) &&
@@ -141,6 +148,8 @@ std::vector<Leftover> leftovers_of(const core::Store& store, double now) {
       out.push_back(leftover(path, "a recording that was killed before it began"));
     }
   }
+  for (const auto& launch : ended_launches(store, now))
+    out.push_back(leftover(launch, "a launch whose job is over and whose run is gone"));
   std::sort(out.begin(), out.end(), [](const Leftover& a, const Leftover& b) { return a.path < b.path; });
   return out;
 }

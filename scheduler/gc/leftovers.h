@@ -30,7 +30,7 @@ std::vector<Leftover> leftovers_of(const core::RunDir& run, double now);
 // now, std::system_error that names the path.
 void remove_leftovers(const core::RunDir& run, const std::vector<Leftover>& listed);
 
-// Of the store itself: removals that were cut off, runs that never got a manifest, temporary files.
+// Of the store itself: removals that were cut off, runs that never got a manifest, temporary files, launches.
 std::vector<Leftover> leftovers_of(const core::Store& store, double now);
 
 }  // namespace flor::gc

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 
 #include "another_user.h"
@@ -13,8 +14,10 @@
 #include "core/json_lines.h"
 #include "core/local_tier.h"
 #include "core/manifest.h"
+#include "core/session.h"
 #include "core/timeline.h"
 #include "gc/choice.h"
+#include "gc/launches.h"
 #include "gc/leftovers.h"
 #include "gc/runs.h"
 #include "gc/thin.h"
@@ -202,6 +205,29 @@ TEST_F(Garbage, ARemovalThatWasCutOffIsFinished) {
   finish_removal(store_, "r1");
   EXPECT_TRUE(store_.all_removed().empty());
   EXPECT_FALSE(core::fs::is_symlink(core::fs::symlink_status(store_.label("mine"))));
+}
+
+TEST_F(Garbage, ALaunchGoesAfterItsRun) {
+  make_run("r1");
+  for (const auto& [launch, run] : {std::pair("c.1.0.0", "r1"), {"c.2.0.0", "gone"}, {"c.3.0.0", "gone too"}})
+    ASSERT_TRUE(store_.claim_launch(launch, run));
+  const auto begun = store_.launch("c.4.0.0").parent_path() / ".c.4.0.0.begun";
+  std::ofstream(begun).flush();
+  const auto older = [](const core::fs::path& path, int hours) {
+    core::fs::last_write_time(path, core::fs::file_time_type::clock::now() - std::chrono::hours(hours));
+  };
+  for (const char* launch : {"c.1.0.0", "c.2.0.0"}) older(store_.launch(launch), 25);
+  older(begun, 24 * 89);
+  const double now = core::wall_seconds();
+  const std::vector<core::fs::path> ended{store_.launch("c.2.0.0")};
+  EXPECT_EQ(ended_launches(store_, now), ended);
+  for (const auto& launch : {"c.1.0.0", "c.2.0.0", "c.3.0.0"})
+    remove_ended_launch(store_, store_.launch(launch), now);
+  EXPECT_EQ(store_.launched("c.1.0.0"), "r1");
+  EXPECT_EQ(store_.launched("c.2.0.0"), std::nullopt);
+  EXPECT_EQ(store_.launched("c.3.0.0"), "gone");
+  older(begun, 24 * 91);
+  EXPECT_EQ(ended_launches(store_, now), std::vector<core::fs::path>{begun});
 }
 
 // As a recording with --flor-local leaves it when it is killed before the agent came by.
