@@ -94,7 +94,9 @@ Owner this_process(const fs::path& directory) {
   out.pid = ::getpid();
   out.start = start_time_in(first_line_of("/proc/self/stat")).value_or(0);
   out.uid = ::geteuid();
-  out.cluster = environment_variable("SLURM_CLUSTER_NAME").value_or("");
+  // From the plugin; Slurm does not name it in every step.
+  const auto cluster = environment_variable("FLOR_CLUSTER");
+  out.cluster = cluster ? *cluster : environment_variable("SLURM_CLUSTER_NAME").value_or("");
   out.job = environment_variable("SLURM_JOB_ID").value_or("");
   out.step = environment_variable("SLURM_STEP_ID").value_or("");
   const auto restart = environment_variable("SLURM_RESTART_COUNT");
