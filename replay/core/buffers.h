@@ -73,7 +73,7 @@ class State {
   virtual std::optional<std::string> misfit(const LoadedTensors& tensors) = 0;
 
   // Writes recorded state into the objects, in place. Nothing is written unless all of it fits; then the
-  // reason why it does not fit is returned.
+  // reason why it does not fit is returned. Throws where it fails half-way.
   virtual std::optional<std::string> restore(const LoadedTensors& tensors) = 0;
 };
 

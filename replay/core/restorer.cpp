@@ -24,6 +24,16 @@ bool overlap(const Buffer& a, const Buffer& b) {
   return begin_a < begin_b + b.bytes && begin_b < begin_a + a.bytes;
 }
 
+// What fails half-way, as on a GPU without memory for it, leaves objects that are neither what they were nor
+// what was recorded.
+std::optional<std::string> write_into(State& state, const LoadedTensors& tensors, const std::string& at) {
+  try {
+    return state.restore(tensors);
+  } catch (const std::exception& failure) {
+    throw Error("restoring the objects of " + at + " failed half-way: " + failure.what());
+  }
+}
+
 }  // namespace
 
 std::map<std::string, std::string> Restorer::restore(const RecordIndex::CheckpointEntry& entry,
@@ -46,7 +56,7 @@ std::map<std::string, std::string> Restorer::restore(const RecordIndex::Checkpoi
   auto why = state.misfit(tensors);
   if (!why) {
     checkpoint.read_into(run_, straight);
-    why = state.restore(tensors);
+    why = write_into(state, tensors, at);
   }
   if (why) throw Damage(entry.file + " does not fit the program's objects: " + *why);
   if (digest_behind(header, state.save(), there) != entry.state) {

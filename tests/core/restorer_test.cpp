@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <new>
 #include <random>
 
 #include "core/durable.h"
@@ -23,6 +24,7 @@ class Objects : public State {
   std::vector<float> frozen = std::vector<float>(floats, 0.5F), head = std::vector<float>(floats, 1.0F);
   double rate = 0.1;
   std::set<std::string> written;  // by the last restore, through the front end
+  bool full = false;              // is there no memory for the next one?
 
   std::vector<Buffer> save() override {
     return {tensor("frozen", frozen), tensor("head", head),
@@ -34,6 +36,7 @@ class Objects : public State {
   std::optional<std::string> restore(const LoadedTensors& tensors) override {
     written.clear();
     write(tensors, "frozen", frozen.data());
+    if (full) throw std::bad_alloc();
     write(tensors, "head", head.data());
     write(tensors, "rate", &rate);
     return std::nullopt;
@@ -122,6 +125,18 @@ TEST_P(RestorerTest, BringsBackEveryValue) {
     EXPECT_EQ(objects_.head, std::vector<float>(floats, static_cast<float>(epoch)));
     EXPECT_EQ(objects_.rate, epoch);
     EXPECT_EQ(state_digest(objects_.save()), entries_[epoch].state);
+  }
+}
+
+TEST_P(RestorerTest, AFailureHalfWayIsNoDamageThatCouldBePassedOver) {
+  objects_.full = true;
+  try {
+    restore(1);
+    FAIL();
+  } catch (const Damage& damage) {
+    FAIL() << damage.what();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("failed half-way"), std::string::npos) << error.what();
   }
 }
 
