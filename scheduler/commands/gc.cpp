@@ -127,7 +127,13 @@ Proposal propose(const core::Store& store, const std::vector<core::RunDir>& name
   if (criteria.any()) {
     std::vector<gc::RunFacts> facts;
     facts.reserve(ours.size());
-    for (const auto& run : ours) facts.push_back(gc::facts_of(run));
+    for (const auto& run : ours) {
+      try {
+        facts.push_back(gc::facts_of(run));
+      } catch (const core::Error& problem) {
+        print_error(problem.what());  // its owner has just removed it
+      }
+    }
     out.runs = gc::choose(facts, among, criteria, now);
   }
   for (const auto& run : named) {

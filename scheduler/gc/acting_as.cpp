@@ -22,23 +22,43 @@ bool take_groups(uid_t user) {
   return ::initgroups(entry->pw_name, entry->pw_gid) == 0 && ::setegid(entry->pw_gid) == 0;
 }
 
+[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& why, int error) {
+  throw core::Error(path.string() + " is left as it is: " + why + " (" + std::strerror(error) + ")");
+}
+
 }  // namespace
 
 ActingAs::ActingAs(const std::filesystem::path& path) {
+  if (::geteuid() != 0) return;
   struct stat info = {};
-  if (::geteuid() != 0 || ::lstat(path.c_str(), &info) != 0 || info.st_uid == 0) return;
+  if (::lstat(path.c_str(), &info) != 0) refuse(path, "its owner cannot be told", errno);
+  become(info.st_uid, path);
+}
+
+ActingAs::ActingAs(int descriptor, const std::filesystem::path& path) {
+  if (::geteuid() != 0) return;
+  struct stat info = {};
+  if (::fstat(descriptor, &info) != 0) refuse(path, "its owner cannot be told", errno);
+  become(info.st_uid, path);
+}
+
+void ActingAs::become(uid_t owner, const std::filesystem::path& path) {
+  if (owner == 0) return;
   group_ = ::getegid();
   groups_.resize(static_cast<std::size_t>(::getgroups(0, nullptr)));
   ::getgroups(static_cast<int>(groups_.size()), groups_.data());
   changed_ = true;
-  if (take_groups(info.st_uid) && ::seteuid(info.st_uid) == 0) return;
+  if (take_groups(owner) && ::seteuid(owner) == 0) return;
   const int error = errno;
-  this->~ActingAs();
-  throw core::Error(path.string() + " is left as it is: root cannot act as its owner, user " +
-                    std::to_string(info.st_uid) + " (" + std::strerror(error) + ")");
+  give_back();
+  refuse(path, "root cannot act as its owner, user " + std::to_string(owner), error);
 }
 
 ActingAs::~ActingAs() {
+  give_back();
+}
+
+void ActingAs::give_back() {
   if (!changed_) return;
   changed_ = false;
   // Where one of these fails, what comes next has fewer rights, and says so.

@@ -10,15 +10,20 @@ namespace flor::gc {
 
 // As long as it lives, root's process has the rights of the owner of `path`, and of their groups. Any other
 // user, and root's own paths, change nothing. Not for processes with threads that need root's rights
-// meanwhile. Throws core::Error where root cannot become that user.
+// meanwhile. Throws core::Error where root cannot become that user, or cannot tell who it is.
 class ActingAs {
  public:
   explicit ActingAs(const std::filesystem::path& path);
+  // The same for the owner of an open file or directory, which `path` names in messages.
+  ActingAs(int descriptor, const std::filesystem::path& path);
   ~ActingAs();
   ActingAs(const ActingAs&) = delete;
   ActingAs& operator=(const ActingAs&) = delete;
 
  private:
+  void give_back();
+  void become(uid_t owner, const std::filesystem::path& path);
+
   bool changed_ = false;
   gid_t group_ = 0;
   std::vector<gid_t> groups_;

@@ -1,13 +1,22 @@
 #include "gc/launches.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <optional>
 #include <system_error>
 
-#include "core/durable.h"
+#include "core/descriptor.h"
+#include "core/number_from.h"
+#include "core/shared_directory.h"
+#include "core/trusted_file.h"
 #include "gc/acting_as.h"
 #include "gc/leftovers.h"
-#include "gc/runs.h"
 
 namespace flor::gc {
 namespace {
@@ -18,23 +27,62 @@ constexpr double hour = 3600;  // seconds
 constexpr double day = 24 * hour;
 constexpr double longest_job = 90 * day;
 constexpr std::size_t longest_text = 4096;  // bytes
+const char* const launches = ".launches";
 
-// A file of that age; -1: it is no regular file.
-double age_of(const fs::path& path, double now) {
-  struct stat info = {};
-  if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return -1;
-  return now - static_cast<double>(info.st_mtime);
+// STORE/.launches/UID, open. Everyone may write into STORE: what is reached by its path alone may be a link
+// to any other directory.
+struct UserDirectory {
+  core::Descriptor descriptor;
+  fs::path path;
+};
+
+core::Descriptor open_directory(int parent, const fs::path& name) {
+  return core::Descriptor(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-bool has_ended(const core::Store& store, const fs::path& path, double now) {
-  const std::string name = path.filename().string();
-  const double age = age_of(path, now);
-  if (name.front() == '.') return age > (is_abandoned(name) ? hour : longest_job);
-  if (age <= day) return false;
+std::vector<std::string> names_in(const core::Descriptor& directory) {
+  std::vector<std::string> out;
+  core::Descriptor copy(::dup(directory.get()));
+  if (!copy) return out;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(copy.get()), ::closedir);
+  if (!entries) return out;
+  copy.release();  // closedir() closes it
+  ::rewinddir(entries.get());
+  while (const dirent* entry = ::readdir(entries.get())) out.emplace_back(entry->d_name);
+  return out;
+}
+
+// The directory of that name, if it belongs to the user whose number it has, and if this process may clear
+// away there: it is that user's, or root's.
+std::optional<UserDirectory> user_directory(const core::Store& store, const std::string& name) {
+  const core::Descriptor common = open_directory(AT_FDCWD, store.path() / launches);
+  if (!common) return std::nullopt;
+  UserDirectory out{open_directory(common.get(), name), store.path() / launches / name};
+  struct stat info = {};
+  if (!out.descriptor || ::fstat(out.descriptor.get(), &info) != 0) return std::nullopt;
+  const bool is_own = info.st_uid == ::geteuid() && out.path == core::user_directory(store.path(), launches);
+  const bool is_users = ::geteuid() == 0 && core::number_from<uid_t>(name) == info.st_uid;
+  if (!is_own && !is_users) return std::nullopt;
+  return out;
+}
+
+bool has_ended(const core::Store& store, const UserDirectory& user, const std::string& name, double now) {
+  struct stat info = {};
+  if (::fstatat(user.descriptor.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+      !S_ISREG(info.st_mode))
+    return false;
+  const double age = now - static_cast<double>(info.st_mtime);
+  const std::string begun = ".begun";
+  if (is_abandoned(name)) return age > hour;
+  if (name.front() == '.' && name.size() > begun.size() &&
+      name.compare(name.size() - begun.size(), begun.size(), begun) == 0)
+    return age > longest_job;
+  if (!core::is_valid_id(name) || age <= day) return false;
   try {
-    const std::string text = core::read_file(path, longest_text);
+    const std::string text =
+        core::read_regular(user.descriptor.get(), name, core::Links::refused, longest_text);
     const std::string run = text.substr(0, text.find_first_of(" \n"));
-    return !core::is_valid_id(run) || !fs::exists(fs::symlink_status(store.path() / run));
+    return core::is_valid_id(run) && !fs::exists(fs::symlink_status(store.path() / run));
   } catch (const std::exception&) {
     return false;
   }
@@ -44,20 +92,28 @@ bool has_ended(const core::Store& store, const fs::path& path, double now) {
 
 std::vector<fs::path> ended_launches(const core::Store& store, double now) {
   std::vector<fs::path> out;
-  std::error_code ignored;
-  for (const auto& user : fs::directory_iterator(store.path() / ".launches", ignored)) {
-    if (user.is_symlink(ignored) || !user.is_directory(ignored) || !is_ours(user.path())) continue;
-    const ActingAs owner(user.path());
-    for (const auto& launch : fs::directory_iterator(user.path(), ignored)) {
-      if (has_ended(store, launch.path(), now)) out.push_back(launch.path());
+  const core::Descriptor common = open_directory(AT_FDCWD, store.path() / launches);
+  if (!common) return out;
+  for (const auto& number : names_in(common)) {
+    const auto user = user_directory(store, number);
+    if (!user) continue;
+    const ActingAs owner(user->descriptor.get(), user->path);
+    for (const auto& name : names_in(user->descriptor)) {
+      if (has_ended(store, *user, name, now)) out.push_back(user->path / name);
     }
   }
+  std::sort(out.begin(), out.end());
   return out;
 }
 
 void remove_ended_launch(const core::Store& store, const fs::path& path, double now) {
-  const ActingAs owner(path.parent_path());
-  if (has_ended(store, path, now)) fs::remove(path);
+  const auto user = user_directory(store, path.parent_path().filename().string());
+  if (!user) return;
+  const ActingAs owner(user->descriptor.get(), user->path);
+  const std::string name = path.filename().string();
+  if (!has_ended(store, *user, name, now)) return;
+  if (::unlinkat(user->descriptor.get(), name.c_str(), 0) != 0 && errno != ENOENT)
+    throw std::system_error(errno, std::generic_category(), "cannot remove " + path.string());
 }
 
 }  // namespace flor::gc

@@ -9,7 +9,7 @@ namespace flor::gc {
 
 // Those that nobody asks for any more: whose run is gone, since a day at least; marks of steps that begun
 // three months ago, and temporary files of processes that are gone. Of this user; of all users where root
-// asks.
+// asks. Follows no link, and looks only where STORE/.launches/UID is that user's own.
 std::vector<core::fs::path> ended_launches(const core::Store& store, double now);
 
 // Removes it as its owner, if it is one still. Throws std::system_error that names the path.

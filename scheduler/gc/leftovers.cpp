@@ -139,7 +139,12 @@ std::vector<Leftover> leftovers_of(const core::Store& store, double now) {
     const fs::path& path = entry.path();
     const std::string name = path.filename().string();
     if (!is_ours(path) || !is_old(path, now)) continue;
-    const ActingAs owner(path);
+    std::optional<ActingAs> owner;
+    try {
+      owner.emplace(path);
+    } catch (const core::Error&) {
+      continue;  // it has just gone
+    }
     if (is_abandoned(name) || is_clock(name)) {
       out.push_back(leftover(path, "a temporary file of a process that is gone"));
     } else if (core::is_valid_id(name) && entry.is_directory(ignored) &&

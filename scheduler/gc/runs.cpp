@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/liveness.h"
 #include "core/manifest.h"
+#include "core/shared_directory.h"
 #include "core/slurm_job.h"
 #include "gc/acting_as.h"
 #include "gc/local_tier.h"
@@ -103,11 +104,12 @@ std::uint64_t bytes_below(const fs::path& path) {
 
 std::uint64_t owner_of(const fs::path& path) {
   struct stat info = {};
-  return ::lstat(path.c_str(), &info) == 0 ? info.st_uid : static_cast<uid_t>(-1);
+  return ::lstat(path.c_str(), &info) == 0 ? info.st_uid : core::no_user;
 }
 
 bool is_ours(const fs::path& path) {
-  return ::geteuid() == 0 || owner_of(path) == ::geteuid();
+  const std::uint64_t owner = owner_of(path);
+  return owner == ::geteuid() || (::geteuid() == 0 && owner != core::no_user);
 }
 
 RunFacts facts_of(const core::RunDir& run) {

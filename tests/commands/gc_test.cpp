@@ -16,6 +16,7 @@
 #include "core/manifest.h"
 #include "core/session.h"
 #include "core/timeline.h"
+#include "gc/acting_as.h"
 #include "gc/choice.h"
 #include "gc/launches.h"
 #include "gc/leftovers.h"
@@ -228,6 +229,49 @@ TEST_F(Garbage, ALaunchGoesAfterItsRun) {
   EXPECT_EQ(store_.launched("c.3.0.0"), "gone");
   older(begun, 24 * 91);
   EXPECT_EQ(ended_launches(store_, now), std::vector<core::fs::path>{begun});
+}
+
+// A store is everybody's: what is called .launches may lead to any directory, and root clears away there.
+TEST_F(Garbage, NoLaunchIsLookedForBehindALinkOrInAnothersDirectory) {
+  FLOR_NEEDS_ROOT();
+  ::chmod(directory_.path().c_str(), 0755);
+  const std::string uid = std::to_string(test::victim);
+  const core::fs::path home = directory_.path() / "home";
+  const auto fill = [&](const core::fs::path& directory, uid_t owner) {
+    test::plant_directory(directory, owner);
+    for (const char* name : {".profile.begun", ".begun", "id_rsa", "notes"}) {
+      test::plant_file(directory / name, "a run that is gone\n", test::victim);
+      core::fs::last_write_time(directory / name,
+                                core::fs::file_time_type::clock::now() - std::chrono::hours(24 * 91));
+    }
+  };
+  fill(home / uid, test::victim);
+  const core::fs::path launches = store_.path() / ".launches";
+  const double now = core::wall_seconds();
+  const std::vector<core::fs::path> none;
+  test::plant_link(launches, home, test::attacker);
+  EXPECT_EQ(ended_launches(store_, now), none);
+  remove_ended_launch(store_, launches / uid / "id_rsa", now);
+  core::fs::remove(launches);
+  test::plant_directory(launches, test::attacker, 01777);
+  test::plant_link(launches / uid, home / uid, test::attacker);
+  EXPECT_EQ(ended_launches(store_, now), none);
+  remove_ended_launch(store_, launches / uid / "id_rsa", now);
+  core::fs::remove(launches / uid);
+  fill(launches / std::to_string(test::attacker), test::victim);
+  fill(launches / "work", test::victim);
+  EXPECT_EQ(ended_launches(store_, now), none);
+  for (const char* name : {".profile.begun", ".begun", "id_rsa", "notes"})
+    EXPECT_TRUE(core::fs::exists(home / uid / name)) << name;
+  fill(launches / uid, test::victim);
+  EXPECT_EQ(ended_launches(store_, now).size(), 3U);
+  remove_ended_launch(store_, launches / uid / "notes", now);
+  EXPECT_FALSE(core::fs::exists(launches / uid / "notes"));
+}
+
+TEST(ActingAs, RefusesWhatHasNoOwnerAnyMore) {
+  FLOR_NEEDS_ROOT();
+  EXPECT_THROW(ActingAs("/proc/self/no such file"), core::Error);
 }
 
 // As a recording with --flor-local leaves it when it is killed before the agent came by.
