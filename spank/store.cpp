@@ -177,9 +177,11 @@ std::string resolve_replay(const Store& store, const std::string& replay) {
   const std::string rest = slash == std::string::npos ? "" : replay.substr(slash);
   std::string run = replay.substr(0, slash);
   const auto exists = [&] { return access((store.path + "/" + run + "/run.json").c_str(), R_OK) == 0; };
-  if (exists()) return run + rest;
-  run = labelled_run(store, run);
-  if (!is_id(run) || core::directory_owner(store.path + "/" + run) != geteuid()) return "";
+  // As the library does (core::Store::find): a label before an id, which everyone may give to a directory.
+  if (const std::string labelled = labelled_run(store, run); !labelled.empty()) {
+    if (!is_id(labelled) || core::directory_owner(store.path + "/" + labelled) != geteuid()) return "";
+    run = labelled;
+  }
   return exists() ? run + rest : "";
 }
 

@@ -131,7 +131,7 @@ std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, 
   }
   const RunDir run = create_run(store);
   sync_directory(store.path());
-  FileLock lock = FileLock::take(run.lock());
+  FileLock lock = FileLock::create(run.lock());
   // Not before the directory is there: until then the id may be another run's, and a requeued job would go on
   // with that.
   if (!store.claim_launch(launch, run.id())) {

@@ -221,8 +221,9 @@ RunDir Store::run(const std::string& id) const {
 
 RunDir Store::find(const std::string& wanted) const {
   if (is_valid_id(wanted)) {
-    if (fs::exists(path_ / wanted / "run.json")) return {path_ / wanted};
+    // A label before an id: everyone may give a directory the name that is this user's label.
     if (const auto run = labelled(wanted)) return *run;
+    if (fs::exists(path_ / wanted / "run.json")) return {path_ / wanted};
     std::vector<RunDir> matches;
     for (auto& run : runs()) {
       if (run.id().compare(0, wanted.size(), wanted) == 0) matches.push_back(run);
@@ -362,6 +363,18 @@ FileLock FileLock::take(const fs::path& path) {
     fail("cannot lock", path);
   }
   return FileLock(fd);
+}
+
+FileLock FileLock::create(const fs::path& path) {
+  constexpr int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  Descriptor file(::open(path.c_str(), flags, 0600));
+  if (!file) fail("cannot create", path);
+  if (const int error = lock_now(file.get()); error != 0) {
+    errno = error;
+    fail("cannot lock", path);
+  }
+  ::fchmod(file.get(), 0644);  // others may ask whether the run is being recorded
+  return FileLock(file.release());
 }
 
 FileLock::FileLock(int fd) : fd_(fd) {

@@ -77,7 +77,7 @@ class Store {
   // Throws UsageError: one line that says which part is wrong and what to do.
   void require_writable() const;
 
-  // A run by id, by this user's label, or by a unique prefix of its id.
+  // A run by this user's label, by id, or by a unique prefix of its id.
   // Throws UsageError: unknown or ambiguous, naming the store and `flor runs`.
   RunDir find(const std::string& id_or_label) const;
 
@@ -121,6 +121,9 @@ class FileLock {
   // Nothing when another process holds it. Waits for those who only ask, 10 s at most.
   static std::optional<FileLock> try_take(const fs::path& path);
   static FileLock take(const fs::path& path);  // waits
+  // Creates the file and takes its lock at once. Until then no other user can open it: whoever has read
+  // permission may lock a file, and keep this process waiting. Throws where the file exists.
+  static FileLock create(const fs::path& path);
   // In a forked child: the locks are the parent's. Motivation: a child shares the open file, and would hold
   // the lock beyond the parent's end, or keep it from the parent's next life after execv().
   static void drop_in_child() noexcept;

@@ -33,6 +33,7 @@ extern "C" {
 __attribute__((visibility("default"))) int flock(int file, int operation) noexcept {
   static const auto next = reinterpret_cast<int (*)(int, int)>(::dlsym(RTLD_NEXT, "flock"));
   using Locks = flor::test::Interposed::Locks;
+  if (interposed().at_flock) interposed().at_flock();
   if (interposed().locks == Locks::real) return next(file, operation);
   if (interposed().locks == Locks::of_this_node) return 0;
   errno = ENOSYS;

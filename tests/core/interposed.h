@@ -1,6 +1,8 @@
 // Calls of the C library that answer as a test asks, in the program that is linked with interposed.cpp.
 #pragma once
 
+#include <functional>
+
 namespace flor::test {
 
 struct Interposed {
@@ -9,7 +11,8 @@ struct Interposed {
   // its own.
   enum class Locks { real, none, of_this_node };
   Locks locks = Locks::real;
-  int taken_runs = 0;  // so many calls of mkdir() for a run find that another process was quicker
+  std::function<void()> at_flock;  // before each
+  int taken_runs = 0;              // so many calls of mkdir() for a run find that another process was quicker
 };
 Interposed& interposed();
 

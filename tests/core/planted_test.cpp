@@ -18,6 +18,7 @@
 #include "core/preset.h"
 #include "core/shared_directory.h"
 #include "core/store.h"
+#include "interposed.h"
 #include "temporary.h"
 
 namespace flor::core {
@@ -134,6 +135,28 @@ TEST_F(Shared, APlantedLaunchNeitherSuppressesARecordingNorIsResumed) {
   ASSERT_EQ(::lstat((directory / ".launches" / uid).c_str(), &info), 0);
   EXPECT_EQ(info.st_uid, victim);
   EXPECT_EQ(info.st_mode & 07777, 0755U);
+}
+
+TEST_F(Shared, ARunThatHasTheNameOfALabelDoesNotHideIt) {
+  make_run("mine", victim);
+  make_run("baseline", attacker);
+  EXPECT_EQ(as_victim([&] { return store.find("baseline").id(); }), "baseline");
+  EXPECT_EQ(as_victim([&] { return store.claim_label("baseline", "mine") ? "taken" : "refused"; }), "taken");
+  EXPECT_EQ(as_victim([&] { return store.find("baseline").id(); }), "mine");
+}
+
+TEST_F(Shared, ALockIsTakenBeforeAnotherUserCanOpenIt) {
+  const fs::path path = directory / "run.lock";
+  const test::Interposing interposing;
+  interposing->at_flock = [&] {
+    struct stat info = {};
+    EXPECT_EQ(::lstat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777, 0600U);
+  };
+  const FileLock lock = FileLock::create(path);
+  interposing->at_flock = nullptr;
+  EXPECT_EQ(as_victim([&] { return is_locked(path) ? "locked" : "free"; }), "locked");
+  EXPECT_THROW(FileLock::create(path), std::system_error);
 }
 
 TEST_F(Shared, ASquattedDirectoryOfLaunchesOrLabelsIsSaid) {

@@ -133,6 +133,9 @@ TEST_F(PluginStore, AnotherUsersRunHasNoLabelOfOurs) {
   EXPECT_EQ(resolved("to-r1"), "r1");
   EXPECT_EQ(resolved("to-r2"), "");
   EXPECT_EQ(resolved("r2/job-7"), "r2/job-7");
+  test::plant_directory(directory / "to-r1", attacker);
+  test::plant_file(directory / "to-r1" / "run.json", "{}", attacker);
+  EXPECT_EQ(resolved("to-r1/job-7"), "r1/job-7");
 }
 
 }  // namespace
