@@ -17,6 +17,12 @@ namespace {
 
 constexpr double listing_holds_s = 10;
 
+// All jobs, those of hidden partitions as well, whatever the user's environment makes squeue leave out: a job
+// that is not listed is over.
+const std::string squeue =
+    "env $(env | sed -n 's/^\\(SQUEUE_[A-Z_]*\\|SLURM_CLUSTERS\\)=.*/-u \\1/p') "
+    "squeue --all --noheader --states=all --array --format='%A %T'";
+
 // What a command prints; nothing where it fails. `command` must hold nothing that a file or a user said.
 std::optional<std::string> output_of(const std::string& command) {
   std::FILE* pipe = ::popen(("timeout 10 " + command + " 2>/dev/null").c_str(), "re");
@@ -47,8 +53,7 @@ std::optional<std::string> jobs_of(uid_t user) {
   const std::lock_guard<std::mutex> lock(mutex);
   Listing& listing = listings[user];
   if (listing.taken == 0 || monotonic_seconds() - listing.taken > listing_holds_s) {
-    listing.text =
-        output_of("squeue --noheader --states=all --array --format='%A %T' --users=" + std::to_string(user));
+    listing.text = output_of(squeue + " --users=" + std::to_string(user));
     listing.taken = monotonic_seconds();
   }
   return listing.text;

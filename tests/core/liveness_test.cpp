@@ -116,11 +116,14 @@ TEST(SlurmJob, IsOverWhenItIsNotListedOrWaitsToStartAgain) {
 
 TEST(SlurmJob, IsAskedOfTheUsersOwnClusterOnly) {
   const test::TemporaryDirectory directory;
-  std::ofstream(directory / "squeue") << "#!/bin/sh\necho 41 RUNNING\n";
+  std::ofstream(directory / "squeue") << "#!/bin/sh\n"
+                                         "[ -z \"$SQUEUE_PARTITION\" ] || exit\n"
+                                         "case \" $* \" in *' --all '*) echo 41 RUNNING ;; esac\n";
   fs::permissions(directory / "squeue", fs::perms::owner_all);
   const std::string path = ::getenv("PATH");
   ::setenv("PATH", (directory.path().string() + ":" + path).c_str(), 1);
   ::setenv("SLURM_CLUSTER_NAME", "alpha", 1);
+  ::setenv("SQUEUE_PARTITION", "another", 1);  // would leave the job out
   Owner owner;
   owner.uid = ::geteuid();
   owner.cluster = "alpha";
@@ -135,6 +138,7 @@ TEST(SlurmJob, IsAskedOfTheUsersOwnClusterOnly) {
   ++owner.uid;
   EXPECT_EQ(is_job_over(owner), std::nullopt);
   ::setenv("PATH", path.c_str(), 1);
+  ::unsetenv("SQUEUE_PARTITION");
   ::unsetenv("SLURM_CLUSTER_NAME");
 }
 
