@@ -9,9 +9,9 @@
 #include <system_error>
 
 #include "core/bytes_text.h"
+#include "core/clock.h"
 #include "core/durable.h"
 #include "core/error.h"
-#include "core/session.h"
 #include "core/signals.h"
 #include "core/spool.h"
 #include "log.h"

@@ -16,8 +16,8 @@
 #include <fstream>
 #include <functional>
 
+#include "core/clock.h"
 #include "core/json.h"
-#include "core/session.h"
 #include "ways.h"
 
 namespace {

@@ -15,10 +15,10 @@
 #include <mutex>
 #include <thread>
 
+#include "core/clock.h"
 #include "core/json.h"
 #include "core/materialize/materializer.h"
 #include "core/restorer.h"
-#include "core/session.h"
 
 namespace {
 

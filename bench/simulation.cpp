@@ -18,8 +18,8 @@
 #include <set>
 #include <vector>
 
+#include "core/clock.h"
 #include "core/json.h"
-#include "core/session.h"
 #include "plan/cut.h"
 #include "plan/share.h"
 

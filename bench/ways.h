@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/clock.h"
 #include "core/durable.h"
 #include "core/materialize/materializer.h"
 #include "core/materialize/staging.h"
-#include "core/session.h"
 #include "core/store.h"
 
 namespace bench {

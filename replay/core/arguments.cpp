@@ -1,8 +1,26 @@
 #include "core/arguments.h"
 
-#include "core/session.h"
+#include <sstream>
+
+#include "core/messages.h"
+#include "core/settings.h"
 
 namespace flor::core {
+
+std::map<std::string, std::string> given_arguments() {
+  std::map<std::string, std::string> out;
+  std::istringstream in(environment_variable("FLOR_ARGS").value_or(""));
+  for (std::string line; std::getline(in, line);) {
+    const auto equals = line.find('=');
+    if (equals != std::string::npos && equals > 0) {
+      out[line.substr(0, equals)] = line.substr(equals + 1);
+    } else if (!line.empty()) {
+      warn_once("FLOR_ARGS has one NAME=VALUE a line, such as lr=0.1; '" + line +
+                "' is not and is passed over");
+    }
+  }
+  return out;
+}
 
 std::optional<std::string> Arguments::value(const std::string& name) const {
   const auto all = given_arguments();

@@ -9,6 +9,9 @@
 
 namespace flor::core {
 
+// Hyper-parameters of FLOR_ARGS: one name=value a line.
+std::map<std::string, std::string> given_arguments();
+
 class Arguments {
  public:
   Arguments() = default;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "core/buffers.h"
 #include "core/digest.h"
@@ -211,6 +212,14 @@ CheckpointHeader decode_header(const unsigned char* bytes, std::uint64_t file_by
     throw Damage(file + ": header: " + problem.what());
   }
   return header;
+}
+
+std::vector<std::string> referred_files(const CheckpointHeader& header, const std::string& file) {
+  std::set<std::string> files;
+  for (const auto& tensor : header.tensors) {
+    if (!tensor.file.empty() && tensor.file != file) files.insert(tensor.file);
+  }
+  return {files.begin(), files.end()};
 }
 
 }  // namespace flor::core

@@ -67,4 +67,7 @@ std::uint64_t header_length(const unsigned char* bytes, std::uint64_t file_bytes
 // Parses and verifies the header at the start of a file of `file_bytes` bytes. Throws Damage naming `file`.
 CheckpointHeader decode_header(const unsigned char* bytes, std::uint64_t file_bytes, const std::string& file);
 
+// The other files that hold bytes of a checkpoint's tensors, each once.
+std::vector<std::string> referred_files(const CheckpointHeader& header, const std::string& file);
+
 }  // namespace flor::core

@@ -4,10 +4,11 @@
 #include <thread>
 
 #include "core/checkpoint_kinds.h"
+#include "core/clock.h"
 #include "core/copy_speed.h"
 #include "core/error.h"
 #include "core/json.h"
-#include "core/session.h"
+#include "core/messages.h"
 
 namespace flor::core {
 namespace {

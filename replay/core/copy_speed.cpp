@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/clock.h"
 #include "core/past_cache.h"
-#include "core/session.h"
 
 namespace flor::core {
 namespace {

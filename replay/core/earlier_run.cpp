@@ -12,12 +12,12 @@
 #include "core/durable.h"
 #include "core/error.h"
 #include "core/liveness.h"
+#include "core/messages.h"
+#include "core/process.h"
 #include "core/record_index.h"
-#include "core/session.h"
 #include "core/shared_directory.h"
 #include "core/slurm_job.h"
 #include "core/sources.h"
-#include "core/worker.h"
 
 namespace flor::core {
 namespace {
@@ -156,7 +156,7 @@ std::optional<RunDir> run_to_resume_or_leave(const Settings& settings) {
     say("error: " + std::string(problem.what()));
     if (const auto launch = environment_variable("FLOR_LAUNCH"))
       Store(settings.store()).disclaim_launch(*launch);
-    Worker::leave_process(1);
+    leave_process(1);
   }
 }
 

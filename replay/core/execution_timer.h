@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/checkpointer.h"
+#include "core/clock.h"
 #include "core/resumption.h"
 
 namespace flor::core {

@@ -9,8 +9,9 @@
 #include <string>
 #include <utility>
 
+#include "core/clock.h"
+#include "core/messages.h"
 #include "core/preemption.h"
-#include "core/session.h"
 #include "core/setting_value.h"
 #include "core/values.h"
 

@@ -6,8 +6,8 @@
 
 #include <cerrno>
 
+#include "core/clock.h"
 #include "core/manifest.h"
-#include "core/session.h"
 #include "core/shared_directory.h"
 #include "core/shared_locks.h"
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -39,5 +40,8 @@ class LogFiles {
   std::vector<std::pair<std::string, std::string>> held_;  // name, content
   std::size_t held_bytes_ = 0;
 };
+
+// Where the files lie that a row names; null: they are not kept.
+using RowFiles = std::shared_ptr<LogFiles>;
 
 }  // namespace flor::core

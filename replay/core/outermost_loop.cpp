@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/session.h"
+#include "core/clock.h"
 
 namespace flor::core {
 namespace {

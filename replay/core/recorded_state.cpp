@@ -1,5 +1,6 @@
 #include "core/recorded_state.h"
 
+#include "core/clock.h"
 #include "core/error.h"
 
 namespace flor::core {

@@ -6,7 +6,6 @@
 
 #include "core/record_index.h"
 #include "core/restorer.h"
-#include "core/session.h"
 
 namespace flor::core {
 

@@ -1,10 +1,11 @@
 #include "core/recording.h"
 
 #include "core/bytes_text.h"
+#include "core/clock.h"
 #include "core/detached.h"
 #include "core/error.h"
+#include "core/messages.h"
 #include "core/redis_setting.h"
-#include "core/session.h"
 #include "core/spool_rest.h"
 #include "core/takeover.h"
 

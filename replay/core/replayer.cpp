@@ -3,8 +3,13 @@
 #include <utility>
 
 #include "core/checkpoint_kinds.h"
+#include "core/clock.h"
 #include "core/error.h"
+#include "core/log_files.h"
+#include "core/messages.h"
 #include "core/mismatch.h"
+#include "core/process.h"
+#include "core/row.h"
 
 namespace flor::core {
 
@@ -322,7 +327,7 @@ void Replayer::give_up(const std::string& why) noexcept {
     say("error: " + why + " (" + problem.what() + ")");
   }
   // To train on would answer nothing, and overwrite what the recorded run wrote.
-  if (working()) Worker::leave_process(1);
+  if (working()) leave_process(1);
 }
 
 std::unique_ptr<Session> make_replayer(const Settings& settings, Frontend& frontend, Scope& scope) {
@@ -331,7 +336,7 @@ std::unique_ptr<Session> make_replayer(const Settings& settings, Frontend& front
   } catch (const std::exception& problem) {
     // Training from the start, as the program would do without us, answers no question.
     say("error: cannot replay: " + std::string(problem.what()));
-    Worker::leave_process(1);
+    leave_process(1);
   }
 }
 

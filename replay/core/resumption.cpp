@@ -4,12 +4,13 @@
 
 #include "core/checkpoint.h"
 #include "core/checkpoint_kinds.h"
+#include "core/clock.h"
 #include "core/earlier_run.h"
-#include "core/execute_again.h"
 #include "core/inner_loop.h"
+#include "core/messages.h"
+#include "core/process.h"
 #include "core/recorded_timeline.h"
 #include "core/timeline.h"
-#include "core/worker.h"
 
 namespace flor::core {
 namespace {
@@ -39,7 +40,7 @@ void Resumption::impossible(const std::string& why) {
     execute_again();
   }
   say("error: the recording cannot be resumed: " + why);
-  Worker::leave_process(1);
+  leave_process(1);
 }
 
 bool Resumption::has_checkpoint(const std::string& at) const {

@@ -66,14 +66,6 @@ std::set<std::string> chosen(const std::vector<StoredCheckpoint>& stored, int64_
 
 }  // namespace
 
-std::vector<std::string> referred_files(const CheckpointHeader& header, const std::string& file) {
-  std::set<std::string> files;
-  for (const auto& tensor : header.tensors) {
-    if (!tensor.file.empty() && tensor.file != file) files.insert(tensor.file);
-  }
-  return {files.begin(), files.end()};
-}
-
 bool is_loop_entry(const std::string& at) {
   // No object that exit() destroys: the last checkpoints become durable behind that.
   constexpr std::string_view mark = "=entry/@iteration";

@@ -34,9 +34,6 @@ struct Thinning {
 Thinning removable(const std::vector<StoredCheckpoint>& stored, int64_t keep,
                    const std::vector<std::string>& loops = {});
 
-// The other files that hold bytes of a checkpoint's tensors, each once.
-std::vector<std::string> referred_files(const CheckpointHeader& header, const std::string& file);
-
 // NAME=entry/@iteration: the state in which unit 0 is entered.
 bool is_loop_entry(const std::string& at);
 

@@ -9,6 +9,8 @@
 #include "core/durable.h"
 #include "core/error.h"
 #include "core/json_lines.h"
+#include "core/messages.h"
+#include "core/row.h"
 
 namespace flor::core {
 

@@ -10,7 +10,8 @@
 #include <string>
 
 #include "core/journal.h"
-#include "core/session.h"
+#include "core/log_files.h"
+#include "core/row.h"
 #include "core/store.h"
 
 namespace flor::core {

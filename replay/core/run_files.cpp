@@ -5,12 +5,16 @@
 
 #include <cstdlib>
 
+#include "core/arguments.h"
 #include "core/bytes_text.h"
+#include "core/clock.h"
 #include "core/digest.h"
 #include "core/durable.h"
 #include "core/error.h"
+#include "core/messages.h"
 #include "core/policy_settings.h"
-#include "core/session.h"
+#include "core/process.h"
+#include "core/scope.h"
 #include "core/setting_value.h"
 #include "core/sources.h"
 

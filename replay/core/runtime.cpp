@@ -6,8 +6,12 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "core/arguments.h"
 #include "core/error.h"
 #include "core/json.h"
+#include "core/log_files.h"
+#include "core/messages.h"
+#include "core/row.h"
 #include "core/store.h"
 
 namespace flor::core {

@@ -15,7 +15,9 @@
 #include <string>
 #include <thread>
 
+#include "core/log_files.h"
 #include "core/printer.h"
+#include "core/row.h"
 #include "core/row_file.h"
 #include "core/session.h"
 

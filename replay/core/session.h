@@ -4,15 +4,14 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "core/buffers.h"
-#include "core/line.h"
 #include "core/log_files.h"
 #include "core/manifest.h"
+#include "core/row.h"
 #include "core/scope.h"
 #include "core/settings.h"
 
@@ -24,16 +23,6 @@ struct LoopSpec {
   int64_t begin = 0;
   int64_t end = -1;  // -1: not known before it ends
 };
-
-struct Row {
-  std::string name;
-  std::string value;  // JSON text, see json_text; or, where it is being computed, `later`
-  bool is_volatile = false;
-  Later later = {};
-};
-
-// Where the files lie that a row names; null: they are not kept.
-using RowFiles = std::shared_ptr<LogFiles>;
 
 class Session {
  public:
@@ -72,22 +61,5 @@ class Session {
 
 std::unique_ptr<Session> make_recorder(const Settings& settings, Frontend& frontend, Scope& scope);
 std::unique_ptr<Session> make_replayer(const Settings& settings, Frontend& frontend, Scope& scope);
-
-// One line of a log: the row with its loop path as columns and its scope path (docs/formats.md, "Rows").
-Line row_line(const Row& row, const Scope& scope, int64_t attempt = 0);
-
-// Hyper-parameters of FLOR_ARGS: one name=value a line.
-std::map<std::string, std::string> given_arguments();
-
-double monotonic_seconds();
-double wall_seconds();
-
-// "/proc/self/cmdline" and where the process started, as they were when the library was loaded.
-std::vector<std::string> command_line();
-const std::string& start_directory();
-
-void warn(const std::string& line);       // "flor: warning: …" on stderr
-void say(const std::string& line);        // "flor: …" on stderr
-void warn_once(const std::string& line);  // however often it would be said
 
 }  // namespace flor::core

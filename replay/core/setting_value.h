@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/session.h"
+#include "core/messages.h"
 #include "core/settings.h"
 
 namespace flor::core {

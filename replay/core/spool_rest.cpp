@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "core/bytes_text.h"
+#include "core/clock.h"
+#include "core/messages.h"
 #include "core/pacer.h"
-#include "core/session.h"
 #include "core/spool.h"
 
 namespace flor::core {

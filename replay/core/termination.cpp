@@ -10,7 +10,7 @@
 #include <exception>
 #include <utility>
 
-#include "core/session.h"
+#include "core/messages.h"
 #include "core/signals.h"
 
 namespace flor::core {

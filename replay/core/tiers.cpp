@@ -9,7 +9,7 @@
 #include "core/bytes_text.h"
 #include "core/durable.h"
 #include "core/local_tier.h"
-#include "core/session.h"
+#include "core/messages.h"
 
 namespace flor::core {
 namespace {

@@ -11,6 +11,7 @@
 #include "core/durable.h"
 #include "core/error.h"
 #include "core/json_lines.h"
+#include "core/messages.h"
 
 namespace flor::core {
 namespace {

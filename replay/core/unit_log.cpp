@@ -1,7 +1,7 @@
 #include "core/unit_log.h"
 
+#include "core/clock.h"
 #include "core/error.h"
-#include "core/session.h"
 
 namespace flor::core {
 

@@ -14,15 +14,15 @@
 #include "core/digest.h"
 #include "core/durable.h"
 #include "core/error.h"
-#include "core/execute_again.h"
 #include "core/json_lines.h"
+#include "core/messages.h"
 #include "core/mismatch.h"
 #include "core/number_from.h"
 #include "core/preemption.h"
+#include "core/process.h"
 #include "core/proof.h"
 #include "core/redis_setting.h"
 #include "core/scope.h"
-#include "core/session.h"
 
 namespace flor::core {
 namespace {
@@ -309,11 +309,6 @@ void Worker::leave(int code) {
     }
   }
   leave_process(code);
-}
-
-void Worker::leave_process(int code) {
-  std::fflush(nullptr);
-  ::_exit(code);
 }
 
 void Worker::restart() {

@@ -51,8 +51,6 @@ class Worker {
   [[noreturn]] void fail(const std::string& why);
   [[noreturn]] void leave(int code);
   [[noreturn]] void restart();
-  // The only place where the library ends a process.
-  [[noreturn]] static void leave_process(int code);
 
  private:
   AgentClient::Hello hello() const;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/json.h"
-#include "core/session.h"
+#include "core/messages.h"
 #include "core/settings.h"
 #include "core/signals.h"
 

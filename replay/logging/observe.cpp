@@ -8,6 +8,7 @@
 #include "core/digest.h"
 #include "core/error.h"
 #include "core/json.h"
+#include "core/messages.h"
 #include "logging/image.h"
 #include "logging/summary.h"
 

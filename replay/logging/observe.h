@@ -5,7 +5,7 @@
 
 #include "core/buffers.h"
 #include "core/line.h"
-#include "core/session.h"
+#include "core/log_files.h"
 #include "logging/background.h"
 
 namespace flor::logging {

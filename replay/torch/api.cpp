@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "core/messages.h"
 #include "core/number_from.h"
 #include "flor/flor.h"
 #include "torch/archives.h"

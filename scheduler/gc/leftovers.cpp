@@ -8,9 +8,9 @@
 #include <optional>
 #include <system_error>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/number_from.h"
-#include "core/session.h"
 #include "gc/acting_as.h"
 #include "gc/launches.h"
 #include "gc/remove_tree.h"

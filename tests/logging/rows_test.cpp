@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/json_lines.h"
 #include "core/printer.h"
+#include "core/row.h"
 #include "core/row_file.h"
 #include "core/temporary.h"
 #include "core/unit_log.h"

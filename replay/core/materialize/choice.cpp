@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "core/materialize/materializer.h"
 #include "core/materialize/memory.h"
-#include "core/session.h"
+#include "core/messages.h"
 
 namespace flor::core {
 namespace {

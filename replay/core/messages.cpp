@@ -1,0 +1,31 @@
+#include "core/messages.h"
+
+#include <unistd.h>
+
+#include <mutex>
+#include <set>
+
+#include "core/printable.h"
+
+namespace flor::core {
+
+void say(const std::string& line) {
+  const std::string text = "flor: " + printable_lines(line) + "\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+void warn(const std::string& line) {
+  say("warning: " + line);
+}
+
+void warn_once(const std::string& line) {
+  static std::mutex mutex;
+  static auto* said = new std::set<std::string>();  // outlives the last exit handler
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (!said->insert(line).second) return;
+  }
+  warn(line);
+}
+
+}  // namespace flor::core

@@ -1,0 +1,24 @@
+// This process: how it was started, how it starts again, and how it ends.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace flor::core {
+
+// The words of /proc/self/cmdline.
+std::vector<std::string> command_line();
+// Where the process was when the library was loaded: a program may change its directory before its first
+// loop.
+const std::string& start_directory();
+
+// Executes the same program from its start, in the same process: Slurm, the agent and the user see no change.
+// It gets the same command line, its first directory, and the environment as it is now. Writes buffered
+// output first. Returns only where it fails.
+void execute_again();
+
+// Ends the process at once, without exit handlers, after buffered output is written. The library ends a
+// process here and nowhere else.
+[[noreturn]] void leave_process(int code);
+
+}  // namespace flor::core

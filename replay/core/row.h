@@ -1,0 +1,23 @@
+// A logged row: a name, a value, and where in the program it was logged.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/line.h"
+#include "core/scope.h"
+
+namespace flor::core {
+
+struct Row {
+  std::string name;
+  std::string value;  // JSON text, see json_text; or, where it is being computed, `later`
+  bool is_volatile = false;
+  Later later = {};
+};
+
+// The row as a line of a log: with its loops as columns and its scope's path (docs/formats.md, "Rows").
+// `attempt`: of the recording; 0 is not written.
+Line row_line(const Row& row, const Scope& scope, int64_t attempt = 0);
+
+}  // namespace flor::core
