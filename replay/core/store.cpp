@@ -22,6 +22,7 @@
 #include "core/durable.h"
 #include "core/error.h"
 #include "core/liveness.h"
+#include "core/messages.h"
 #include "core/number_from.h"
 #include "core/shared_directory.h"
 #include "core/trusted_file.h"
@@ -62,8 +63,19 @@ std::vector<std::string> names_in(int directory) {
   return out;
 }
 
+// Whoever may read a file may lock it, and keep its owner waiting. What is nothing but a lock is therefore
+// closed to others; a program's own log, which is locked as well, is not.
+void close_to_others(int fd, const fs::path& path) {
+  struct stat info = {};
+  if (path.extension() == ".lock" && ::fstat(fd, &info) == 0 && info.st_uid == ::geteuid() &&
+      (info.st_mode & 0077) != 0)
+    ::fchmod(fd, 0600);
+}
+
 int open_lock(const fs::path& path) {
-  return open_regular_for(path, O_RDWR | O_CREAT).release();
+  Descriptor file = open_regular_for(path, O_RDWR | O_CREAT);
+  close_to_others(file.get(), path);
+  return file.release();
 }
 
 constexpr auto askers_patience = std::chrono::seconds(10);
@@ -221,9 +233,14 @@ RunDir Store::run(const std::string& id) const {
 
 RunDir Store::find(const std::string& wanted) const {
   if (is_valid_id(wanted)) {
-    // A label before an id: everyone may give a directory the name that is this user's label.
+    const bool is_run = fs::exists(path_ / wanted / "run.json");
+    if (is_run && directory_owner(path_ / wanted) == ::geteuid()) return {path_ / wanted};
+    // A label before another user's run: everyone may give a directory the name that is this user's label.
     if (const auto run = labelled(wanted)) return *run;
-    if (fs::exists(path_ / wanted / "run.json")) return {path_ / wanted};
+    if (const std::string gone = label_target(wanted); !gone.empty())
+      throw UsageError("the name '" + wanted + "' is that of run " + gone +
+                       ", which is no longer in the store " + path_.string());
+    if (is_run) return {path_ / wanted};
     std::vector<RunDir> matches;
     for (auto& run : runs()) {
       if (run.id().compare(0, wanted.size(), wanted) == 0) matches.push_back(run);
@@ -236,6 +253,15 @@ RunDir Store::find(const std::string& wanted) const {
   }
   throw UsageError("there is no run '" + wanted + "' in the store " + path_.string() +
                    "; `flor runs` lists them, --flor-store or FLOR_STORE chooses another store");
+}
+
+RunDir Store::find_own(const std::string& wanted) const {
+  const RunDir run = find(wanted);
+  const uid_t owner = directory_owner(run.path);
+  if (owner == ::geteuid()) return run;
+  throw UsageError("run " + run.id() + " is another user's (" + std::to_string(owner) +
+                   "), who could change what a replay of it starts; copy " + run.path.string() +
+                   " into a store of your own and replay that");
 }
 
 std::vector<RunDir> Store::runs() const {
@@ -354,6 +380,8 @@ std::optional<FileLock> FileLock::try_take(const fs::path& path) {
 }
 
 FileLock FileLock::take(const fs::path& path) {
+  if (auto lock = try_take(path)) return std::move(*lock);
+  say("waiting for " + path.string() + ", which another process has locked");
   const int fd = open_lock(path);
   while (::flock(fd, LOCK_EX) != 0) {
     if (errno == EINTR) continue;
@@ -373,7 +401,6 @@ FileLock FileLock::create(const fs::path& path) {
     errno = error;
     fail("cannot lock", path);
   }
-  ::fchmod(file.get(), 0644);  // others may ask whether the run is being recorded
   return FileLock(file.release());
 }
 

@@ -80,6 +80,9 @@ class Store {
   // A run by this user's label, by id, or by a unique prefix of its id.
   // Throws UsageError: unknown or ambiguous, naming the store and `flor runs`.
   RunDir find(const std::string& id_or_label) const;
+  // The same, for what writes into the run or starts what lies there. Throws UsageError as well where the run
+  // is another user's.
+  RunDir find_own(const std::string& id_or_label) const;
 
   RunDir run(const std::string& id) const;  // throws UsageError when `id` is no valid id
   std::vector<RunDir> runs() const;         // oldest first, those with a manifest
@@ -115,14 +118,15 @@ class Store {
   fs::path path_;
 };
 
-// Holds flock() on a file (created if missing) as long as it lives.
+// Holds flock() on a file (created if missing) as long as it lives. A file whose name ends in .lock is its
+// owner's alone: another user who could open it could keep its owner waiting.
 class FileLock {
  public:
   // Nothing when another process holds it. Waits for those who only ask, 10 s at most.
   static std::optional<FileLock> try_take(const fs::path& path);
-  static FileLock take(const fs::path& path);  // waits
-  // Creates the file and takes its lock at once. Until then no other user can open it: whoever has read
-  // permission may lock a file, and keep this process waiting. Throws where the file exists.
+  // Waits, and says for what when that takes 10 s.
+  static FileLock take(const fs::path& path);
+  // Creates the file and takes its lock, at no time open to others. Throws where the file exists.
   static FileLock create(const fs::path& path);
   // In a forked child: the locks are the parent's. Motivation: a child shares the open file, and would hold
   // the lock beyond the parent's end, or keep it from the parent's next life after execv().

@@ -31,7 +31,7 @@ struct Flags {
 core::ReplayDir find_replay(const std::string& text, const core::Store& store, core::RunDir& run) {
   const auto slash = text.find('/');
   if (slash == std::string::npos) throw core::UsageError("flor collect takes RUN/REPLAY, not '" + text + "'");
-  run = store.find(text.substr(0, slash));
+  run = store.find_own(text.substr(0, slash));
   core::ReplayDir replay = run.replay(text.substr(slash + 1));
   if (!fs::exists(replay.plan())) {
     throw core::UsageError("run " + run.id() + " has no replay '" + replay.id() + "' (`flor show " +

@@ -65,8 +65,15 @@ std::optional<std::size_t> workers_of(const std::string& text) {
 }
 
 Request request_of(const Flags& flags, const core::Store& store, const std::vector<std::string>& program) {
-  Request out{store.find(flags.run), flags.epochs, flags.probe, flags.any_device,  program,
-              flags.every,           flags.where,  flags.steps, flags.whole_epochs};
+  Request out{store.find_own(flags.run),
+              flags.epochs,
+              flags.probe,
+              flags.any_device,
+              program,
+              flags.every,
+              flags.where,
+              flags.steps,
+              flags.whole_epochs};
   out.prove = flags.prove;
   return out;
 }

@@ -51,7 +51,12 @@ home() { ordinary env -C "$ordinary_home" "$@"; }
   [[ $(jq -r .verdict "$ordinary_home/.flor/.names/$(id -u "$ordinary_user")/job/replays/job-flor-$output/verdict.json") == identical ]]
 }
 
-@test "another user's run can be listed, and not be changed" {
+@test "another user's run can be listed, and not be replayed or changed" {
   run -0 flor runs --store "$ordinary_home/.flor"
   [[ $output == *" mine "* ]]
+  theirs=$(basename "$(find "$ordinary_home/.flor" -maxdepth 1 -name '2*' | head -n 1)")
+  for words in "replay $theirs -- true" "prepare $theirs --replay r1 -- true" "collect $theirs/r1"; do
+    FLOR_STORE="$ordinary_home/.flor" run -2 bash -c "flor $words"
+    [[ $output == *"is another user's"* ]]
+  done
 }

@@ -143,20 +143,33 @@ TEST_F(Shared, ARunThatHasTheNameOfALabelDoesNotHideIt) {
   EXPECT_EQ(as_victim([&] { return store.find("baseline").id(); }), "baseline");
   EXPECT_EQ(as_victim([&] { return store.claim_label("baseline", "mine") ? "taken" : "refused"; }), "taken");
   EXPECT_EQ(as_victim([&] { return store.find("baseline").id(); }), "mine");
+  fs::remove_all(store.run("mine").path);
+  EXPECT_TRUE(
+      has(as_victim([&] { return store.find("baseline").id(); }), "is that of run mine, which is no longer"));
 }
 
-TEST_F(Shared, ALockIsTakenBeforeAnotherUserCanOpenIt) {
+TEST_F(Shared, AnotherUsersRunIsNotReplayed) {
+  make_run("theirs", attacker);
+  make_run("mine", victim);
+  EXPECT_EQ(as_victim([&] { return store.find_own("mine").id(); }), "mine");
+  EXPECT_TRUE(has(as_victim([&] { return store.find_own("theirs").id(); }), "is another user's"));
+}
+
+TEST_F(Shared, NoOtherUserCanHoldALock) {
   const fs::path path = directory / "run.lock";
   const test::Interposing interposing;
-  interposing->at_flock = [&] {
+  const auto is_closed = [&] {
     struct stat info = {};
     EXPECT_EQ(::lstat(path.c_str(), &info), 0);
-    EXPECT_EQ(info.st_mode & 07777, 0600U);
+    EXPECT_EQ(info.st_mode & 0777, 0600U);
   };
-  const FileLock lock = FileLock::create(path);
-  interposing->at_flock = nullptr;
-  EXPECT_EQ(as_victim([&] { return is_locked(path) ? "locked" : "free"; }), "locked");
+  interposing->at_flock = is_closed;
+  { const FileLock lock = FileLock::create(path); }
   EXPECT_THROW(FileLock::create(path), std::system_error);
+  fs::permissions(path, static_cast<fs::perms>(0644));  // as earlier versions left it
+  { const auto lock = FileLock::try_take(path); }
+  is_closed();
+  EXPECT_EQ(as_victim([&] { return lock_held(path) ? "told" : "not told"; }), "not told");
 }
 
 TEST_F(Shared, ASquattedDirectoryOfLaunchesOrLabelsIsSaid) {
