@@ -114,7 +114,7 @@ std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& 
     return "its recording is damaged (" + (manifest.warnings.empty() ? "" : manifest.warnings.front()) +
            "), and what is missing would be missing for ever";
   }
-  const Liveness liveness = liveness_of(run, is_job_over);
+  const Liveness liveness = liveness_of(run, state_of_job);
   if (liveness.life == Life::unknown) return how_to_unlock(run, liveness);
   if (liveness.life == Life::live) {
     return "process " + std::to_string(manifest.pid) + " on " + manifest.host + " is recording it";

@@ -58,7 +58,7 @@ bool is_end_written(const RunDir& run) {
   }
 }
 
-void add_owner(Evidence& evidence, const RunDir& run, const FoundOwner& found, const JobOver& job_over) {
+void add_owner(Evidence& evidence, const RunDir& run, const FoundOwner& found, const AskJob& ask_job) {
   const Owner& owner = found.owner;
   const Owner here = this_process(run.path);
   evidence.ended = found.ended;
@@ -71,17 +71,17 @@ void add_owner(Evidence& evidence, const RunDir& run, const FoundOwner& found, c
   evidence.requeued = !owner.job.empty() && owner.job == here.job && owner.cluster == here.cluster &&
                       owner.restart < here.restart;
   evidence.shared_locks = owner.shared_locks && here.shared_locks;
-  if (job_over) evidence.job_over = [owner, job_over] { return job_over(owner); };
+  if (ask_job) evidence.job = [owner, ask_job] { return ask_job(owner); };
   evidence.silence = [run, beat = found.beat] { return silence_since(run, beat); };
 }
 
-Liveness judge(const RunDir& run, std::optional<bool> locked, const JobOver& job_over) {
+Liveness judge(const RunDir& run, std::optional<bool> locked, const AskJob& ask_job) {
   Evidence evidence;
   evidence.locked = locked;
   try {
     if (const auto found = find_owner(run)) {
       evidence.has_owner = true;
-      add_owner(evidence, run, *found, job_over);
+      add_owner(evidence, run, *found, ask_job);
     }
   } catch (const std::exception&) {
     evidence.has_owner = true;
@@ -121,16 +121,19 @@ Liveness decide(const Evidence& evidence) {
     return {Life::dead, "no process holds its lock"};
   if (!evidence.has_owner) return {Life::unknown, "its file system cannot tell who holds its lock"};
   if (evidence.requeued) return {Life::dead, "Slurm has started its job again"};
-  if (evidence.job_over() == true) return {Life::dead, "its Slurm job is over"};
+  const JobState job = evidence.job();
+  if (job == JobState::over) return {Life::dead, "its Slurm job is over"};
+  if (job == JobState::unlisted && evidence.silence().seconds >= live_s)
+    return {Life::dead, "Slurm does not list its job any more"};
   return decide_by_heartbeat(evidence);
 }
 
-Liveness liveness_of(const RunDir& run, const JobOver& job_over) {
-  return judge(run, lock_held(run.lock()), job_over);
+Liveness liveness_of(const RunDir& run, const AskJob& ask_job) {
+  return judge(run, lock_held(run.lock()), ask_job);
 }
 
-Liveness liveness_while_locked(const RunDir& run, const JobOver& job_over) {
-  return judge(run, false, job_over);
+Liveness liveness_while_locked(const RunDir& run, const AskJob& ask_job) {
+  return judge(run, false, ask_job);
 }
 
 std::string how_to_unlock(const RunDir& run, const Liveness& liveness) {

@@ -11,6 +11,11 @@
 
 namespace flor::core {
 
+// What Slurm says of a job: it may run; it has ended, or waits to start again; or it is not listed, since it
+// is forgotten some minutes after its end. A job of another controller that has the same name is not listed
+// either.
+enum class JobState { unknown, over, unlisted };
+
 enum class Life { dead, live, unknown };
 struct Liveness {
   Life life = Life::dead;
@@ -33,20 +38,20 @@ struct Evidence {
   bool same_kernel = false;     // as this process: then its locks are seen here
   std::optional<bool> locked;   // nothing: the file system cannot tell
   bool requeued = false;        // this process belongs to a later start of the same Slurm job
-  std::function<std::optional<bool>()> job_over = [] { return std::nullopt; };
+  std::function<JobState()> job = [] { return JobState::unknown; };
   std::function<Silence()> silence = [] { return Silence{}; };
   bool restarted = false;     // its node was booted again
   bool shared_locks = false;  // as mounted there, and here
 };
 Liveness decide(const Evidence& evidence);
 
-// A job of Slurm: is the one that `owner` ran in over? Nothing: it does not say.
-using JobOver = std::function<std::optional<bool>(const Owner& owner)>;
+// Tells the state of the job that `owner` ran in.
+using AskJob = std::function<JobState(const Owner& owner)>;
 
 // Takes no lock that would keep a recorder from its own. Never throws for what lies in the run's directory.
-Liveness liveness_of(const RunDir& run, const JobOver& job_over = {});
+Liveness liveness_of(const RunDir& run, const AskJob& ask_job = {});
 // The same for who holds the run's lock.
-Liveness liveness_while_locked(const RunDir& run, const JobOver& job_over = {});
+Liveness liveness_while_locked(const RunDir& run, const AskJob& ask_job = {});
 
 // For a run of which nothing can be told: why, and what to do.
 std::string how_to_unlock(const RunDir& run, const Liveness& liveness);

@@ -17,11 +17,10 @@ namespace {
 
 constexpr double listing_holds_s = 10;
 
-// All jobs, those of hidden partitions as well, whatever the user's environment makes squeue leave out: a job
-// that is not listed is over.
-const std::string squeue =
-    "env $(env | sed -n 's/^\\(SQUEUE_[A-Z_]*\\|SLURM_CLUSTERS\\)=.*/-u \\1/p') "
-    "squeue --all --noheader --states=all --array --format='%A %T'";
+// Of this cluster, whatever the user's environment asks of another one, or makes squeue leave out.
+const std::string plain = "env $(env | sed -n 's/^\\(SQUEUE_[A-Z_]*\\|SLURM_CLUSTERS\\)=.*/-u \\1/p') ";
+// All jobs, those of hidden partitions as well.
+const std::string squeue = plain + "squeue --all --noheader --states=all --array --format='%A %T'";
 
 // What a command prints; nothing where it fails. `command` must hold nothing that a file or a user said.
 std::optional<std::string> output_of(const std::string& command) {
@@ -38,7 +37,7 @@ std::optional<std::string> output_of(const std::string& command) {
 std::string present_cluster() {
   static const std::string name = [] {
     const auto here = environment_variable("SLURM_CLUSTER_NAME");
-    return here ? *here : config_value(output_of("scontrol show config").value_or(""), "ClusterName");
+    return here ? *here : config_value(output_of(plain + "scontrol show config").value_or(""), "ClusterName");
   }();
   return name;
 }
@@ -61,7 +60,7 @@ std::optional<std::string> jobs_of(uid_t user) {
 
 }  // namespace
 
-std::optional<bool> is_over_in(const std::string& listing, const std::string& job) {
+JobState state_in(const std::string& listing, const std::string& job) {
   // The others of Slurm's states say that its processes may still be there, or cannot be reached (NODE_FAIL).
   static const std::set<std::string> over{
       "COMPLETED", "FAILED",  "CANCELLED", "TIMEOUT", "PREEMPTED",    "OUT_OF_MEMORY", "DEADLINE",
@@ -69,10 +68,9 @@ std::optional<bool> is_over_in(const std::string& listing, const std::string& jo
   std::istringstream lines(listing);
   for (std::string id, state; lines >> id >> state;) {
     if (id != job) continue;
-    if (over.count(state) == 0) return std::nullopt;
-    return true;
+    return over.count(state) == 0 ? JobState::unknown : JobState::over;
   }
-  return true;
+  return JobState::unlisted;
 }
 
 std::string config_value(const std::string& config, const std::string& name) {
@@ -87,13 +85,13 @@ std::string config_value(const std::string& config, const std::string& name) {
   return "";
 }
 
-std::optional<bool> is_job_over(const Owner& owner) {
+JobState state_of_job(const Owner& owner) {
   if (owner.job.empty() || owner.cluster.empty() || owner.uid != static_cast<int64_t>(::geteuid()) ||
       owner.cluster != present_cluster()) {
-    return std::nullopt;
+    return JobState::unknown;
   }
   const auto listing = jobs_of(::geteuid());
-  return listing ? is_over_in(*listing, owner.job) : std::nullopt;
+  return listing ? state_in(*listing, owner.job) : JobState::unknown;
 }
 
 }  // namespace flor::core

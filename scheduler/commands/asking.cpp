@@ -48,7 +48,7 @@ void require_ended(const Request& request, const core::Manifest& manifest, std::
   const std::string name = "run " + request.run.id();
   const std::string where = progress_of(*manifest.main_loop(), finished);
   const std::string offer = "; --epochs " + range + " replays what exists";
-  const core::Life life = core::liveness_of(request.run, core::is_job_over).life;
+  const core::Life life = core::liveness_of(request.run, core::state_of_job).life;
   if (life != core::Life::dead) {
     const std::string is = life == core::Life::live ? " is" : " may be";
     throw core::UsageError(name + is + " still being recorded, after " + where + offer);

@@ -121,7 +121,7 @@ std::string status_text(const Shown& shown) {
   if (shown.status == "killed")
     out += ": replay offers the iterations that were finished, --flor-resume goes on with it";
   if (shown.status == "unknown")
-    out += ": " + core::how_to_unlock(shown.run, core::liveness_of(shown.run, core::is_job_over));
+    out += ": " + core::how_to_unlock(shown.run, core::liveness_of(shown.run, core::state_of_job));
   return out;
 }
 

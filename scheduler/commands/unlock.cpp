@@ -18,7 +18,7 @@ void unlock(const core::RunDir& run) {
   if (!gc::is_ours(run.path))
     throw core::UsageError("run " + run.id() + " is another user's; only they may unlock it");
   const gc::ActingAs owner(run.path);
-  const core::Liveness liveness = core::liveness_of(run, core::is_job_over);
+  const core::Liveness liveness = core::liveness_of(run, core::state_of_job);
   switch (liveness.life) {
     case core::Life::live:
       throw core::UsageError("run " + run.id() + " is being recorded (" + liveness.reason +

@@ -76,7 +76,7 @@ bool is_being_replayed(const core::RunDir& run) {
 }
 
 std::string busy_with(const core::RunDir& run) {
-  if (std::string recorded = recorded_by(run, core::liveness_of(run, core::is_job_over)); !recorded.empty())
+  if (std::string recorded = recorded_by(run, core::liveness_of(run, core::state_of_job)); !recorded.empty())
     return recorded;
   return is_being_replayed(run) ? "it is being replayed" : "";
 }
@@ -84,7 +84,7 @@ std::string busy_with(const core::RunDir& run) {
 core::FileLock claim(const core::RunDir& run) {
   auto lock = core::FileLock::try_take(run.lock());
   const std::string recorded =
-      lock ? recorded_by(run, core::liveness_while_locked(run, core::is_job_over)) : being_recorded;
+      lock ? recorded_by(run, core::liveness_while_locked(run, core::state_of_job)) : being_recorded;
   if (!recorded.empty()) throw core::Error("run " + run.id() + " is left as it is: " + recorded);
   if (is_being_replayed(run))
     throw core::Error("run " + run.id() + " is left as it is: it is being replayed");

@@ -17,7 +17,7 @@ using core::Json;
 
 std::string status_of(const core::RunDir& run, const core::Manifest& manifest) {
   if (manifest.status != "recording") return manifest.status;
-  switch (core::liveness_of(run, core::is_job_over).life) {
+  switch (core::liveness_of(run, core::state_of_job).life) {
     case core::Life::live:
       return manifest.status;
     case core::Life::unknown:

@@ -45,7 +45,6 @@ TEST(Decide, TheFirstEvidenceThatTellsDecides) {
   const Evidence fresh = far_away(5);
   const Evidence silent = far_away(1e6);
   const Evidence none;
-  const auto over = [] { return std::optional<bool>(true); };
   const struct {
     const char* what;
     Evidence evidence;
@@ -57,7 +56,11 @@ TEST(Decide, TheFirstEvidenceThatTellsDecides) {
       {"its lock is held", with(silent, [](auto& e) { e.locked = true; }), Life::live},
       {"free on its own kernel", with(fresh, [](auto& e) { e.same_kernel = true; }), Life::dead},
       {"its job began again", with(fresh, [](auto& e) { e.requeued = true; }), Life::dead},
-      {"its job is over", with(fresh, [&](auto& e) { e.job_over = over; }), Life::dead},
+      {"its job is over", with(fresh, [&](auto& e) { e.job = [] { return JobState::over; }; }), Life::dead},
+      {"its job is not listed, and it gave a sign of life",
+       with(fresh, [&](auto& e) { e.job = [] { return JobState::unlisted; }; }), Life::live},
+      {"its job is not listed, and it is silent",
+       with(silent, [&](auto& e) { e.job = [] { return JobState::unlisted; }; }), Life::dead},
       {"it gave a sign", fresh, Life::live},
       {"it gave a sign, no locks", with(fresh, [](auto& e) { e.locked.reset(); }), Life::live},
       {"the server's clock is behind", far_away(-30), Life::live},
@@ -90,7 +93,7 @@ TEST(Decide, TheFirstEvidenceThatTellsDecides) {
 TEST(Decide, AsksNoFurtherThanItMust) {
   Evidence evidence = far_away(0);
   evidence.locked = true;
-  evidence.job_over = []() -> std::optional<bool> { throw std::logic_error("asked"); };
+  evidence.job = []() -> JobState { throw std::logic_error("asked"); };
   EXPECT_EQ(decide(evidence).life, Life::live);
 }
 
@@ -106,10 +109,11 @@ TEST(SharedLocks, AreThoseThatAServerKeeps) {
   EXPECT_FALSE(has_shared_locks("/proc"));
 }
 
-TEST(SlurmJob, IsOverWhenItIsNotListedOrWaitsToStartAgain) {
+TEST(SlurmJob, IsOverWhenItHasEndedOrWaitsToStartAgain) {
   const std::string listing = "41 RUNNING\n42 PENDING\n43 COMPLETING\n44 CANCELLED\n45 NODE_FAIL\n";
-  for (const char* job : {"42", "44", "4", "46"}) EXPECT_EQ(is_over_in(listing, job), true) << job;
-  for (const char* job : {"41", "43", "45"}) EXPECT_EQ(is_over_in(listing, job), std::nullopt) << job;
+  for (const char* job : {"42", "44"}) EXPECT_EQ(state_in(listing, job), JobState::over) << job;
+  for (const char* job : {"4", "46"}) EXPECT_EQ(state_in(listing, job), JobState::unlisted) << job;
+  for (const char* job : {"41", "43", "45"}) EXPECT_EQ(state_in(listing, job), JobState::unknown) << job;
   EXPECT_EQ(config_value("Configuration data\nClusterName             = alpha\n", "ClusterName"), "alpha");
   EXPECT_EQ(config_value("", "ClusterName"), "");
 }
@@ -128,15 +132,15 @@ TEST(SlurmJob, IsAskedOfTheUsersOwnClusterOnly) {
   owner.uid = ::geteuid();
   owner.cluster = "alpha";
   owner.job = "42";
-  EXPECT_EQ(is_job_over(owner), true);
+  EXPECT_EQ(state_of_job(owner), JobState::unlisted);
   owner.job = "41";
-  EXPECT_EQ(is_job_over(owner), std::nullopt);
+  EXPECT_EQ(state_of_job(owner), JobState::unknown);
   owner.job = "42";
   owner.cluster = "beta";
-  EXPECT_EQ(is_job_over(owner), std::nullopt);
+  EXPECT_EQ(state_of_job(owner), JobState::unknown);
   owner.cluster = "alpha";
   ++owner.uid;
-  EXPECT_EQ(is_job_over(owner), std::nullopt);
+  EXPECT_EQ(state_of_job(owner), JobState::unknown);
   ::setenv("PATH", path.c_str(), 1);
   ::unsetenv("SQUEUE_PARTITION");
   ::unsetenv("SLURM_CLUSTER_NAME");
