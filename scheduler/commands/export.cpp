@@ -1,6 +1,7 @@
 // flor export: a checkpoint as a file for PyTorch or safetensors users.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <iostream>
@@ -60,9 +61,12 @@ fs::path output_of(const Flags& flags, const core::Manifest& manifest, const exp
                    int64_t epoch) {
   fs::path path = flags.output;
   if (path.empty()) {
-    path = (manifest.name.empty() ? manifest.id : manifest.name) + "-" + manifest.main_loop()->name + "=" +
-           std::to_string(epoch) + (chosen.block == core::iteration_kind ? "" : "-" + chosen.block) + "." +
-           flags.format;
+    std::string name = (manifest.name.empty() ? manifest.id : manifest.name) + "-" +
+                       manifest.main_loop()->name + "=" + std::to_string(epoch) +
+                       (chosen.block == core::iteration_kind ? "" : "-" + chosen.block) + "." + flags.format;
+    // Another user may have written the manifest: what it names leads to no other directory.
+    std::replace(name.begin(), name.end(), '/', '_');
+    path = name;
   }
   path = fs::absolute(path);
   std::error_code ignored;

@@ -2,6 +2,7 @@
 they print is text."""
 import json
 import os
+import subprocess
 
 from harness import Case
 import harness
@@ -48,3 +49,18 @@ class Planted(Case):
             variables = file.read().splitlines()
         self.assertIn("OMP_NUM_THREADS=3", variables)
         self.assertEqual([line for line in variables if line.startswith(("LD_PRELOAD=", "FLOR_PLANTED="))], [])
+
+    def test_an_export_is_written_where_it_is_asked_for(self):
+        run = self.record("train")
+        manifest = run.manifest()
+        os.mkdir(self.path("elsewhere"))
+        manifest["name"] = self.path("elsewhere/evil")
+        with open(run.file("run.json"), "w") as file:
+            json.dump(manifest, file)
+        here = self.path("here")
+        os.mkdir(here)
+        words = [os.path.join(harness.BIN, "flor"), "export", run.id, "--epoch", "1"]
+        exported = subprocess.run(words, cwd=here, env=self.environment, capture_output=True, text=True)
+        self.assertEqual(exported.returncode, 0, exported.stderr)
+        self.assertEqual(os.listdir(self.path("elsewhere")), [])
+        self.assertEqual(len(os.listdir(here)), 1)
