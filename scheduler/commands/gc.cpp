@@ -138,6 +138,7 @@ Proposal propose(const core::Store& store, const std::vector<core::RunDir>& name
   }
   for (const auto& run : named) {
     if (keep == 0) break;
+    if (!gc::is_ours(run.path)) continue;  // it has just gone
     const gc::ActingAs owner(run.path);
     if (const std::string busy = gc::busy_with(run); !busy.empty()) {
       out.runs.busy.push_back({run.id(), "", 0, 0, busy, 0, ""});

@@ -105,6 +105,7 @@ bool is_abandoned(const std::string& name) {
 }
 
 std::vector<Leftover> leftovers_of(const core::RunDir& run, double now) {
+  if (!is_ours(run.path)) return {};  // it has just gone
   const ActingAs owner(run.path);
   return busy_with(run).empty() ? left_in(run, now) : std::vector<Leftover>{};
 }
