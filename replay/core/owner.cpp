@@ -179,10 +179,13 @@ OwnerFile OwnerFile::create(const RunDir& run, int64_t attempt) {
     // A recorder may have died between this file and the manifest that counts its attempt.
     if (liveness_while_locked(run).life != Life::dead) throw Error("another process records run " + run.id());
     write_durably(path, text);
-    if (read_file(path) != text) throw Error("another process records run " + run.id());
   }
+  // Opened before it is read: another resumer that replaces the file later takes this one's away, which the
+  // next beat tells.
+  Descriptor file = open_regular_for(path, O_WRONLY);
+  if (read_file(path) != text) throw Error("another process records run " + run.id());
   end_attempt(run, attempt - 1);
-  return OwnerFile(open_regular_for(path, O_WRONLY));
+  return OwnerFile(std::move(file));
 }
 
 bool OwnerFile::beat() const noexcept {

@@ -3,9 +3,11 @@
 #include "core/bytes_text.h"
 #include "core/clock.h"
 #include "core/detached.h"
+#include "core/earlier_run.h"
 #include "core/error.h"
 #include "core/messages.h"
 #include "core/redis_setting.h"
+#include "core/resumption.h"
 #include "core/spool_rest.h"
 #include "core/takeover.h"
 
@@ -36,6 +38,17 @@ void warn_of_unheld(const BegunRun& begun) {
 }  // namespace
 
 std::unique_ptr<Recording> Recording::begin(const Settings& settings, Frontend& frontend,
+                                            const std::optional<RunDir>& earlier) {
+  try {
+    return start(settings, frontend, earlier);
+  } catch (const std::exception& problem) {
+    // Whoever asked for a resumption wants no training from the start.
+    if (earlier && was_resumption_asked_for()) Resumption::impossible(problem.what());
+    throw;
+  }
+}
+
+std::unique_ptr<Recording> Recording::start(const Settings& settings, Frontend& frontend,
                                             const std::optional<RunDir>& earlier) {
   const double start = monotonic_seconds();
   auto begun = begin_run(settings, frontend, earlier);

@@ -20,7 +20,7 @@ namespace flor::core {
 class Recording {
  public:
   // `earlier`: the run to go on with; else a new one. Nothing: another process of the launch records. Throws
-  // when the store cannot be written.
+  // when the store cannot be written; where a resumption was asked for, the process ends instead.
   static std::unique_ptr<Recording> begin(const Settings& settings, Frontend& frontend,
                                           const std::optional<RunDir>& earlier);
 
@@ -59,6 +59,8 @@ class Recording {
   void give_up(const std::string& why) noexcept;
 
  private:
+  static std::unique_ptr<Recording> start(const Settings& settings, Frontend& frontend,
+                                          const std::optional<RunDir>& earlier);
   bool is_damaged();
   void write_end();
   void empty_local_tier();

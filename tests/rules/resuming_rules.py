@@ -234,6 +234,11 @@ class Killed(Interrupted):
         os.kill(pid, signal.SIGKILL)
         process.communicate(timeout=60)
         self.go_on()
+        with open(run.file("run.lock")) as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            locked = self.resume(run, "train", "--guard", at=3, code=1)
+        self.assertIn(f"cannot be resumed: another process records run {run.id}", locked.stderr)
+        self.assertNotIn("epoch=", locked.stdout)
         other = self.resume(run, "train", "--guard", trace, at=3, code=1)
         self.assertIn(f"run {run.id} cannot be resumed: it was recorded with other arguments: ", other.stderr)
         self.assertEqual(self.traced(), [])
