@@ -256,7 +256,7 @@ RunDir Store::find(const std::string& wanted) const {
 }
 
 RunDir Store::find_own(const std::string& wanted) const {
-  const RunDir run = find(wanted);
+  RunDir run = find(wanted);
   const uid_t owner = directory_owner(run.path);
   if (owner == ::geteuid()) return run;
   throw UsageError("run " + run.id() + " is another user's (" + std::to_string(owner) +
