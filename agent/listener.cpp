@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/private_directory.h"
 #include "log.h"
 

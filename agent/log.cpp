@@ -4,7 +4,7 @@
 
 #include <ctime>
 
-#include "core/printable.h"
+#include "core/base/printable.h"
 
 namespace flor::agent {
 

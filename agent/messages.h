@@ -8,8 +8,8 @@
 #include <string_view>
 #include <variant>
 
-#include "core/error.h"
-#include "core/json.h"
+#include "core/base/error.h"
+#include "core/base/json.h"
 
 namespace flor::agent {
 

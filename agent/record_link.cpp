@@ -2,7 +2,7 @@
 
 #include <exception>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "log.h"
 #include "queue/queue.h"
 

@@ -5,7 +5,7 @@
 #include <exception>
 #include <utility>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "core/settings.h"
 #include "log.h"
 

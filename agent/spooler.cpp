@@ -8,11 +8,11 @@
 #include <sstream>
 #include <system_error>
 
-#include "core/bytes_text.h"
-#include "core/clock.h"
+#include "core/base/blocked_signals.h"
+#include "core/base/bytes_text.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
-#include "core/signals.h"
 #include "core/spool.h"
 #include "log.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <thread>
 
+#include "core/base/rate_limiter.h"
 #include "core/local_tier.h"
-#include "core/pacer.h"
 
 namespace flor::agent {
 
@@ -60,7 +60,7 @@ class Spooler {
   // Of the thread alone, but read under the mutex by busy():
   bool backlog_ = false;  // the last round left something behind
   bool live_ = false;     // the last round saw a recording that may write more
-  core::Pacer pacer_;
+  core::RateLimiter pacer_;
   std::map<core::fs::path, std::string> said_;
   std::thread thread_;
 };

@@ -2,7 +2,7 @@
 //
 //   digest --benchmark_enable_random_interleaving=true --benchmark_repetitions=9
 //   --benchmark_report_aggregates_only=true
-#include "core/digest.h"
+#include "core/base/digest.h"
 
 #include <benchmark/benchmark.h>
 

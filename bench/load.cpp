@@ -20,9 +20,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
+#include "core/base/json.h"
 #include "core/durable.h"
-#include "core/json.h"
 #include "queue/queue.h"
 #if __has_include("agent/idle_wait.h")
 #include "agent/idle_wait.h"

@@ -16,8 +16,8 @@
 #include <fstream>
 #include <functional>
 
-#include "core/clock.h"
-#include "core/json.h"
+#include "core/base/clock.h"
+#include "core/base/json.h"
 #include "ways.h"
 
 namespace {

@@ -15,8 +15,8 @@
 #include <mutex>
 #include <thread>
 
-#include "core/clock.h"
-#include "core/json.h"
+#include "core/base/clock.h"
+#include "core/base/json.h"
 #include "core/materialize/materializer.h"
 #include "core/restorer.h"
 

@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
+#include "core/base/json.h"
 #include "core/durable.h"
-#include "core/json.h"
 #include "plan/cut.h"
 #include "queue/queue.h"
 

@@ -18,8 +18,8 @@
 #include <set>
 #include <vector>
 
-#include "core/clock.h"
-#include "core/json.h"
+#include "core/base/clock.h"
+#include "core/base/json.h"
 #include "plan/cut.h"
 #include "plan/share.h"
 

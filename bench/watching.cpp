@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "commands/monitor.h"
+#include "core/base/json.h"
 #include "core/durable.h"
-#include "core/json.h"
 
 namespace {
 

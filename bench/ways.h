@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "core/durable.h"
 #include "core/materialize/materializer.h"
 #include "core/materialize/staging.h"

@@ -15,7 +15,7 @@
 
 #include "answer.h"
 #include "cluster.h"
-#include "core/printable.h"
+#include "core/base/printable.h"
 #include "launch.h"
 #include "options.h"
 #include "srun.h"

@@ -3,8 +3,8 @@
 #include <thread>
 
 #include "core/agent_state.h"
-#include "core/detached.h"
-#include "core/error.h"
+#include "core/base/error.h"
+#include "core/base/start_detached.h"
 
 namespace flor::core {
 namespace {

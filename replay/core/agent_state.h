@@ -14,7 +14,7 @@
 
 #include "core/agent_client.h"
 #include "core/agent_link.h"
-#include "core/json.h"
+#include "core/base/json.h"
 #include "core/redis_setting.h"
 #include "core/settings.h"
 

@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "core/messages.h"
+#include "core/base/messages.h"
 #include "core/settings.h"
 
 namespace flor::core {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/digest.h"
-#include "core/parallel.h"
-#include "core/past_cache.h"
+#include "core/base/digest.h"
+#include "core/base/nontemporal_copy.h"
+#include "core/base/parallel.h"
 
 namespace flor::core {
 
@@ -32,7 +32,7 @@ void Buffer::copy_to(void* destination) const {
     if (bytes < worth_streaming) {
       std::memcpy(destination, from, bytes);
     } else {
-      copy_past_cache(destination, from, bytes);
+      nontemporal_copy(destination, from, bytes);
     }
   }
 }

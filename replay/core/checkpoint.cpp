@@ -10,11 +10,11 @@
 #include <cstring>
 #include <system_error>
 
+#include "core/base/digest.h"
+#include "core/base/make_readable.h"
+#include "core/base/parallel.h"
 #include "core/descriptor.h"
-#include "core/digest.h"
 #include "core/local_tier.h"
-#include "core/parallel.h"
-#include "core/readable.h"
 #include "core/trusted_file.h"
 
 namespace flor::core {

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <set>
 
+#include "core/base/digest.h"
+#include "core/base/json.h"
 #include "core/buffers.h"
-#include "core/digest.h"
-#include "core/json.h"
 
 namespace flor::core {
 namespace {

@@ -3,12 +3,12 @@
 #include <chrono>
 #include <thread>
 
+#include "core/base/clock.h"
+#include "core/base/copy_speed.h"
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/base/messages.h"
 #include "core/checkpoint_kinds.h"
-#include "core/clock.h"
-#include "core/copy_speed.h"
-#include "core/error.h"
-#include "core/json.h"
-#include "core/messages.h"
 
 namespace flor::core {
 namespace {

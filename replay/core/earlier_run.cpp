@@ -8,12 +8,12 @@
 #include <map>
 #include <vector>
 
-#include "core/digest.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/base/messages.h"
+#include "core/base/process.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/liveness.h"
-#include "core/messages.h"
-#include "core/process.h"
 #include "core/record_index.h"
 #include "core/shared_directory.h"
 #include "core/slurm_job.h"

@@ -1,8 +1,8 @@
 // What an execution of a block or iteration takes without flor.
 #pragma once
 
+#include "core/base/clock.h"
 #include "core/checkpointer.h"
-#include "core/clock.h"
 #include "core/resumption.h"
 
 namespace flor::core {

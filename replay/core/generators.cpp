@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/digest.h"
-#include "core/error.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
 
 namespace flor::core {
 namespace {

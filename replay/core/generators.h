@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/json.h"
+#include "core/base/json.h"
 
 namespace flor::core {
 

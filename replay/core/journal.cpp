@@ -7,9 +7,9 @@
 #include <chrono>
 #include <cstring>
 
-#include "core/bytes_text.h"
+#include "core/base/blocked_signals.h"
+#include "core/base/bytes_text.h"
 #include "core/owner.h"
-#include "core/signals.h"
 #include "core/trusted_file.h"
 
 namespace flor::core {

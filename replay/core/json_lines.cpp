@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/trusted_file.h"
 
 namespace flor::core {

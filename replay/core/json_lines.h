@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/json.h"
 #include "core/descriptor.h"
-#include "core/json.h"
 
 namespace flor::core {
 

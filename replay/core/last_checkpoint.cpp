@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "core/clock.h"
-#include "core/messages.h"
+#include "core/base/clock.h"
+#include "core/base/messages.h"
 #include "core/preemption.h"
 #include "core/setting_value.h"
 #include "core/values.h"

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "core/manifest.h"
 #include "core/shared_directory.h"
 #include "core/shared_locks.h"

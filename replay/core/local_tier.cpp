@@ -9,10 +9,10 @@
 #include <ctime>
 #include <system_error>
 
+#include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/descriptor.h"
 #include "core/durable.h"
-#include "core/error.h"
-#include "core/json.h"
 #include "core/manifest.h"
 #include "core/private_directory.h"
 #include "core/settings.h"

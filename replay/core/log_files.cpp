@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "core/bytes_text.h"
+#include "core/base/bytes_text.h"
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/scope.h"
 
 namespace flor::core {

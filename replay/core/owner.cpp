@@ -11,10 +11,10 @@
 #include <limits>
 #include <utility>
 
+#include "core/base/error.h"
+#include "core/base/parse_number.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/liveness.h"
-#include "core/number_from.h"
 #include "core/settings.h"
 #include "core/shared_locks.h"
 #include "core/trusted_file.h"
@@ -50,7 +50,7 @@ int64_t attempt_in(const std::string& name) {
   if (name.size() <= prefix.size() + suffix.size() || name.rfind(prefix, 0) != 0) return -1;
   const std::size_t digits = name.size() - prefix.size() - suffix.size();
   if (digits > most_digits || name.substr(prefix.size() + digits) != suffix) return -1;
-  return number_from<int64_t>(name.substr(prefix.size(), digits)).value_or(-1);
+  return parse_number<int64_t>(name.substr(prefix.size(), digits)).value_or(-1);
 }
 
 int64_t newest_attempt(const RunDir& run) {
@@ -82,7 +82,7 @@ std::optional<std::uint64_t> start_time_in(const std::string& stat) {
   for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
   if (at == std::string::npos) return std::nullopt;
   const std::size_t end = stat.find_first_of(" \n", at + 1);
-  return number_from<std::uint64_t>(stat.substr(at + 1, end == std::string::npos ? end : end - at - 1));
+  return parse_number<std::uint64_t>(stat.substr(at + 1, end == std::string::npos ? end : end - at - 1));
 }
 
 Owner this_process(const fs::path& directory) {
@@ -100,7 +100,7 @@ Owner this_process(const fs::path& directory) {
   out.job = environment_variable("SLURM_JOB_ID").value_or("");
   out.step = environment_variable("SLURM_STEP_ID").value_or("");
   const auto restart = environment_variable("SLURM_RESTART_COUNT");
-  out.restart = number_from<int64_t>(restart.value_or("0")).value_or(0);
+  out.restart = parse_number<int64_t>(restart.value_or("0")).value_or(0);
   out.shared_locks = has_shared_locks(directory);
   return out;
 }

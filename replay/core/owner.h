@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "core/base/json.h"
 #include "core/descriptor.h"
-#include "core/json.h"
 #include "core/store.h"
 
 namespace flor::core {

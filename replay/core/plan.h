@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "core/store.h"
 #include "core/unit_set.h"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/duration.h"
+#include "core/base/duration.h"
 #include "core/setting_value.h"
 #include "core/values.h"
 
@@ -16,7 +16,7 @@ void set_policy(const Settings& settings, Manifest& m, bool resumed) {
   m.every = value("every", what_every_is, every_from).value_or(m.every);
   m.keep = value("keep", what_keep_is, keep_from).value_or(m.keep);
   m.materializer = value("materializer", what_materializer_is, materializer_from).value_or(m.materializer);
-  if (const auto mtbf = value("mtbf", what_mtbf_is, duration_from)) m.mtbf = mtbf;
+  if (const auto mtbf = value("mtbf", what_mtbf_is, parse_duration)) m.mtbf = mtbf;
   const auto step = value("step_seconds", "a number of seconds, 0 or more", seconds_from);
   if (step) m.step_seconds = step;
 }

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "core/plan.h"
 #include "core/store.h"
 

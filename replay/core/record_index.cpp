@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
+#include "core/base/parse_number.h"
 #include "core/checkpoint_kinds.h"
-#include "core/error.h"
 #include "core/json_lines.h"
-#include "core/number_from.h"
 #include "core/recorded_timeline.h"
 #include "core/timeline.h"
 
@@ -57,7 +57,7 @@ std::vector<int64_t> RecordIndex::restorable_steps(const std::string& loop) cons
         at.compare(at.size() - kind.size(), kind.size(), kind) != 0) {
       continue;
     }
-    const auto step = number_from<int64_t>(
+    const auto step = parse_number<int64_t>(
         std::string_view(at).substr(loop.size() + 1, at.size() - kind.size() - loop.size() - 1));
     if (step) steps.push_back(*step + 1);
   }

@@ -1,7 +1,7 @@
 #include "core/recorded_state.h"
 
-#include "core/clock.h"
-#include "core/error.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
 
 namespace flor::core {
 

@@ -1,8 +1,8 @@
 #include "core/recorded_steps.h"
 
+#include "core/base/clock.h"
+#include "core/base/messages.h"
 #include "core/checkpoint_kinds.h"
-#include "core/clock.h"
-#include "core/messages.h"
 #include "core/step_interval.h"
 
 namespace flor::core {

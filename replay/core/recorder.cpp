@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "core/arguments.h"
+#include "core/base/error.h"
+#include "core/base/messages.h"
 #include "core/checkpoint_kinds.h"
 #include "core/earlier_run.h"
-#include "core/error.h"
 #include "core/execution_timer.h"
 #include "core/guards.h"
 #include "core/last_checkpoint.h"
 #include "core/log_files.h"
-#include "core/messages.h"
 #include "core/mismatch.h"
 #include "core/outermost_loop.h"
 #include "core/recorded_steps.h"

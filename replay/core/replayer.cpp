@@ -2,13 +2,13 @@
 
 #include <utility>
 
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/messages.h"
+#include "core/base/process.h"
 #include "core/checkpoint_kinds.h"
-#include "core/clock.h"
-#include "core/error.h"
 #include "core/log_files.h"
-#include "core/messages.h"
 #include "core/mismatch.h"
-#include "core/process.h"
 #include "core/row.h"
 
 namespace flor::core {

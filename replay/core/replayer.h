@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/terminate_handler.h"
 #include "core/guards.h"
-#include "core/leaving.h"
 #include "core/log_files.h"
 #include "core/main_cursor.h"
 #include "core/recorded_state.h"
@@ -125,7 +125,7 @@ class Replayer : public Session {
   bool iterating_ = false;
   std::optional<MainCursor> cursor_;
   std::optional<StepCursor> steps_;
-  std::optional<Leaving> leaving_;
+  std::optional<TerminateHandler> leaving_;
   std::optional<Unit> target_;  // claimed, not yet reached
   std::optional<Unit> unit_;    // being executed
   UnitLog unit_log_;

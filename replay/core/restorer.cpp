@@ -4,9 +4,9 @@
 #include <mutex>
 #include <set>
 
-#include "core/digest.h"
-#include "core/error.h"
-#include "core/parallel.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/base/parallel.h"
 
 namespace flor::core {
 namespace {

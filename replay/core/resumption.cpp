@@ -2,13 +2,13 @@
 
 #include <cstdlib>
 
+#include "core/base/clock.h"
+#include "core/base/messages.h"
+#include "core/base/process.h"
 #include "core/checkpoint.h"
 #include "core/checkpoint_kinds.h"
-#include "core/clock.h"
 #include "core/earlier_run.h"
 #include "core/inner_loop.h"
-#include "core/messages.h"
-#include "core/process.h"
 #include "core/recorded_timeline.h"
 #include "core/timeline.h"
 

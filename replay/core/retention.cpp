@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "core/number_from.h"
+#include "core/base/parse_number.h"
 #include "core/timeline.h"
 
 namespace flor::core {
@@ -33,7 +33,7 @@ class ProgramOrder {
       const auto equals = element.rfind('=');
       if (equals != std::string_view::npos) {
         const auto rank = ranks_.try_emplace(std::string(element.substr(0, equals)), ranks_.size());
-        out.emplace_back(rank.first->second, number_from<int64_t>(element.substr(equals + 1)).value_or(-1));
+        out.emplace_back(rank.first->second, parse_number<int64_t>(element.substr(equals + 1)).value_or(-1));
       }
       at.remove_prefix(slash == std::string_view::npos ? at.size() : slash + 1);
     }

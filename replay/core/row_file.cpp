@@ -6,10 +6,10 @@
 #include <mutex>
 #include <vector>
 
+#include "core/base/error.h"
+#include "core/base/messages.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/json_lines.h"
-#include "core/messages.h"
 #include "core/row.h"
 
 namespace flor::core {

@@ -7,10 +7,10 @@
 #include <cstdlib>
 
 #include "core/arguments.h"
-#include "core/error.h"
-#include "core/json.h"
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/base/messages.h"
 #include "core/log_files.h"
-#include "core/messages.h"
 #include "core/row.h"
 #include "core/store.h"
 

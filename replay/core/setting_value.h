@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/messages.h"
+#include "core/base/messages.h"
 #include "core/settings.h"
 
 namespace flor::core {

@@ -12,8 +12,8 @@
 #include <random>
 #include <system_error>
 
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 
 namespace flor::core {
 namespace {

@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "core/settings.h"
 
 namespace flor::core {

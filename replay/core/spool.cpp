@@ -10,11 +10,11 @@
 #include <system_error>
 #include <tuple>
 
+#include "core/base/digest.h"
+#include "core/base/error.h"
 #include "core/checkpoint.h"
 #include "core/descriptor.h"
-#include "core/digest.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/retention.h"
 
 namespace flor::core {

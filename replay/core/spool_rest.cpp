@@ -5,10 +5,10 @@
 #include <thread>
 #include <utility>
 
-#include "core/bytes_text.h"
-#include "core/clock.h"
-#include "core/messages.h"
-#include "core/pacer.h"
+#include "core/base/bytes_text.h"
+#include "core/base/clock.h"
+#include "core/base/messages.h"
+#include "core/base/rate_limiter.h"
 #include "core/spool.h"
 
 namespace flor::core {
@@ -85,7 +85,7 @@ class Rest {
   double moved_ = began_;
   std::size_t waiting_ = 0;
   bool said_ = false;
-  Pacer pacer_;
+  RateLimiter pacer_;
 };
 
 }  // namespace

@@ -18,12 +18,12 @@
 #include <thread>
 #include <utility>
 
-#include "core/digest.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/base/messages.h"
+#include "core/base/parse_number.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/liveness.h"
-#include "core/messages.h"
-#include "core/number_from.h"
 #include "core/shared_directory.h"
 #include "core/trusted_file.h"
 
@@ -176,7 +176,7 @@ fs::path RunDir::checkpoint_file(const std::string& block, const std::string& st
 int64_t RunDir::attempt_of(const std::string& checkpoint_file) {
   const std::string stem = fs::path(checkpoint_file).stem().string();
   const auto mark = stem.rfind('@');
-  return mark == std::string::npos ? 0 : number_from<int64_t>(stem.substr(mark + 1)).value_or(0);
+  return mark == std::string::npos ? 0 : parse_number<int64_t>(stem.substr(mark + 1)).value_or(0);
 }
 
 ReplayDir RunDir::replay(const std::string& id) const {

@@ -10,8 +10,8 @@
 #include <exception>
 #include <utility>
 
-#include "core/messages.h"
-#include "core/signals.h"
+#include "core/base/blocked_signals.h"
+#include "core/base/messages.h"
 
 namespace flor::core {
 namespace {

@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <system_error>
 
-#include "core/bytes_text.h"
+#include "core/base/bytes_text.h"
+#include "core/base/messages.h"
 #include "core/durable.h"
 #include "core/local_tier.h"
-#include "core/messages.h"
 
 namespace flor::core {
 namespace {

@@ -8,10 +8,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/base/error.h"
+#include "core/base/messages.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/json_lines.h"
-#include "core/messages.h"
 
 namespace flor::core {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "core/timeline_row.h"
 
 namespace flor::core {

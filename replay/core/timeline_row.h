@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/json.h"
-#include "core/number_from.h"
+#include "core/base/json.h"
+#include "core/base/parse_number.h"
 
 namespace flor::core {
 
@@ -56,7 +56,7 @@ T field(const TimelineRow& row, const char* key, T otherwise) {
     if (raw.front() == '"' && raw.find('\\') == std::string_view::npos)
       return T(raw.substr(1, raw.size() - 2));
   } else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
-    if (const auto number = number_from<T>(raw)) return *number;
+    if (const auto number = parse_number<T>(raw)) return *number;
   }
   return field(Json{{key, Json::parse(raw, nullptr, false)}}, key, otherwise);
 }

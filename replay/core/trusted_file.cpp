@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace flor::core {
 namespace {

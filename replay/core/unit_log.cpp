@@ -1,7 +1,7 @@
 #include "core/unit_log.h"
 
-#include "core/clock.h"
-#include "core/error.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
 
 namespace flor::core {
 

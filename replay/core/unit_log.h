@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "core/line.h"
 #include "core/manifest.h"
 #include "core/plan.h"

@@ -5,23 +5,23 @@
 #include <cmath>
 #include <string_view>
 
-#include "core/number_from.h"
+#include "core/base/parse_number.h"
 
 namespace flor::core {
 
 std::optional<double> epsilon_from(const std::string& text) {
-  const auto value = number_from<double>(text);
+  const auto value = parse_number<double>(text);
   return value && *value > 0 && *value < 1e6 ? value : std::nullopt;
 }
 
 std::optional<std::int64_t> every_from(const std::string& text) {
-  const auto number = number_from<std::int64_t>(text);
+  const auto number = parse_number<std::int64_t>(text);
   return number && *number >= 0 ? number : std::nullopt;
 }
 
 std::optional<std::int64_t> keep_from(const std::string& text) {
   if (text == "all") return 0;
-  const auto number = number_from<std::int64_t>(text);
+  const auto number = parse_number<std::int64_t>(text);
   return number && *number >= 1 ? number : std::nullopt;
 }
 
@@ -32,7 +32,7 @@ std::optional<std::string> materializer_from(const std::string& text) {
 }
 
 std::optional<double> seconds_from(const std::string& text) {
-  const auto value = number_from<double>(text);
+  const auto value = parse_number<double>(text);
   return value && *value >= 0 && std::isfinite(*value) ? value : std::nullopt;
 }
 

@@ -11,15 +11,15 @@
 #include <ctime>
 #include <thread>
 
-#include "core/digest.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/base/messages.h"
+#include "core/base/parse_number.h"
+#include "core/base/process.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/json_lines.h"
-#include "core/messages.h"
 #include "core/mismatch.h"
-#include "core/number_from.h"
 #include "core/preemption.h"
-#include "core/process.h"
 #include "core/proof.h"
 #include "core/redis_setting.h"
 #include "core/scope.h"
@@ -74,7 +74,7 @@ std::vector<std::string> earlier_notes(const fs::path& file) {
 // Until Slurm ends the job at its time limit. Nothing: not known, or no limit.
 std::optional<int64_t> seconds_left() {
   for (const char* variable : {"FLOR_JOB_END", "SLURM_JOB_END_TIME"}) {
-    const auto end = number_from<int64_t>(environment_variable(variable).value_or(""));
+    const auto end = parse_number<int64_t>(environment_variable(variable).value_or(""));
     if (end) return std::max<int64_t>(0, *end - static_cast<int64_t>(::time(nullptr)));
   }
   return std::nullopt;

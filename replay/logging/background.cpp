@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/json.h"
-#include "core/messages.h"
+#include "core/base/blocked_signals.h"
+#include "core/base/json.h"
+#include "core/base/messages.h"
 #include "core/settings.h"
-#include "core/signals.h"
 
 namespace flor::logging {
 namespace {

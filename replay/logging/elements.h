@@ -7,7 +7,7 @@
 #include <string>
 #include <type_traits>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace flor::logging {
 

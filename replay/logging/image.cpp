@@ -8,8 +8,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/base/error.h"
 #include "core/buffers.h"
-#include "core/error.h"
 #include "logging/elements.h"
 
 namespace flor::logging {

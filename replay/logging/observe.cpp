@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/digest.h"
-#include "core/error.h"
-#include "core/json.h"
-#include "core/messages.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/base/messages.h"
 #include "logging/image.h"
 #include "logging/summary.h"
 

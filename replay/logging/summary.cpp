@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "logging/elements.h"
 
 namespace flor::logging {

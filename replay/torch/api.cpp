@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/json.h"
-#include "core/messages.h"
-#include "core/number_from.h"
+#include "core/base/json.h"
+#include "core/base/messages.h"
+#include "core/base/parse_number.h"
 #include "flor/flor.h"
 #include "torch/archives.h"
 #include "torch/frontend.h"
@@ -104,12 +104,12 @@ T parsed(bool fine, const std::string& name, const std::string& text, T value, T
 }  // namespace
 
 int64_t parse_integer(const std::string& name, const std::string& text, int64_t otherwise) {
-  const auto value = core::number_from<int64_t>(text);
+  const auto value = core::parse_number<int64_t>(text);
   return parsed(value.has_value(), name, text, value.value_or(0), otherwise, std::to_string(otherwise));
 }
 
 double parse_real(const std::string& name, const std::string& text, double otherwise) {
-  const auto value = core::number_from<double>(text);
+  const auto value = core::parse_number<double>(text);
   return parsed(value.has_value(), name, text, value.value_or(0), otherwise, argument_text(otherwise));
 }
 

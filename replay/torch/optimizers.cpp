@@ -6,7 +6,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "flor/archive.h"
 
 namespace flor::detail {

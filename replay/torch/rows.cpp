@@ -1,7 +1,7 @@
 // flor::log and flor::Logger: from values to rows.
-#include "core/digest.h"
-#include "core/json.h"
-#include "core/messages.h"
+#include "core/base/digest.h"
+#include "core/base/json.h"
+#include "core/base/messages.h"
 #include "core/row_file.h"
 #include "flor/flor.h"
 #include "logging/observe.h"

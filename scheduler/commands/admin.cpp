@@ -8,7 +8,7 @@
 
 #include "commands/commands.h"
 #include "commands/options.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/redis_setting.h"
 #include "core/settings.h"
 #include "core/store.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "plan/cut.h"
 #include "results/results.h"
 

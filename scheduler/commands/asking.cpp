@@ -5,7 +5,7 @@
 
 #include "commands/options.h"
 #include "commands/probing.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/json_lines.h"
 #include "core/liveness.h"
 #include "core/recorded_timeline.h"

@@ -12,8 +12,8 @@
 #include "commands/source_files.h"
 #include "commands/unheld.h"
 #include "commands/workplace.h"
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 
 namespace flor::commands {
 namespace {

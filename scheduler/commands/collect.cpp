@@ -13,7 +13,7 @@
 #include "commands/output.h"
 #include "commands/proving.h"
 #include "commands/summary.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/redis_setting.h"
 #include "core/settings.h"
 #include "results/results.h"

@@ -7,7 +7,7 @@
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/probes_report.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "plan/forecast.h"
 #include "plan/proving.h"
 #include "plan/selection.h"

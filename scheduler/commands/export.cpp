@@ -12,7 +12,7 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "commands/output.h"
-#include "core/bytes_text.h"
+#include "core/base/bytes_text.h"
 #include "core/checkpoint.h"
 #include "core/checkpoint_kinds.h"
 #include "core/recorded_timeline.h"

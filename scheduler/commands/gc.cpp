@@ -9,10 +9,10 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "commands/output.h"
-#include "core/bytes_text.h"
-#include "core/clock.h"
-#include "core/duration.h"
-#include "core/error.h"
+#include "core/base/bytes_text.h"
+#include "core/base/clock.h"
+#include "core/base/duration.h"
+#include "core/base/error.h"
 #include "core/manifest.h"
 #include "core/values.h"
 #include "gc/acting_as.h"
@@ -60,7 +60,7 @@ struct Proposal {
 gc::Criteria criteria_of(const Flags& flags) {
   gc::Criteria out;
   if (!flags.older_than.empty()) {
-    out.older_than = core::duration_from(flags.older_than);
+    out.older_than = core::parse_duration(flags.older_than);
     if (!out.older_than)
       throw core::UsageError("--older-than takes a time such as 30d (s, m, h or d), not '" +
                              flags.older_than + "'");

@@ -8,7 +8,7 @@
 #include "commands/interrupt.h"
 #include "commands/options.h"
 #include "commands/output.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/manifest.h"
 #include "core/plan.h"
 #include "plan/selection.h"

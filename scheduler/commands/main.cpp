@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "commands/commands.h"
-#include "core/error.h"
-#include "core/printable.h"
+#include "core/base/error.h"
+#include "core/base/printable.h"
 
 namespace {
 

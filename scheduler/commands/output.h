@@ -6,8 +6,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "core/json.h"
-#include "core/printable.h"
+#include "core/base/json.h"
+#include "core/base/printable.h"
 
 namespace flor::commands {
 

@@ -7,7 +7,7 @@
 #include "commands/answers.h"
 #include "commands/commands.h"
 #include "commands/options.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/settings.h"
 
 namespace flor::commands {

@@ -11,7 +11,7 @@
 #include "commands/probes_report.h"
 #include "commands/source_files.h"
 #include "commands/unheld.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "dispatch/process.h"
 
 namespace flor::commands {

@@ -4,9 +4,9 @@
 #include <sstream>
 
 #include "commands/source_files.h"
-#include "core/digest.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/sources.h"
 
 namespace flor::commands {

@@ -8,7 +8,7 @@
 #include <iostream>
 
 #include "commands/options.h"
-#include "core/printable.h"
+#include "core/base/printable.h"
 
 namespace flor::commands {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/json.h"
+#include "core/base/json.h"
 
 namespace flor::commands {
 

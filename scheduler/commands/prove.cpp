@@ -4,8 +4,8 @@
 
 #include "commands/commands.h"
 #include "commands/options.h"
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/proof.h"
 #include "plan/proving.h"
 #include "results/results.h"

@@ -13,10 +13,10 @@
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/unheld.h"
+#include "core/base/duration.h"
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/duration.h"
 #include "core/earlier_run.h"
-#include "core/error.h"
 #include "core/manifest.h"
 #include "core/recorded_timeline.h"
 #include "core/redis_setting.h"
@@ -62,7 +62,7 @@ bool is(const std::string& text) {
 const Setting settings_to_check[] = {
     {"epsilon", &Flags::epsilon, is<core::epsilon_from>, core::what_epsilon_is},
     {"materializer", &Flags::materializer, is<core::materializer_from>, core::what_materializer_is},
-    {"mtbf", &Flags::mtbf, is<core::duration_from>, core::what_mtbf_is},
+    {"mtbf", &Flags::mtbf, is<core::parse_duration>, core::what_mtbf_is},
     {"local", &Flags::local, [](const std::string& text) { return fs::path(text).is_absolute(); },
      "the absolute path of a directory that each node has for itself"},
     {"keep", &Flags::keep, is<core::keep_from>, core::what_keep_is},

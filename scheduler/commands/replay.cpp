@@ -13,9 +13,9 @@
 #include "commands/proving.h"
 #include "commands/summary.h"
 #include "commands/workplace.h"
+#include "core/base/error.h"
+#include "core/base/parse_number.h"
 #include "core/durable.h"
-#include "core/error.h"
-#include "core/number_from.h"
 #include "core/proof.h"
 #include "results/results.h"
 #include "results/unfinished.h"
@@ -57,7 +57,7 @@ class Draft {
 // Nothing: auto.
 std::optional<std::size_t> workers_of(const std::string& text) {
   if (text == "auto") return std::nullopt;
-  const auto n = core::number_from<std::size_t>(text);
+  const auto n = core::parse_number<std::size_t>(text);
   if (!n || *n < 1 || *n > 100000) {
     throw core::UsageError("--workers takes auto or a number from 1, not '" + text + "'");
   }

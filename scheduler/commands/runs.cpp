@@ -4,7 +4,7 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "commands/output.h"
-#include "core/bytes_text.h"
+#include "core/base/bytes_text.h"
 #include "core/checkpoint_files.h"
 #include "core/manifest.h"
 #include "results/summary.h"

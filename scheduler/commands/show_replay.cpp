@@ -2,9 +2,9 @@
 
 #include "commands/options.h"
 #include "commands/output.h"
-#include "core/error.h"
+#include "core/base/error.h"
+#include "core/base/printable.h"
 #include "core/plan.h"
-#include "core/printable.h"
 #include "results/summary.h"
 #include "results/table.h"
 #include "results/verdict.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 
 namespace flor::commands {
 namespace {

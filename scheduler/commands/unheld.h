@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "commands/source_files.h"
-#include "core/json.h"
+#include "core/base/json.h"
 #include "probes/held.h"
 
 namespace flor::commands {

@@ -4,7 +4,7 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "commands/output.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/liveness.h"
 #include "core/manifest.h"
 #include "core/slurm_job.h"

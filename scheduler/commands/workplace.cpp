@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "commands/options.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/preset.h"
 #include "core/redis_setting.h"
 #include "core/settings.h"

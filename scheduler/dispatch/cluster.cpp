@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "dispatch/process.h"
 
 namespace flor::dispatch {

@@ -14,8 +14,8 @@
 #include <system_error>
 #include <thread>
 
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/settings.h"
 #include "dispatch/process.h"
 

@@ -9,8 +9,8 @@
 #include <system_error>
 #include <thread>
 
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "dispatch/process.h"
 #include "queue/redis.h"
 

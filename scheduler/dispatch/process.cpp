@@ -14,8 +14,8 @@
 #include <sstream>
 #include <system_error>
 
+#include "core/base/error.h"
 #include "core/descriptor.h"
-#include "core/error.h"
 #include "core/settings.h"
 #include "core/trusted_file.h"
 

@@ -8,8 +8,8 @@
 #include <sstream>
 #include <thread>
 
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/json_lines.h"
 #include "core/settings.h"
 #include "dispatch/job_environment.h"

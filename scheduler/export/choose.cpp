@@ -6,8 +6,8 @@
 #include <optional>
 #include <set>
 
+#include "core/base/error.h"
 #include "core/checkpoint_kinds.h"
-#include "core/error.h"
 #include "core/retention.h"
 #include "core/timeline.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "core/manifest.h"
 #include "core/timeline.h"
 #include "results/rows.h"

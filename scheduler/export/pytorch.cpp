@@ -12,8 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/shared_directory.h"
 #include "export/pickle.h"
 

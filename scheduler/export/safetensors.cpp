@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/json.h"
 #include "core/durable.h"
-#include "core/json.h"
 
 namespace flor::exporting {
 

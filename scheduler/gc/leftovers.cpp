@@ -8,9 +8,9 @@
 #include <optional>
 #include <system_error>
 
-#include "core/clock.h"
-#include "core/error.h"
-#include "core/number_from.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/parse_number.h"
 #include "gc/acting_as.h"
 #include "gc/launches.h"
 #include "gc/remove_tree.h"
@@ -25,7 +25,7 @@ namespace fs = core::fs;
 constexpr double patience = 3600;  // seconds
 
 std::optional<pid_t> pid_from(std::string_view text) {
-  const auto pid = core::number_from<pid_t>(text);
+  const auto pid = core::parse_number<pid_t>(text);
   return pid && *pid > 0 ? pid : std::nullopt;
 }
 

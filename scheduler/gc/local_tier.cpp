@@ -1,6 +1,6 @@
 #include "gc/local_tier.h"
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/settings.h"
 #include "core/timeline.h"
 #include "gc/remove_tree.h"

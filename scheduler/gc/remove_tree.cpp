@@ -11,8 +11,8 @@
 #include <system_error>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/descriptor.h"
-#include "core/error.h"
 
 namespace flor::gc {
 namespace {

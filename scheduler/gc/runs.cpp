@@ -5,8 +5,8 @@
 
 #include <chrono>
 
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/liveness.h"
 #include "core/manifest.h"
 #include "core/shared_directory.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "core/base/error.h"
 #include "core/checkpoint.h"
 #include "core/checkpoint_files.h"
-#include "core/error.h"
 #include "core/json_lines.h"
 #include "core/recorded_timeline.h"
 #include "core/timeline.h"

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/base/parse_number.h"
 #include "core/checkpoint_kinds.h"
-#include "core/number_from.h"
 #include "core/timeline.h"
 
 namespace flor::plan {
@@ -30,7 +30,7 @@ std::optional<int64_t> value_in(std::string_view element, const std::string& loo
     return std::nullopt;
   }
   element.remove_prefix(loop.size() + 1);
-  return core::number_from<int64_t>(element);
+  return core::parse_number<int64_t>(element);
 }
 
 double median(std::vector<double> values) {

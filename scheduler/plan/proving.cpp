@@ -4,8 +4,8 @@
 #include <cmath>
 #include <tuple>
 
-#include "core/error.h"
-#include "core/number_from.h"
+#include "core/base/error.h"
+#include "core/base/parse_number.h"
 
 namespace flor::plan {
 namespace {
@@ -64,7 +64,7 @@ double proof_cost(const core::Plan& plan) {
 void ask_for_proofs(core::Plan& plan, const std::string& wanted) {
   const std::set<std::string> words{"auto", "none", "all", "brief"};
   const auto most = static_cast<int64_t>(plan.selected.size());
-  const auto number = core::number_from<int64_t>(wanted);
+  const auto number = core::parse_number<int64_t>(wanted);
   if (words.count(wanted) == 0 && (!number || *number < 0)) {
     throw core::UsageError("--prove takes none, all, auto, brief or a number, not '" + wanted + "'");
   }

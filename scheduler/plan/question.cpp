@@ -1,7 +1,7 @@
 #include "plan/question.h"
 
-#include "core/digest.h"
-#include "core/json.h"
+#include "core/base/digest.h"
+#include "core/base/json.h"
 
 namespace flor::plan {
 

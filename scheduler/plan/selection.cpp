@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/error.h"
-#include "core/number_from.h"
+#include "core/base/error.h"
+#include "core/base/parse_number.h"
 
 namespace flor::plan {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 
 std::optional<int64_t> number(std::string_view text, const std::string& whole, const std::string& what) {
   if (text.empty()) return std::nullopt;
-  const auto value = core::number_from<int64_t>(text);
+  const auto value = core::parse_number<int64_t>(text);
   if (!value) refuse(whole, what);
   return value;
 }

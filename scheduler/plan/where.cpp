@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "core/error.h"
-#include "core/number_from.h"
+#include "core/base/error.h"
+#include "core/base/parse_number.h"
 
 namespace flor::plan {
 namespace {
@@ -27,17 +27,17 @@ std::string trimmed(const std::string& text) {
 }
 
 // As rows have them: docs/formats.md, "Rows".
-std::optional<double> number_from(const std::string& text) {
+std::optional<double> parse_number(const std::string& text) {
   if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (text == "Infinity") return std::numeric_limits<double>::infinity();
   if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
-  return core::number_from<double>(text);
+  return core::parse_number<double>(text);
 }
 
 std::optional<double> number_in(const results::Row& row) {
   const core::Json& value = row.json.at("value");
   if (value.is_number()) return value.get<double>();
-  if (value.is_string()) return number_from(value.get<std::string>());
+  if (value.is_string()) return parse_number(value.get<std::string>());
   return std::nullopt;
 }
 
@@ -86,7 +86,7 @@ Condition parse_condition(const std::string& text) {
     const auto at = text.find(symbol);
     if (at == std::string::npos) continue;
     const std::string name = trimmed(text.substr(0, at));
-    const auto value = number_from(trimmed(text.substr(at + std::string(symbol).size())));
+    const auto value = parse_number(trimmed(text.substr(at + std::string(symbol).size())));
     if (name.empty() || !value) break;
     return {name, op, *value};
   }

@@ -28,9 +28,9 @@ std::set<std::string> jumping_macros(const Tree& tree) {
 }
 
 // Looks for the first jump out of a region.
-class Leaving {
+class TerminateHandler {
  public:
-  explicit Leaving(const Tree& tree) : tree_(tree), macros_(jumping_macros(tree)) {}
+  explicit TerminateHandler(const Tree& tree) : tree_(tree), macros_(jumping_macros(tree)) {}
 
   // The token that leaves the block, if one does. A jump inside parentheses or braces of a statement is a
   // lambda's.
@@ -76,7 +76,7 @@ bool code_behind(const Tree& tree, int block, const Harmless& harmless) {
 
 std::vector<Unskippable> unskippable(const Tree& tree) {
   std::vector<Unskippable> found;
-  const Leaving leaving(tree);
+  const TerminateHandler leaving(tree);
   HarmlessRules rules;
   rules.in_function = true;
   rules.unqualified_log = logs_unqualified(tree);

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "core/proof.h"
 #include "plan/proving.h"
 #include "queue/acl.h"

@@ -3,9 +3,9 @@
 #include <set>
 #include <thread>
 
+#include "core/base/json.h"
+#include "core/base/parse_number.h"
 #include "core/durable.h"
-#include "core/json.h"
-#include "core/number_from.h"
 #include "core/proof.h"
 #include "queue/queue.h"
 #include "queue_scripts.h"
@@ -16,7 +16,7 @@ namespace {
 // The unit that a file of units/ holds: NNNNNN.jsonl; -1 for anything else (temporary siblings).
 int64_t unit_of(const core::fs::path& file) {
   if (file.extension() != ".jsonl") return -1;
-  return core::number_from<int64_t>(file.stem().string()).value_or(-1);
+  return core::parse_number<int64_t>(file.stem().string()).value_or(-1);
 }
 
 // Unit → size of its file; proof units as well.

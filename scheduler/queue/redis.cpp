@@ -9,7 +9,7 @@
 #include <ctime>
 #include <utility>
 
-#include "core/number_from.h"
+#include "core/base/parse_number.h"
 
 namespace flor::queue {
 namespace {
@@ -106,7 +106,7 @@ std::string Reply::str() const {
 
 int64_t Reply::num(int64_t otherwise) const {
   if (kind == Kind::integer) return integer;
-  return core::number_from<int64_t>(text).value_or(otherwise);
+  return core::parse_number<int64_t>(text).value_or(otherwise);
 }
 
 const Reply& Reply::at(std::size_t index) const {

@@ -3,9 +3,9 @@
 #include <map>
 #include <set>
 
+#include "core/base/digest.h"
 #include "core/checkpoint.h"
 #include "core/checkpoint_files.h"
-#include "core/digest.h"
 #include "core/durable.h"
 #include "core/generators.h"
 #include "core/json_lines.h"

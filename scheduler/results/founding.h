@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "core/plan.h"
 #include "results/probe_rows.h"
 

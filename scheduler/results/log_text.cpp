@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "results/table.h"
 
 namespace flor::results {

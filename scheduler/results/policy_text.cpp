@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "core/bytes_text.h"
+#include "core/base/bytes_text.h"
 #include "core/policy.h"
 #include "results/table.h"
 

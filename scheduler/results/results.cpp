@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/proof.h"
 
 namespace flor::results {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/json_lines.h"
 #include "results/attempts.h"
 

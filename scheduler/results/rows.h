@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "core/plan.h"
 
 namespace flor::results {

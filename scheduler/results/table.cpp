@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "core/printable.h"
+#include "core/base/printable.h"
 
 namespace flor::results {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
+#include "core/base/json.h"
 
 namespace flor::results {
 
@@ -18,7 +18,7 @@ class Table {
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  void add(std::vector<std::string> cells);  // shown as printable text (core/printable.h)
+  void add(std::vector<std::string> cells);  // shown as printable text (core/base/printable.h)
   bool empty() const { return rows_.empty(); }
   // `indent` spaces in front of every line.
   std::string text(int indent = 0) const;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/number_from.h"
+#include "core/base/parse_number.h"
 
 namespace flor::results {
 namespace {
@@ -17,7 +17,7 @@ std::vector<int64_t> units_done(const core::ReplayDir& replay, const core::Plan&
   std::vector<int64_t> done;
   std::error_code ignored;
   for (const auto& entry : core::fs::directory_iterator(replay.units(), ignored)) {
-    const auto id = core::number_from<int64_t>(entry.path().stem().string());
+    const auto id = core::parse_number<int64_t>(entry.path().stem().string());
     if (id && entry.path() == replay.unit(*id) && plan.selected.contains(*id)) done.push_back(*id);
   }
   std::sort(done.begin(), done.end());

@@ -3,7 +3,7 @@
 
 #include "agent/fixture.h"
 #include "core/agent_client.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace flor::test {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/agent_link.h"
-#include "core/json.h"
+#include "core/base/json.h"
 #include "queue/redis_server.h"
 #include "queue/replay_dir.h"
 

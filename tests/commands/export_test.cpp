@@ -4,9 +4,9 @@
 
 #include <cstring>
 
+#include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/durable.h"
-#include "core/error.h"
-#include "core/json.h"
 #include "core/timeline.h"
 #include "export/choose.h"
 #include "export/pickle.h"

@@ -7,11 +7,11 @@
 #include <fstream>
 
 #include "another_user.h"
+#include "core/base/clock.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
 #include "core/checkpoint.h"
-#include "core/clock.h"
-#include "core/digest.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/json_lines.h"
 #include "core/local_tier.h"
 #include "core/manifest.h"

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "gc/choice.h"
 #include "gc/runs.h"
 #include "interposed.h"

@@ -7,7 +7,7 @@
 #include "commands/probes_report.h"
 #include "commands/source_files.h"
 #include "commands/unheld.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "temporary.h"
 
 namespace flor::commands {

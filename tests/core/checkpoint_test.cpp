@@ -6,9 +6,9 @@
 #include <fstream>
 #include <random>
 
-#include "core/digest.h"
+#include "core/base/digest.h"
+#include "core/base/json.h"
 #include "core/durable.h"
-#include "core/json.h"
 #include "core/materialize/materializer.h"
 #include "temporary.h"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/copy_speed.h"
+#include "core/base/copy_speed.h"
 #include "core/json_lines.h"
 #include "temporary.h"
 

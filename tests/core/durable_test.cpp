@@ -6,7 +6,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/journal.h"
 #include "core/json_lines.h"
 #include "interposed.h"

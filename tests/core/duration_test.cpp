@@ -1,4 +1,4 @@
-#include "core/duration.h"
+#include "core/base/duration.h"
 
 #include <gtest/gtest.h>
 
@@ -8,16 +8,16 @@ namespace flor::core {
 namespace {
 
 TEST(Duration, IsSecondsOrHasASuffix) {
-  EXPECT_EQ(duration_from("90"), 90.0);
-  EXPECT_EQ(duration_from("90s"), 90.0);
-  EXPECT_EQ(duration_from("30m"), 1800.0);
-  EXPECT_EQ(duration_from("1.5h"), 5400.0);
-  EXPECT_EQ(duration_from("2d"), 172800.0);
+  EXPECT_EQ(parse_duration("90"), 90.0);
+  EXPECT_EQ(parse_duration("90s"), 90.0);
+  EXPECT_EQ(parse_duration("30m"), 1800.0);
+  EXPECT_EQ(parse_duration("1.5h"), 5400.0);
+  EXPECT_EQ(parse_duration("2d"), 172800.0);
 }
 
 TEST(Duration, IsNothingElse) {
   for (const char* text : {"", "h", "0", "-1h", "1 h", "1w", "1hh", "nan", "inf", "1e400", "x"}) {
-    EXPECT_EQ(duration_from(text), std::nullopt) << text;
+    EXPECT_EQ(parse_duration(text), std::nullopt) << text;
   }
 }
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "core/digest.h"
-#include "core/error.h"
-#include "core/json.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/sources.h"
 
 namespace flor::core {

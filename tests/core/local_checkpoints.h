@@ -8,10 +8,10 @@
 #include <system_error>
 #include <vector>
 
+#include "core/base/digest.h"
+#include "core/base/error.h"
 #include "core/checkpoint.h"
-#include "core/digest.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/local_tier.h"
 #include "core/manifest.h"
 #include "core/spool.h"

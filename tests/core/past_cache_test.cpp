@@ -1,10 +1,9 @@
-#include "core/past_cache.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
 
+#include "core/base/nontemporal_copy.h"
 #include "core/buffers.h"
 
 namespace flor::core {
@@ -25,7 +24,7 @@ TEST(PastCache, CopiesEveryByteAndNoOther) {
         std::vector<unsigned char> copy(1024, 0xEE), expected = copy;
         std::copy_n(source.begin() + static_cast<long>(from), bytes,
                     expected.begin() + static_cast<long>(to));
-        copy_past_cache(copy.data() + to, source.data() + from, bytes);
+        nontemporal_copy(copy.data() + to, source.data() + from, bytes);
         ASSERT_EQ(copy, expected) << bytes << " bytes from " << from << " to " << to;
       }
     }

@@ -9,10 +9,10 @@
 #include <functional>
 
 #include "another_user.h"
+#include "core/base/error.h"
 #include "core/checkpoint_header.h"
 #include "core/durable.h"
 #include "core/earlier_run.h"
-#include "core/error.h"
 #include "core/json_lines.h"
 #include "core/manifest.h"
 #include "core/preset.h"

@@ -1,11 +1,10 @@
 // Mapped memory that the kernel cannot fill.
-#include "core/readable.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/base/make_readable.h"
 #include "temporary.h"
 
 namespace flor::core {

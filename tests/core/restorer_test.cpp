@@ -8,8 +8,8 @@
 #include <new>
 #include <random>
 
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/materialize/materializer.h"
 #include "temporary.h"
 

@@ -11,7 +11,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "core/pacer.h"
+#include "core/base/rate_limiter.h"
 #include "local_checkpoints.h"
 #include "temporary.h"
 
@@ -219,7 +219,7 @@ TEST(Spool, TwoAtItAtOnceDoNoHarm) {
 
 // A clock that moves by what is waited, and by what each step takes besides.
 double seconds_for(std::uint64_t rate, double each_step, int steps, std::uint64_t step) {
-  Pacer pacer;
+  RateLimiter pacer;
   double now = 1000;
   for (int i = 0; i < steps; ++i) {
     now += each_step;
@@ -228,7 +228,7 @@ double seconds_for(std::uint64_t rate, double each_step, int steps, std::uint64_
   return now - 1000;
 }
 
-TEST(Pacer, TheRateIsKeptOnAverage) {
+TEST(RateLimiter, TheRateIsKeptOnAverage) {
   const std::uint64_t step = 4 << 20;
   const double ideal = 100.0 * step / 200e6;
   for (const double each_step : {0.0, 0.001, 0.02}) {
@@ -240,8 +240,8 @@ TEST(Pacer, TheRateIsKeptOnAverage) {
   EXPECT_EQ(seconds_for(0, 0, 100, step), 0) << "no limit";
 }
 
-TEST(Pacer, APauseEarnsNoBurst) {
-  Pacer pacer;
+TEST(RateLimiter, APauseEarnsNoBurst) {
+  RateLimiter pacer;
   for (const double now : {1000.0, 5000.0}) {
     EXPECT_DOUBLE_EQ(pacer.wait_after(100, 100, now), 0);
     EXPECT_DOUBLE_EQ(pacer.wait_after(100, 100, now), 1);

@@ -6,8 +6,8 @@
 
 #include <functional>
 
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/manifest.h"
 #include "core/plan.h"
 #include "core/redis_setting.h"

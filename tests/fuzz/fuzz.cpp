@@ -21,8 +21,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "mutate.h"
 #include "targets.h"
 

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <vector>
 
-#include "core/digest.h"
-#include "core/error.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
 #include "gate.h"
 
 namespace flor::logging {

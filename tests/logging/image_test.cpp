@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace flor::logging {
 namespace {

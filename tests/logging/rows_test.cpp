@@ -7,9 +7,9 @@
 #include <fstream>
 #include <thread>
 
-#include "core/digest.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "core/json_lines.h"
 #include "core/printer.h"
 #include "core/row.h"

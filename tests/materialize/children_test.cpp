@@ -9,7 +9,7 @@
 #include <fstream>
 #include <thread>
 
-#include "core/detached.h"
+#include "core/base/start_detached.h"
 #include "core/durable.h"
 #include "core/materialize/child.h"
 #include "recording.h"

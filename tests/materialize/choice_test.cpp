@@ -1,7 +1,7 @@
 // Which materializer is taken where the user leaves it open, or asks for what cannot be.
 #include <fstream>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/materialize/memory.h"
 #include "recording.h"
 

@@ -7,7 +7,7 @@
 #include <future>
 #include <stdexcept>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/materialize/staging.h"
 #include "core/materialize/unchanged.h"
 #include "recording.h"

@@ -1,8 +1,8 @@
 // Tensors that did not change: the mark is the hint, the digest the truth.
 #include "core/materialize/unchanged.h"
 
-#include "core/digest.h"
-#include "core/error.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
 #include "recording.h"
 
 namespace flor::core {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "dispatch/job_environment.h"
 #include "dispatch/slurm.h"
 

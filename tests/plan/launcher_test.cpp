@@ -8,8 +8,8 @@
 #include <functional>
 #include <thread>
 
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "dispatch/local.h"
 #include "dispatch/private_redis.h"
 #include "dispatch/process.h"

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/json.h"
 #include "core/durable.h"
-#include "core/json.h"
 #include "core/plan.h"
 #include "core/store.h"
 #include "queue/queue.h"

@@ -6,8 +6,8 @@
 
 #include <fstream>
 
+#include "core/base/digest.h"
 #include "core/checkpoint.h"
-#include "core/digest.h"
 #include "core/durable.h"
 #include "core/generators.h"
 #include "program.h"

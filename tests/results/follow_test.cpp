@@ -7,8 +7,8 @@
 #include <fstream>
 #include <thread>
 
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "program.h"
 #include "temporary.h"
 

@@ -6,8 +6,8 @@
 
 #include <fstream>
 
+#include "core/base/error.h"
 #include "core/durable.h"
-#include "core/error.h"
 #include "program.h"
 #include "results/summary.h"
 

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "core/digest.h"
-#include "core/json.h"
+#include "core/base/digest.h"
+#include "core/base/json.h"
 #include "core/runtime.h"
 #include "logging/observe.h"
 

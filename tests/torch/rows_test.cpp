@@ -8,7 +8,7 @@
 
 #include <filesystem>
 
-#include "core/digest.h"
+#include "core/base/digest.h"
 #include "core/json_lines.h"
 #include "core/temporary.h"
 

@@ -10,7 +10,7 @@
 #include <new>
 #include <system_error>
 
-#include "core/signals.h"
+#include "core/base/blocked_signals.h"
 
 namespace flor::core {
 namespace {

@@ -1,11 +1,11 @@
 // Which materializer takes the checkpoints of a run.
 #include <algorithm>
 
-#include "core/bytes_text.h"
-#include "core/error.h"
+#include "core/base/bytes_text.h"
+#include "core/base/error.h"
+#include "core/base/messages.h"
 #include "core/materialize/materializer.h"
 #include "core/materialize/memory.h"
-#include "core/messages.h"
 
 namespace flor::core {
 namespace {

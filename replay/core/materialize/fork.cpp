@@ -10,10 +10,10 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/blocked_signals.h"
 #include "core/materialize/base.h"
 #include "core/materialize/child.h"
 #include "core/materialize/shared_mappings.h"
-#include "core/signals.h"
 
 namespace flor::core {
 namespace {

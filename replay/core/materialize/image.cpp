@@ -12,7 +12,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/digest.h"
+#include "core/base/digest.h"
 #include "core/durable.h"
 
 namespace flor::core {

@@ -8,10 +8,10 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/blocked_signals.h"
 #include "core/materialize/base.h"
 #include "core/materialize/contention.h"
 #include "core/materialize/deep_output.h"
-#include "core/signals.h"
 
 namespace flor::core {
 namespace {

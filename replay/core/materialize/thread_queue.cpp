@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/blocked_signals.h"
 #include "core/durable.h"
 #include "core/materialize/write_queue.h"
-#include "core/signals.h"
 
 namespace flor::core {
 namespace {

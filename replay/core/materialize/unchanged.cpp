@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/digest.h"
+#include "core/base/digest.h"
 
 namespace flor::core {
 

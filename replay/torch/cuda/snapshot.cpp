@@ -11,7 +11,7 @@
 #include <cstring>
 #include <memory>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "torch/device.h"
 
 namespace flor::detail {

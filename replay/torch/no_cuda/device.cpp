@@ -1,6 +1,6 @@
 #include "torch/device.h"
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace flor::detail {
 

@@ -1,4 +1,4 @@
-#include "core/past_cache.h"
+#include "core/base/nontemporal_copy.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -19,7 +19,7 @@ constexpr std::size_t line = 64;
 
 }  // namespace
 
-void copy_past_cache(void* to, const void* from, std::size_t bytes) {
+void nontemporal_copy(void* to, const void* from, std::size_t bytes) {
   auto* out = static_cast<unsigned char*>(to);
   const auto* in = static_cast<const unsigned char*>(from);
   const std::size_t head = std::min(bytes, (line - reinterpret_cast<std::uintptr_t>(out) % line) % line);
@@ -43,7 +43,7 @@ void copy_past_cache(void* to, const void* from, std::size_t bytes) {
 
 #else
 
-void copy_past_cache(void* to, const void* from, std::size_t bytes) {
+void nontemporal_copy(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 

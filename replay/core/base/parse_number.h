@@ -9,7 +9,7 @@ namespace flor::core {
 
 // Nothing where the text is anything else, or does not fit.
 template <class Number>
-std::optional<Number> number_from(std::string_view text) {
+std::optional<Number> parse_number(std::string_view text) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;

@@ -1,4 +1,4 @@
-#include "core/detached.h"
+#include "core/base/start_detached.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/signals.h"
+#include "core/base/blocked_signals.h"
 
 namespace flor::core {
 namespace {

@@ -6,6 +6,6 @@
 namespace flor::core {
 
 // "90", "90s", "1.5h", "30m", "2d" in seconds; nothing where it is no duration above 0.
-std::optional<double> duration_from(const std::string& text);
+std::optional<double> parse_duration(const std::string& text);
 
 }  // namespace flor::core

@@ -12,12 +12,12 @@ namespace flor::core {
 // `instead`, which should not return: that part of the program may rely on an epoch that ran to its end.
 // `why`: what the exception says. Elsewhere, and where `instead` returns or throws, the process ends as it
 // would have. One at a time.
-class Leaving {
+class TerminateHandler {
  public:
-  explicit Leaving(std::function<void(const std::string& why)> instead);
-  ~Leaving();
-  Leaving(const Leaving&) = delete;
-  Leaving& operator=(const Leaving&) = delete;
+  explicit TerminateHandler(std::function<void(const std::string& why)> instead);
+  ~TerminateHandler();
+  TerminateHandler(const TerminateHandler&) = delete;
+  TerminateHandler& operator=(const TerminateHandler&) = delete;
 };
 
 }  // namespace flor::core

@@ -1,4 +1,4 @@
-#include "core/digest.h"
+#include "core/base/digest.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "core/bytes_text.h"
+#include "core/base/bytes_text.h"
 
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "core/leaving.h"
+#include "core/base/terminate_handler.h"
 
 #include <unistd.h>
 
@@ -47,12 +47,12 @@ std::string why() {
 
 }  // namespace
 
-Leaving::Leaving(std::function<void(const std::string& why)> instead) {
+TerminateHandler::TerminateHandler(std::function<void(const std::string& why)> instead) {
   handler() = {std::move(instead), std::get_terminate(), ::getpid(), std::this_thread::get_id()};
   std::set_terminate(on_terminate);
 }
 
-Leaving::~Leaving() {
+TerminateHandler::~TerminateHandler() {
   std::set_terminate(handler().before);
 }
 

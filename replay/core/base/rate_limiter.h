@@ -8,7 +8,7 @@ namespace flor::core {
 
 // Spaces out what passes, so that over any stretch of time no more than rate × time passes, and two steps
 // more. The time that a step takes counts; a pause earns no burst.
-class Pacer {
+class RateLimiter {
  public:
   // `bytes` have passed at `now` (seconds of a steady clock): how many seconds to wait before the next.
   // `rate`: bytes a second; 0: no limit.

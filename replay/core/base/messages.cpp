@@ -1,11 +1,11 @@
-#include "core/messages.h"
+#include "core/base/messages.h"
 
 #include <unistd.h>
 
 #include <mutex>
 #include <set>
 
-#include "core/printable.h"
+#include "core/base/printable.h"
 
 namespace flor::core {
 

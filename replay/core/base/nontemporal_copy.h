@@ -10,6 +10,6 @@ namespace flor::core {
 // memcpy's. For copies of a megabyte and more. Motivation: glibc does the same only for copies beyond a share
 // of the last cache as the processor reports it; in a virtual machine, of the whole host's. There 360 MB took
 // 20 ms, memcpy 31, whole or by the megabyte.
-void copy_past_cache(void* to, const void* from, std::size_t bytes);
+void nontemporal_copy(void* to, const void* from, std::size_t bytes);
 
 }  // namespace flor::core

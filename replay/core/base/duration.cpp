@@ -1,4 +1,4 @@
-#include "core/duration.h"
+#include "core/base/duration.h"
 
 #include <charconv>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 namespace flor::core {
 
-std::optional<double> duration_from(const std::string& text) {
+std::optional<double> parse_duration(const std::string& text) {
   double value = 0;
   const char* end = text.data() + text.size();
   const auto number = std::from_chars(text.data(), end, value);

@@ -1,4 +1,4 @@
-#include "core/parallel.h"
+#include "core/base/parallel.h"
 
 #include <sched.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/signals.h"
+#include "core/base/blocked_signals.h"
 
 namespace flor::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/copy_speed.h"
+#include "core/base/copy_speed.h"
 
 #include <sys/mman.h>
 
@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/clock.h"
-#include "core/past_cache.h"
+#include "core/base/clock.h"
+#include "core/base/nontemporal_copy.h"
 
 namespace flor::core {
 namespace {
@@ -20,7 +20,7 @@ constexpr double slowest = 10e-9, otherwise = 1e-9;
 double seconds_to_fill(unsigned char* page, const std::vector<unsigned char>& source) {
   const double start = monotonic_seconds();
   for (std::size_t at = 0; at < huge_page; at += source.size()) {
-    copy_past_cache(page + at, source.data(), source.size());
+    nontemporal_copy(page + at, source.data(), source.size());
   }
   return monotonic_seconds() - start;
 }
