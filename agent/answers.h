@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/descriptor.h"
+#include "core/files/descriptor.h"
 
 namespace flor::agent {
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/private_directory.h"
+#include "core/files/private_directory.h"
 #include "log.h"
 
 namespace flor::agent {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "core/descriptor.h"
+#include "core/files/descriptor.h"
 #include "core/store.h"
 
 namespace flor::agent {

@@ -12,7 +12,7 @@
 #include "core/base/bytes_text.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/spool.h"
 #include "log.h"
 

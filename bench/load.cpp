@@ -22,7 +22,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "queue/queue.h"
 #if __has_include("agent/idle_wait.h")
 #include "agent/idle_wait.h"

@@ -14,7 +14,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "plan/cut.h"
 #include "queue/queue.h"
 

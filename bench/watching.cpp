@@ -13,7 +13,7 @@
 
 #include "commands/monitor.h"
 #include "core/base/json.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 
 namespace {
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/materialize/materializer.h"
 #include "core/materialize/staging.h"
 #include "core/store.h"

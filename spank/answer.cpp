@@ -10,7 +10,7 @@
 #include <array>
 #include <cerrno>
 
-#include "core/descriptor.h"
+#include "core/files/descriptor.h"
 
 namespace flor::spank {
 namespace {

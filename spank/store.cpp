@@ -15,8 +15,8 @@
 #include <memory>
 #include <system_error>
 
-#include "core/shared_directory.h"
-#include "core/trusted_file.h"
+#include "core/files/shared_directory.h"
+#include "core/files/trusted_file.h"
 #include "launch.h"
 
 namespace flor::spank {

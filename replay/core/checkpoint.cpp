@@ -13,9 +13,9 @@
 #include "core/base/digest.h"
 #include "core/base/make_readable.h"
 #include "core/base/parallel.h"
-#include "core/descriptor.h"
+#include "core/files/descriptor.h"
+#include "core/files/trusted_file.h"
 #include "core/local_tier.h"
-#include "core/trusted_file.h"
 
 namespace flor::core {
 namespace {

@@ -12,10 +12,10 @@
 #include "core/base/error.h"
 #include "core/base/messages.h"
 #include "core/base/process.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
+#include "core/files/shared_directory.h"
 #include "core/liveness.h"
 #include "core/record_index.h"
-#include "core/shared_directory.h"
 #include "core/slurm_job.h"
 #include "core/sources.h"
 

@@ -9,8 +9,8 @@
 
 #include "core/base/blocked_signals.h"
 #include "core/base/bytes_text.h"
+#include "core/files/trusted_file.h"
 #include "core/owner.h"
-#include "core/trusted_file.h"
 
 namespace flor::core {
 

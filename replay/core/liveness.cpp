@@ -7,9 +7,9 @@
 #include <cerrno>
 
 #include "core/base/clock.h"
+#include "core/files/shared_directory.h"
+#include "core/files/shared_locks.h"
 #include "core/manifest.h"
-#include "core/shared_directory.h"
-#include "core/shared_locks.h"
 
 namespace flor::core {
 namespace {

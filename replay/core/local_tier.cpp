@@ -11,10 +11,10 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "core/descriptor.h"
-#include "core/durable.h"
+#include "core/files/descriptor.h"
+#include "core/files/durable.h"
+#include "core/files/private_directory.h"
 #include "core/manifest.h"
-#include "core/private_directory.h"
 #include "core/settings.h"
 
 namespace flor::core {

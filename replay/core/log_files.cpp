@@ -4,7 +4,7 @@
 
 #include "core/base/bytes_text.h"
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/scope.h"
 
 namespace flor::core {

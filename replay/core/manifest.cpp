@@ -1,7 +1,7 @@
 #include "core/manifest.h"
 
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/timeline.h"
 
 namespace flor::core {

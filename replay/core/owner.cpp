@@ -13,11 +13,11 @@
 
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
+#include "core/files/shared_locks.h"
+#include "core/files/trusted_file.h"
 #include "core/liveness.h"
 #include "core/settings.h"
-#include "core/shared_locks.h"
-#include "core/trusted_file.h"
 
 namespace flor::core {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/base/json.h"
-#include "core/descriptor.h"
+#include "core/files/descriptor.h"
 #include "core/store.h"
 
 namespace flor::core {

@@ -1,7 +1,7 @@
 #include "core/plan.h"
 
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 
 namespace flor::core {
 namespace {

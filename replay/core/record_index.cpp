@@ -5,7 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/checkpoint_kinds.h"
-#include "core/json_lines.h"
+#include "core/files/json_lines.h"
 #include "core/recorded_timeline.h"
 #include "core/timeline.h"
 

@@ -8,8 +8,8 @@
 
 #include "core/base/error.h"
 #include "core/base/messages.h"
-#include "core/durable.h"
-#include "core/json_lines.h"
+#include "core/files/durable.h"
+#include "core/files/json_lines.h"
 #include "core/row.h"
 
 namespace flor::core {

@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/messages.h"
 #include "core/base/process.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/policy_settings.h"
 #include "core/scope.h"
 #include "core/setting_value.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "core/durable.h"
+#include "core/files/durable.h"
 
 namespace flor::core {
 namespace {

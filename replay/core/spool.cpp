@@ -13,8 +13,8 @@
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/checkpoint.h"
-#include "core/descriptor.h"
-#include "core/durable.h"
+#include "core/files/descriptor.h"
+#include "core/files/durable.h"
 #include "core/retention.h"
 
 namespace flor::core {

@@ -22,10 +22,10 @@
 #include "core/base/error.h"
 #include "core/base/messages.h"
 #include "core/base/parse_number.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
+#include "core/files/shared_directory.h"
+#include "core/files/trusted_file.h"
 #include "core/liveness.h"
-#include "core/shared_directory.h"
-#include "core/trusted_file.h"
 
 namespace flor::core {
 namespace {

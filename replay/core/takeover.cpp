@@ -1,6 +1,6 @@
 #include "core/takeover.h"
 
-#include "core/json_lines.h"
+#include "core/files/json_lines.h"
 #include "core/recorded_timeline.h"
 
 namespace flor::core {

@@ -8,7 +8,7 @@
 
 #include "core/base/bytes_text.h"
 #include "core/base/messages.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/local_tier.h"
 
 namespace flor::core {

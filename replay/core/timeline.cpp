@@ -10,8 +10,8 @@
 
 #include "core/base/error.h"
 #include "core/base/messages.h"
-#include "core/durable.h"
-#include "core/json_lines.h"
+#include "core/files/durable.h"
+#include "core/files/json_lines.h"
 
 namespace flor::core {
 namespace {

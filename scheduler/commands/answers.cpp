@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "plan/cut.h"
 #include "results/results.h"
 

@@ -6,7 +6,7 @@
 #include "commands/options.h"
 #include "commands/probing.h"
 #include "core/base/error.h"
-#include "core/json_lines.h"
+#include "core/files/json_lines.h"
 #include "core/liveness.h"
 #include "core/recorded_timeline.h"
 #include "core/slurm_job.h"

@@ -13,7 +13,7 @@
 #include "commands/unheld.h"
 #include "commands/workplace.h"
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 
 namespace flor::commands {
 namespace {

@@ -7,7 +7,7 @@
 #include "commands/answers.h"
 #include "commands/options.h"
 #include "commands/proving.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/proof.h"
 
 namespace flor::commands {

@@ -6,7 +6,7 @@
 #include "commands/source_files.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/sources.h"
 
 namespace flor::commands {

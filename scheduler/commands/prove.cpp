@@ -5,7 +5,7 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/proof.h"
 #include "plan/proving.h"
 #include "results/results.h"

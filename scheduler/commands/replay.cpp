@@ -15,7 +15,7 @@
 #include "commands/workplace.h"
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/proof.h"
 #include "results/results.h"
 #include "results/unfinished.h"

@@ -11,7 +11,7 @@
 #include "core/base/bytes_text.h"
 #include "core/base/printable.h"
 #include "core/checkpoint_files.h"
-#include "core/json_lines.h"
+#include "core/files/json_lines.h"
 #include "core/liveness.h"
 #include "core/manifest.h"
 #include "core/recorded_timeline.h"

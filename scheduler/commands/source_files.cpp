@@ -4,7 +4,7 @@
 #include <array>
 
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 
 namespace flor::commands {
 namespace {

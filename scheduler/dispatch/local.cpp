@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/settings.h"
 #include "dispatch/process.h"
 

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "dispatch/process.h"
 #include "queue/redis.h"
 

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "core/base/error.h"
-#include "core/durable.h"
-#include "core/json_lines.h"
+#include "core/files/durable.h"
+#include "core/files/json_lines.h"
 #include "core/settings.h"
 #include "dispatch/job_environment.h"
 #include "dispatch/process.h"

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/durable.h"
-#include "core/shared_directory.h"
+#include "core/files/durable.h"
+#include "core/files/shared_directory.h"
 #include "export/pickle.h"
 
 namespace flor::exporting {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/json.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 
 namespace flor::exporting {
 

@@ -12,9 +12,9 @@
 #include <system_error>
 
 #include "core/base/parse_number.h"
-#include "core/descriptor.h"
-#include "core/shared_directory.h"
-#include "core/trusted_file.h"
+#include "core/files/descriptor.h"
+#include "core/files/shared_directory.h"
+#include "core/files/trusted_file.h"
 #include "gc/acting_as.h"
 #include "gc/leftovers.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/descriptor.h"
+#include "core/files/descriptor.h"
 
 namespace flor::gc {
 namespace {

@@ -6,10 +6,10 @@
 #include <chrono>
 
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
+#include "core/files/shared_directory.h"
 #include "core/liveness.h"
 #include "core/manifest.h"
-#include "core/shared_directory.h"
 #include "core/slurm_job.h"
 #include "gc/acting_as.h"
 #include "gc/local_tier.h"

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/checkpoint.h"
 #include "core/checkpoint_files.h"
-#include "core/json_lines.h"
+#include "core/files/json_lines.h"
 #include "core/recorded_timeline.h"
 #include "core/timeline.h"
 #include "results/local_tier.h"

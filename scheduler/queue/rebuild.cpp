@@ -5,7 +5,7 @@
 
 #include "core/base/json.h"
 #include "core/base/parse_number.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/proof.h"
 #include "queue/queue.h"
 #include "queue_scripts.h"

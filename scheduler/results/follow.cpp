@@ -5,10 +5,10 @@
 #include <utility>
 #include <variant>
 
-#include "core/durable.h"
-#include "core/json_lines.h"
+#include "core/files/durable.h"
+#include "core/files/json_lines.h"
+#include "core/files/trusted_file.h"
 #include "core/manifest.h"
-#include "core/trusted_file.h"
 #include "results/probe_rows.h"
 #include "results/results.h"
 #include "results/units_done.h"

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/proof.h"
 
 namespace flor::results {

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "core/base/error.h"
-#include "core/json_lines.h"
+#include "core/files/json_lines.h"
 #include "results/attempts.h"
 
 namespace flor::results {

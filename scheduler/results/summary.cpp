@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/liveness.h"
 #include "core/plan.h"
 #include "core/retention.h"

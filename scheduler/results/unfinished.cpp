@@ -3,7 +3,7 @@
 #include <exception>
 #include <system_error>
 
-#include "core/durable.h"
+#include "core/files/durable.h"
 
 namespace flor::results {
 namespace {

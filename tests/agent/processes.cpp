@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "core/durable.h"
+#include "core/files/durable.h"
 
 namespace flor::test {
 namespace fs = std::filesystem;

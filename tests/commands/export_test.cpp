@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/timeline.h"
 #include "export/choose.h"
 #include "export/pickle.h"

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "commands/monitor.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "temporary.h"
 
 namespace flor::commands {

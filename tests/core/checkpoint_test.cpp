@@ -8,7 +8,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/materialize/materializer.h"
 #include "temporary.h"
 

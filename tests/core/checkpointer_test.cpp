@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/copy_speed.h"
-#include "core/json_lines.h"
+#include "core/files/json_lines.h"
 #include "temporary.h"
 
 namespace flor::core {

@@ -1,4 +1,4 @@
-#include "core/durable.h"
+#include "core/files/durable.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "core/base/error.h"
+#include "core/files/json_lines.h"
 #include "core/journal.h"
-#include "core/json_lines.h"
 #include "interposed.h"
 #include "temporary.h"
 

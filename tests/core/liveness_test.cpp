@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "core/earlier_run.h"
+#include "core/files/shared_locks.h"
 #include "core/journal.h"
-#include "core/shared_locks.h"
 #include "core/slurm_job.h"
 #include "interposed.h"
 #include "recording_process.h"

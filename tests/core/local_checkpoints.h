@@ -11,7 +11,7 @@
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/checkpoint.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/local_tier.h"
 #include "core/manifest.h"
 #include "core/spool.h"

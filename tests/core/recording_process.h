@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/recording.h"
 
 namespace flor::test {

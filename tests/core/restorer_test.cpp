@@ -9,7 +9,7 @@
 #include <random>
 
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/materialize/materializer.h"
 #include "temporary.h"
 

@@ -4,9 +4,9 @@
 #include <fstream>
 
 #include "core/arguments.h"
-#include "core/durable.h"
 #include "core/earlier_run.h"
-#include "core/json_lines.h"
+#include "core/files/durable.h"
+#include "core/files/json_lines.h"
 #include "core/manifest.h"
 #include "temporary.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/checkpoint.h"
 #include "core/checkpointer.h"
-#include "core/json_lines.h"
+#include "core/files/json_lines.h"
 #include "core/record_index.h"
 #include "core/timeline.h"
 #include "materialize/recording.h"

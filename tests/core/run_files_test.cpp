@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "interposed.h"
 #include "temporary.h"
 

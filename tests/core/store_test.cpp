@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/manifest.h"
 #include "core/plan.h"
 #include "core/redis_setting.h"

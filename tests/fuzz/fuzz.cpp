@@ -22,7 +22,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "mutate.h"
 #include "targets.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/plan.h"
 #include "queue/queue.h"
 #include "queue/redis_server.h"

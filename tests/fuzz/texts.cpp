@@ -2,8 +2,8 @@
 
 #include "agent/messages.h"
 #include "core/checkpoint_header.h"
+#include "core/files/json_lines.h"
 #include "core/generators.h"
-#include "core/json_lines.h"
 #include "core/manifest.h"
 #include "core/plan.h"
 #include "core/settings.h"

@@ -9,8 +9,8 @@
 
 #include "core/base/digest.h"
 #include "core/base/error.h"
-#include "core/durable.h"
-#include "core/json_lines.h"
+#include "core/files/durable.h"
+#include "core/files/json_lines.h"
 #include "core/printer.h"
 #include "core/row.h"
 #include "core/row_file.h"

@@ -1,8 +1,8 @@
 // A trainer was killed when a checkpoint of it was complete, but the timeline did not say so yet.
 #include <fstream>
 
-#include "core/durable.h"
-#include "core/json_lines.h"
+#include "core/files/durable.h"
+#include "core/files/json_lines.h"
 #include "core/recorded_timeline.h"
 #include "core/takeover.h"
 #include "core/timeline.h"

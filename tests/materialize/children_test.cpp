@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "core/base/start_detached.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/materialize/child.h"
 #include "recording.h"
 

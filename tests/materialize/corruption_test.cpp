@@ -2,7 +2,7 @@
 #include <fstream>
 #include <random>
 
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "recording.h"
 
 namespace flor::core {

@@ -3,7 +3,7 @@
 
 #include <sys/mount.h>
 
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/materialize/deep_output.h"
 #include "recording.h"
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <random>
 
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/materialize/deep_output.h"
 #include "core/materialize/staging.h"
 #include "recording.h"

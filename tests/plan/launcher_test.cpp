@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "dispatch/local.h"
 #include "dispatch/private_redis.h"
 #include "dispatch/process.h"

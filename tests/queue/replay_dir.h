@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/plan.h"
 #include "core/store.h"
 #include "queue/queue.h"

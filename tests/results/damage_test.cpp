@@ -8,7 +8,7 @@
 
 #include "core/base/digest.h"
 #include "core/checkpoint.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/generators.h"
 #include "program.h"
 

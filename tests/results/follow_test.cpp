@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "program.h"
 #include "temporary.h"
 

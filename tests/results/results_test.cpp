@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "program.h"
 #include "results/summary.h"
 

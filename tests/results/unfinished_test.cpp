@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "temporary.h"
 
 namespace flor::results {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "program.h"
 #include "temporary.h"
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "core/base/digest.h"
-#include "core/json_lines.h"
+#include "core/files/json_lines.h"
 #include "core/temporary.h"
 
 namespace flor {

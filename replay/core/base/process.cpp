@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "core/durable.h"
+#include "core/files/durable.h"
 
 namespace flor::core {
 namespace {

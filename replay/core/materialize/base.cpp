@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/retention.h"
 
 namespace flor::core {

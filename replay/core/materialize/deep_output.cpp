@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "core/durable.h"
+#include "core/files/durable.h"
 
 namespace flor::core {
 namespace {

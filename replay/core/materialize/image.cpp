@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "core/base/digest.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 
 namespace flor::core {
 namespace {

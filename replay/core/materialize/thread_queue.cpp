@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/blocked_signals.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/materialize/write_queue.h"
 
 namespace flor::core {

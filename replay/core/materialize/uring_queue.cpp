@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/durable.h"
+#include "core/files/durable.h"
 #include "core/materialize/write_queue.h"
 
 namespace flor::core {

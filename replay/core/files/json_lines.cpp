@@ -1,4 +1,4 @@
-#include "core/json_lines.h"
+#include "core/files/json_lines.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "core/base/error.h"
-#include "core/durable.h"
-#include "core/trusted_file.h"
+#include "core/files/durable.h"
+#include "core/files/trusted_file.h"
 
 namespace flor::core {
 namespace {

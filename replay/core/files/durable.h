@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/trusted_file.h"
+#include "core/files/trusted_file.h"
 
 namespace flor::core {
 

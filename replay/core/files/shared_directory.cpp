@@ -1,4 +1,4 @@
-#include "core/shared_directory.h"
+#include "core/files/shared_directory.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "core/base/error.h"
-#include "core/durable.h"
+#include "core/files/durable.h"
 
 namespace flor::core {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/descriptor.h"
+#include "core/files/descriptor.h"
 
 namespace flor::core {
 

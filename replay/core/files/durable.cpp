@@ -1,4 +1,4 @@
-#include "core/durable.h"
+#include "core/files/durable.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

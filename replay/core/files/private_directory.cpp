@@ -1,4 +1,4 @@
-#include "core/private_directory.h"
+#include "core/files/private_directory.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/descriptor.h"
+#include "core/files/descriptor.h"
 
 namespace flor::core {
 

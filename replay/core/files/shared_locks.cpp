@@ -1,11 +1,11 @@
-#include "core/shared_locks.h"
+#include "core/files/shared_locks.h"
 
 #include <fcntl.h>
 
 #include <fstream>
 #include <sstream>
 
-#include "core/descriptor.h"
+#include "core/files/descriptor.h"
 
 namespace flor::core {
 namespace {

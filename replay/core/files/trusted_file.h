@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-#include "core/descriptor.h"
+#include "core/files/descriptor.h"
 
 namespace flor::core {
 

@@ -1,4 +1,4 @@
-#include "core/trusted_file.h"
+#include "core/files/trusted_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
