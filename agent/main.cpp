@@ -14,8 +14,8 @@
 #include <optional>
 #include <thread>
 
-#include "core/redis_setting.h"
-#include "core/settings.h"
+#include "core/config/redis_setting.h"
+#include "core/config/settings.h"
 #include "log.h"
 #include "server.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/json.h"
-#include "core/settings.h"
+#include "core/config/settings.h"
 #include "log.h"
 
 namespace flor::agent {

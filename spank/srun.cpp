@@ -35,7 +35,7 @@ void hide_password() {
   const Options& given = options();
   const std::string url = environment_value("FLOR_REDIS");
   if ((!given.records() && !given.has(kReplay)) || url.rfind("redis://", 0) != 0) return;
-  // As core/redis_setting.h has it, of which nothing is linked here.
+  // As core/config/redis_setting.h has it, of which nothing is linked here.
   const std::size_t begin = std::string("redis://").size();
   const std::size_t at = url.rfind('@');
   if (at == std::string::npos || at < begin) return;

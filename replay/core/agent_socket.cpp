@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "core/settings.h"
+#include "core/config/settings.h"
 
 namespace flor::core {
 namespace {

@@ -15,8 +15,8 @@
 #include "core/agent_client.h"
 #include "core/agent_link.h"
 #include "core/base/json.h"
-#include "core/redis_setting.h"
-#include "core/settings.h"
+#include "core/config/redis_setting.h"
+#include "core/config/settings.h"
 
 namespace flor::core {
 

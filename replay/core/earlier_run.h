@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/config/settings.h"
 #include "core/manifest.h"
-#include "core/settings.h"
 #include "core/store.h"
 
 namespace flor::core {

@@ -11,9 +11,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/messages.h"
+#include "core/config/setting_value.h"
+#include "core/config/values.h"
 #include "core/preemption.h"
-#include "core/setting_value.h"
-#include "core/values.h"
 
 namespace flor::core {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <mutex>
 
-#include "core/settings.h"
+#include "core/config/settings.h"
 #include "core/termination.h"
 
 namespace flor::core {

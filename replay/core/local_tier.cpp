@@ -11,11 +11,11 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/config/settings.h"
 #include "core/files/descriptor.h"
 #include "core/files/durable.h"
 #include "core/files/private_directory.h"
 #include "core/manifest.h"
-#include "core/settings.h"
 
 namespace flor::core {
 namespace {

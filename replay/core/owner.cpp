@@ -13,11 +13,11 @@
 
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
+#include "core/config/settings.h"
 #include "core/files/durable.h"
 #include "core/files/shared_locks.h"
 #include "core/files/trusted_file.h"
 #include "core/liveness.h"
-#include "core/settings.h"
 
 namespace flor::core {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "core/base/duration.h"
-#include "core/setting_value.h"
-#include "core/values.h"
+#include "core/config/setting_value.h"
+#include "core/config/values.h"
 
 namespace flor::core {
 

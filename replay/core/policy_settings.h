@@ -1,8 +1,8 @@
 // What the user asked of a recording's checkpoints: when they are taken, how, and which stay.
 #pragma once
 
+#include "core/config/settings.h"
 #include "core/manifest.h"
-#include "core/settings.h"
 
 namespace flor::core {
 

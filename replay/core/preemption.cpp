@@ -8,7 +8,7 @@
 #include <exception>
 #include <string>
 
-#include "core/settings.h"
+#include "core/config/settings.h"
 
 namespace flor::core {
 namespace {

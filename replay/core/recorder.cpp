@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/arguments.h"
 #include "core/base/error.h"
 #include "core/base/messages.h"
 #include "core/checkpoint_kinds.h"
+#include "core/config/arguments.h"
 #include "core/earlier_run.h"
 #include "core/execution_timer.h"
 #include "core/guards.h"

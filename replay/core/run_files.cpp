@@ -5,17 +5,17 @@
 
 #include <cstdlib>
 
-#include "core/arguments.h"
 #include "core/base/bytes_text.h"
 #include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/base/messages.h"
 #include "core/base/process.h"
+#include "core/config/arguments.h"
+#include "core/config/setting_value.h"
 #include "core/files/durable.h"
 #include "core/policy_settings.h"
 #include "core/scope.h"
-#include "core/setting_value.h"
 #include "core/sources.h"
 
 namespace flor::core {

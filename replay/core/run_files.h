@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "core/buffers.h"
+#include "core/config/settings.h"
 #include "core/local_tier.h"
 #include "core/manifest.h"
 #include "core/owner.h"
-#include "core/settings.h"
 #include "core/store.h"
 
 namespace flor::core {

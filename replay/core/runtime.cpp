@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "core/arguments.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/messages.h"
+#include "core/config/arguments.h"
 #include "core/log_files.h"
 #include "core/row.h"
 #include "core/store.h"

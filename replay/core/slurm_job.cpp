@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "core/base/clock.h"
-#include "core/settings.h"
+#include "core/config/settings.h"
 
 namespace flor::core {
 namespace {

@@ -16,12 +16,12 @@
 #include "core/base/messages.h"
 #include "core/base/parse_number.h"
 #include "core/base/process.h"
+#include "core/config/redis_setting.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
 #include "core/mismatch.h"
 #include "core/preemption.h"
 #include "core/proof.h"
-#include "core/redis_setting.h"
 #include "core/scope.h"
 
 namespace flor::core {

@@ -10,8 +10,8 @@
 
 #include "core/agent_client.h"
 #include "core/buffers.h"
+#include "core/config/settings.h"
 #include "core/plan.h"
-#include "core/settings.h"
 #include "core/store.h"
 #include "core/termination.h"
 

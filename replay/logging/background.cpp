@@ -9,7 +9,7 @@
 #include "core/base/blocked_signals.h"
 #include "core/base/json.h"
 #include "core/base/messages.h"
-#include "core/settings.h"
+#include "core/config/settings.h"
 
 namespace flor::logging {
 namespace {

@@ -8,8 +8,8 @@
 #include <cctype>
 #include <cstdlib>
 
-#include "core/preset.h"
-#include "core/settings.h"
+#include "core/config/preset.h"
+#include "core/config/settings.h"
 #include "torch/device.h"
 
 namespace flor::detail {

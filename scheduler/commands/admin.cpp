@@ -9,8 +9,8 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "core/base/error.h"
-#include "core/redis_setting.h"
-#include "core/settings.h"
+#include "core/config/redis_setting.h"
+#include "core/config/settings.h"
 #include "core/store.h"
 #include "queue/acl.h"
 

@@ -14,8 +14,8 @@
 #include "commands/proving.h"
 #include "commands/summary.h"
 #include "core/base/error.h"
-#include "core/redis_setting.h"
-#include "core/settings.h"
+#include "core/config/redis_setting.h"
+#include "core/config/settings.h"
 #include "results/results.h"
 #include "results/unfinished.h"
 

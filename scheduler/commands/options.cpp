@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "core/settings.h"
+#include "core/config/settings.h"
 
 namespace flor::commands {
 

@@ -8,7 +8,7 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "core/base/error.h"
-#include "core/settings.h"
+#include "core/config/settings.h"
 
 namespace flor::commands {
 namespace {

@@ -15,14 +15,14 @@
 #include "commands/unheld.h"
 #include "core/base/duration.h"
 #include "core/base/error.h"
+#include "core/config/redis_setting.h"
+#include "core/config/settings.h"
+#include "core/config/values.h"
 #include "core/earlier_run.h"
 #include "core/files/durable.h"
 #include "core/manifest.h"
 #include "core/recorded_timeline.h"
-#include "core/redis_setting.h"
-#include "core/settings.h"
 #include "core/timeline.h"
-#include "core/values.h"
 #include "dispatch/process.h"
 
 namespace flor::commands {

@@ -4,9 +4,9 @@
 
 #include "commands/options.h"
 #include "core/base/error.h"
-#include "core/preset.h"
-#include "core/redis_setting.h"
-#include "core/settings.h"
+#include "core/config/preset.h"
+#include "core/config/redis_setting.h"
+#include "core/config/settings.h"
 #include "dispatch/local.h"
 #include "queue/queue.h"
 

@@ -15,8 +15,8 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/config/settings.h"
 #include "core/files/durable.h"
-#include "core/settings.h"
 #include "dispatch/process.h"
 
 namespace flor::dispatch {

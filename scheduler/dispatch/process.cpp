@@ -15,9 +15,9 @@
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/config/settings.h"
 #include "core/files/descriptor.h"
 #include "core/files/trusted_file.h"
-#include "core/settings.h"
 
 namespace flor::dispatch {
 namespace {

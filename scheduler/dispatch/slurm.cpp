@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/config/settings.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
-#include "core/settings.h"
 #include "dispatch/job_environment.h"
 #include "dispatch/process.h"
 

@@ -1,7 +1,7 @@
 #include "gc/local_tier.h"
 
 #include "core/base/error.h"
-#include "core/settings.h"
+#include "core/config/settings.h"
 #include "core/timeline.h"
 #include "gc/remove_tree.h"
 #include "results/local_tier.h"

@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-#include "core/settings.h"
+#include "core/config/settings.h"
 #include "core/timeline.h"
 
 namespace flor::results {

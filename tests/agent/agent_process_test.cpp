@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "agent/fixture.h"
-#include "core/settings.h"
+#include "core/config/settings.h"
 
 namespace flor::test {
 namespace {

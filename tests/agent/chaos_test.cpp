@@ -2,7 +2,7 @@
 #include <random>
 
 #include "agent/fixture.h"
-#include "core/settings.h"
+#include "core/config/settings.h"
 
 namespace flor::test {
 namespace {

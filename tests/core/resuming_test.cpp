@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "core/arguments.h"
+#include "core/config/arguments.h"
 #include "core/earlier_run.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"

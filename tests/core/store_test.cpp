@@ -7,11 +7,11 @@
 #include <functional>
 
 #include "core/base/error.h"
+#include "core/config/redis_setting.h"
+#include "core/config/settings.h"
 #include "core/files/durable.h"
 #include "core/manifest.h"
 #include "core/plan.h"
-#include "core/redis_setting.h"
-#include "core/settings.h"
 #include "temporary.h"
 
 namespace flor::core {

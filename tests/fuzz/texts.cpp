@@ -2,11 +2,11 @@
 
 #include "agent/messages.h"
 #include "core/checkpoint_header.h"
+#include "core/config/settings.h"
 #include "core/files/json_lines.h"
 #include "core/generators.h"
 #include "core/manifest.h"
 #include "core/plan.h"
-#include "core/settings.h"
 #include "core/sources.h"
 #include "core/timeline.h"
 #include "plan/history.h"

@@ -1,4 +1,4 @@
-#include "core/values.h"
+#include "core/config/values.h"
 
 #include <algorithm>
 #include <array>

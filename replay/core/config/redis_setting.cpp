@@ -1,4 +1,4 @@
-#include "core/redis_setting.h"
+#include "core/config/redis_setting.h"
 
 namespace flor::core {
 

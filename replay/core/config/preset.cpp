@@ -1,4 +1,4 @@
-#include "core/preset.h"
+#include "core/config/preset.h"
 
 #include <algorithm>
 #include <string_view>

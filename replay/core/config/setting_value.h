@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/messages.h"
-#include "core/settings.h"
+#include "core/config/settings.h"
 
 namespace flor::core {
 

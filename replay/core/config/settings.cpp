@@ -1,4 +1,4 @@
-#include "core/settings.h"
+#include "core/config/settings.h"
 
 #include <dlfcn.h>
 #include <pwd.h>
@@ -14,7 +14,7 @@
 #include <sstream>
 #include <vector>
 
-#include "core/redis_setting.h"
+#include "core/config/redis_setting.h"
 
 namespace flor::core {
 namespace {

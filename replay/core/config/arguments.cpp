@@ -1,9 +1,9 @@
-#include "core/arguments.h"
+#include "core/config/arguments.h"
 
 #include <sstream>
 
 #include "core/base/messages.h"
-#include "core/settings.h"
+#include "core/config/settings.h"
 
 namespace flor::core {
 

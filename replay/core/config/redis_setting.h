@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/settings.h"
+#include "core/config/settings.h"
 
 namespace flor::core {
 
