@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/store.h"
+#include "core/store/store.h"
 #include "queue/queue.h"
 
 namespace flor::agent {

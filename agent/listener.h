@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/files/descriptor.h"
-#include "core/store.h"
+#include "core/store/store.h"
 
 namespace flor::agent {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/store.h"
+#include "core/store/store.h"
 
 namespace flor::agent {
 namespace {

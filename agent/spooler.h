@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "core/base/rate_limiter.h"
-#include "core/local_tier.h"
+#include "core/store/local_tier.h"
 
 namespace flor::agent {
 

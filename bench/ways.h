@@ -20,7 +20,7 @@
 #include "core/files/durable.h"
 #include "core/materialize/materializer.h"
 #include "core/materialize/staging.h"
-#include "core/store.h"
+#include "core/store/store.h"
 
 namespace bench {
 

@@ -15,7 +15,7 @@
 #include "core/base/parallel.h"
 #include "core/files/descriptor.h"
 #include "core/files/trusted_file.h"
-#include "core/local_tier.h"
+#include "core/store/local_tier.h"
 
 namespace flor::core {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "core/buffers.h"
 #include "core/checkpoint_header.h"
-#include "core/store.h"
+#include "core/store/store.h"
 
 namespace flor::core {
 

@@ -16,10 +16,10 @@
 #include "core/buffers.h"
 #include "core/cost_model.h"
 #include "core/journal.h"
-#include "core/manifest.h"
 #include "core/materialize/materializer.h"
 #include "core/policy.h"
 #include "core/retention.h"
+#include "core/store/manifest.h"
 
 namespace flor::core {
 

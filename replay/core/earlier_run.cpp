@@ -14,10 +14,10 @@
 #include "core/base/process.h"
 #include "core/files/durable.h"
 #include "core/files/shared_directory.h"
-#include "core/liveness.h"
 #include "core/record_index.h"
-#include "core/slurm_job.h"
-#include "core/sources.h"
+#include "core/store/liveness.h"
+#include "core/store/slurm_job.h"
+#include "core/store/sources.h"
 
 namespace flor::core {
 namespace {

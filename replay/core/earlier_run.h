@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/config/settings.h"
-#include "core/manifest.h"
-#include "core/store.h"
+#include "core/store/manifest.h"
+#include "core/store/store.h"
 
 namespace flor::core {
 

@@ -10,7 +10,7 @@
 #include "core/base/blocked_signals.h"
 #include "core/base/bytes_text.h"
 #include "core/files/trusted_file.h"
-#include "core/owner.h"
+#include "core/store/owner.h"
 
 namespace flor::core {
 

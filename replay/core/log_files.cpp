@@ -5,7 +5,7 @@
 #include "core/base/bytes_text.h"
 #include "core/base/error.h"
 #include "core/files/durable.h"
-#include "core/scope.h"
+#include "core/store/scope.h"
 
 namespace flor::core {
 namespace {

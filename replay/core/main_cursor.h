@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "core/plan.h"
 #include "core/recorded_state.h"
 #include "core/session.h"
+#include "core/store/plan.h"
 
 namespace flor::core {
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "core/manifest.h"
 #include "core/session.h"
+#include "core/store/manifest.h"
 
 namespace flor::core {
 

@@ -7,9 +7,9 @@
 
 #include "core/execution_timer.h"
 #include "core/loop_environment.h"
-#include "core/manifest.h"
 #include "core/recording.h"
 #include "core/resumption.h"
+#include "core/store/manifest.h"
 
 namespace flor::core {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/config/settings.h"
-#include "core/manifest.h"
+#include "core/store/manifest.h"
 
 namespace flor::core {
 

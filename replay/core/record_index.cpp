@@ -7,7 +7,7 @@
 #include "core/checkpoint_kinds.h"
 #include "core/files/json_lines.h"
 #include "core/recorded_timeline.h"
-#include "core/timeline.h"
+#include "core/store/timeline.h"
 
 namespace flor::core {
 

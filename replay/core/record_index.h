@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/generators.h"
-#include "core/manifest.h"
-#include "core/store.h"
+#include "core/store/generators.h"
+#include "core/store/manifest.h"
+#include "core/store/store.h"
 
 namespace flor::core {
 

@@ -12,7 +12,7 @@
 #include "core/outermost_loop.h"
 #include "core/recording.h"
 #include "core/resumption.h"
-#include "core/scope.h"
+#include "core/store/scope.h"
 
 namespace flor::core {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/checkpoint_files.h"
-#include "core/store.h"
-#include "core/timeline.h"
+#include "core/store/store.h"
+#include "core/store/timeline.h"
 
 namespace flor::core {
 

@@ -11,9 +11,9 @@
 
 #include "core/agent_client.h"
 #include "core/checkpointer.h"
-#include "core/generators.h"
 #include "core/journal.h"
 #include "core/run_files.h"
+#include "core/store/generators.h"
 
 namespace flor::core {
 

@@ -67,7 +67,7 @@ class Replayer : public Session {
     bool executed = true;
   };
 
-  // The block of a brief proof that is running (core/proof.h).
+  // The block of a brief proof that is running (core/store/proof.h).
   struct BriefBlock {
     std::size_t blocks = 0, loops = 0;  // open ones, this block among them
     double until = 0;                   // monotonic seconds

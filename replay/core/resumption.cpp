@@ -10,7 +10,7 @@
 #include "core/earlier_run.h"
 #include "core/inner_loop.h"
 #include "core/recorded_timeline.h"
-#include "core/timeline.h"
+#include "core/store/timeline.h"
 
 namespace flor::core {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/base/parse_number.h"
-#include "core/timeline.h"
+#include "core/store/timeline.h"
 
 namespace flor::core {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/line.h"
-#include "core/scope.h"
+#include "core/store/scope.h"
 
 namespace flor::core {
 

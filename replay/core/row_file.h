@@ -12,7 +12,7 @@
 #include "core/journal.h"
 #include "core/log_files.h"
 #include "core/row.h"
-#include "core/store.h"
+#include "core/store/store.h"
 
 namespace flor::core {
 

@@ -15,8 +15,8 @@
 #include "core/config/setting_value.h"
 #include "core/files/durable.h"
 #include "core/policy_settings.h"
-#include "core/scope.h"
-#include "core/sources.h"
+#include "core/store/scope.h"
+#include "core/store/sources.h"
 
 namespace flor::core {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "core/buffers.h"
 #include "core/config/settings.h"
-#include "core/local_tier.h"
-#include "core/manifest.h"
-#include "core/owner.h"
-#include "core/store.h"
+#include "core/store/local_tier.h"
+#include "core/store/manifest.h"
+#include "core/store/owner.h"
+#include "core/store/store.h"
 
 namespace flor::core {
 

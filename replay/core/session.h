@@ -11,9 +11,9 @@
 #include "core/buffers.h"
 #include "core/config/settings.h"
 #include "core/log_files.h"
-#include "core/manifest.h"
 #include "core/row.h"
-#include "core/scope.h"
+#include "core/store/manifest.h"
+#include "core/store/scope.h"
 
 namespace flor::core {
 

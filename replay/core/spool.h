@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/local_tier.h"
+#include "core/store/local_tier.h"
 
 namespace flor::core {
 

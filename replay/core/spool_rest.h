@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/agent_client.h"
-#include "core/local_tier.h"
+#include "core/store/local_tier.h"
 
 namespace flor::core {
 

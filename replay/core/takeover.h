@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/store.h"
+#include "core/store/store.h"
 
 namespace flor::core {
 

@@ -9,7 +9,7 @@
 #include "core/base/bytes_text.h"
 #include "core/base/messages.h"
 #include "core/files/durable.h"
-#include "core/local_tier.h"
+#include "core/store/local_tier.h"
 
 namespace flor::core {
 namespace {

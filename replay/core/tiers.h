@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/store.h"
+#include "core/store/store.h"
 
 namespace flor::core {
 
@@ -14,7 +14,7 @@ enum class Tier { store, local };
 // Not thread-safe: used by one thread at a time. What it says on stderr is said once per object.
 class Tiers {
  public:
-  // `local`: the run's directory in the local tier (core/local_tier.h); empty: there is none.
+  // `local`: the run's directory in the local tier (core/store/local_tier.h); empty: there is none.
   Tiers(RunDir run, fs::path local = {}) : run_(std::move(run)), local_(std::move(local)) {}
 
   const RunDir& run() const { return run_; }

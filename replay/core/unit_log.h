@@ -10,8 +10,8 @@
 
 #include "core/base/json.h"
 #include "core/line.h"
-#include "core/manifest.h"
-#include "core/plan.h"
+#include "core/store/manifest.h"
+#include "core/store/plan.h"
 
 namespace flor::core {
 

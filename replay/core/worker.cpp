@@ -21,8 +21,8 @@
 #include "core/files/json_lines.h"
 #include "core/mismatch.h"
 #include "core/preemption.h"
-#include "core/proof.h"
-#include "core/scope.h"
+#include "core/store/proof.h"
+#include "core/store/scope.h"
 
 namespace flor::core {
 namespace {

@@ -11,8 +11,8 @@
 #include "core/agent_client.h"
 #include "core/buffers.h"
 #include "core/config/settings.h"
-#include "core/plan.h"
-#include "core/store.h"
+#include "core/store/plan.h"
+#include "core/store/store.h"
 #include "core/termination.h"
 
 namespace flor::core {

@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/config/redis_setting.h"
 #include "core/config/settings.h"
-#include "core/store.h"
+#include "core/store/store.h"
 #include "queue/acl.h"
 
 namespace flor::commands {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "commands/asking.h"
-#include "core/plan.h"
-#include "core/store.h"
+#include "core/store/plan.h"
+#include "core/store/store.h"
 #include "results/units_done.h"
 
 namespace flor::commands {

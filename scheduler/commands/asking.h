@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/manifest.h"
-#include "core/plan.h"
-#include "core/store.h"
+#include "core/store/manifest.h"
+#include "core/store/plan.h"
+#include "core/store/store.h"
 
 namespace flor::commands {
 

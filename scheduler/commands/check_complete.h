@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/store.h"
+#include "core/store/store.h"
 
 namespace flor::commands {
 

@@ -6,7 +6,7 @@
 
 #include "commands/asking.h"
 #include "commands/workplace.h"
-#include "core/store.h"
+#include "core/store/store.h"
 
 namespace flor::commands {
 

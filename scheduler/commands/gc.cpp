@@ -14,7 +14,7 @@
 #include "core/base/duration.h"
 #include "core/base/error.h"
 #include "core/config/values.h"
-#include "core/manifest.h"
+#include "core/store/manifest.h"
 #include "gc/acting_as.h"
 #include "gc/launches.h"
 #include "gc/leftovers.h"

@@ -8,7 +8,7 @@
 #include "commands/options.h"
 #include "commands/proving.h"
 #include "core/files/durable.h"
-#include "core/proof.h"
+#include "core/store/proof.h"
 
 namespace flor::commands {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "commands/interrupt.h"
 #include "commands/progress.h"
-#include "core/plan.h"
-#include "core/store.h"
+#include "core/store/plan.h"
+#include "core/store/store.h"
 #include "dispatch/launcher.h"
 #include "queue/queue.h"
 #include "results/look_pace.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/store.h"
+#include "core/store/store.h"
 
 namespace flor::commands {
 

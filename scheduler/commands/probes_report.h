@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/base/json.h"
-#include "core/plan.h"
+#include "core/store/plan.h"
 #include "probes/probes.h"
 
 namespace flor::commands {

@@ -7,7 +7,7 @@
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/files/durable.h"
-#include "core/sources.h"
+#include "core/store/sources.h"
 
 namespace flor::commands {
 namespace {

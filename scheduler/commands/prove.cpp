@@ -6,7 +6,7 @@
 #include "commands/options.h"
 #include "core/base/error.h"
 #include "core/files/durable.h"
-#include "core/proof.h"
+#include "core/store/proof.h"
 #include "plan/proving.h"
 #include "results/results.h"
 

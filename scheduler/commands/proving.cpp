@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/proof.h"
+#include "core/store/proof.h"
 
 namespace flor::commands {
 

@@ -1,4 +1,4 @@
-// The proof units of a replay (core/proof.h), as commands see them.
+// The proof units of a replay (core/store/proof.h), as commands see them.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "commands/asking.h"
-#include "core/plan.h"
-#include "core/store.h"
+#include "core/store/plan.h"
+#include "core/store/store.h"
 #include "queue/queue.h"
 #include "results/verdict.h"
 

@@ -20,9 +20,9 @@
 #include "core/config/values.h"
 #include "core/earlier_run.h"
 #include "core/files/durable.h"
-#include "core/manifest.h"
 #include "core/recorded_timeline.h"
-#include "core/timeline.h"
+#include "core/store/manifest.h"
+#include "core/store/timeline.h"
 #include "dispatch/process.h"
 
 namespace flor::commands {

@@ -16,7 +16,7 @@
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/files/durable.h"
-#include "core/proof.h"
+#include "core/store/proof.h"
 #include "results/results.h"
 #include "results/unfinished.h"
 

@@ -6,7 +6,7 @@
 #include "commands/output.h"
 #include "core/base/bytes_text.h"
 #include "core/checkpoint_files.h"
-#include "core/manifest.h"
+#include "core/store/manifest.h"
 #include "results/summary.h"
 #include "results/table.h"
 

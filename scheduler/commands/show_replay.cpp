@@ -4,7 +4,7 @@
 #include "commands/output.h"
 #include "core/base/error.h"
 #include "core/base/printable.h"
-#include "core/plan.h"
+#include "core/store/plan.h"
 #include "results/summary.h"
 #include "results/table.h"
 #include "results/verdict.h"

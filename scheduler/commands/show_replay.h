@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/store.h"
+#include "core/store/store.h"
 
 namespace flor::commands {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/manifest.h"
-#include "core/sources.h"
-#include "core/store.h"
+#include "core/store/manifest.h"
+#include "core/store/sources.h"
+#include "core/store/store.h"
 #include "probes/probes.h"
 
 namespace flor::commands {

@@ -9,7 +9,7 @@
 
 #include "commands/exit_code.h"
 #include "commands/options.h"
-#include "core/proof.h"
+#include "core/store/proof.h"
 
 namespace flor::commands {
 namespace {

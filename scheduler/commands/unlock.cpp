@@ -5,9 +5,9 @@
 #include "commands/options.h"
 #include "commands/output.h"
 #include "core/base/error.h"
-#include "core/liveness.h"
-#include "core/manifest.h"
-#include "core/slurm_job.h"
+#include "core/store/liveness.h"
+#include "core/store/manifest.h"
+#include "core/store/slurm_job.h"
 #include "gc/acting_as.h"
 #include "gc/runs.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "commands/asking.h"
-#include "core/store.h"
+#include "core/store/store.h"
 #include "dispatch/launcher.h"
 #include "dispatch/private_redis.h"
 #include "dispatch/slurm.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/store.h"
+#include "core/store/store.h"
 #include "dispatch/process.h"
 
 namespace flor::dispatch {

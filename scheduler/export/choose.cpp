@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/checkpoint_kinds.h"
 #include "core/retention.h"
-#include "core/timeline.h"
+#include "core/store/timeline.h"
 
 namespace flor::exporting {
 namespace {

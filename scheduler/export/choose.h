@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/manifest.h"
-#include "core/timeline.h"
+#include "core/store/manifest.h"
+#include "core/store/timeline.h"
 #include "results/rows.h"
 
 namespace flor::exporting {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/store.h"
+#include "core/store/store.h"
 
 namespace flor::gc {
 

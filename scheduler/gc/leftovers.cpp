@@ -41,7 +41,7 @@ std::optional<pid_t> process_in(std::string_view name) {
   return pid_from(tail.substr(0, tail.find('.')));
 }
 
-// Made for a moment to ask the file server for its time (core/liveness.cpp).
+// Made for a moment to ask the file server for its time (core/store/liveness.cpp).
 bool is_clock(const std::string& name) {
   return name.rfind(".time.", 0) == 0;
 }

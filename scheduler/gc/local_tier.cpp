@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/config/settings.h"
-#include "core/timeline.h"
+#include "core/store/timeline.h"
 #include "gc/remove_tree.h"
 #include "results/local_tier.h"
 

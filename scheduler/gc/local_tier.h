@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "core/local_tier.h"
-#include "core/manifest.h"
-#include "core/store.h"
+#include "core/store/local_tier.h"
+#include "core/store/manifest.h"
+#include "core/store/store.h"
 
 namespace flor::gc {
 

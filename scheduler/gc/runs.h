@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/store.h"
+#include "core/store/store.h"
 #include "gc/choice.h"
 
 namespace flor::gc {

@@ -8,7 +8,7 @@
 #include "core/checkpoint_files.h"
 #include "core/files/json_lines.h"
 #include "core/recorded_timeline.h"
-#include "core/timeline.h"
+#include "core/store/timeline.h"
 #include "results/local_tier.h"
 #include "results/summary.h"
 

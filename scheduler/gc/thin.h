@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/retention.h"
-#include "core/store.h"
+#include "core/store/store.h"
 
 namespace flor::gc {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/plan.h"
+#include "core/store/plan.h"
 #include "plan/partition.h"
 
 namespace flor::plan {

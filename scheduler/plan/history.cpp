@@ -7,7 +7,7 @@
 
 #include "core/base/parse_number.h"
 #include "core/checkpoint_kinds.h"
-#include "core/timeline.h"
+#include "core/store/timeline.h"
 
 namespace flor::plan {
 namespace {

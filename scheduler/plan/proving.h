@@ -1,5 +1,5 @@
-// How many proof units a replay gets, and which units each executes (core/proof.h; semantics, rule 19a).
-// Pure.
+// How many proof units a replay gets, and which units each executes (core/store/proof.h; semantics, rule
+// 19a). Pure.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/plan.h"
-#include "core/proof.h"
+#include "core/store/plan.h"
+#include "core/store/proof.h"
 
 namespace flor::plan {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/plan.h"
+#include "core/store/plan.h"
 
 namespace flor::plan {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/plan.h"
+#include "core/store/plan.h"
 
 namespace flor::plan {
 

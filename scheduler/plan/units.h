@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/plan.h"
-#include "core/timeline.h"
+#include "core/store/plan.h"
+#include "core/store/timeline.h"
 #include "plan/history.h"
 
 namespace flor::plan {

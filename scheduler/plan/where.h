@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/manifest.h"
+#include "core/store/manifest.h"
 #include "results/rows.h"
 
 namespace flor::plan {

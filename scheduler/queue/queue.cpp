@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/json.h"
-#include "core/proof.h"
+#include "core/store/proof.h"
 #include "plan/proving.h"
 #include "queue/acl.h"
 #include "queue_scripts.h"

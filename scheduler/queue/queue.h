@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "core/plan.h"
-#include "core/store.h"
+#include "core/store/plan.h"
+#include "core/store/store.h"
 #include "plan/share.h"
 #include "queue/redis.h"
 

@@ -6,7 +6,7 @@
 #include "core/base/json.h"
 #include "core/base/parse_number.h"
 #include "core/files/durable.h"
-#include "core/proof.h"
+#include "core/store/proof.h"
 #include "queue/queue.h"
 #include "queue_scripts.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/store.h"
+#include "core/store/store.h"
 
 namespace flor::results {
 

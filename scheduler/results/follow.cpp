@@ -8,7 +8,7 @@
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
 #include "core/files/trusted_file.h"
-#include "core/manifest.h"
+#include "core/store/manifest.h"
 #include "results/probe_rows.h"
 #include "results/results.h"
 #include "results/units_done.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/plan.h"
-#include "core/store.h"
+#include "core/store/plan.h"
+#include "core/store/store.h"
 #include "results/rows.h"
 
 namespace flor::results {

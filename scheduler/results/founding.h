@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/plan.h"
+#include "core/store/plan.h"
 #include "results/probe_rows.h"
 
 namespace flor::results {

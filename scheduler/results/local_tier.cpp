@@ -3,7 +3,7 @@
 #include <system_error>
 
 #include "core/config/settings.h"
-#include "core/timeline.h"
+#include "core/store/timeline.h"
 
 namespace flor::results {
 

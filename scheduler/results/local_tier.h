@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/manifest.h"
-#include "core/store.h"
-#include "core/timeline.h"
+#include "core/store/manifest.h"
+#include "core/store/store.h"
+#include "core/store/timeline.h"
 
 namespace flor::results {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/manifest.h"
+#include "core/store/manifest.h"
 #include "results/rows.h"
 
 namespace flor::results {

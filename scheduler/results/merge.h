@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/manifest.h"
+#include "core/store/manifest.h"
 #include "results/rows.h"
 
 namespace flor::results {

@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/manifest.h"
+#include "core/store/manifest.h"
 #include "results/rows.h"
 
 namespace flor::results {

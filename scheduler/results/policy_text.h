@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/manifest.h"
-#include "core/timeline.h"
+#include "core/store/manifest.h"
+#include "core/store/timeline.h"
 
 namespace flor::results {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/plan.h"
-#include "core/proof.h"
+#include "core/store/plan.h"
+#include "core/store/proof.h"
 #include "results/places.h"
 #include "results/rows.h"
 

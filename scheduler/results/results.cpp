@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/files/durable.h"
-#include "core/proof.h"
+#include "core/store/proof.h"
 
 namespace flor::results {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/manifest.h"
-#include "core/plan.h"
-#include "core/store.h"
+#include "core/store/manifest.h"
+#include "core/store/plan.h"
+#include "core/store/store.h"
 #include "results/merge.h"
 #include "results/rows.h"
 #include "results/verdict.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/plan.h"
+#include "core/store/plan.h"
 
 namespace flor::results {
 

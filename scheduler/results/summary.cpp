@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "core/files/durable.h"
-#include "core/liveness.h"
-#include "core/plan.h"
 #include "core/retention.h"
-#include "core/slurm_job.h"
-#include "core/timeline.h"
+#include "core/store/liveness.h"
+#include "core/store/plan.h"
+#include "core/store/slurm_job.h"
+#include "core/store/timeline.h"
 #include "results/results.h"
 
 namespace flor::results {

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/manifest.h"
-#include "core/store.h"
-#include "core/timeline.h"
+#include "core/store/manifest.h"
+#include "core/store/store.h"
+#include "core/store/timeline.h"
 #include "results/verdict.h"
 
 namespace flor::results {
 
 // The manifest's status; where that is `recording` and the process has ended, `killed`; where it cannot be
-// told whether it has, `unknown` (core/liveness.h).
+// told whether it has, `unknown` (core/store/liveness.h).
 std::string status_of(const core::RunDir& run, const core::Manifest& manifest);
 
 // Iterations of the main loop that were begun, and how many there are: "12/12", "7/?", "-" without a loop.

@@ -1,7 +1,7 @@
 // What workers that were killed have left of files that they were writing.
 #pragma once
 
-#include "core/store.h"
+#include "core/store/store.h"
 
 namespace flor::results {
 

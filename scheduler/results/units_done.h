@@ -8,8 +8,8 @@
 #include <set>
 #include <vector>
 
-#include "core/plan.h"
-#include "core/store.h"
+#include "core/store/plan.h"
+#include "core/store/store.h"
 #include "results/look_pace.h"
 
 namespace flor::results {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/manifest.h"
-#include "core/plan.h"
+#include "core/store/manifest.h"
+#include "core/store/plan.h"
 #include "results/founding.h"
 #include "results/probe_rows.h"
 #include "results/rows.h"
@@ -34,7 +34,7 @@ struct Difference {
   core::Json recorded, replayed;
 };
 
-// A proof unit (core/proof.h), compared with the record like any other.
+// A proof unit (core/store/proof.h), compared with the record like any other.
 struct ProofVerdict {
   UnitVerdict unit;
   core::UnitRange units{0, 0};  // that it executed as one

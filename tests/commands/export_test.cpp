@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/files/durable.h"
-#include "core/timeline.h"
+#include "core/store/timeline.h"
 #include "export/choose.h"
 #include "export/pickle.h"
 #include "export/pytorch.h"

@@ -1,5 +1,5 @@
 // What `flor runs` and `flor gc` make of a recording on another node whose lock is not seen here.
-#include "core/liveness.h"
+#include "core/store/liveness.h"
 
 #include <gtest/gtest.h>
 

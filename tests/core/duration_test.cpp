@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/manifest.h"
+#include "core/store/manifest.h"
 
 namespace flor::core {
 namespace {

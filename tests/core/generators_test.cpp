@@ -1,4 +1,4 @@
-#include "core/generators.h"
+#include "core/store/generators.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "core/sources.h"
+#include "core/store/sources.h"
 
 namespace flor::core {
 namespace {

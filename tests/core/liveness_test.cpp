@@ -1,5 +1,5 @@
 // Is a run recorded now? With real recorders, and file systems whose locks do not tell.
-#include "core/liveness.h"
+#include "core/store/liveness.h"
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
@@ -11,7 +11,7 @@
 #include "core/earlier_run.h"
 #include "core/files/shared_locks.h"
 #include "core/journal.h"
-#include "core/slurm_job.h"
+#include "core/store/slurm_job.h"
 #include "interposed.h"
 #include "recording_process.h"
 #include "temporary.h"

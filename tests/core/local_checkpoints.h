@@ -12,9 +12,9 @@
 #include "core/base/error.h"
 #include "core/checkpoint.h"
 #include "core/files/durable.h"
-#include "core/local_tier.h"
-#include "core/manifest.h"
 #include "core/spool.h"
+#include "core/store/local_tier.h"
+#include "core/store/manifest.h"
 #include "core/tiers.h"
 
 namespace flor::test {

@@ -16,8 +16,8 @@
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
 #include "core/files/shared_directory.h"
-#include "core/manifest.h"
-#include "core/store.h"
+#include "core/store/manifest.h"
+#include "core/store/store.h"
 #include "interposed.h"
 #include "temporary.h"
 

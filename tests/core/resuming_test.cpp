@@ -7,7 +7,7 @@
 #include "core/earlier_run.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
-#include "core/manifest.h"
+#include "core/store/manifest.h"
 #include "temporary.h"
 
 namespace flor::core {

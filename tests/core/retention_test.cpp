@@ -9,7 +9,7 @@
 #include "core/checkpointer.h"
 #include "core/files/json_lines.h"
 #include "core/record_index.h"
-#include "core/timeline.h"
+#include "core/store/timeline.h"
 #include "materialize/recording.h"
 
 namespace flor::core {

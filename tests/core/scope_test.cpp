@@ -1,4 +1,4 @@
-#include "core/scope.h"
+#include "core/store/scope.h"
 
 #include <gtest/gtest.h>
 

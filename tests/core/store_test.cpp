@@ -1,4 +1,4 @@
-#include "core/store.h"
+#include "core/store/store.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -10,8 +10,8 @@
 #include "core/config/redis_setting.h"
 #include "core/config/settings.h"
 #include "core/files/durable.h"
-#include "core/manifest.h"
-#include "core/plan.h"
+#include "core/store/manifest.h"
+#include "core/store/plan.h"
 #include "temporary.h"
 
 namespace flor::core {

@@ -1,4 +1,4 @@
-#include "core/timeline_row.h"
+#include "core/store/timeline_row.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/timeline.h"
+#include "core/store/timeline.h"
 
 namespace flor::core {
 namespace {

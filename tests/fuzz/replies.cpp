@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "core/files/durable.h"
-#include "core/plan.h"
+#include "core/store/plan.h"
 #include "queue/queue.h"
 #include "queue/redis_server.h"
 #include "targets.h"

@@ -4,8 +4,8 @@
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
 #include "core/recorded_timeline.h"
+#include "core/store/timeline.h"
 #include "core/takeover.h"
-#include "core/timeline.h"
 #include "recording.h"
 
 namespace flor::test {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/manifest.h"
-#include "core/timeline.h"
+#include "core/store/manifest.h"
+#include "core/store/timeline.h"
 
 namespace flor::testing {
 

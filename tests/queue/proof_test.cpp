@@ -1,4 +1,4 @@
-// Proof units (core/proof.h): handed out when all others are done, each once, never shared.
+// Proof units (core/store/proof.h): handed out when all others are done, each once, never shared.
 #include "queue/replay_dir.h"
 
 namespace flor::test {

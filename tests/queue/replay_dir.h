@@ -9,8 +9,8 @@
 
 #include "core/base/json.h"
 #include "core/files/durable.h"
-#include "core/plan.h"
-#include "core/store.h"
+#include "core/store/plan.h"
+#include "core/store/store.h"
 #include "queue/queue.h"
 #include "queue/redis_server.h"
 

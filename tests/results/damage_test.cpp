@@ -9,7 +9,7 @@
 #include "core/base/digest.h"
 #include "core/checkpoint.h"
 #include "core/files/durable.h"
-#include "core/generators.h"
+#include "core/store/generators.h"
 #include "program.h"
 
 namespace flor::results {

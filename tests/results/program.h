@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/manifest.h"
-#include "core/plan.h"
+#include "core/store/manifest.h"
+#include "core/store/plan.h"
 #include "results/rows.h"
 
 namespace flor::results::testing {

@@ -1,4 +1,4 @@
-#include "core/generators.h"
+#include "core/store/generators.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -15,8 +15,8 @@
 #include <string>
 
 #include "core/base/json.h"
-#include "core/plan.h"
-#include "core/store.h"
+#include "core/store/plan.h"
+#include "core/store/store.h"
 
 namespace flor::core {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "core/liveness.h"
-#include "core/owner.h"
+#include "core/store/liveness.h"
+#include "core/store/owner.h"
 
 namespace flor::core {
 

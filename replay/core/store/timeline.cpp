@@ -1,4 +1,4 @@
-#include "core/timeline.h"
+#include "core/store/timeline.h"
 
 #include <algorithm>
 #include <deque>

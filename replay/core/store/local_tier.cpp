@@ -1,4 +1,4 @@
-#include "core/local_tier.h"
+#include "core/store/local_tier.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@
 #include "core/files/descriptor.h"
 #include "core/files/durable.h"
 #include "core/files/private_directory.h"
-#include "core/manifest.h"
+#include "core/store/manifest.h"
 
 namespace flor::core {
 namespace {

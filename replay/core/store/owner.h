@@ -10,7 +10,7 @@
 
 #include "core/base/json.h"
 #include "core/files/descriptor.h"
-#include "core/store.h"
+#include "core/store/store.h"
 
 namespace flor::core {
 

@@ -1,4 +1,4 @@
-#include "core/unit_set.h"
+#include "core/store/unit_set.h"
 
 #include <algorithm>
 #include <numeric>

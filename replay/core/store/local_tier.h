@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/store.h"
+#include "core/store/store.h"
 
 namespace flor::core {
 

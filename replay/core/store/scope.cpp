@@ -1,4 +1,4 @@
-#include "core/scope.h"
+#include "core/store/scope.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include "core/store.h"
+#include "core/store/store.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 #include "core/files/durable.h"
 #include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
-#include "core/liveness.h"
+#include "core/store/liveness.h"
 
 namespace flor::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/sources.h"
+#include "core/store/sources.h"
 
 #include <elf.h>
 

@@ -1,4 +1,4 @@
-#include "core/plan.h"
+#include "core/store/plan.h"
 
 #include "core/base/error.h"
 #include "core/files/durable.h"

@@ -1,4 +1,4 @@
-#include "core/owner.h"
+#include "core/store/owner.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 #include "core/files/durable.h"
 #include "core/files/shared_locks.h"
 #include "core/files/trusted_file.h"
-#include "core/liveness.h"
+#include "core/store/liveness.h"
 
 namespace flor::core {
 namespace {

@@ -1,8 +1,8 @@
-#include "core/manifest.h"
+#include "core/store/manifest.h"
 
 #include "core/base/error.h"
 #include "core/files/durable.h"
-#include "core/timeline.h"
+#include "core/store/timeline.h"
 
 namespace flor::core {
 

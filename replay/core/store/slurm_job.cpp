@@ -1,4 +1,4 @@
-#include "core/slurm_job.h"
+#include "core/store/slurm_job.h"
 
 #include <unistd.h>
 

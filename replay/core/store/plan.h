@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/store.h"
-#include "core/unit_set.h"
+#include "core/store/store.h"
+#include "core/store/unit_set.h"
 
 namespace flor::core {
 
@@ -32,7 +32,7 @@ struct Unit {
   int64_t to = -1;       // -1: all of iteration `last`, what stands behind the inner loop included
   std::string
       step{};  // where `from` is set: the step checkpoint that it starts from, once `entry` is restored
-  // Of a proof unit (core/proof.h): the units that it executes as one.
+  // Of a proof unit (core/store/proof.h): the units that it executes as one.
   std::optional<UnitRange> proves{};
   bool behind_loop = false;  // of a proof unit: it executes what follows the main loop as well
 
@@ -97,7 +97,7 @@ struct Plan {
   std::set<std::string> lead_in;
   std::map<std::string, std::string> renamed;  // blocks with a new name: that name → the recorded one
   bool any_device = false;
-  int64_t proofs = 0;  // slots for proof units (core/proof.h)
+  int64_t proofs = 0;  // slots for proof units (core/store/proof.h)
   // Proof units leave the loops of a block that the plan skips after so many seconds, and restore the
   // block's end; nothing: they execute every block wholly.
   std::optional<double> brief{};

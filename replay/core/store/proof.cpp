@@ -1,4 +1,4 @@
-#include "core/proof.h"
+#include "core/store/proof.h"
 
 #include "core/base/error.h"
 #include "core/files/durable.h"

@@ -64,7 +64,7 @@ struct RunDir {
   ReplayDir replay(const std::string& id) const;  // throws UsageError when `id` is no valid id
   std::vector<ReplayDir> all_replays() const;     // oldest first, those with a plan
 
-  // Is it known that a process records it now? (core/liveness.h tells more.)
+  // Is it known that a process records it now? (core/store/liveness.h tells more.)
   bool is_being_recorded() const;
 };
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/timeline_row.h"
+#include "core/store/timeline_row.h"
 
 namespace flor::core {
 

@@ -1,4 +1,4 @@
-#include "core/liveness.h"
+#include "core/store/liveness.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include "core/base/clock.h"
 #include "core/files/shared_directory.h"
 #include "core/files/shared_locks.h"
-#include "core/manifest.h"
+#include "core/store/manifest.h"
 
 namespace flor::core {
 namespace {

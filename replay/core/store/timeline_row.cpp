@@ -1,4 +1,4 @@
-#include "core/timeline_row.h"
+#include "core/store/timeline_row.h"
 
 namespace flor::core {
 namespace {

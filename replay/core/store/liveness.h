@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "core/owner.h"
-#include "core/store.h"
+#include "core/store/owner.h"
+#include "core/store/store.h"
 
 namespace flor::core {
 
