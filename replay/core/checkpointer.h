@@ -15,7 +15,7 @@
 
 #include "core/buffers.h"
 #include "core/cost_model.h"
-#include "core/journal.h"
+#include "core/log/journal.h"
 #include "core/materialize/materializer.h"
 #include "core/policy.h"
 #include "core/retention.h"

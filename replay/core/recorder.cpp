@@ -12,13 +12,13 @@
 #include "core/execution_timer.h"
 #include "core/guards.h"
 #include "core/last_checkpoint.h"
-#include "core/log_files.h"
+#include "core/log/log_files.h"
+#include "core/log/row.h"
 #include "core/mismatch.h"
 #include "core/outermost_loop.h"
 #include "core/recorded_steps.h"
 #include "core/recording.h"
 #include "core/resumption.h"
-#include "core/row.h"
 #include "core/session.h"
 
 namespace flor::core {

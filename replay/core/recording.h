@@ -11,7 +11,7 @@
 
 #include "core/agent_client.h"
 #include "core/checkpointer.h"
-#include "core/journal.h"
+#include "core/log/journal.h"
 #include "core/run_files.h"
 #include "core/store/generators.h"
 

@@ -7,9 +7,9 @@
 #include "core/base/messages.h"
 #include "core/base/process.h"
 #include "core/checkpoint_kinds.h"
-#include "core/log_files.h"
+#include "core/log/log_files.h"
+#include "core/log/row.h"
 #include "core/mismatch.h"
-#include "core/row.h"
 
 namespace flor::core {
 

@@ -10,8 +10,8 @@
 #include "core/base/json.h"
 #include "core/base/messages.h"
 #include "core/config/arguments.h"
-#include "core/log_files.h"
-#include "core/row.h"
+#include "core/log/log_files.h"
+#include "core/log/row.h"
 #include "core/store/store.h"
 
 namespace flor::core {

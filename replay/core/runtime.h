@@ -15,10 +15,10 @@
 #include <string>
 #include <thread>
 
-#include "core/log_files.h"
-#include "core/printer.h"
-#include "core/row.h"
-#include "core/row_file.h"
+#include "core/log/log_files.h"
+#include "core/log/printer.h"
+#include "core/log/row.h"
+#include "core/log/row_file.h"
 #include "core/session.h"
 
 namespace flor::core {

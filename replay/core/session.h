@@ -10,8 +10,8 @@
 
 #include "core/buffers.h"
 #include "core/config/settings.h"
-#include "core/log_files.h"
-#include "core/row.h"
+#include "core/log/log_files.h"
+#include "core/log/row.h"
 #include "core/store/manifest.h"
 #include "core/store/scope.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/line.h"
+#include "core/log/line.h"
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
 

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "core/buffers.h"
-#include "core/line.h"
+#include "core/log/line.h"
 #include "logging/staging.h"
 
 namespace flor::logging {

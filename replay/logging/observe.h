@@ -4,8 +4,8 @@
 #include <string>
 
 #include "core/buffers.h"
-#include "core/line.h"
-#include "core/log_files.h"
+#include "core/log/line.h"
+#include "core/log/log_files.h"
 #include "logging/background.h"
 
 namespace flor::logging {

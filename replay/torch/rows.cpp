@@ -2,7 +2,7 @@
 #include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/base/messages.h"
-#include "core/row_file.h"
+#include "core/log/row_file.h"
 #include "flor/flor.h"
 #include "logging/observe.h"
 #include "torch/archives.h"

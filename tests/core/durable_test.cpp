@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/files/json_lines.h"
-#include "core/journal.h"
+#include "core/log/journal.h"
 #include "interposed.h"
 #include "temporary.h"
 

@@ -10,7 +10,7 @@
 
 #include "core/earlier_run.h"
 #include "core/files/shared_locks.h"
-#include "core/journal.h"
+#include "core/log/journal.h"
 #include "core/store/slurm_job.h"
 #include "interposed.h"
 #include "recording_process.h"

@@ -1,4 +1,4 @@
-#include "core/line.h"
+#include "core/log/line.h"
 
 #include <chrono>
 #include <exception>

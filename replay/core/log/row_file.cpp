@@ -1,4 +1,4 @@
-#include "core/row_file.h"
+#include "core/log/row_file.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include "core/base/messages.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
-#include "core/row.h"
+#include "core/log/row.h"
 
 namespace flor::core {
 

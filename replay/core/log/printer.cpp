@@ -1,4 +1,4 @@
-#include "core/printer.h"
+#include "core/log/printer.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "core/log_files.h"
+#include "core/log/log_files.h"
 
 #include <algorithm>
 

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/line.h"
+#include "core/log/line.h"
 
 namespace flor::core {
 

@@ -1,4 +1,4 @@
-#include "core/journal.h"
+#include "core/log/journal.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "core/row.h"
+#include "core/log/row.h"
 
 #include <utility>
 

@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
-#include "core/journal.h"
-#include "core/log_files.h"
-#include "core/row.h"
+#include "core/log/journal.h"
+#include "core/log/log_files.h"
+#include "core/log/row.h"
 #include "core/store/store.h"
 
 namespace flor::core {

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "core/line.h"
+#include "core/log/line.h"
 
 namespace flor::core {
 

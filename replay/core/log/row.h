@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/line.h"
+#include "core/log/line.h"
 #include "core/store/scope.h"
 
 namespace flor::core {
