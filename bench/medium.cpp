@@ -17,8 +17,8 @@
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
+#include "core/checkpoint/restorer.h"
 #include "core/materialize/materializer.h"
-#include "core/restorer.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/messages.h"
-#include "core/checkpoint_kinds.h"
+#include "core/checkpoint/kinds.h"
 
 namespace flor::core {
 namespace {

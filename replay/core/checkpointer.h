@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 #include "core/cost_model.h"
 #include "core/log/journal.h"
 #include "core/materialize/materializer.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 
 namespace flor::core {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/checkpoint_kinds.h"
+#include "core/checkpoint/kinds.h"
 #include "core/guards.h"
 
 namespace flor::core {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/checkpoint_kinds.h"
+#include "core/checkpoint/kinds.h"
 
 namespace flor::core {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/recorded_state.h"
+#include "core/checkpoint/recorded_state.h"
 #include "core/session.h"
 #include "core/store/plan.h"
 

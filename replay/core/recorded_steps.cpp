@@ -2,7 +2,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/messages.h"
-#include "core/checkpoint_kinds.h"
+#include "core/checkpoint/kinds.h"
 #include "core/step_interval.h"
 
 namespace flor::core {

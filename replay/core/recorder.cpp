@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/messages.h"
-#include "core/checkpoint_kinds.h"
+#include "core/checkpoint/kinds.h"
 #include "core/config/arguments.h"
 #include "core/earlier_run.h"
 #include "core/execution_timer.h"

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/messages.h"
 #include "core/base/process.h"
-#include "core/checkpoint_kinds.h"
+#include "core/checkpoint/kinds.h"
 #include "core/log/log_files.h"
 #include "core/log/row.h"
 #include "core/mismatch.h"

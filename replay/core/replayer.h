@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "core/base/terminate_handler.h"
+#include "core/checkpoint/recorded_state.h"
 #include "core/guards.h"
 #include "core/log/log_files.h"
 #include "core/log/row.h"
 #include "core/main_cursor.h"
-#include "core/recorded_state.h"
 #include "core/session.h"
 #include "core/step_cursor.h"
 #include "core/unit_log.h"

@@ -5,11 +5,11 @@
 #include "core/base/clock.h"
 #include "core/base/messages.h"
 #include "core/base/process.h"
-#include "core/checkpoint.h"
-#include "core/checkpoint_kinds.h"
+#include "core/checkpoint/kinds.h"
+#include "core/checkpoint/reader.h"
+#include "core/checkpoint/recorded_timeline.h"
 #include "core/earlier_run.h"
 #include "core/inner_loop.h"
-#include "core/recorded_timeline.h"
 #include "core/store/timeline.h"
 
 namespace flor::core {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/recorded_state.h"
+#include "core/checkpoint/recorded_state.h"
 #include "core/retention.h"
 
 namespace flor::core {

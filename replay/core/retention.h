@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/checkpoint_header.h"
+#include "core/checkpoint/header.h"
 
 namespace flor::core {
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 #include "core/config/settings.h"
 #include "core/store/local_tier.h"
 #include "core/store/manifest.h"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 #include "core/config/settings.h"
 #include "core/log/log_files.h"
 #include "core/log/row.h"

@@ -12,7 +12,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/error.h"
-#include "core/checkpoint.h"
+#include "core/checkpoint/reader.h"
 #include "core/files/descriptor.h"
 #include "core/files/durable.h"
 #include "core/retention.h"

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "core/checkpoint/recorded_state.h"
 #include "core/inner_loop.h"
-#include "core/recorded_state.h"
 #include "core/session.h"
 
 namespace flor::core {

@@ -1,7 +1,7 @@
 #include "core/takeover.h"
 
+#include "core/checkpoint/recorded_timeline.h"
 #include "core/files/json_lines.h"
-#include "core/recorded_timeline.h"
 
 namespace flor::core {
 

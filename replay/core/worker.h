@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/agent_client.h"
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 #include "core/config/settings.h"
 #include "core/store/plan.h"
 #include "core/store/store.h"

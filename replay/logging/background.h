@@ -12,7 +12,7 @@
 #include <mutex>
 #include <thread>
 
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 #include "core/log/line.h"
 #include "logging/staging.h"
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "core/base/error.h"
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 #include "logging/elements.h"
 
 namespace flor::logging {

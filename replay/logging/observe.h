@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 #include "core/log/line.h"
 #include "core/log/log_files.h"
 #include "logging/background.h"

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 #include "flor/archive.h"
 
 namespace flor::detail {

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 
 namespace flor::detail {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 #include "core/runtime.h"
 
 namespace flor::detail {

@@ -5,7 +5,7 @@
 #include "commands/options.h"
 #include "commands/output.h"
 #include "core/base/bytes_text.h"
-#include "core/checkpoint_files.h"
+#include "core/checkpoint/listing.h"
 #include "core/store/manifest.h"
 #include "results/summary.h"
 #include "results/table.h"

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/checkpoint_kinds.h"
+#include "core/checkpoint/kinds.h"
 #include "core/retention.h"
 #include "core/store/timeline.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 
 namespace flor::exporting {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 
 namespace flor::exporting {
 

@@ -4,10 +4,10 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/checkpoint.h"
-#include "core/checkpoint_files.h"
+#include "core/checkpoint/listing.h"
+#include "core/checkpoint/reader.h"
+#include "core/checkpoint/recorded_timeline.h"
 #include "core/files/json_lines.h"
-#include "core/recorded_timeline.h"
 #include "core/store/timeline.h"
 #include "results/local_tier.h"
 #include "results/summary.h"

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "core/base/parse_number.h"
-#include "core/checkpoint_kinds.h"
+#include "core/checkpoint/kinds.h"
 #include "core/store/timeline.h"
 
 namespace flor::plan {

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "core/base/digest.h"
-#include "core/checkpoint.h"
-#include "core/checkpoint_files.h"
+#include "core/checkpoint/listing.h"
+#include "core/checkpoint/reader.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
 #include "core/store/generators.h"

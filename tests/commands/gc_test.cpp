@@ -10,7 +10,7 @@
 #include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
-#include "core/checkpoint.h"
+#include "core/checkpoint/reader.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
 #include "core/store/local_tier.h"

@@ -1,5 +1,3 @@
-#include "core/checkpoint.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -8,6 +6,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
+#include "core/checkpoint/reader.h"
 #include "core/files/durable.h"
 #include "core/materialize/materializer.h"
 #include "temporary.h"

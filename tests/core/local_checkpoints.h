@@ -10,7 +10,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/error.h"
-#include "core/checkpoint.h"
+#include "core/checkpoint/reader.h"
 #include "core/files/durable.h"
 #include "core/spool.h"
 #include "core/store/local_tier.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/nontemporal_copy.h"
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 
 namespace flor::core {
 namespace {

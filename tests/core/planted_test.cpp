@@ -10,7 +10,7 @@
 
 #include "another_user.h"
 #include "core/base/error.h"
-#include "core/checkpoint_header.h"
+#include "core/checkpoint/header.h"
 #include "core/config/preset.h"
 #include "core/earlier_run.h"
 #include "core/files/durable.h"

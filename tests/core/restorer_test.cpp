@@ -1,5 +1,5 @@
 // Restoring: verified before anything is written, or as it arrives; and only what the objects do not hold.
-#include "core/restorer.h"
+#include "core/checkpoint/restorer.h"
 
 #include <gtest/gtest.h>
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <fstream>
 
-#include "core/checkpoint.h"
+#include "core/checkpoint/reader.h"
+#include "core/checkpoint/record_index.h"
 #include "core/checkpointer.h"
 #include "core/files/json_lines.h"
-#include "core/record_index.h"
 #include "core/store/timeline.h"
 #include "materialize/recording.h"
 

@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "agent/messages.h"
-#include "core/checkpoint_header.h"
+#include "core/checkpoint/header.h"
 #include "core/config/settings.h"
 #include "core/files/json_lines.h"
 #include "core/store/generators.h"

@@ -1,9 +1,9 @@
 // A trainer was killed when a checkpoint of it was complete, but the timeline did not say so yet.
 #include <fstream>
 
+#include "core/checkpoint/recorded_timeline.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
-#include "core/recorded_timeline.h"
 #include "core/store/timeline.h"
 #include "core/takeover.h"
 #include "recording.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/checkpoint.h"
+#include "core/checkpoint/reader.h"
 #include "core/materialize/materializer.h"
 #include "temporary.h"
 

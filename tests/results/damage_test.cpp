@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "core/base/digest.h"
-#include "core/checkpoint.h"
+#include "core/checkpoint/reader.h"
 #include "core/files/durable.h"
 #include "core/store/generators.h"
 #include "program.h"

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "core/buffers.h"
-#include "core/checkpoint_header.h"
+#include "core/checkpoint/buffers.h"
+#include "core/checkpoint/header.h"
 #include "core/materialize/materializer.h"
 #include "core/materialize/unchanged.h"
 #include "core/tiers.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 #include "core/tiers.h"
 
 namespace flor::core {

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 #include "core/materialize/materializer.h"
 
 namespace flor::core {

@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/buffers.h"
-#include "core/checkpoint.h"
-#include "core/record_index.h"
+#include "core/checkpoint/buffers.h"
+#include "core/checkpoint/reader.h"
+#include "core/checkpoint/record_index.h"
 
 namespace flor::core {
 

@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "core/record_index.h"
-#include "core/restorer.h"
+#include "core/checkpoint/record_index.h"
+#include "core/checkpoint/restorer.h"
 
 namespace flor::core {
 

@@ -1,4 +1,4 @@
-// Reading checkpoint files (core/checkpoint_header.h tells what they hold).
+// Reading checkpoint files (core/checkpoint/header.h tells what they hold).
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/buffers.h"
-#include "core/checkpoint_header.h"
+#include "core/checkpoint/buffers.h"
+#include "core/checkpoint/header.h"
 #include "core/store/store.h"
 
 namespace flor::core {

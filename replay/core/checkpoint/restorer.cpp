@@ -1,4 +1,4 @@
-#include "core/restorer.h"
+#include "core/checkpoint/restorer.h"
 
 #include <algorithm>
 #include <mutex>

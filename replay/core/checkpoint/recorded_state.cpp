@@ -1,4 +1,4 @@
-#include "core/recorded_state.h"
+#include "core/checkpoint/recorded_state.h"
 
 #include "core/base/clock.h"
 #include "core/base/error.h"

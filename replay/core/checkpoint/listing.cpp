@@ -1,4 +1,4 @@
-#include "core/checkpoint_files.h"
+#include "core/checkpoint/listing.h"
 
 #include <dirent.h>
 #include <sys/stat.h>

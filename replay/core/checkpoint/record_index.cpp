@@ -1,12 +1,12 @@
-#include "core/record_index.h"
+#include "core/checkpoint/record_index.h"
 
 #include <algorithm>
 
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
-#include "core/checkpoint_kinds.h"
+#include "core/checkpoint/kinds.h"
+#include "core/checkpoint/recorded_timeline.h"
 #include "core/files/json_lines.h"
-#include "core/recorded_timeline.h"
 #include "core/store/timeline.h"
 
 namespace flor::core {

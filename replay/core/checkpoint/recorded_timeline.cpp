@@ -1,4 +1,4 @@
-#include "core/recorded_timeline.h"
+#include "core/checkpoint/recorded_timeline.h"
 
 #include <algorithm>
 #include <future>
@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "core/checkpoint.h"
+#include "core/checkpoint/reader.h"
 
 namespace flor::core {
 namespace {

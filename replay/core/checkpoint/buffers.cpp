@@ -1,4 +1,4 @@
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "core/checkpoint_header.h"
+#include "core/checkpoint/header.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
-#include "core/buffers.h"
+#include "core/checkpoint/buffers.h"
 
 namespace flor::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/checkpoint.h"
+#include "core/checkpoint/reader.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

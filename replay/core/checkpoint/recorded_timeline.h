@@ -1,7 +1,7 @@
 // The timeline of a recording, as all that comes after it reads it.
 #pragma once
 
-#include "core/checkpoint_files.h"
+#include "core/checkpoint/listing.h"
 #include "core/store/store.h"
 #include "core/store/timeline.h"
 
