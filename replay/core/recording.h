@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/agent_client.h"
+#include "core/agent/client.h"
 #include "core/checkpointer.h"
 #include "core/log/journal.h"
 #include "core/run_files.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/agent_client.h"
+#include "core/agent/client.h"
 #include "core/store/local_tier.h"
 
 namespace flor::core {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "core/agent_client.h"
+#include "core/agent/client.h"
 #include "core/checkpoint/buffers.h"
 #include "core/config/settings.h"
 #include "core/store/plan.h"

@@ -1,8 +1,9 @@
 // AgentClient in this process: what it promises to the program it lives in.
+#include "core/agent/client.h"
+
 #include <csignal>
 
 #include "agent/fixture.h"
-#include "core/agent_client.h"
 #include "core/base/error.h"
 
 namespace flor::test {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/agent_link.h"
+#include "core/agent/link.h"
 #include "core/base/json.h"
 #include "queue/redis_server.h"
 #include "queue/replay_dir.h"

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "agent/processes.h"
-#include "core/agent_client.h"
+#include "core/agent/client.h"
 #include "core/local_checkpoints.h"
 #include "core/spool_rest.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "agent/processes.h"
-#include "core/agent_client.h"
+#include "core/agent/client.h"
 
 namespace flor::test {
 namespace {

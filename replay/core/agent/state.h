@@ -12,8 +12,8 @@
 #include <thread>
 #include <utility>
 
-#include "core/agent_client.h"
-#include "core/agent_link.h"
+#include "core/agent/client.h"
+#include "core/agent/link.h"
 #include "core/base/json.h"
 #include "core/config/redis_setting.h"
 #include "core/config/settings.h"

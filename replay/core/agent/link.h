@@ -1,4 +1,4 @@
-// A connection to the agent, line by line; and how an agent is started. What is said: core/agent_client.h.
+// A connection to the agent, line by line; and how an agent is started. What is said: core/agent/client.h.
 #pragma once
 
 #include <atomic>

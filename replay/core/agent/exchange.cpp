@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "core/agent_state.h"
+#include "core/agent/state.h"
 #include "core/base/error.h"
 #include "core/base/start_detached.h"
 

@@ -1,9 +1,9 @@
-#include "core/agent_client.h"
+#include "core/agent/client.h"
 
 #include <csignal>
 #include <exception>
 
-#include "core/agent_state.h"
+#include "core/agent/state.h"
 
 namespace flor::core {
 namespace {

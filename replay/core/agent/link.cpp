@@ -1,4 +1,4 @@
-#include "core/agent_link.h"
+#include "core/agent/link.h"
 
 #include <fcntl.h>
 #include <poll.h>
