@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "core/checkpoint/buffers.h"
-#include "core/cost_model.h"
 #include "core/log/journal.h"
 #include "core/materialize/materializer.h"
-#include "core/policy.h"
-#include "core/retention.h"
+#include "core/policy/cost_model.h"
+#include "core/policy/policy.h"
+#include "core/policy/retention.h"
 #include "core/store/manifest.h"
 
 namespace flor::core {

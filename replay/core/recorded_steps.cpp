@@ -3,7 +3,7 @@
 #include "core/base/clock.h"
 #include "core/base/messages.h"
 #include "core/checkpoint/kinds.h"
-#include "core/step_interval.h"
+#include "core/policy/step_interval.h"
 
 namespace flor::core {
 void RecordedSteps::begin_iteration(OutermostLoop& main, bool enterable) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/checkpoint/recorded_state.h"
-#include "core/retention.h"
+#include "core/policy/retention.h"
 
 namespace flor::core {
 

@@ -15,7 +15,7 @@
 #include "core/checkpoint/reader.h"
 #include "core/files/descriptor.h"
 #include "core/files/durable.h"
-#include "core/retention.h"
+#include "core/policy/retention.h"
 
 namespace flor::core {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/checkpoint/kinds.h"
-#include "core/retention.h"
+#include "core/policy/retention.h"
 #include "core/store/timeline.h"
 
 namespace flor::exporting {

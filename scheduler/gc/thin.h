@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/retention.h"
+#include "core/policy/retention.h"
 #include "core/store/store.h"
 
 namespace flor::gc {

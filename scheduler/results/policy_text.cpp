@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "core/base/bytes_text.h"
-#include "core/policy.h"
+#include "core/policy/policy.h"
 #include "results/table.h"
 
 namespace flor::results {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/files/durable.h"
-#include "core/retention.h"
+#include "core/policy/retention.h"
 #include "core/store/liveness.h"
 #include "core/store/plan.h"
 #include "core/store/slurm_job.h"

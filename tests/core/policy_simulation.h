@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/cost_model.h"
-#include "core/policy.h"
+#include "core/policy/cost_model.h"
+#include "core/policy/policy.h"
 
 namespace flor::core::testing {
 

@@ -1,13 +1,13 @@
 // Equation 4, the division of one ε among nested kinds of checkpoint, recovery, and the cost model.
-#include "core/policy.h"
+#include "core/policy/policy.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/cost_model.h"
-#include "core/step_interval.h"
+#include "core/policy/cost_model.h"
+#include "core/policy/step_interval.h"
 
 namespace flor::core {
 namespace {

@@ -1,10 +1,10 @@
-// ε over every window of 20 executions (core/budget.h).
+// ε over every window of 20 executions (core/policy/budget.h).
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>
 
-#include "core/budget.h"
+#include "core/policy/budget.h"
 #include "policy_simulation.h"
 
 namespace flor::core {

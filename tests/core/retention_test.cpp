@@ -1,4 +1,4 @@
-#include "core/retention.h"
+#include "core/policy/retention.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/files/durable.h"
-#include "core/retention.h"
+#include "core/policy/retention.h"
 
 namespace flor::core {
 namespace {

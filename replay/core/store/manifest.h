@@ -57,7 +57,7 @@ struct Manifest {
   double epsilon = 0.0667;
   int64_t every = 0;
   std::optional<double> mtbf;          // mean time between failures, seconds
-  std::optional<double> step_seconds;  // as in core/step_interval.h, where the user gave it
+  std::optional<double> step_seconds;  // as in core/policy/step_interval.h, where the user gave it
   std::string materializer = "auto";
   std::string local;  // the run's directory in the local tier of `host`; empty: none was used
   int64_t keep = 0;   // checkpoints of each kind; 0: all

@@ -1,4 +1,4 @@
-#include "core/cost_model.h"
+#include "core/policy/cost_model.h"
 
 #include <algorithm>
 #include <cmath>

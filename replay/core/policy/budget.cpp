@@ -1,4 +1,4 @@
-#include "core/budget.h"
+#include "core/policy/budget.h"
 
 #include <algorithm>
 #include <limits>

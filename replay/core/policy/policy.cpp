@@ -1,4 +1,4 @@
-#include "core/policy.h"
+#include "core/policy/policy.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // When to checkpoint. Values in, values out: no clock, no disk.
 //
 // The rule. At the end of an execution, a checkpoint that is expected to cost M is taken when
-//   the budget allows it (core/budget.h: ε over the run and over windows of 20 executions), and
+//   the budget allows it (core/policy/budget.h: ε over the run and over windows of 20 executions), and
 //   replay wants it, or recovery does.
 //
 // Replay wants checkpoints as often as equation 4 of Garcia et al., "Hindsight Logging for Model Training"
@@ -30,7 +30,7 @@
 #include <optional>
 #include <string>
 
-#include "core/budget.h"
+#include "core/policy/budget.h"
 
 namespace flor::core {
 

@@ -21,7 +21,7 @@
 // executions
 //   took as long as the shortest m consecutive ones of the last 20. Where blocks get cheaper than that,
 //   windows across the change may exceed ε; the run's promise does not depend on it.
-// - Interference that hides in the noise of executions is not seen (core/cost_model.h).
+// - Interference that hides in the noise of executions is not seen (core/policy/cost_model.h).
 // - What is taken whatever it costs (a loop's entry, FLOR_EVERY) is paid like anything else, but not asked
 // about.
 #pragma once
