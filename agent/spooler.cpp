@@ -13,7 +13,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/files/durable.h"
-#include "core/spool.h"
+#include "core/tier/spool.h"
 #include "log.h"
 
 namespace flor::agent {

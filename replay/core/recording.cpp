@@ -8,8 +8,8 @@
 #include "core/config/redis_setting.h"
 #include "core/earlier_run.h"
 #include "core/resumption.h"
-#include "core/spool_rest.h"
 #include "core/takeover.h"
+#include "core/tier/drain.h"
 
 namespace flor::core {
 namespace {

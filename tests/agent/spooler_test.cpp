@@ -8,7 +8,7 @@
 #include "agent/processes.h"
 #include "core/agent/client.h"
 #include "core/local_checkpoints.h"
-#include "core/spool_rest.h"
+#include "core/tier/drain.h"
 
 namespace flor::test {
 namespace {

@@ -12,10 +12,10 @@
 #include "core/base/error.h"
 #include "core/checkpoint/reader.h"
 #include "core/files/durable.h"
-#include "core/spool.h"
 #include "core/store/local_tier.h"
 #include "core/store/manifest.h"
-#include "core/tiers.h"
+#include "core/tier/spool.h"
+#include "core/tier/tiers.h"
 
 namespace flor::test {
 

@@ -1,5 +1,5 @@
 // Spooling: from the local tier to the store, in order, whole, and on from wherever it was broken off.
-#include "core/spool.h"
+#include "core/tier/spool.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

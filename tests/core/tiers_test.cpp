@@ -1,5 +1,5 @@
 // The local tier: whose directories it takes, and that what it refuses goes to the store.
-#include "core/tiers.h"
+#include "core/tier/tiers.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

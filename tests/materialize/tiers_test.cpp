@@ -1,5 +1,5 @@
 // Every materializer with a local tier: it takes the files, and the store those that it refuses.
-#include "core/tiers.h"
+#include "core/tier/tiers.h"
 
 #include <sys/mount.h>
 

@@ -14,7 +14,7 @@
 #include "core/checkpoint/header.h"
 #include "core/materialize/materializer.h"
 #include "core/materialize/unchanged.h"
-#include "core/tiers.h"
+#include "core/tier/tiers.h"
 
 namespace flor::core {
 

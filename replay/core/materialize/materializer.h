@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/checkpoint/buffers.h"
-#include "core/tiers.h"
+#include "core/tier/tiers.h"
 
 namespace flor::core {
 

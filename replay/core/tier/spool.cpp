@@ -1,4 +1,4 @@
-#include "core/spool.h"
+#include "core/tier/spool.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "core/spool_rest.h"
+#include "core/tier/drain.h"
 
 #include <chrono>
 #include <optional>
@@ -9,7 +9,7 @@
 #include "core/base/clock.h"
 #include "core/base/messages.h"
 #include "core/base/rate_limiter.h"
-#include "core/spool.h"
+#include "core/tier/spool.h"
 
 namespace flor::core {
 namespace {

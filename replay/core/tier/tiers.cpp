@@ -1,4 +1,4 @@
-#include "core/tiers.h"
+#include "core/tier/tiers.h"
 
 #include <sys/statvfs.h>
 #include <unistd.h>
