@@ -13,7 +13,7 @@
 #include "core/base/messages.h"
 #include "core/config/setting_value.h"
 #include "core/config/values.h"
-#include "core/preemption.h"
+#include "core/session/preemption.h"
 
 namespace flor::core {
 

@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "core/config/settings.h"
-#include "core/termination.h"
+#include "core/session/termination.h"
 
 namespace flor::core {
 

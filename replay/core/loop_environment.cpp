@@ -1,6 +1,6 @@
 #include "core/loop_environment.h"
 
-#include "core/mismatch.h"
+#include "core/session/mismatch.h"
 
 namespace flor::core {
 

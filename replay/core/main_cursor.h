@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/checkpoint/recorded_state.h"
-#include "core/session.h"
+#include "core/session/session.h"
 #include "core/store/plan.h"
 
 namespace flor::core {

@@ -7,11 +7,11 @@
 #include <string>
 
 #include "core/execution_timer.h"
-#include "core/inner_loop.h"
 #include "core/last_checkpoint.h"
 #include "core/outermost_loop.h"
 #include "core/recording.h"
 #include "core/resumption.h"
+#include "core/session/inner_loop.h"
 #include "core/store/scope.h"
 
 namespace flor::core {

@@ -10,16 +10,16 @@
 #include "core/config/arguments.h"
 #include "core/earlier_run.h"
 #include "core/execution_timer.h"
-#include "core/guards.h"
 #include "core/last_checkpoint.h"
 #include "core/log/log_files.h"
 #include "core/log/row.h"
-#include "core/mismatch.h"
 #include "core/outermost_loop.h"
 #include "core/recorded_steps.h"
 #include "core/recording.h"
 #include "core/resumption.h"
-#include "core/session.h"
+#include "core/session/guards.h"
+#include "core/session/mismatch.h"
+#include "core/session/session.h"
 
 namespace flor::core {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/checkpoint/kinds.h"
 #include "core/log/log_files.h"
 #include "core/log/row.h"
-#include "core/mismatch.h"
+#include "core/session/mismatch.h"
 
 namespace flor::core {
 

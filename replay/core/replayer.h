@@ -13,11 +13,11 @@
 
 #include "core/base/terminate_handler.h"
 #include "core/checkpoint/recorded_state.h"
-#include "core/guards.h"
 #include "core/log/log_files.h"
 #include "core/log/row.h"
 #include "core/main_cursor.h"
-#include "core/session.h"
+#include "core/session/guards.h"
+#include "core/session/session.h"
 #include "core/step_cursor.h"
 #include "core/unit_log.h"
 #include "core/worker.h"

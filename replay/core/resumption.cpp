@@ -9,7 +9,7 @@
 #include "core/checkpoint/reader.h"
 #include "core/checkpoint/recorded_timeline.h"
 #include "core/earlier_run.h"
-#include "core/inner_loop.h"
+#include "core/session/inner_loop.h"
 #include "core/store/timeline.h"
 
 namespace flor::core {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "core/checkpoint/recorded_state.h"
-#include "core/inner_loop.h"
-#include "core/session.h"
+#include "core/session/inner_loop.h"
+#include "core/session/session.h"
 
 namespace flor::core {
 

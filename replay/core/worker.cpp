@@ -19,8 +19,8 @@
 #include "core/config/redis_setting.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
-#include "core/mismatch.h"
-#include "core/preemption.h"
+#include "core/session/mismatch.h"
+#include "core/session/preemption.h"
 #include "core/store/proof.h"
 #include "core/store/scope.h"
 

@@ -11,9 +11,9 @@
 #include "core/agent/client.h"
 #include "core/checkpoint/buffers.h"
 #include "core/config/settings.h"
+#include "core/session/termination.h"
 #include "core/store/plan.h"
 #include "core/store/store.h"
-#include "core/termination.h"
 
 namespace flor::core {
 

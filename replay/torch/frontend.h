@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "core/checkpoint/buffers.h"
-#include "core/runtime.h"
+#include "core/session/runtime.h"
 
 namespace flor::detail {
 

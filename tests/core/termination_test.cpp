@@ -1,4 +1,4 @@
-#include "core/termination.h"
+#include "core/session/termination.h"
 
 #include <gtest/gtest.h>
 #include <spawn.h>

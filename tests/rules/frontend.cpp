@@ -4,7 +4,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
-#include "core/runtime.h"
+#include "core/session/runtime.h"
 #include "logging/observe.h"
 
 namespace rules {

@@ -1,4 +1,4 @@
-#include "core/guards.h"
+#include "core/session/guards.h"
 
 #include <algorithm>
 

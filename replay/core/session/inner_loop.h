@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/checkpoint/kinds.h"
-#include "core/guards.h"
+#include "core/session/guards.h"
 
 namespace flor::core {
 

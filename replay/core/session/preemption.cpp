@@ -1,4 +1,4 @@
-#include "core/preemption.h"
+#include "core/session/preemption.h"
 
 #include <sys/wait.h>
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/session.h"
+#include "core/session/session.h"
 #include "core/store/manifest.h"
 
 namespace flor::core {

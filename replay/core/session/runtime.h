@@ -19,7 +19,7 @@
 #include "core/log/printer.h"
 #include "core/log/row.h"
 #include "core/log/row_file.h"
-#include "core/session.h"
+#include "core/session/session.h"
 
 namespace flor::core {
 

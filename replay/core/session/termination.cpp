@@ -1,4 +1,4 @@
-#include "core/termination.h"
+#include "core/session/termination.h"
 
 #include <fcntl.h>
 #include <pthread.h>

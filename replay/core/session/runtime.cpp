@@ -1,4 +1,4 @@
-#include "core/runtime.h"
+#include "core/session/runtime.h"
 
 #include <pthread.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "core/mismatch.h"
+#include "core/session/mismatch.h"
 
 namespace flor::core {
 namespace {
