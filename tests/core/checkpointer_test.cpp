@@ -1,5 +1,5 @@
 // What the Checkpointer tells the policy, and the timeline: real materializer, real files.
-#include "core/checkpointer.h"
+#include "core/recording/checkpointer.h"
 
 #include <gtest/gtest.h>
 

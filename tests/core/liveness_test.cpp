@@ -8,9 +8,9 @@
 #include <fstream>
 #include <thread>
 
-#include "core/earlier_run.h"
 #include "core/files/shared_locks.h"
 #include "core/log/journal.h"
+#include "core/recording/earlier_run.h"
 #include "core/store/slurm_job.h"
 #include "interposed.h"
 #include "recording_process.h"

@@ -1,5 +1,5 @@
 // What a recording makes of the settings that say when checkpoints are taken, how, and which stay.
-#include "core/policy_settings.h"
+#include "core/recording/policy_settings.h"
 
 #include <gtest/gtest.h>
 

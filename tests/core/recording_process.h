@@ -13,7 +13,7 @@
 #include <string>
 
 #include "core/files/durable.h"
-#include "core/recording.h"
+#include "core/recording/recording.h"
 
 namespace flor::test {
 

@@ -4,9 +4,9 @@
 #include <fstream>
 
 #include "core/config/arguments.h"
-#include "core/earlier_run.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
+#include "core/recording/earlier_run.h"
 #include "core/store/manifest.h"
 #include "temporary.h"
 

@@ -7,8 +7,8 @@
 
 #include "core/checkpoint/reader.h"
 #include "core/checkpoint/record_index.h"
-#include "core/checkpointer.h"
 #include "core/files/json_lines.h"
+#include "core/recording/checkpointer.h"
 #include "core/store/timeline.h"
 #include "materialize/recording.h"
 

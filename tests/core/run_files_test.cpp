@@ -1,12 +1,11 @@
 // How a run begins: its directory, and the launch that names it.
-#include "core/run_files.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "core/files/durable.h"
+#include "core/recording/begin_run.h"
 #include "interposed.h"
 #include "temporary.h"
 

@@ -4,8 +4,8 @@
 #include "core/checkpoint/recorded_timeline.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
+#include "core/recording/takeover.h"
 #include "core/store/timeline.h"
-#include "core/takeover.h"
 #include "recording.h"
 
 namespace flor::test {

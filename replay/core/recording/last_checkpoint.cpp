@@ -1,4 +1,4 @@
-#include "core/last_checkpoint.h"
+#include "core/recording/last_checkpoint.h"
 
 #include <unistd.h>
 

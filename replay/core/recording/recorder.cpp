@@ -8,15 +8,15 @@
 #include "core/base/messages.h"
 #include "core/checkpoint/kinds.h"
 #include "core/config/arguments.h"
-#include "core/earlier_run.h"
-#include "core/execution_timer.h"
-#include "core/last_checkpoint.h"
 #include "core/log/log_files.h"
 #include "core/log/row.h"
-#include "core/outermost_loop.h"
-#include "core/recorded_steps.h"
-#include "core/recording.h"
-#include "core/resumption.h"
+#include "core/recording/earlier_run.h"
+#include "core/recording/execution_timer.h"
+#include "core/recording/last_checkpoint.h"
+#include "core/recording/outermost_loop.h"
+#include "core/recording/recording.h"
+#include "core/recording/resumption.h"
+#include "core/recording/step_recorder.h"
 #include "core/session/guards.h"
 #include "core/session/mismatch.h"
 #include "core/session/session.h"
@@ -95,7 +95,7 @@ class Recorder : public Session {
   RowFiles files_ = std::make_shared<LogFiles>();
   Arguments arguments_;
   Guards guards_;
-  std::optional<RecordedSteps> steps_;
+  std::optional<StepRecorder> steps_;
   bool enterable_ = false;  // the state in front of the next iteration has a checkpoint
   std::vector<OpenBlock> blocks_;
   std::vector<OpenLoop> loops_;

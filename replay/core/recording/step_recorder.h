@@ -6,21 +6,21 @@
 #include <optional>
 #include <string>
 
-#include "core/execution_timer.h"
-#include "core/last_checkpoint.h"
-#include "core/outermost_loop.h"
-#include "core/recording.h"
-#include "core/resumption.h"
+#include "core/recording/execution_timer.h"
+#include "core/recording/last_checkpoint.h"
+#include "core/recording/outermost_loop.h"
+#include "core/recording/recording.h"
+#include "core/recording/resumption.h"
 #include "core/session/inner_loop.h"
 #include "core/store/scope.h"
 
 namespace flor::core {
 
-class RecordedSteps {
+class StepRecorder {
  public:
   // `resumption`: nullptr where the recording is not resumed. What is given must outlive it.
-  RecordedSteps(Recording& recording, Resumption* resumption, LastCheckpoint& last, Frontend& frontend,
-                const Scope& scope)
+  StepRecorder(Recording& recording, Resumption* resumption, LastCheckpoint& last, Frontend& frontend,
+               const Scope& scope)
       : recording_(recording), resumption_(resumption), last_(last), frontend_(frontend), scope_(scope) {}
 
   // Of the iterations' own.

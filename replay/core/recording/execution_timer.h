@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/base/clock.h"
-#include "core/checkpointer.h"
-#include "core/resumption.h"
+#include "core/recording/checkpointer.h"
+#include "core/recording/resumption.h"
 
 namespace flor::core {
 

@@ -1,4 +1,4 @@
-#include "core/recorded_steps.h"
+#include "core/recording/step_recorder.h"
 
 #include "core/base/clock.h"
 #include "core/base/messages.h"
@@ -6,21 +6,21 @@
 #include "core/policy/step_interval.h"
 
 namespace flor::core {
-void RecordedSteps::begin_iteration(OutermostLoop& main, bool enterable) {
+void StepRecorder::begin_iteration(OutermostLoop& main, bool enterable) {
   main_ = &main;
   enterable_ = enterable;
   timer_ = main.timer();
   loop_.begin_iteration();
 }
 
-void RecordedSteps::enter(const std::string& parent, const std::string& name) {
+void StepRecorder::enter(const std::string& parent, const std::string& name) {
   if (!main_->info().guarded || !loop_.enter(path_in_iteration(parent, name))) return;
   path_ = parent + "/" + name;
   if (resumption_ != nullptr) resume();
 }
 
 // In front of a data loader's begin(), whose sampler may be one of the objects.
-void RecordedSteps::resume() {
+void StepRecorder::resume() {
   const auto step = resumption_->enter_steps(path_, loop_.guards());
   if (!step) return;
   resumed_ = step->next;
@@ -30,12 +30,12 @@ void RecordedSteps::resume() {
   say("resumed in front of " + path_of(step->next));
 }
 
-std::optional<int64_t> RecordedSteps::next(std::optional<int64_t> natural) {
+std::optional<int64_t> StepRecorder::next(std::optional<int64_t> natural) {
   if (natural && loop_.stepping()) end_step(*natural);
   return natural && resumed_ ? resumed_ : natural;
 }
 
-void RecordedSteps::begin() {
+void StepRecorder::begin() {
   loop_.begin_step();
   if (resumed_) resumption_->begin(scope_.path());
   resumed_.reset();
@@ -44,7 +44,7 @@ void RecordedSteps::begin() {
   began_ = now;
 }
 
-void RecordedSteps::end_step(int64_t next) {
+void StepRecorder::end_step(int64_t next) {
   if (!enterable_ || next < 1) return;  // a plan says by -1 that a unit does not begin at a step
   const char* last = last_.why_asked();
   const auto interval = [this] {
@@ -70,7 +70,7 @@ void RecordedSteps::end_step(int64_t next) {
   timer_ = {recording_.checkpointer(), resumption_};
 }
 
-void RecordedSteps::leave() {
+void StepRecorder::leave() {
   loop_.leave();
   resumed_.reset();
   began_ = 0;

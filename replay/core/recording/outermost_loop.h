@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "core/execution_timer.h"
-#include "core/loop_environment.h"
-#include "core/recording.h"
-#include "core/resumption.h"
+#include "core/recording/execution_timer.h"
+#include "core/recording/loop_environment.h"
+#include "core/recording/recording.h"
+#include "core/recording/resumption.h"
 #include "core/store/manifest.h"
 
 namespace flor::core {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/agent/client.h"
-#include "core/checkpointer.h"
 #include "core/log/journal.h"
-#include "core/run_files.h"
+#include "core/recording/begin_run.h"
+#include "core/recording/checkpointer.h"
 #include "core/store/generators.h"
 
 namespace flor::core {

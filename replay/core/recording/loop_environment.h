@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "core/recording.h"
+#include "core/recording/recording.h"
 
 namespace flor::core {
 

@@ -1,4 +1,4 @@
-#include "core/loop_environment.h"
+#include "core/recording/loop_environment.h"
 
 #include "core/session/mismatch.h"
 

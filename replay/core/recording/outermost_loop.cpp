@@ -1,4 +1,4 @@
-#include "core/outermost_loop.h"
+#include "core/recording/outermost_loop.h"
 
 #include <algorithm>
 #include <utility>

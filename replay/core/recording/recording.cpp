@@ -1,4 +1,4 @@
-#include "core/recording.h"
+#include "core/recording/recording.h"
 
 #include "core/base/bytes_text.h"
 #include "core/base/clock.h"
@@ -6,9 +6,9 @@
 #include "core/base/messages.h"
 #include "core/base/start_detached.h"
 #include "core/config/redis_setting.h"
-#include "core/earlier_run.h"
-#include "core/resumption.h"
-#include "core/takeover.h"
+#include "core/recording/earlier_run.h"
+#include "core/recording/resumption.h"
+#include "core/recording/takeover.h"
 #include "core/tier/drain.h"
 
 namespace flor::core {

@@ -1,4 +1,4 @@
-#include "core/checkpointer.h"
+#include "core/recording/checkpointer.h"
 
 #include <chrono>
 #include <thread>

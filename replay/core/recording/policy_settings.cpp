@@ -1,4 +1,4 @@
-#include "core/policy_settings.h"
+#include "core/recording/policy_settings.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "core/run_files.h"
+#include "core/recording/begin_run.h"
 
 #include <pwd.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 #include "core/config/arguments.h"
 #include "core/config/setting_value.h"
 #include "core/files/durable.h"
-#include "core/policy_settings.h"
+#include "core/recording/policy_settings.h"
 #include "core/store/scope.h"
 #include "core/store/sources.h"
 

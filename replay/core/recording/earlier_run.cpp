@@ -1,4 +1,4 @@
-#include "core/earlier_run.h"
+#include "core/recording/earlier_run.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

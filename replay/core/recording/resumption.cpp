@@ -1,4 +1,4 @@
-#include "core/resumption.h"
+#include "core/recording/resumption.h"
 
 #include <cstdlib>
 
@@ -8,7 +8,7 @@
 #include "core/checkpoint/kinds.h"
 #include "core/checkpoint/reader.h"
 #include "core/checkpoint/recorded_timeline.h"
-#include "core/earlier_run.h"
+#include "core/recording/earlier_run.h"
 #include "core/session/inner_loop.h"
 #include "core/store/timeline.h"
 
