@@ -14,8 +14,8 @@
 #include "core/log/printer.h"
 #include "core/log/row.h"
 #include "core/log/row_file.h"
+#include "core/replaying/unit_log.h"
 #include "core/temporary.h"
-#include "core/unit_log.h"
 #include "gate.h"
 #include "logging/observe.h"
 

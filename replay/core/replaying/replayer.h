@@ -15,12 +15,12 @@
 #include "core/checkpoint/recorded_state.h"
 #include "core/log/log_files.h"
 #include "core/log/row.h"
-#include "core/main_cursor.h"
+#include "core/replaying/main_cursor.h"
+#include "core/replaying/step_cursor.h"
+#include "core/replaying/unit_log.h"
+#include "core/replaying/worker.h"
 #include "core/session/guards.h"
 #include "core/session/session.h"
-#include "core/step_cursor.h"
-#include "core/unit_log.h"
-#include "core/worker.h"
 
 namespace flor::core {
 

@@ -1,4 +1,4 @@
-#include "core/step_cursor.h"
+#include "core/replaying/step_cursor.h"
 
 namespace flor::core {
 

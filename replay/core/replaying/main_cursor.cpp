@@ -1,4 +1,4 @@
-#include "core/main_cursor.h"
+#include "core/replaying/main_cursor.h"
 
 #include <algorithm>
 

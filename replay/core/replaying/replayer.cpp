@@ -1,4 +1,4 @@
-#include "core/replayer.h"
+#include "core/replaying/replayer.h"
 
 #include <utility>
 

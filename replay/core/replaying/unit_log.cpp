@@ -1,4 +1,4 @@
-#include "core/unit_log.h"
+#include "core/replaying/unit_log.h"
 
 #include "core/base/clock.h"
 #include "core/base/error.h"

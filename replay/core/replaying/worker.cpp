@@ -1,4 +1,4 @@
-#include "core/worker.h"
+#include "core/replaying/worker.h"
 
 #include <spawn.h>
 #include <sys/wait.h>
