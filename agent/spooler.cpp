@@ -9,9 +9,9 @@
 #include <system_error>
 
 #include "core/base/blocked_signals.h"
-#include "core/base/bytes_text.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/units_text.h"
 #include "core/files/durable.h"
 #include "core/tier/spool.h"
 #include "log.h"

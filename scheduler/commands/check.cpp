@@ -5,8 +5,8 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "commands/output.h"
-#include "core/base/bytes_text.h"
 #include "core/base/error.h"
+#include "core/base/units_text.h"
 #include "results/damage.h"
 #include "results/table.h"
 

@@ -12,7 +12,7 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "commands/output.h"
-#include "core/base/bytes_text.h"
+#include "core/base/units_text.h"
 #include "core/checkpoint/kinds.h"
 #include "core/checkpoint/reader.h"
 #include "core/checkpoint/recorded_timeline.h"

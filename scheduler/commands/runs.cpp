@@ -4,7 +4,7 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "commands/output.h"
-#include "core/base/bytes_text.h"
+#include "core/base/units_text.h"
 #include "core/checkpoint/listing.h"
 #include "core/store/manifest.h"
 #include "results/summary.h"

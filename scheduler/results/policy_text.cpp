@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "core/base/bytes_text.h"
+#include "core/base/units_text.h"
 #include "core/policy/policy.h"
 #include "results/table.h"
 

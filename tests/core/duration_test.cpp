@@ -1,7 +1,6 @@
-#include "core/base/duration.h"
-
 #include <gtest/gtest.h>
 
+#include "core/base/units_text.h"
 #include "core/store/manifest.h"
 
 namespace flor::core {

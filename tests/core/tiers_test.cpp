@@ -12,8 +12,8 @@
 #include <fstream>
 #include <system_error>
 
-#include "core/base/bytes_text.h"
 #include "core/base/error.h"
+#include "core/base/units_text.h"
 #include "local_checkpoints.h"
 #include "temporary.h"
 

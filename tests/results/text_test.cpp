@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/bytes_text.h"
 #include "core/base/error.h"
+#include "core/base/units_text.h"
 #include "program.h"
 #include "results/log_text.h"
 #include "results/policy_text.h"

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "core/base/blocked_signals.h"
-#include "core/base/bytes_text.h"
+#include "core/base/units_text.h"
 #include "core/files/trusted_file.h"
 #include "core/store/owner.h"
 

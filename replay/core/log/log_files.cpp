@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/base/bytes_text.h"
 #include "core/base/error.h"
+#include "core/base/units_text.h"
 #include "core/files/durable.h"
 #include "core/store/scope.h"
 

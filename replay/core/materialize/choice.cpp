@@ -1,9 +1,9 @@
 // Which materializer takes the checkpoints of a run.
 #include <algorithm>
 
-#include "core/base/bytes_text.h"
 #include "core/base/error.h"
 #include "core/base/messages.h"
+#include "core/base/units_text.h"
 #include "core/materialize/materializer.h"
 #include "core/materialize/memory.h"
 

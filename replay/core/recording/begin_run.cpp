@@ -5,12 +5,12 @@
 
 #include <cstdlib>
 
-#include "core/base/bytes_text.h"
 #include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/base/messages.h"
 #include "core/base/process.h"
+#include "core/base/units_text.h"
 #include "core/config/arguments.h"
 #include "core/config/setting_value.h"
 #include "core/files/durable.h"

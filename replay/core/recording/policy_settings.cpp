@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/base/duration.h"
+#include "core/base/units_text.h"
 #include "core/config/setting_value.h"
 #include "core/config/values.h"
 

@@ -1,10 +1,10 @@
 #include "core/recording/recording.h"
 
-#include "core/base/bytes_text.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/messages.h"
 #include "core/base/start_detached.h"
+#include "core/base/units_text.h"
 #include "core/config/redis_setting.h"
 #include "core/recording/earlier_run.h"
 #include "core/recording/resumption.h"

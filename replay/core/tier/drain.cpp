@@ -5,10 +5,10 @@
 #include <thread>
 #include <utility>
 
-#include "core/base/bytes_text.h"
 #include "core/base/clock.h"
 #include "core/base/messages.h"
 #include "core/base/rate_limiter.h"
+#include "core/base/units_text.h"
 #include "core/tier/spool.h"
 
 namespace flor::core {

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <system_error>
 
-#include "core/base/bytes_text.h"
 #include "core/base/messages.h"
+#include "core/base/units_text.h"
 #include "core/files/durable.h"
 #include "core/store/local_tier.h"
 

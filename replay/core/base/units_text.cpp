@@ -1,9 +1,11 @@
-#include "core/base/bytes_text.h"
+#include "core/base/units_text.h"
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 namespace flor::core {
 
@@ -40,6 +42,24 @@ std::optional<std::uint64_t> parse_bytes(const std::string& text) {
   // Less than a byte is none, and 0 often stands for no limit.
   if (!(value < 1e18) || (value > 0 && value < 1)) return std::nullopt;
   return static_cast<std::uint64_t>(value);
+}
+
+std::optional<double> parse_duration(const std::string& text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto number = std::from_chars(text.data(), end, value);
+  if (number.ec != std::errc()) return std::nullopt;
+  const std::string_view suffix(number.ptr, static_cast<std::size_t>(end - number.ptr));
+  if (suffix == "m")
+    value *= 60;
+  else if (suffix == "h")
+    value *= 3600;
+  else if (suffix == "d")
+    value *= 86400;
+  else if (!suffix.empty() && suffix != "s")
+    return std::nullopt;
+  if (!std::isfinite(value) || value <= 0) return std::nullopt;
+  return value;
 }
 
 }  // namespace flor::core
