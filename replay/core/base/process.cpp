@@ -4,9 +4,7 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <sstream>
-
-#include "core/files/durable.h"
+#include <fstream>
 
 namespace flor::core {
 namespace {
@@ -22,7 +20,7 @@ const std::string started_in = current_directory();
 
 std::vector<std::string> command_line() {
   std::vector<std::string> out;
-  std::istringstream in(read_file("/proc/self/cmdline"));
+  std::ifstream in("/proc/self/cmdline", std::ios::binary);
   for (std::string word; std::getline(in, word, '\0');) out.push_back(word);
   return out;
 }
