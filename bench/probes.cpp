@@ -16,8 +16,8 @@
 #include <sstream>
 
 #include "bench/probes_program.h"
-#include "scheduler/probes/flow.h"
-#include "scheduler/probes/tree_diff.h"
+#include "probes/cxx/tree_diff.h"
+#include "probes/flow/flow.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/probes/probes.h"
+#include "probes/probes.h"
 
 namespace flor::bench {
 

@@ -8,9 +8,9 @@
 #include <set>
 #include <utility>
 
-#include "probes/flow.h"
-#include "probes/model.h"
-#include "probes/program.h"
+#include "probes/flow/flow.h"
+#include "probes/program/model.h"
+#include "probes/program/program.h"
 
 namespace flor::commands {
 namespace {

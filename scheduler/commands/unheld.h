@@ -8,7 +8,7 @@
 
 #include "commands/source_files.h"
 #include "core/base/json.h"
-#include "probes/held.h"
+#include "probes/flow/held.h"
 
 namespace flor::commands {
 

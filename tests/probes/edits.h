@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/probes/probes.h"
+#include "probes/probes.h"
 
 namespace flor::probes {
 

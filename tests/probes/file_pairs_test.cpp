@@ -1,4 +1,4 @@
-#include "scheduler/probes/file_pairs.h"
+#include "probes/program/file_pairs.h"
 
 #include <gtest/gtest.h>
 

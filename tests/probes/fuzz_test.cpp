@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "scheduler/probes/log_calls.h"
+#include "probes/cxx/log_calls.h"
 #include "tests/probes/corpus.h"
 
 namespace flor::probes {

@@ -1,4 +1,4 @@
-#include "scheduler/probes/lexer.h"
+#include "probes/cxx/lexer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "scheduler/probes/texts.h"
+#include "probes/cxx/texts.h"
 
 #include <gtest/gtest.h>
 
-#include "scheduler/probes/fields.h"
+#include "probes/program/fields.h"
 
 namespace flor::probes {
 namespace {

@@ -1,9 +1,9 @@
-#include "scheduler/probes/tree.h"
+#include "probes/cxx/tree.h"
 
 #include <gtest/gtest.h>
 
-#include "scheduler/probes/declaration.h"
-#include "scheduler/probes/tree_diff.h"
+#include "probes/cxx/declaration.h"
+#include "probes/cxx/tree_diff.h"
 
 namespace flor::probes {
 namespace {

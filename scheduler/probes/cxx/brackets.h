@@ -1,0 +1,12 @@
+// Brackets and their partners.
+#pragma once
+
+#include "probes/cxx/tree.h"
+
+namespace flor::probes {
+
+// Fills tree->match from tree->tokens, or tree->error where brackets do not pair: in the file, in one branch
+// of an #if, or in the text of one macro.
+void check_brackets(Tree* tree);
+
+}  // namespace flor::probes

@@ -1,0 +1,336 @@
+#include "probes/flow/flow.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "probes/cxx/library.h"
+
+namespace flor::probes {
+namespace {
+
+constexpr size_t kMaxFields = 2;     // of a place that a function hands to its callers
+constexpr size_t kMaxSummary = 400;  // places that one function is known to change or read
+
+Place shortened(Place place) {
+  if (place.fields.size() > kMaxFields) place.fields.shorten(kMaxFields);
+  return place;
+}
+
+Place within(const Place& object, const Fields& fields) {
+  Place out = shortened(object);
+  const size_t more = std::min(kMaxFields - out.fields.size(), fields.size());
+  out.fields.insert(out.fields.end(), fields.begin(), fields.begin() + more);
+  return out;
+}
+
+bool same(const Definition& a, const Definition& b) {
+  return a.place.symbol == b.place.symbol && a.place.fields == b.place.fields && a.deep == b.deep;
+}
+
+bool add(std::vector<Definition>* to, const Definition& one) {
+  if (to->size() >= kMaxSummary) return false;
+  for (Definition& other : *to) {
+    if (!same(one, other)) continue;
+    const bool more = one.cause < other.cause || (other.rebinds && !one.rebinds);
+    other.cause = std::min(other.cause, one.cause);
+    other.rebinds = other.rebinds && one.rebinds;
+    return more;
+  }
+  to->push_back(one);
+  return true;
+}
+
+}  // namespace
+
+bool operator<(const Place& a, const Place& b) {
+  return std::tie(a.symbol, a.fields) < std::tie(b.symbol, b.fields);
+}
+
+Flow::Flow(const Model& model) : model_(model) {
+  member_names_.assign(model_.symbols.size(), -1);
+  for (size_t i = 0; i < model_.symbols.size(); ++i) {
+    const int name = model_.symbols[i].function < 0 ? model_.find(model_.symbols[i].name) : -1;
+    if (name < 0 || model_.members.count(name) == 0) continue;
+    member_names_[i] = name;
+    members_[name] = static_cast<int>(i);
+  }
+  find_callers();
+  join_shared();
+  find_blocks();
+  find_held();
+  find_loops();
+  find_own_reads();
+  summarise();
+  index();
+}
+
+void Flow::find_callers() {
+  sites_.resize(model_.functions.size());
+  for (size_t s = 0; s < model_.statements.size(); ++s) {
+    for (const Call& call : model_.statements[s].calls) {
+      for (const int callee : callees_of(call))
+        sites_[static_cast<size_t>(callee)].push_back({static_cast<int>(s), &call});
+    }
+  }
+}
+
+// Is it, to the called method, a member of the object that it is called on?
+bool Flow::is_of_receiver(const Call& call, int callee, const Place& place) const {
+  if (!call.method || call.receiver.symbol < 0 || !model_.function(callee).method) return false;
+  return member_names_[static_cast<size_t>(place.symbol)] >= 0;
+}
+
+bool Flow::is_new_member(int callee, const Place& place) const {
+  const Function& function = model_.function(callee);
+  if (function.owner < 0 || function.owner != function.name) return false;
+  return member_names_[static_cast<size_t>(place.symbol)] >= 0;
+}
+
+Place Flow::as_called(const Call& call, int callee, const Place& place) const {
+  if (!is_of_receiver(call, callee, place)) return place;
+  const Place object = within(call.receiver, {member_names_[static_cast<size_t>(place.symbol)]});
+  return within(object, place.fields);
+}
+
+// What the call of this function changes for its caller.
+void Flow::apply(int statement, const Call& call, int callee, std::vector<Definition>* out) const {
+  for (const Definition& change : summaries_[static_cast<size_t>(callee)]) {
+    const Symbol& symbol = model_.symbol(change.place.symbol);
+    const bool own = symbol.function == callee && symbol.parameter >= 0;
+    if (!own) {
+      // What computing leaves in a module beside its state (a counter, a cache) is its own business.
+      const int name = model_.function(callee).name;
+      const bool computes =
+          (name >= 0 && model_.text(name) == "forward") || model_.function(callee).of_module;
+      const Cause cause = computes ? std::max(change.cause, Cause::kMode) : change.cause;
+      if (is_of_receiver(call, callee, change.place))
+        add(out, {statement, as_called(call, callee, change.place), true, -1, change.place.symbol, cause,
+                  !change.deep && change.place.fields.empty()});
+      continue;
+    }
+    const auto position = static_cast<size_t>(symbol.parameter);
+    if (position >= call.arguments.size()) continue;
+    const Argument& argument = call.arguments[position];
+    for (const Place& place : argument.roots) {
+      if (model_.symbol(place.symbol).constant || model_.symbol(place.symbol).loop_value) continue;
+      add(out, {statement, within(place, change.place.fields), change.deep || !argument.is_variable,
+                change.place.symbol, -1, change.cause});
+    }
+  }
+}
+
+// Did a function that the statement calls grow since it was asked last?
+bool Flow::has_news(int statement) const {
+  const std::vector<int>& seen = seen_[static_cast<size_t>(statement)];
+  if (seen.empty()) return true;  // it was never looked at
+  size_t position = 0;
+  for (const Call& call : model_.statement(statement).calls) {
+    for (const int callee : call.callees) {
+      if (seen[++position] != versions_[static_cast<size_t>(callee)]) return true;
+    }
+  }
+  return false;
+}
+
+// Recomputes what the function's statements change; true where its callers see more than before.
+bool Flow::summarise(int index) {
+  const Function& function = model_.function(index);
+  bool more = false;
+  std::vector<Definition>& summary = summaries_[static_cast<size_t>(index)];
+  std::set<Place>& reads = reads_[static_cast<size_t>(index)];
+  std::string& clock = volatile_[static_cast<size_t>(index)];
+  const auto options_of = [&](const Place& place) {
+    const bool options = !place.fields.empty() && model_.text(place.fields.back()) == "(options)";
+    return options ? Fields{place.fields.back()} : Fields{};
+  };
+  const auto hand_on = [&](const Definition& change) {
+    const Symbol& symbol = model_.symbol(change.place.symbol);
+    const bool foreign = symbol.function != index || symbol.lasting;
+    const bool parameter =
+        symbol.function == index && symbol.parameter >= 0 && (change.deep || symbol.reference);
+    Definition one = change;
+    one.place = shortened(one.place);
+    one.deep = one.deep || parameter;
+    if ((foreign || parameter) && add(&summary, one)) more = true;
+    if (!change.deep) return;
+    for (const int other : led_to(change.place.symbol)) {
+      const Symbol& shared = model_.symbol(other);
+      const bool seen = shared.function != index || shared.parameter >= 0;
+      if (other != change.place.symbol && seen && (shared.function < 0 || shared.function == index) &&
+          add(&summary, {change.statement, {other, options_of(change.place)}, true, -1, -1, change.cause})) {
+        more = true;
+      }
+    }
+  };
+  const auto note = [&](const Place& place) {
+    const Symbol& symbol = model_.symbol(place.symbol);
+    const bool seen = symbol.function != index || symbol.parameter >= 0 || symbol.lasting;
+    if (seen && !symbol.constant && reads.size() < kMaxSummary && reads.insert(shortened(place)).second)
+      more = true;
+  };
+  std::set<int> set;  // variables that the function has certainly set by then
+  for (const int s : function.statements) {
+    const Statement& statement = model_.statement(s);
+    std::vector<Definition>& changes = changes_[static_cast<size_t>(s)];
+    if (!has_news(s)) {
+      if (const int symbol = sets_whole(s); symbol >= 0 && statement.parent < 0) set.insert(symbol);
+      continue;
+    }
+    if (clock.empty() && !statement.volatile_name.empty()) {
+      clock = statement.volatile_name;
+      more = true;
+    }
+    for (const Place& place : own_reads(s)) {
+      if (set.count(place.symbol) == 0) note(place);
+    }
+    if (const int symbol = sets_whole(s); symbol >= 0 && statement.parent < 0) set.insert(symbol);
+    std::vector<int>& seen = seen_[static_cast<size_t>(s)];
+    size_t position = 0;
+    seen.resize(std::max<size_t>(seen.size(), 1), 0);
+    for (const Call& call : statement.calls) {
+      for (const int callee : callees_of(call)) {
+        if (++position >= seen.size()) seen.push_back(-1);
+        if (std::exchange(seen[position], versions_[static_cast<size_t>(callee)]) ==
+            versions_[static_cast<size_t>(callee)]) {
+          continue;
+        }
+        apply(s, call, callee, &changes);
+        if (clock.empty() && !volatile_[static_cast<size_t>(callee)].empty()) {
+          clock = volatile_[static_cast<size_t>(callee)];
+          more = true;
+        }
+        // What it changes outside of itself: globals, variables around a lambda, members of the calling
+        // object. By position: of a function that calls itself it grows meanwhile.
+        for (size_t i = 0; i < summaries_[static_cast<size_t>(callee)].size(); ++i) {
+          const Definition& change = summaries_[static_cast<size_t>(callee)][i];
+          if (model_.symbol(change.place.symbol).function != callee &&
+              !is_of_receiver(call, callee, change.place))
+            hand_on(Definition(change));
+        }
+        for (const Place& place : reads_[static_cast<size_t>(callee)]) {
+          if (model_.symbol(place.symbol).function != callee && !is_new_member(callee, place))
+            note(as_called(call, callee, place));
+          for (const Place& one : as_handed(call, callee, place)) note(one);
+        }
+        for (size_t i = 0; reads_too_much(callee) && i < call.arguments.size(); ++i) {
+          for (const Place& place : call.arguments[i].roots) note(place);
+        }
+      }
+    }
+    for (const Definition& change : changes) hand_on(change);
+  }
+  return more;
+}
+
+bool Flow::reads_too_much(int function) const {
+  return reads_[static_cast<size_t>(function)].size() >= kMaxSummary;
+}
+
+void Flow::summarise() {
+  const size_t functions = model_.functions.size();
+  summaries_.resize(functions);
+  reads_.resize(functions);
+  volatile_.resize(functions);
+  versions_.resize(functions, 0);
+  seen_.resize(model_.statements.size());
+  changes_.resize(model_.statements.size());
+  for (size_t s = 0; s < changes_.size(); ++s) {
+    for (const Change& change : model_.statements[s].changes)
+      changes_[s].push_back({static_cast<int>(s), change.place, change.deep, -1, -1, change.cause});
+  }
+  std::deque<int> waiting;  // all in turn: what a function is known to do grows before its callers ask again
+  std::vector<bool> queued(functions, true);
+  for (size_t f = functions; f-- > 0;) waiting.push_back(static_cast<int>(f));
+  while (!waiting.empty()) {
+    const int f = waiting.front();
+    waiting.pop_front();
+    queued[static_cast<size_t>(f)] = false;
+    if (!summarise(f)) continue;
+    ++versions_[static_cast<size_t>(f)];
+    for (const Site& site : sites_[static_cast<size_t>(f)]) {
+      const int caller = model_.statement(site.statement).function;
+      if (queued[static_cast<size_t>(caller)]) continue;
+      queued[static_cast<size_t>(caller)] = true;
+      waiting.push_back(caller);
+    }
+  }
+}
+
+void Flow::index() {
+  for (size_t i = 0; i < model_.symbols.size(); ++i) {
+    if (model_.symbols[i].function < 0 && model_.symbols[i].name == "this") this_ = static_cast<int>(i);
+  }
+  by_symbol_.resize(model_.symbols.size());
+  module_.resize(model_.symbols.size(), false);
+  for (const auto& changes : changes_) {
+    for (const Definition& change : changes) {
+      by_symbol_[static_cast<size_t>(change.place.symbol)].push_back(&change);
+      if (change.cause == Cause::kSwitch || change.cause == Cause::kMode)
+        module_[static_cast<size_t>(change.place.symbol)] = true;
+    }
+  }
+}
+
+// Is the place a module within the one that is set to train or to evaluate? So is that one then.
+bool Flow::switches(const Definition& change, const Place& place) const {
+  if (change.cause != Cause::kSwitch || change.place.fields.empty() || place.fields.empty() ||
+      change.place.symbol != place.symbol || model_.text(change.place.fields.back()) != "(mode)")
+    return false;
+  const std::vector<int> module(change.place.fields.begin(), change.place.fields.end() - 1);
+  const bool within =
+      module.size() <= place.fields.size() && std::equal(module.begin(), module.end(), place.fields.begin());
+  if (!within || model_.text(place.fields.back()) == "(mode)") return within;
+  const auto member = members_.find(place.fields.back());
+  const std::string type = member == members_.end() ? "" : model_.symbol(member->second).type;
+  return model_.registered.count(place.fields.back()) != 0 &&
+         !is_module_without_mode(type, model_.program->words.count("dropout") != 0);
+}
+
+// Members that a class declares and no module owns are neither.
+bool Flow::is_state(const Definition& change, const Place& place) const {
+  if (place.fields.empty() || change.place.symbol != place.symbol ||
+      change.place.fields.size() < place.fields.size())
+    return false;
+  const std::string& part = model_.text(place.fields.back());
+  const int name = change.place.fields[place.fields.size() - 1];
+  return (part == "(parameters)" || part == "(buffers)") &&
+         std::equal(place.fields.begin(), place.fields.end() - 1, change.place.fields.begin()) &&
+         model_.text(name)[0] != '(' &&
+         (model_.registered.count(name) != 0 || model_.members.count(name) == 0);
+}
+
+std::vector<const Definition*> Flow::definitions_of(const Place& asked) const {
+  std::vector<const Definition*> out;
+  Place place = asked;
+  if (!place.fields.empty() && model_.text(place.fields.back()) == "(*)") {  // all of a module but its mode
+    place.fields.shorten(place.fields.size() - 1);
+    out = definitions_of(place);
+    out.erase(std::remove_if(out.begin(), out.end(),
+                             [](const Definition* one) { return one->cause == Cause::kSwitch; }),
+              out.end());
+    return out;
+  }
+  for (const Definition* one : by_symbol_[static_cast<size_t>(place.symbol)]) {
+    if (overlap(one->place, place) || switches(*one, place) || is_state(*one, place)) out.push_back(one);
+  }
+  const Symbol& symbol = model_.symbol(place.symbol);
+  if (symbol.constant || symbol.loop_value) return out;
+  // Whoever is handed `*this` may change any member.
+  if (symbol.function < 0 && this_ >= 0 && place.symbol != this_) {
+    const auto& all = by_symbol_[static_cast<size_t>(this_)];
+    out.insert(out.end(), all.begin(), all.end());
+  }
+  for (const int other : reach(led_by_, leading_, place.symbol)) {
+    for (const Definition* one : by_symbol_[static_cast<size_t>(other)]) {
+      // The mode of a module is its own; whoever was made of the module has another.
+      const bool part = !one->place.fields.empty() && model_.text(one->place.fields.back())[0] == '(';
+      // Options of an optimizer are nothing of the modules that it was made of.
+      if (part && is_module(place.symbol) && model_.text(one->place.fields.back()) == "(options)") continue;
+      if (one->deep && (!part || model_.symbol(other).view) && reaches(*one, place.symbol))
+        out.push_back(one);
+    }
+  }
+  return out;
+}
+
+}  // namespace flor::probes

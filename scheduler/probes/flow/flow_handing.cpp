@@ -1,0 +1,79 @@
+// Objects that are handed to functions of the program by reference: of these a call reads what the function
+// reads of its parameter, and no more.
+#include <algorithm>
+
+#include "probes/cxx/library.h"
+#include "probes/flow/flow.h"
+
+namespace flor::probes {
+namespace {
+
+bool same(const Place& a, const Place& b) {
+  return a.symbol == b.symbol && a.fields == b.fields;
+}
+
+}  // namespace
+
+// Does the function's text say all that it reads of its parameters? Not if it hands out a lambda, which may
+// read them later, nor if it is a constructor, whose object may keep them.
+bool Flow::tells_reads(int function) const {
+  const Function& one = model_.function(function);
+  return (one.owner < 0 || one.owner != one.name) &&
+         std::none_of(model_.functions.begin(), model_.functions.end(),
+                      [&](const Function& inner) { return inner.outer == function && inner.escapes; });
+}
+
+bool Flow::is_parameter(const Call& call, size_t position, int callee) const {
+  const Argument& argument = call.arguments[position];
+  if (!argument.is_variable || argument.roots.size() != 1) return false;
+  const Function& function = model_.function(callee);
+  const Symbol& given = model_.symbol(argument.roots[0].symbol);
+  if (!argument.roots[0].fields.empty() || given.function < 0 || given.plain || given.lambda >= 0 ||
+      position >= function.parameters.size())
+    return false;
+  // Of another type the parameter is made from the argument, and may be made from all of it.
+  const Symbol& parameter = model_.symbol(function.parameters[position]);
+  const bool known = !given.type.empty() && given.type != "auto" && given.type != "several";
+  return parameter.reference && known && last_part(parameter.type) == last_part(given.type);
+}
+
+bool Flow::hands_on(const Call& call, size_t position) const {
+  return !call.callees.empty() && std::all_of(call.callees.begin(), call.callees.end(), [&](int callee) {
+    return is_parameter(call, position, callee) && tells_reads(callee);
+  });
+}
+
+// What each statement reads, without the objects that it only hands on.
+void Flow::find_own_reads() {
+  own_reads_.resize(model_.statements.size());
+  for (size_t s = 0; s < own_reads_.size(); ++s) {
+    const Statement& statement = model_.statements[s];
+    std::vector<Place>& reads = own_reads_[s];
+    reads = statement.reads;
+    for (const Call& call : statement.calls) {
+      for (size_t position = 0; position < call.arguments.size(); ++position) {
+        if (!hands_on(call, position)) continue;
+        const Argument& argument = call.arguments[position];
+        for (const Place& place : argument.reads) {
+          const auto at = std::find_if(reads.begin(), reads.end(), [&](const Place& one) {
+            return same(one, place) && same(one, argument.roots[0]);
+          });
+          if (at != reads.end()) reads.erase(at);
+        }
+      }
+    }
+  }
+}
+
+// What the callee's place is to the caller, where it is part of a parameter; nothing where it is none of one.
+std::vector<Place> Flow::as_handed(const Call& call, int callee, const Place& place) const {
+  const Symbol& symbol = model_.symbol(place.symbol);
+  if (symbol.function != callee || symbol.parameter < 0) return {};
+  const auto position = static_cast<size_t>(symbol.parameter);
+  if (position >= call.arguments.size()) return {};
+  std::vector<Place> out = call.arguments[position].roots;
+  for (Place& root : out) root.fields.insert(root.fields.end(), place.fields.begin(), place.fields.end());
+  return out;
+}
+
+}  // namespace flor::probes

@@ -1,0 +1,165 @@
+// Which variables share storage with which.
+#include <algorithm>
+
+#include "probes/flow/flow.h"
+
+namespace flor::probes {
+
+const std::vector<int>& Flow::reach(const Graph& graph, Reached& memory, int symbol) const {
+  if (memory.known.size() != graph.size()) {
+    memory.found.assign(graph.size(), {});
+    memory.known.assign(graph.size(), false);
+  }
+  std::vector<int>& found = memory.found[static_cast<size_t>(symbol)];
+  if (memory.known[static_cast<size_t>(symbol)]) return found;
+  memory.known[static_cast<size_t>(symbol)] = true;
+  std::set<int> seen{symbol};
+  std::vector<int> waiting{symbol};
+  while (!waiting.empty()) {
+    const int at = waiting.back();
+    waiting.pop_back();
+    for (const int next : graph[static_cast<size_t>(at)]) {
+      if (!seen.insert(next).second) continue;
+      found.push_back(next);
+      waiting.push_back(next);
+    }
+  }
+  return found;
+}
+
+// True: that is new.
+bool Flow::join(int from, int to) {
+  kept_by_.erase({from, to});
+  std::vector<int>& all = leads_[static_cast<size_t>(from)];
+  if (from == to || std::find(all.begin(), all.end(), to) != all.end()) return false;
+  all.push_back(to);
+  led_by_[static_cast<size_t>(to)].push_back(from);
+  return true;
+}
+
+// The object leads there by these members alone.
+bool Flow::join_by(int object, int to, const std::set<int>& members) {
+  const auto known = kept_by_.find({object, to});
+  if (known == kept_by_.end()) {
+    if (!join(object, to)) return false;
+    kept_by_[{object, to}] = members;
+    return true;
+  }
+  const size_t before = known->second.size();
+  known->second.insert(members.begin(), members.end());
+  return known->second.size() != before;
+}
+
+void Flow::forget() const {
+  led_to_.known.clear();
+  leading_.known.clear();
+  by_member_.clear();
+}
+
+std::vector<int> Flow::leads_by(const Place& place) const {
+  if (place.fields.empty() || model_.text(place.fields[0])[0] == '(') return leads(place.symbol);
+  std::vector<int> out;
+  for (const int to : leads(place.symbol)) {
+    const auto kept = kept_by_.find({place.symbol, to});
+    if (kept == kept_by_.end() || kept->second.count(place.fields[0]) != 0) out.push_back(to);
+  }
+  return out;
+}
+
+// May the change in depth change the variable, too?
+bool Flow::reaches(const Definition& change, int symbol) const {
+  const Place& place = change.place;
+  if (place.fields.empty() || model_.text(place.fields[0])[0] == '(') return true;
+  const auto [at, fresh] =
+      by_member_.emplace(std::make_tuple(place.symbol, place.fields[0], change.rebinds), std::set<int>{});
+  if (fresh) {
+    for (const int to : leads_by(place)) {
+      if (change.rebinds && kept_by_.count({place.symbol, to}) != 0) continue;
+      at->second.insert(to);
+      const std::vector<int>& more = led_to(to);
+      at->second.insert(more.begin(), more.end());
+    }
+  }
+  return at->second.count(symbol) != 0;
+}
+
+void Flow::join_shared() {
+  leads_.resize(model_.symbols.size());
+  led_by_.resize(model_.symbols.size());
+  for (const auto& [a, b] : model_.shared) join(a, b);
+  join_results();
+  while (join_kept()) join_results();
+}
+
+// A parameter that a function keeps in a member or global leads on to what callers hand in, and the object
+// whose member it is leads to the parameter.
+bool Flow::join_kept() {
+  std::map<int, std::set<int>> kept;  // parameters: by which members, −1: by what is no member
+  for (size_t i = 0; i < model_.symbols.size(); ++i) {
+    const Symbol& symbol = model_.symbols[i];
+    if (symbol.function >= 0 || leads_[i].empty()) continue;
+    const int name = model_.find(symbol.name);
+    const bool member = name >= 0 && model_.members.count(name) != 0;
+    for (const int to : led_to(static_cast<int>(i))) {
+      if (model_.symbol(to).parameter >= 0) kept[to].insert(member ? name : -1);
+    }
+  }
+  bool joined = false;
+  for (const auto& [parameter, members] : kept) {
+    const Symbol& symbol = model_.symbol(parameter);
+    if (symbol.plain || symbol.function < 0) continue;
+    const auto position = static_cast<size_t>(symbol.parameter);
+    for (const Site& site : sites_[static_cast<size_t>(symbol.function)]) {
+      if (position >= site.call->arguments.size()) continue;
+      for (const Place& place : site.call->arguments[position].roots)
+        joined = join(parameter, place.symbol) || joined;
+      const int object = site.call->receiver.symbol;
+      if (object < 0) continue;
+      const bool by_members = site.call->receiver.fields.empty() && members.count(-1) == 0;
+      joined = (by_members ? join_by(object, parameter, members) : join(object, parameter)) || joined;
+    }
+  }
+  return joined;
+}
+
+// The value of a call shares what the function returns: its parameters', its object's, a global's storage.
+void Flow::join_results() {
+  const auto join_one = [this](const Result& result, int callee) {
+    const Function& function = model_.function(callee);
+    bool joined = false;
+    const auto with = [&](int symbol) {
+      if (!model_.symbol(symbol).plain && join(result.symbol, symbol)) joined = true;
+    };
+    if (function.results.size() == 1 && is_of_receiver(result.call, callee, function.results[0]) &&
+        callees_of(result.call).size() == 1) {
+      result_places_[result.symbol] = as_called(result.call, callee, function.results[0]);
+    }
+    for (const Place& place : function.results) {
+      if (model_.symbol(place.symbol).plain && place.fields.empty()) continue;
+      for (size_t p = 0; p < function.parameters.size() && p < result.call.arguments.size(); ++p) {
+        const std::vector<int>& all = led_to(place.symbol);
+        const int parameter = function.parameters[p];
+        if (parameter != place.symbol && std::find(all.begin(), all.end(), parameter) == all.end()) continue;
+        for (const Place& argument : result.call.arguments[p].roots) with(argument.symbol);
+      }
+      const Symbol& symbol = model_.symbol(place.symbol);
+      if (symbol.function == callee) continue;
+      with(is_of_receiver(result.call, callee, place) ? result.call.receiver.symbol : place.symbol);
+    }
+    return joined;
+  };
+  for (bool again = true; again;) {
+    again = false;
+    forget();
+    for (const Result& result : model_.results) {
+      for (const int callee : callees_of(result.call)) again = join_one(result, callee) || again;
+    }
+  }
+}
+
+const Place* Flow::result_place(int symbol) const {
+  const auto at = result_places_.find(symbol);
+  return at == result_places_.end() ? nullptr : &at->second;
+}
+
+}  // namespace flor::probes

@@ -1,0 +1,132 @@
+// Names in expressions: variables, members, keywords, casts.
+#include "probes/cxx/declarators.h"
+#include "probes/program/expressions.h"
+
+namespace flor::probes {
+
+// Words of the language; nothing where the word is a name.
+std::optional<Value> Expressions::keyword(size_t& at, size_t end, bool target) {
+  const std::string& word = tree_->text(at);
+  if (word == "this") {
+    ++at;
+    Value value;
+    if (is(at, "->") && tree_->word(at + 1)) {
+      ++at;
+      return named(at, end, target);
+    }
+    value.roots = {{scopes_.nonlocal("this")}};
+    return value;
+  }
+  if (!is_keyword(word)) return std::nullopt;
+  if (word.size() > 5 && word.compare(word.size() - 5, 5, "_cast") == 0) return cast(at, end);
+  ++at;
+  if (word == "sizeof" || word == "alignof" || word == "decltype" || word == "typeid" || word == "noexcept") {
+    if (is(at, "(")) at = tree_->skip(at);
+    return Value{};
+  }
+  if (is_number_type(word)) {
+    while (at < end && is_number_type(tree_->text(at))) ++at;
+    if (is(at, "(") || is(at, "{")) {
+      arguments(at);
+      at = tree_->skip(at);
+    }
+  }
+  return Value{};
+}
+
+Value Expressions::cast(size_t& at, size_t end) {
+  const size_t behind = behind_template(*tree_, at + 1, end);
+  const bool number = behind == at + 4 && is_number_type(words_.resolved(tree_->text(at + 2)));
+  at = behind;
+  if (!is(at, "(")) return {};
+  Value value = read(*tree_, at + 1, tree_->match[at], *into_);
+  at = tree_->skip(at);
+  if (number) return {};
+  value.deep = true;
+  return value;
+}
+
+Value Expressions::named(size_t& at, size_t end, bool target) {
+  std::string qualified;
+  if (is(at, "::"))
+    ++at;
+  else if (auto value = keyword(at, end, target))
+    return *value;
+  size_t last = at;
+  while (at < end && tree_->word(at)) {
+    last = at;
+    qualified += tree_->text(at++);
+    if (is(at, "<")) {
+      const size_t behind = behind_template(*tree_, at, end);
+      if (behind != at && (is(behind, "(") || is(behind, "{") || is(behind, "::"))) at = behind;
+    }
+    if (at >= end || !is(at, "::") || !tree_->word(at + 1)) break;
+    qualified += "::";
+    ++at;
+    if (is(at, "template")) ++at;
+  }
+  if (last >= end) return {};
+  const std::string& name = tree_->text(last);
+  const auto macro = words_.macros.find(name);
+  if (macro != words_.macros.end() && depth_ < kMaxDepth / 2) return use_macro(macro->second, at);
+  if (at < end && (is(at, "(") || is(at, "{"))) {
+    const size_t open = at;
+    at = tree_->match[open] + 1;
+    return call(qualified, open);
+  }
+  if (qualified != name && is_volatile_name(qualified)) into_->volatile_name = qualified;
+  if (scopes_.find_local(name) < 0) {
+    if (words_.functions.count(name) != 0) {
+      // A function that is named and not called is handed out.
+      model_.handed_out.insert(model_.name(name));
+      into_->unknown = true;
+    }
+    if (is_library_object(qualified)) return {};
+  }
+  return variable(name);
+}
+
+Value Expressions::variable(const std::string& name) {
+  const int symbol = scopes_.find(name);
+  Value value;
+  const auto alias = aliases_.find(symbol);
+  value.roots = {alias == aliases_.end() ? Place{symbol, {}} : alias->second};
+  value.variable = true;
+  value.lambda = model_.symbol(symbol).lambda;
+  if (alias != aliases_.end()) value.deep = true;
+  return value;
+}
+
+Value Expressions::member(Value value, size_t& at, size_t end) {
+  const bool pointer = is(at, "->") || is(at, "->*");
+  ++at;
+  if (is(at, "template")) ++at;
+  if (at >= end || !tree_->word(at)) {
+    ++at;
+    return value;
+  }
+  const std::string name = tree_->text(at++);
+  if (is(at, "<")) {
+    const size_t behind = behind_template(*tree_, at, end);
+    if (behind != at && is(behind, "(")) at = behind;
+  }
+  // `net->encode(x)`: a module that is a member
+  const bool module = words_.functions.count(name) == 0 && method_of(name) == Method::kUnknown &&
+                      !value.cut && model_.registered.count(model_.name(name)) != 0;
+  if (at < end && is(at, "(") && !module) {
+    const size_t open = at;
+    at = tree_->skip(at);
+    return method(std::move(value), name, open);
+  }
+  value.deep = value.deep || pointer;
+  value.lambda = -1;
+  if (!value.cut && value.roots.size() == 1) {
+    value.roots[0].fields.push_back(model_.name(name));
+    value.variable = true;
+  } else {
+    value.variable = false;
+  }
+  return value;
+}
+
+}  // namespace flor::probes

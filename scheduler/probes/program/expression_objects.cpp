@@ -1,0 +1,104 @@
+// Objects that are called, operators of the program, macros.
+#include <algorithm>
+
+#include "probes/program/expressions.h"
+
+namespace flor::probes {
+
+// An operator of the program, where an operand's type is a class of it.
+void Expressions::use_operator(const Value* object, const std::vector<Value>& operands) {
+  if (words_.functions.count("operator") == 0) return;
+  const bool own = std::any_of(operands.begin(), operands.end(), [&](const Value& one) {
+    return std::any_of(one.roots.begin(), one.roots.end(), [&](const Place& root) {
+      return root.fields.empty() && words_.classes.count(last_part(model_.symbol(root.symbol).type)) != 0;
+    });
+  });
+  const bool own_object = object != nullptr && !object->roots.empty() && object->roots[0].fields.empty() &&
+                          words_.classes.count(last_part(model_.symbol(object->roots[0].symbol).type)) != 0;
+  if (own || own_object) add_call(model_.name("operator"), -1, object, operands);
+}
+
+// Changes a part of a module that has no name of its own.
+void Expressions::change_part(Value module, const char* part, Cause cause) {
+  for (Place& root : module.roots) {
+    if (!module.cut) root.fields.push_back(model_.name(part));
+  }
+  change(module, cause);
+}
+
+// `net(x)`: a module, or anything else with a call operator.
+Value Expressions::callable(const Value& object, const std::vector<Value>& arguments) {
+  Value changed = object;
+  changed.deep = true;
+  const bool whole = object.roots.size() == 1;
+  const std::string type =
+      whole && object.roots[0].fields.empty() ? model_.symbol(object.roots[0].symbol).type : "";
+  const std::string field = whole && !object.roots[0].fields.empty()
+                                ? model_.text(object.roots[0].fields.back())
+                            : whole ? model_.symbol(object.roots[0].symbol).name
+                                    : "";
+  const bool own = words_.classes.count(last_part(type)) != 0;
+  const bool registered =
+      whole && model_.find(field) >= 0 && model_.registered.count(model_.find(field)) != 0;
+  const bool module = registered || begins_with(type, "torch::nn") || begins_with(type, "nn::");
+  bool calls = false;
+  for (const char* name : {"operator()", "forward"}) {
+    if ((module && !own) || words_.functions.count(name) == 0 || !words_.may_have(type_of(object), name))
+      continue;
+    add_call(model_.name(name), -1, &object, arguments);
+    calls = true;
+  }
+  Value out = object;
+  out.variable = false;
+  out.chain = false;
+  out.deep = true;
+  if (own && calls) return words_.functions.count("forward") != 0 ? result_of_last_call() : out;
+  if (module) {
+    if (words_.has_buffers) change_part(changed, "(buffers)", Cause::kMode);
+  } else {
+    change(changed, Cause::kMode);
+  }
+  if (!module || words_.in_place_modules) unknown(arguments);
+  if (module) return {};
+  return out;
+}
+
+// The macro's text, read where it stands; what it does to its arguments is not followed.
+Value Expressions::use_macro(const Macro& macro, size_t& at) {
+  const Tree* outer = tree_;
+  Value given;
+  if (is(at, "(")) {
+    const std::vector<Value> all = arguments(at);
+    at = tree_->skip(at);
+    given = together(all);
+    const bool may_change =
+        std::any_of(macro.tree.tokens.begin(), macro.tree.tokens.end(), [](const Token& token) {
+          return is_assignment(token.text) || token.text == "++" || token.text == "--" || token.text == "(";
+        });
+    if (may_change && !macro.parameters.empty()) change(given);
+  }
+  tree_ = &macro.tree;
+  depth_ += kMaxMacroDepth;
+  const size_t end = macro.tree.tokens.size();
+  for (size_t part = 0; part < end;) {
+    size_t stop = part;
+    while (stop < end && !is(stop, ";") && !is(stop, "{") && !is(stop, "}")) {
+      stop = is(stop, "(") || is(stop, "[") ? tree_->skip(stop) : stop + 1;
+    }
+    size_t begin = part;
+    while (begin < stop && (is(begin, "if") || is(begin, "while") || is(begin, "for") || is(begin, "else") ||
+                            is(begin, "do") || is(begin, "return"))) {
+      ++begin;
+    }
+    Value last = single(begin, stop);
+    given.roots.insert(given.roots.end(), last.roots.begin(), last.roots.end());
+    part = stop + 1;
+  }
+  depth_ -= kMaxMacroDepth;
+  tree_ = outer;
+  given.chain = false;
+  given.deep = true;
+  return given;
+}
+
+}  // namespace flor::probes

@@ -1,0 +1,39 @@
+#include "probes/program/model.h"
+
+#include <algorithm>
+
+namespace flor::probes {
+
+bool overlap(const Place& a, const Place& b) {
+  if (a.symbol != b.symbol) return false;
+  const size_t common = std::min(a.fields.size(), b.fields.size());
+  return std::equal(a.fields.begin(), a.fields.begin() + common, b.fields.begin());
+}
+
+int Model::name(const std::string& text) {
+  const auto [at, fresh] = names.emplace(text, static_cast<int>(texts.size()));
+  if (fresh) texts.push_back(text);
+  return at->second;
+}
+
+int Model::find(const std::string& text) const {
+  const auto at = names.find(text);
+  return at == names.end() ? -1 : at->second;
+}
+
+int Model::line(const Statement& statement) const {
+  const Tree& tree = program->sources[static_cast<size_t>(statement.source)].tree;
+  return statement.begin < tree.tokens.size() ? tree.tokens[statement.begin].line : 1;
+}
+
+std::string Model::where(const Statement& statement) const {
+  return program->sources[static_cast<size_t>(statement.source)].name + ":" + std::to_string(line(statement));
+}
+
+std::string Model::text_of(const Place& place) const {
+  std::string out = symbol(place.symbol).name;
+  for (const int field : place.fields) out += "." + text(field);
+  return out;
+}
+
+}  // namespace flor::probes

@@ -1,0 +1,156 @@
+#include <optional>
+
+#include "probes/probes.h"
+#include "probes/program/file_pairs.h"
+#include "probes/program/program.h"
+#include "probes/rules/block_checks.h"
+#include "probes/rules/judge.h"
+#include "probes/rules/probe_rules.h"
+#include "probes/rules/renames.h"
+
+namespace flor::probes {
+namespace {
+
+// What makes comparing pointless before it begins.
+void check_files(const std::vector<SourceFile>& files, const std::vector<std::string>& unresolved,
+                 const char* side, Answer* answer) {
+  for (const SourceFile& file : files) {
+    if (file.newer_than_binary) {
+      answer->everything(base_name(file.path), std::string(side) + " source newer than the binary");
+    }
+  }
+  for (const std::string& include : unresolved) {
+    answer->everything(base_name(include), std::string(side) + " include whose file was not found");
+  }
+}
+
+// `unchanged`: the files that are the same on both sides, by index.
+void check_program(const Program& program, const std::set<size_t>& unchanged, const char* side,
+                   Answer* answer) {
+  for (size_t i = 0; i < program.sources.size(); ++i) {
+    const Source& source = program.sources[i];
+    const Tree& tree = source.tree;
+    if (tree.error.empty() && tree.unclear_line == 0) continue;
+    if (unchanged.count(i) != 0 && irrelevant(source)) continue;
+    const auto where = [&](int line) { return source.name + ":" + std::to_string(line); };
+    if (!tree.error.empty()) {
+      answer->everything(where(tree.error_line), std::string(side) + " source: " + tree.error);
+    }
+    if (tree.unclear_line != 0) {
+      answer->everything(where(tree.unclear_line),
+                         std::string(side) + " source: a skip block in a form that cannot be read");
+    }
+  }
+}
+
+void check_blocks(const Program& program, Answer* answer) {
+  for (const Source& source : program.sources) {
+    for (const Unskippable& block : unskippable(source.tree)) {
+      answer->execute_in_lead_in(block.block);
+      answer->say(source.name + ":" + std::to_string(block.line),
+                  "block " + block.block + " " + block.why + ": it executes");
+    }
+  }
+}
+
+// All that stands in a file which the record does not have.
+FileEdits whole_file(const Program& program, size_t present) {
+  FileEdits out{-1, static_cast<int>(present), {}};
+  const Tree& tree = program.sources[present].tree;
+  for (const int child : tree.node(0).children)
+    out.edits.push_back({EditKind::kAdded, -1, child, tree.line(child), 0, 0});
+  return out;
+}
+
+void add_macro_words(const Program& program, std::set<std::string>* words) {
+  for (const Source& source : program.sources) {
+    for (const Token& token : source.tree.tokens) {
+      if (token.kind != TokenKind::kDirective) continue;
+      for (const Token& inner : directive_tokens(token, source.tree.texts)) words->insert(inner.text);
+    }
+  }
+}
+
+std::vector<FileEdits> edits_of(Program* before, const Program& after, const FilePairs& pairs,
+                                Answer* answer) {
+  std::vector<FileEdits> out;
+  std::set<std::string> in_macros;
+  add_macro_words(*before, &in_macros);
+  add_macro_words(after, &in_macros);
+  for (const auto& [recorded, present] : pairs.pairs) {
+    Source& a = before->sources[recorded];
+    const Source& b = after.sources[present];
+    if (a.library || b.library) {
+      if (a.file->text != b.file->text) answer->everything(b.name, "another version of the library");
+      continue;
+    }
+    if (!a.tree.error.empty() || !b.tree.error.empty() || a.file->text == b.file->text) continue;
+    FileEdits one{static_cast<int>(recorded), static_cast<int>(present), diff(a.tree, b.tree)};
+    if (apply_renames(&a.tree, b.tree, one.edits, in_macros)) one.edits = diff(a.tree, b.tree);
+    one.edits = within_statements(a.tree, b.tree, std::move(one.edits));
+    if (!one.edits.empty()) out.push_back(std::move(one));
+  }
+  for (const size_t present : pairs.fresh) {
+    const Source& source = after.sources[present];
+    if (!source.header || source.library || !source.tree.error.empty()) {
+      answer->everything(source.name, "not among the recorded sources");
+    } else {
+      out.push_back(whole_file(after, present));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Decision analyse(const std::vector<SourceFile>& recorded, const std::vector<SourceFile>& present,
+                 const std::vector<std::string>& unresolved_recorded,
+                 const std::vector<std::string>& unresolved_present) {
+  Answer answer;
+  if (recorded.empty()) answer.everything("the run", "no source was recorded");
+  check_files(recorded, unresolved_recorded, "recorded", &answer);
+  check_files(present, unresolved_present, "present", &answer);
+
+  const FilePairs pairs = pair_files(recorded, present);
+  for (const size_t i : pairs.ambiguous) {
+    answer.everything(base_name(recorded[i].path), "several files of today may be this one");
+  }
+  for (const size_t i : pairs.missing) answer.everything(base_name(recorded[i].path), "not found today");
+
+  const auto texts = std::make_shared<Texts>();
+  const Program after = read_program(present, {}, texts);
+  std::set<size_t> unchanged_before, unchanged_after;
+  std::vector<const Source*> known(recorded.size(), nullptr);
+  for (const auto& [a, b] : pairs.pairs) {
+    if (recorded[a].text != present[b].text) continue;
+    unchanged_before.insert(a);
+    unchanged_after.insert(b);
+    if (is_library(recorded[a]) == is_library(present[b])) known[a] = &after.sources[b];
+  }
+  Program before = read_program(recorded, known, texts);
+  // What cannot be read cannot be compared; where nothing was edited there is nothing to compare.
+  const bool edited = unchanged_before.size() != recorded.size() || unchanged_after.size() != present.size();
+  if (edited) {
+    check_program(before, unchanged_before, "recorded", &answer);
+    check_program(after, unchanged_after, "present", &answer);
+  }
+  check_blocks(after, &answer);
+  check_blocks(before, &answer);
+  const std::vector<FileEdits> files = edits_of(&before, after, pairs, &answer);
+  if (files.empty()) return answer.take();
+
+  const Model model = build_model(after);
+  const Flow flow(model);
+  Judge judge(before, after, files, &answer);
+  std::optional<Model> recorded_model;
+  std::optional<Flow> recorded_flow;
+  if (!judge.removed().empty()) {
+    recorded_model.emplace(build_model(before));
+    recorded_flow.emplace(*recorded_model);
+  }
+  const auto probes = judge.run(flow, recorded_flow ? &*recorded_flow : nullptr);
+  ProbeRules(after, flow, &answer).run(probes);
+  return answer.take();
+}
+
+}  // namespace flor::probes

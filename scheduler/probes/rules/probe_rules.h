@@ -1,0 +1,50 @@
+// Which blocks the probes of a program want executed, and what is known of each.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "probes/flow/flow.h"
+#include "probes/rules/answer.h"
+#include "probes/rules/judge.h"
+
+namespace flor::probes {
+
+class ProbeRules {
+ public:
+  ProbeRules(const Program& present, const Flow& flow, Answer* answer);
+
+  void run(const std::vector<Judge::Probe>& probes);
+
+ private:
+  struct Found {
+    Judge::Probe probe;
+    int node = 0;          // in the tree
+    int statement = -1;    // in the model
+    std::set<int> around;  // blocks that run it
+  };
+  [[nodiscard]] Found find(const Judge::Probe& probe) const;
+  void around(const Found& found);
+  void gradients(const Found& found);
+  void gradients_of_calls(const Found& found);
+  void between_steps(const Found& found);
+  void wants(const Found& found);
+  void withhold(const Found& found, const std::string& name, const std::set<int>& at, AddedLog& log);
+  [[nodiscard]] bool skips_between(const Found& found, int statement, bool read_twice) const;
+  void execute(int block);
+  [[nodiscard]] std::string name_of(int block) const;
+  [[nodiscard]] std::string where(const Found& found) const;
+  [[nodiscard]] int line(const Found& found) const;
+
+  const Program& present_;
+  const GradientNames gradients_;
+  const Flow& flow_;
+  const Model& model_;
+  Answer& answer_;
+  std::set<int> executing_;
+  // Of all probes together. A program that wants more is judged no further: everything executes.
+  int64_t steps_ = 200000;
+};
+
+}  // namespace flor::probes
