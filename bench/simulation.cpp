@@ -1,5 +1,5 @@
 // A replay in simulated time, with the planner's own code: its cut (plan/partition.h) and its sharing
-// (plan/share.h). For more workers and units than one machine carries, and for failures.
+// (queue/share.h). For more workers and units than one machine carries, and for failures.
 //
 //   simulation --costs FILE|--units N [--workers N] [--speeds equal|unequal|straggler] …
 //
@@ -21,7 +21,7 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "plan/cut.h"
-#include "plan/share.h"
+#include "queue/share.h"
 
 namespace {
 
@@ -168,7 +168,7 @@ class Simulation {
       if (segment(id).cur < segment(id).hi) return take(k, id);
       return ask(k);
     }
-    std::vector<plan::Running> running;
+    std::vector<queue::Running> running;
     std::vector<int64_t> ids;
     for (int64_t id = 0; id < static_cast<int64_t>(segments_.size()); ++id) {
       const Segment& one = segment(id);
@@ -177,7 +177,7 @@ class Simulation {
       running.push_back(
           {one.cur, one.hi, now_ - one.since, worker(one.worker).measured(), one.cur, one.other >= 0});
     }
-    const auto share = plan::share(times_, running, {-1, worker(k).measured()});
+    const auto share = queue::share(times_, running, {-1, worker(k).measured()});
     if (!share || (share->copy && copies_left_ == 0)) {
       events_.push({now_ + asked_.poll, k, What::asks, worker(k).life});
       return;
@@ -230,7 +230,7 @@ class Simulation {
 
   const Asked& asked_;
   const Plan& plan_;
-  plan::Times times_;
+  queue::Times times_;
   std::mt19937_64 random_;
   std::vector<Segment> segments_;
   std::vector<int64_t> ready_;

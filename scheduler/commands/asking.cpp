@@ -16,9 +16,9 @@
 #include "plan/question.h"
 #include "plan/selection.h"
 #include "plan/units.h"
-#include "plan/where.h"
 #include "results/founding.h"
 #include "results/results.h"
+#include "results/where.h"
 
 namespace flor::commands {
 namespace {
@@ -82,8 +82,8 @@ core::UnitSet select_units(const Request& request, const core::Manifest& manifes
     asked_for = plan::with_steps(units, asked_for, steps);
   }
   if (request.where.empty()) return asked_for;
-  const auto values = plan::values_where(results::read_record(request.run).rows, manifest,
-                                         plan::parse_condition(request.where));
+  const auto values = results::values_where(results::read_record(request.run).rows, manifest,
+                                            results::parse_condition(request.where));
   core::UnitSet out;
   for (const auto& unit : units) {
     const bool any = std::any_of(values.begin(), values.end(),

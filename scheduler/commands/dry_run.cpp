@@ -11,6 +11,7 @@
 #include "plan/forecast.h"
 #include "plan/proving.h"
 #include "plan/selection.h"
+#include "queue/share.h"
 #include "results/results.h"
 #include "results/table.h"
 
@@ -67,7 +68,7 @@ std::string text_of(const Asked& asked, const Findings& found) {
   out += table.text(2);
   if (plan.proofs > 0) {
     out += "  and at most " + counted(static_cast<std::size_t>(plan.proofs), "proof unit") + ", about " +
-           shown_seconds(static_cast<double>(plan.proofs) * plan::proof_cost(plan)) +
+           shown_seconds(static_cast<double>(plan.proofs) * queue::proof_cost(plan)) +
            " of work, behind all others\n";
   }
   for (const auto& line : found.advice) out += "  faster: " + line + "\n";

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
+#include "queue/share.h"
 
 namespace flor::plan {
 namespace {
@@ -13,8 +14,6 @@ namespace {
 constexpr double share_of_run = 0.02;   // of the recorded time, for proving
 constexpr double share_of_unit = 0.01;  // of a unit, for the part of it that a brief proof executes
 constexpr double longest_wait = 600;    // seconds; a whole proof that takes longer is not a free one
-// What is not done when the worker is ended is lost.
-constexpr double late_margin = 0.25;
 
 double recorded_seconds(const core::Plan& plan) {
   double seconds = 0;
@@ -48,19 +47,6 @@ bool begins_segment(const core::Plan& plan, int64_t id) {
 
 }  // namespace
 
-double proof_cost(const core::Plan& plan) {
-  if (plan.units.empty()) return 0;
-  const auto units = static_cast<double>(plan.units.size());
-  double lead_in = 0;
-  double replayed = 0;
-  for (const auto& unit : plan.units) {
-    lead_in += plan.complete ? unit.restore : unit.skip_cost / 2 * units;
-    replayed += unit.work;
-  }
-  const double each = plan.brief ? replayed + *plan.brief * units : recorded_seconds(plan);
-  return (2 * each + lead_in) / units;
-}
-
 void ask_for_proofs(core::Plan& plan, const std::string& wanted) {
   const std::set<std::string> words{"auto", "none", "all", "brief"};
   const auto most = static_cast<int64_t>(plan.selected.size());
@@ -76,7 +62,7 @@ void ask_for_proofs(core::Plan& plan, const std::string& wanted) {
     return;
   }
   const double budget = share_of_run * recorded_seconds(plan);
-  const double cost = proof_cost(plan);
+  const double cost = queue::proof_cost(plan);
   const double affordable = cost > 0 ? std::floor(budget / cost) : 1;
   const bool skips = !plan.execute_all;  // without a skipped block nothing of a proof can be left out
   plan.proofs =
@@ -130,10 +116,6 @@ core::Proof choose(const core::Plan& plan, const ProbeRows& rows, const std::vec
     }
   }
   return best;
-}
-
-int64_t proof_within(const core::Plan& plan, int64_t id, double seconds) {
-  return proof_cost(plan) * (1 + late_margin) <= seconds ? id + 1 : id;
 }
 
 }  // namespace flor::plan

@@ -13,10 +13,6 @@
 
 namespace flor::plan {
 
-// Seconds that a proof unit of the plan takes on average: two units with every block executed, or, where the
-// proof is brief, as they are replayed and a part of each; and the way to them.
-double proof_cost(const core::Plan& plan);
-
 // Fills `proofs` and `brief` of the plan. `wanted`, as in --prove: none, all, a number, brief, or auto: as
 // many as cost at most 2 % of the recorded time, but one in any case, and a brief one where that would take
 // more than ten minutes longer. None where no row rests on a skipped block or a restored state. Throws
@@ -40,9 +36,5 @@ void add_silent(ProbeRows& rows, const core::Plan& plan);
 // share of it. Nothing to prove: no units.
 core::Proof choose(const core::Plan& plan, const ProbeRows& rows, const std::vector<core::Proof>& earlier,
                    int64_t slot);
-
-// A worker of speed 1 that has `seconds` left and could execute proof unit `id`: the end of the ids that it
-// is done with by then, `id` or `id` + 1.
-int64_t proof_within(const core::Plan& plan, int64_t id, double seconds);
 
 }  // namespace flor::plan

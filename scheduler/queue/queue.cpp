@@ -7,7 +7,6 @@
 
 #include "core/base/json.h"
 #include "core/store/proof.h"
-#include "plan/proving.h"
 #include "queue/acl.h"
 #include "queue_scripts.h"
 
@@ -45,10 +44,10 @@ core::UsageError no_such_ids(const core::ReplayDir& replay) {
 }
 
 // What claim.lua lists, in its order.
-std::vector<plan::Running> running_in(const Reply& list) {
-  std::vector<plan::Running> out;
+std::vector<Running> running_in(const Reply& list) {
+  std::vector<Running> out;
   for (const auto& item : list.items) {
-    plan::Running one;
+    Running one;
     one.cur = item.at(1).num();
     one.hi = item.at(2).num();
     one.elapsed = std::max(0.0, static_cast<double>(item.at(3).num()) / 1000);
@@ -60,7 +59,7 @@ std::vector<plan::Running> running_in(const Reply& list) {
   return out;
 }
 
-bool fits(const plan::Running& one, int64_t units) {
+bool fits(const Running& one, int64_t units) {
   return one.cur >= 0 && one.cur < one.hi && one.hi <= units && one.from <= one.cur;
 }
 
@@ -156,8 +155,8 @@ Claim Queue::within(double left, const std::string& worker, int64_t from, const 
   const bool proof = core::is_proof(plan(), segment.cur);
   const bool fresh = !proof && (about.at(1).is_nil() || about.at(1).num() == 0);
   const double usable = left * (measured > 0 ? measured : 1);
-  int64_t end = proof ? plan::proof_within(plan(), segment.cur, usable)
-                      : plan::done_within(times(), from, {segment.cur, segment.hi}, usable);
+  int64_t end = proof ? proof_within(plan(), segment.cur, usable)
+                      : done_within(times(), from, {segment.cur, segment.hi}, usable);
   if (end == segment.cur) {
     if (proof) {  // no one waits for a proof that cannot come: the answers are there
       release(segment.id, segment.fence, "too little time was left before the job's time limit", true);
@@ -193,7 +192,7 @@ Claim Queue::claim_any(const std::string& worker, int64_t from) {
       running.clear();
     const auto args = left > 0 ? what_to_take(reply, running, worker, from) : std::nullopt;
     if (!args)
-      return {kind == "behind" ? ClaimKind::behind : ClaimKind::wait, {}, plan::latest_end(times(), running)};
+      return {kind == "behind" ? ClaimKind::behind : ClaimKind::wait, {}, latest_end(times(), running)};
     const Reply taken = run(scripts::take, *args);
     if (taken.at(0).text == "segment") return {ClaimKind::segment, segment_of(taken)};
     // Another was quicker: look again.
@@ -202,10 +201,10 @@ Claim Queue::claim_any(const std::string& worker, int64_t from) {
 
 // The arguments of the script `take`; nothing where no part of what runs is worth it.
 std::optional<std::vector<std::string>> Queue::what_to_take(const Reply& reply,
-                                                            const std::vector<plan::Running>& running,
+                                                            const std::vector<Running>& running,
                                                             const std::string& worker, int64_t from) {
   if (!plan().balance) return std::nullopt;
-  const auto share = plan::share(times(), running, {from, speed_in(reply.at(1).str()), plan().copies});
+  const auto share = queue::share(times(), running, {from, speed_in(reply.at(1).str()), plan().copies});
   if (!share) return std::nullopt;
   const auto& item = reply.at(2).at(share->of);
   return std::vector<std::string>{worker,
@@ -217,7 +216,7 @@ std::optional<std::vector<std::string>> Queue::what_to_take(const Reply& reply,
                                   std::to_string(most_copies(plan().selected.size()))};
 }
 
-const plan::Times& Queue::times() {
+const Times& Queue::times() {
   if (!times_) times_.emplace(plan());
   return *times_;
 }

@@ -12,8 +12,8 @@
 
 #include "core/store/plan.h"
 #include "core/store/store.h"
-#include "plan/share.h"
 #include "queue/redis.h"
+#include "queue/share.h"
 
 namespace flor::queue {
 
@@ -113,7 +113,7 @@ class Queue {
   void ensure(const core::Plan& plan);
 
   // A ready segment whose next unit is `from` or later (-1: any), in plan order; else, unless the plan says
-  // otherwise, a part of a running one, by what is left of each and how fast its worker is (plan/share.h). A
+  // otherwise, a part of a running one, by what is left of each and how fast its worker is (queue/share.h). A
   // worker holds one segment at a time: claiming while holding one hands the same out again, with a new
   // token. `left`: seconds until the worker is ended. It gets no more than it is expected to be done with by
   // then, as its first unit whatever there is, and `late` when nothing fits any more.
@@ -161,9 +161,9 @@ class Queue {
   void build(const core::Plan& plan);
   bool adopt_published(const Commit& unit, int64_t from);
   Standing commit_one(const Commit& unit, int64_t* hole);
-  const plan::Times& times();
+  const Times& times();
   std::optional<std::vector<std::string>> what_to_take(const Reply& reply,
-                                                       const std::vector<plan::Running>& running,
+                                                       const std::vector<Running>& running,
                                                        const std::string& worker, int64_t from);
   double work_within(int64_t unit);
   const core::Plan& plan();  // read when first needed
@@ -173,7 +173,7 @@ class Queue {
   QueueOptions options_;
   std::string prefix_;
   std::optional<core::Plan> plan_;
-  std::optional<plan::Times> times_;
+  std::optional<Times> times_;
   std::string heard_;  // the id of the last event that news() returned
   std::map<std::string, WorkerInfo>
       joined_;  // announced again with every claim: a rebuilt queue does not know them

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
+#include "queue/share.h"
 
 namespace flor::plan {
 namespace {
@@ -60,7 +61,7 @@ TEST(Proving, WhereUnitsLastHoursTheProofIsBrief) {
   ask_for_proofs(plan, "auto");
   EXPECT_EQ(plan.proofs, 1);
   EXPECT_EQ(plan.brief, 216);
-  EXPECT_LT(proof_cost(plan), 600);
+  EXPECT_LT(queue::proof_cost(plan), 600);
   EXPECT_EQ(proof_slots(plan, "1"), 1);
   EXPECT_EQ(proof_slots(plan, "all"), 10);
   plan.execute_all = true;  // nothing is skipped, so nothing can be left out
@@ -199,8 +200,8 @@ TEST(Proving, ASilentClockIsNotProved) {
 
 TEST(Proving, AProofThatCannotBeDoneInTimeIsNotBegun) {
   const auto plan = plan_of(12, 10);
-  EXPECT_EQ(proof_within(plan, 12, 20), 12);
-  EXPECT_EQ(proof_within(plan, 12, 30), 13);
+  EXPECT_EQ(queue::proof_within(plan, 12, 20), 12);
+  EXPECT_EQ(queue::proof_within(plan, 12, 30), 13);
 }
 
 TEST(Proving, AProofUnitIsTwoUnitsAsOne) {

@@ -8,7 +8,7 @@
 
 #include "core/store/plan.h"
 
-namespace flor::plan {
+namespace flor::queue {
 
 // What the units of a plan take a worker of speed 1, the recorded machine; seconds.
 class Times {
@@ -67,4 +67,12 @@ double expected_end(const Times& times, const Running& running);
 // Seconds until the last of them is done, as `share` expects it; 0 where nothing runs.
 double latest_end(const Times& times, const std::vector<Running>& running);
 
-}  // namespace flor::plan
+// Seconds that a proof unit of the plan takes on average: two units with every block executed, or, where the
+// proof is brief, as they are replayed and a part of each; and the way to them.
+double proof_cost(const core::Plan& plan);
+
+// A worker of speed 1 that has `seconds` left and could execute proof unit `id`: the end of the ids that it
+// is done with by then, `id` or `id` + 1.
+int64_t proof_within(const core::Plan& plan, int64_t id, double seconds);
+
+}  // namespace flor::queue

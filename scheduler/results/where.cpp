@@ -1,4 +1,4 @@
-#include "plan/where.h"
+#include "results/where.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 
-namespace flor::plan {
+namespace flor::results {
 namespace {
 
 using Operator = Condition::Operator;
@@ -116,4 +116,4 @@ std::vector<int64_t> values_where(const std::vector<results::Row>& record, const
   return {values.begin(), values.end()};
 }
 
-}  // namespace flor::plan
+}  // namespace flor::results

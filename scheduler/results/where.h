@@ -7,7 +7,7 @@
 #include "core/store/manifest.h"
 #include "results/rows.h"
 
-namespace flor::plan {
+namespace flor::results {
 
 // NAME OP NUMBER, OP one of < <= > >= == !=, NUMBER also NaN, Infinity and -Infinity; NaN equals NaN.
 struct Condition {
@@ -27,4 +27,4 @@ Condition parse_condition(const std::string& text);
 std::vector<int64_t> values_where(const std::vector<results::Row>& record, const core::Manifest& manifest,
                                   const Condition& condition);
 
-}  // namespace flor::plan
+}  // namespace flor::results

@@ -1,10 +1,10 @@
-#include "plan/share.h"
+#include "queue/share.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-namespace flor::plan {
+namespace flor::queue {
 namespace {
 
 // A cut costs a claim, and estimates are never exact: what it gains has to be more than this, seconds and
@@ -145,4 +145,21 @@ std::optional<Share> share(const Times& times, const std::vector<Running>& runni
   return std::nullopt;
 }
 
-}  // namespace flor::plan
+double proof_cost(const core::Plan& plan) {
+  if (plan.units.empty()) return 0;
+  const auto units = static_cast<double>(plan.units.size());
+  double lead_in = 0, replayed = 0, recorded = 0;
+  for (const auto& unit : plan.units) {
+    lead_in += plan.complete ? unit.restore : unit.skip_cost / 2 * units;
+    replayed += unit.work;
+    recorded += unit.cost;
+  }
+  const double each = plan.brief ? replayed + *plan.brief * units : recorded;
+  return (2 * each + lead_in) / units;
+}
+
+int64_t proof_within(const core::Plan& plan, int64_t id, double seconds) {
+  return proof_cost(plan) * (1 + late_margin) <= seconds ? id + 1 : id;
+}
+
+}  // namespace flor::queue
