@@ -12,8 +12,8 @@
 #include "export/pickle.h"
 #include "export/pytorch.h"
 #include "export/safetensors.h"
-#include "refusal.h"
-#include "temporary.h"
+#include "support/refusal.h"
+#include "support/temporary.h"
 
 namespace flor::exporting {
 namespace {

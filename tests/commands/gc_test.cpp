@@ -6,7 +6,6 @@
 #include <chrono>
 #include <fstream>
 
-#include "another_user.h"
 #include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
@@ -22,7 +21,8 @@
 #include "gc/leftovers.h"
 #include "gc/runs.h"
 #include "gc/thin.h"
-#include "temporary.h"
+#include "support/another_user.h"
+#include "support/temporary.h"
 
 namespace flor::gc {
 namespace {

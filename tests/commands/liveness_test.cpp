@@ -8,10 +8,10 @@
 #include "core/base/error.h"
 #include "gc/choice.h"
 #include "gc/runs.h"
-#include "interposed.h"
-#include "recording_process.h"
 #include "results/summary.h"
-#include "temporary.h"
+#include "support/interposed.h"
+#include "support/recording_process.h"
+#include "support/temporary.h"
 
 namespace flor::gc {
 namespace {

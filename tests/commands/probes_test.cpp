@@ -8,7 +8,7 @@
 #include "commands/source_files.h"
 #include "commands/unheld.h"
 #include "core/base/error.h"
-#include "temporary.h"
+#include "support/temporary.h"
 
 namespace flor::commands {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "commands/monitor.h"
 #include "core/files/durable.h"
-#include "temporary.h"
+#include "support/temporary.h"
 
 namespace flor::commands {
 namespace {

@@ -15,9 +15,9 @@
 #include "core/log/row.h"
 #include "core/log/row_file.h"
 #include "core/replaying/unit_log.h"
-#include "core/temporary.h"
 #include "gate.h"
 #include "logging/observe.h"
+#include "support/temporary.h"
 
 namespace flor::logging {
 namespace {

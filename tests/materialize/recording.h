@@ -11,7 +11,7 @@
 
 #include "core/checkpoint/reader.h"
 #include "core/materialize/materializer.h"
-#include "temporary.h"
+#include "support/temporary.h"
 
 namespace flor::test {
 

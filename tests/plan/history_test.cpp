@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "record.h"
+#include "support/recorded_rows.h"
 
 namespace flor::plan {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
-#include "core/refusal.h"
+#include "support/refusal.h"
 
 namespace flor::plan {
 namespace {

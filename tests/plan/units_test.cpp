@@ -7,7 +7,7 @@
 
 #include "plan/cut.h"
 #include "plan/question.h"
-#include "record.h"
+#include "support/recorded_rows.h"
 
 namespace flor::plan {
 namespace {

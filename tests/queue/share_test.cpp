@@ -1,8 +1,8 @@
-#include "plan/share.h"
+#include "queue/share.h"
 
 #include <gtest/gtest.h>
 
-namespace flor::plan {
+namespace flor::queue {
 namespace {
 
 Times times_of(std::vector<double> work, bool complete = true, double skip = 0.1) {
@@ -105,4 +105,4 @@ TEST(Share, SpeedsThatAreNotMeasuredAreThoseOfTheOthers) {
 }
 
 }  // namespace
-}  // namespace flor::plan
+}  // namespace flor::queue

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/files/durable.h"
 #include "program.h"
-#include "temporary.h"
+#include "support/temporary.h"
 
 namespace flor::results {
 namespace {

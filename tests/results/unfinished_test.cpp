@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/files/durable.h"
-#include "temporary.h"
+#include "support/temporary.h"
 
 namespace flor::results {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/files/durable.h"
 #include "program.h"
-#include "temporary.h"
+#include "support/temporary.h"
 
 namespace flor::results {
 namespace {

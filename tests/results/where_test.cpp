@@ -1,12 +1,12 @@
-#include "plan/where.h"
+#include "results/where.h"
 
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
-#include "core/refusal.h"
-#include "record.h"
+#include "support/recorded_rows.h"
+#include "support/refusal.h"
 
-namespace flor::plan {
+namespace flor::results {
 namespace {
 
 std::vector<results::Row> record() {
@@ -52,4 +52,4 @@ TEST(Where, SaysWhyNothingIsFound) {
 }
 
 }  // namespace
-}  // namespace flor::plan
+}  // namespace flor::results

@@ -4,11 +4,11 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "another_user.h"
 #include "answer.h"
 #include "launch.h"
 #include "store.h"
-#include "temporary.h"
+#include "support/another_user.h"
+#include "support/temporary.h"
 
 namespace flor::spank {
 namespace {

@@ -1,4 +1,4 @@
-#include "interposed.h"
+#include "support/interposed.h"
 
 #include <dlfcn.h>
 #include <sys/stat.h>

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "export/pytorch.h"
-#include "temporary.h"
+#include "support/temporary.h"
 
 namespace flor {
 namespace {

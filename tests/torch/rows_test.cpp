@@ -10,7 +10,7 @@
 
 #include "core/base/digest.h"
 #include "core/files/json_lines.h"
-#include "core/temporary.h"
+#include "support/temporary.h"
 
 namespace flor {
 namespace {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "core/base/make_readable.h"
-#include "temporary.h"
+#include "support/temporary.h"
 
 namespace flor::core {
 namespace {

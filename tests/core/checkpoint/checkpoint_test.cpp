@@ -9,7 +9,7 @@
 #include "core/checkpoint/reader.h"
 #include "core/files/durable.h"
 #include "core/materialize/materializer.h"
-#include "temporary.h"
+#include "support/temporary.h"
 
 namespace flor::core {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/files/durable.h"
 #include "core/materialize/materializer.h"
-#include "temporary.h"
+#include "support/temporary.h"
 
 namespace flor::core {
 namespace {

@@ -9,8 +9,8 @@
 #include "core/base/error.h"
 #include "core/files/json_lines.h"
 #include "core/log/journal.h"
-#include "interposed.h"
-#include "temporary.h"
+#include "support/interposed.h"
+#include "support/temporary.h"
 
 namespace flor::core {
 namespace {

@@ -8,7 +8,6 @@
 
 #include <functional>
 
-#include "another_user.h"
 #include "core/base/error.h"
 #include "core/checkpoint/header.h"
 #include "core/config/preset.h"
@@ -18,8 +17,9 @@
 #include "core/recording/earlier_run.h"
 #include "core/store/manifest.h"
 #include "core/store/store.h"
-#include "interposed.h"
-#include "temporary.h"
+#include "support/another_user.h"
+#include "support/interposed.h"
+#include "support/temporary.h"
 
 namespace flor::core {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/base/copy_speed.h"
 #include "core/files/json_lines.h"
-#include "temporary.h"
+#include "support/temporary.h"
 
 namespace flor::core {
 namespace {

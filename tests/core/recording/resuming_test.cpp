@@ -8,7 +8,7 @@
 #include "core/files/json_lines.h"
 #include "core/recording/earlier_run.h"
 #include "core/store/manifest.h"
-#include "temporary.h"
+#include "support/temporary.h"
 
 namespace flor::core {
 namespace {

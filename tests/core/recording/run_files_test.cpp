@@ -6,8 +6,8 @@
 
 #include "core/files/durable.h"
 #include "core/recording/begin_run.h"
-#include "interposed.h"
-#include "temporary.h"
+#include "support/interposed.h"
+#include "support/temporary.h"
 
 namespace flor::core {
 namespace {

@@ -12,9 +12,9 @@
 #include "core/log/journal.h"
 #include "core/recording/earlier_run.h"
 #include "core/store/slurm_job.h"
-#include "interposed.h"
-#include "recording_process.h"
-#include "temporary.h"
+#include "support/interposed.h"
+#include "support/recording_process.h"
+#include "support/temporary.h"
 
 namespace flor::core {
 

@@ -12,7 +12,7 @@
 #include "core/files/durable.h"
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
-#include "temporary.h"
+#include "support/temporary.h"
 
 namespace flor::core {
 namespace {

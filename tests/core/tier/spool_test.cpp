@@ -13,7 +13,7 @@
 
 #include "core/base/rate_limiter.h"
 #include "local_checkpoints.h"
-#include "temporary.h"
+#include "support/temporary.h"
 
 namespace flor::core {
 namespace {

@@ -15,7 +15,7 @@
 #include "core/base/error.h"
 #include "core/base/units_text.h"
 #include "local_checkpoints.h"
-#include "temporary.h"
+#include "support/temporary.h"
 
 namespace flor::core {
 namespace {
