@@ -7,8 +7,8 @@
 #include "commands/output.h"
 #include "core/base/error.h"
 #include "core/base/units_text.h"
-#include "results/damage.h"
-#include "results/table.h"
+#include "results/report/damage.h"
+#include "results/report/table.h"
 
 namespace flor::commands {
 namespace {

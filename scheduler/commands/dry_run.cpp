@@ -12,8 +12,8 @@
 #include "plan/proving.h"
 #include "plan/selection.h"
 #include "queue/share.h"
+#include "results/report/table.h"
 #include "results/results.h"
-#include "results/table.h"
 
 namespace flor::commands {
 namespace {

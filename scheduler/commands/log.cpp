@@ -13,7 +13,7 @@
 #include "core/store/plan.h"
 #include "plan/selection.h"
 #include "results/follow.h"
-#include "results/log_text.h"
+#include "results/report/log_text.h"
 #include "results/results.h"
 
 namespace flor::commands {

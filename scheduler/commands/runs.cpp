@@ -7,8 +7,8 @@
 #include "core/base/units_text.h"
 #include "core/checkpoint/listing.h"
 #include "core/store/manifest.h"
-#include "results/summary.h"
-#include "results/table.h"
+#include "results/report/summary.h"
+#include "results/report/table.h"
 
 namespace flor::commands {
 namespace {

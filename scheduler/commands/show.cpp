@@ -19,9 +19,9 @@
 #include "plan/history.h"
 #include "plan/units.h"
 #include "results/local_tier.h"
-#include "results/policy_text.h"
-#include "results/summary.h"
-#include "results/table.h"
+#include "results/report/policy_text.h"
+#include "results/report/summary.h"
+#include "results/report/table.h"
 
 namespace flor::commands {
 namespace {

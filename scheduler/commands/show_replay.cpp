@@ -5,8 +5,8 @@
 #include "core/base/error.h"
 #include "core/base/printable.h"
 #include "core/store/plan.h"
-#include "results/summary.h"
-#include "results/table.h"
+#include "results/report/summary.h"
+#include "results/report/table.h"
 #include "results/verdict.h"
 
 namespace flor::commands {

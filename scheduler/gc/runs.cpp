@@ -14,7 +14,7 @@
 #include "gc/acting_as.h"
 #include "gc/local_tier.h"
 #include "gc/remove_tree.h"
-#include "results/summary.h"
+#include "results/report/summary.h"
 
 namespace flor::gc {
 namespace {

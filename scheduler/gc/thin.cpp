@@ -10,7 +10,7 @@
 #include "core/files/json_lines.h"
 #include "core/store/timeline.h"
 #include "results/local_tier.h"
-#include "results/summary.h"
+#include "results/report/summary.h"
 
 namespace flor::gc {
 

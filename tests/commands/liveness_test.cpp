@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "gc/choice.h"
 #include "gc/runs.h"
-#include "results/summary.h"
+#include "results/report/summary.h"
 #include "support/interposed.h"
 #include "support/recording_process.h"
 #include "support/temporary.h"

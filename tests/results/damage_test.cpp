@@ -1,5 +1,5 @@
 // flor check: every damage is named, with what replay does about it.
-#include "results/damage.h"
+#include "results/report/damage.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

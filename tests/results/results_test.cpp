@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/files/durable.h"
 #include "program.h"
-#include "results/summary.h"
+#include "results/report/summary.h"
 
 namespace flor::results {
 namespace {

@@ -7,10 +7,10 @@
 #include "core/base/error.h"
 #include "core/base/units_text.h"
 #include "program.h"
-#include "results/log_text.h"
-#include "results/policy_text.h"
-#include "results/summary.h"
-#include "results/table.h"
+#include "results/report/log_text.h"
+#include "results/report/policy_text.h"
+#include "results/report/summary.h"
+#include "results/report/table.h"
 
 namespace flor::results {
 namespace {

@@ -1,4 +1,4 @@
-#include "results/summary.h"
+#include "results/report/summary.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "results/log_text.h"
+#include "results/report/log_text.h"
 
 #include <algorithm>
 #include <set>
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "results/table.h"
+#include "results/report/table.h"
 
 namespace flor::results {
 namespace {

@@ -1,4 +1,4 @@
-#include "results/policy_text.h"
+#include "results/report/policy_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "core/base/units_text.h"
 #include "core/policy/policy.h"
-#include "results/table.h"
+#include "results/report/table.h"
 
 namespace flor::results {
 namespace {

@@ -1,4 +1,4 @@
-#include "results/table.h"
+#include "results/report/table.h"
 
 #include <algorithm>
 #include <array>

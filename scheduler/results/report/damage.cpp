@@ -1,4 +1,4 @@
-#include "results/damage.h"
+#include "results/report/damage.h"
 
 #include <map>
 #include <set>
@@ -12,8 +12,8 @@
 #include "core/store/manifest.h"
 #include "core/store/timeline.h"
 #include "results/local_tier.h"
+#include "results/report/summary.h"
 #include "results/results.h"
-#include "results/summary.h"
 
 namespace flor::results {
 namespace {
