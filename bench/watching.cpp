@@ -11,7 +11,7 @@
 #include <iostream>
 #include <thread>
 
-#include "commands/monitor.h"
+#include "commands/replay/monitor.h"
 #include "core/base/json.h"
 #include "core/files/durable.h"
 

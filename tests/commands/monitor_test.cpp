@@ -1,5 +1,5 @@
 // What watching a replay costs its file system and its queue: entries and commands are counted, no time.
-#include "commands/monitor.h"
+#include "commands/replay/monitor.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

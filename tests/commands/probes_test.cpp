@@ -4,9 +4,9 @@
 
 #include <fstream>
 
-#include "commands/probes_report.h"
-#include "commands/source_files.h"
-#include "commands/unheld.h"
+#include "commands/sources/probes_report.h"
+#include "commands/sources/source_files.h"
+#include "commands/sources/unheld.h"
 #include "core/base/error.h"
 #include "support/temporary.h"
 

@@ -1,5 +1,5 @@
 // What is asked next where a proof contradicts probes.
-#include "commands/proving.h"
+#include "commands/replay/proving.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "commands/exit_code.h"
-#include "commands/options.h"
-#include "commands/progress.h"
-#include "commands/summary.h"
+#include "commands/base/exit_code.h"
+#include "commands/base/options.h"
+#include "commands/replay/progress.h"
+#include "commands/replay/summary.h"
 
 namespace flor::commands {
 namespace {

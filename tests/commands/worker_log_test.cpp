@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "commands/monitor.h"
+#include "commands/replay/monitor.h"
 #include "core/files/durable.h"
 #include "support/temporary.h"
 

@@ -1,0 +1,44 @@
+#include "commands/base/options.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "core/config/settings.h"
+
+namespace flor::commands {
+
+namespace fs = std::filesystem;
+
+core::Store store_of(const std::string& flag) {
+  if (flag.empty()) return core::Store(core::Settings::load().store());
+  std::string path = fs::path(core::absolute_directory(flag)).lexically_normal().string();
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return core::Store(path);
+}
+
+fs::path own_directory() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+std::string shown_seconds(double seconds) {
+  std::array<char, 64> text{};
+  if (seconds < 60) {
+    std::snprintf(text.data(), text.size(), "%.1f s", std::max(seconds, 0.0));
+    return text.data();
+  }
+  const auto whole = static_cast<long long>(std::llround(seconds));
+  if (whole < 3600) {
+    std::snprintf(text.data(), text.size(), "%lld:%02lld", whole / 60, whole % 60);
+  } else {
+    std::snprintf(text.data(), text.size(), "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
+  }
+  return text.data();
+}
+
+std::string counted(std::size_t n, const std::string& what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+}  // namespace flor::commands

@@ -1,0 +1,329 @@
+// flor gc: removes whole runs, thins checkpoints, and clears away what killed processes left.
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <memory>
+
+#include "commands/base/options.h"
+#include "commands/base/output.h"
+#include "commands/cli/commands.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/units_text.h"
+#include "core/config/values.h"
+#include "core/store/manifest.h"
+#include "gc/acting_as.h"
+#include "gc/launches.h"
+#include "gc/leftovers.h"
+#include "gc/remove_tree.h"
+#include "gc/runs.h"
+#include "gc/thin.h"
+
+namespace flor::commands {
+namespace {
+
+namespace fs = core::fs;
+using core::Json;
+
+struct Flags {
+  std::vector<std::string> runs, statuses;
+  std::string store, older_than, max_size, keep;
+  bool dry_run = false, yes = false, json = false;
+};
+
+struct Thinned {
+  core::RunDir run;
+  core::Thinning removal;
+  std::uint64_t bytes = 0;
+  std::size_t files() const { return removal.files.size() + removal.orphans.size(); }
+};
+
+// What goes, and what would go if nobody were at work on it.
+struct Proposal {
+  gc::Choice runs;
+  std::vector<Thinned> thinned;
+  std::vector<gc::Leftover> leftovers;
+
+  bool empty() const { return runs.remove.empty() && thinned.empty() && leftovers.empty(); }
+  std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (const auto& run : runs.remove) sum += run.bytes;
+    for (const auto& run : thinned) sum += run.bytes;
+    for (const auto& leftover : leftovers) sum += leftover.bytes;
+    return sum;
+  }
+};
+
+gc::Criteria criteria_of(const Flags& flags) {
+  gc::Criteria out;
+  if (!flags.older_than.empty()) {
+    out.older_than = core::parse_duration(flags.older_than);
+    if (!out.older_than)
+      throw core::UsageError("--older-than takes a time such as 30d (s, m, h or d), not '" +
+                             flags.older_than + "'");
+  }
+  if (!flags.max_size.empty()) {
+    out.max_size = core::parse_bytes(flags.max_size);
+    if (!out.max_size)
+      throw core::UsageError("--max-size takes bytes, or a number with k, M, G or T such as 100G, not '" +
+                             flags.max_size + "'");
+  }
+  out.statuses.insert(flags.statuses.begin(), flags.statuses.end());
+  return out;
+}
+
+int64_t keep_of(const Flags& flags, const gc::Criteria& criteria) {
+  const auto keep = core::keep_from(flags.keep.empty() ? "all" : flags.keep);
+  if (!keep)
+    throw core::UsageError("--keep takes all or a number of checkpoints from 1, not '" + flags.keep + "'");
+  if (*keep > 0 && flags.runs.empty())
+    throw core::UsageError("--keep thins the runs that are named: flor gc --keep " + flags.keep + " RUN …");
+  if (*keep > 0 && criteria.any()) {
+    throw core::UsageError(
+        "--keep thins runs, --older-than, --max-size and --status remove whole ones; give one or the other");
+  }
+  return *keep;
+}
+
+std::vector<core::RunDir> named_runs(const core::Store& store, const Flags& flags) {
+  std::vector<core::RunDir> out;
+  for (const auto& name : flags.runs) {
+    const core::RunDir run = store.find(name);
+    if (!gc::is_ours(run.path))
+      throw core::UsageError("run " + run.id() + " is another user's; only they may remove of it");
+    const bool again = std::any_of(out.begin(), out.end(),
+                                   [&](const core::RunDir& other) { return other.path == run.path; });
+    if (!again) out.push_back(run);
+  }
+  return out;
+}
+
+core::Thinning removal_of(const core::RunDir& run, const gc::Inventory& inventory, int64_t keep) {
+  return core::removable(inventory.stored, keep, core::read_manifest_and_progress(run).loop_names());
+}
+
+Thinned thinned(const core::RunDir& run, int64_t keep) {
+  const gc::ActingAs owner(run.path);
+  Thinned out{run, removal_of(run, gc::inventory_of(run), keep), 0};
+  for (const auto* files : {&out.removal.files, &out.removal.orphans}) {
+    for (const auto& file : *files) out.bytes += fs::file_size(run.path / file);
+  }
+  return out;
+}
+
+Proposal propose(const core::Store& store, const std::vector<core::RunDir>& named,
+                 const gc::Criteria& criteria, int64_t keep) {
+  const double now = core::wall_seconds();
+  Proposal out;
+  std::vector<core::RunDir> ours;
+  for (const auto& run : store.runs()) {
+    if (gc::is_ours(run.path)) ours.push_back(run);
+  }
+  std::set<std::string> among;
+  for (const auto& run : named) among.insert(run.id());
+  if (criteria.any()) {
+    std::vector<gc::RunFacts> facts;
+    facts.reserve(ours.size());
+    for (const auto& run : ours) {
+      try {
+        facts.push_back(gc::facts_of(run));
+      } catch (const core::Error& problem) {
+        print_error(problem.what());  // its owner has just removed it
+      }
+    }
+    out.runs = gc::choose(facts, among, criteria, now);
+  }
+  for (const auto& run : named) {
+    if (keep == 0) break;
+    if (!gc::is_ours(run.path)) continue;  // it has just gone
+    const gc::ActingAs owner(run.path);
+    if (const std::string busy = gc::busy_with(run); !busy.empty()) {
+      out.runs.busy.push_back({run.id(), "", 0, 0, busy, 0, ""});
+    } else if (Thinned one = thinned(run, keep); one.files() > 0) {
+      out.thinned.push_back(std::move(one));
+    }
+  }
+  out.leftovers = gc::leftovers_of(store, now);
+  std::set<std::string> going;
+  for (const auto& run : out.runs.remove) going.insert(run.id);
+  for (const auto& run : named.empty() ? ours : named) {
+    if (going.count(run.id()) != 0) continue;
+    for (auto& leftover : gc::leftovers_of(run, now)) {
+      // One that --keep removes anyhow.
+      const bool counted_already =
+          std::any_of(out.thinned.begin(), out.thinned.end(), [&](const Thinned& one) {
+            const auto& orphans = one.removal.orphans;
+            return std::any_of(orphans.begin(), orphans.end(),
+                               [&](const std::string& file) { return one.run.path / file == leftover.path; });
+          });
+      if (!counted_already) out.leftovers.push_back(std::move(leftover));
+    }
+  }
+  return out;
+}
+
+std::string text_of(const Proposal& proposal) {
+  std::string out;
+  for (const auto& run : proposal.runs.remove) {
+    out += "run " + run.id + ": " + run.status + ", " + core::bytes_text(run.bytes);
+    if (!run.beyond.empty()) out += "; checkpoints in " + run.beyond + " have to be removed there";
+    out += "\n";
+  }
+  for (const auto& one : proposal.thinned) {
+    out += "run " + one.run.id() + ": " + counted(one.files(), "checkpoint") + ", " +
+           core::bytes_text(one.bytes) + "\n";
+  }
+  for (const auto& leftover : proposal.leftovers)
+    out += leftover.path.string() + ": " + leftover.what + ", " + core::bytes_text(leftover.bytes) + "\n";
+  for (const auto& run : proposal.runs.busy) out += "not run " + run.id + ": " + run.busy + "\n";
+  return out;
+}
+
+Json json_of(const core::Store& store, const Proposal& proposal, bool removed) {
+  Json runs = Json::array();
+  for (const auto& run : proposal.runs.remove)
+    runs.push_back({{"id", run.id}, {"status", run.status}, {"bytes", run.bytes}, {"beyond", run.beyond}});
+  Json thinned = Json::array();
+  for (const auto& one : proposal.thinned) {
+    std::vector<std::string> files = one.removal.files;
+    files.insert(files.end(), one.removal.orphans.begin(), one.removal.orphans.end());
+    thinned.push_back({{"id", one.run.id()}, {"files", files}, {"bytes", one.bytes}});
+  }
+  Json leftovers = Json::array();
+  for (const auto& one : proposal.leftovers)
+    leftovers.push_back({{"path", one.path.string()}, {"what", one.what}, {"bytes", one.bytes}});
+  Json busy = Json::array();
+  for (const auto& run : proposal.runs.busy) busy.push_back({{"id", run.id}, {"why", run.busy}});
+  return {{"store", store.path().string()},
+          {"removed", removed},
+          {"bytes", proposal.bytes()},
+          {"runs", runs},
+          {"thinned", thinned},
+          {"leftovers", leftovers},
+          {"busy", busy}};
+}
+
+// May it go? Asks on a terminal. Throws core::UsageError where nobody can be asked.
+bool allowed(const Flags& flags, const Proposal& proposal) {
+  if (flags.yes) return true;
+  const std::string size = core::bytes_text(proposal.bytes());
+  if (::isatty(STDIN_FILENO) == 0) {
+    throw core::UsageError("flor gc would remove " + size + "; give --yes to let it, --dry-run to see what");
+  }
+  std::cerr << "remove " << size << "? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "yes";
+}
+
+// One of the store's, if it is one still.
+void remove_leftover(const core::Store& store, const gc::Leftover& leftover) {
+  for (const auto& id : store.all_removed()) {
+    if (store.removed(id) == leftover.path) return gc::finish_removal(store, id);
+  }
+  if (leftover.path.parent_path().parent_path() == store.path() / ".launches")
+    return gc::remove_ended_launch(store, leftover.path, core::wall_seconds());
+  const auto now = gc::leftovers_of(store, core::wall_seconds());
+  if (std::none_of(now.begin(), now.end(), [&](const auto& one) { return one.path == leftover.path; }))
+    return;
+  const gc::ActingAs owner(leftover.path);
+  gc::remove_tree(leftover.path);
+}
+
+struct Removed {
+  std::uint64_t bytes = 0;
+  bool all = true;
+};
+
+// By what is there now: the run may have been recorded further since it was listed.
+void thin(const core::RunDir& run, int64_t keep) {
+  const gc::ActingAs owner(run.path);
+  const core::FileLock lock = gc::claim(run);
+  const gc::Inventory inventory = gc::inventory_of(run);
+  gc::thin(run, inventory, removal_of(run, inventory, keep));
+}
+
+// Goes on behind what cannot be removed.
+Removed remove(const core::Store& store, const Proposal& proposal, int64_t keep) {
+  Removed out;
+  const auto attempt = [&out](std::uint64_t bytes, const auto& removal) {
+    try {
+      removal();
+      out.bytes += bytes;
+    } catch (const std::exception& problem) {
+      print_error(problem.what());
+      out.all = false;
+    }
+  };
+  for (const auto& run : proposal.runs.remove) attempt(run.bytes, [&] { gc::remove_run(store, run); });
+  for (const auto& one : proposal.thinned) attempt(one.bytes, [&] { thin(one.run, keep); });
+  std::map<std::string, std::vector<gc::Leftover>> of_runs;
+  for (const auto& leftover : proposal.leftovers) {
+    if (leftover.run.empty()) {
+      attempt(leftover.bytes, [&] { remove_leftover(store, leftover); });
+    } else {
+      of_runs[leftover.run].push_back(leftover);
+    }
+  }
+  for (const auto& [run, leftovers] : of_runs) {
+    std::uint64_t bytes = 0;
+    for (const auto& leftover : leftovers) bytes += leftover.bytes;
+    attempt(bytes,
+            [&, &run = run, &leftovers = leftovers] { gc::remove_leftovers(store.run(run), leftovers); });
+  }
+  return out;
+}
+
+void collect_garbage(const Flags& flags, Outcome& outcome) {
+  const gc::Criteria criteria = criteria_of(flags);
+  const int64_t keep = keep_of(flags, criteria);
+  const core::Store store = store_of(flags.store);
+  if (!fs::is_directory(store.path()))
+    throw core::UsageError("there is no store " + store.path().string() +
+                           "; --store or FLOR_STORE chooses one");
+  const Proposal proposal = propose(store, named_runs(store, flags), criteria, keep);
+  if (!flags.json) print(text_of(proposal));
+  if (proposal.empty()) {
+    flags.json ? print_json(json_of(store, proposal, false)) : print("nothing to remove\n");
+    return;
+  }
+  const bool going = !flags.dry_run && allowed(flags, proposal);
+  const Removed removed = going ? remove(store, proposal, keep) : Removed{proposal.bytes(), true};
+  if (!removed.all) outcome.code = kFailed;
+  if (flags.json) {
+    print_json(json_of(store, proposal, going && removed.all));
+  } else {
+    print((going           ? "removed "
+           : flags.dry_run ? "would remove "
+                           : "left in place: ") +
+          core::bytes_text(removed.bytes) + "\n");
+  }
+}
+
+}  // namespace
+
+void add_gc(CLI::App& app, Outcome& outcome) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand(
+      "gc", "Remove whole runs (all conditions given must hold), thin checkpoints, clear leftovers away");
+  command->add_option("run", flags->runs, "these runs only: ids, names, or beginnings of ids");
+  command->add_option("--older-than", flags->older_than, "runs that ended so long ago: 30d (s, m, h or d)");
+  command->add_option("--max-size", flags->max_size,
+                      "the oldest runs, until all together are no larger: 100G (k, M, G or T)");
+  command->add_option("--status", flags->statuses, "runs of these statuses: damaged,killed,failed,…")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"completed", "failed", "damaged", "killed", "unreadable"}));
+  command->add_option(
+      "--keep", flags->keep,
+      "thin the named runs: keep the newest N checkpoints of each kind, and what they refer to");
+  command->add_flag("--dry-run", flags->dry_run, "show what would go, remove nothing");
+  command->add_flag("--yes", flags->yes, "do not ask");
+  command->add_flag("--json", flags->json, "one JSON object");
+  command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
+  command->callback([flags, &outcome] { collect_garbage(*flags, outcome); });
+}
+
+}  // namespace flor::commands

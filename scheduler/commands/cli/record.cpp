@@ -1,0 +1,249 @@
+// flor record: runs a program with recording asked for, without Slurm.
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <system_error>
+
+#include "commands/base/options.h"
+#include "commands/base/output.h"
+#include "commands/cli/commands.h"
+#include "commands/sources/unheld.h"
+#include "core/base/error.h"
+#include "core/base/units_text.h"
+#include "core/checkpoint/recorded_timeline.h"
+#include "core/config/redis_setting.h"
+#include "core/config/settings.h"
+#include "core/config/values.h"
+#include "core/files/durable.h"
+#include "core/recording/earlier_run.h"
+#include "core/store/manifest.h"
+#include "core/store/timeline.h"
+#include "dispatch/process.h"
+
+namespace flor::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Flags {
+  std::string epsilon, store, name;
+  std::string materializer, mtbf, local, keep, resume;
+  std::optional<std::int64_t> every;
+  std::vector<std::string> args;
+};
+
+std::atomic<pid_t> training{0};
+
+// A Ctrl-C on the terminal reaches the program by itself; what others send us is passed on.
+void pass_on(int signal, siginfo_t* info, void*) {
+  const pid_t pid = training.load();
+  if (pid > 0 && info->si_code != SI_KERNEL) ::kill(pid, signal);
+}
+
+// A setting of the recording, by flag or else by the settings: its value must be one.
+using Flag = std::string Flags::*;
+struct Setting {
+  const char* key;  // FLOR_KEY in capitals, key in flor.conf
+  Flag flag;
+  bool (*fits)(const std::string& value);
+  const char* what;  // it must be
+};
+
+template <auto parse>
+bool is(const std::string& text) {
+  return parse(text).has_value();
+}
+
+const Setting settings_to_check[] = {
+    {"epsilon", &Flags::epsilon, is<core::epsilon_from>, core::what_epsilon_is},
+    {"materializer", &Flags::materializer, is<core::materializer_from>, core::what_materializer_is},
+    {"mtbf", &Flags::mtbf, is<core::parse_duration>, core::what_mtbf_is},
+    {"local", &Flags::local, [](const std::string& text) { return fs::path(text).is_absolute(); },
+     "the absolute path of a directory that each node has for itself"},
+    {"keep", &Flags::keep, is<core::keep_from>, core::what_keep_is},
+};
+
+void pass_settings(const Flags& flags, const core::Settings& settings,
+                   std::map<std::string, std::string>& environment) {
+  for (const auto& setting : settings_to_check) {
+    const std::string& flag = flags.*setting.flag;
+    const auto value = flag.empty() ? settings.get(setting.key) : flag;
+    if (!value) continue;
+    const std::string variable = core::Settings::variable_of(setting.key);
+    if (!setting.fits(*value)) {
+      throw core::UsageError(std::string(setting.key) + " is " + setting.what + "; '" + *value +
+                             "' is not (--" + setting.key + ", " + variable + ", or " + setting.key +
+                             " in flor.conf)");
+    }
+    // The library reads the others by itself, and knows which of them speak for a resumed run.
+    if (!flag.empty()) environment[variable] = flag;
+  }
+}
+
+// The program need not know it: the agent that it starts reads it where its user keeps it.
+void hide_password(const core::Settings& settings, std::map<std::string, std::string>& environment) {
+  const auto at = environment.find("FLOR_REDIS");
+  if (at == environment.end() || core::without_password(at->second) == at->second) return;
+  if (!core::is_found_without_password(settings, at->second)) {
+    std::cerr
+        << "flor: warning: FLOR_REDIS holds a password and is not passed on, so this recording tells no "
+           "progress: keep it as `redis = URL` in ~/.config/flor/flor.conf (chmod 600)\n";
+  }
+  at->second = core::without_password(at->second);
+}
+
+void require_free(const core::Store& store, const std::string& name) {
+  const std::string run = store.label_target(name);
+  if (run.empty()) return;
+  throw core::UsageError("the name '" + name + "' is taken by run " + run + " in the store " +
+                         store.path().string() + "; choose another (--name)");
+}
+
+void require_resumable(const core::RunDir& run) {
+  const auto why = core::why_not_resumable(run, core::read_manifest(run));
+  if (why) throw core::UsageError("run " + run.id() + " cannot be resumed: " + *why);
+}
+
+// Those of the environment, and the flags behind them: the later ones count.
+std::string arguments_of(const std::vector<std::string>& flags) {
+  std::string lines = core::environment_variable("FLOR_ARGS").value_or("");
+  for (const auto& arg : flags) {
+    const auto equals = arg.find('=');
+    if (equals == std::string::npos || equals == 0 || arg.find('\n') != std::string::npos) {
+      throw core::UsageError("--arg takes NAME=VALUE, such as --arg lr=0.1; '" + arg + "' is not");
+    }
+    if (!lines.empty() && lines.back() != '\n') lines += '\n';
+    lines += arg;
+  }
+  return lines;
+}
+
+int run_to_end(const dispatch::Spawn& what) {
+  struct sigaction action = {};
+  action.sa_sigaction = pass_on;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
+    struct sigaction before = {};
+    ::sigaction(signal, &action, &before);
+    if (before.sa_handler == SIG_IGN)
+      ::sigaction(signal, &before, nullptr);  // nohup; the program inherits it
+  }
+  training = dispatch::spawn(what);
+  int status = 0;
+  while (::waitpid(training, &status, 0) < 0) {
+    if (errno != EINTR)
+      throw std::system_error(errno, std::generic_category(), "cannot wait for the program");
+  }
+  training = 0;
+  return dispatch::exit_code_of(status);
+}
+
+// One line on what was recorded. stdout is the program's.
+void report(const core::Store& store, const std::string& launch, const std::string& program) {
+  const auto recorded = store.launched(launch);
+  if (!recorded) {
+    std::cerr << "flor: warning: nothing was recorded: " << program
+              << " reached no flor::loop; is it built with libflor?\n";
+    return;
+  }
+  const core::RunDir run = store.run(*recorded);
+  const core::Manifest manifest = core::read_manifest(run);
+  const auto timeline = core::recorded_timeline(run);
+  const auto checkpoints = core::kept_checkpoints(timeline).size();
+  // Another attempt may have begun meanwhile: this one was on a node that was cut off.
+  const std::string status = manifest.status != "recording" ? manifest.status
+                             : run.is_being_recorded()      ? "a further attempt goes on with it"
+                                                            : "killed";
+  print_error("recorded run " + run.id() + (manifest.name.empty() ? "" : " (" + manifest.name + ")") + ": " +
+              status + ", " + counted(checkpoints, "checkpoint"));
+}
+
+void record(Flags flags, Outcome& outcome) {
+  if (flags.resume.empty()) flags.resume = core::Settings::asked("resume").value_or("");
+  if (outcome.program.empty()) {
+    throw core::UsageError("flor record runs the program behind --: flor record -- ./train");
+  }
+  if (flags.every && *flags.every < 0) {
+    throw core::UsageError("--every takes a number of executions, 0 for the adaptive policy; '" +
+                           std::to_string(*flags.every) + "' is not");
+  }
+  const core::Settings settings = core::Settings::load();
+  const std::string name = flags.name.empty() ? settings.get("name").value_or("") : flags.name;
+  const core::Store store = store_of(flags.store);
+
+  dispatch::Spawn what;
+  what.command = outcome.program;
+  what.environment = dispatch::present_environment();
+  for (const char* other : {"FLOR_REPLAY", "FLOR_PROBE", "FLOR_EPOCHS"}) what.environment.erase(other);
+  pass_settings(flags, settings, what.environment);
+  hide_password(settings, what.environment);
+  dispatch::find_program(outcome.program.front());  // before anything is written
+  store.require_writable();
+  if (!flags.resume.empty()) require_resumable(store.find(flags.resume));
+  if (!name.empty() && flags.resume.empty()) require_free(store, name);
+
+  const std::string launch = core::new_id("local-");
+  auto& environment = what.environment;
+  environment["FLOR_RECORD"] = "1";
+  environment["FLOR_STORE"] = store.path().string();
+  environment["FLOR_LAUNCH"] = launch;
+  environment["FLOR_BIN"] = own_directory().string();
+  if (!name.empty()) environment["FLOR_NAME"] = name;
+  if (!flags.resume.empty()) environment["FLOR_RESUME"] = store.find(flags.resume).id();
+  if (flags.every) environment["FLOR_EVERY"] = std::to_string(*flags.every);
+  const std::string arguments = arguments_of(flags.args);
+  if (!arguments.empty()) environment["FLOR_ARGS"] = arguments;
+
+  // The library says it where this command cannot: of a program that a script starts.
+  environment.erase("FLOR_UNHELD");
+  const std::string shown = name.empty() ? "RUN" : name;
+  if (flags.resume.empty() && warn_before_start(dispatch::find_program(outcome.program.front()), shown))
+    environment["FLOR_UNHELD"] = "said";
+
+  outcome.code = run_to_end(what);
+  // What cannot be resumed was said by the library.
+  if (!flags.resume.empty() && outcome.code != 0 && !store.launched(launch)) return;
+  try {
+    report(store, launch, outcome.program.front());
+  } catch (const std::exception& problem) {
+    print_error(std::string("warning: ") + problem.what());  // the program's exit code stands
+  }
+}
+
+}  // namespace
+
+void add_record(CLI::App& app, Outcome& outcome) {
+  CLI::App* command =
+      app.add_subcommand("record", "Run a program and record it: flor record [flags] -- ./train …");
+  auto flags = std::make_shared<Flags>();
+  command->add_option("--epsilon,--flor-epsilon", flags->epsilon,
+                      "share of the training time that recording may cost (default 0.0667)");
+  command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
+  command->add_option("--name,--flor-name", flags->name, "a label for the run, unique per store and user");
+  command->add_option(
+      "--every,--flor-every", flags->every,
+      "a checkpoint after every N-th execution of a block, whatever it costs (default 0: adaptive)");
+  command->add_option("--materializer,--flor-materializer", flags->materializer,
+                      "how checkpoints are written: inline, thread, fork, fork-batch or auto (default auto)");
+  command->add_option(
+      "--mtbf,--flor-mtbf", flags->mtbf,
+      "mean time between failures, for recovery's sake: seconds, or with s, m, h or d such as 12h");
+  command->add_option("--local,--flor-local", flags->local,
+                      "a directory of the node, absolute, where checkpoints land before the store");
+  command->add_option("--keep,--flor-keep", flags->keep,
+                      "keep the newest N checkpoints of each kind, or all (default all)");
+  command->add_option("--resume,--flor-resume", flags->resume,
+                      "go on with the recording of this run, which was ended before its program was");
+  command
+      ->add_option("--arg,--flor-arg", flags->args, "a hyper-parameter for flor::arg, NAME=VALUE; repeatable")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->callback([flags, &outcome] { record(*flags, outcome); });
+}
+
+}  // namespace flor::commands

@@ -1,0 +1,368 @@
+// flor replay: asks a recorded run a question and watches until it is answered.
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <memory>
+
+#include "commands/base/options.h"
+#include "commands/base/output.h"
+#include "commands/cli/commands.h"
+#include "commands/replay/backend.h"
+#include "commands/replay/dry_run.h"
+#include "commands/replay/monitor.h"
+#include "commands/replay/proving.h"
+#include "commands/replay/replay_reuse.h"
+#include "commands/replay/summary.h"
+#include "core/base/error.h"
+#include "core/base/parse_number.h"
+#include "core/files/durable.h"
+#include "core/store/proof.h"
+#include "results/results.h"
+#include "results/unfinished.h"
+
+namespace flor::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kLeaveWithin = std::chrono::seconds(10);
+
+struct Flags {
+  std::string run, store, epochs, steps, where;
+  int64_t every = 1;
+  std::string workers = "auto";
+  std::string probe = "auto", prove = "auto";
+  bool any_device = false, whole_epochs = false, json = false, keep_queue = false, dry_run = false,
+       again = false, no_copies = false;
+  WorkplaceFlags place;
+};
+
+// A replay that was begun and got no plan leaves nothing behind.
+class Draft {
+ public:
+  explicit Draft(core::ReplayDir replay) : replay_(std::move(replay)) {
+    core::create_directories_durably(replay_.workers());
+  }
+  ~Draft() {
+    std::error_code ignored;
+    if (!fs::exists(replay_.plan(), ignored)) fs::remove_all(replay_.path, ignored);
+  }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+
+ private:
+  core::ReplayDir replay_;
+};
+
+// Nothing: auto.
+std::optional<std::size_t> workers_of(const std::string& text) {
+  if (text == "auto") return std::nullopt;
+  const auto n = core::parse_number<std::size_t>(text);
+  if (!n || *n < 1 || *n > 100000) {
+    throw core::UsageError("--workers takes auto or a number from 1, not '" + text + "'");
+  }
+  return n;
+}
+
+Request request_of(const Flags& flags, const core::Store& store, const std::vector<std::string>& program) {
+  Request out{store.find_own(flags.run),
+              flags.epochs,
+              flags.probe,
+              flags.any_device,
+              program,
+              flags.every,
+              flags.where,
+              flags.steps,
+              flags.whole_epochs};
+  out.prove = flags.prove;
+  return out;
+}
+
+class Replay {
+ public:
+  Replay(const Flags& flags, Request request)
+      : flags_(flags),
+        wanted_(workers_of(flags.workers)),
+        store_(store_of(flags.store)),
+        request_(std::move(request)),
+        asked_(ask(request_)),
+        display_(flags.json ? Show::json : Show::text) {
+    asked_.plan.copies = !flags.no_copies;
+  }
+
+  // After answer(): the request that yields right rows where a proof took rows back. Nothing where the rows
+  // are right, or where the user chose what executes.
+  const std::optional<Request>& next() const { return next_; }
+
+  int answer() {
+    for (const auto& note : asked_.notes) display_.say(note);
+    if (flags_.dry_run) {
+      dry_run(store_, asked_, wanted_, flags_.place, flags_.json);
+      return kDone;
+    }
+    if (!flags_.again) {
+      if (const auto known = answered(asked_)) return repeat(*known);
+      if (const auto known = contradicted(asked_)) {
+        const auto verdict = results::read_verdict(*known).value();
+        if (escalate(core::read_plan(*known), verdict)) return exit_code_of(verdict.judgement);
+      }
+    }
+    open();
+    queue_ = std::make_unique<queue::Queue>(place_.redis, replay_);
+    queue_->ensure(plan_);
+    const std::size_t units = selected() - before_;
+    const std::size_t missing = units > 0 ? units : proofs_missing(replay_, plan_).size();
+    workers_ = std::min(workers_, std::max<std::size_t>(missing, 1));
+    Monitor monitor(replay_, plan_, *place_.launcher, *queue_, display_, interrupt_);
+    if (missing > 0) {
+      const Watched watched = run_workers(monitor);
+      if (watched.end != End::done) return stop(watched);
+      seconds_ = watched.seconds;
+      proof_errors_ = watched.proof_errors;
+    }
+    place_.launcher->finish(kLeaveWithin);
+    return finish(monitor);
+  }
+
+ private:
+  int repeat(const core::ReplayDir& replay) {
+    const core::Plan plan = core::read_plan(replay);
+    const auto verdict = results::read_verdict(replay).value();
+    display_.event(summary_json(plan, verdict));
+    display_.say("this was asked before, and nothing is run; --again runs it anew\n" +
+                 summary(plan, verdict, true));
+    return exit_code_of(verdict.judgement);
+  }
+
+  std::size_t selected() const { return asked_.plan.selected.size(); }
+
+  // Finds or begins the replay, with the place where it runs; publishes the plan.
+  void open() {
+    const core::FileLock planning = lock_planning(asked_.run);
+    const auto existing = unfinished(asked_);
+    replay_ = existing ? *existing : asked_.run.replay(core::new_id("r"));
+    draft_ = std::make_unique<Draft>(replay_);
+    answering_ = core::FileLock::try_take(replay_.path / ".answering.lock");
+    if (!answering_) {
+      throw core::Error("this question is being answered by another flor replay (" + replay_.id() +
+                        "); wait for it, or end it and start this again");
+    }
+    if (!existing && !flags_.again) adopt();
+    place_ = open_workplace(store_, asked_, replay_, flags_.place);
+    for (const auto& note : place_.notes) display_.say(note);
+    if (existing) place_.launcher->adopt();
+    workers_ = std::min(wanted_ ? *wanted_ : place_.launcher->free_places(), selected());
+    plan_ = publish(asked_, replay_, workers_);
+    fresh_ = !existing;
+    if (existing) resume();
+  }
+
+  void adopt() {
+    before_ = adopt_units(asked_, replay_);
+    if (before_ == 0) return;
+    display_.say(std::to_string(before_) + " of " + counted(selected(), "unit") +
+                 (before_ == 1 ? " is" : " are") + " known from earlier replays (--again runs all of them)");
+  }
+
+  // What an earlier command had given up is tried again.
+  void resume() {
+    before_ = units_done(replay_, plan_).size();
+    display_.say("going on with replay " + replay_.id() + ": " + std::to_string(before_) + " of " +
+                 counted(selected(), "unit") + (selected() == 1 ? " is done" : " are done"));
+    fs::remove(replay_.failure());
+    queue::Queue queue(place_.redis, replay_);
+    const auto status = queue.status();
+    const bool failed = std::any_of(status.segments.begin(), status.segments.end(),
+                                    [](const auto& segment) { return segment.state == "failed"; });
+    if (failed) queue.remove();  // ensure() builds it anew from the store
+  }
+
+  Watched run_workers(Monitor& monitor) {
+    try {
+      launch();
+    } catch (...) {
+      if (fresh_) {  // nothing was started: nothing is left to go on with
+        queue_->remove();
+        fs::remove_all(replay_.path);
+      }
+      throw;
+    }
+    try {
+      return monitor.watch(workers_, !wanted_);
+    } catch (...) {
+      place_.launcher->cancel();
+      throw;
+    }
+  }
+
+  void launch() {
+    const bool adopted = place_.launcher->liveness().any();
+    if (!adopted) place_.launcher->start(workers_);
+    display_.event({{"event", "start"},
+                    {"run", plan_.run},
+                    {"replay", plan_.replay},
+                    {"units", selected()},
+                    {"workers", workers_},
+                    {"launcher", place_.launcher->name()}});
+    display_.say("replay " + plan_.replay + " of run " + plan_.run + ": " + counted(selected(), "unit") +
+                 ", " + place_.launcher->name() + ": " + place_.launcher->describe() +
+                 (adopted ? " (still running)" : "") + ", about " + shown_seconds(plan_.makespan));
+  }
+
+  int stop(const Watched& watched) {
+    const std::size_t done = units_done(replay_, plan_).size();
+    const bool interrupted = watched.end == End::interrupted;
+    const std::string why = interrupted ? "stopped" : watched.why;
+    display_.event({{"event", interrupted ? "stopped" : "failed"},
+                    {"error", why},
+                    {"done", done},
+                    {"units", selected()}});
+    std::string text = why;
+    if (done > 0 || interrupted) {
+      text += (why.find('\n') == std::string::npos ? "; " : "\nflor: ") + std::to_string(done) + " of " +
+              counted(selected(), "unit") + (selected() == 1 ? " is" : " are") +
+              " done and kept; the same command goes on from there";
+    }
+    print_error(text);
+    return kFailed;
+  }
+
+  int finish(Monitor& monitor) {
+    results::Extras extras;
+    extras.seconds = seconds_;
+    extras.workers = monitor.worker_rows();
+    extras.proof_errors = proof_errors_;
+    const results::Verdict verdict = results::collect(asked_.run, replay_, plan_, extras);
+    results::remove_unfinished(replay_);
+    try {
+      if (!flags_.keep_queue) queue_->remove();
+    } catch (const queue::RedisDown&) {
+      // A Redis that comes back with its keys forgets them within a day.
+    }
+    if (escalate(plan_, verdict)) return exit_code_of(verdict.judgement);
+    display_.event(summary_json(plan_, verdict));
+    display_.say(summary(plan_, verdict, before_ == 0));
+    return exit_code_of(verdict.judgement);
+  }
+
+  // Where a proof contradicts what the sources say, the same command asks again with more executed.
+  bool escalate(const core::Plan& plan, const results::Verdict& verdict) {
+    if (flags_.probe != "auto" || verdict.judgement != results::Judgement::unproved ||
+        verdict.taken_back().empty() || !core::rests_on_skipping(plan)) {
+      return false;
+    }
+    next_ = escalated(request_, plan, verdict);
+    const auto lines = contradictions(verdict);
+    display_.event({{"event", "contradicted"}, {"replay", plan.replay}, {"probes", lines}});
+    for (const auto& line : lines) display_.say("a proof contradicts " + line);
+    display_.say("these rows of replay " + plan.replay + " are taken back; asking again with " +
+                 (next_->forced.all ? "every block" : "the blocks that they depend on") +
+                 " executed from the program's start");
+    return true;
+  }
+
+  const Flags& flags_;
+  std::optional<std::size_t> wanted_;
+  core::Store store_;
+  Request request_;
+  Asked asked_;
+  std::optional<Request> next_;
+  Display display_;
+  Interrupt interrupt_;
+  core::ReplayDir replay_;
+  std::unique_ptr<Draft> draft_;
+  std::optional<core::FileLock> answering_;
+  Workplace place_;
+  core::Plan plan_;
+  std::unique_ptr<queue::Queue> queue_;
+  bool fresh_ = true;  // this command began the replay
+  std::size_t workers_ = 1;
+  std::size_t before_ = 0;  // units that an earlier command had brought
+  double seconds_ = 0;
+  std::map<int64_t, std::string> proof_errors_;
+};
+
+int replay(const Flags& flags, const std::vector<std::string>& program) {
+  std::optional<Request> request = request_of(flags, store_of(flags.store), program);
+  int code = kFailed;
+  while (request) {
+    Replay one(flags, *request);
+    code = one.answer();
+    request = one.next();
+  }
+  return code;
+}
+
+void add_sbatch_flags(CLI::App& command, dispatch::SbatchFlags& sbatch) {
+  const struct {
+    const char* name;
+    std::string& value;
+  } passed[] = {{"--partition", sbatch.partition},
+                {"--qos", sbatch.qos},
+                {"--time", sbatch.time},
+                {"--gres", sbatch.gres},
+                {"--account", sbatch.account},
+                {"--constraint", sbatch.constraint},
+                {"--cpus-per-task", sbatch.cpus_per_task},
+                {"--mem", sbatch.mem}};
+  for (const auto& option : passed) {
+    command.add_option(option.name, option.value, "for sbatch, of each worker")->group("Slurm");
+  }
+  command
+      .add_option("--sbatch-option", sbatch.others,
+                  "any other option of sbatch, whole: --sbatch-option=--nice=100; "
+                  "repeatable")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->group("Slurm");
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app, Outcome& outcome) {
+  CLI::App* command = app.add_subcommand("replay",
+                                         "Run an edited program again from a run's checkpoints, in parallel: "
+                                         "flor replay RUN [flags] -- ./train …");
+  auto flags = std::make_shared<Flags>();
+  command->add_option("run", flags->run, "the run: its id, its name, or the beginning of its id")->required();
+  command->add_option("--epochs", flags->epochs,
+                      "only these values of the main loop: 40:60 is 40 … 59; several with commas: 3,7,40:60");
+  command->add_option("--steps", flags->steps,
+                      "of these the units that hold such steps, 0:100; where epochs have checkpoints inside");
+  command->add_flag("--whole-epochs", flags->whole_epochs,
+                    "units are whole epochs, also where there are checkpoints inside");
+  command->add_option("--every", flags->every, "of these only every N-th, from the loop's begin")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--where", flags->where, "only where this was recorded: 'loss > 2', 'loss == NaN'");
+  command->add_option("--workers", flags->workers,
+                      "how many at a time: auto (what is free, also what becomes free) or a number");
+  command->add_option(
+      "--probe", flags->probe,
+      "which skip blocks execute: auto (by comparing the sources), none, all, or names: train,eval");
+  command->add_option(
+      "--prove", flags->prove,
+      "how many units to execute wholly, as proofs that the probes' rows are right: none, a "
+      "number, all, or auto: at least one, and as many as cost 2 % of the recorded time; brief: "
+      "one, and of each skipped block only the first steps (auto does so where units last long)");
+  command
+      ->add_option("--launcher", flags->place.launcher,
+                   "slurm or local (default: slurm where it can be used)")
+      ->check(CLI::IsMember({"slurm", "local"}));
+  command->add_flag("--any-device", flags->any_device,
+                    "also on hardware that differs from the record's; the verdict is unproved at best");
+  command->add_flag(
+      "--no-copies", flags->no_copies,
+      "leave a unit to its worker, however slow that is, instead of executing it elsewhere as well");
+  command->add_flag("--again", flags->again, "run also what earlier replays have answered");
+  command->add_flag(
+      "--dry-run", flags->dry_run,
+      "start nothing: show what would run, how long it would take, and what would make it faster");
+  command->add_flag("--json", flags->json, "one JSON object a line on stdout; text goes to stderr");
+  command->add_flag("--keep-queue", flags->keep_queue,
+                    "leave the finished replay's keys in Redis, for a look");
+  command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
+  add_sbatch_flags(*command, flags->place.sbatch);
+  command->callback([flags, &outcome] { outcome.code = replay(*flags, outcome.program); });
+}
+
+}  // namespace flor::commands

@@ -1,0 +1,17 @@
+// flor replay --dry-run: what would run, how long it would take, and what would make it faster.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "commands/replay/backend.h"
+#include "commands/replay/replay_request.h"
+#include "core/store/store.h"
+
+namespace flor::commands {
+
+// Prints it; starts and writes nothing. `workers`: nothing for as many as could run now.
+void dry_run(const core::Store& store, const Asked& asked, std::optional<std::size_t> workers,
+             const WorkplaceFlags& flags, bool json);
+
+}  // namespace flor::commands

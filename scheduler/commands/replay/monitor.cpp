@@ -1,0 +1,355 @@
+#include "commands/replay/monitor.h"
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+
+#include "commands/base/options.h"
+#include "commands/replay/proving.h"
+#include "commands/replay/replay_reuse.h"
+#include "core/files/durable.h"
+#include "core/store/proof.h"
+
+namespace flor::commands {
+namespace {
+
+using core::field;
+using core::Json;
+
+constexpr auto kLookEvery = std::chrono::milliseconds(100);
+constexpr auto kTendEvery = std::chrono::seconds(1);
+// Between two questions to the queue.
+constexpr auto kNewsSoon = std::chrono::milliseconds(100);
+constexpr auto kNewsLate = std::chrono::milliseconds(1000);
+// One question to Slurm, however many units there are.
+constexpr auto kGrowEvery = std::chrono::seconds(15);
+
+// After so many rounds of workers without a new unit, no further one is begun.
+constexpr int kIdleRounds = 2;
+
+// So long a program may take to its main loop before its user hears of it.
+constexpr auto kBeginWithin = std::chrono::seconds(30);
+
+// A worker that ends may have published its last unit an instant before.
+constexpr auto kSettle = std::chrono::milliseconds(300);
+
+}  // namespace
+
+void WorkerLog::look(const queue::Status& status) {
+  // They become names of files, and Redis may say anything.
+  for (const auto& worker : status.workers) {
+    if (core::is_valid_id(worker.id)) seen_.insert(worker.id);
+  }
+}
+
+void WorkerLog::look(const queue::Event& event) {
+  if (!event.worker.empty()) seen_.insert(event.worker);
+}
+
+std::vector<Json> WorkerLog::rows(const std::vector<queue::DoneUnit>& done) const {
+  std::map<std::string, std::vector<int64_t>> units;
+  std::map<std::string, double> seconds;
+  for (const auto& id : seen_) units[id];
+  for (const auto& unit : done) {
+    if (!core::is_valid_id(unit.worker)) continue;  // empty: found in the store
+    units[unit.worker].push_back(unit.unit);
+    seconds[unit.worker] += unit.seconds;
+  }
+  std::vector<Json> rows;
+  for (auto& [id, committed] : units) {
+    std::sort(committed.begin(), committed.end());
+    Json row{{"worker", id}};
+    const auto file = replay_.workers() / (id + ".json");
+    const Json left = core::fs::exists(file) ? Json::parse(core::read_file(file), nullptr, false) : Json();
+    for (const char* key : {"node", "gpu", "job", "task"}) row[key] = field<std::string>(left, key, "");
+    row["units"] = committed;
+    row["seconds"] = seconds[id];
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Monitor::Monitor(core::ReplayDir replay, const core::Plan& plan, dispatch::Launcher& launcher,
+                 queue::Queue& queue, Display& display, const Interrupt& interrupt)
+    : replay_(std::move(replay)),
+      plan_(plan),
+      launcher_(launcher),
+      queue_(queue),
+      display_(display),
+      interrupt_(interrupt),
+      log_(replay_),
+      done_(replay_, plan),
+      units_(plan.selected.size()),
+      news_(kNewsSoon, kNewsLate),
+      proofs_(kNewsSoon, kNewsLate) {
+  for (const int64_t id : plan.selected.ids()) cost_ += plan.units[static_cast<std::size_t>(id)].work;
+}
+
+double Monitor::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+}
+
+Snapshot Monitor::snapshot(const dispatch::Liveness& alive) const {
+  Snapshot now;
+  now.done = done_.size();
+  now.units = units_;
+  now.cost_done = done_.work() - cost_before_;
+  now.cost = cost_ - cost_before_;
+  now.elapsed = seconds();
+  now.makespan = plan_.makespan;
+  now.running = alive.running;
+  now.waiting = alive.waiting;
+  return now;
+}
+
+// What a worker wrote that found that the question cannot be answered.
+std::string Monitor::refused() {
+  if (!core::fs::exists(replay_.failure())) return "";
+  const Json json = Json::parse(core::read_file(replay_.failure()), nullptr, false);
+  return field<std::string>(json, "error", "a worker gave up; see " + replay_.failure().string());
+}
+
+std::size_t Monitor::missing() const {
+  const auto still = std::count_if(aside_.begin(), aside_.end(),
+                                   [&](const auto& unit) { return !done_.contains(unit.first); });
+  return units_ - done_.size() - static_cast<std::size_t>(still);
+}
+
+// Failures are said when they happen; the other units go on.
+void Monitor::set_aside(const queue::SegmentInfo& segment) {
+  std::optional<std::string> tail;  // asked of a server, so once, however many units
+  for (int64_t unit = segment.cur; unit < segment.hi; ++unit) {
+    if (!aside_.emplace(unit, segment.error).second) continue;
+    if (!tail) tail = launcher_.failure_tail();
+    display_.event(
+        {{"event", "unit_failed"}, {"unit", unit}, {"tries", segment.tries}, {"error", segment.error}});
+    display_.say("unit " + std::to_string(unit) + " failed " + std::to_string(segment.tries) +
+                 (segment.tries == 1 ? " time" : " times") + " and is set aside: " + segment.error +
+                 (tail->empty() ? "" : "\nthe end of " + *tail));
+  }
+}
+
+std::string Monitor::without_those_aside() const {
+  std::string units;
+  for (const auto& [unit, why] : aside_) units += (units.empty() ? "" : ", ") + std::to_string(unit);
+  return (aside_.size() == 1 ? "unit " + units + " was" : "units " + units + " were") +
+         " set aside, the last because of: " + aside_.rbegin()->second;
+}
+
+void Monitor::redis_is_down(const queue::RedisDown& problem) {
+  if (!redis_down_)
+    display_.say(std::string("Redis does not answer, the workers wait for it: ") + problem.what());
+  redis_down_ = true;
+  asked_ = false;
+}
+
+// Keeps the queue in place whatever happens to Redis.
+void Monitor::tend_queue() {
+  tended_ = std::chrono::steady_clock::now();
+  try {
+    queue_.ensure(plan_);
+    queue_.reap();
+    if (redis_down_) display_.say("Redis answers again");
+    redis_down_ = false;
+  } catch (const queue::RedisDown& problem) {
+    redis_is_down(problem);
+  }
+}
+
+// The whole state of the queue, which grows with the replay: read where its events do not tell what changed.
+void Monitor::ask_queue() {
+  const queue::Status status = queue_.status();
+  log_.look(status);
+  for (const auto& segment : status.segments) {
+    if (segment.state != "failed") continue;
+    if (core::is_proof(plan_, segment.cur)) {
+      proofs_aside_[segment.cur] = segment.error;
+    } else {
+      set_aside(segment);
+    }
+  }
+  asked_ = true;
+}
+
+void Monitor::read_news() {
+  const auto now = std::chrono::steady_clock::now();
+  if (redis_down_ || (asked_ && !news_.is_due(now))) return;
+  try {
+    const queue::News news = queue_.news();
+    bool changed = false, rebuilt = news.missed;
+    for (const auto& event : news.events) {
+      if (!news.missed) log_.look(event);  // else they may be of an earlier command
+      if (event.kind == "commit") done_.tell(event.unit);
+      if (event.kind == "fail") asked_ = false;
+      rebuilt = rebuilt || event.kind == "build";
+      changed = true;
+    }
+    if (rebuilt) done_.list();
+    if (rebuilt || !asked_) ask_queue();
+    news_.looked(now, std::chrono::steady_clock::now() - now, changed);
+  } catch (const queue::RedisDown& problem) {
+    redis_is_down(problem);
+  }
+}
+
+// All workers have gone: what they told last.
+void Monitor::ask_anew() {
+  asked_ = false;
+  tend_queue();
+  read_news();
+}
+
+void Monitor::look_at_launcher() {
+  const std::string trouble = launcher_.trouble();
+  if (trouble.empty() == launcher_trouble_.empty()) return;
+  display_.say(trouble.empty() ? launcher_.name() + " answers again"
+                               : launcher_.name() + " does not answer, the workers go on: " + trouble);
+  launcher_trouble_ = trouble;
+}
+
+// Workers run, and none asks for a unit: they may not reach Redis from where they are. Said once.
+void Monitor::look_for_idlers(const dispatch::Liveness& alive) {
+  const auto now = std::chrono::steady_clock::now();
+  if (alive.running == 0 || redis_down_) idle_since_.reset();
+  if (alive.running == 0 || redis_down_ || idlers_said_ || !log_.empty() || done_.size() > done_at_begin_)
+    return;
+  if (!idle_since_) idle_since_ = now;
+  if (now - *idle_since_ < kBeginWithin) return;
+  idlers_said_ = true;
+  const std::string tail = launcher_.failure_tail();
+  display_.say("no worker has asked for a unit yet: " + plan_.command.front() +
+               " has not come to its main loop, or its node does not reach Redis" +
+               (tail.empty() ? "" : "; the end of " + tail));
+}
+
+// All workers have gone and units are missing. False: it is of no use to start others.
+bool Monitor::restart(std::size_t workers, Watched& out) {
+  const std::size_t missing = this->missing();
+  idle_rounds_ = done_.size() == done_at_start_ ? idle_rounds_ + 1 : 0;
+  // Workers that never got on would not the next time either.
+  if (done_.size() == done_at_begin_ || idle_rounds_ >= kIdleRounds) {
+    const std::string tail = launcher_.failure_tail();
+    out.why = "every worker has gone, and " + std::to_string(missing) + " of " + counted(units_, "unit") +
+              (missing == 1 ? " is" : " are") + " missing";
+    if (!tail.empty()) {
+      out.why += "; the end of " + tail;
+    } else if (!launcher_.any_began()) {
+      out.why += ": " + launcher_.describe() + ", and none of them began (was the job cancelled, or lost?)";
+    } else if (done_.size() == 0) {
+      out.why +=
+          ": " + plan_.command.front() + " ended without reaching a flor::loop; is it built with libflor?";
+    }
+    return false;
+  }
+  display_.say("every worker has gone; starting others for the " + counted(missing, "unit") + " that " +
+               (missing == 1 ? "is" : "are") + " missing");
+  done_at_start_ = done_.size();
+  launcher_.start(std::min(workers, missing));
+  return true;
+}
+
+// All units are there. Proofs may be missing.
+bool Monitor::is_proved() {
+  if (!answered_) answered_ = seconds();
+  const auto now = std::chrono::steady_clock::now();
+  if (!proofs_.is_due(now)) return false;
+  const auto missing = proofs_missing(replay_, plan_);
+  proofs_.looked(now, std::chrono::steady_clock::now() - now, false);
+  const bool any =
+      std::any_of(missing.begin(), missing.end(), [&](int64_t id) { return proofs_aside_.count(id) == 0; });
+  const std::string units = any && !proving_said_ ? proofs_text(replay_, plan_) : "";
+  if (units.empty()) return !any;
+  proving_said_ = true;
+  display_.event({{"event", "proving"}, {"iterations", units}, {"answers", "provisional"}});
+  display_.say("all rows are there, and provisional until iterations " + units +
+               " are executed as a proof (flor log " + plan_.run + " shows them)");
+  return false;
+}
+
+// Workers that end without a proof are tried anew a few times; the answers do without it.
+bool Monitor::restart_provers(std::size_t workers) {
+  proofs_.hurry();
+  ask_anew();  // the last to go may have set a proof aside
+  if (is_proved() || ++proving_rounds_ > kIdleRounds) return false;
+  launcher_.start(std::min(workers, proofs_missing(replay_, plan_).size()));
+  return true;
+}
+
+// A worker for every place that became free, as long as each finds a unit.
+void Monitor::grow(const dispatch::Liveness& alive) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - grown_ < kGrowEvery) return;
+  grown_ = now;
+  if (alive.waiting > 0 || !alive.any() || missing() <= alive.running) return;
+  std::size_t more = 0;
+  try {
+    more = std::min(launcher_.room(), missing() - alive.running);
+    if (more > 0) launcher_.start(more);
+  } catch (const core::Error& problem) {
+    display_.say(std::string("no further workers are started: ") + problem.what());
+    return;
+  }
+  if (more > 0) display_.say(counted(more, "place") + " became free: " + launcher_.describe());
+}
+
+std::vector<Json> Monitor::worker_rows() {
+  std::vector<queue::DoneUnit> done;
+  try {
+    log_.look(queue_.status());
+    done = queue_.done();
+  } catch (const queue::RedisDown&) {
+    // The verdict does without.
+  }
+  return log_.rows(done);
+}
+
+Watched Monitor::watch(std::size_t workers, bool grow) {
+  Watched out;
+  begun_ = grown_ = std::chrono::steady_clock::now();
+  done_.list();
+  done_at_begin_ = done_at_start_ = done_.size();
+  cost_before_ = done_.work();
+  auto end = [&](End how) {
+    out.end = how;
+    out.seconds = answered_.value_or(seconds());
+    out.proof_errors = proofs_aside_;
+    display_.end_bar();
+    if (how != End::done) launcher_.cancel();
+    return out;
+  };
+  while (true) {
+    const dispatch::Liveness alive = launcher_.liveness();
+    look_at_launcher();
+    read_news();
+    if (!is_answered()) done_.look(asked_);
+    display_.show(snapshot(alive));
+    if (is_answered() && is_proved()) return end(End::done);
+    if (interrupt_.happened()) return end(End::interrupted);
+    if (std::chrono::steady_clock::now() - tended_ >= kTendEvery) {
+      tend_queue();
+      if (!is_answered()) out.why = refused();
+    }
+    if (!out.why.empty()) return end(End::failed);
+    look_for_idlers(alive);
+    if (!is_answered() && missing() == 0) {
+      out.why = without_those_aside();
+      return end(End::failed);
+    }
+    if (!alive.any()) {
+      std::this_thread::sleep_for(kSettle);
+      if (!is_answered()) done_.list();
+      if (is_answered()) {
+        if (!restart_provers(workers)) return end(End::done);
+        continue;
+      }
+      out.why = refused();
+      if (!out.why.empty()) return end(End::failed);
+      ask_anew();  // the last to go may have set a unit aside
+      if (missing() > 0 && !restart(workers, out)) return end(End::failed);
+    }
+    if (grow) this->grow(alive);
+    std::this_thread::sleep_for(kLookEvery);
+  }
+}
+
+}  // namespace flor::commands

@@ -1,0 +1,206 @@
+#include "commands/replay/replay_request.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "commands/base/options.h"
+#include "commands/sources/probing.h"
+#include "core/base/error.h"
+#include "core/checkpoint/recorded_timeline.h"
+#include "core/files/json_lines.h"
+#include "core/store/liveness.h"
+#include "core/store/slurm_job.h"
+#include "dispatch/process.h"
+#include "plan/history.h"
+#include "plan/proving.h"
+#include "plan/question.h"
+#include "plan/selection.h"
+#include "plan/units.h"
+#include "results/founding.h"
+#include "results/results.h"
+#include "results/where.h"
+
+namespace flor::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "epoch 7 of 12"
+std::string progress_of(const core::RecordedLoop& loop, std::size_t finished) {
+  std::string text = loop.name + " " + std::to_string(finished);
+  const int64_t all = loop.range ? loop.end - loop.begin : loop.end;
+  if (all >= 0) text += " of " + std::to_string(all);
+  return text;
+}
+
+const core::RecordedLoop& require_loop(const core::RunDir& run, const core::Manifest& manifest) {
+  const core::RecordedLoop* loop = manifest.main_loop();
+  if (loop == nullptr) {
+    throw core::UsageError("run " + run.id() + " has no loop to replay: its program entered no flor::loop");
+  }
+  return *loop;
+}
+
+// A run that did not end by itself is replayed only where the user says which part.
+void require_ended(const Request& request, const core::Manifest& manifest, std::size_t finished,
+                   const std::string& range) {
+  if (manifest.status != "recording" || !request.epochs.empty()) return;
+  const std::string name = "run " + request.run.id();
+  const std::string where = progress_of(*manifest.main_loop(), finished);
+  const std::string offer = "; --epochs " + range + " replays what exists";
+  const core::Life life = core::liveness_of(request.run, core::state_of_job).life;
+  if (life != core::Life::dead) {
+    const std::string is = life == core::Life::live ? " is" : " may be";
+    throw core::UsageError(name + is + " still being recorded, after " + where + offer);
+  }
+  throw core::UsageError(name + " is incomplete: its recording stopped after " + where + offer);
+}
+
+core::Timeline restores_of(const core::RunDir& run) {
+  core::Timeline rows;
+  for (const auto& replay : run.all_replays()) {
+    try {
+      auto more = core::read_timeline(replay.timeline());
+      rows.insert(rows.end(), more.begin(), more.end());
+    } catch (const core::Error&) {
+      // A damaged timeline of a replay costs an estimate, nothing else.
+    }
+  }
+  return rows;
+}
+
+core::UnitSet select_units(const Request& request, const core::Manifest& manifest, const core::Plan& plan) {
+  const auto& units = plan.units;
+  core::UnitSet asked_for = plan::select(units, plan::parse_ranges(request.epochs), request.every);
+  if (!request.steps.empty()) {
+    const auto steps = plan::parse_ranges(request.steps, "steps");
+    if (plan.inner.empty()) {
+      throw core::UsageError(
+          "--steps: this question runs whole epochs: the record has no checkpoints inside of them that "
+          "it could use");
+    }
+    asked_for = plan::with_steps(units, asked_for, steps);
+  }
+  if (request.where.empty()) return asked_for;
+  const auto values = results::values_where(results::read_record(request.run).rows, manifest,
+                                            results::parse_condition(request.where));
+  core::UnitSet out;
+  for (const auto& unit : units) {
+    const bool any = std::any_of(values.begin(), values.end(),
+                                 [&](int64_t value) { return unit.first <= value && value <= unit.last; });
+    if (any && asked_for.contains(unit.id)) out.add(unit.id);
+  }
+  if (out.empty()) throw core::UsageError("--where: it holds in none of the epochs that were asked for");
+  return out;
+}
+
+// Does the question reach the loop inside of an iteration, between whose steps there are checkpoints?
+bool reaches_steps(const core::RecordedLoop& loop, const Probing& probing) {
+  if (loop.inner.empty() || !loop.range || probing.from_start || probing.lead_in_all ||
+      !probing.lead_in.empty()) {
+    return false;
+  }
+  std::istringstream path(loop.inner);
+  for (std::string element; std::getline(path, element, '/') && !path.eof();) {
+    const bool is_block = element.find('=') == std::string::npos;
+    if (is_block && !probing.execution.executes(element.substr(0, element.find('#')))) return false;
+  }
+  return true;
+}
+
+void force(const Forced& forced, Probing& probing) {
+  if (!forced.from_start) return;
+  probing.from_start = true;
+  probing.execution.all = probing.execution.all || forced.all;
+  probing.lead_in_all = probing.lead_in_all || forced.all;
+  probing.execution.blocks.insert(forced.blocks.begin(), forced.blocks.end());
+  probing.lead_in.insert(forced.blocks.begin(), forced.blocks.end());
+  std::string blocks;
+  for (const auto& block : forced.blocks) blocks += (blocks.empty() ? "" : ", ") + block;
+  probing.reasons.push_back("a proof unit contradicted rows that were replayed with blocks skipped: " +
+                            (forced.all ? std::string("every block") : "block " + blocks) +
+                            " executes, from the program's start");
+}
+
+void add_notes(Asked& asked) {
+  const auto& manifest = asked.manifest;
+  if (manifest.status == "failed") {
+    asked.notes.push_back("the recorded program ended with exit code " +
+                          std::to_string(manifest.exit_code.value_or(-1)) +
+                          "; its finished iterations are replayed");
+  }
+  if (manifest.status == "damaged") {
+    asked.notes.push_back("a write failed while run " + asked.run.id() +
+                          " was recorded; what is there is replayed");
+  }
+}
+
+}  // namespace
+
+void enter_from_start(core::Plan& plan) {
+  plan.complete = false;
+  for (auto& unit : plan.units) unit.entry.clear();
+}
+
+Asked ask(const Request& request) {
+  if (request.program.empty()) {
+    throw core::UsageError("name the program behind --: flor replay " + request.run.id() + " -- ./train …");
+  }
+  Asked asked;
+  asked.run = request.run;
+  asked.manifest = core::read_manifest_and_progress(request.run);
+  const core::RecordedLoop& loop = require_loop(request.run, asked.manifest);
+  const auto timeline = core::recorded_timeline(request.run);
+  const auto history =
+      plan::history_of(asked.manifest, timeline, plan::restore_costs(timeline, restores_of(request.run)));
+  core::Plan& out = asked.plan;
+  const fs::path program = fs::absolute(dispatch::find_program(request.program.front()));
+  Probing probing =
+      probe(request.run, asked.manifest, program, request.program, request.probe, plan::blocks_of(timeline));
+  force(request.forced, probing);
+  // A block is reached only where those around it execute as well.
+  probing.execution.blocks = plan::with_those_around(timeline, std::move(probing.execution.blocks));
+  probing.lead_in = plan::with_those_around(timeline, std::move(probing.lead_in));
+  out.complete = asked.manifest.complete();
+  out.reasons = probing.reasons;
+  if (!request.whole_iterations && out.complete && reaches_steps(loop, probing)) {
+    if (probing.whole_iterations.empty()) out.inner = loop.inner;
+    out.reasons.insert(out.reasons.end(), probing.whole_iterations.begin(), probing.whole_iterations.end());
+  }
+  out.units = plan::units_of(history, out.complete, !out.inner.empty());
+  if (out.units.empty()) {
+    throw core::UsageError("run " + request.run.id() + " has no finished iteration of its loop " + loop.name +
+                           ": there is nothing to replay");
+  }
+  require_ended(request, asked.manifest, history.iterations.size(), plan::range_of(out.units));
+  out.selected = select_units(request, asked.manifest, out);
+
+  out.run = request.run.id();
+  out.command = request.program;
+  out.any_device = request.any_device;
+  out.execute_all = probing.execution.all;
+  out.execute = probing.execution.blocks;
+  out.lead_in_all = probing.lead_in_all;
+  out.lead_in = probing.lead_in;
+  out.renamed = probing.renamed;
+  out.probes = probing.probes;
+  if (probing.from_start && out.complete) enter_from_start(out);
+  for (auto& probe : out.probes) results::found(probe, out);
+  if (!out.complete && (out.lead_in_all || !out.lead_in.empty())) {
+    out.reasons.emplace_back(
+        "they execute in front of each unit, too, where the program runs from its start: several "
+        "workers gain little");
+  }
+  const plan::Question question{out.run,      asked.manifest.attempt, probing.program, out.command,
+                                out.selected, out.execute_all,        out.execute,     out.any_device,
+                                out.inner,    out.complete,           out.lead_in_all, out.lead_in};
+  out.question = plan::digest_of(question);
+  out.recipe = plan::recipe_of(question);
+  plan::set_work(out.units, history, probing.execution);
+  plan::ask_for_proofs(out, request.prove);
+  asked.prove_exactly = request.prove != "auto";
+  add_notes(asked);
+  return asked;
+}
+
+}  // namespace flor::commands

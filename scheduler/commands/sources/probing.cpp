@@ -1,0 +1,123 @@
+#include "commands/sources/probing.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "commands/sources/source_files.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/files/durable.h"
+#include "core/store/sources.h"
+
+namespace flor::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Larger files among the arguments are taken for data.
+constexpr std::uintmax_t kLargestScript = 1 << 20;
+
+// Every edit of the program is another question. A program that names no sources may be a script, or the
+// interpreter of one: then the files among its arguments belong to it.
+std::map<std::string, std::string> digests_of(const fs::path& program,
+                                              const std::vector<std::string>& command,
+                                              const core::SourceScan& scan) {
+  std::map<std::string, std::string> out;
+  for (const auto& file : scan.files) out[file.path] = core::digest_of(file.text);
+  std::vector<fs::path> files{program};
+  if (scan.files.empty()) {
+    std::error_code ignored;
+    for (std::size_t k = 1; k < command.size(); ++k) {
+      if (fs::is_regular_file(command[k], ignored) && fs::file_size(command[k], ignored) <= kLargestScript) {
+        files.emplace_back(command[k]);
+      }
+    }
+  }
+  for (const auto& file : files) {
+    try {
+      out[file.string()] = core::digest_of(core::read_named_file(file));
+    } catch (const std::exception&) {
+      out[file.string()] = "";  // executable, but not readable
+    }
+  }
+  return out;
+}
+
+// Fills probes, and what executes as the sources say.
+void compare(const core::RunDir& run, const core::Manifest& manifest, const fs::path& program,
+             const core::SourceScan& scan, Probing& out) {
+  if (scan.files.empty()) {
+    out.execution = {true, {}};
+    out.lead_in_all = true;
+    out.reasons.push_back(
+        program.string() +
+        " names no sources (a script, or built without libflor): every block executes; --probe "
+        "says otherwise");
+    return;
+  }
+  if (manifest.sources.empty()) {
+    out.execution = {true, {}};
+    out.lead_in_all = true;
+    out.reasons.push_back(
+        "the record has no sources to compare with: every block executes; --probe says otherwise");
+    return;
+  }
+  const probes::Decision decision = decide(recorded_sources(run, manifest), present_sources(scan));
+  out.execution = {decision.all, decision.blocks};
+  out.lead_in_all = decision.all;
+  out.lead_in = decision.lead_in;
+  out.from_start = decision.from_start;
+  out.whole_iterations = decision.whole_iterations;
+  out.renamed = decision.renamed;
+  out.reasons = decision.reasons;
+  for (const auto& log : decision.logs) {
+    core::Probe probe{log.name, log.file, log.line, log.block};
+    probe.withheld = log.withheld;
+    probe.is_volatile = log.is_volatile;
+    probe.depends = log.depends;
+    for (const auto& input : log.inputs)
+      probe.inputs.push_back({input.name, input.held, input.why, input.changed_by});
+    out.probes.push_back(std::move(probe));
+  }
+}
+
+std::string joined(const std::set<std::string>& names) {
+  std::string out;
+  for (const auto& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+plan::Execution execution_of(const std::string& wanted, const std::set<std::string>& blocks) {
+  if (wanted == "all") return {true, {}};
+  plan::Execution out{false, {}};
+  if (wanted == "none") return out;
+  std::istringstream names(wanted);
+  for (std::string name; std::getline(names, name, ',');) {
+    if (blocks.count(name) == 0) {
+      throw core::UsageError("--probe: the record has no block '" + name + "'; it has " +
+                             (blocks.empty() ? "none" : joined(blocks)));
+    }
+    out.blocks.insert(name);
+  }
+  return out;
+}
+
+}  // namespace
+
+Probing probe(const core::RunDir& run, const core::Manifest& manifest, const fs::path& program,
+              const std::vector<std::string>& command, const std::string& wanted,
+              const std::set<std::string>& blocks) {
+  Probing out;
+  const core::SourceScan scan = core::scan_sources(program);
+  compare(run, manifest, program, scan, out);
+  out.program = digests_of(program, command, scan);
+  if (wanted == "auto") return out;
+  out.execution = execution_of(wanted, blocks);
+  out.reasons = {"--probe " + wanted + ": " +
+                 (out.execution.all              ? "every block executes"
+                  : out.execution.blocks.empty() ? "no block executes that has a checkpoint"
+                                                 : "these blocks execute")};
+  return out;
+}
+
+}  // namespace flor::commands
