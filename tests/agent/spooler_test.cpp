@@ -7,8 +7,8 @@
 
 #include "agent/processes.h"
 #include "core/agent/client.h"
-#include "core/local_checkpoints.h"
 #include "core/tier/drain.h"
+#include "support/local_checkpoints.h"
 
 namespace flor::test {
 namespace {

@@ -1,5 +1,5 @@
 // Edits that are no probes.
-#include "tests/probes/corpus.h"
+#include "corpus.h"
 
 namespace flor::probes {
 namespace {

@@ -1,5 +1,5 @@
 // Programs of several files.
-#include "tests/probes/corpus.h"
+#include "corpus.h"
 
 namespace flor::probes {
 namespace {

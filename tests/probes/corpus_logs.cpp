@@ -1,5 +1,5 @@
 // Probes, and statements that help them.
-#include "tests/probes/corpus.h"
+#include "corpus.h"
 
 namespace flor::probes {
 namespace {

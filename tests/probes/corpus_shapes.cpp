@@ -1,5 +1,5 @@
 // Ways to write a block, and texts that are hard to read.
-#include "tests/probes/corpus.h"
+#include "corpus.h"
 
 namespace flor::probes {
 namespace {

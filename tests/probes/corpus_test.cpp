@@ -1,4 +1,4 @@
-#include "tests/probes/corpus.h"
+#include "corpus.h"
 
 #include <gtest/gtest.h>
 

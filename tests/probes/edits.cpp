@@ -1,4 +1,4 @@
-#include "tests/probes/edits.h"
+#include "edits.h"
 
 #include <algorithm>
 #include <fstream>

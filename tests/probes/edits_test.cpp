@@ -1,5 +1,5 @@
 // The corpus of edits: what is changed and read is never skipped, and what is harmless rarely executes.
-#include "tests/probes/edits.h"
+#include "edits.h"
 
 #include <gtest/gtest.h>
 

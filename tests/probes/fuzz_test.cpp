@@ -3,8 +3,8 @@
 
 #include <random>
 
+#include "corpus.h"
 #include "probes/cxx/log_calls.h"
-#include "tests/probes/corpus.h"
 
 namespace flor::probes {
 namespace {

@@ -1,7 +1,7 @@
 // Which changes of a block its arguments hold: a probe of another one makes it execute.
 #include <gtest/gtest.h>
 
-#include "tests/probes/corpus.h"
+#include "corpus.h"
 
 namespace flor::probes {
 namespace {

@@ -1,7 +1,7 @@
 // Which edits keep units from beginning between two steps.
 #include <gtest/gtest.h>
 
-#include "tests/probes/corpus.h"
+#include "corpus.h"
 
 namespace flor::probes {
 namespace {

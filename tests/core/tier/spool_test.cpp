@@ -12,7 +12,7 @@
 #include <fstream>
 
 #include "core/base/rate_limiter.h"
-#include "local_checkpoints.h"
+#include "support/local_checkpoints.h"
 #include "support/temporary.h"
 
 namespace flor::core {

@@ -14,7 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/units_text.h"
-#include "local_checkpoints.h"
+#include "support/local_checkpoints.h"
 #include "support/temporary.h"
 
 namespace flor::core {
