@@ -1,7 +1,7 @@
 // Training programs of given sizes, as bench/README.md names them. Data is made up; what counts is how much
 // state an epoch leaves behind, and how long it takes.
 //
-//   sizes --size cnn|adam13|adam30|frozen51 [--epochs N] [--steps N] [--whole]
+//   sizes --size cnn|adam13|adam30|frozen51 [--epochs N] [--steps N] [--whole] [--device cpu|cuda]
 //
 // With --whole every epoch changes what is frozen, too: what each checkpoint would cost if it held the whole
 // state.
@@ -69,11 +69,13 @@ int main(int argc, char** argv) {
   int64_t epochs = 8;
   int64_t steps = 0;
   bool whole = false;
+  std::string device_name = "cpu";
   CLI::App app{"Trains a model of a given size"};
   app.add_option("--size", size);
   app.add_option("--epochs", epochs);
   app.add_option("--steps", steps);
   app.add_flag("--whole", whole);
+  app.add_option("--device", device_name)->check(CLI::IsMember({"cpu", "cuda"}));
   CLI11_PARSE(app, argc, argv);
   torch::manual_seed(1);
   torch::set_num_threads(std::getenv("OMP_NUM_THREADS") != nullptr ? std::atoi(std::getenv("OMP_NUM_THREADS"))
@@ -82,13 +84,16 @@ int main(int argc, char** argv) {
   if (steps == 0) steps = model.steps;
   auto head = model.head;
   auto body = model.body;
+  const torch::Device device(device_name);
+  head->to(device);
+  body->to(device);
   torch::optim::Adam optimizer(trained(model), torch::optim::AdamOptions(1e-4));
   double loss_value = 0;
   for (const int64_t epoch : flor::loop("epoch", epochs)) {
     if (flor::SkipBlock train{"train", body, head, optimizer, loss_value}; train.step_into()) {
       for (int64_t step = 0; step < steps; ++step) {
-        const auto input = torch::randn(model.input);
-        const auto target = torch::randint(model.classes, {model.input[0]});
+        const auto input = torch::randn(model.input, device);
+        const auto target = torch::randint(model.classes, {model.input[0]}, device);
         optimizer.zero_grad();
         const auto loss = torch::cross_entropy_loss(head->forward(body->forward(input)), target);
         loss.backward();

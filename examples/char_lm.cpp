@@ -7,6 +7,7 @@
 #include <torch/torch.h>
 
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -58,7 +59,7 @@ std::set<fs::path> find_files(const std::vector<std::string>& paths) {
 }
 
 // Characters become indices into the alphabet of the text. The last tenth of each file is for validation.
-Text read_text(const std::vector<std::string>& paths) {
+Text read_text(const std::vector<std::string>& paths, const torch::Device& device) {
   std::string train, validation;
   for (const auto& file : find_files(paths)) {
     std::ifstream stream(file, std::ios::binary);
@@ -80,12 +81,12 @@ Text read_text(const std::vector<std::string>& paths) {
     }
     return encoded;
   };
-  return {encode(train), encode(validation), next};
+  return {encode(train).to(device), encode(validation).to(device), next};
 }
 
 // One row of `length` + 1 characters for each start.
 torch::Tensor windows(const torch::Tensor& text, const torch::Tensor& starts, int64_t length) {
-  return text.index({starts.unsqueeze(1) + torch::arange(length + 1)});
+  return text.index({starts.to(text.device()).unsqueeze(1) + torch::arange(length + 1, text.options())});
 }
 
 torch::Tensor loss_of(CharModel& net, const torch::Tensor& rows) {
@@ -101,8 +102,20 @@ double validate(CharModel& net, const torch::Tensor& text, int64_t batch, int64_
   return loss_of(net, windows(text, starts.to(torch::kInt64), length)).item<double>();
 }
 
+// On a GPU, only algorithms that give the same bits each time: without them no replay is exact.
+torch::Device use_device(const std::string& name) {
+  const torch::Device device(name);
+  if (device.is_cuda()) {
+    if (!torch::cuda::is_available()) throw std::runtime_error("--device cuda: LibTorch finds no GPU");
+    ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
+    at::globalContext().setDeterministicAlgorithms(true, false);
+  }
+  return device;
+}
+
 int main(int argc, char** argv) try {
   std::vector<std::string> data{"/usr/share/common-licenses"};
+  std::string device_name = "cpu";
   int64_t epochs = 12, steps = 40, batch = 32, length = 64, hidden = 128, log_every = 10;
   int threads = 1, seed = 1;
   CLI::App app{"Train a character language model", "char_lm"};
@@ -116,15 +129,18 @@ int main(int argc, char** argv) try {
   app.add_option("--threads", threads)->check(CLI::PositiveNumber);
   app.add_option("--seed", seed);
   app.add_option("--data", data, "files, or directories of files")->check(CLI::ExistingPath);
+  app.add_option("--device", device_name)->check(CLI::IsMember({"cpu", "cuda"}));
   CLI11_PARSE(app, argc, argv);
 
   torch::set_num_threads(threads);
   torch::manual_seed(seed);
-  const Text text = read_text(data);
+  const auto device = use_device(device_name);
+  const Text text = read_text(data, device);
   const int64_t last_start = text.train.size(0) - length;
   if (text.validation.size(0) <= length + 1) throw std::runtime_error("too little text to train on");
 
   CharModel net(text.vocabulary, hidden);
+  net->to(device);
   torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(flor::arg("lr", 2e-3)));
   torch::optim::StepLR scheduler(optimizer, 4, 0.5);
 

@@ -6,7 +6,9 @@
 #include <flor/flor.h>
 #include <torch/torch.h>
 
+#include <cstdlib>
 #include <iostream>
+#include <string>
 
 namespace nn = torch::nn;
 
@@ -30,6 +32,7 @@ TORCH_MODULE(Classifier);
 
 struct Examples {
   torch::Tensor inputs, labels;
+  Examples to(const torch::Device& device) const { return {inputs.to(device), labels.to(device)}; }
 };
 
 // Points scattered around a few centres for each class.
@@ -50,10 +53,22 @@ Score evaluate(Classifier& net, const Examples& examples) {
           (logits.argmax(1) == examples.labels).to(torch::kFloat64).mean().item<double>()};
 }
 
+// On a GPU, only algorithms that give the same bits each time: without them no replay is exact.
+torch::Device use_device(const std::string& name) {
+  const torch::Device device(name);
+  if (device.is_cuda()) {
+    if (!torch::cuda::is_available()) throw std::runtime_error("--device cuda: LibTorch finds no GPU");
+    ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
+    at::globalContext().setDeterministicAlgorithms(true, false);
+  }
+  return device;
+}
+
 int main(int argc, char** argv) try {
   constexpr int64_t inputs = 64, classes = 10;
   int64_t epochs = 12, steps = 75, batch = 64, width = 1024, depth = 6, log_every = 20;
   int threads = 1, seed = 1;
+  std::string device_name = "cpu";
   CLI::App app{"Train a head on a frozen backbone", "finetune"};
   app.option_defaults()->always_capture_default();
   app.add_option("--epochs", epochs)->check(CLI::PositiveNumber);
@@ -64,15 +79,18 @@ int main(int argc, char** argv) try {
   app.add_option("--log-every", log_every, "steps between two logged losses")->check(CLI::PositiveNumber);
   app.add_option("--threads", threads)->check(CLI::PositiveNumber);
   app.add_option("--seed", seed);
+  app.add_option("--device", device_name)->check(CLI::IsMember({"cpu", "cuda"}));
   CLI11_PARSE(app, argc, argv);
 
   torch::set_num_threads(threads);
   torch::manual_seed(seed);
   const auto centres = torch::randn({5 * classes, inputs});
-  const auto training = draw_examples(centres, classes, 4000);
-  const auto test = draw_examples(centres, classes, 256);
+  const auto device = use_device(device_name);
+  const auto training = draw_examples(centres, classes, 4000).to(device);
+  const auto test = draw_examples(centres, classes, 256).to(device);
 
   Classifier net(inputs, width, depth, classes);
+  net->to(device);
   torch::optim::Adam optimizer(net->head->parameters(), torch::optim::AdamOptions(flor::arg("lr", 1e-3)));
   torch::optim::StepLR scheduler(optimizer, 4, 0.5);
 

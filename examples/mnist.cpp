@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -97,8 +98,19 @@ double accuracy(Cnn& net, const Digits& digits) {
   return (net(digits.images).argmax(1) == digits.labels).to(torch::kFloat64).mean().item<double>();
 }
 
+// On a GPU, only algorithms that give the same bits each time: without them no replay is exact.
+torch::Device use_device(const std::string& name) {
+  const torch::Device device(name);
+  if (device.is_cuda()) {
+    if (!torch::cuda::is_available()) throw std::runtime_error("--device cuda: LibTorch finds no GPU");
+    ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
+    at::globalContext().setDeterministicAlgorithms(true, false);
+  }
+  return device;
+}
+
 int main(int argc, char** argv) try {
-  std::string data;
+  std::string data, device_name = "cpu";
   int64_t epochs = 12, batch = 64, width = 12, samples = 10000, log_every = 20;
   int threads = 1, seed = 1;
   CLI::App app{"Train a classifier of digits", "mnist"};
@@ -113,15 +125,18 @@ int main(int argc, char** argv) try {
   app.add_option("--seed", seed);
   app.add_option("--data", data, "directory of the idx files; without it digits are drawn")
       ->check(CLI::ExistingDirectory);
+  app.add_option("--device", device_name)->check(CLI::IsMember({"cpu", "cuda"}));
   CLI11_PARSE(app, argc, argv);
 
   torch::set_num_threads(threads);
   torch::manual_seed(seed);
+  const auto device = use_device(device_name);
   auto digits = data.empty() ? draw_digits(samples) : read_digits(data);
-  digits = {digits.images.slice(0, 0, samples), digits.labels.slice(0, 0, samples)};
+  digits = {digits.images.slice(0, 0, samples).to(device), digits.labels.slice(0, 0, samples).to(device)};
   auto training = digits.part(false), test = digits.part(true);
 
   Cnn net(width);
+  net->to(device);
   torch::optim::SGD optimizer(net->parameters(),
                               torch::optim::SGDOptions(flor::arg("lr", 0.02)).momentum(0.9));
   torch::optim::StepLR scheduler(optimizer, 3, 0.5);

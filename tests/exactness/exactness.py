@@ -17,6 +17,8 @@ SMALL = {
     "mnist": ["--epochs", "8", "--samples", "200", "--batch", "30", "--width", "4", "--log-every", "2"],
     "finetune": ["--epochs", "8", "--steps", "6", "--width", "48", "--depth", "2", "--batch", "8", "--log-every", "2"],
 }
+# Of the examples, where they train: `cpu` unless FLOR_TEST_DEVICE says `cuda`.
+DEVICE = ["--device", os.environ.get("FLOR_TEST_DEVICE", "cpu")]
 RECORDED = {"char_lm": ["loss", "validation_loss"], "mnist": ["loss", "accuracy"],
             "finetune": ["loss", "test_loss", "accuracy"]}
 INNER = {"char_lm": "grad_norm", "mnist": "grad_norm", "finetune": "grad_norm"}
@@ -77,7 +79,7 @@ def main():
     os.environ["FLOR_STORE"] = store
     for variable in ("FLOR_REDIS", "SLURM_CONF"):
         os.environ.pop(variable, None)
-    arguments = SMALL[name]
+    arguments = SMALL[name] + DEVICE
     recorded, inner, outer = RECORDED[name], INNER[name], OUTER[name]
     sequential = run([os.path.join(variants, name + ".probed")] + arguments)
     try:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from exactness import INNER, OUTER, RECORDED, compare, logged_rows, printed_rows, run, verdict_of
+from exactness import DEVICE, INNER, OUTER, RECORDED, compare, logged_rows, printed_rows, run, verdict_of
 
 EPOCHS = 8
 # Epochs of a tenth of a second or two.
@@ -122,7 +122,7 @@ def main():
     flor = os.path.join(bin_dir, "flor")
     for variable in ("FLOR_REDIS", "SLURM_CONF"):
         os.environ.pop(variable, None)
-    arguments = ["--epochs", str(EPOCHS)] + ARGUMENTS[name]
+    arguments = ["--epochs", str(EPOCHS)] + ARGUMENTS[name] + DEVICE
     names, probes = RECORDED[name], [INNER[name], OUTER[name]]
     plain = run([os.path.join(variants, name + ".probed")] + arguments)
     os.environ["FLOR_STEP_SECONDS"] = "0"
