@@ -1,5 +1,5 @@
-// How many proof units a replay gets, and which units each executes (core/store/proof.h; semantics, rule
-// 19a). Pure.
+// How many proof units a replay gets, and which units each executes (core/store/proof.h; docs/semantics.md,
+// rule 19a). Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Which skip blocks must a replay execute? Compares the recorded sources of a program with today's.
 //
 // Pure: texts in, decision out; no disk, no LibTorch. It reads C++ without a compiler, so it knows a few
-// harmless edits for certain and takes every other edit for one that may change state (docs: semantics, rules
-// 17 and 18).
+// harmless edits for certain and takes every other edit for one that may change state (docs/semantics.md,
+// rules 17 and 18).
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ struct SourceFile {
 };
 
 // Something that a probe's row is computed from: what its arguments read, closed over data and control
-// (semantics, rule 18a).
+// (docs/semantics.md, rule 18a).
 struct Input {
   std::string name;  // as the program calls it: "meter", "meter.sum", "net"
   bool held = true;  // does a replay that skips blocks have its value?

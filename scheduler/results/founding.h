@@ -1,4 +1,4 @@
-// Why the rows of each probe can be believed (semantics, rules 18a - 19b). Pure.
+// Why the rows of each probe can be believed (docs/semantics.md, rules 18a - 19b). Pure.
 #pragma once
 
 #include <cstdint>

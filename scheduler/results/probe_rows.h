@@ -1,5 +1,5 @@
 // The rows of probes: those whose name the record does not have in their place of the program. Which of them
-// are given, and whether proof units yield the same (semantics, rules 18b and 19a). Pure.
+// are given, and whether proof units yield the same (docs/semantics.md, rules 18b and 19a). Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How the rows of probes are founded: proof units against the others (semantics, rules 18b - 19b).
+// How the rows of probes are founded: proof units against the others (docs/semantics.md, rules 18b - 19b).
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,4 +1,4 @@
-"""The rules of semantics.md, tested with `flor record` and `flor replay` on programs without LibTorch.
+"""The rules of docs/semantics.md, tested with `flor record` and `flor replay` on programs without LibTorch.
 
     rules_test.py PROGRAM BIN [MODULE | MODULE.CLASS | MODULE.CLASS.TEST …]
 

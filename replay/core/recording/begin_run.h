@@ -21,7 +21,7 @@ struct BegunRun {
 };
 
 // `earlier`: the run to go on with, in a further attempt; else a new one begins. Nothing when another process
-// of the same launch has taken the run already (semantics: one process records). Throws when the store cannot
+// of the same launch has taken the run already (docs/semantics.md, rule 16). Throws when the store cannot
 // be written, or when somebody else records `earlier`.
 std::optional<BegunRun> begin_run(const Settings& settings, Frontend& frontend,
                                   const std::optional<RunDir>& earlier);

@@ -1,5 +1,5 @@
 // The outermost loop that is being recorded: its entry in the manifest, and its rows of the timeline
-// (docs/formats.md, "Timeline"). Training thread only.
+// (docs/formats.md, "timeline.jsonl"). Training thread only.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Where a replay is in the main loop: the way to units, from one recorded state of it to another (rule 12 of
-// the semantics). Training thread only.
+// Where a replay is in the main loop: the way to units, from one recorded state of it to another
+// (docs/semantics.md, rule 12). Training thread only.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The replaying session: brings the program to the start of each unit by restoring (complete checkpoints) or
 // by pseudoresume (the program runs from its start with its blocks skipped), lets the unit run, and compares
-// what it sees with the record. The rules are numbered as in the semantics: identity (7), skipping (11),
+// what it sees with the record. The rules are numbered as in docs/semantics.md: identity (7), skipping (11),
 // recorded state at every unit's start (12), mismatches mended (13), loop ends (14), what stands around the
 // loop (15).
 #pragma once

@@ -48,7 +48,8 @@ struct ProbeInput {
   std::set<std::string> changed_by{};  // blocks that change it and do not hold it
 };
 
-// Why a probe's rows can be believed before anything is proved by execution (semantics, rules 18a - 19b).
+// Why a probe's rows can be believed before anything is proved by execution (docs/semantics.md, rules 18a -
+// 19b).
 enum class Founding {
   executed,  // every block that changes what it reads executes in the unit
   held,      // a block is skipped, and the analysis found all that the probe reads held

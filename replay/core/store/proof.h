@@ -1,5 +1,5 @@
 // Proof units: a replay executes two neighbouring units as one, with every block executed, so that rows which
-// rest on something skipped or restored can be compared with rows that do not (semantics, rule 19a).
+// rest on something skipped or restored can be compared with rows that do not (docs/semantics.md, rule 19a).
 //
 // A plan has `proofs` slots. Their unit ids follow those of its units. Which units a slot executes is chosen
 // when a worker takes it, and published once: REPLAY/proofs/NNNNNN.json. Its rows go to

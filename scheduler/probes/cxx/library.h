@@ -1,5 +1,5 @@
 // What is known of LibTorch's and the standard library's names. Whatever is not listed may change all that it
-// is given (semantics, rule 18a), so a missing name costs time and a wrong one costs a row.
+// is given (docs/semantics.md, rule 18a), so a missing name costs time and a wrong one costs a row.
 #pragma once
 
 #include <string>

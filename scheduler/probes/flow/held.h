@@ -1,4 +1,5 @@
-// What the arguments of a block or guard hold, so that to restore them is to have it (semantics, rule 18a).
+// What the arguments of a block or guard hold, so that to restore them is to have it (docs/semantics.md, rule
+// 18a).
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What a probe's row is computed from, and which blocks have to execute for it to be right (semantics, rules
-// 18a and 18b).
+// What a probe's row is computed from, and which blocks have to execute for it to be right
+// (docs/semantics.md, rules 18a and 18b).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Where the gradients come from that a statement reads: their values are in no checkpoint (semantics, rule
-// 3).
+// Where the gradients come from that a statement reads: their values are in no checkpoint (docs/semantics.md,
+// rule 3).
 #pragma once
 
 #include <set>

@@ -118,7 +118,7 @@ void ProbeRules::around(const Found& found) {
   answer_.say(where(found), "log added " + what);
 }
 
-// Gradients' values are not part of checkpoints (semantics, rule 3).
+// Gradients' values are not part of checkpoints (docs/semantics.md, rule 3).
 void ProbeRules::gradients(const Found& found) {
   const Tree& tree = present_.sources[static_cast<size_t>(found.probe.source)].tree;
   // By itself, or in a condition around it, which may declare what it logs.

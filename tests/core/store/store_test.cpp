@@ -136,7 +136,7 @@ TEST(Manifest, ReadsWhatWasWritten) {
   write_manifest(run, m);
   const Manifest read = read_manifest(run);
   EXPECT_EQ(read.exit_code, 3);
-  EXPECT_EQ(read.main_loop()->name, "epoch");  // semantics 9: the one that ran longest
+  EXPECT_EQ(read.main_loop()->name, "epoch");  // docs/semantics.md, rule 9: the one that ran longest
   EXPECT_TRUE(read.complete());
   EXPECT_EQ(read.main_loop()->ended, LoopEnd::early);
   EXPECT_EQ(to_json(read), to_json(m));
