@@ -82,6 +82,14 @@ finds() {
   finds 'no test of bats has the title "no such title, in words"'
 }
 
+@test "a page, a section and a rule that the code cites and that are not there are found" {
+  printf '// As docs/nowhere.md says;\n// docs/formats.md, "No such section"; docs/semantics.md, rules 18a\n// and 99.\n' \
+    >>"$tree/replay/core/base/json.h"
+  finds "it cites docs/nowhere.md, which does not exist"
+  finds 'docs/formats.md, which has no section "No such section"'
+  finds "it cites rule 99"
+}
+
 @test "the reference is what the programs say of themselves" {
   run "$root/scripts/reference" --check --build "$build"
   echo "$output"
