@@ -15,18 +15,15 @@ namespace {
 
 // A worker that was silent for so many leases is forgotten.
 constexpr int silence = 6;
-// Events that one exchange brings.
-constexpr std::size_t events_at_once = 1000;
+// A script does a part of its work at each call (MOST in prelude.lua). So many calls are for more than Redis
+// can hold.
+constexpr int most_calls = 1000000;
 // So often another may take first what a claim has chosen.
 constexpr int most_takes = 4;
 
 // Units that may be executed twice.
 std::size_t most_copies(std::size_t units) {
   return std::max<std::size_t>(2, units / 10);
-}
-
-Segment segment_of(const Reply& reply) {
-  return {reply.at(1).str(), reply.at(2).num(), reply.at(3).num(), reply.at(4).num(), reply.at(5).str()};
 }
 
 // 0: not measured.
@@ -61,19 +58,6 @@ std::vector<Running> running_in(const Reply& list) {
 
 bool fits(const Running& one, int64_t units) {
   return one.cur >= 0 && one.cur < one.hi && one.hi <= units && one.from <= one.cur;
-}
-
-Event event_of(const Reply& entry) {
-  Event out;
-  const Reply& fields = entry.at(1);
-  for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
-    const std::string& name = fields.at(i).text;
-    if (name == "kind") out.kind = fields.at(i + 1).text;
-    if (name == "segment") out.segment = fields.at(i + 1).text;
-    if (name == "worker") out.worker = fields.at(i + 1).text;
-    if (name == "unit") out.unit = fields.at(i + 1).num(-1);
-  }
-  return out;
 }
 
 Standing standing_of(const Reply& reply) {
@@ -124,11 +108,46 @@ Reply Queue::attempt(const Script& script, const std::vector<std::string>& args)
       std::vector<std::string> all{redis_.server_id(), std::to_string(options_.lease.count())};
       all.insert(all.end(), args.begin(), args.end());
       return redis_.run(script, {prefix_}, all);
+    } catch (const RedisRefused& refused) {
+      throw_if_damaged(refused);
+      throw;
     } catch (const RedisDown& problem) {
       if (left == 0 || std::string_view(problem.what()).find("no answer within") != std::string_view::npos)
         throw;
     }
   }
+}
+
+void Queue::throw_if_damaged(const RedisRefused& refused) const {
+  constexpr std::string_view mark = "DAMAGED<";
+  const std::string_view why = refused.what();
+  if (const auto at = why.find(mark); at != std::string_view::npos) {
+    const auto text = why.substr(at + mark.size());
+    damaged(std::string(text.substr(0, text.find('>'))));
+  }
+  if (why.find("WRONGTYPE") != std::string_view::npos) damaged("one of its keys is of another type");
+}
+
+void Queue::damaged(const std::string& what) const {
+  throw QueueDamaged("the queue of replay " + replay_.id() + " in Redis at " + redis_.url().shown() +
+                     " is damaged (" + what + "); delete the key " + prefix_ +
+                     "meta there, and the queue is built anew from the store");
+}
+
+Reply Queue::command(const std::vector<std::string>& words) {
+  try {
+    return redis_.command(words);
+  } catch (const RedisRefused& refused) {
+    throw_if_damaged(refused);
+    throw;
+  }
+}
+
+void Queue::repeat(const std::function<bool()>& call) const {
+  for (int calls = 0; calls < most_calls; ++calls) {
+    if (!call()) return;
+  }
+  damaged("its lists have no end");
 }
 
 Reply Queue::run(const Script& script, const std::vector<std::string>& args) {
@@ -150,7 +169,7 @@ Claim Queue::claim(const std::string& worker, int64_t from, std::optional<int64_
 }
 
 Claim Queue::within(double left, const std::string& worker, int64_t from, const Segment& segment) {
-  const Reply about = redis_.command({"HMGET", prefix_ + "worker:" + worker, "speed", "units"});
+  const Reply about = command({"HMGET", prefix_ + "worker:" + worker, "speed", "units"});
   const double measured = about.at(0).is_nil() ? 0 : speed_in(about.at(0).str());
   const bool proof = core::is_proof(plan(), segment.cur);
   const bool fresh = !proof && (about.at(1).is_nil() || about.at(1).num() == 0);
@@ -173,11 +192,31 @@ Claim Queue::within(double left, const std::string& worker, int64_t from, const 
   return out;
 }
 
+Segment Queue::segment_of(const Reply& reply) {
+  Segment out{reply.at(1).str(), reply.at(2).num(), reply.at(3).num(), reply.at(4).num(), reply.at(5).str()};
+  const auto units = static_cast<int64_t>(plan().units.size());
+  const int64_t end = out.cur < units ? units : units + plan().proofs;
+  if (out.lo < 0 || out.cur < out.lo || out.hi <= out.cur || out.hi > end)
+    damaged("segment " + out.id + " has units that the plan has not");
+  return out;
+}
+
+Reply Queue::ask_for_segment(const std::string& worker, int64_t from, bool joined) {
+  Reply reply;
+  std::vector<std::string> looked{"0", "", ""};
+  repeat([&] {
+    reply = run(scripts::claim,
+                {worker, std::to_string(from), joined ? "1" : "", looked[0], looked[1], looked[2]});
+    looked = {reply.at(1).str(), reply.at(2).str(), reply.at(3).str()};
+    return reply.at(0).text == "more";
+  });
+  return reply;
+}
+
 Claim Queue::claim_any(const std::string& worker, int64_t from) {
   const auto joined = joined_.find(worker);
   for (int left = most_takes;; --left) {
-    const Reply reply =
-        run(scripts::claim, {worker, std::to_string(from), joined == joined_.end() ? "" : "1"});
+    const Reply reply = ask_for_segment(worker, from, joined != joined_.end());
     const std::string& kind = reply.at(0).text;
     if (kind == "segment") return {ClaimKind::segment, segment_of(reply)};
     if (kind == "done") return {ClaimKind::done, {}};
@@ -240,9 +279,13 @@ double Queue::work_within(int64_t unit) {
 Standing Queue::commit_one(const Commit& unit, int64_t* hole) {
   const core::Json kept = {
       {"worker", unit.worker}, {"digest", unit.digest}, {"bytes", unit.bytes}, {"seconds", unit.seconds}};
-  const Reply reply = run(scripts::commit, {unit.segment, unit.fence, std::to_string(unit.unit), unit.worker,
-                                            core::json_text(kept), number_text(work_within(unit.unit)),
-                                            number_text(unit.seconds)});
+  Reply reply;
+  repeat([&] {
+    reply = run(scripts::commit,
+                {unit.segment, unit.fence, std::to_string(unit.unit), unit.worker, core::json_text(kept),
+                 number_text(work_within(unit.unit)), number_text(unit.seconds)});
+    return reply.at(0).text == "more";
+  });
   *hole = reply.at(0).text == "hole" ? reply.at(1).num() : -1;
   return standing_of(reply);
 }
@@ -279,58 +322,15 @@ std::optional<std::string> Queue::split(const std::string& segment, int64_t at) 
 }
 
 int64_t Queue::reap() {
-  return run(scripts::reap, {std::to_string(options_.lease.count() * silence)}).at(1).num();
-}
-
-Status Queue::status() {
-  const Reply reply = attempt(scripts::status, {});
-  Status out;
-  out.present = reply.at(0).text == "ok";
-  out.units = reply.at(1).num();
-  out.done = reply.at(2).num();
-  for (const auto& s : reply.at(3).items) {
-    out.segments.push_back({s.at(0).str(), s.at(1).num(), s.at(2).num(), s.at(3).num(), s.at(4).str(),
-                            s.at(5).str(), s.at(6).num(), s.at(7).str(), s.at(8).str(),
-                            static_cast<double>(s.at(9).num()) / 1000});
-  }
-  for (const auto& w : reply.at(4).items) {
-    out.workers.push_back({w.at(0).str(), w.at(1).str(), w.at(2).str(), w.at(3).str(), w.at(4).str(),
-                           w.at(5).num(), w.at(6).num(), static_cast<double>(w.at(8).num()) / 1000,
-                           w.at(7).str()});
-  }
-  return out;
-}
-
-// Reads from the last event on, that one included: where it is not the first that comes, others are gone,
-// too.
-News Queue::news() {
-  News out;
-  out.missed = heard_.empty();
-  for (;;) {
-    const std::string from = heard_.empty() ? "-" : heard_;
-    const Reply reply =
-        redis_.command({"XRANGE", prefix_ + "events", from, "+", "COUNT", std::to_string(events_at_once)});
-    const bool known = reply.at(0).at(0).text == heard_;
-    if (!known && !heard_.empty()) out.missed = true;
-    for (std::size_t i = known ? 1 : 0; i < reply.items.size(); ++i)
-      out.events.push_back(event_of(reply.at(i)));
-    heard_ = reply.items.empty() ? "" : reply.items.back().at(0).text;
-    if (reply.items.size() < events_at_once) return out;
-  }
-}
-
-std::vector<DoneUnit> Queue::done() {
-  const Reply reply = redis_.command({"HGETALL", prefix_ + "done"});
-  std::vector<DoneUnit> out;
-  for (std::size_t i = 0; i + 1 < reply.items.size(); i += 2) {
-    if (core::is_proof(plan(), reply.at(i).num())) continue;
-    const core::Json kept = core::Json::parse(reply.at(i + 1).text, nullptr, false);
-    out.push_back({reply.at(i).num(), core::field<std::string>(kept, "worker", ""),
-                   core::field<std::string>(kept, "digest", ""), core::field<int64_t>(kept, "bytes", 0),
-                   core::field(kept, "seconds", 0.0)});
-  }
-  std::sort(out.begin(), out.end(), [](const DoneUnit& a, const DoneUnit& b) { return a.unit < b.unit; });
-  return out;
+  int64_t count = 0;
+  std::string at;
+  repeat([&] {
+    const Reply reply = run(scripts::reap, {std::to_string(options_.lease.count() * silence), at});
+    count += reply.at(1).num();
+    at = reply.at(2).str();
+    return reply.at(0).text == "more";
+  });
+  return count;
 }
 
 void Queue::join(const WorkerInfo& worker) {
@@ -344,7 +344,16 @@ void Queue::leave(const std::string& worker) {
 }
 
 void Queue::remove() {
-  attempt(scripts::remove, {});
+  remove_keys(true);
+}
+
+void Queue::remove_keys(bool events) {
+  std::string at;
+  repeat([&] {
+    const Reply reply = attempt(scripts::remove, {events ? "1" : "", at});
+    at = reply.at(1).str();
+    return reply.at(0).text == "more";
+  });
 }
 
 void publish_record_event(Redis& redis, const std::string& run,

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -96,9 +97,16 @@ struct QueueOptions {
   std::chrono::milliseconds timeout{2000};  // of one exchange with Redis
 };
 
+// Redis holds what no version of Flor wrote: a user of Redis can write anything into their own keys.
+class QueueDamaged : public RedisRefused {
+ public:
+  using RedisRefused::RedisRefused;
+};
+
 // Not thread-safe: one object per thread; any number of objects and processes may work on one queue.
-// Every call throws RedisDown when Redis cannot be used now, and may then simply be repeated.
-// Calls that change the queue build or rebuild it from the store when Redis does not have it (see ensure).
+// Every call throws RedisDown when Redis cannot be used now, and may then simply be repeated, and
+// QueueDamaged. Calls that change the queue build or rebuild it from the store when Redis does not have it
+// (see ensure).
 class Queue {
  public:
   // `replay.path` is STORE/RUN/replays/REPLAY. Connects at the first call. Throws UsageError for a bad URL or
@@ -138,6 +146,7 @@ class Queue {
   int64_t reap();
 
   // Does not build: `present` is false where Redis has no queue. Costs as much as there ever were segments.
+  // Of many the first may be older than the last: Redis serves others in between.
   Status status();
   // The events since the last call; of the first, all that are kept. Costs as much as there are.
   News news();
@@ -157,8 +166,19 @@ class Queue {
   Claim within(double left, const std::string& worker, int64_t from, const Segment& segment);
   Reply run(const Script& script, const std::vector<std::string>& args);
   Reply attempt(const Script& script, const std::vector<std::string>& args);
+  Reply command(const std::vector<std::string>& words);
+  void repeat(const std::function<bool()>& call) const;  // while it returns true
+  void throw_if_damaged(const RedisRefused& refused) const;
+  [[noreturn]] void damaged(const std::string& what) const;
+  Segment segment_of(const Reply& reply);
+  Reply ask_for_segment(const std::string& worker, int64_t from, bool joined);
+  void remove_keys(bool events);
   bool in_place();
   void build(const core::Plan& plan);
+  Reply build_step(const Script& script, const std::vector<std::string>& args);
+  void add(const Script& script, const std::string& builder, const std::vector<std::string>& words);
+  bool adopt(const std::string& builder, const std::string& incarnation,
+             const std::vector<std::string>& done);
   bool adopt_published(const Commit& unit, int64_t from);
   Standing commit_one(const Commit& unit, int64_t* hole);
   const Times& times();

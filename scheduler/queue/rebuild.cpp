@@ -1,5 +1,6 @@
 // Building the queue from the store, and bringing one that survived up to date.
 #include <charconv>
+#include <random>
 #include <set>
 #include <thread>
 
@@ -12,6 +13,11 @@
 
 namespace flor::queue {
 namespace {
+
+// What the scripts take for a number has fewer digits.
+constexpr int64_t most_incarnations = 100000000000000;
+// Words that one call adds, whole triples and pairs: within MOST_ARGUMENTS of prelude.lua.
+constexpr std::size_t words_at_once = 900;
 
 // The unit that a file of units/ holds: NNNNNN.jsonl; -1 for anything else (temporary siblings).
 int64_t unit_of(const core::fs::path& file) {
@@ -69,18 +75,27 @@ std::vector<Piece> remaining(const core::Plan& plan, const std::map<int64_t, int
   return out;
 }
 
-void append_done(std::vector<std::string>& args, const std::map<int64_t, int64_t>& published) {
+// Pairs: a unit, what is kept of it.
+std::vector<std::string> done_pairs(const std::map<int64_t, int64_t>& published) {
+  std::vector<std::string> out;
   for (const auto& [unit, bytes] : published) {
-    args.push_back(std::to_string(unit));
-    args.push_back(core::json_text({{"worker", ""}, {"digest", ""}, {"bytes", bytes}, {"seconds", 0.0}}));
+    out.push_back(std::to_string(unit));
+    out.push_back(core::json_text({{"worker", ""}, {"digest", ""}, {"bytes", bytes}, {"seconds", 0.0}}));
   }
+  return out;
+}
+
+std::string new_builder() {
+  std::random_device random;
+  return std::to_string(random()) + "." + std::to_string(random());
 }
 
 int64_t stored_incarnation(const core::ReplayDir& replay) {
   if (!core::fs::exists(replay.incarnation())) return 0;
   const std::string text = core::read_file(replay.incarnation());
   int64_t number = 0;
-  if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc()) {
+  if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc() || number < 0 ||
+      number > most_incarnations) {
     throw core::Error(
         replay.incarnation().string() +
         " holds no number; remove this replay and ask again, or write a number there that is larger "
@@ -105,7 +120,7 @@ core::FileLock lock_queue(const core::ReplayDir& replay, std::chrono::millisecon
 
 bool Queue::in_place() {
   const std::string server = redis_.server_id();
-  return redis_.command({"HGET", prefix_ + "meta", "server"}).text == server;
+  return command({"HGET", prefix_ + "meta", "server"}).text == server;
 }
 
 void Queue::ensure(const core::Plan& plan) {
@@ -117,27 +132,65 @@ void Queue::ensure(const core::Plan& plan) {
   build(*plan_);
 }
 
+Reply Queue::build_step(const Script& script, const std::vector<std::string>& args) {
+  Reply reply = attempt(script, args);
+  if (reply.at(0).text == "lost")
+    throw RedisDown("the queue of " + replay_.path.string() + " is being built by another process");
+  return reply;
+}
+
+void Queue::add(const Script& script, const std::string& builder, const std::vector<std::string>& words) {
+  for (std::size_t at = 0; at < words.size(); at += words_at_once) {
+    std::vector<std::string> args{builder};
+    const auto begin = words.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto size = std::min(words_at_once, words.size() - at);
+    args.insert(args.end(), begin, begin + static_cast<std::ptrdiff_t>(size));
+    build_step(script, args);
+  }
+}
+
+// Brings a queue that survived a restart of Redis up to date. False where Redis holds none that could be.
+bool Queue::adopt(const std::string& builder, const std::string& incarnation,
+                  const std::vector<std::string>& done) {
+  try {
+    const Reply begun = attempt(scripts::adopt_begin, {builder, incarnation});
+    if (begun.at(0).text != "ok") return false;
+    add(scripts::add_done, builder, done);
+    std::string at = "0";
+    repeat([&] {
+      const Reply reply = build_step(scripts::adopt, {builder, at});
+      at = reply.at(1).str();
+      return reply.at(0).text == "more";
+    });
+    return true;
+  } catch (const QueueDamaged&) {
+    return false;  // the store holds all that matters
+  }
+}
+
+// In steps, between which Redis serves others. No one uses the queue before the last.
 void Queue::build(const core::Plan& plan) {
-  const Reply meta = redis_.command({"HMGET", prefix_ + "meta", "incarnation", "units"});
-  const int64_t incarnation = std::max(stored_incarnation(replay_), meta.at(0).num()) + 1;
-  core::write_durably(replay_.incarnation(), std::to_string(incarnation) + "\n");
+  const Reply known = command({"HGET", prefix_ + "meta", "incarnation"});
+  const int64_t theirs = known.num() <= most_incarnations ? known.num() : 0;  // the store's is no older
+  const std::string incarnation = std::to_string(std::max(stored_incarnation(replay_), theirs) + 1);
+  core::write_durably(replay_.incarnation(), incarnation + "\n");
   const auto published = published_units(replay_, plan);
-  if (!meta.at(1).is_nil()) {
-    std::vector<std::string> args{std::to_string(incarnation)};
-    append_done(args, published);
-    if (attempt(scripts::adopt, args).at(0).text == "ok") return;
+  const auto done = done_pairs(published);
+  const std::string builder = new_builder();
+  if (!adopt(builder, incarnation, done)) {
+    remove_keys(false);
+    attempt(scripts::build_begin,
+            {builder, incarnation, std::to_string(plan.units.size()), std::to_string(plan.proofs)});
+    std::vector<std::string> segments;
+    for (const auto& piece : remaining(plan, published)) {
+      segments.push_back(std::to_string(piece.range.first));
+      segments.push_back(std::to_string(piece.range.second));
+      segments.push_back(std::to_string(piece.order));
+    }
+    add(scripts::add_segments, builder, segments);
+    add(scripts::add_done, builder, done);
   }
-  const auto pieces = remaining(plan, published);
-  std::vector<std::string> args{std::to_string(incarnation), std::to_string(plan.selected.size()),
-                                std::to_string(plan.units.size()), std::to_string(plan.proofs),
-                                std::to_string(pieces.size())};
-  for (const auto& piece : pieces) {
-    args.push_back(std::to_string(piece.range.first));
-    args.push_back(std::to_string(piece.range.second));
-    args.push_back(std::to_string(piece.order));
-  }
-  append_done(args, published);
-  attempt(scripts::build, args);
+  build_step(scripts::build_end, {builder, std::to_string(plan.selected.size())});
 }
 
 }  // namespace flor::queue

@@ -59,6 +59,22 @@ class RedisServer {
   std::string url() const { return "unix://" + socket(); }
   pid_t pid() const { return pid_; }
 
+  // Listens on a free port of the loopback, too: over the unix socket no URL names a user.
+  int open_port() const {
+    queue::Redis admin(url());
+    int port = 20000 + ::getpid() % 20000;
+    const bool open = eventually([&] {
+      try {
+        admin.command({"CONFIG", "SET", "port", std::to_string(++port)});
+        return true;
+      } catch (const queue::RedisRefused&) {
+        return false;  // taken
+      }
+    });
+    if (!open) throw std::runtime_error("no free port was found");
+    return port;
+  }
+
   void signal(int number) const { ::kill(pid_, number); }
 
   void kill(int number = SIGTERM) {

@@ -119,20 +119,6 @@ TEST(RedisTest, PasswordsAreUsedAndNeverShown) {
   }
 }
 
-// Makes the server listen on a free port of the loopback, too.
-int open_port(Redis& admin) {
-  int port = 20000 + ::getpid() % 20000;
-  EXPECT_TRUE(eventually([&] {
-    try {
-      admin.command({"CONFIG", "SET", "port", std::to_string(++port)});
-      return true;
-    } catch (const queue::RedisRefused&) {
-      return false;  // taken
-    }
-  }));
-  return port;
-}
-
 TEST(AclTest, AUserRunsTheQueueByFunctionsAndNoScripts) {
   RedisServer server({"--appendonly", "yes"});
   Redis admin(server.url());
@@ -140,7 +126,7 @@ TEST(AclTest, AUserRunsTheQueueByFunctionsAndNoScripts) {
   ASSERT_TRUE(queue::load_functions(admin)) << "it may be repeated";
   queue::set_user(admin, "ada", queue::acl_rules("ada", "hunter2", true));
   queue::set_user(admin, "bob", queue::acl_rules("bob", "hunter3", true));
-  const std::string host = "@127.0.0.1:" + std::to_string(open_port(admin));
+  const std::string host = "@127.0.0.1:" + std::to_string(server.open_port());
   TestReplay replay(2, {{0, 2}});
   queue::Queue queue("redis://ada:hunter2" + host, replay.dir());
   queue.ensure(replay.plan);
@@ -186,7 +172,7 @@ TEST(AclTest, WithoutTheFunctionsOfThisVersionTheUserIsToldWhoLoadsThem) {
   Redis admin(server.url());
   queue::set_user(admin, "ada", queue::acl_rules("ada", "hunter2", true));
   TestReplay replay(2, {{0, 2}});
-  queue::Queue queue("redis://ada:hunter2@127.0.0.1:" + std::to_string(open_port(admin)), replay.dir());
+  queue::Queue queue("redis://ada:hunter2@127.0.0.1:" + std::to_string(server.open_port()), replay.dir());
   try {
     queue.ensure(replay.plan);
     FAIL() << "RedisRefused was expected";
@@ -211,7 +197,7 @@ TEST(AclTest, AnOpenDefaultUserIsSeen) {
 TEST(RedisTest, PasswordsWorkOverTcp) {
   RedisServer server;
   Redis admin(server.url());
-  const int port = open_port(admin);
+  const int port = server.open_port();
   admin.command({"ACL", "SETUSER", "ada", "on", ">hunter2", "~*", "+@all"});
   const std::string host = "@127.0.0.1:" + std::to_string(port);
   EXPECT_EQ(Redis("redis://ada:hunter2" + host + "/1").command({"PING"}).text, "PONG");

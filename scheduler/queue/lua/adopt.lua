@@ -1,25 +1,29 @@
--- The queue survived a restart of its server, maybe as it was a while ago: units published since are done, and
--- leases get their full length again, for nobody could renew them meanwhile. Tokens of the new incarnation cannot
--- meet one that was handed out after the snapshot. ARGV[3] incarnation, then pairs as for build.
--- {'ok'} | {'absent'}
-if redis.call('HEXISTS', key('meta'), 'units') == 0 then return {'absent'} end
-redis.call('HSET', key('meta'), 'server', ARGV[1], 'incarnation', ARGV[3])
-for i = 4, #ARGV, 2 do redis.call('HSETNX', key('done'), ARGV[i], ARGV[i + 1]) end
-list_running()
-local last = tonumber(redis.call('HGET', key('meta'), 'next'))
-for number = 0, last - 1 do
+-- The queue survived a restart of its server, maybe as it was a while ago. After `adopt_begin` and `add_done`: every `cur`
+-- moves behind what is done, and leases get their full length again, for no one could renew them meanwhile.
+-- ARGV[3] builder, ARGV[4] the first segment to look at. {'ok'} | {'more', the next segment} | {'lost'}
+if not is_being_built(ARGV[3]) then return {'lost'} end
+local left = MOST
+local last = meta_number('next') - 1
+for number = whole(ARGV[4], 'the first segment'), last do
+  if left <= 0 then return {'more', number} end
+  left = left - 1
   local id = string.format('%d', number)
-  local s = redis.call('HMGET', seg(id), 'state', 'cur', 'hi')
-  if s[1] and s[1] ~= 'done' then
-    local cur, hi = tonumber(s[2]), tonumber(s[3])
-    while cur < hi and redis.call('HEXISTS', key('done'), cur) == 1 do cur = cur + 1 end
+  local s = segment_in('meta: next', id)
+  if s.state ~= 'done' then
+    local cur = s.cur
+    while cur < s.hi and left > 0 and redis.call('HEXISTS', key('done'), string.format('%d', cur)) == 1 do
+      cur, left = cur + 1, left - 1
+    end
     redis.call('HSET', seg(id), 'cur', cur)
-    if cur >= hi then
+    if cur >= s.hi then
       finish(id)
-    elseif s[1] == 'running' then
+    elseif left <= 0 then
+      return {'more', number}
+    elseif s.state == 'running' then
+      add_running(id)
       redis.call('ZADD', key('lease'), lease_until(), id)
     end
   end
 end
-event('build', '', '', '', 'incarnation', ARGV[3])
+redis.call('HSET', key('meta'), 'lists_running', 1)
 return {'ok'}

@@ -1,10 +1,10 @@
 -- ARGV[3] segment, ARGV[4] fence. {'ok', hi} | {'lost'} | {'absent'}
 if not present() then return {'absent'} end
 local id = ARGV[3]
-local s = redis.call('HMGET', seg(id), 'fence', 'state', 'hi', 'owner')
-if s[1] ~= ARGV[4] then return {'lost'} end
-if s[2] == 'done' then return {'ok', s[3]} end
-if s[2] ~= 'running' then return {'lost'} end
+local s = find_segment(id)
+if not s or s.fence ~= ARGV[4] then return {'lost'} end
+if s.state == 'done' then return {'ok', s.hi} end
+if s.state ~= 'running' then return {'lost'} end
 redis.call('ZADD', key('lease'), lease_until(), id)
-heartbeat(s[4])
-return {'ok', s[3]}
+heartbeat(s.owner)
+return {'ok', s.hi}

@@ -2,21 +2,19 @@
 -- the worker knows it, ARGV[7] the first unit of the part, ARGV[8] '1' for a copy of that unit alone, which the segment
 -- keeps, ARGV[9] how many copies there may be. {'segment', id, lo, hi, cur, fence} | {'moved'} | {'absent'}
 if not present() then return {'absent'} end
-local worker, id, at = ARGV[3], ARGV[5], tonumber(ARGV[7])
+local worker, from, id, at = ARGV[3], position(ARGV[4], 'from'), ARGV[5], whole(ARGV[7], 'the first unit')
+local end_known, most = whole(ARGV[6], 'the end'), whole(ARGV[9], 'the number of copies')
 heartbeat(worker)
-local s = redis.call('HMGET', seg(id), 'state', 'hi', 'cur', 'copy', 'order')
-if s[1] ~= 'running' or s[2] ~= ARGV[6] then return {'moved'} end
-local cur, hi = tonumber(s[3]), tonumber(s[2])
+local s = find_segment(id)
+if not s or s.state ~= 'running' or s.hi ~= end_known then return {'moved'} end
 if ARGV[8] ~= '1' then
-  if at <= cur or at >= hi then return {'moved'} end
-  return grant(split_at(id, at), worker, ARGV[4])
+  if at <= s.cur or at >= s.hi then return {'moved'} end
+  return grant(split_at(id, s, at), worker, from)
 end
-if at ~= cur or s[4] or tonumber(redis.call('HGET', key('meta'), 'copies') or '0') >= tonumber(ARGV[9]) then
-  return {'moved'}
-end
+if at ~= s.cur or s.copy or meta_number('copies', '0') >= most then return {'moved'} end
 redis.call('HINCRBY', key('meta'), 'copies', 1)
-local copy = add_segment(at, at + 1, s[5], id)
+local copy = add_segment(at, at + 1, s.order, id)
 redis.call('HSET', seg(copy), 'copy_of', id)
 redis.call('HSET', seg(id), 'copy', copy)
 event('copy', id, at, worker, 'copy', copy)
-return grant(copy, worker, ARGV[4])
+return grant(copy, worker, from)
