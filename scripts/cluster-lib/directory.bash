@@ -21,13 +21,15 @@ require_own_directory() {
   require_safe_parents
 }
 
-# A directory that anyone may write to is safe when it is sticky, like /tmp: nobody renames what is another's.
+# A directory that a group or anyone may write to is safe when it is sticky, like /tmp: nobody renames what is another's.
+# Those that are not there yet are not looked at.
 require_safe_parents() {
   local parent=$dir owner mode
   while [[ $parent != / ]]; do
     parent=$(dirname "$parent")
+    [[ -e $parent ]] || continue
     read -r owner mode < <(stat -c '%u %a' "$parent")
-    if [[ $owner != 0 && $owner != "$owner_uid" ]] || (((8#$mode & 01002) == 2)); then
+    if [[ $owner != 0 && $owner != "$owner_uid" ]] || { ((8#$mode & 022)) && ! ((8#$mode & 01000)); }; then
       die "$dir: others may put another one in its place, for they may write to $parent; set FLOR_CLUSTER_DIR elsewhere"
     fi
   done
@@ -36,6 +38,7 @@ require_safe_parents() {
 # Creates the directory, which must not be there: mkdir alone cannot be led elsewhere by a link. Users of the cluster
 # reach what lies inside by name (slurm.conf, munge's socket), and cannot list it.
 create_directory() {
+  require_safe_parents
   mkdir -p "$(dirname "$dir")"
   require_safe_parents
   mkdir -m 0711 "$dir" 2>/dev/null || die "$dir cannot be created; set FLOR_CLUSTER_DIR to another directory"

@@ -48,14 +48,39 @@ refused() {
   refused "is a link"
 }
 
-@test "a directory that others may write to is refused" {
-  privileged bash -c "$(declare -f make_directory); make_directory $FLOR_CLUSTER_DIR; chmod 777 $FLOR_CLUSTER_DIR"
-  refused "can be written by other users"
+@test "a directory that others may write to is refused, also where they are a group or it is sticky" {
+  local mode
+  privileged bash -c "$(declare -f make_directory); make_directory $FLOR_CLUSTER_DIR"
+  for mode in 777 1777 775 3770 757; do
+    privileged chmod "$mode" "$FLOR_CLUSTER_DIR"
+    refused "can be written by other users"
+  done
 }
 
-@test "a directory in a place where others may rename it is refused" {
-  privileged mkdir -m 777 "$FLOR_CLUSTER_DIR-elsewhere"
-  FLOR_CLUSTER_DIR=$FLOR_CLUSTER_DIR-elsewhere/cluster refused "others may put another one in its place" up
+@test "a directory in a place where others may rename it is refused, also where they are a group" {
+  local mode elsewhere=$FLOR_CLUSTER_DIR-elsewhere
+  privileged bash -c "$(declare -f make_directory); mkdir -p $elsewhere/a; make_directory $elsewhere/a/cluster"
+  for mode in 777 775 2770 757; do
+    privileged chmod "$mode" "$elsewhere"
+    FLOR_CLUSTER_DIR=$elsewhere/a/cluster refused "others may put another one in its place"
+  done
+  privileged chmod 755 "$elsewhere"
+  privileged chown nobody "$elsewhere"
+  FLOR_CLUSTER_DIR=$elsewhere/a/cluster refused "others may put another one in its place"
+  # As /tmp is.
+  privileged chown root "$elsewhere"
+  privileged chmod 1777 "$elsewhere"
+  FLOR_CLUSTER_DIR=$elsewhere/a/cluster run "$cluster" env
+  [[ $status -eq 0 && $output == *"redis://127.0.0.1:21005"* ]]
+}
+
+@test "no directory is made in a place that is refused" {
+  local mode elsewhere=$FLOR_CLUSTER_DIR-elsewhere
+  for mode in 777 775; do
+    privileged mkdir -m "$mode" "$elsewhere"
+    FLOR_CLUSTER_DIR=$elsewhere/a/cluster refused "others may put another one in its place" up
+    privileged rmdir "$elsewhere"
+  done
 }
 
 @test "what stands in the ports file is read and never run" {
