@@ -6,12 +6,10 @@
 #include <map>
 #include <set>
 #include <sstream>
-#include <thread>
 
 #include "core/base/error.h"
 #include "core/config/settings.h"
 #include "core/files/durable.h"
-#include "core/files/json_lines.h"
 #include "dispatch/job_environment.h"
 #include "dispatch/process.h"
 
@@ -29,16 +27,25 @@ std::string first_line(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
 }
 
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
 std::string joined(const std::vector<std::string>& words, const char* between) {
   std::string out;
   for (const auto& word : words) {
     if (!out.empty()) out += between;
     out += word;
   }
+  return out;
+}
+
+// The clusters that the user lets sbatch choose from, besides the one that it takes by itself.
+std::set<std::string> clusters_of(const SbatchFlags& flags) {
+  std::string names = core::environment_variable("SBATCH_CLUSTERS").value_or("");
+  for (const auto& option : flags.others) {
+    if (option.rfind("--clusters=", 0) == 0) names += "," + option.substr(11);
+    if (option.rfind("-M", 0) == 0) names += "," + option.substr(2);
+  }
+  std::set<std::string> out;
+  std::istringstream words(names);
+  for (std::string name; std::getline(words, name, ',');) out.insert(name);
   return out;
 }
 
@@ -129,30 +136,6 @@ std::size_t parse_max_array_size(const std::string& config) {
   return 0;
 }
 
-Liveness parse_squeue(const std::string& text) {
-  Liveness out;
-  std::istringstream lines(text);
-  for (std::string state; lines >> state;) {
-    if (state == "COMPLETING") continue;  // its program has ended; an epilog may take its time
-    const bool waits = state == "PENDING" || state == "CONFIGURING" || state == "REQUEUED" ||
-                       state == "SUSPENDED" || state == "REQUEUE_HOLD" || state == "SPECIAL_EXIT" ||
-                       state == "REQUEUE_FED";
-    (waits ? out.waiting : out.running) += 1;
-  }
-  return out;
-}
-
-std::vector<std::string> parse_jobs(const std::string& text, const fs::path& script) {
-  std::set<std::string> jobs;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const auto space = line.find(' ');
-    if (space == std::string::npos || line.substr(space + 1) != script.string()) continue;
-    if (is_number(line.substr(0, space))) jobs.insert(line.substr(0, space));
-  }
-  return {jobs.begin(), jobs.end()};
-}
-
 std::string parse_end(const std::string& text) {
   std::map<std::string, std::string> fields;
   std::istringstream words(first_line(text));
@@ -174,14 +157,13 @@ std::string parse_end(const std::string& text) {
 }
 
 SlurmLauncher::SlurmLauncher(WorkerOrder order, SbatchFlags flags, std::unique_ptr<Cluster> cluster)
-    : order_(std::move(order)), flags_(std::move(flags)), cluster_(std::move(cluster)) {
+    : order_(std::move(order)),
+      flags_(std::move(flags)),
+      cluster_(std::move(cluster)),
+      jobs_(order_.replay.workers() / "jobs", order_.replay.workers() / "job.sh") {
   // As sbatch itself would take it.
   if (flags_.partition.empty())
     flags_.partition = core::environment_variable("SBATCH_PARTITION").value_or("");
-}
-
-fs::path SlurmLauncher::jobs_file() const {
-  return order_.replay.workers() / "jobs";
 }
 
 std::string SlurmLauncher::gres() {
@@ -226,39 +208,24 @@ void SlurmLauncher::start(std::size_t workers) {
     workers = fewer_than(workers, first_line(result.err));
     result = submit(workers);
   }
-  // "42" or "42;cluster"
-  const std::string job = first_line(result.out).substr(0, first_line(result.out).find(';'));
-  if (result.code != 0 || job.empty()) {
-    const std::string why = first_line(result.err);
+  const auto job = parse_job(first_line(result.out));
+  if (result.code != 0 || !job) {
+    const std::string why = first_line(result.err.empty() ? result.out : result.err);
     throw core::Error("Slurm takes no job: " + (why.empty() ? "sbatch says nothing" : why));
   }
   if (jobs_.empty()) since_ = fs::last_write_time(order_.replay.workers() / "job.sh");
-  core::LineAppender(jobs_file()).append(job + "\n");
-  jobs_.push_back(job);
+  jobs_.add(*job);
   started_ += workers;
   last_.waiting += workers;
   asked_ = std::chrono::steady_clock::now() - kAskEvery + kFirstAsk;
 }
 
-// Those of the file, and those of this replay's script: a `flor replay` may be killed before it writes one
-// down.
-void SlurmLauncher::find_jobs() {
-  std::error_code ignored;
-  std::istringstream file(fs::exists(jobs_file(), ignored) ? core::read_file(jobs_file()) : "");
-  for (std::string job; std::getline(file, job);) {
-    if (is_number(job)) jobs_.push_back(job);
-  }
-  const Result ours = run({"squeue", "--noheader", "--me", "--format=%F %o"}, kAnswersWithin);
-  for (const auto& job : parse_jobs(ours.out, order_.replay.workers() / "job.sh")) {
-    if (std::find(jobs_.begin(), jobs_.end(), job) == jobs_.end()) jobs_.push_back(job);
-  }
-}
-
 std::size_t SlurmLauncher::adopt() {
-  find_jobs();
+  jobs_.find(clusters_of(flags_));
   if (jobs_.empty()) return 0;
-  const auto now = ask();
-  if (!now) throw core::Error("whether the workers of before still run, Slurm does not say: " + trouble_);
+  const auto now = jobs_.ask();
+  if (!now)
+    throw core::Error("whether the workers of before still run, Slurm does not say: " + jobs_.trouble());
   if (!now->any()) {
     jobs_.clear();
     return 0;
@@ -270,40 +237,20 @@ std::size_t SlurmLauncher::adopt() {
   return started_;
 }
 
-// Nothing when the controller does not answer: then what was true before may still be. Jobs that it has
-// forgotten are an error of squeue too, but another one; each job is therefore asked for alone.
-std::optional<Liveness> SlurmLauncher::ask() {
-  Liveness sum;
-  for (const auto& job : jobs_) {
-    const Result result =
-        run({"squeue", "--noheader", "--array", "-o", "%T", "--jobs=" + job}, kAnswersWithin);
-    if (result.code != 0 && result.err.find("Invalid job id") == std::string::npos) {
-      const std::string why = result.code == kTimedOut ? "squeue hangs" : first_line(result.err);
-      trouble_ = why.empty() ? "squeue says nothing" : why;
-      return std::nullopt;
-    }
-    const Liveness one = parse_squeue(result.out);
-    sum.running += one.running;
-    sum.waiting += one.waiting;
-  }
-  trouble_.clear();
-  return sum;
-}
-
 Liveness SlurmLauncher::liveness() {
   const bool recently = std::chrono::steady_clock::now() - asked_ < kAskEvery;
   return recently ? last_ : liveness_now();
 }
 
 Liveness SlurmLauncher::liveness_now() {
-  if (const auto answer = ask()) last_ = *answer;
+  if (const auto answer = jobs_.ask()) last_ = *answer;
   asked_ = std::chrono::steady_clock::now();
   return last_;
 }
 
 std::string SlurmLauncher::describe() const {
-  return "job " + joined(jobs_, ", ") + ", " + std::to_string(started_) +
-         (started_ == 1 ? " task" : " tasks") + (limit_.empty() ? "" : " (" + limit_ + ")");
+  return "job " + jobs_.describe() + ", " + std::to_string(started_) + (started_ == 1 ? " task" : " tasks") +
+         (limit_.empty() ? "" : " (" + limit_ + ")");
 }
 
 // Of the tasks that this launcher started and that began, the one written to last in front.
@@ -325,37 +272,21 @@ bool SlurmLauncher::any_began() {
   return !outputs().empty();
 }
 
-// How Slurm says that the task of this array index ended, where it remembers (MinJobAge, some minutes).
-std::string SlurmLauncher::end_of_task(const std::string& index) const {
-  for (auto job = jobs_.rbegin(); job != jobs_.rend(); ++job) {
-    const Result result = run({"scontrol", "--oneliner", "show", "job", *job + "_" + index}, kAnswersWithin);
-    if (result.code == 0) return parse_end(result.out);
-  }
-  return "";
-}
-
 std::string SlurmLauncher::failure_tail() {
   for (const auto& output : outputs()) {
     const std::string tail = tail_of(output, 10);
     if (tail.empty()) continue;
-    const std::string end = end_of_task(output.stem().string().substr(std::string("slurm-").size()));
+    // Slurm remembers it for some minutes (MinJobAge).
+    const std::string end =
+        parse_end(jobs_.record_of_task(output.stem().string().substr(std::string("slurm-").size())));
     return output.string() + (end.empty() ? "" : " (Slurm: " + end + ")") + ":\n" + tail;
   }
   return "";
 }
 
 void SlurmLauncher::cancel() {
-  if (jobs_.empty()) return;
-  std::vector<std::string> command{"scancel"};
-  command.insert(command.end(), jobs_.begin(), jobs_.end());
-  run(command, kAnswersWithin);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (std::chrono::steady_clock::now() < deadline) {
-    const auto now = ask();
-    last_ = now.value_or(last_);
-    if (now && !now->any()) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  }
+  jobs_.cancel();
+  last_ = jobs_.ask().value_or(last_);
 }
 
 }  // namespace flor::dispatch

@@ -8,6 +8,7 @@
 
 #include "dispatch/cluster.h"
 #include "dispatch/launcher.h"
+#include "dispatch/slurm_jobs.h"
 
 namespace flor::dispatch {
 
@@ -28,34 +29,29 @@ class SlurmLauncher : public Launcher {
   std::size_t adopt() override;
   Liveness liveness() override;
   Liveness liveness_now() override;
-  std::string trouble() const override { return trouble_; }
+  std::string trouble() const override { return jobs_.trouble(); }
   bool any_began() override;
   std::string describe() const override;
   std::string failure_tail() override;
   void cancel() override;
 
  private:
-  fs::path jobs_file() const;
   std::string gres();
-  std::optional<Liveness> ask();
-  void find_jobs();
   Result submit(std::size_t workers);
   std::size_t fewer_than(std::size_t workers, const std::string& why);
   std::vector<fs::path> outputs() const;
-  std::string end_of_task(const std::string& index) const;
 
   WorkerOrder order_;
   SbatchFlags flags_;
   std::unique_ptr<Cluster> cluster_;
   std::optional<std::vector<Node>> nodes_;
-  std::vector<std::string> jobs_;
+  SlurmJobs jobs_;
   std::size_t started_ = 0;
   std::size_t most_ = 0;  // tasks that Slurm takes at a time; 0: not known
   std::string limit_;     // for the user: why there are fewer workers; "" when there are not
   fs::file_time_type since_;
   std::chrono::steady_clock::time_point asked_;
   Liveness last_;
-  std::string trouble_;
 };
 
 // Is Slurm here and does its controller answer?
@@ -77,14 +73,8 @@ bool is_too_many(const std::string& error);
 // MaxArraySize of `scontrol show config`; 0: not there. Pure.
 std::size_t parse_max_array_size(const std::string& config);
 
-// The array jobs of `squeue --noheader --format='%F %o'` whose script this is, each once. Pure.
-std::vector<std::string> parse_jobs(const std::string& text, const fs::path& script);
-
 // What `scontrol --oneliner show job` says of how a task ended: "FAILED (NonZeroExitCode), exit code 3"; ""
 // when it is not over, or ended well. Pure.
 std::string parse_end(const std::string& text);
-
-// Reads `squeue --noheader --array -o %T`: a line per task. Pure.
-Liveness parse_squeue(const std::string& text);
 
 }  // namespace flor::dispatch

@@ -67,20 +67,6 @@ TEST(Sinfo, GresOfAWorker) {
   EXPECT_EQ(gres_for({}, "NVIDIA H200"), "gpu:1");
 }
 
-TEST(Squeue, CountsTasks) {
-  const auto now = parse_squeue("RUNNING\nRUNNING\nCOMPLETING\nPENDING\n");
-  EXPECT_EQ(now.running, 2U);  // of the completing one nothing more comes
-  EXPECT_EQ(now.waiting, 1U);
-  EXPECT_FALSE(parse_squeue("").any());
-}
-
-TEST(Slurm, JobsOfAScript) {
-  const std::string text =
-      "7 /s/my run/job.sh\n7 /s/my run/job.sh\n8 /s/other/job.sh\n9 (null)\n10 /s/my run/job.sh x\n";
-  EXPECT_EQ(parse_jobs(text, "/s/my run/job.sh"), std::vector<std::string>{"7"});
-  EXPECT_TRUE(parse_jobs("slurm_load_jobs error\n", "/s/job.sh").empty());
-}
-
 TEST(Slurm, HowATaskEnded) {
   const std::string front = "JobId=8 ArrayJobId=7 ArrayTaskId=1 JobName=flor-replay ";
   EXPECT_EQ(parse_end(front + "JobState=FAILED Reason=NonZeroExitCode Requeue=1 ExitCode=3:0 NodeList=n1\n"),
