@@ -5,6 +5,7 @@
 #include "core/agent/state.h"
 #include "core/base/error.h"
 #include "core/base/start_detached.h"
+#include "core/config/tools.h"
 
 namespace flor::core {
 namespace {

@@ -1,6 +1,5 @@
 #include "core/config/settings.h"
 
-#include <dlfcn.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +11,6 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <vector>
 
 #include "core/config/redis_setting.h"
 
@@ -125,29 +123,6 @@ std::string node_name() {
   ::gethostname(host.data(), host.size() - 1);
   const std::string name(host.data());
   return name.substr(0, name.find('.'));
-}
-
-std::string find_tool(const std::string& name) {
-  std::vector<fs::path> places;
-  if (auto bin = environment_variable("FLOR_BIN")) places.emplace_back(*bin);
-  Dl_info self{};
-  if (::dladdr(reinterpret_cast<void*>(&find_tool), &self) != 0 && self.dli_fname != nullptr) {
-    // Installed or built: libflor lies in PREFIX/lib or PREFIX/lib/ARCH, the tools in PREFIX/bin beside it.
-    std::error_code ignored;
-    const fs::path here = fs::canonical(self.dli_fname, ignored).parent_path();
-    places.push_back(here);
-    places.push_back(here.parent_path() / "bin");
-    places.push_back(here.parent_path().parent_path() / "bin");
-  }
-  std::istringstream path(environment_variable("PATH").value_or(""));
-  for (std::string part; std::getline(path, part, ':');) places.emplace_back(part);
-  for (const auto& place : places) {
-    const fs::path candidate = place / name;
-    std::error_code ignored;
-    if (!fs::is_directory(candidate, ignored) && ::access(candidate.c_str(), X_OK) == 0)
-      return candidate.string();
-  }
-  return "";
 }
 
 }  // namespace flor::core

@@ -55,8 +55,4 @@ std::string node_name();
 // is. So whoever asks afterwards on this node finds the same one.
 std::string agent_socket_path();
 
-// The path of `flor`, `flor-agent`: beside libflor or this program, in FLOR_BIN, or on PATH; empty if
-// nowhere.
-std::string find_tool(const std::string& name);
-
 }  // namespace flor::core

@@ -6,6 +6,7 @@
 #include "core/base/start_detached.h"
 #include "core/base/units_text.h"
 #include "core/config/redis_setting.h"
+#include "core/config/tools.h"
 #include "core/recording/earlier_run.h"
 #include "core/recording/resumption.h"
 #include "core/recording/takeover.h"

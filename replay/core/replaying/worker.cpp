@@ -17,6 +17,7 @@
 #include "core/base/parse_number.h"
 #include "core/base/process.h"
 #include "core/config/redis_setting.h"
+#include "core/config/tools.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
 #include "core/session/mismatch.h"

@@ -1,0 +1,56 @@
+#include "core/files/safe_path.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+
+namespace flor::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Many systems give each user a group of their own, and let it write.
+bool is_users_own_group(gid_t group, uid_t user) {
+  const passwd* account = ::getpwuid(user);
+  const std::string name = account == nullptr ? "" : account->pw_name;
+  const ::group* entry = ::getgrgid(group);
+  return entry != nullptr && !name.empty() && name == entry->gr_name && entry->gr_mem[0] == nullptr;
+}
+
+bool may_others_write(const struct stat& info) {
+  if (S_ISLNK(info.st_mode)) return false;  // a link has no mode; its directory's counts
+  if (S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0) return false;
+  if ((info.st_mode & S_IWOTH) != 0) return true;
+  return (info.st_mode & S_IWGRP) != 0 && info.st_uid != 0 && !is_users_own_group(info.st_gid, info.st_uid);
+}
+
+// `path` and all above it, as they are named.
+bool are_safe_as_named(fs::path path, uid_t maker) {
+  while (true) {
+    struct stat info = {};
+    if (::lstat(path.c_str(), &info) != 0) return false;
+    const bool is_known = info.st_uid == 0 || info.st_uid == ::geteuid() || info.st_uid == maker;
+    if (!is_known || may_others_write(info)) return false;
+    if (path == path.parent_path()) return true;
+    path = path.parent_path();
+  }
+}
+
+}  // namespace
+
+bool is_safe_path(const fs::path& path, uid_t maker) {
+  std::error_code error;
+  const fs::path target = fs::canonical(path, error);
+  // A link in the middle of `path` leads to what canonical() shows; the links themselves are of the path as
+  // named.
+  return !error && path.is_absolute() && are_safe_as_named(path, maker) && are_safe_as_named(target, maker);
+}
+
+bool is_safe_path(const fs::path& path) {
+  return is_safe_path(path, ::geteuid());
+}
+
+}  // namespace flor::core

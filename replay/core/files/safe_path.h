@@ -1,0 +1,17 @@
+// Who decides what lies at a path: what is started, or copied into a store, must be no other user's doing.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+
+namespace flor::core {
+
+// Can no one but root, this user and `maker` decide what `path` leads to? So what lies there, each directory
+// above it, and each link on the way belong to one of these, and no one else may write to them. What stands
+// in a directory with the sticky bit counts by its own owner. Root's own directories are root's to open to a
+// group, and a group that is one user's alone is that user. False where a part does not exist.
+bool is_safe_path(const std::filesystem::path& path, uid_t maker);
+bool is_safe_path(const std::filesystem::path& path);
+
+}  // namespace flor::core
