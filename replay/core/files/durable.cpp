@@ -86,9 +86,9 @@ std::vector<std::filesystem::path> temporaries_in(const std::filesystem::path& d
   return found;
 }
 
-DurableFile::DurableFile(std::filesystem::path path)
+DurableFile::DurableFile(std::filesystem::path path, mode_t mode)
     : path_(std::move(path)), temporary_(temporary_sibling(path_)) {
-  fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (fd_ < 0) fail("cannot create", temporary_);
 }
 
@@ -131,8 +131,8 @@ bool DurableFile::commit_if_absent() {
   return true;
 }
 
-void write_durably(const std::filesystem::path& path, std::string_view content) {
-  DurableFile file(path);
+void write_durably(const std::filesystem::path& path, std::string_view content, mode_t mode) {
+  DurableFile file(path, mode);
   file.write(content.data(), content.size());
   file.commit();
 }

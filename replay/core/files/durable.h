@@ -30,7 +30,7 @@ std::filesystem::path target_of(const std::filesystem::path& temporary);
 std::vector<std::filesystem::path> temporaries_in(const std::filesystem::path& directory);
 
 // Replaces `path` by `content`.
-void write_durably(const std::filesystem::path& path, std::string_view content);
+void write_durably(const std::filesystem::path& path, std::string_view content, mode_t mode = 0644);
 
 enum class Published { first, same, different };
 
@@ -54,7 +54,7 @@ std::string read_named_file(const std::filesystem::path& path);
 // Destroyed without commit, it leaves nothing.
 class DurableFile {
  public:
-  explicit DurableFile(std::filesystem::path path);
+  explicit DurableFile(std::filesystem::path path, mode_t mode = 0644);
   ~DurableFile();
   DurableFile(const DurableFile&) = delete;
   DurableFile& operator=(const DurableFile&) = delete;

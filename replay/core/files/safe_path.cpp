@@ -22,9 +22,12 @@ bool is_users_own_group(gid_t group, uid_t user) {
 
 bool may_others_write(const struct stat& info) {
   if (S_ISLNK(info.st_mode)) return false;  // a link has no mode; its directory's counts
-  if (S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0) return false;
   if ((info.st_mode & S_IWOTH) != 0) return true;
   return (info.st_mode & S_IWGRP) != 0 && info.st_uid != 0 && !is_users_own_group(info.st_gid, info.st_uid);
+}
+
+bool may_others_replace(const struct stat& info) {
+  return !(S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0) && may_others_write(info);
 }
 
 // `path` and all above it, as they are named.
@@ -33,7 +36,7 @@ bool are_safe_as_named(fs::path path, uid_t maker) {
     struct stat info = {};
     if (::lstat(path.c_str(), &info) != 0) return false;
     const bool is_known = info.st_uid == 0 || info.st_uid == ::geteuid() || info.st_uid == maker;
-    if (!is_known || may_others_write(info)) return false;
+    if (!is_known || may_others_replace(info)) return false;
     if (path == path.parent_path()) return true;
     path = path.parent_path();
   }
@@ -51,6 +54,12 @@ bool is_safe_path(const fs::path& path, uid_t maker) {
 
 bool is_safe_path(const fs::path& path) {
   return is_safe_path(path, ::geteuid());
+}
+
+bool is_closed_directory(const fs::path& directory, uid_t maker) {
+  struct stat info = {};
+  return ::stat(directory.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && !may_others_write(info) &&
+         is_safe_path(directory, maker);
 }
 
 }  // namespace flor::core

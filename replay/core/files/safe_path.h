@@ -14,4 +14,8 @@ namespace flor::core {
 bool is_safe_path(const std::filesystem::path& path, uid_t maker);
 bool is_safe_path(const std::filesystem::path& path);
 
+// The same for a directory, and can no one else put a file there? The sticky bit is not enough: it lets
+// others make files, and hard links to ours.
+bool is_closed_directory(const std::filesystem::path& directory, uid_t maker);
+
 }  // namespace flor::core

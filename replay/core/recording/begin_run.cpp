@@ -16,6 +16,7 @@
 #include "core/files/durable.h"
 #include "core/recording/policy_settings.h"
 #include "core/store/scope.h"
+#include "core/store/source_copies.h"
 #include "core/store/sources.h"
 
 namespace flor::core {
@@ -36,17 +37,14 @@ std::string user_name() {
   return entry != nullptr ? entry->pw_name : std::to_string(::getuid());
 }
 
-void copy_sources(const RunDir& run, Manifest& manifest) {
+void record_sources(const RunDir& run, Manifest& manifest) {
   const SourceScan scan = scan_sources(manifest.binary);
-  create_directories_durably(run.source());
-  for (const auto& source : scan.files) {
-    std::string number = std::to_string(manifest.sources.size());
-    number.insert(0, number.size() < 3 ? 3 - number.size() : 0, '0');
-    const std::string file = "source/" + number + "-" + clean_name(fs::path(source.path).filename().string());
-    write_durably(run.path / file, source.text);
-    manifest.sources.push_back({source.path, file, digest_of(source.text), source.newer_than_binary});
-  }
-  manifest.unresolved = scan.unresolved;
+  copy_sources(scan, run, manifest);
+  if (scan.withheld.empty()) return;
+  std::string names;
+  for (const auto& path : scan.withheld) names += (names.empty() ? "" : ", ") + path;
+  warn("not copied into the record, since other users can write there: " + names +
+       "; a replay of an edited program will execute every block");
 }
 
 // Who records: of the present attempt.
@@ -153,7 +151,7 @@ std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, 
       warn("the name '" + *name + "' is taken by another run; this one goes by its id " + id);
     }
   }
-  copy_sources(run, manifest);
+  record_sources(run, manifest);
   reserve_space(run);
   write_manifest(run, manifest);
   return BegunRun{run, std::move(manifest), std::move(lock), std::nullopt, std::move(owner)};

@@ -1,6 +1,8 @@
 #include "core/store/sources.h"
 
 #include <elf.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -8,6 +10,7 @@
 #include <set>
 
 #include "core/files/durable.h"
+#include "core/files/safe_path.h"
 
 namespace flor::core {
 namespace {
@@ -48,43 +51,98 @@ std::string section(const std::string& image, const std::string& wanted) {
   return "";
 }
 
-std::optional<fs::path> existing(const fs::path& path) {
+bool is_file(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_regular_file(path, error)) return std::nullopt;
-  auto canonical = fs::canonical(path, error);
-  if (error) return std::nullopt;
-  return canonical;
-}
-
-// A relative name was relative to the directory of the compilation, which is nowhere recorded: the working
-// directory, the program's directory and those above it are where it can have been.
-std::optional<fs::path> find_unit(const fs::path& name, const fs::path& binary) {
-  if (name.is_absolute()) return existing(name);
-  std::error_code error;
-  if (auto here = existing(fs::current_path(error) / name)) return here;
-  for (fs::path directory = binary.parent_path();; directory = directory.parent_path()) {
-    if (auto found = existing(directory / name)) return found;
-    if (directory == directory.parent_path()) return std::nullopt;
-  }
-}
-
-// A quoted include is searched beside the file that names it, then in the usual places of a project around
-// it.
-std::optional<fs::path> find_include(const std::string& name, const fs::path& includer) {
-  fs::path directory = includer.parent_path();
-  for (int up = 0; up < 4; ++up) {
-    for (const char* below : {"", "include", "src"}) {
-      if (auto found = existing(directory / below / name)) return found;
-    }
-    if (directory == directory.parent_path()) break;
-    directory = directory.parent_path();
-  }
-  return std::nullopt;
+  return fs::is_regular_file(path, error);
 }
 
 bool belongs_to_system(const std::string& name) {
-  return existing(fs::path("/usr/include") / name) || existing(fs::path("/usr/local/include") / name);
+  return is_file(fs::path("/usr/include") / name) || is_file(fs::path("/usr/local/include") / name);
 }
+
+bool is_below(const fs::path& path, const fs::path& directory) {
+  const fs::path rest = path.lexically_normal().lexically_relative(directory);
+  return !rest.empty() && *rest.begin() != "..";
+}
+
+// Finds sources by their names. Whoever could put a file where one is looked for could have any file of the
+// user's copied into the record, by an #include of its path; so only what root, the user or the program's
+// owner alone could have put there is taken.
+class SourceFinder {
+ public:
+  explicit SourceFinder(const fs::path& program) : program_(program), maker_(owner_of(program)) {}
+
+  // A relative name was relative to the directory of the compilation, which is nowhere recorded: the
+  // program's directory, those above it and the working directory are where it can have been.
+  std::optional<fs::path> unit(const fs::path& name) {
+    if (name.is_absolute()) return taken(name);
+    for (const auto& directory : project_of(program_.parent_path(), most_up_from_program)) {
+      if (auto found = searched(directory, name)) return found;
+    }
+    std::error_code error;
+    return searched(fs::current_path(error), name);
+  }
+
+  // A quoted include is searched beside the file that names it, then in the usual places of a project around
+  // it.
+  std::optional<fs::path> include(const fs::path& name, const fs::path& includer) {
+    if (name.is_absolute()) return std::nullopt;
+    const auto directories = project_of(includer.parent_path(), most_up_from_includer);
+    for (const auto& directory : directories) {
+      for (const char* below : {"", "include", "src"}) {
+        if (!is_below(directory / below / name, directories.back())) continue;
+        if (auto found = searched(directory, below / name)) return found;
+      }
+    }
+    return std::nullopt;
+  }
+
+  // What was found and not taken.
+  const std::set<std::string>& withheld() const { return withheld_; }
+
+ private:
+  static constexpr int most_up_from_program = 64;
+  static constexpr int most_up_from_includer = 3;
+
+  static uid_t owner_of(const fs::path& path) {
+    struct stat info = {};
+    return ::stat(path.c_str(), &info) == 0 ? info.st_uid : ::geteuid();
+  }
+
+  // `directory`, and those above it as long as they are one owner's and no one else can put a file there.
+  std::vector<fs::path> project_of(const fs::path& directory, int most_up) const {
+    std::vector<fs::path> out{directory};
+    while (static_cast<int>(out.size()) <= most_up) {
+      const fs::path above = out.back().parent_path();
+      if (above == out.back() || owner_of(above) != owner_of(directory) ||
+          !is_closed_directory(above, maker_))
+        break;
+      out.push_back(above);
+    }
+    return out;
+  }
+
+  std::optional<fs::path> searched(const fs::path& directory, const fs::path& name) {
+    const fs::path path = directory / name;
+    if (!is_file(path)) return std::nullopt;
+    if (is_closed_directory(path.parent_path(), maker_)) return taken(path);
+    withheld_.insert(path.lexically_normal().string());
+    return std::nullopt;
+  }
+
+  std::optional<fs::path> taken(const fs::path& path) {
+    if (!is_file(path)) return std::nullopt;
+    std::error_code error;
+    const fs::path canonical = fs::canonical(path, error);
+    if (!error && is_safe_path(path, maker_)) return canonical;
+    withheld_.insert(path.lexically_normal().string());
+    return std::nullopt;
+  }
+
+  fs::path program_;
+  uid_t maker_;
+  std::set<std::string> withheld_;
+};
 
 }  // namespace
 
@@ -134,10 +192,11 @@ SourceScan scan_sources(const fs::path& binary) {
   try {
     const fs::path program = fs::canonical(binary);
     const auto built = fs::last_write_time(program);
+    SourceFinder finder(program);
     std::set<fs::path> seen;
     std::vector<fs::path> open;
     for (const auto& name : translation_units(read_named_file(program))) {
-      if (auto unit = find_unit(name, program)) {
+      if (auto unit = finder.unit(name)) {
         open.push_back(*unit);
       } else {
         scan.unresolved.push_back(name);
@@ -147,15 +206,17 @@ SourceScan scan_sources(const fs::path& binary) {
       const fs::path path = open.back();
       open.pop_back();
       if (!seen.insert(path).second) continue;
-      scan.files.push_back({path.string(), read_named_file(path), fs::last_write_time(path) > built});
+      scan.files.push_back({path.string(), read_named_file(path), fs::last_write_time(path) > built,
+                            static_cast<mode_t>(fs::status(path).permissions())});
       for (const auto& name : quoted_includes(scan.files.back().text)) {
-        if (auto include = find_include(name, path)) {
+        if (auto include = finder.include(name, path)) {
           open.push_back(*include);
-        } else if (!belongs_to_system(name)) {
+        } else if (fs::path(name).is_absolute() || !belongs_to_system(name)) {
           scan.unresolved.push_back(name);
         }
       }
     }
+    scan.withheld.assign(finder.withheld().begin(), finder.withheld().end());
   } catch (const std::exception& problem) {
     scan.unresolved.emplace_back(problem.what());
   }
