@@ -186,9 +186,9 @@ class Flor : public Way {
       buffer.bytes = state[i].nbytes();
       buffer.data = state[i].data_ptr();
       if (marked_) {
-        buffer.mark = flor::core::Mark{{reinterpret_cast<std::uint64_t>(buffer.data), 0, 0, 0},
-                                       static_cast<std::uint64_t>(state[i]._version()),
-                                       anchor_};
+        buffer.hint = flor::core::ChangeHint{{reinterpret_cast<std::uint64_t>(buffer.data), 0, 0, 0},
+                                             static_cast<std::uint64_t>(state[i]._version()),
+                                             anchor_};
       }
       live.push_back(std::move(buffer));
     }

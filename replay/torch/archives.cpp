@@ -46,21 +46,21 @@ std::vector<int64_t> shape_of(const at::Tensor& tensor) {
 }
 
 // Which memory the tensor has, and its version counter, which moves with every write by an operator. A tensor
-// that is trained has no mark: LibTorch's own optimizers write some of them through `.data`, which moves
+// that is trained has no hint: LibTorch's own optimizers write some of them through `.data`, which moves
 // none.
-std::optional<core::Mark> mark_of(const at::Tensor& tensor) {
+std::optional<core::ChangeHint> hint_of(const at::Tensor& tensor) {
   if (tensor.requires_grad() || tensor.is_inference() || !tensor.has_storage()) return std::nullopt;
   using Object = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
   using Memory = decltype(tensor.storage().getWeakStorageImpl());
-  core::Mark mark;
-  mark.memory = {reinterpret_cast<std::uint64_t>(tensor.unsafeGetTensorImpl()),
+  core::ChangeHint hint;
+  hint.memory = {reinterpret_cast<std::uint64_t>(tensor.unsafeGetTensorImpl()),
                  reinterpret_cast<std::uint64_t>(tensor.storage().unsafeGetStorageImpl()),
                  reinterpret_cast<std::uint64_t>(tensor.data_ptr()), tensor.nbytes()};
-  mark.version = tensor._version();
+  hint.version = tensor._version();
   // Weak references keep the two objects' addresses, and none of the memory.
-  mark.anchor = std::make_shared<std::pair<Object, Memory>>(Object(tensor.getIntrusivePtr()),
+  hint.anchor = std::make_shared<std::pair<Object, Memory>>(Object(tensor.getIntrusivePtr()),
                                                             tensor.storage().getWeakStorageImpl());
-  return mark;
+  return hint;
 }
 
 at::Tensor view_of(const core::LoadedTensor& loaded) {
@@ -130,7 +130,7 @@ core::Buffer buffer_of(const std::string& name, const at::Tensor& live) {
   buffer.shape = shape_of(tensor);
   buffer.bytes = tensor.nbytes();
   buffer.device = !tensor.device().is_cpu();
-  buffer.mark = mark_of(live);
+  buffer.hint = hint_of(live);
   if (tensor.device().is_cpu() && tensor.is_contiguous() && !live.is_complex()) {
     buffer.data = tensor.data_ptr();
     buffer.keep = std::make_shared<at::Tensor>(tensor);  // a hook's may be a local of its

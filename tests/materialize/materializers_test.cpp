@@ -252,7 +252,7 @@ TEST(UnsettledTest, AFileThatACheckpointInTheMakingRefersToStays) {
   const Tensor frozen(500000);
   const Buffer buffer = frozen.buffer("0");
   Unchanged unchanged;
-  unchanged.learn(*buffer.mark, {digest_of(buffer), "checkpoints/a", "0"});
+  unchanged.learn(*buffer.hint, {digest_of(buffer), "checkpoints/a", "0"});
   unchanged.sift({buffer}, "checkpoints/b");
   EXPECT_FALSE(unchanged.forget("checkpoints/a"));
   unchanged.settled("checkpoints/b");

@@ -15,7 +15,7 @@
 
 namespace flor::test {
 
-// A tensor of a program: values, and a mark that moves only when the program says so.
+// A tensor of a program: values, and a hint that moves only when the program says so.
 struct Tensor {
   explicit Tensor(std::size_t size, float value = 0.5F) : values(size, value) {}
   Tensor(const Tensor&) = delete;
@@ -29,7 +29,8 @@ struct Tensor {
     buffer.bytes = values.size() * sizeof(float);
     buffer.data = values.data();
     if (has_mark)
-      buffer.mark = core::Mark{{reinterpret_cast<std::uint64_t>(values.data()), 0, 0, 0}, version, anchor};
+      buffer.hint =
+          core::ChangeHint{{reinterpret_cast<std::uint64_t>(values.data()), 0, 0, 0}, version, anchor};
     return buffer;
   }
   void write(float value) {  // as an operator of LibTorch does

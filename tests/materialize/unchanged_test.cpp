@@ -1,4 +1,4 @@
-// Tensors that did not change: the mark is the hint, the digest the truth.
+// Tensors that did not change: the hint makes it likely, the digest proves it.
 #include "core/materialize/unchanged.h"
 
 #include "core/base/digest.h"
@@ -113,7 +113,7 @@ TEST_F(UnchangedTest, AllTensorsTakeTheirTurnButNotAtOnce) {
   for (int i = 0; i < 64; ++i) {
     tensors.push_back(std::make_unique<Tensor>(large));
     live.push_back(tensors.back()->buffer(std::to_string(i)));
-    unchanged.learn(*live.back().mark,
+    unchanged.learn(*live.back().hint,
                     {digest_of(live.back().data, live.back().bytes), "checkpoints/a", live.back().name});
   }
   for (int i = 0; i < 3; ++i) unchanged.sift(live, "checkpoints/b");

@@ -53,7 +53,7 @@ core::Runtime& runtime() {
 }
 
 // A vector has no version counter: its content serves as one.
-core::Mark mark_of(const core::Buffer& buffer) {
+core::ChangeHint hint_of(const core::Buffer& buffer) {
   static const auto anchor = std::make_shared<int>(0);
   const std::string digest = core::digest_of(buffer.data, buffer.bytes);
   return {{reinterpret_cast<std::uint64_t>(buffer.data), buffer.bytes, 0, 0},
@@ -100,7 +100,7 @@ class RefState : public core::State {
       buffer.shape = shape;
       buffer.bytes = memory.bytes;
       buffer.data = memory.data;
-      buffer.mark = mark_of(buffer);
+      buffer.hint = hint_of(buffer);
       out.push_back(std::move(buffer));
     }
     return out;

@@ -173,37 +173,37 @@ TEST(Rule03Modules, ComplexBuffersAreRestored) {
 // Marks: the version counter moves with operators; what an optimizer may write past it has none.
 TEST(Marks, MoveWithEveryOperatorAndTellMemoryApart) {
   at::Tensor tensor = at::zeros({100});
-  const auto mark_of = [](at::Tensor& value) {
+  const auto hint_of = [](at::Tensor& value) {
     detail::TorchState state(std::make_unique<ObjectsOf<at::Tensor>>(value));
-    return state.save().front().mark;
+    return state.save().front().hint;
   };
-  const auto first = mark_of(tensor);
+  const auto first = hint_of(tensor);
   ASSERT_TRUE(first);
-  EXPECT_EQ(mark_of(tensor)->version, first->version);
+  EXPECT_EQ(hint_of(tensor)->version, first->version);
   tensor.add_(1);
-  EXPECT_NE(mark_of(tensor)->version, first->version);
-  EXPECT_EQ(mark_of(tensor)->memory, first->memory);
+  EXPECT_NE(hint_of(tensor)->version, first->version);
+  EXPECT_EQ(hint_of(tensor)->memory, first->memory);
   at::Tensor view = tensor.view({10, 10});
-  const auto version = mark_of(tensor)->version;
+  const auto version = hint_of(tensor)->version;
   view.add_(1);
-  EXPECT_NE(mark_of(tensor)->version, version);
+  EXPECT_NE(hint_of(tensor)->version, version);
   at::Tensor other = tensor.data();  // a counter of its own over the same memory
-  EXPECT_NE(mark_of(other)->memory, first->memory);
+  EXPECT_NE(hint_of(other)->memory, first->memory);
   at::Tensor trained = torch::zeros({100}, torch::requires_grad());
-  EXPECT_FALSE(mark_of(trained));
+  EXPECT_FALSE(hint_of(trained));
 }
 
 // What is kept of a tensor that is gone is no more than its identity.
 TEST(Marks, KeepNoMemory) {
-  std::optional<core::Mark> mark;
+  std::optional<core::ChangeHint> hint;
   c10::weak_intrusive_ptr<c10::StorageImpl> storage(c10::intrusive_ptr<c10::StorageImpl>{});
   {
     at::Tensor tensor = at::zeros({1000});
     storage = tensor.storage().getWeakStorageImpl();
     detail::TorchState state(std::make_unique<ObjectsOf<at::Tensor>>(tensor));
-    mark = state.save().front().mark;
+    hint = state.save().front().hint;
   }
-  ASSERT_TRUE(mark);
+  ASSERT_TRUE(hint);
   EXPECT_TRUE(storage.expired());
 }
 

@@ -13,9 +13,9 @@
 
 namespace flor::core {
 
-// What a front end can tell about a buffer's memory without reading it: which memory it is, and a counter
-// that moves with most writes. Equal marks are a hint that the bytes are the same, never a proof.
-struct Mark {
+// Tells whether a buffer may have changed, without reading it: which memory it is, and a counter that most
+// writes increase. Two equal hints make it likely that the bytes are equal. They do not prove it.
+struct ChangeHint {
   std::array<std::uint64_t, 4> memory{};  // identity: of the object, its memory, …
   std::uint64_t version = 0;
   std::shared_ptr<const void> anchor;  // keeps the identities from being used for another memory
@@ -38,7 +38,7 @@ struct Buffer {
   std::shared_ptr<const void> keep;  // what `data` lies in, where it might not outlive the walk
   bool device = false;               // it lies on a device, not in host memory; then perhaps
   std::function<std::optional<Snapshot>()> snapshot;  // begins one; nothing where the device has no room
-  std::optional<Mark> mark;                           // none: it has to be looked at
+  std::optional<ChangeHint> hint;                     // none: it has to be looked at
   std::vector<unsigned char> owned;  // `data` when it has no home of its own (numbers, flags)
 
   static Buffer of_bytes(std::string name, std::string dtype, std::vector<int64_t> shape, const void* bytes,

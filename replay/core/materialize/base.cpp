@@ -95,8 +95,8 @@ void MaterializerBase::settle(const MaterializeJob& job, const Image& image, Mat
     result.written = image.file_size();
     result.refers_to = referred_files(image.header, image.file);
     for (const auto& entry : image.entries) {
-      if (!entry.own() || !entry.mark || entry.size < Unchanged::worth_referring) continue;
-      unchanged_.learn(*entry.mark, {std::string(entry.digest.data(), entry.digest.size()), image.file,
+      if (!entry.own() || !entry.hint || entry.size < Unchanged::worth_referring) continue;
+      unchanged_.learn(*entry.hint, {std::string(entry.digest.data(), entry.digest.size()), image.file,
                                      entry.tensor.name});
     }
   }

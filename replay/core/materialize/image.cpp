@@ -54,7 +54,7 @@ std::vector<Entry> entries_of(const std::vector<Buffer>& live,
     entry.size = buffer.bytes;
     entry.bytes = static_cast<const unsigned char*>(buffer.host());
     entry.live = i;
-    entry.mark = buffer.mark;
+    entry.hint = buffer.hint;
     const bool shared = buffer.data != nullptr && buffer.bytes >= Unchanged::worth_referring;
     const auto twin = shared ? at.find({buffer.data, buffer.bytes}) : at.end();
     if (i < homes.size() && homes[i]) {

@@ -25,7 +25,7 @@ struct Entry {
   std::size_t size = 0;
   std::size_t twin = none;  // the entry that has the same memory and stores it
   std::size_t live = 0;     // its place among the live buffers
-  std::optional<Mark> mark;
+  std::optional<ChangeHint> hint;
   std::array<char, 32> digest{};  // hex, when the image was written
 
   static constexpr std::size_t none = static_cast<std::size_t>(-1);

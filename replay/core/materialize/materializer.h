@@ -34,7 +34,7 @@ struct MaterializeJob {
   std::function<void(const Materialized&)> done;  // on any thread; must not throw
 };
 
-// A tensor that changed in a way that its mark did not show, with the checkpoints that are wrong about it.
+// A tensor that changed in a way that its hint did not show, with the checkpoints that are wrong about it.
 struct SilentChange {
   std::string tensor;
   std::vector<std::string> files;
@@ -60,7 +60,7 @@ class Materializer {
   // Seconds that this took from training in the background since last asked.
   virtual double take_preparation() = 0;
 
-  virtual std::size_t to_copy(const std::vector<Buffer>& live) const = 0;  // bytes, as far as marks tell
+  virtual std::size_t to_copy(const std::vector<Buffer>& live) const = 0;  // bytes, as far as hints tell
   // The program is through: no later checkpoint will find what changed silently.
   virtual void look_again(const std::vector<Buffer>& live) = 0;
   virtual std::vector<SilentChange> take_silent_changes() = 0;

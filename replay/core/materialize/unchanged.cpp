@@ -23,12 +23,12 @@ std::vector<std::optional<Unchanged::Home>> Unchanged::sift(const std::vector<Bu
 }
 
 std::optional<Unchanged::Home> Unchanged::find(const Buffer& buffer, const std::string& file) {
-  if (!buffer.mark || buffer.bytes < worth_referring) return std::nullopt;
-  const auto at = known_.find(buffer.mark->memory);
+  if (!buffer.hint || buffer.bytes < worth_referring) return std::nullopt;
+  const auto at = known_.find(buffer.hint->memory);
   if (at == known_.end()) return std::nullopt;
   Known& known = at->second;
   known.seen = checkpoints_;
-  if (known.silent || known.version != buffer.mark->version) return std::nullopt;
+  if (known.silent || known.version != buffer.hint->version) return std::nullopt;
   if (buffer.bytes < worth_trusting || !known.confirmed || checkpoints_ - known.verified >= turn)
     return look(buffer, known);
   known.on_trust.push_back(file);
@@ -56,19 +56,19 @@ std::size_t Unchanged::to_copy(const std::vector<Buffer>& live) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::size_t bytes = 0;
   for (const auto& buffer : live) {
-    if (buffer.mark && buffer.bytes >= worth_referring) {
-      const auto at = known_.find(buffer.mark->memory);
-      if (at != known_.end() && !at->second.silent && at->second.version == buffer.mark->version) continue;
+    if (buffer.hint && buffer.bytes >= worth_referring) {
+      const auto at = known_.find(buffer.hint->memory);
+      if (at != known_.end() && !at->second.silent && at->second.version == buffer.hint->version) continue;
     }
     bytes += buffer.bytes;
   }
   return bytes;
 }
 
-void Unchanged::learn(const Mark& mark, const Home& home) {
+void Unchanged::learn(const ChangeHint& hint, const Home& home) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Known& known = known_[mark.memory];
-  if (known.anchor != nullptr && known.version == mark.version) {
+  Known& known = known_[hint.memory];
+  if (known.anchor != nullptr && known.version == hint.version) {
     known.confirmed = known.home.digest == home.digest;
     known.silent = known.silent || !known.confirmed;
     if (known.silent && !known.on_trust.empty()) changes_.push_back({home.tensor, std::move(known.on_trust)});
@@ -76,17 +76,17 @@ void Unchanged::learn(const Mark& mark, const Home& home) {
     known.confirmed = false;
   }
   known.on_trust.clear();
-  known.version = mark.version;
+  known.version = hint.version;
   known.home = home;
-  known.anchor = mark.anchor;
+  known.anchor = hint.anchor;
   known.verified = known.seen = checkpoints_;
 }
 
 void Unchanged::look_again(const std::vector<Buffer>& live) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& buffer : live) {
-    const auto at = buffer.mark ? known_.find(buffer.mark->memory) : known_.end();
-    if (at == known_.end() || at->second.version != buffer.mark->version || at->second.on_trust.empty())
+    const auto at = buffer.hint ? known_.find(buffer.hint->memory) : known_.end();
+    if (at == known_.end() || at->second.version != buffer.hint->version || at->second.on_trust.empty())
       continue;
     if (buffer.host() != nullptr) {
       look(buffer, at->second);

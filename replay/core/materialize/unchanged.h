@@ -1,8 +1,8 @@
 // What need not be materialized again: tensors whose bytes lie in an earlier checkpoint of the run.
 //
-// A buffer's mark is the hint, the digest the truth. A tensor whose mark stayed the same is hashed once more,
+// A buffer's hint makes it likely, its digest proves it. A tensor whose hint stayed the same is hashed once more,
 // and if its digest stayed the same as well it is taken on trust from then on: neither copied, nor hashed,
-// nor written. Every `turn` checkpoints it is hashed again. A tensor that changed while its mark did not (a
+// nor written. Every `turn` checkpoints it is hashed again. A tensor that changed while its hint did not (a
 // write through `.data`) is never trusted again, and the checkpoints that took it on trust meanwhile are
 // named, so that no replay uses them. What stays unknown: whether one changed silently in the checkpoints
 // since it was last hashed, `turn` at most, where the program is killed then, or goes on to write it as it
@@ -42,11 +42,11 @@ class Unchanged {
   // that is being made.
   std::vector<std::optional<Home>> sift(const std::vector<Buffer>& live, const std::string& file);
 
-  // The bytes that a checkpoint would have to copy, as far as marks tell. Reads no tensor.
+  // The bytes that a checkpoint would have to copy, as far as hints tell. Reads no tensor.
   std::size_t to_copy(const std::vector<Buffer>& live) const;
 
-  // A tensor with this mark lies durably in `home`.
-  void learn(const Mark& mark, const Home& home);
+  // A tensor with this hint lies durably in `home`.
+  void learn(const ChangeHint& hint, const Home& home);
 
   // Hashes each tensor that was taken on trust since it was last hashed: the program is through.
   void look_again(const std::vector<Buffer>& live);

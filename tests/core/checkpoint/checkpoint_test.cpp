@@ -23,7 +23,8 @@ Buffer floats(const std::string& name, const std::vector<float>& values) {
   buffer.shape = {static_cast<int64_t>(values.size())};
   buffer.bytes = values.size() * sizeof(float);
   buffer.data = values.data();
-  buffer.mark = Mark{{reinterpret_cast<std::uint64_t>(values.data()), 0, 0, 0}, 0, std::make_shared<int>(0)};
+  buffer.hint =
+      ChangeHint{{reinterpret_cast<std::uint64_t>(values.data()), 0, 0, 0}, 0, std::make_shared<int>(0)};
   return buffer;
 }
 
