@@ -35,7 +35,7 @@ void find_twins(std::vector<Entry>& entries, const std::string& file) {
 }  // namespace
 
 std::vector<Entry> entries_of(const std::vector<Buffer>& live,
-                              const std::vector<std::optional<Unchanged::Home>>& homes,
+                              const std::vector<std::optional<Unchanged::BlobRef>>& refs,
                               const std::string& file) {
   std::vector<Entry> out;
   std::map<std::pair<const void*, std::size_t>, std::string> at;
@@ -57,10 +57,10 @@ std::vector<Entry> entries_of(const std::vector<Buffer>& live,
     entry.hint = buffer.hint;
     const bool shared = buffer.data != nullptr && buffer.bytes >= Unchanged::worth_referring;
     const auto twin = shared ? at.find({buffer.data, buffer.bytes}) : at.end();
-    if (i < homes.size() && homes[i]) {
-      entry.tensor.digest = homes[i]->digest;
-      entry.tensor.file = homes[i]->file;
-      entry.tensor.tensor = homes[i]->tensor;
+    if (i < refs.size() && refs[i]) {
+      entry.tensor.digest = refs[i]->digest;
+      entry.tensor.file = refs[i]->file;
+      entry.tensor.tensor = refs[i]->tensor;
     } else if (twin != at.end()) {
       entry.tensor.file = file;
       entry.tensor.tensor = twin->second;

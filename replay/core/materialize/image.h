@@ -73,7 +73,7 @@ struct Image {
 // The entries of a checkpoint in the order of its file: wider types first, so that each tensor is aligned.
 // A tensor that shares another's memory (tied weights) is stored once.
 std::vector<Entry> entries_of(const std::vector<Buffer>& live,
-                              const std::vector<std::optional<Unchanged::Home>>& homes,
+                              const std::vector<std::optional<Unchanged::BlobRef>>& refs,
                               const std::string& file);
 
 // Lays the file out: header, names. Own entries lie one behind the other. Creates the directory.

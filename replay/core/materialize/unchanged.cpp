@@ -7,11 +7,11 @@
 
 namespace flor::core {
 
-std::vector<std::optional<Unchanged::Home>> Unchanged::sift(const std::vector<Buffer>& live,
-                                                            const std::string& file) {
+std::vector<std::optional<Unchanged::BlobRef>> Unchanged::sift(const std::vector<Buffer>& live,
+                                                               const std::string& file) {
   const std::lock_guard<std::mutex> lock(mutex_);
   checkpoints_ += 1;
-  std::vector<std::optional<Home>> out;
+  std::vector<std::optional<BlobRef>> out;
   out.reserve(live.size());
   auto& files = unsettled_[file];
   for (const auto& buffer : live) {
@@ -22,7 +22,7 @@ std::vector<std::optional<Unchanged::Home>> Unchanged::sift(const std::vector<Bu
   return out;
 }
 
-std::optional<Unchanged::Home> Unchanged::find(const Buffer& buffer, const std::string& file) {
+std::optional<Unchanged::BlobRef> Unchanged::find(const Buffer& buffer, const std::string& file) {
   if (!buffer.hint || buffer.bytes < worth_referring) return std::nullopt;
   const auto at = known_.find(buffer.hint->memory);
   if (at == known_.end()) return std::nullopt;
@@ -32,19 +32,19 @@ std::optional<Unchanged::Home> Unchanged::find(const Buffer& buffer, const std::
   if (buffer.bytes < worth_trusting || !known.confirmed || checkpoints_ - known.verified >= turn)
     return look(buffer, known);
   known.on_trust.push_back(file);
-  return known.home;
+  return known.ref;
 }
 
-std::optional<Unchanged::Home> Unchanged::look(const Buffer& buffer, Known& known) {
+std::optional<Unchanged::BlobRef> Unchanged::look(const Buffer& buffer, Known& known) {
   // Memory of a device is looked at by copying it; learn() then sees its digest.
   const void* bytes = buffer.host();
   if (bytes == nullptr) return std::nullopt;
-  if (digest_of(bytes, buffer.bytes) == known.home.digest) {
+  if (digest_of(bytes, buffer.bytes) == known.ref.digest) {
     // Tensors that are confirmed together take their turns one behind the other.
     known.verified = known.confirmed ? checkpoints_ : checkpoints_ - confirmed_++ % turn;
     known.confirmed = true;
     known.on_trust.clear();
-    return known.home;
+    return known.ref;
   }
   known.silent = true;
   if (known.confirmed) changes_.push_back({buffer.name, std::move(known.on_trust)});
@@ -65,19 +65,19 @@ std::size_t Unchanged::to_copy(const std::vector<Buffer>& live) const {
   return bytes;
 }
 
-void Unchanged::learn(const ChangeHint& hint, const Home& home) {
+void Unchanged::learn(const ChangeHint& hint, const BlobRef& ref) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Known& known = known_[hint.memory];
   if (known.anchor != nullptr && known.version == hint.version) {
-    known.confirmed = known.home.digest == home.digest;
+    known.confirmed = known.ref.digest == ref.digest;
     known.silent = known.silent || !known.confirmed;
-    if (known.silent && !known.on_trust.empty()) changes_.push_back({home.tensor, std::move(known.on_trust)});
+    if (known.silent && !known.on_trust.empty()) changes_.push_back({ref.tensor, std::move(known.on_trust)});
   } else {
     known.confirmed = false;
   }
   known.on_trust.clear();
   known.version = hint.version;
-  known.home = home;
+  known.ref = ref;
   known.anchor = hint.anchor;
   known.verified = known.seen = checkpoints_;
 }
@@ -125,7 +125,7 @@ bool Unchanged::forget(const std::string& file) {
     if (files.count(file) > 0) return false;
   }
   for (auto it = known_.begin(); it != known_.end();) {
-    it = it->second.home.file == file ? known_.erase(it) : std::next(it);
+    it = it->second.ref.file == file ? known_.erase(it) : std::next(it);
   }
   return true;
 }

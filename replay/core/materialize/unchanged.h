@@ -1,10 +1,10 @@
 // What need not be materialized again: tensors whose bytes lie in an earlier checkpoint of the run.
 //
-// A buffer's hint makes it likely, its digest proves it. A tensor whose hint stayed the same is hashed once more,
-// and if its digest stayed the same as well it is taken on trust from then on: neither copied, nor hashed,
-// nor written. Every `turn` checkpoints it is hashed again. A tensor that changed while its hint did not (a
-// write through `.data`) is never trusted again, and the checkpoints that took it on trust meanwhile are
-// named, so that no replay uses them. What stays unknown: whether one changed silently in the checkpoints
+// A buffer's hint makes it likely, its digest proves it. A tensor whose hint stayed the same is hashed once
+// more, and if its digest stayed the same as well it is taken on trust from then on: neither copied, nor
+// hashed, nor written. Every `turn` checkpoints it is hashed again. A tensor that changed while its hint did
+// not (a write through `.data`) is never trusted again, and the checkpoints that took it on trust meanwhile
+// are named, so that no replay uses them. What stays unknown: whether one changed silently in the checkpoints
 // since it was last hashed, `turn` at most, where the program is killed then, or goes on to write it as it
 // should.
 //
@@ -34,19 +34,19 @@ class Unchanged {
   static constexpr std::size_t worth_referring = 1024;
 
   // Where the bytes of a tensor lie durably.
-  struct Home {
+  struct BlobRef {
     std::string digest, file, tensor;
   };
 
   // For each buffer: where its bytes lie already; nothing: they have to be copied. `file`: the checkpoint
   // that is being made.
-  std::vector<std::optional<Home>> sift(const std::vector<Buffer>& live, const std::string& file);
+  std::vector<std::optional<BlobRef>> sift(const std::vector<Buffer>& live, const std::string& file);
 
   // The bytes that a checkpoint would have to copy, as far as hints tell. Reads no tensor.
   std::size_t to_copy(const std::vector<Buffer>& live) const;
 
-  // A tensor with this hint lies durably in `home`.
-  void learn(const ChangeHint& hint, const Home& home);
+  // A tensor with this hint lies durably in `ref`.
+  void learn(const ChangeHint& hint, const BlobRef& ref);
 
   // Hashes each tensor that was taken on trust since it was last hashed: the program is through.
   void look_again(const std::vector<Buffer>& live);
@@ -62,7 +62,7 @@ class Unchanged {
  private:
   struct Known {
     std::uint64_t version = 0;
-    Home home;
+    BlobRef ref;
     std::shared_ptr<const void> anchor;
     bool confirmed = false;  // the digest was the same twice under one version
     bool silent = false;
@@ -72,8 +72,8 @@ class Unchanged {
   };
   using Memory = std::array<std::uint64_t, 4>;
 
-  std::optional<Home> find(const Buffer& buffer, const std::string& file);
-  std::optional<Home> look(const Buffer& buffer, Known& known);
+  std::optional<BlobRef> find(const Buffer& buffer, const std::string& file);
+  std::optional<BlobRef> look(const Buffer& buffer, Known& known);
   void forget_the_dead(std::size_t live);
 
   mutable std::mutex mutex_;
