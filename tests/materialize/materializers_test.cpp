@@ -253,7 +253,7 @@ TEST(UnsettledTest, AFileThatACheckpointInTheMakingRefersToStays) {
   const Buffer buffer = frozen.buffer("0");
   Unchanged unchanged;
   unchanged.learn(*buffer.hint, {digest_of(buffer), "checkpoints/a", "0"});
-  unchanged.sift({buffer}, "checkpoints/b");
+  unchanged.find_unchanged({buffer}, "checkpoints/b");
   EXPECT_FALSE(unchanged.forget("checkpoints/a"));
   unchanged.settled("checkpoints/b");
   EXPECT_TRUE(unchanged.forget("checkpoints/a"));

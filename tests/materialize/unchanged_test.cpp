@@ -116,14 +116,14 @@ TEST_F(UnchangedTest, AllTensorsTakeTheirTurnButNotAtOnce) {
     unchanged.learn(*live.back().hint,
                     {digest_of(live.back().data, live.back().bytes), "checkpoints/a", live.back().name});
   }
-  for (int i = 0; i < 3; ++i) unchanged.sift(live, "checkpoints/b");
+  for (int i = 0; i < 3; ++i) unchanged.find_unchanged(live, "checkpoints/b");
   // From here on each is looked at once in `turn` checkpoints: a silent change of all is found little by
   // little.
   for (auto& tensor : tensors) tensor->write_silently(3.0F);
   std::size_t most = 0;
   std::size_t all = 0;
   for (int i = 0; i <= Unchanged::turn; ++i) {
-    unchanged.sift(live, "checkpoints/c" + std::to_string(i));
+    unchanged.find_unchanged(live, "checkpoints/c" + std::to_string(i));
     const std::size_t found = unchanged.take_silent_changes().size();
     most = std::max(most, found);
     all += found;

@@ -40,8 +40,8 @@ void lower_priority() {
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), 10);
 }
 
-std::vector<Entry> MaterializerBase::sift(const std::vector<Buffer>& live, const std::string& file) {
-  return entries_of(live, unchanged_.sift(live, file), file);
+std::vector<Entry> MaterializerBase::entries_for(const std::vector<Buffer>& live, const std::string& file) {
+  return entries_of(live, unchanged_.find_unchanged(live, file), file);
 }
 
 std::size_t MaterializerBase::to_stage(const std::vector<Entry>& entries, Copy which) {

@@ -48,7 +48,7 @@ class MaterializerBase : public Materializer {
  protected:
   explicit MaterializerBase(Tiers tiers) : tiers_(std::move(tiers)) {}
 
-  std::vector<Entry> sift(const std::vector<Buffer>& live, const std::string& file);
+  std::vector<Entry> entries_for(const std::vector<Buffer>& live, const std::string& file);
 
   // Makes `staging` hold the bytes of own entries, one behind the other as in the file: of all, or only of
   // those that are not in host memory.

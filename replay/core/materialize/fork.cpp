@@ -215,7 +215,7 @@ class ForkMaterializer : public Children {
 
   std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override try {
     wait_for_running();
-    auto entries = sift(live, job.file);
+    auto entries = entries_for(live, job.file);
     copy_what_is_shared(entries);
     stage(entries, live, Copy::device, staging_.require(to_stage(entries, Copy::device)));
     std::vector<Task> tasks(1);
@@ -248,7 +248,7 @@ class ForkBatchMaterializer : public Children {
   ~ForkBatchMaterializer() override { drain(); }
 
   std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override try {
-    auto entries = sift(live, job.file);
+    auto entries = entries_for(live, job.file);
     const std::size_t bytes = to_stage(entries, Copy::all);
     if (!tasks_.empty() && used_ + bytes > batch_bytes_) flush();
     if (tasks_.empty()) wait_for_running();  // its child may still read the buffer

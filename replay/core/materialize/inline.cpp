@@ -9,7 +9,7 @@ class InlineMaterializer : public MaterializerBase {
 
   std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override try {
     const Stopwatch watch;
-    auto entries = sift(live, job.file);
+    auto entries = entries_for(live, job.file);
     stage(entries, live, Copy::device, staging_.require(to_stage(entries, Copy::device)));
     if (job.before) job.before();
     Image image = make_image(tiers_, job, std::move(entries));

@@ -38,7 +38,7 @@ class ThreadMaterializer : public MaterializerBase {
   std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override try {
     drain();  // the one copy is in use
     Task task;
-    task.entries = sift(live, job.file);
+    task.entries = entries_for(live, job.file);
     task.job = job;
     const std::size_t bytes = to_stage(task.entries, Copy::all);
     task.fetches = begin_to_stage(task.entries, live, staging_.require(bytes));

@@ -7,8 +7,8 @@
 
 namespace flor::core {
 
-std::vector<std::optional<Unchanged::BlobRef>> Unchanged::sift(const std::vector<Buffer>& live,
-                                                               const std::string& file) {
+std::vector<std::optional<Unchanged::BlobRef>> Unchanged::find_unchanged(const std::vector<Buffer>& live,
+                                                                         const std::string& file) {
   const std::lock_guard<std::mutex> lock(mutex_);
   checkpoints_ += 1;
   std::vector<std::optional<BlobRef>> out;

@@ -8,7 +8,7 @@
 // since it was last hashed, `turn` at most, where the program is killed then, or goes on to write it as it
 // should.
 //
-// Thread-safe: sift() on the training thread, learn() on the one that writes.
+// Thread-safe: find_unchanged() on the training thread, learn() on the one that writes.
 #pragma once
 
 #include <array>
@@ -40,7 +40,8 @@ class Unchanged {
 
   // For each buffer: where its bytes lie already; nothing: they have to be copied. `file`: the checkpoint
   // that is being made.
-  std::vector<std::optional<BlobRef>> sift(const std::vector<Buffer>& live, const std::string& file);
+  std::vector<std::optional<BlobRef>> find_unchanged(const std::vector<Buffer>& live,
+                                                     const std::string& file);
 
   // The bytes that a checkpoint would have to copy, as far as hints tell. Reads no tensor.
   std::size_t to_copy(const std::vector<Buffer>& live) const;
