@@ -69,11 +69,11 @@ TEST_F(UnchangedTest, ASilentChangeOfATrustedTensorIsFoundAndTheCheckpointsNamed
 TEST_F(UnchangedTest, ASilentChangeIsFoundAtTheEnd) {
   Tensor tensor(large, 0.0F);
   for (int epoch = 0; epoch < 3; ++epoch) run_.take(epoch, {tensor.buffer("0")});
-  run_.materializer().look_again({tensor.buffer("0")});
+  run_.materializer().recheck_trusted({tensor.buffer("0")});
   EXPECT_TRUE(run_.materializer().take_silent_changes().empty());
   tensor.write_silently(7.0F);
   run_.take(3, {tensor.buffer("0")});
-  run_.materializer().look_again({tensor.buffer("0")});
+  run_.materializer().recheck_trusted({tensor.buffer("0")});
   const auto found = run_.materializer().take_silent_changes();
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].files, std::vector<std::string>{Recording::file(3)});

@@ -39,7 +39,7 @@ void lower_priority();
 class MaterializerBase : public Materializer {
  public:
   std::size_t to_copy(const std::vector<Buffer>& live) const override { return unchanged_.to_copy(live); }
-  void look_again(const std::vector<Buffer>& live) override { unchanged_.look_again(live); }
+  void recheck_trusted(const std::vector<Buffer>& live) override { unchanged_.recheck_trusted(live); }
   std::vector<SilentChange> take_silent_changes() override { return unchanged_.take_silent_changes(); }
   bool forget(const std::string& file) override { return unchanged_.forget(file); }
   bool ready(std::size_t, double) override { return !busy(); }

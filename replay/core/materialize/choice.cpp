@@ -29,7 +29,7 @@ class Replaceable : public Materializer {
   bool ready(std::size_t bytes, double patience) override { return chosen_->ready(bytes, patience); }
   double take_preparation() override { return chosen_->take_preparation(); }
   std::size_t to_copy(const std::vector<Buffer>& live) const override { return chosen_->to_copy(live); }
-  void look_again(const std::vector<Buffer>& live) override { chosen_->look_again(live); }
+  void recheck_trusted(const std::vector<Buffer>& live) override { chosen_->recheck_trusted(live); }
   std::vector<SilentChange> take_silent_changes() override { return chosen_->take_silent_changes(); }
   bool forget(const std::string& file) override { return chosen_->forget(file); }
 

@@ -62,7 +62,7 @@ class Materializer {
 
   virtual std::size_t to_copy(const std::vector<Buffer>& live) const = 0;  // bytes, as far as hints tell
   // The program is through: no later checkpoint will find what changed silently.
-  virtual void look_again(const std::vector<Buffer>& live) = 0;
+  virtual void recheck_trusted(const std::vector<Buffer>& live) = 0;
   virtual std::vector<SilentChange> take_silent_changes() = 0;
 
   // From `done` only: no checkpoint that is not durable yet will refer to `file`, which is to be removed.

@@ -82,7 +82,7 @@ void Unchanged::learn(const ChangeHint& hint, const BlobRef& ref) {
   known.verified = known.seen = checkpoints_;
 }
 
-void Unchanged::look_again(const std::vector<Buffer>& live) {
+void Unchanged::recheck_trusted(const std::vector<Buffer>& live) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& buffer : live) {
     const auto at = buffer.hint ? known_.find(buffer.hint->memory) : known_.end();

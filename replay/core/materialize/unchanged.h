@@ -50,7 +50,7 @@ class Unchanged {
   void learn(const ChangeHint& hint, const BlobRef& ref);
 
   // Hashes each tensor that was taken on trust since it was last hashed: the program is through.
-  void look_again(const std::vector<Buffer>& live);
+  void recheck_trusted(const std::vector<Buffer>& live);
 
   std::vector<SilentChange> take_silent_changes();
 

@@ -187,7 +187,7 @@ bool Checkpointer::ends(const Place& place, double seconds, const Begun& begun, 
   }
   if (place.final && kind.checkpoints > 0) {
     if (execution.buffers.empty()) look(execution, save);
-    materializer_->look_again(execution.buffers);
+    materializer_->recheck_trusted(execution.buffers);
   }
   execution.stall = monotonic_seconds() - start;
   stalled_ += execution.stall;
