@@ -22,13 +22,13 @@ namespace {
 constexpr std::size_t large = std::size_t{1} << 20;
 constexpr std::size_t page = 4096;
 
-void find_twins(std::vector<Entry>& entries, const std::string& file) {
+void find_aliases(std::vector<Entry>& entries, const std::string& file) {
   std::map<std::string, std::size_t> own;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].own()) own[entries[i].tensor.name] = i;
   }
   for (auto& entry : entries) {
-    if (entry.tensor.file == file) entry.twin = own.at(entry.tensor.tensor);
+    if (entry.tensor.file == file) entry.alias_of = own.at(entry.tensor.tensor);
   }
 }
 
@@ -56,14 +56,14 @@ std::vector<Entry> entries_of(const std::vector<Buffer>& live,
     entry.live = i;
     entry.hint = buffer.hint;
     const bool shared = buffer.data != nullptr && buffer.bytes >= Unchanged::worth_referring;
-    const auto twin = shared ? at.find({buffer.data, buffer.bytes}) : at.end();
+    const auto alias = shared ? at.find({buffer.data, buffer.bytes}) : at.end();
     if (i < refs.size() && refs[i]) {
       entry.tensor.digest = refs[i]->digest;
       entry.tensor.file = refs[i]->file;
       entry.tensor.tensor = refs[i]->tensor;
-    } else if (twin != at.end()) {
+    } else if (alias != at.end()) {
       entry.tensor.file = file;
-      entry.tensor.tensor = twin->second;
+      entry.tensor.tensor = alias->second;
     } else {
       entry.tensor.end = buffer.bytes;
       if (shared) at.emplace(std::make_pair(buffer.data, buffer.bytes), buffer.name);
@@ -82,7 +82,7 @@ Image make_image(Tiers& tiers, const MaterializeJob& job, std::vector<Entry> ent
   image.header.block = job.block;
   image.header.at = job.at;
   image.entries = std::move(entries);
-  find_twins(image.entries, job.file);
+  find_aliases(image.entries, job.file);
   for (const auto& entry : image.entries) {
     image.header.tensors.push_back(entry.tensor);
     image.bytes += entry.size;
@@ -99,8 +99,8 @@ Image make_image(Tiers& tiers, const MaterializeJob& job, std::vector<Entry> ent
 void complete(Image& image) noexcept {
   for (std::size_t i = 0; i < image.entries.size(); ++i) {
     const Entry& entry = image.entries[i];
-    const Entry& holder = entry.twin == Entry::none ? entry : image.entries[entry.twin];
-    if (entry.own() || entry.twin != Entry::none) image.text->set_digest(i, holder.digest.data());
+    const Entry& holder = entry.alias_of == Entry::none ? entry : image.entries[entry.alias_of];
+    if (entry.own() || entry.alias_of != Entry::none) image.text->set_digest(i, holder.digest.data());
   }
   image.text->seal();
 }

@@ -23,8 +23,8 @@ struct Entry {
   CheckpointTensor tensor;               // `file` set: its bytes lie there
   const unsigned char* bytes = nullptr;  // in host memory; null while they have to be copied there first
   std::size_t size = 0;
-  std::size_t twin = none;  // the entry that has the same memory and stores it
-  std::size_t live = 0;     // its place among the live buffers
+  std::size_t alias_of = none;  // the entry that has the same memory and stores it
+  std::size_t live = 0;         // its place among the live buffers
   std::optional<ChangeHint> hint;
   std::array<char, 32> digest{};  // hex, when the image was written
 
