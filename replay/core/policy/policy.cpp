@@ -70,9 +70,9 @@ std::optional<double> Policy::interval(const std::string& kind) const {
   return recovery_interval(known->second.M, *mtbf_);
 }
 
-Decision Policy::decide(const std::string& kind, Recovery recovery) {
+Decision Policy::decide(const std::string& kind, ResumeSource source) {
   Kind& known = kinds_[kind];
-  known.recovery = recovery;
+  known.source = source;
   Decision decision;
   decision.M = known.M;
   decision.c = known.c;
@@ -80,8 +80,8 @@ Decision Policy::decide(const std::string& kind, Recovery recovery) {
   decision.credit = known.account.credit();
   decision.run = budget_.credit();
   decision.window = budget_.room(known.least);
-  decision.since = computed_ - (recovery == Recovery::newest ? last_newest_ : known.last);
-  if (recovery != Recovery::none) decision.interval = interval(kind);
+  decision.since = computed_ - (source == ResumeSource::newest ? last_newest_ : known.last);
+  if (source != ResumeSource::none) decision.interval = interval(kind);
   const bool replay = known.account.affords(known.M);
   // At this end rather than at the next one, which would lie further behind W than this one lies before it.
   const bool failures = decision.interval && decision.since + known.seconds / 2 >= *decision.interval;
@@ -133,7 +133,7 @@ void Policy::pay(const std::string& kind, int64_t execution, double stall, doubl
 void Policy::checkpointed(const std::string& kind) {
   Kind& known = kinds_[kind];
   known.last = computed_;
-  if (known.recovery == Recovery::newest) last_newest_ = computed_;
+  if (known.source == ResumeSource::newest) last_newest_ = computed_;
   known.taken = known.number;
   known.waited = 0;
 }

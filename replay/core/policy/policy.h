@@ -44,10 +44,10 @@ double allowance(double c, double epsilon);
 double recovery_interval(double M, double mtbf);
 
 // From which checkpoints a failed run is resumed.
-enum class Recovery {
-  none,   // not from this kind
-  apart,  // from the newest of this kind, and of each other such kind
-  newest  // from the newest of all such kinds
+enum class ResumeSource {
+  none,      // not from this kind
+  own_kind,  // from the newest of this kind, and of each other such kind
+  newest     // from the newest of all such kinds
 };
 
 // What equation 4 leaves to one kind of checkpoint (a block, or @iteration).
@@ -107,7 +107,7 @@ class Policy {
   int64_t executions() const { return budget_.executions(); }
 
   // About a checkpoint at the end of the present execution.
-  Decision decide(const std::string& kind, Recovery recovery);
+  Decision decide(const std::string& kind, ResumeSource source);
   // How much computing recovery wants between two checkpoints that cost as much as one of this kind; nothing
   // without a mean time between failures, or where that cost is not known.
   std::optional<double> interval(const std::string& kind) const;
@@ -131,7 +131,7 @@ class Policy {
     int64_t gap = 0;     // executions, of all kinds, from the one before it
     int64_t taken = 0;   // number of the execution with the last checkpoint
     int waited = 0;      // for room in the windows, executions in a row
-    Recovery recovery = Recovery::none;
+    ResumeSource source = ResumeSource::none;
   };
 
   void divide(double seconds);
@@ -142,7 +142,7 @@ class Policy {
   std::optional<double> mtbf_;
   Budget budget_;
   double computed_ = 0;
-  double last_newest_ = 0;  // computed_ at the last checkpoint of a kind with Recovery::newest
+  double last_newest_ = 0;  // computed_ at the last checkpoint of a kind with ResumeSource::newest
   std::map<std::string, Kind> kinds_;
 };
 

@@ -88,14 +88,14 @@ void Checkpointer::count(Execution& execution, const Begun& begun) {
 }
 
 // Where a program has checkpoints of its whole state, a failed run is resumed from the newest of those.
-Recovery Checkpointer::recovery_from(const std::string& block) const {
-  if (block == iteration_kind || block == step_kind) return Recovery::newest;
-  return kinds_.count(iteration_kind) == 0 ? Recovery::apart : Recovery::none;
+ResumeSource Checkpointer::resume_source(const std::string& block) const {
+  if (block == iteration_kind || block == step_kind) return ResumeSource::newest;
+  return kinds_.count(iteration_kind) == 0 ? ResumeSource::own_kind : ResumeSource::none;
 }
 
 Decision Checkpointer::decide(const Execution& execution, const char* forced) {
   const std::string& block = execution.place.block;
-  Decision decision = policy_.decide(block, recovery_from(block));
+  Decision decision = policy_.decide(block, resume_source(block));
   if (failures_ >= most_failures) {
     decision.materialize = false;
     decision.why = "the store refused the last checkpoints";

@@ -112,7 +112,7 @@ class Checkpointer {
   bool wants_look(const Kind& kind) const;
   void look(Execution& execution, const std::function<std::vector<Buffer>()>& save) const;
   void count(Execution& execution, const Begun& begun);
-  Recovery recovery_from(const std::string& block) const;
+  ResumeSource resume_source(const std::string& block) const;
   Decision decide(const Execution& execution, const char* forced);
   bool wait_until_ready(Execution& execution);
   // Is another kind to go first, which the write of this one's checkpoints has kept from any?

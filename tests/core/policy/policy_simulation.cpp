@@ -46,7 +46,7 @@ Checkpoints under_policy(const Profile& profile, double epsilon) {
     taken_from_next = 0;
     policy.expect(kind, model.expected(step.bytes), model.least(step.bytes), model.c());
     const int64_t number = policy.executed(kind, seconds, begun);
-    const Decision decision = policy.decide(kind, Recovery::apart);
+    const Decision decision = policy.decide(kind, ResumeSource::own_kind);
     if (!decision.materialize) continue;
     policy.pay(kind, number, step.stall, model.interference(step.bytes));
     policy.checkpointed(kind);

@@ -46,12 +46,12 @@ struct Costs {
 
 // Executes one kind of block; returns the checkpoints taken.
 int checkpoints_in(Policy& policy, int executions, const Costs& costs, const std::string& kind = "train",
-                   Recovery recovery = Recovery::apart) {
+                   ResumeSource source = ResumeSource::own_kind) {
   int taken = 0;
   for (int i = 0; i < executions; ++i) {
     policy.expect(kind, costs.M, costs.M, costs.c);
     const int64_t number = policy.executed(kind, costs.C, policy.computed());
-    if (!policy.decide(kind, recovery).materialize) continue;
+    if (!policy.decide(kind, source).materialize) continue;
     policy.pay(kind, number, costs.M, 0);
     policy.checkpointed(kind);
     ++taken;
@@ -87,7 +87,7 @@ TEST(Policy, EpsilonIsKeptWhateverTheCosts) {
     computed += C;
     policy.expect("train", M, M, 1.38);
     const int64_t number = policy.executed("train", C, policy.computed());
-    if (!policy.decide("train", Recovery::apart).materialize) continue;
+    if (!policy.decide("train", ResumeSource::own_kind).materialize) continue;
     policy.pay("train", number, M, 0);
     paid += M;
     EXPECT_LE(paid, epsilon * computed);
@@ -107,7 +107,7 @@ struct Kind {
 void end(Policy& policy, Kind& kind, double begun, double seconds, double& paid) {
   policy.expect(kind.name, kind.M, kind.M, 1.38);
   const int64_t number = policy.executed(kind.name, seconds, begun);
-  if (!policy.decide(kind.name, Recovery::none).materialize) return;
+  if (!policy.decide(kind.name, ResumeSource::none).materialize) return;
   policy.pay(kind.name, number, kind.M, 0);
   policy.checkpointed(kind.name);
   paid += kind.M;
@@ -201,7 +201,8 @@ TEST(Recovery, WantsNoneOfAKindThatItIsNotResumedFrom) {
   Policy with(epsilon, 200);
   Policy without(epsilon);
   const Costs costs{1.0, 0.5, 99};
-  EXPECT_EQ(checkpoints_in(with, 1000, costs, "train", Recovery::none), checkpoints_in(without, 1000, costs));
+  EXPECT_EQ(checkpoints_in(with, 1000, costs, "train", ResumeSource::none),
+            checkpoints_in(without, 1000, costs));
 }
 
 // An iteration of thirty parts: W ends behind fourteen and behind twenty-eight of them, and what is in front
@@ -212,10 +213,10 @@ TEST(Recovery, CountsFromTheNewestCheckpointOfAnyKindThatHoldsAll) {
   int iterations = 0;
   for (int i = 0; i < 100; ++i) {
     const double begun = policy.computed();
-    parts += checkpoints_in(policy, 30, {1.0, 0.1, 999}, "@step", Recovery::newest);
+    parts += checkpoints_in(policy, 30, {1.0, 0.1, 999}, "@step", ResumeSource::newest);
     policy.expect("@iteration", 0.1, 0.1, 999);
     const int64_t number = policy.executed("@iteration", 30, begun);
-    if (!policy.decide("@iteration", Recovery::newest).materialize) continue;
+    if (!policy.decide("@iteration", ResumeSource::newest).materialize) continue;
     policy.pay("@iteration", number, 0.1, 0);
     policy.checkpointed("@iteration");
     ++iterations;
