@@ -57,11 +57,11 @@ std::vector<Budget::Window> Budget::windows() const {
   return out;
 }
 
-bool Budget::allows(double cost, double least, const Claim& other) const {
+bool Budget::allows(double cost, double least, const Reservation& other) const {
   for (const auto& [allowance, spent] : windows()) {
     if (least > allowance) continue;
-    const double claimed = other.cost <= allowance ? std::min(other.room, allowance) : 0;
-    if (spent + claimed + (cost <= allowance ? cost : least) > allowance) return false;
+    const double held = other.cost <= allowance ? std::min(other.room, allowance) : 0;
+    if (spent + held + (cost <= allowance ? cost : least) > allowance) return false;
   }
   return true;
 }

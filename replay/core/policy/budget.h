@@ -57,14 +57,14 @@ class Budget {
   double credit() const { return epsilon_ * computed_ - paid_; }
 
   // Do the windows that hold the present execution allow a checkpoint that is expected to cost `cost`, and
-  // costs `least` at least, beside what is claimed for another one? Where the first does not fit in alone but
+  // costs `least` at least, beside what is reserved for another one? Where the first does not fit in alone but
   // the second does, there must be room for that: a window is exempt only if both do not fit. `least` is
   // asked for because an estimate errs: one that is too high would take windows for exempt that are not.
-  struct Claim {
+  struct Reservation {
     double cost = 0;  // a window in which this does not fit is none of its concern
     double room = 0;  // to be left to it
   };
-  bool allows(double cost, double least, const Claim& other) const;
+  bool allows(double cost, double least, const Reservation& other) const;
   bool allows(double cost, double least) const { return allows(cost, least, {}); }
 
   // What the tightest of these windows has left for it: infinity where all of them are exempt.

@@ -96,20 +96,20 @@ Decision Policy::decide(const std::string& kind, ResumeSource source) {
   return decision;
 }
 
-Budget::Claim Policy::claim_of_others(const Kind& kind) const {
+Budget::Reservation Policy::reserved_by_others(const Kind& kind) const {
   constexpr auto window = static_cast<int64_t>(Budget::window);
   const int64_t now = budget_.executions();
-  Budget::Claim claim;
+  Budget::Reservation reserved;
   for (const auto& [name, other] : kinds_) {
     const int64_t next = other.number + other.gap;
     const bool due = next <= now + window && next >= other.taken + window;
     const bool over = now > next + window;
     if (other.waited == 0 || !due || over || &other == &kind) continue;
-    claim.cost += other.M;
+    reserved.cost += other.M;
     // Times vary: what is just enough now may not be enough at its end.
-    claim.room += other.M * (1 + 0.25 * other.waited);
+    reserved.room += other.M * (1 + 0.25 * other.waited);
   }
-  return claim;
+  return reserved;
 }
 
 std::string Policy::refusal(Kind& kind) const {
@@ -118,8 +118,8 @@ std::string Policy::refusal(Kind& kind) const {
     kind.waited += 1;
     return "it would take 20 executions above epsilon";
   }
-  const Budget::Claim claim = claim_of_others(kind);
-  if (claim.cost > 0 && !budget_.allows(kind.M, kind.least, claim)) {
+  const Budget::Reservation reserved = reserved_by_others(kind);
+  if (reserved.cost > 0 && !budget_.allows(kind.M, kind.least, reserved)) {
     return "what 20 executions have left is kept for a checkpoint of another kind";
   }
   return "";

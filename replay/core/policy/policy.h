@@ -135,7 +135,7 @@ class Policy {
   };
 
   void divide(double seconds);
-  Budget::Claim claim_of_others(const Kind& kind) const;
+  Budget::Reservation reserved_by_others(const Kind& kind) const;
   std::string refusal(Kind& kind) const;
 
   double epsilon_;
