@@ -81,8 +81,8 @@ void LoopRun::begin(int64_t value) {
 
 // --- arguments ---
 
-std::string argument(const std::string& name, const std::string& otherwise) {
-  return runtime().argument(name, otherwise);
+std::string argument(const std::string& name, const std::string& fallback) {
+  return runtime().argument(name, fallback);
 }
 
 std::string argument_text(double value) {
@@ -92,31 +92,31 @@ std::string argument_text(double value) {
 namespace {
 
 template <class T>
-T parsed(bool fine, const std::string& name, const std::string& text, T value, T otherwise,
-         const std::string& otherwise_text) {
+T parsed(bool fine, const std::string& name, const std::string& text, T value, T fallback,
+         const std::string& fallback_text) {
   if (fine) return value;
-  runtime().use_argument(name, otherwise_text);
+  runtime().use_argument(name, fallback_text);
   core::warn("argument " + name + "=" + text +
              " is not of the type that the program asks for; its default is used");
-  return otherwise;
+  return fallback;
 }
 
 }  // namespace
 
-int64_t parse_integer(const std::string& name, const std::string& text, int64_t otherwise) {
+int64_t parse_integer(const std::string& name, const std::string& text, int64_t fallback) {
   const auto value = core::parse_number<int64_t>(text);
-  return parsed(value.has_value(), name, text, value.value_or(0), otherwise, std::to_string(otherwise));
+  return parsed(value.has_value(), name, text, value.value_or(0), fallback, std::to_string(fallback));
 }
 
-double parse_real(const std::string& name, const std::string& text, double otherwise) {
+double parse_real(const std::string& name, const std::string& text, double fallback) {
   const auto value = core::parse_number<double>(text);
-  return parsed(value.has_value(), name, text, value.value_or(0), otherwise, argument_text(otherwise));
+  return parsed(value.has_value(), name, text, value.value_or(0), fallback, argument_text(fallback));
 }
 
-bool parse_truth(const std::string& name, const std::string& text, bool otherwise) {
+bool parse_truth(const std::string& name, const std::string& text, bool fallback) {
   const bool yes = text == "true" || text == "1";
-  return parsed(yes || text == "false" || text == "0", name, text, yes, otherwise,
-                otherwise ? "true" : "false");
+  return parsed(yes || text == "false" || text == "0", name, text, yes, fallback,
+                fallback ? "true" : "false");
 }
 
 }  // namespace detail

@@ -58,8 +58,8 @@ inline void log(const char* name, double value, Volatile) {
 }
 
 template <class T>
-T arg(const char*, T otherwise) {
-  return otherwise;
+T arg(const char*, T fallback) {
+  return fallback;
 }
 
 }  // namespace flor

@@ -17,16 +17,16 @@ std::string json_text(const Json& value);
 // The shortest text of one number, as above; quoted when it is not finite.
 std::string number_text(double value);
 
-// Reads a field, or `otherwise` where it is absent or of another type. Never throws.
+// Reads a field, or `fallback` where it is absent or of another type. Never throws.
 template <class T>
-T field(const Json& object, const char* key, T otherwise) {
-  if (!object.is_object()) return otherwise;
+T field(const Json& object, const char* key, T fallback) {
+  if (!object.is_object()) return fallback;
   auto at = object.find(key);
-  if (at == object.end() || at->is_null()) return otherwise;
+  if (at == object.end() || at->is_null()) return fallback;
   try {
     return at->get<T>();
   } catch (const std::exception&) {
-    return otherwise;
+    return fallback;
   }
 }
 

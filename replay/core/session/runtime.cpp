@@ -79,7 +79,7 @@ bool Runtime::own() {
 }
 
 template <class Result, class Call>
-Result Runtime::guarded(Result otherwise, Call call) {
+Result Runtime::guarded(Result fallback, Call call) {
   try {
     return call();
   } catch (const std::exception& problem) {
@@ -87,7 +87,7 @@ Result Runtime::guarded(Result otherwise, Call call) {
   } catch (...) {
     give_up("an unknown exception");
   }
-  return otherwise;
+  return fallback;
 }
 
 void Runtime::give_up(const std::string& why) {
@@ -193,14 +193,14 @@ void Runtime::use_argument(const std::string& name, const std::string& value) {
   if (active()) guarded([&] { session_->used_argument(name, value); });
 }
 
-std::string Runtime::argument(const std::string& name, const std::string& otherwise) {
+std::string Runtime::argument(const std::string& name, const std::string& fallback) {
   if (!active()) {
     const auto given = given_arguments();
     auto at = given.find(name);
-    return at == given.end() ? otherwise : at->second;
+    return at == given.end() ? fallback : at->second;
   }
-  return guarded(otherwise, [&] {
-    std::string value = session_->argument(name).value_or(otherwise);
+  return guarded(fallback, [&] {
+    std::string value = session_->argument(name).value_or(fallback);
     session_->used_argument(name, value);
     return value;
   });

@@ -49,7 +49,7 @@ class Runtime {
   };
   std::optional<RowPlace> row_place();
   void value_came() { printer_.advance(); }  // of such a row; on any thread
-  std::string argument(const std::string& name, const std::string& otherwise);
+  std::string argument(const std::string& name, const std::string& fallback);
   // In place of a text that the program can make nothing of: what it uses instead.
   void use_argument(const std::string& name, const std::string& value);
 
@@ -59,7 +59,7 @@ class Runtime {
 
  private:
   template <class Result, class Call>
-  Result guarded(Result otherwise, Call call);
+  Result guarded(Result fallback, Call call);
   template <class Call>
   void guarded(Call call) {
     guarded(true, [&] {

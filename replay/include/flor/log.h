@@ -63,11 +63,11 @@ FLOR_API void log_text(const std::string& name, std::string text, bool is_volati
 FLOR_API void log_observed(const std::string& name, const at::Tensor& value, Observation how,
                            bool is_volatile);
 
-FLOR_API std::string argument(const std::string& name, const std::string& otherwise);
+FLOR_API std::string argument(const std::string& name, const std::string& fallback);
 FLOR_API std::string argument_text(double value);
-FLOR_API int64_t parse_integer(const std::string& name, const std::string& text, int64_t otherwise);
-FLOR_API double parse_real(const std::string& name, const std::string& text, double otherwise);
-FLOR_API bool parse_truth(const std::string& name, const std::string& text, bool otherwise);
+FLOR_API int64_t parse_integer(const std::string& name, const std::string& text, int64_t fallback);
+FLOR_API double parse_real(const std::string& name, const std::string& text, double fallback);
+FLOR_API bool parse_truth(const std::string& name, const std::string& text, bool fallback);
 }  // namespace detail
 
 // Logs a number, string or tensor under a name, with the loops around it as its columns. Outside flor it
@@ -87,26 +87,26 @@ inline void log(const std::string& name, const at::Tensor& value, Observation ho
   detail::log_observed(name, value, how, true);
 }
 
-// A hyper-parameter: from `--flor-arg name=value` or FLOR_ARGS, else `otherwise`; on replay from the record.
-// A text that is no such number is said once, and `otherwise` is used.
+// A hyper-parameter: from `--flor-arg name=value` or FLOR_ARGS, else `fallback`; on replay from the record.
+// A text that is no such number is said once, and `fallback` is used.
 template <class T>
-T arg(const std::string& name, const T& otherwise) {
+T arg(const std::string& name, const T& fallback) {
   if constexpr (std::is_same_v<T, bool>) {
-    return detail::parse_truth(name, detail::argument(name, otherwise ? "true" : "false"), otherwise);
+    return detail::parse_truth(name, detail::argument(name, fallback ? "true" : "false"), fallback);
   } else if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(
-        detail::parse_real(name, detail::argument(name, detail::argument_text(otherwise)), otherwise));
+        detail::parse_real(name, detail::argument(name, detail::argument_text(fallback)), fallback));
   } else {
     static_assert(std::is_integral_v<T>, "flor::arg takes numbers and strings");
-    return static_cast<T>(detail::parse_integer(name, detail::argument(name, std::to_string(otherwise)),
-                                                static_cast<int64_t>(otherwise)));
+    return static_cast<T>(detail::parse_integer(name, detail::argument(name, std::to_string(fallback)),
+                                                static_cast<int64_t>(fallback)));
   }
 }
-inline std::string arg(const std::string& name, const std::string& otherwise) {
-  return detail::argument(name, otherwise);
+inline std::string arg(const std::string& name, const std::string& fallback) {
+  return detail::argument(name, fallback);
 }
-inline std::string arg(const std::string& name, const char* otherwise) {
-  return detail::argument(name, otherwise);
+inline std::string arg(const std::string& name, const char* fallback) {
+  return detail::argument(name, fallback);
 }
 
 // So that a replay does not overwrite what the recorded run wrote: if (!flor::replaying()) save(net,

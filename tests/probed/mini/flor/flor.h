@@ -170,11 +170,11 @@ void log(const std::string& name, const T& value, Volatile) {
 }
 
 template <class T>
-T arg(const std::string& name, const T& otherwise) {
-  return static_cast<T>(detail::number_of(rules::argument(name, std::to_string(otherwise))));
+T arg(const std::string& name, const T& fallback) {
+  return static_cast<T>(detail::number_of(rules::argument(name, std::to_string(fallback))));
 }
-inline std::string arg(const std::string& name, const char* otherwise) {
-  return rules::argument(name, otherwise);
+inline std::string arg(const std::string& name, const char* fallback) {
+  return rules::argument(name, fallback);
 }
 
 inline bool recording() {
