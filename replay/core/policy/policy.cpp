@@ -21,7 +21,7 @@ double recovery_interval(double M, double mtbf) {
 }
 
 double Account::earn(double income, double expected_cost) {
-  const double most = std::max(credit_, std::max(income, hoard * expected_cost));
+  const double most = std::max(credit_, std::max(income, max_saved_checkpoints * expected_cost));
   const double taken = std::min(income, most - credit_);
   credit_ += taken;
   return income - taken;

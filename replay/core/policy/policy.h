@@ -54,12 +54,12 @@ enum class ResumeSource {
 //
 // Multiplied out it says (k + 1) · M < n · C · g: the checkpoints taken and the one to come must fit into the
 // share g of the time computed. With costs that vary, n · C becomes the sum of the C_i and k · M the sum of
-// the M_j; their difference is kept as credit. Credit beyond `hoard` checkpoints is forfeited. Motivation:
-// else a program whose state grows ten-fold half-way would go on at its old period on what it saved before,
-// and a phase of cheap blocks would be paid for by an earlier phase of dear ones.
+// the M_j; their difference is kept as credit. Credit beyond `max_saved_checkpoints` checkpoints is
+// forfeited. Motivation: else a program whose state grows ten-fold half-way would go on at its old period on
+// what it saved before, and a phase of cheap blocks would be paid for by an earlier phase of dear ones.
 class Account {
  public:
-  static constexpr double hoard = 2;
+  static constexpr double max_saved_checkpoints = 2;
 
   // Takes what it has room for; returns the rest of `income`.
   double earn(double income, double expected_cost);
@@ -85,11 +85,12 @@ struct Decision {
 };
 
 // Decides for all kinds of checkpoint of a run, which share one ε. An income of g · (time computed, each
-// moment once) is divided evenly among the kinds; what a kind has no room for (Account::hoard) goes to the
-// others. A kind that could pay but finds the windows filled, and had no checkpoint in the last 20
-// executions, claims room: the others leave it to that kind, when its next execution is to end within a
-// window; the more, the longer it waits. So neither does a cheap and frequent kind starve a dear one, nor
-// does a kind that is dear or over keep from the others what it cannot use.
+// moment once) is divided evenly among the kinds; what a kind has no room for
+// (Account::max_saved_checkpoints) goes to the others. A kind that could pay but finds the windows filled,
+// and had no checkpoint in the last 20 executions, claims room: the others leave it to that kind, when its
+// next execution is to end within a window; the more, the longer it waits. So neither does a cheap and
+// frequent kind starve a dear one, nor does a kind that is dear or over keep from the others what it cannot
+// use.
 class Policy {
  public:
   explicit Policy(double epsilon, std::optional<double> mtbf = std::nullopt)

@@ -31,8 +31,8 @@ TEST(Profiles, ConstantCosts) {
 }
 
 // Where only one checkpoint fits into 20 dear executions though the run has time for nearly two (M = 0.7),
-// what is left is not kept for the cheap ones (Account::hoard): a fixed period that is on both sides of the
-// change spends it.
+// what is left is not kept for the cheap ones (Account::max_saved_checkpoints): a fixed period that is on
+// both sides of the change spends it.
 TEST(Profiles, ABlockThatGetsTenTimesCheaperHalfWay) {
   for (double M : {0.005, 0.01, 0.02, 0.05, 0.066, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.3}) {
     Profile profile = constant(executions, 1, M);

@@ -28,7 +28,8 @@ TEST(Policy, AccountIsEquationFourForConstantCosts) {
         account.pay(cost);
         ++k;
       }
-      // Where a checkpoint fits into every execution, the account's hoard is full and both say yes always.
+      // Where a checkpoint fits into every execution, the account has all it may save and both
+      // say yes always.
       EXPECT_EQ(decided, expected) << "n=" << n << " M=" << cost;
     }
   }
