@@ -220,11 +220,11 @@ History history_of(const core::Manifest& manifest, const core::Timeline& timelin
   return Builder(*loop, timeline, costs).build();
 }
 
-double seconds_of(const Iteration& iteration, const Execution& execution) {
+double seconds_of(const Iteration& iteration, const ExecutedBlocks& executed) {
   std::vector<const BlockExecution*> restored;
   double seconds = iteration.seconds;
   for (const auto& block : iteration.blocks) {
-    if (block.restorable && !execution.executes(block.block)) restored.push_back(&block);
+    if (block.restorable && !executed.contains(block.block)) restored.push_back(&block);
   }
   for (const auto* block : restored) {
     const bool inside = std::any_of(restored.begin(), restored.end(),

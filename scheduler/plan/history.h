@@ -62,12 +62,12 @@ History history_of(const core::Manifest& manifest, const core::Timeline& timelin
 
 // Seconds of an iteration when the blocks that `executes` names run and every other block that has a
 // checkpoint is restored. A block inside a restored one costs nothing.
-struct Execution {
+struct ExecutedBlocks {
   bool all = true;
   std::set<std::string> blocks;  // by their recorded names
-  bool executes(const std::string& block) const { return all || blocks.count(block) != 0; }
+  bool contains(const std::string& block) const { return all || blocks.count(block) != 0; }
 };
-double seconds_of(const Iteration& iteration, const Execution& execution);
+double seconds_of(const Iteration& iteration, const ExecutedBlocks& executed);
 
 // The names of all blocks of the run.
 std::set<std::string> blocks_of(const core::Timeline& timeline);

@@ -30,8 +30,8 @@ double part_of(const core::Unit& unit, const Iteration& iteration, double second
 }  // namespace
 
 std::vector<core::Unit> units_of(const History& history, bool complete, bool inside) {
-  const Execution everything{true, {}};
-  const Execution nothing{false, {}};
+  const ExecutedBlocks everything{true, {}};
+  const ExecutedBlocks nothing{false, {}};
   std::vector<core::Unit> units;
   bool open = false;
   std::string entry = complete ? history.entry : "";
@@ -79,12 +79,12 @@ std::vector<core::Unit> units_of(const core::Manifest& manifest, const core::Tim
   return units_of(history_of(manifest, timeline, costs), manifest.complete());
 }
 
-void set_work(std::vector<core::Unit>& units, const History& history, const Execution& execution) {
+void set_work(std::vector<core::Unit>& units, const History& history, const ExecutedBlocks& executed) {
   auto iteration = history.iterations.begin();
   for (auto& unit : units) {
     unit.work = unit.restore;
     for (; iteration != history.iterations.end() && iteration->value <= unit.last; ++iteration) {
-      unit.work += part_of(unit, *iteration, seconds_of(*iteration, execution));
+      unit.work += part_of(unit, *iteration, seconds_of(*iteration, executed));
       if (unit.to >= 0 && iteration->value == unit.last) break;  // the next one goes on in it
     }
   }

@@ -21,6 +21,6 @@ std::vector<core::Unit> units_of(const core::Manifest& manifest, const core::Tim
 
 // Sets the work of each unit of the run under this decision: what executes, what is restored on the way, and
 // the restore of its entry (every unit starts from recorded state, also behind its neighbour).
-void set_work(std::vector<core::Unit>& units, const History& history, const Execution& execution);
+void set_work(std::vector<core::Unit>& units, const History& history, const ExecutedBlocks& executed);
 
 }  // namespace flor::plan

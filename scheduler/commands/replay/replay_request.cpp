@@ -103,7 +103,7 @@ bool reaches_steps(const core::RecordedLoop& loop, const Probing& probing) {
   std::istringstream path(loop.inner);
   for (std::string element; std::getline(path, element, '/') && !path.eof();) {
     const bool is_block = element.find('=') == std::string::npos;
-    if (is_block && !probing.execution.executes(element.substr(0, element.find('#')))) return false;
+    if (is_block && !probing.executed.contains(element.substr(0, element.find('#')))) return false;
   }
   return true;
 }
@@ -111,9 +111,9 @@ bool reaches_steps(const core::RecordedLoop& loop, const Probing& probing) {
 void force(const Forced& forced, Probing& probing) {
   if (!forced.from_start) return;
   probing.from_start = true;
-  probing.execution.all = probing.execution.all || forced.all;
+  probing.executed.all = probing.executed.all || forced.all;
   probing.lead_in_all = probing.lead_in_all || forced.all;
-  probing.execution.blocks.insert(forced.blocks.begin(), forced.blocks.end());
+  probing.executed.blocks.insert(forced.blocks.begin(), forced.blocks.end());
   probing.lead_in.insert(forced.blocks.begin(), forced.blocks.end());
   std::string blocks;
   for (const auto& block : forced.blocks) blocks += (blocks.empty() ? "" : ", ") + block;
@@ -159,7 +159,7 @@ Asked ask(const Request& request) {
       probe(request.run, asked.manifest, program, request.program, request.probe, plan::blocks_of(timeline));
   force(request.forced, probing);
   // A block is reached only where those around it execute as well.
-  probing.execution.blocks = plan::with_those_around(timeline, std::move(probing.execution.blocks));
+  probing.executed.blocks = plan::with_those_around(timeline, std::move(probing.executed.blocks));
   probing.lead_in = plan::with_those_around(timeline, std::move(probing.lead_in));
   out.complete = asked.manifest.complete();
   out.reasons = probing.reasons;
@@ -178,8 +178,8 @@ Asked ask(const Request& request) {
   out.run = request.run.id();
   out.command = request.program;
   out.any_device = request.any_device;
-  out.execute_all = probing.execution.all;
-  out.execute = probing.execution.blocks;
+  out.execute_all = probing.executed.all;
+  out.execute = probing.executed.blocks;
   out.lead_in_all = probing.lead_in_all;
   out.lead_in = probing.lead_in;
   out.renamed = probing.renamed;
@@ -196,7 +196,7 @@ Asked ask(const Request& request) {
                                 out.inner,    out.complete,           out.lead_in_all, out.lead_in};
   out.question = plan::digest_of(question);
   out.recipe = plan::recipe_of(question);
-  plan::set_work(out.units, history, probing.execution);
+  plan::set_work(out.units, history, probing.executed);
   plan::ask_for_proofs(out, request.prove);
   asked.prove_exactly = request.prove != "auto";
   add_notes(asked);

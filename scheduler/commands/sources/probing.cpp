@@ -47,7 +47,7 @@ std::map<std::string, std::string> digests_of(const fs::path& program,
 void compare(const core::RunDir& run, const core::Manifest& manifest, const fs::path& program,
              const core::SourceScan& scan, Probing& out) {
   if (scan.files.empty()) {
-    out.execution = {true, {}};
+    out.executed = {true, {}};
     out.lead_in_all = true;
     out.reasons.push_back(
         program.string() +
@@ -56,14 +56,14 @@ void compare(const core::RunDir& run, const core::Manifest& manifest, const fs::
     return;
   }
   if (manifest.sources.empty()) {
-    out.execution = {true, {}};
+    out.executed = {true, {}};
     out.lead_in_all = true;
     out.reasons.push_back(
         "the record has no sources to compare with: every block executes; --probe says otherwise");
     return;
   }
   const probes::Decision decision = decide(recorded_sources(run, manifest), present_sources(scan));
-  out.execution = {decision.all, decision.blocks};
+  out.executed = {decision.all, decision.blocks};
   out.lead_in_all = decision.all;
   out.lead_in = decision.lead_in;
   out.from_start = decision.from_start;
@@ -87,9 +87,9 @@ std::string joined(const std::set<std::string>& names) {
   return out;
 }
 
-plan::Execution execution_of(const std::string& wanted, const std::set<std::string>& blocks) {
+plan::ExecutedBlocks executed_blocks(const std::string& wanted, const std::set<std::string>& blocks) {
   if (wanted == "all") return {true, {}};
-  plan::Execution out{false, {}};
+  plan::ExecutedBlocks out{false, {}};
   if (wanted == "none") return out;
   std::istringstream names(wanted);
   for (std::string name; std::getline(names, name, ',');) {
@@ -112,10 +112,10 @@ Probing probe(const core::RunDir& run, const core::Manifest& manifest, const fs:
   compare(run, manifest, program, scan, out);
   out.program = digests_of(program, command, scan);
   if (wanted == "auto") return out;
-  out.execution = execution_of(wanted, blocks);
+  out.executed = executed_blocks(wanted, blocks);
   out.reasons = {"--probe " + wanted + ": " +
-                 (out.execution.all              ? "every block executes"
-                  : out.execution.blocks.empty() ? "no block executes that has a checkpoint"
+                 (out.executed.all              ? "every block executes"
+                  : out.executed.blocks.empty() ? "no block executes that has a checkpoint"
                                                  : "these blocks execute")};
   return out;
 }

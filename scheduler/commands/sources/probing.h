@@ -16,7 +16,7 @@
 namespace flor::commands {
 
 struct Probing {
-  plan::Execution execution;
+  plan::ExecutedBlocks executed;
   bool lead_in_all = false;  // what executes in front of a unit, too (core::Plan)
   std::set<std::string> lead_in;
   bool from_start =
