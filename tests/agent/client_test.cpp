@@ -93,14 +93,14 @@ TEST_F(ClientTest, StandingNeverWaitsForAHungAgent) {
   ASSERT_EQ(client.claim(-1).kind, AgentClient::Kind::segment);
   agent->process().signal(SIGSTOP);
   const auto begin = std::chrono::steady_clock::now();
-  client.standing();
+  client.lease();
   client.running(0);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(500));
   replay.publish(0);
   EXPECT_FALSE(client.commit(0, unit_digest, 3, 0.1).lost) << "kept, and told later";
   agent->process().signal(SIGCONT);
   auto queue = open();
-  EXPECT_TRUE(eventually([&] { return queue.status().done == 1 || client.standing().lost; }));
+  EXPECT_TRUE(eventually([&] { return queue.status().done == 1 || client.lease().lost; }));
 }
 
 TEST_F(ClientTest, AForkedChildDoesNothing) {

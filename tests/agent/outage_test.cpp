@@ -57,7 +57,7 @@ TEST_F(OutageTest, AnEmptiedRedisIsRebuiltAndTheOldTokenRefused) {
   EXPECT_EQ(busy->claim()["fence"], "1.1");
   busy->tell("commit 0");
   queue::Redis(server.url()).command({"FLUSHALL"});
-  EXPECT_TRUE(eventually([&] { return busy->tell("standing")["lost"].get<bool>(); }));
+  EXPECT_TRUE(eventually([&] { return busy->tell("lease")["lost"].get<bool>(); }));
   const auto next = busy->claim();
   EXPECT_EQ(next["fence"], "2.1");
   EXPECT_EQ(next["cur"], 1) << "unit 0 is in the store";

@@ -59,7 +59,7 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // claim FROM | commit UNIT | standing | release [ERROR] | fork | quit. The answer as JSON.
+  // claim FROM | commit UNIT | lease | release [ERROR] | fork | quit. The answer as JSON.
   core::Json tell(const std::string& command);
   // Claims until it has a segment (or nothing is left); the answer.
   core::Json claim(int64_t from = -1);

@@ -12,8 +12,8 @@
 namespace flor::test {
 namespace {
 
-core::Json standing_json(const core::AgentClient::Standing& standing) {
-  return {{"lost", standing.lost}, {"hi", standing.hi}};
+core::Json lease_json(const core::AgentClient::LeaseStatus& status) {
+  return {{"lost", status.lost}, {"hi", status.hi}};
 }
 
 core::Json claim_json(core::AgentClient& client, int64_t from) {
@@ -42,13 +42,13 @@ core::Json obey(core::AgentClient& client, const core::ReplayDir& replay, const 
   const std::string word = line.substr(0, space);
   const std::string rest = space == std::string::npos ? "" : line.substr(space + 1);
   if (word == "claim") return claim_json(client, std::stoll(rest));
-  if (word == "standing") return standing_json(client.standing());
+  if (word == "lease") return lease_json(client.lease());
   if (word == "fork") return leave_child();
   if (word == "commit") {
     const int64_t unit = std::stoll(rest);
     client.running(unit);
     core::publish_once(replay.unit(unit), "{}\n");
-    return standing_json(client.commit(unit, unit_digest, 3, 0.25));
+    return lease_json(client.commit(unit, unit_digest, 3, 0.25));
   }
   if (word == "release") client.release(rest);
   return {{"ok", true}};

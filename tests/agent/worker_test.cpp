@@ -119,7 +119,7 @@ TEST_F(WorkerTest, ALivingWorkerKeepsItsSegmentForManyLeases) {
     ASSERT_EQ(info(queue, id).state, "running");
     queue.reap();
   }
-  EXPECT_FALSE(steady->tell("standing")["lost"].get<bool>());
+  EXPECT_FALSE(steady->tell("lease")["lost"].get<bool>());
 }
 
 TEST_F(WorkerTest, AVictimLearnsOfTheTheftWithoutACommit) {
@@ -129,8 +129,8 @@ TEST_F(WorkerTest, AVictimLearnsOfTheTheftWithoutACommit) {
   const auto held = victim->claim();
   EXPECT_EQ(held["hi"], 6);
   ASSERT_TRUE(queue.split(held["segment"], 3));
-  EXPECT_TRUE(eventually([&] { return victim->tell("standing")["hi"] == 3; }));
-  EXPECT_FALSE(victim->tell("standing")["lost"].get<bool>());
+  EXPECT_TRUE(eventually([&] { return victim->tell("lease")["hi"] == 3; }));
+  EXPECT_FALSE(victim->tell("lease")["lost"].get<bool>());
 }
 
 TEST_F(WorkerTest, AnErrorIsKeptAndACleanReleaseCountsNoTry) {

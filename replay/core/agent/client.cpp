@@ -157,7 +157,7 @@ AgentClient::Claim AgentClient::claim(int64_t from, std::optional<int64_t> left)
   return out;
 }
 
-AgentClient::Standing AgentClient::standing() const {
+AgentClient::LeaseStatus AgentClient::lease() const {
   if (state_->foreign()) return {};
   const std::lock_guard lock(state_->mutex);
   return state_->known;
@@ -169,8 +169,8 @@ void AgentClient::running(int64_t unit) {
   state_->unit = unit;
 }
 
-AgentClient::Standing AgentClient::commit(int64_t unit, const std::string& digest, int64_t bytes,
-                                          double duration) {
+AgentClient::LeaseStatus AgentClient::commit(int64_t unit, const std::string& digest, int64_t bytes,
+                                             double duration) {
   State& s = *state_;
   if (s.foreign()) return {};
   {
@@ -181,7 +181,7 @@ AgentClient::Standing AgentClient::commit(int64_t unit, const std::string& diges
   const auto until = s.patience();
   const State::Turn turn(s, until);
   if (turn) s.flush(until);
-  return standing();
+  return lease();
 }
 
 void AgentClient::release(const std::string& error) {

@@ -53,19 +53,19 @@ class AgentClient {
   // `late`: nothing that is left can be done by then.
   Claim claim(int64_t from, std::optional<int64_t> left = {});
 
-  struct Standing {
+  struct LeaseStatus {
     bool lost = false;  // the held segment is another's now: drop what is being executed, claim anew
     int64_t hi = 0;     // its present end; units from here on are another's
   };
   // What the last answer said. Never blocks on the agent.
-  Standing standing() const;
+  LeaseStatus lease() const;
 
   // The unit that is executed now.
   void running(int64_t unit);
 
   // The unit's file is published. Waits for the agent's answer at most patience_s; without one the commit is
-  // kept and sent again to the next agent, and the last known standing is returned.
-  Standing commit(int64_t unit, const std::string& digest, int64_t bytes, double seconds);
+  // kept and sent again to the next agent, and the last known status is returned.
+  LeaseStatus commit(int64_t unit, const std::string& digest, int64_t bytes, double seconds);
 
   // Hands back what is held; with an error it counts as a failed try.
   void release(const std::string& error = "");

@@ -96,7 +96,7 @@ struct AgentClient::State {
   std::condition_variable changed;
   bool busy = false, stop = false;
   std::optional<Held> held;
-  Standing known;
+  LeaseStatus known;
   int64_t unit = 0;
   double beat = 1;
   std::deque<DoneUnit> unsent;

@@ -247,11 +247,11 @@ void Worker::commit(const Unit& unit, const std::string& content, double seconds
     note("unit " + std::to_string(unit.id) +
          " was replayed twice with different rows; the first stay: the program is not deterministic");
   }
-  const auto standing =
+  const auto lease =
       agent_.commit(unit.id, digest_of(content), static_cast<int64_t>(content.size()), seconds);
   current_ = unit.id + 1;
-  end_ = standing.hi;
-  if (standing.lost || current_ >= end_) holding_ = false;
+  end_ = lease.hi;
+  if (lease.lost || current_ >= end_) holding_ = false;
 }
 
 void Worker::finish() {
