@@ -65,7 +65,7 @@ std::vector<int64_t> RecordIndex::restorable_steps(const std::string& loop) cons
   return steps;
 }
 
-bool RecordIndex::leaves(const std::vector<LoopPlace>& loops) const {
+bool RecordIndex::leaves(const std::vector<LoopPosition>& loops) const {
   return std::any_of(loops.begin(), loops.end(), [this](const auto& loop) {
     const auto left = early_.find({loop.parent, loop.name});
     return left != early_.end() && left->second == loop.value;

@@ -14,7 +14,7 @@
 namespace flor::core {
 
 // A loop that the program is in: the scope path around it, its name with its occurrence, and its value.
-struct LoopPlace {
+struct LoopPosition {
   std::string parent, name;
   int64_t value = 0;
 };
@@ -45,7 +45,7 @@ class RecordIndex {
 
   // Was one of these loops left by break, return or exit in the iteration where it is now? What left it may
   // stand inside of any block of that.
-  bool leaves(const std::vector<LoopPlace>& loops) const;
+  bool leaves(const std::vector<LoopPosition>& loops) const;
 
  private:
   RunDir run_;

@@ -31,7 +31,7 @@ struct OpenBlock {
   bool skipped = false;  // restored from an earlier attempt
 };
 struct OpenLoop {
-  LoopPlace place;
+  LoopPosition place;
   bool has_block = false;
 };
 
@@ -257,7 +257,7 @@ void Recorder::leave_loop(LoopEnd how) {
     main_.reset();
   } else if (!someone_else_records_ && how == LoopEnd::early && loops_.back().has_block) {
     // Replay must know: a block of this iteration may hold what left the loop.
-    const LoopPlace& loop = loops_.back().place;
+    const LoopPosition& loop = loops_.back().place;
     recording_->append(timeline_file, Json({{"kind", "loop_end"},
                                             {"at", loop.parent},
                                             {"name", loop.name},
@@ -291,7 +291,7 @@ bool Recorder::enter_block(const std::string& name, State& state) {
 // Does an earlier attempt's checkpoint stand for the block that is entered?
 bool Recorder::skip(State& state) {
   if (!resumption_) return false;
-  std::vector<LoopPlace> places;
+  std::vector<LoopPosition> places;
   for (const auto& loop : loops_) places.push_back(loop.place);
   if (!resumption_->skip(scope_.path(), state, places)) return false;
   recording_->log_event({{"@event", "kept"}, {"at", scope_.path()}});

@@ -91,7 +91,7 @@ std::optional<Resumption::Step> Resumption::enter_steps(const std::string& loop,
   return std::nullopt;
 }
 
-bool Resumption::skip(const std::string& at, State& state, const std::vector<LoopPlace>& loops) {
+bool Resumption::skip(const std::string& at, State& state, const std::vector<LoopPosition>& loops) {
   if (recorded_.index().leaves(loops)) return false;
   const double start = monotonic_seconds();
   if (!recorded_.restore(at, state)) return false;

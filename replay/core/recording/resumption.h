@@ -53,7 +53,7 @@ class Resumption {
   void begin(const std::string& step) { recorded_.pin_generators(step, "entry"); }
 
   // Restores a block; false: it must execute. `loops`: those around it.
-  bool skip(const std::string& at, State& state, const std::vector<LoopPlace>& loops);
+  bool skip(const std::string& at, State& state, const std::vector<LoopPosition>& loops);
 
   // Seconds that skipped executions took when they were recorded, less what restoring them took now: what the
   // time of an iteration lacks.

@@ -116,7 +116,7 @@ class Replayer : public Session {
   std::optional<RecordedState> recorded_;
   RowFiles files_;  // the run's: what a replay finds there it need not write again
   Guards guards_;
-  std::vector<LoopPlace> loops_;
+  std::vector<LoopPosition> loops_;
   std::vector<OpenBlock> blocks_;
   std::optional<BriefBlock> brief_;
   Phase phase_ = Phase::before;
