@@ -122,7 +122,8 @@ class Builder {
         inside.substr(0, equals) != loop_.inner) {
       return;
     }
-    const StepPlace place{next, field(row, "into", 0.0), file_of(*saved), restore_of(place_of_step, *saved)};
+    const StepBoundary place{next, field(row, "into", 0.0), file_of(*saved),
+                             restore_of(place_of_step, *saved)};
     auto& steps = iteration.steps;
     const auto behind = std::lower_bound(steps.begin(), steps.end(), place.next,
                                          [](const auto& step, int64_t next) { return step.next < next; });

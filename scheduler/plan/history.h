@@ -36,7 +36,7 @@ struct BlockExecution {
 };
 
 // A place between two steps of the main loop's inner loop, with a durable checkpoint.
-struct StepPlace {
+struct StepBoundary {
   int64_t next = 0;        // the step behind it
   double into = 0;         // seconds of the iteration in front of it, without stalls
   std::string checkpoint;  // file
@@ -47,9 +47,9 @@ struct Iteration {
   int64_t value = 0;
   double seconds = 0;  // without stalls
   std::vector<BlockExecution> blocks;
-  std::string checkpoint;          // file of the iteration checkpoint behind it; empty: none
-  double restore = 0;              // seconds to restore that
-  std::vector<StepPlace> steps{};  // in order
+  std::string checkpoint;             // file of the iteration checkpoint behind it; empty: none
+  double restore = 0;                 // seconds to restore that
+  std::vector<StepBoundary> steps{};  // in order
 };
 
 struct History {

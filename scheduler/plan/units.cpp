@@ -12,7 +12,7 @@ bool is_boundary(const Iteration& iteration, bool complete) {
 }
 
 // The iteration's seconds as far as they are in front of a place in it.
-double into(const Iteration& iteration, const StepPlace& place, double seconds) {
+double into(const Iteration& iteration, const StepBoundary& place, double seconds) {
   return iteration.seconds > 0 ? std::min(place.into / iteration.seconds, 1.0) * seconds : 0;
 }
 
