@@ -34,16 +34,17 @@ std::string safetensors_head(const std::string& name, const std::string& dtype,
 }
 
 // Publishes what `parts` gives, unless it is there, and says so in the row.
-core::LateValue kept(Json row, const Place& place, const std::string& folder, const std::string& suffix,
-                     const std::string& what,
+core::LateValue kept(Json row, const RowDestination& destination, const std::string& folder,
+                     const std::string& suffix, const std::string& what,
                      const std::function<void(core::LogFiles&, const std::string& name)>& publish) {
-  if (!place.files) return {core::json_text(row), {}};
+  if (!destination.files) return {core::json_text(row), {}};
   // Equal bytes of another shape are another file.
   const std::string digest = core::digest_of(what + ' ' + row.at("xxh3").get<std::string>());
-  const std::string name = core::LogFiles::name_of(folder, place.name, place.stem, digest, suffix);
+  const std::string name =
+      core::LogFiles::name_of(folder, destination.name, destination.stem, digest, suffix);
   std::string error;
   try {
-    if (!place.files->has(name)) publish(*place.files, name);
+    if (!destination.files->has(name)) publish(*destination.files, name);
   } catch (const std::exception& problem) {
     error = problem.what();
   }
@@ -52,24 +53,26 @@ core::LateValue kept(Json row, const Place& place, const std::string& folder, co
   return {core::json_text(out), error};
 }
 
-core::LateValue whole_value(const core::Buffer& like, const void* bytes, const Place& place) {
+core::LateValue whole_value(const core::Buffer& like, const void* bytes, const RowDestination& destination) {
   const Json row = {
       {"dtype", like.dtype}, {"shape", like.shape}, {"xxh3", core::digest_of(bytes, like.bytes)}};
-  return kept(row, place, "tensors", "safetensors", like.dtype + ' ' + core::shape_text(like.shape),
+  return kept(row, destination, "tensors", "safetensors", like.dtype + ' ' + core::shape_text(like.shape),
               [&](core::LogFiles& files, const std::string& name) {
-                const std::string head = safetensors_head(place.name, like.dtype, like.shape, like.bytes);
+                const std::string head =
+                    safetensors_head(destination.name, like.dtype, like.shape, like.bytes);
                 files.publish(name, {head, view(bytes, like.bytes)});
               });
 }
 
 // The digest is that of the pixels: how a PNG file compresses them is up to the library that wrote it.
-core::LateValue image_value(const core::Buffer& like, const void* bytes, const Place& place) {
+core::LateValue image_value(const core::Buffer& like, const void* bytes, const RowDestination& destination) {
   const Image image = image_of(bytes, like.dtype, like.shape);
   const Json row = {{"width", image.width},
                     {"height", image.height},
                     {"channels", image.channels},
                     {"xxh3", core::digest_of(image.pixels.data(), image.pixels.size())}};
-  return kept(row, place, "images", "png", core::shape_text({image.height, image.width, image.channels}),
+  return kept(row, destination, "images", "png",
+              core::shape_text({image.height, image.width, image.channels}),
               [&](core::LogFiles& files, const std::string& name) {
                 const auto png = encode_png(image);
                 files.publish(name, {view(png.data(), png.size())});
@@ -77,12 +80,12 @@ core::LateValue image_value(const core::Buffer& like, const void* bytes, const P
 }
 
 core::LateValue value(const core::Buffer& like, const void* bytes, const Observation& what,
-                      const Place& place) {
+                      const RowDestination& destination) {
   switch (what.kind) {
     case Observation::Kind::whole:
-      return whole_value(like, bytes, place);
+      return whole_value(like, bytes, destination);
     case Observation::Kind::image:
-      return image_value(like, bytes, place);
+      return image_value(like, bytes, destination);
     case Observation::Kind::summary:
       break;
   }
@@ -94,17 +97,17 @@ core::LateValue value(const core::Buffer& like, const void* bytes, const Observa
 }  // namespace
 
 core::Later observe(Background& background, const core::Buffer& live, const Observation& what,
-                    const Place& place, Background::After after) {
+                    const RowDestination& destination, Background::After after) {
   core::Buffer like;  // without the bytes, which change
   like.dtype = live.dtype;
   like.shape = live.shape;
   like.bytes = live.bytes;
-  auto job = [like, what, place](const void* bytes) -> core::LateValue {
+  auto job = [like, what, destination](const void* bytes) -> core::LateValue {
     try {
-      return value(like, bytes, what, place);
+      return value(like, bytes, what, destination);
     } catch (const core::Error& problem) {
       // The program asked for what the tensor cannot be; a replay will say the same.
-      core::warn_once("'" + place.name + "' is not logged as asked for: " + problem.what());
+      core::warn_once("'" + destination.name + "' is not logged as asked for: " + problem.what());
       return {core::json_text({{"error", problem.what()}}), {}};
     }
   };

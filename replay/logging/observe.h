@@ -17,7 +17,7 @@ struct Observation {
 };
 
 // Where files of the row go, and what they are called after.
-struct Place {
+struct RowDestination {
   core::RowFiles files;
   std::string name;  // the row's
   std::string stem;  // its scope
@@ -25,6 +25,6 @@ struct Place {
 
 // The values are taken as they are now; `after`, and what it throws: as Background::submit.
 core::Later observe(Background& background, const core::Buffer& live, const Observation& what,
-                    const Place& place, Background::After after = {});
+                    const RowDestination& destination, Background::After after = {});
 
 }  // namespace flor::logging

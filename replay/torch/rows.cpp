@@ -38,7 +38,7 @@ core::Json tensor_value(const at::Tensor& value) {
 
 // A row whose value comes later. A tensor that cannot be taken (sparse, say) is said once, and so in the row.
 core::Row observed(const std::string& name, const at::Tensor& value, Observation how, bool is_volatile,
-                   const logging::Place& place, logging::Background::After after) {
+                   const logging::RowDestination& destination, logging::Background::After after) {
   if (!value.defined()) return {name, "null", is_volatile};
   const at::NoGradGuard no_grad;
   logging::Observation what;
@@ -48,7 +48,7 @@ core::Row observed(const std::string& name, const at::Tensor& value, Observation
   try {
     const core::Buffer live = buffer_of(name, value);
     return {name, "", is_volatile,
-            logging::observe(logging::process_background(), live, what, place, std::move(after))};
+            logging::observe(logging::process_background(), live, what, destination, std::move(after))};
   } catch (const std::exception& problem) {
     core::warn_once("'" + name + "' is not logged: " + problem.what());
     return {name, core::json_text({{"error", problem.what()}}), is_volatile};
@@ -79,9 +79,9 @@ void log_text(const std::string& name, std::string text, bool is_volatile) {
 }
 
 void log_observed(const std::string& name, const at::Tensor& value, Observation how, bool is_volatile) {
-  auto place = runtime().row_place();
-  if (!place) return;
-  runtime().log(observed(name, value, how, is_volatile, {place->files, name, place->stem},
+  auto destination = runtime().row_destination();
+  if (!destination) return;
+  runtime().log(observed(name, value, how, is_volatile, {destination->files, name, destination->stem},
                          [] { runtime().value_came(); }));
 }
 
@@ -117,8 +117,9 @@ void Logger::observed(const Columns& columns, const std::string& name, const at:
                       Observation how) {
   if (!impl_->file.writes()) return;
   const core::Scope scope = Impl::scope(columns);
-  const logging::Place place{impl_->file.files(), name, core::checkpoint_stem(scope.path(), 0)};
-  impl_->file.log(detail::observed(name, value, how, false, place, {}), scope);
+  const logging::RowDestination destination{impl_->file.files(), name,
+                                            core::checkpoint_stem(scope.path(), 0)};
+  impl_->file.log(detail::observed(name, value, how, false, destination, {}), scope);
 }
 
 }  // namespace flor

@@ -220,7 +220,7 @@ void log_truth(const std::string& name, bool value) {
 namespace {
 
 void observe(const std::string& name, const std::vector<double>& values, flor::logging::Observation what) {
-  const auto place = runtime().row_place();
+  const auto place = runtime().row_destination();
   if (!place) return;
   core::Buffer live;
   live.dtype = "F64";

@@ -182,11 +182,11 @@ void Runtime::log(const Row& row) {
   guarded([&] { session_->log(row); });
 }
 
-std::optional<Runtime::RowPlace> Runtime::row_place() {
-  if (!active()) return RowPlace{rows_ ? rows_->files() : nullptr, checkpoint_stem(plain_scope.path(), 0)};
+std::optional<Runtime::RowTarget> Runtime::row_destination() {
+  if (!active()) return RowTarget{rows_ ? rows_->files() : nullptr, checkpoint_stem(plain_scope.path(), 0)};
   const auto files = guarded(std::optional<RowFiles>(), [&] { return session_->row_files(); });
   if (!files) return std::nullopt;
-  return RowPlace{*files, checkpoint_stem(scope_.path(), 0)};
+  return RowTarget{*files, checkpoint_stem(scope_.path(), 0)};
 }
 
 void Runtime::use_argument(const std::string& name, const std::string& value) {

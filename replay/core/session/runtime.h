@@ -43,11 +43,11 @@ class Runtime {
   void leave_guard(State& state);
   void log(const Row& row);
   // For a row that is computed in the background. Nothing: it would be dropped.
-  struct RowPlace {
+  struct RowTarget {
     RowFiles files;    // null: nowhere
     std::string stem;  // of their names: the scope path, as in the names of checkpoints
   };
-  std::optional<RowPlace> row_place();
+  std::optional<RowTarget> row_destination();
   void value_came() { printer_.advance(); }  // of such a row; on any thread
   std::string argument(const std::string& name, const std::string& fallback);
   // In place of a text that the program can make nothing of: what it uses instead.
