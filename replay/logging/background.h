@@ -14,7 +14,7 @@
 
 #include "core/checkpoint/buffers.h"
 #include "core/log/line.h"
-#include "logging/staging.h"
+#include "logging/staging_arena.h"
 
 namespace flor::logging {
 
@@ -54,7 +54,7 @@ class Background {
   const pid_t process_;
   std::mutex mutex_;
   std::condition_variable wake_, room_;
-  Staging staging_;
+  StagingArena staging_;
   std::deque<Task> queue_;
   bool working_ = false, stopping_ = false;
   std::thread thread_;

@@ -9,12 +9,12 @@
 namespace flor::logging {
 
 // Not thread-safe.
-class Staging {
+class StagingArena {
  public:
-  explicit Staging(std::size_t limit);  // less, down to nothing, where the system has no room
-  ~Staging();
-  Staging(const Staging&) = delete;
-  Staging& operator=(const Staging&) = delete;
+  explicit StagingArena(std::size_t limit);  // less, down to nothing, where the system has no room
+  ~StagingArena();
+  StagingArena(const StagingArena&) = delete;
+  StagingArena& operator=(const StagingArena&) = delete;
 
   std::size_t limit() const { return limit_; }
   // A region of so many bytes, 64-byte aligned, as far in front as there is room; nothing where there is none

@@ -1,4 +1,4 @@
-#include "logging/staging.h"
+#include "logging/staging_arena.h"
 
 #include <sys/mman.h>
 
@@ -12,7 +12,7 @@ constexpr std::size_t most_regions = 4096;  // a queue of empty tensors has a bo
 
 }  // namespace
 
-Staging::Staging(std::size_t limit) {
+StagingArena::StagingArena(std::size_t limit) {
   if (limit == 0) return;
   void* memory =
       ::mmap(nullptr, limit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -22,11 +22,11 @@ Staging::Staging(std::size_t limit) {
   limit_ = limit;
 }
 
-Staging::~Staging() {
+StagingArena::~StagingArena() {
   if (memory_ != nullptr) ::munmap(memory_, limit_);
 }
 
-std::optional<std::size_t> Staging::take(std::size_t bytes) {
+std::optional<std::size_t> StagingArena::take(std::size_t bytes) {
   const std::size_t size = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
   if (taken_.size() >= most_regions) return std::nullopt;
   std::size_t begin = 0;
