@@ -26,15 +26,15 @@ class FLOR_API Logger {
   // The columns of a row, outermost loop first.
   using Columns = std::vector<std::pair<std::string, int64_t>>;
 
-  class Place;
+  class Scope;
 
   explicit Logger(const std::string& where);
   ~Logger();  // when it returns, all rows are in the file
   Logger(const Logger&) = delete;
   Logger& operator=(const Logger&) = delete;
 
-  // A place to log from. It must not outlive the logger.
-  Place at(Columns columns);
+  // A scope to log from: rows get these columns. It must not outlive the logger.
+  Scope at(Columns columns);
 
   // As flor::log; a row without columns.
   template <class... T>
@@ -50,7 +50,7 @@ class FLOR_API Logger {
   std::unique_ptr<Impl> impl_;
 };
 
-class Logger::Place {
+class Logger::Scope {
  public:
   template <class T>
   void log(const std::string& name, const T& value) const {
@@ -62,12 +62,12 @@ class Logger::Place {
 
  private:
   friend class Logger;
-  Place(Logger& logger, Columns columns) : logger_(&logger), columns_(std::move(columns)) {}
+  Scope(Logger& logger, Columns columns) : logger_(&logger), columns_(std::move(columns)) {}
   Logger* logger_;
   Columns columns_;
 };
 
-inline Logger::Place Logger::at(Columns columns) {
+inline Logger::Scope Logger::at(Columns columns) {
   return {*this, std::move(columns)};
 }
 
