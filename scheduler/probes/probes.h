@@ -1,6 +1,6 @@
 // Which skip blocks must a replay execute? Compares the recorded sources of a program with today's.
 //
-// Pure: texts in, decision out; no disk, no LibTorch. It reads C++ without a compiler, so it knows a few
+// Pure: texts in, result out; no disk, no LibTorch. It reads C++ without a compiler, so it knows a few
 // harmless edits for certain and takes every other edit for one that may change state (docs/semantics.md,
 // rules 17 and 18).
 #pragma once
@@ -43,7 +43,7 @@ struct AddedLog {
   std::string withheld{};
 };
 
-struct Decision {
+struct ProbeAnalysis {
   bool all = false;              // execute every block
   std::set<std::string> blocks;  // blocks that execute, by their recorded names
   // Of these, the ones that must also execute in front of a unit, where replay runs from the start: what they
@@ -63,8 +63,8 @@ struct Decision {
 // `unresolved_*` are the quoted includes whose files were not found on either side.
 // Never throws for what the texts hold: whatever cannot be read makes every block execute, and a reason says
 // so.
-Decision analyse(const std::vector<SourceFile>& recorded, const std::vector<SourceFile>& present,
-                 const std::vector<std::string>& unresolved_recorded,
-                 const std::vector<std::string>& unresolved_present);
+ProbeAnalysis analyse(const std::vector<SourceFile>& recorded, const std::vector<SourceFile>& present,
+                      const std::vector<std::string>& unresolved_recorded,
+                      const std::vector<std::string>& unresolved_present);
 
 }  // namespace flor::probes

@@ -52,11 +52,11 @@ SourceFiles file(const std::string& text) {
   return {{{"/exp/train.cpp", text}}, {}};
 }
 
-probes::Decision sample() {
-  probes::Decision decision;
-  decision.blocks = {"train"};
-  decision.reasons = {"train.cpp:34: log added inside block train: it executes"};
-  decision.logs = {{"grad_norm",
+probes::ProbeAnalysis sample() {
+  probes::ProbeAnalysis analysis;
+  analysis.blocks = {"train"};
+  analysis.reasons = {"train.cpp:34: log added inside block train: it executes"};
+  analysis.logs = {{"grad_norm",
                     "/exp/train.cpp",
                     34,
                     "train",
@@ -70,7 +70,7 @@ probes::Decision sample() {
                     "",
                     {{"meter", false, "block train changes it (train.cpp:31) and does not hold it"}},
                     {"train"}}};
-  return decision;
+  return analysis;
 }
 
 TEST(ProbesText, SaysOfEachProbeWhatExecutesAndWhatItReads) {
@@ -89,19 +89,19 @@ TEST(ProbesText, SaysOfEachProbeWhatExecutesAndWhatItReads) {
 }
 
 TEST(ProbesText, OfNothing) {
-  EXPECT_EQ(text_of(probes::Decision{}), "no probe was added: no block executes\n");
+  EXPECT_EQ(text_of(probes::ProbeAnalysis{}), "no probe was added: no block executes\n");
 }
 
 TEST(ProbesText, OfAProbeThatOnlyReadsWhatIsHeld) {
-  probes::Decision decision = sample();
-  decision.logs.erase(decision.logs.begin() + 1);
-  decision.logs[0].block = "";
-  EXPECT_EQ(text_of(decision, decision.logs[0]).substr(0, 43),
+  probes::ProbeAnalysis analysis = sample();
+  analysis.logs.erase(analysis.logs.begin() + 1);
+  analysis.logs[0].block = "";
+  EXPECT_EQ(text_of(analysis, analysis.logs[0]).substr(0, 43),
             "train.cpp:34 grad_norm: no block executes\n ");
-  decision.all = true;
-  EXPECT_EQ(text_of(decision, decision.logs[0]).substr(0, 46),
+  analysis.all = true;
+  EXPECT_EQ(text_of(analysis, analysis.logs[0]).substr(0, 46),
             "train.cpp:34 grad_norm: every block executes\n ");
-  EXPECT_EQ(text_of(decision).substr(0, 29), "1 probe: every block executes");
+  EXPECT_EQ(text_of(analysis).substr(0, 29), "1 probe: every block executes");
 }
 
 TEST(ProbesText, OfRowsThatAreNotGiven) {
@@ -113,11 +113,11 @@ TEST(ProbesText, OfRowsThatAreNotGiven) {
 }
 
 TEST(ProbesText, OfWhatExecutesInFrontOfUnits) {
-  probes::Decision decision = sample();
-  decision.blocks = {"eval", "train"};
-  decision.lead_in = {"train"};
-  decision.from_start = true;
-  const std::string text = text_of(decision);
+  probes::ProbeAnalysis analysis = sample();
+  analysis.blocks = {"eval", "train"};
+  analysis.lead_in = {"train"};
+  analysis.from_start = true;
+  const std::string text = text_of(analysis);
   EXPECT_EQ(
       text.substr(0, text.find("\n\n")),
       "2 probes: blocks eval, train execute, all others are skipped; in front of a unit that is entered by\n"
@@ -130,18 +130,18 @@ TEST(ProbesText, OfAPlan) {
   plan.probes = {{"mean", "/exp/train.cpp", 40, ""}};
   plan.probes[0].inputs = {{"meter", false, "block train changes it (train.cpp:31) and does not hold it"}};
   plan.probes[0].depends = {"train"};
-  const probes::Decision decision = decision_of(plan);
-  EXPECT_EQ(text_of(decision, decision.logs.at(0), 2),
+  const probes::ProbeAnalysis analysis = analysis_of(plan);
+  EXPECT_EQ(text_of(analysis, analysis.logs.at(0), 2),
             "  train.cpp:40 mean: block train executes\n"
             "    not held  meter: block train changes it (train.cpp:31) and does not hold it\n");
 }
 
 TEST(ProbesJson, HasTheseKeys) {
-  probes::Decision decision = sample();
-  auto& inputs = decision.logs[0].inputs;
+  probes::ProbeAnalysis analysis = sample();
+  auto& inputs = analysis.logs[0].inputs;
   inputs.push_back(inputs[0]);  // another variable of that name
-  decision.logs[1].withheld = "reads now";
-  EXPECT_EQ(to_json(decision), core::Json::parse(R"({
+  analysis.logs[1].withheld = "reads now";
+  EXPECT_EQ(to_json(analysis), core::Json::parse(R"({
     "all": false, "execute": ["train"], "lead_in": [], "from_start": false,
     "probes": [
       {"name": "grad_norm", "file": "/exp/train.cpp", "line": 34, "block": "train", "inputs": [
@@ -156,11 +156,11 @@ TEST(ProbesJson, HasTheseKeys) {
 
 TEST(Decide, ReadsBothSides) {
   const auto present = file(with(recorded, "    // here", "    flor::log(\"n\", meter.n);\n"));
-  const probes::Decision decision = decide(file(recorded), present);
-  EXPECT_EQ(decision.blocks, std::set<std::string>{"train"});
-  EXPECT_TRUE(decision.from_start);
-  ASSERT_EQ(decision.logs.size(), 1U);
-  const std::string text = text_of(decision, decision.logs[0]);
+  const probes::ProbeAnalysis analysis = decide(file(recorded), present);
+  EXPECT_EQ(analysis.blocks, std::set<std::string>{"train"});
+  EXPECT_TRUE(analysis.from_start);
+  ASSERT_EQ(analysis.logs.size(), 1U);
+  const std::string text = text_of(analysis, analysis.logs[0]);
   EXPECT_EQ(text.substr(0, text.find('\n')), "train.cpp:22 n: block train executes");
   EXPECT_NE(text.find("block train changes it (train.cpp:20) and does not hold it\n"), std::string::npos)
       << text;

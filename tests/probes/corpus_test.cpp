@@ -162,17 +162,17 @@ class Corpus : public testing::TestWithParam<Case> {};
 
 TEST_P(Corpus, LeadsToTheDecision) {
   const Case& c = GetParam();
-  const Decision decision = analyse(c.recorded, c.present, c.unresolved_recorded, c.unresolved_present);
+  const ProbeAnalysis analysis = analyse(c.recorded, c.present, c.unresolved_recorded, c.unresolved_present);
   std::string reasons;
-  for (const std::string& reason : decision.reasons) reasons += reason + "\n";
+  for (const std::string& reason : analysis.reasons) reasons += reason + "\n";
   SCOPED_TRACE(reasons);
-  EXPECT_EQ(decision.all, c.all);
+  EXPECT_EQ(analysis.all, c.all);
   if (!c.all) {
-    EXPECT_EQ(std::vector<std::string>(decision.blocks.begin(), decision.blocks.end()), c.blocks);
+    EXPECT_EQ(std::vector<std::string>(analysis.blocks.begin(), analysis.blocks.end()), c.blocks);
   }
-  for (const std::string& block : decision.lead_in) EXPECT_EQ(decision.blocks.count(block), 1U) << block;
+  for (const std::string& block : analysis.lead_in) EXPECT_EQ(analysis.blocks.count(block), 1U) << block;
   std::vector<std::string> logs;
-  for (const AddedLog& log : decision.logs) logs.push_back(log.name + "@" + log.block);
+  for (const AddedLog& log : analysis.logs) logs.push_back(log.name + "@" + log.block);
   EXPECT_EQ(logs, c.logs);
   EXPECT_NE(reasons.find(c.reason), std::string::npos) << c.reason;
   if (c.all || !c.blocks.empty()) {
@@ -193,15 +193,16 @@ TEST(Analyse, SaysWhereInThePresentFile) {
   const std::string present =
       edit(train_cpp(), {{"#include <torch/torch.h>\n", "#include <torch/torch.h>\n\n\n"},
                          insert(kInTrain, "flor::log(\"x\", loss.max());")});
-  const Decision decision = analyse({{"/a/train.cpp", train_cpp()}}, {{"/b/train.cpp", present}}, {}, {});
-  ASSERT_EQ(decision.logs.size(), 1U);
+  const ProbeAnalysis analysis =
+      analyse({{"/a/train.cpp", train_cpp()}}, {{"/b/train.cpp", present}}, {}, {});
+  ASSERT_EQ(analysis.logs.size(), 1U);
   const auto head = present.begin();
   const auto at = head + static_cast<std::ptrdiff_t>(present.find("flor::log(\"x\""));
-  EXPECT_EQ(decision.logs[0].line, 1 + std::count(head, at, '\n'));
-  EXPECT_EQ(decision.logs[0].file, "/b/train.cpp");
-  const std::string where = "train.cpp:" + std::to_string(decision.logs[0].line);
-  ASSERT_FALSE(decision.reasons.empty());
-  EXPECT_EQ(decision.reasons[0], where + ": log added inside block train: it executes");
+  EXPECT_EQ(analysis.logs[0].line, 1 + std::count(head, at, '\n'));
+  EXPECT_EQ(analysis.logs[0].file, "/b/train.cpp");
+  const std::string where = "train.cpp:" + std::to_string(analysis.logs[0].line);
+  ASSERT_FALSE(analysis.reasons.empty());
+  EXPECT_EQ(analysis.reasons[0], where + ": log added inside block train: it executes");
 }
 
 }  // namespace

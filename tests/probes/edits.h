@@ -1,4 +1,4 @@
-// The corpus of edits in text files (corpus/README.md): programs, edits of them, and the decision that each
+// The corpus of edits in text files (corpus/README.md): programs, edits of them, and the answer that each
 // must lead to.
 #pragma once
 

@@ -10,13 +10,13 @@ namespace {
 
 const std::filesystem::path kCorpus = PROBES_CORPUS;
 
-Decision decision_of(const EditCase& c) {
+ProbeAnalysis analysis_of(const EditCase& c) {
   return analyse(c.recorded, c.present, {}, {});
 }
 
-std::set<std::string> withheld_by(const Decision& decision) {
+std::set<std::string> withheld_by(const ProbeAnalysis& analysis) {
   std::set<std::string> out;
-  for (const AddedLog& log : decision.logs) {
+  for (const AddedLog& log : analysis.logs) {
     if (!log.withheld.empty()) out.insert(log.name);
   }
   return out;
@@ -30,29 +30,29 @@ std::string missing(const std::set<std::string>& wanted, const std::set<std::str
   return out;
 }
 
-// What the decision lets through that must not be; "" nothing.
-std::string slipped(const EditCase& c, const Decision& decision) {
-  if (decision.all) return "";
+// Returns what the analysis lets through and must not; "" if nothing.
+std::string slipped(const EditCase& c, const ProbeAnalysis& analysis) {
+  if (analysis.all) return "";
   if (c.everything) return "not everything executes";
-  std::string out = missing(c.execute, decision.blocks);
+  std::string out = missing(c.execute, analysis.blocks);
   if (!out.empty()) return "skips" + out;
-  out = missing(c.lead_in, decision.lead_in);
+  out = missing(c.lead_in, analysis.lead_in);
   if (!out.empty()) return "skips in the lead-in" + out;
-  out = missing(c.withheld, withheld_by(decision));
+  out = missing(c.withheld, withheld_by(analysis));
   if (!out.empty()) return "gives" + out;
-  return c.from_start && !decision.from_start ? "jumps" : "";
+  return c.from_start && !analysis.from_start ? "jumps" : "";
 }
 
 // What executes although the edit is harmless; "" nothing.
-std::string over_executed(const EditCase& c, const Decision& decision) {
-  if (decision.all) return "everything executes";
+std::string over_executed(const EditCase& c, const ProbeAnalysis& analysis) {
+  if (analysis.all) return "everything executes";
   std::set<std::string> allowed = c.execute;
   allowed.insert(c.lead_in.begin(), c.lead_in.end());
-  std::string out = missing(decision.blocks, allowed);
+  std::string out = missing(analysis.blocks, allowed);
   if (!out.empty()) return "executes" + out;
-  out = missing(decision.lead_in, c.lead_in);
+  out = missing(analysis.lead_in, c.lead_in);
   if (!out.empty()) return "executes in the lead-in" + out;
-  return decision.from_start && !c.from_start ? "runs from the start" : "";
+  return analysis.from_start && !c.from_start ? "runs from the start" : "";
 }
 
 struct Count {
@@ -62,13 +62,13 @@ struct Count {
 Count count(const std::string& folder) {
   Count out;
   for (const EditCase& c : read_edits(kCorpus / folder)) {
-    const Decision decision = decision_of(c);
-    const std::string bad = c.wrong ? slipped(c, decision) : over_executed(c, decision);
+    const ProbeAnalysis analysis = analysis_of(c);
+    const std::string bad = c.wrong ? slipped(c, analysis) : over_executed(c, analysis);
     ++(c.wrong ? out.wrong : out.harmless);
     if (bad.empty()) continue;
     ++(c.wrong ? out.slipped : out.over);
     std::cout << folder << "/" << c.name << ": " << bad << "\n";
-    for (const std::string& reason : decision.reasons) std::cout << "    " << reason << "\n";
+    for (const std::string& reason : analysis.reasons) std::cout << "    " << reason << "\n";
   }
   std::cout << folder << ": " << out.wrong << " wrong edits, " << out.slipped << " let through; "
             << out.harmless << " harmless edits, " << out.over << " over-executed\n";
@@ -96,7 +96,7 @@ TEST(EditCorpus, EveryProbeIsFound) {
   for (const char* folder : {"known", "unseen"}) {
     for (const EditCase& c : read_edits(kCorpus / folder)) {
       std::multiset<std::string> found;
-      for (const AddedLog& log : decision_of(c).logs) found.insert(log.name);
+      for (const AddedLog& log : analysis_of(c).logs) found.insert(log.name);
       const std::multiset<std::string> wanted(c.probes.begin(), c.probes.end());
       EXPECT_TRUE(std::includes(found.begin(), found.end(), wanted.begin(), wanted.end())) << c.name;
     }

@@ -1,4 +1,4 @@
-// Damaged programs must end in a decision. Seeds are fixed: a failure comes again.
+// Damaged programs must end in an answer, never in a crash. Seeds are fixed: a failure comes again.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -9,14 +9,14 @@
 namespace flor::probes {
 namespace {
 
-Decision against_recorded(const std::string& text) {
+ProbeAnalysis against_recorded(const std::string& text) {
   const SourceFile model{"/exp/model.h", model_h()};
   const std::vector<SourceFile> recorded = {{"/exp/train.cpp", train_cpp()}, model};
   const std::vector<SourceFile> present = {{"/exp/train.cpp", text}, model};
-  Decision decision = analyse(recorded, present, {}, {});
-  const Decision backwards = analyse(present, recorded, {}, {});
+  ProbeAnalysis analysis = analyse(recorded, present, {}, {});
+  const ProbeAnalysis backwards = analyse(present, recorded, {}, {});
   EXPECT_TRUE(!backwards.all || !backwards.reasons.empty());
-  return decision;
+  return analysis;
 }
 
 TEST(Fuzz, DeletedBytes) {
@@ -24,8 +24,8 @@ TEST(Fuzz, DeletedBytes) {
   for (int round = 0; round < 150; ++round) {
     std::string text = train_cpp();
     for (int cuts = 1 + round % 4; cuts > 0; --cuts) text.erase(random() % text.size(), 1 + random() % 9);
-    const Decision decision = against_recorded(text);
-    EXPECT_TRUE(!decision.all || !decision.reasons.empty());
+    const ProbeAnalysis analysis = against_recorded(text);
+    EXPECT_TRUE(!analysis.all || !analysis.reasons.empty());
   }
 }
 
@@ -36,8 +36,8 @@ TEST(Fuzz, InsertedBytes) {
     std::string text = train_cpp();
     for (int i = 1 + round % 4; i > 0; --i)
       text.insert(random() % text.size(), 1, kinds[random() % kinds.size()]);
-    const Decision decision = against_recorded(text);
-    EXPECT_TRUE(!decision.all || !decision.reasons.empty());
+    const ProbeAnalysis analysis = against_recorded(text);
+    EXPECT_TRUE(!analysis.all || !analysis.reasons.empty());
   }
 }
 

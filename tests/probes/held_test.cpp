@@ -20,8 +20,9 @@ bool stays_skipped(const std::string& argument, const std::string& change, const
       argument + "}; train.step_into()) {\n      " + change +
       ";\n    }\n    double mean = x / 10;\n    // behind\n  }\n}\n";
   const std::string present = edit(recorded, {insert("    // behind\n", "flor::log(\"p\", " + probe + ");")});
-  const Decision decision = analyse({{"/exp/train.cpp", recorded}}, {{"/exp/train.cpp", present}}, {}, {});
-  return !decision.all && decision.blocks.empty();
+  const ProbeAnalysis analysis =
+      analyse({{"/exp/train.cpp", recorded}}, {{"/exp/train.cpp", present}}, {}, {});
+  return !analysis.all && analysis.blocks.empty();
 }
 
 TEST(Held, AnArgumentIs) {
@@ -65,8 +66,9 @@ bool net_stays_skipped(const std::string& change, const std::string& probe) {
       "    if (flor::SkipBlock train{\"train\", t}; train.step_into()) {\n      " +
       change + ";\n    }\n    // behind\n  }\n}\n";
   const std::string present = edit(recorded, {insert("    // behind\n", "flor::log(\"p\", " + probe + ");")});
-  const Decision decision = analyse({{"/exp/train.cpp", recorded}}, {{"/exp/train.cpp", present}}, {}, {});
-  return !decision.all && decision.blocks.empty();
+  const ProbeAnalysis analysis =
+      analyse({{"/exp/train.cpp", recorded}}, {{"/exp/train.cpp", present}}, {}, {});
+  return !analysis.all && analysis.blocks.empty();
 }
 
 TEST(Held, AParameterThatIsChangedByItsNameIsAmongTheParameters) {

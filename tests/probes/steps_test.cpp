@@ -40,21 +40,21 @@ constexpr const char* kStepTop = "flor::loop(\"step\", *train_set)) {\n";
 constexpr const char* kInStep = "        // behind backward\n";
 constexpr const char* kBehindSteps = "      flor::log(\"total\", total);\n";
 
-Decision of(const std::vector<Change>& changes) {
+ProbeAnalysis of(const std::vector<Change>& changes) {
   return analyse({{"/exp/train.cpp", program()}}, {{"/exp/train.cpp", edit(program(), changes)}}, {}, {});
 }
 
 void expect_parts(const std::vector<Change>& changes) {
-  const Decision decision = of(changes);
-  EXPECT_FALSE(decision.all || decision.from_start) << decision.reasons.front();
-  EXPECT_EQ(decision.whole_iterations, std::vector<std::string>{});
+  const ProbeAnalysis analysis = of(changes);
+  EXPECT_FALSE(analysis.all || analysis.from_start) << analysis.reasons.front();
+  EXPECT_EQ(analysis.whole_iterations, std::vector<std::string>{});
 }
 
 void expect_whole(const std::vector<Change>& changes, const std::string& reason) {
-  const Decision decision = of(changes);
-  ASSERT_FALSE(decision.whole_iterations.empty());
-  EXPECT_NE(decision.whole_iterations.front().find(reason), std::string::npos)
-      << decision.whole_iterations.front();
+  const ProbeAnalysis analysis = of(changes);
+  ASSERT_FALSE(analysis.whole_iterations.empty());
+  EXPECT_NE(analysis.whole_iterations.front().find(reason), std::string::npos)
+      << analysis.whole_iterations.front();
 }
 
 TEST(Steps, ALogOfWhatTheStepComputesLeavesParts) {
@@ -119,8 +119,9 @@ TEST(Steps, OfALoopInAFunctionOfItsOwn) {
       "}\n";
   const std::string present =
       edit(recorded, {insert("      total += fit(net);\n", "flor::log(\"t\", total);")});
-  const Decision decision = analyse({{"/exp/train.cpp", recorded}}, {{"/exp/train.cpp", present}}, {}, {});
-  EXPECT_TRUE(decision.all || !decision.whole_iterations.empty());
+  const ProbeAnalysis analysis =
+      analyse({{"/exp/train.cpp", recorded}}, {{"/exp/train.cpp", present}}, {}, {});
+  EXPECT_TRUE(analysis.all || !analysis.whole_iterations.empty());
 }
 
 TEST(Steps, GradientsOfTheStepLeaveParts) {

@@ -35,7 +35,7 @@ fs::path program_of(const core::RunDir& run, const core::Manifest& manifest,
                          " -- ./train");
 }
 
-probes::Decision since_record(const Flags& flags, const std::vector<std::string>& command) {
+probes::ProbeAnalysis since_record(const Flags& flags, const std::vector<std::string>& command) {
   const core::RunDir run = store_of(flags.store).find(flags.run);
   const core::Manifest manifest = core::read_manifest(run);
   const fs::path program = program_of(run, manifest, command);
@@ -51,7 +51,7 @@ probes::Decision since_record(const Flags& flags, const std::vector<std::string>
   return decide(recorded_sources(run, manifest), present_sources(scan));
 }
 
-probes::Decision between(const fs::path& before, const fs::path& after) {
+probes::ProbeAnalysis between(const fs::path& before, const fs::path& after) {
   SourceFiles recorded = sources_at(before);
   const SourceFiles present = sources_at(after);
   std::error_code ignored;
@@ -67,12 +67,12 @@ void probes_command(const Flags& flags, const std::vector<std::string>& command)
     throw core::UsageError("flor probes takes a run, or --between OLD NEW");
   if (!flags.between.empty() && !command.empty())
     throw core::UsageError("--between compares sources, it takes no program behind --");
-  const probes::Decision decision =
+  const probes::ProbeAnalysis analysis =
       flags.between.empty() ? since_record(flags, command) : between(flags.between[0], flags.between[1]);
   if (flags.json) {
-    print_json(to_json(decision));
+    print_json(to_json(analysis));
   } else {
-    print(text_of(decision));
+    print(text_of(analysis));
   }
 }
 

@@ -57,8 +57,8 @@ std::string text_of(const Asked& asked, const Findings& found) {
       counted(plan.units.size(), "unit") + " (epochs " + plan::range_of(plan.units) + "), entered by " +
       (plan.complete ? "restoring a checkpoint" : "running from the start with blocks skipped") + "\n";
   for (const auto& reason : plan.reasons) out += "  " + reason + "\n";
-  const probes::Decision decision = decision_of(plan);
-  for (const auto& log : decision.logs) out += commands::text_of(decision, log, 2);
+  const probes::ProbeAnalysis analysis = analysis_of(plan);
+  for (const auto& log : analysis.logs) out += commands::text_of(analysis, log, 2);
   results::Table table({{"workers", true}, {"estimate", true}, {"at best", true}, {""}});
   for (const auto& one : found.forecasts) {
     const bool now = one.workers == found.workers;
@@ -86,7 +86,7 @@ Json json_of(const Asked& asked, const Findings& found) {
           {"complete", asked.plan.complete},
           {"execute_all", asked.plan.execute_all},
           {"execute", asked.plan.execute},
-          {"probes", to_json(decision_of(asked.plan))["probes"]},
+          {"probes", to_json(analysis_of(asked.plan))["probes"]},
           {"proofs", asked.plan.proofs},
           {"reasons", asked.plan.reasons},
           {"launcher", found.launcher},

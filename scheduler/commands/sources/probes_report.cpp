@@ -73,7 +73,7 @@ std::string executing(const std::set<std::string>& blocks) {
 }
 
 // The blocks that execute because of this probe. A plan keeps less of it than the analysis says.
-std::set<std::string> blocks_of(const probes::Decision& decision, const probes::AddedLog& log) {
+std::set<std::string> blocks_of(const probes::ProbeAnalysis& analysis, const probes::AddedLog& log) {
   std::set<std::string> wanted{log.block};
   for (const auto& input : log.inputs) {
     if (input.held) continue;
@@ -81,34 +81,34 @@ std::set<std::string> blocks_of(const probes::Decision& decision, const probes::
     wanted.insert(blocks.begin(), blocks.end());
   }
   std::set<std::string> out;
-  std::set_intersection(wanted.begin(), wanted.end(), decision.blocks.begin(), decision.blocks.end(),
+  std::set_intersection(wanted.begin(), wanted.end(), analysis.blocks.begin(), analysis.blocks.end(),
                         std::inserter(out, out.end()));
   return out;
 }
 
-std::string summary_of(const probes::Decision& decision) {
-  std::string out = decision.logs.empty() ? "no probe was added" : counted(decision.logs.size(), "probe");
-  if (decision.all) {
+std::string summary_of(const probes::ProbeAnalysis& analysis) {
+  std::string out = analysis.logs.empty() ? "no probe was added" : counted(analysis.logs.size(), "probe");
+  if (analysis.all) {
     out += ": every block executes";
   } else {
-    out += ": " + executing(decision.blocks);
-    if (!decision.blocks.empty()) out += ", all others are skipped";
-    if (!decision.lead_in.empty())
-      out += "; in front of a unit that is entered by pseudoresume, " + joined(decision.lead_in) +
-             (decision.lead_in.size() == 1 ? " executes, too" : " execute, too");
+    out += ": " + executing(analysis.blocks);
+    if (!analysis.blocks.empty()) out += ", all others are skipped";
+    if (!analysis.lead_in.empty())
+      out += "; in front of a unit that is entered by pseudoresume, " + joined(analysis.lead_in) +
+             (analysis.lead_in.size() == 1 ? " executes, too" : " execute, too");
   }
-  if (decision.from_start) out += "; the program runs from its start, whatever the checkpoints are";
+  if (analysis.from_start) out += "; the program runs from its start, whatever the checkpoints are";
   return out;
 }
 
 }  // namespace
 
-std::string text_of(const probes::Decision& decision, const probes::AddedLog& log, std::size_t indent) {
+std::string text_of(const probes::ProbeAnalysis& analysis, const probes::AddedLog& log, std::size_t indent) {
   const std::string margin(indent, ' ');
   const std::string head = margin + std::filesystem::path(log.file).filename().string() + ":" +
                            std::to_string(log.line) + " " + (log.name.empty() ? "flor::log" : log.name) +
                            ": ";
-  const std::string what = decision.all ? "every block executes" : executing(blocks_of(decision, log));
+  const std::string what = analysis.all ? "every block executes" : executing(blocks_of(analysis, log));
   std::string out =
       wrapped(head, log.withheld.empty() ? what : "its rows are not given, it " + log.withheld, indent + 4);
   for (const auto& [why, names] : by_reason(log.inputs, false))
@@ -118,19 +118,19 @@ std::string text_of(const probes::Decision& decision, const probes::AddedLog& lo
   return out;
 }
 
-std::string text_of(const probes::Decision& decision) {
-  std::string out = wrapped("", summary_of(decision), 2);
-  for (const auto& log : decision.logs) out += "\n" + text_of(decision, log);
-  if (decision.reasons.empty()) return out;
+std::string text_of(const probes::ProbeAnalysis& analysis) {
+  std::string out = wrapped("", summary_of(analysis), 2);
+  for (const auto& log : analysis.logs) out += "\n" + text_of(analysis, log);
+  if (analysis.reasons.empty()) return out;
   out += "\nwhy:\n";
-  for (const auto& reason : decision.reasons) out += wrapped("  ", reason, 4);
-  for (const auto& reason : decision.whole_iterations)
+  for (const auto& reason : analysis.reasons) out += wrapped("  ", reason, 4);
+  for (const auto& reason : analysis.whole_iterations)
     out += wrapped("  ", reason + ": whole iterations run", 4);
   return out;
 }
 
-probes::Decision decision_of(const core::Plan& plan) {
-  probes::Decision out;
+probes::ProbeAnalysis analysis_of(const core::Plan& plan) {
+  probes::ProbeAnalysis out;
   out.all = plan.execute_all;
   out.blocks = plan.execute;
   out.lead_in = plan.lead_in;
@@ -145,9 +145,9 @@ probes::Decision decision_of(const core::Plan& plan) {
   return out;
 }
 
-core::Json to_json(const probes::Decision& decision) {
+core::Json to_json(const probes::ProbeAnalysis& analysis) {
   core::Json logs = core::Json::array();
-  for (const auto& log : decision.logs) {
+  for (const auto& log : analysis.logs) {
     core::Json inputs = core::Json::array();
     for (const auto& input : log.inputs) {
       core::Json one{{"name", plain_name(input.name)}, {"held", input.held}, {"why", input.why}};
@@ -161,12 +161,12 @@ core::Json to_json(const probes::Decision& decision) {
                     {"inputs", inputs},
                     {"withheld", log.withheld}});
   }
-  return {{"all", decision.all},
-          {"execute", decision.blocks},
-          {"lead_in", decision.lead_in},
-          {"from_start", decision.from_start},
+  return {{"all", analysis.all},
+          {"execute", analysis.blocks},
+          {"lead_in", analysis.lead_in},
+          {"from_start", analysis.from_start},
           {"probes", logs},
-          {"reasons", decision.reasons}};
+          {"reasons", analysis.reasons}};
 }
 
 }  // namespace flor::commands

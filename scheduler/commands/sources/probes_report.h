@@ -1,4 +1,4 @@
-// The decision about added log statements, for people and for programs.
+// Prints what the analysis of added log statements found, as text and as JSON.
 #pragma once
 
 #include <string>
@@ -11,13 +11,14 @@ namespace flor::commands {
 
 // "train.cpp:34 grad_norm: block train executes", with what the probe reads below it; all of it `indent`
 // spaces further right.
-std::string text_of(const probes::Decision& decision, const probes::AddedLog& log, std::size_t indent = 0);
+std::string text_of(const probes::ProbeAnalysis& analysis, const probes::AddedLog& log,
+                    std::size_t indent = 0);
 
-std::string text_of(const probes::Decision& decision);
+std::string text_of(const probes::ProbeAnalysis& analysis);
 
 // What a plan keeps of one: the user may have said by --probe what executes.
-probes::Decision decision_of(const core::Plan& plan);
+probes::ProbeAnalysis analysis_of(const core::Plan& plan);
 
-core::Json to_json(const probes::Decision& decision);
+core::Json to_json(const probes::ProbeAnalysis& analysis);
 
 }  // namespace flor::commands

@@ -62,15 +62,15 @@ void compare(const core::RunDir& run, const core::Manifest& manifest, const fs::
         "the record has no sources to compare with: every block executes; --probe says otherwise");
     return;
   }
-  const probes::Decision decision = decide(recorded_sources(run, manifest), present_sources(scan));
-  out.executed = {decision.all, decision.blocks};
-  out.lead_in_all = decision.all;
-  out.lead_in = decision.lead_in;
-  out.from_start = decision.from_start;
-  out.whole_iterations = decision.whole_iterations;
-  out.renamed = decision.renamed;
-  out.reasons = decision.reasons;
-  for (const auto& log : decision.logs) {
+  const probes::ProbeAnalysis analysis = decide(recorded_sources(run, manifest), present_sources(scan));
+  out.executed = {analysis.all, analysis.blocks};
+  out.lead_in_all = analysis.all;
+  out.lead_in = analysis.lead_in;
+  out.from_start = analysis.from_start;
+  out.whole_iterations = analysis.whole_iterations;
+  out.renamed = analysis.renamed;
+  out.reasons = analysis.reasons;
+  for (const auto& log : analysis.logs) {
     core::Probe probe{log.name, log.file, log.line, log.block};
     probe.withheld = log.withheld;
     probe.is_volatile = log.is_volatile;
@@ -116,7 +116,7 @@ Probing probe(const core::RunDir& run, const core::Manifest& manifest, const fs:
   out.reasons = {"--probe " + wanted + ": " +
                  (out.executed.all              ? "every block executes"
                   : out.executed.blocks.empty() ? "no block executes that has a checkpoint"
-                                                 : "these blocks execute")};
+                                                : "these blocks execute")};
   return out;
 }
 

@@ -41,7 +41,7 @@ SourceFiles present_sources(const core::SourceScan& scan) {
   return out;
 }
 
-probes::Decision decide(const SourceFiles& recorded, const SourceFiles& present) {
+probes::ProbeAnalysis decide(const SourceFiles& recorded, const SourceFiles& present) {
   return probes::analyse(recorded.files, present.files, recorded.unresolved, present.unresolved);
 }
 

@@ -23,7 +23,7 @@ SourceFiles recorded_sources(const core::RunDir& run, const core::Manifest& mani
 SourceFiles present_sources(const core::SourceScan& scan);
 
 // Compares both. Takes everything for changed where one side has no sources.
-probes::Decision decide(const SourceFiles& recorded, const SourceFiles& present);
+probes::ProbeAnalysis decide(const SourceFiles& recorded, const SourceFiles& present);
 
 // One file, or all C++ files below a folder, each with its path in there. Hidden folders and build folders
 // are left out. Throws core::UsageError for a path that does not exist and for a folder without sources.

@@ -37,7 +37,7 @@ GradientNames gradient_names(const Program& program);
 // …/flor/NAME.h of the library itself, reached where a program writes "flor/flor.h" with quotes.
 bool is_library(const SourceFile& file);
 
-// Can nothing in this file bear on the decision but its being changed? True where it has no word that blocks,
+// Can nothing in this file bear on the analysis but its being changed? True where it has no word that blocks,
 // logs, gradients or optimizers go by, also in its comments. Then an unchanged file need not be readable.
 bool irrelevant(const Source& source);
 

@@ -103,9 +103,9 @@ std::vector<FileEdits> edits_of(Program* before, const Program& after, const Fil
 
 }  // namespace
 
-Decision analyse(const std::vector<SourceFile>& recorded, const std::vector<SourceFile>& present,
-                 const std::vector<std::string>& unresolved_recorded,
-                 const std::vector<std::string>& unresolved_present) {
+ProbeAnalysis analyse(const std::vector<SourceFile>& recorded, const std::vector<SourceFile>& present,
+                      const std::vector<std::string>& unresolved_recorded,
+                      const std::vector<std::string>& unresolved_present) {
   Answer answer;
   if (recorded.empty()) answer.everything("the run", "no source was recorded");
   check_files(recorded, unresolved_recorded, "recorded", &answer);

@@ -12,35 +12,35 @@ constexpr size_t kMaxReasons = 100;
 void Answer::say(const std::string& where, const std::string& what) {
   const std::string reason = where + ": " + what;
   if (!said_.insert(reason).second || said_.size() > kMaxReasons) return;
-  decision_.reasons.push_back(said_.size() < kMaxReasons ? reason : "… and more");
+  analysis_.reasons.push_back(said_.size() < kMaxReasons ? reason : "… and more");
 }
 
 void Answer::everything(const std::string& where, const std::string& why) {
-  decision_.all = true;
+  analysis_.all = true;
   say(where, why + ": every block executes");
 }
 
 void Answer::whole_iterations(const std::string& where, const std::string& why) {
   const std::string reason = where + ": " + why + ": units are whole iterations";
-  if (said_.insert(reason).second && said_.size() < kMaxReasons) decision_.whole_iterations.push_back(reason);
+  if (said_.insert(reason).second && said_.size() < kMaxReasons) analysis_.whole_iterations.push_back(reason);
 }
 
-Decision Answer::take() {
+ProbeAnalysis Answer::take() {
   const auto recorded = [&](std::set<std::string>& names) {
     std::set<std::string> out;
     for (const auto& name : names) {
-      const auto at = decision_.renamed.find(name);
-      out.insert(at == decision_.renamed.end() ? name : at->second);
+      const auto at = analysis_.renamed.find(name);
+      out.insert(at == analysis_.renamed.end() ? name : at->second);
     }
     names = std::move(out);
   };
-  recorded(decision_.blocks);
-  recorded(decision_.lead_in);
-  for (AddedLog& log : decision_.logs) {
+  recorded(analysis_.blocks);
+  recorded(analysis_.lead_in);
+  for (AddedLog& log : analysis_.logs) {
     recorded(log.depends);
     for (Input& input : log.inputs) recorded(input.changed_by);
   }
-  return std::move(decision_);
+  return std::move(analysis_);
 }
 
 }  // namespace flor::probes
