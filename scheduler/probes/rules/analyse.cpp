@@ -13,20 +13,20 @@ namespace {
 
 // What makes comparing pointless before it begins.
 void check_files(const std::vector<SourceFile>& files, const std::vector<std::string>& unresolved,
-                 const char* side, Answer* answer) {
+                 const char* side, AnalysisBuilder* analysis) {
   for (const SourceFile& file : files) {
     if (file.newer_than_binary) {
-      answer->everything(base_name(file.path), std::string(side) + " source newer than the binary");
+      analysis->everything(base_name(file.path), std::string(side) + " source newer than the binary");
     }
   }
   for (const std::string& include : unresolved) {
-    answer->everything(base_name(include), std::string(side) + " include whose file was not found");
+    analysis->everything(base_name(include), std::string(side) + " include whose file was not found");
   }
 }
 
 // `unchanged`: the files that are the same on both sides, by index.
 void check_program(const Program& program, const std::set<size_t>& unchanged, const char* side,
-                   Answer* answer) {
+                   AnalysisBuilder* analysis) {
   for (size_t i = 0; i < program.sources.size(); ++i) {
     const Source& source = program.sources[i];
     const Tree& tree = source.tree;
@@ -34,21 +34,21 @@ void check_program(const Program& program, const std::set<size_t>& unchanged, co
     if (unchanged.count(i) != 0 && irrelevant(source)) continue;
     const auto where = [&](int line) { return source.name + ":" + std::to_string(line); };
     if (!tree.error.empty()) {
-      answer->everything(where(tree.error_line), std::string(side) + " source: " + tree.error);
+      analysis->everything(where(tree.error_line), std::string(side) + " source: " + tree.error);
     }
     if (tree.unclear_line != 0) {
-      answer->everything(where(tree.unclear_line),
-                         std::string(side) + " source: a skip block in a form that cannot be read");
+      analysis->everything(where(tree.unclear_line),
+                           std::string(side) + " source: a skip block in a form that cannot be read");
     }
   }
 }
 
-void check_blocks(const Program& program, Answer* answer) {
+void check_blocks(const Program& program, AnalysisBuilder* analysis) {
   for (const Source& source : program.sources) {
     for (const Unskippable& block : unskippable(source.tree)) {
-      answer->execute_in_lead_in(block.block);
-      answer->say(source.name + ":" + std::to_string(block.line),
-                  "block " + block.block + " " + block.why + ": it executes");
+      analysis->execute_in_lead_in(block.block);
+      analysis->say(source.name + ":" + std::to_string(block.line),
+                    "block " + block.block + " " + block.why + ": it executes");
     }
   }
 }
@@ -72,7 +72,7 @@ void add_macro_words(const Program& program, std::set<std::string>* words) {
 }
 
 std::vector<FileEdits> edits_of(Program* before, const Program& after, const FilePairs& pairs,
-                                Answer* answer) {
+                                AnalysisBuilder* analysis) {
   std::vector<FileEdits> out;
   std::set<std::string> in_macros;
   add_macro_words(*before, &in_macros);
@@ -81,7 +81,7 @@ std::vector<FileEdits> edits_of(Program* before, const Program& after, const Fil
     Source& a = before->sources[recorded];
     const Source& b = after.sources[present];
     if (a.library || b.library) {
-      if (a.file->text != b.file->text) answer->everything(b.name, "another version of the library");
+      if (a.file->text != b.file->text) analysis->everything(b.name, "another version of the library");
       continue;
     }
     if (!a.tree.error.empty() || !b.tree.error.empty() || a.file->text == b.file->text) continue;
@@ -93,7 +93,7 @@ std::vector<FileEdits> edits_of(Program* before, const Program& after, const Fil
   for (const size_t present : pairs.fresh) {
     const Source& source = after.sources[present];
     if (!source.header || source.library || !source.tree.error.empty()) {
-      answer->everything(source.name, "not among the recorded sources");
+      analysis->everything(source.name, "not among the recorded sources");
     } else {
       out.push_back(whole_file(after, present));
     }
@@ -106,16 +106,16 @@ std::vector<FileEdits> edits_of(Program* before, const Program& after, const Fil
 ProbeAnalysis analyse(const std::vector<SourceFile>& recorded, const std::vector<SourceFile>& present,
                       const std::vector<std::string>& unresolved_recorded,
                       const std::vector<std::string>& unresolved_present) {
-  Answer answer;
-  if (recorded.empty()) answer.everything("the run", "no source was recorded");
-  check_files(recorded, unresolved_recorded, "recorded", &answer);
-  check_files(present, unresolved_present, "present", &answer);
+  AnalysisBuilder analysis;
+  if (recorded.empty()) analysis.everything("the run", "no source was recorded");
+  check_files(recorded, unresolved_recorded, "recorded", &analysis);
+  check_files(present, unresolved_present, "present", &analysis);
 
   const FilePairs pairs = pair_files(recorded, present);
   for (const size_t i : pairs.ambiguous) {
-    answer.everything(base_name(recorded[i].path), "several files of today may be this one");
+    analysis.everything(base_name(recorded[i].path), "several files of today may be this one");
   }
-  for (const size_t i : pairs.missing) answer.everything(base_name(recorded[i].path), "not found today");
+  for (const size_t i : pairs.missing) analysis.everything(base_name(recorded[i].path), "not found today");
 
   const auto texts = std::make_shared<Texts>();
   const Program after = read_program(present, {}, texts);
@@ -131,17 +131,17 @@ ProbeAnalysis analyse(const std::vector<SourceFile>& recorded, const std::vector
   // What cannot be read cannot be compared; where nothing was edited there is nothing to compare.
   const bool edited = unchanged_before.size() != recorded.size() || unchanged_after.size() != present.size();
   if (edited) {
-    check_program(before, unchanged_before, "recorded", &answer);
-    check_program(after, unchanged_after, "present", &answer);
+    check_program(before, unchanged_before, "recorded", &analysis);
+    check_program(after, unchanged_after, "present", &analysis);
   }
-  check_blocks(after, &answer);
-  check_blocks(before, &answer);
-  const std::vector<FileEdits> files = edits_of(&before, after, pairs, &answer);
-  if (files.empty()) return answer.take();
+  check_blocks(after, &analysis);
+  check_blocks(before, &analysis);
+  const std::vector<FileEdits> files = edits_of(&before, after, pairs, &analysis);
+  if (files.empty()) return analysis.take();
 
   const Model model = build_model(after);
   const Flow flow(model);
-  Judge judge(before, after, files, &answer);
+  Judge judge(before, after, files, &analysis);
   std::optional<Model> recorded_model;
   std::optional<Flow> recorded_flow;
   if (!judge.removed().empty()) {
@@ -149,8 +149,8 @@ ProbeAnalysis analyse(const std::vector<SourceFile>& recorded, const std::vector
     recorded_flow.emplace(*recorded_model);
   }
   const auto probes = judge.run(flow, recorded_flow ? &*recorded_flow : nullptr);
-  ProbeRules(after, flow, &answer).run(probes);
-  return answer.take();
+  ProbeRules(after, flow, &analysis).run(probes);
+  return analysis.take();
 }
 
 }  // namespace flor::probes

@@ -52,8 +52,8 @@ bool has_block(const Program& program, const std::string& name) {
 }  // namespace
 
 Judge::Judge(const Program& recorded, const Program& present, const std::vector<FileEdits>& files,
-             Answer* answer)
-    : recorded_(recorded), present_(present), files_(files), answer_(*answer) {
+             AnalysisBuilder* analysis)
+    : recorded_(recorded), present_(present), files_(files), analysis_(*analysis) {
   for (const FileEdits& file : files_) list_edits(file);
 }
 
@@ -101,7 +101,7 @@ std::vector<Judge::Probe> Judge::run(const Flow& present, const Flow* recorded) 
           renamed(file, edit);
           break;
         case EditKind::kTooMany:
-          answer_.everything(where(file, edit.line), "too many changes to compare");
+          analysis_.everything(where(file, edit.line), "too many changes to compare");
           break;
       }
     }
@@ -120,7 +120,7 @@ void Judge::added(const FileEdits& file, const Edit& edit) {
   // Code that was moved or changed as a whole may hold logs that are not new.
   if (!why.empty() && !is_log_statement(node, logs)) logs = without_removed(source, std::move(logs));
   for (const LogCall& log : logs) probes_.push_back({file.present, log.at, log.name});
-  if (!why.empty()) answer_.everything(where(file, edit.line), why);
+  if (!why.empty()) analysis_.everything(where(file, edit.line), why);
 }
 
 // Why an added node may change what the recorded program does, "" where it does not.
@@ -273,10 +273,10 @@ void Judge::removed(const FileEdits& file, const Edit& edit) {
              !own_recorded_->objection(range).empty()) {
     why = changed(tree, edit.recorded);
   }
-  if (!why.empty()) return answer_.everything(at, why);
+  if (!why.empty()) return analysis_.everything(at, why);
   for (const LogCall& log : log_calls(tree, range.begin, range.end, source.unqualified_log)) {
-    answer_.say(at, "log " + (log.name.empty() ? "" : "\"" + log.name + "\" ") +
-                        "was removed here: its rows will be missing");
+    analysis_.say(at, "log " + (log.name.empty() ? "" : "\"" + log.name + "\" ") +
+                          "was removed here: its rows will be missing");
   }
 }
 
@@ -288,10 +288,10 @@ void Judge::renamed(const FileEdits& file, const Edit& edit) {
   const std::string at = where(file, edit.line);
   // Otherwise one block's checkpoint would be taken for another's.
   if (has_block(recorded_, after) || has_block(present_, before))
-    return answer_.everything(at, "block " + before + " is now called " + after + ", a name in use");
-  answer_.renamed(after, before);
-  answer_.execute(after);
-  answer_.say(at, "block " + before + " is now called " + after + ": it executes");
+    return analysis_.everything(at, "block " + before + " is now called " + after + ", a name in use");
+  analysis_.renamed(after, before);
+  analysis_.execute(after);
+  analysis_.say(at, "block " + before + " is now called " + after + ": it executes");
 }
 
 }  // namespace flor::probes

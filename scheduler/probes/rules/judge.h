@@ -10,7 +10,7 @@
 #include "probes/cxx/tree_diff.h"
 #include "probes/flow/flow.h"
 #include "probes/program/program.h"
-#include "probes/rules/answer.h"
+#include "probes/rules/analysis_builder.h"
 #include "probes/rules/own_code.h"
 
 namespace flor::probes {
@@ -24,7 +24,8 @@ struct FileEdits {
 // Judges whether the edits leave the rest of the program alone, and collects the probes among them.
 class Judge {
  public:
-  Judge(const Program& recorded, const Program& present, const std::vector<FileEdits>& files, Answer* answer);
+  Judge(const Program& recorded, const Program& present, const std::vector<FileEdits>& files,
+        AnalysisBuilder* analysis);
 
   // A probe: a log statement that the record does not have.
   struct Probe {
@@ -55,7 +56,7 @@ class Judge {
   const Program& recorded_;
   const Program& present_;
   const std::vector<FileEdits>& files_;
-  Answer& answer_;
+  AnalysisBuilder& analysis_;
   std::vector<Range> added_, removed_;
   std::map<int, std::set<int>> added_nodes_, removed_nodes_;  // by source
   // Calls of the recorded files inside statements that were taken out, as text.

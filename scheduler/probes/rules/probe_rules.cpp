@@ -11,14 +11,14 @@
 
 namespace flor::probes {
 
-ProbeRules::ProbeRules(const Program& present, const Flow& flow, Answer* answer)
+ProbeRules::ProbeRules(const Program& present, const Flow& flow, AnalysisBuilder* analysis)
     : present_(present),
       gradients_(gradient_names(present)),
       flow_(flow),
       model_(flow.model()),
-      answer_(*answer) {
+      analysis_(*analysis) {
   for (size_t b = 0; b < model_.blocks.size(); ++b) {
-    if (answer_.so_far().all || answer_.so_far().blocks.count(model_.blocks[b].name) != 0)
+    if (analysis_.so_far().all || analysis_.so_far().blocks.count(model_.blocks[b].name) != 0)
       executing_.insert(static_cast<int>(b));
   }
 }
@@ -38,7 +38,7 @@ std::string ProbeRules::where(const Found& found) const {
 // With the blocks around it: it is reached only through them.
 void ProbeRules::execute(int block) {
   executing_.insert(block);
-  answer_.execute(name_of(block));
+  analysis_.execute(name_of(block));
   const Block& at = model_.blocks[static_cast<size_t>(block)];
   for (size_t b = 0; b < model_.blocks.size(); ++b) {
     const Block& outer = model_.blocks[b];
@@ -46,7 +46,7 @@ void ProbeRules::execute(int block) {
         executing_.count(static_cast<int>(b)) != 0)
       continue;
     executing_.insert(static_cast<int>(b));
-    answer_.execute(outer.name);
+    analysis_.execute(outer.name);
   }
 }
 
@@ -79,7 +79,8 @@ void ProbeRules::run(const std::vector<Judge::Probe>& probes) {
   std::vector<Found> all;
   for (const Judge::Probe& probe : probes) {
     all.push_back(find(probe));
-    if (all.back().statement < 0) answer_.everything(where(all.back()), "log added where it cannot be read");
+    if (all.back().statement < 0)
+      analysis_.everything(where(all.back()), "log added where it cannot be read");
   }
   for (const Found& found : all) around(found);
   for (const Found& found : all) gradients(found);
@@ -90,7 +91,7 @@ void ProbeRules::run(const std::vector<Judge::Probe>& probes) {
       if (found.statement < 0) continue;
       Slice slice(flow_, executing_, steps_);
       const Wants wants = slice.of(found.statement);
-      for (const std::string& reason : wants.reasons) answer_.say(where(found), reason);
+      for (const std::string& reason : wants.reasons) analysis_.say(where(found), reason);
       for (const int block : wants.execute) execute(block);
     }
   }
@@ -115,7 +116,7 @@ void ProbeRules::around(const Found& found) {
   std::string what =
       (inside ? "inside block " : "in a function that runs in block ") + names[0] + ": it executes";
   for (size_t i = 1; i < names.size(); ++i) what += (i == 1 ? ", and so does " : ", ") + names[i];
-  answer_.say(where(found), "log added " + what);
+  analysis_.say(where(found), "log added " + what);
 }
 
 // Gradients' values are not part of checkpoints (docs/semantics.md, rule 3).
@@ -130,10 +131,10 @@ void ProbeRules::gradients(const Found& found) {
   gradients_of_calls(found);
   const GradientSource source = gradients_read(tree, found.node, gradients_.backward);
   if (source.earlier_step)
-    answer_.whole_iterations(where(found), "reads gradients that the step before may have left");
+    analysis_.whole_iterations(where(found), "reads gradients that the step before may have left");
   if (!source.clear) {
-    answer_.from_start();
-    answer_.everything(where(found), "reads gradients, and which block leaves them is not clear");
+    analysis_.from_start();
+    analysis_.everything(where(found), "reads gradients, and which block leaves them is not clear");
     return;
   }
   for (const int at : source.blocks) {
@@ -142,7 +143,7 @@ void ProbeRules::gradients(const Found& found) {
       if (model_.blocks[b].source == found.probe.source && model_.blocks[b].node == at)
         execute(static_cast<int>(b));
     }
-    answer_.say(where(found), "reads gradients, which block " + name + " leaves: it executes");
+    analysis_.say(where(found), "reads gradients, which block " + name + " leaves: it executes");
   }
 }
 
@@ -161,7 +162,8 @@ void ProbeRules::gradients_of_calls(const Found& found) {
       for (const int block : flow_.blocks_running(static_cast<int>(s))) {
         if (executing_.count(block) != 0) continue;
         execute(block);
-        answer_.say(where(found), "reads gradients, which block " + name_of(block) + " leaves: it executes");
+        analysis_.say(where(found),
+                      "reads gradients, which block " + name_of(block) + " leaves: it executes");
       }
     }
   }
@@ -177,8 +179,8 @@ void ProbeRules::between_steps(const Found& found) {
   const Statement& at = model_.statement(found.statement);
   for (const std::string& name : names) {
     if (!mentions(tree, at.begin, at.end, {name})) continue;
-    answer_.whole_iterations(where(found),
-                             "uses " + name + ", which steps change and no checkpoint between them holds");
+    analysis_.whole_iterations(where(found),
+                               "uses " + name + ", which steps change and no checkpoint between them holds");
   }
 }
 
@@ -187,24 +189,24 @@ void ProbeRules::wants(const Found& found) {
   const int around = block_around(source.tree, found.node);
   AddedLog log{found.probe.name, source.file->path, line(found),
                around < 0 ? "" : source.tree.node(around).block};
-  if (found.statement < 0) return answer_.log(std::move(log));
+  if (found.statement < 0) return analysis_.log(std::move(log));
   Slice slice(flow_, executing_, steps_);
   const Wants wants = slice.of(found.statement);
-  for (const std::string& reason : wants.reasons) answer_.say(where(found), reason);
+  for (const std::string& reason : wants.reasons) analysis_.say(where(found), reason);
   if (wants.too_much) {
-    answer_.from_start();
-    answer_.everything(where(found), "what it reads is too much to follow");
+    analysis_.from_start();
+    analysis_.everything(where(found), "what it reads is too much to follow");
   }
-  if (wants.from_start) answer_.from_start();
-  for (const int block : wants.lead_in) answer_.execute_in_lead_in(name_of(block));
+  if (wants.from_start) analysis_.from_start();
+  for (const int block : wants.lead_in) analysis_.execute_in_lead_in(name_of(block));
   log.inputs = wants.inputs;
   for (const int block : wants.depends) log.depends.insert(name_of(block));
   if (!wants.volatile_name.empty()) withhold(found, wants.volatile_name, wants.volatile_at, log);
-  const bool left_alone = found.around.empty() && log.withheld.empty() && !answer_.so_far().all &&
+  const bool left_alone = found.around.empty() && log.withheld.empty() && !analysis_.so_far().all &&
                           std::none_of(wants.depends.begin(), wants.depends.end(),
                                        [&](int block) { return executing_.count(block) != 0; });
-  if (left_alone) answer_.say(where(found), "log added outside blocks: they stay skipped");
-  answer_.log(std::move(log));
+  if (left_alone) analysis_.say(where(found), "log added outside blocks: they stay skipped");
+  analysis_.log(std::move(log));
 }
 
 // May a block be skipped between the reading of a clock and the probe?
@@ -246,14 +248,14 @@ bool ProbeRules::skips_between(const Found& found, int statement, bool read_twic
 void ProbeRules::withhold(const Found& found, const std::string& name, const std::set<int>& at,
                           AddedLog& log) {
   log.is_volatile = true;
-  const bool skips = executing_.size() < model_.blocks.size() && !answer_.so_far().all;
+  const bool skips = executing_.size() < model_.blocks.size() && !analysis_.so_far().all;
   const auto between = std::find_if(at.begin(), at.end(), [&](int one) {
     return skips_between(found, one, one == found.statement && at.size() > 1);
   });
   if (!skips || between == at.end()) return;
   log.withheld =
       "reads " + name + " (" + model_.where(model_.statement(*between)) + ") across skipped blocks";
-  answer_.say(where(found), log.withheld + ": its rows are not given");
+  analysis_.say(where(found), log.withheld + ": its rows are not given");
 }
 
 }  // namespace flor::probes

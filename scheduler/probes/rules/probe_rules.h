@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "probes/flow/flow.h"
-#include "probes/rules/answer.h"
+#include "probes/rules/analysis_builder.h"
 #include "probes/rules/judge.h"
 
 namespace flor::probes {
 
 class ProbeRules {
  public:
-  ProbeRules(const Program& present, const Flow& flow, Answer* answer);
+  ProbeRules(const Program& present, const Flow& flow, AnalysisBuilder* analysis);
 
   void run(const std::vector<Judge::Probe>& probes);
 
@@ -41,7 +41,7 @@ class ProbeRules {
   const GradientNames gradients_;
   const Flow& flow_;
   const Model& model_;
-  Answer& answer_;
+  AnalysisBuilder& analysis_;
   std::set<int> executing_;
   // Of all probes together. A program that wants more is judged no further: everything executes.
   int64_t steps_ = 200000;

@@ -1,4 +1,4 @@
-#include "probes/rules/answer.h"
+#include "probes/rules/analysis_builder.h"
 
 #include <utility>
 
@@ -9,23 +9,23 @@ constexpr size_t kMaxReasons = 100;
 
 }  // namespace
 
-void Answer::say(const std::string& where, const std::string& what) {
+void AnalysisBuilder::say(const std::string& where, const std::string& what) {
   const std::string reason = where + ": " + what;
   if (!said_.insert(reason).second || said_.size() > kMaxReasons) return;
   analysis_.reasons.push_back(said_.size() < kMaxReasons ? reason : "… and more");
 }
 
-void Answer::everything(const std::string& where, const std::string& why) {
+void AnalysisBuilder::everything(const std::string& where, const std::string& why) {
   analysis_.all = true;
   say(where, why + ": every block executes");
 }
 
-void Answer::whole_iterations(const std::string& where, const std::string& why) {
+void AnalysisBuilder::whole_iterations(const std::string& where, const std::string& why) {
   const std::string reason = where + ": " + why + ": units are whole iterations";
   if (said_.insert(reason).second && said_.size() < kMaxReasons) analysis_.whole_iterations.push_back(reason);
 }
 
-ProbeAnalysis Answer::take() {
+ProbeAnalysis AnalysisBuilder::take() {
   const auto recorded = [&](std::set<std::string>& names) {
     std::set<std::string> out;
     for (const auto& name : names) {

@@ -1,4 +1,4 @@
-// Collects the result of an analysis. Equal reasons are kept once.
+// Builds a ProbeAnalysis. Keeps equal reasons once.
 #pragma once
 
 #include <set>
@@ -8,7 +8,7 @@
 
 namespace flor::probes {
 
-class Answer {
+class AnalysisBuilder {
  public:
   // "WHERE: WHY: every block executes"
   void everything(const std::string& where, const std::string& why);
