@@ -4,7 +4,7 @@
 #include "probes/program/file_pairs.h"
 #include "probes/program/program.h"
 #include "probes/rules/block_checks.h"
-#include "probes/rules/judge.h"
+#include "probes/rules/edit_classifier.h"
 #include "probes/rules/probe_rules.h"
 #include "probes/rules/renames.h"
 
@@ -141,14 +141,14 @@ ProbeAnalysis analyse(const std::vector<SourceFile>& recorded, const std::vector
 
   const Model model = build_model(after);
   const Flow flow(model);
-  Judge judge(before, after, files, &analysis);
+  EditClassifier classifier(before, after, files, &analysis);
   std::optional<Model> recorded_model;
   std::optional<Flow> recorded_flow;
-  if (!judge.removed().empty()) {
+  if (!classifier.removed().empty()) {
     recorded_model.emplace(build_model(before));
     recorded_flow.emplace(*recorded_model);
   }
-  const auto probes = judge.run(flow, recorded_flow ? &*recorded_flow : nullptr);
+  const auto probes = classifier.run(flow, recorded_flow ? &*recorded_flow : nullptr);
   ProbeRules(after, flow, &analysis).run(probes);
   return analysis.take();
 }

@@ -50,7 +50,7 @@ void ProbeRules::execute(int block) {
   }
 }
 
-ProbeRules::Found ProbeRules::find(const Judge::Probe& probe) const {
+ProbeRules::Found ProbeRules::find(const EditClassifier::Probe& probe) const {
   Found found{probe, 0, -1, {}};
   const Tree& tree = present_.sources[static_cast<size_t>(probe.source)].tree;
   for (bool deeper = true; deeper;) {
@@ -75,9 +75,9 @@ ProbeRules::Found ProbeRules::find(const Judge::Probe& probe) const {
   return found;
 }
 
-void ProbeRules::run(const std::vector<Judge::Probe>& probes) {
+void ProbeRules::run(const std::vector<EditClassifier::Probe>& probes) {
   std::vector<Found> all;
-  for (const Judge::Probe& probe : probes) {
+  for (const EditClassifier::Probe& probe : probes) {
     all.push_back(find(probe));
     if (all.back().statement < 0)
       analysis_.everything(where(all.back()), "log added where it cannot be read");

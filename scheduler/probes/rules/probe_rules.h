@@ -7,7 +7,7 @@
 
 #include "probes/flow/flow.h"
 #include "probes/rules/analysis_builder.h"
-#include "probes/rules/judge.h"
+#include "probes/rules/edit_classifier.h"
 
 namespace flor::probes {
 
@@ -15,16 +15,16 @@ class ProbeRules {
  public:
   ProbeRules(const Program& present, const Flow& flow, AnalysisBuilder* analysis);
 
-  void run(const std::vector<Judge::Probe>& probes);
+  void run(const std::vector<EditClassifier::Probe>& probes);
 
  private:
   struct Found {
-    Judge::Probe probe;
+    EditClassifier::Probe probe;
     int node = 0;          // in the tree
     int statement = -1;    // in the model
     std::set<int> around;  // blocks that run it
   };
-  [[nodiscard]] Found find(const Judge::Probe& probe) const;
+  [[nodiscard]] Found find(const EditClassifier::Probe& probe) const;
   void around(const Found& found);
   void gradients(const Found& found);
   void gradients_of_calls(const Found& found);

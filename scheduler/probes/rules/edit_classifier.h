@@ -22,10 +22,10 @@ struct FileEdits {
 };
 
 // Judges whether the edits leave the rest of the program alone, and collects the probes among them.
-class Judge {
+class EditClassifier {
  public:
-  Judge(const Program& recorded, const Program& present, const std::vector<FileEdits>& files,
-        AnalysisBuilder* analysis);
+  EditClassifier(const Program& recorded, const Program& present, const std::vector<FileEdits>& files,
+                 AnalysisBuilder* analysis);
 
   // A probe: a log statement that the record does not have.
   struct Probe {
@@ -47,7 +47,7 @@ class Judge {
   [[nodiscard]] std::string objection_to_declaration(const Source& source, int node,
                                                      const Program& other) const;
   [[nodiscard]] std::string objection_to_member(const Source& source, int node) const;
-  [[nodiscard]] bool tears_else(const Tree& tree, int node, const std::set<int>& edited) const;
+  [[nodiscard]] bool separates_else(const Tree& tree, int node, const std::set<int>& edited) const;
   [[nodiscard]] std::vector<LogCall> without_removed(const Source& source, std::vector<LogCall> logs);
   [[nodiscard]] std::string where(const FileEdits& file, int line) const;
   [[nodiscard]] std::string changed(const Tree& tree, int node) const;

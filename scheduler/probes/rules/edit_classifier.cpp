@@ -1,4 +1,4 @@
-#include "probes/rules/judge.h"
+#include "probes/rules/edit_classifier.h"
 
 #include <algorithm>
 
@@ -51,13 +51,13 @@ bool has_block(const Program& program, const std::string& name) {
 
 }  // namespace
 
-Judge::Judge(const Program& recorded, const Program& present, const std::vector<FileEdits>& files,
-             AnalysisBuilder* analysis)
+EditClassifier::EditClassifier(const Program& recorded, const Program& present,
+                               const std::vector<FileEdits>& files, AnalysisBuilder* analysis)
     : recorded_(recorded), present_(present), files_(files), analysis_(*analysis) {
   for (const FileEdits& file : files_) list_edits(file);
 }
 
-void Judge::list_edits(const FileEdits& file) {
+void EditClassifier::list_edits(const FileEdits& file) {
   for (const Edit& edit : file.edits) {
     if (edit.kind == EditKind::kAdded) {
       const Node& node = present_.sources[static_cast<size_t>(file.present)].tree.node(edit.present);
@@ -76,13 +76,13 @@ void Judge::list_edits(const FileEdits& file) {
   }
 }
 
-std::string Judge::where(const FileEdits& file, int line) const {
+std::string EditClassifier::where(const FileEdits& file, int line) const {
   const Source& source = file.present >= 0 ? present_.sources[static_cast<size_t>(file.present)]
                                            : recorded_.sources[static_cast<size_t>(file.recorded)];
   return source.name + ":" + std::to_string(line);
 }
 
-std::vector<Judge::Probe> Judge::run(const Flow& present, const Flow* recorded) {
+std::vector<EditClassifier::Probe> EditClassifier::run(const Flow& present, const Flow* recorded) {
   const OwnCode own(present, added_, false);
   own_ = &own;
   std::optional<OwnCode> own_recorded;
@@ -109,7 +109,7 @@ std::vector<Judge::Probe> Judge::run(const Flow& present, const Flow* recorded) 
   return std::move(probes_);
 }
 
-void Judge::added(const FileEdits& file, const Edit& edit) {
+void EditClassifier::added(const FileEdits& file, const Edit& edit) {
   const Source& source = present_.sources[static_cast<size_t>(file.present)];
   const Node& node = source.tree.node(edit.present);
   const Range range = range_of(file.present, node, edit);
@@ -124,7 +124,7 @@ void Judge::added(const FileEdits& file, const Edit& edit) {
 }
 
 // Why an added node may change what the recorded program does, "" where it does not.
-std::string Judge::objection(const FileEdits& file, int index) {
+std::string EditClassifier::objection(const FileEdits& file, int index) {
   const Source& source = present_.sources[static_cast<size_t>(file.present)];
   const Tree& tree = source.tree;
   const Node& node = tree.node(index);
@@ -136,14 +136,15 @@ std::string Judge::objection(const FileEdits& file, int index) {
   for (int up = node.parent; up > 0; up = tree.node(up).parent) {
     if (tree.node(up).kind == NodeKind::kMacro) return what + " added or changed behind a macro";
   }
-  if (tears_else(tree, index, added_nodes_[file.present])) return what + " added to an if with an else";
+  if (separates_else(tree, index, added_nodes_[file.present])) return what + " added to an if with an else";
   const std::string why = own_->objection({file.present, node.begin, node.end});
   if (why.empty()) return "";
   return what + " added, which " + why + ": " + changed(tree, index);
 }
 
 // In a namespace: a name that the other program does not have affects nothing.
-std::string Judge::objection_to_declaration(const Source& source, int index, const Program& other) const {
+std::string EditClassifier::objection_to_declaration(const Source& source, int index,
+                                                     const Program& other) const {
   const Tree& tree = source.tree;
   const Node& node = tree.node(index);
   const bool added = &other == &recorded_;
@@ -212,7 +213,7 @@ std::string Judge::objection_to_declaration(const Source& source, int index, con
 }
 
 // In a class that was recorded: a method of a new name, which only new code can call.
-std::string Judge::objection_to_member(const Source& source, int index) const {
+std::string EditClassifier::objection_to_member(const Source& source, int index) const {
   const Node& node = source.tree.node(index);
   if (node.kind == NodeKind::kFunction) {
     const FunctionHead head = function_head(source.tree, node);
@@ -233,19 +234,19 @@ std::string Judge::objection_to_member(const Source& source, int index) const {
 }
 
 // Does the edit part an `if` from its `else`, or give one an else?
-bool Judge::tears_else(const Tree& tree, int node, const std::set<int>& edited) const {
+bool EditClassifier::separates_else(const Tree& tree, int node, const std::set<int>& edited) const {
   const auto begins_else = [&](int index) { return tree.is(tree.node(index).begin, "else"); };
   const int next = tree.next_sibling(node);
   if (next >= 0 && begins_else(next) && edited.count(next) == 0) return true;
   return begins_else(node) && edited.count(tree.previous_sibling(node)) == 0;
 }
 
-std::string Judge::changed(const Tree& tree, int node) const {
+std::string EditClassifier::changed(const Tree& tree, int node) const {
   const int block = block_around(tree, node);
   return block < 0 ? "code changed outside blocks" : "code changed inside block " + tree.node(block).block;
 }
 
-std::vector<LogCall> Judge::without_removed(const Source& source, std::vector<LogCall> logs) {
+std::vector<LogCall> EditClassifier::without_removed(const Source& source, std::vector<LogCall> logs) {
   const auto removed = [&](const LogCall& log) {
     const auto same = removed_logs_.find(text_of(source.tree, log));
     if (same == removed_logs_.end()) return false;
@@ -256,7 +257,7 @@ std::vector<LogCall> Judge::without_removed(const Source& source, std::vector<Lo
   return logs;
 }
 
-void Judge::removed(const FileEdits& file, const Edit& edit) {
+void EditClassifier::removed(const FileEdits& file, const Edit& edit) {
   const Source& source = recorded_.sources[static_cast<size_t>(file.recorded)];
   const Tree& tree = source.tree;
   const Node& node = tree.node(edit.recorded);
@@ -269,7 +270,7 @@ void Judge::removed(const FileEdits& file, const Edit& edit) {
     why = objection_to_declaration(source, edit.recorded, present_);
   } else if (in_class(tree, edit.recorded)) {
     why = "member of a class removed or changed";
-  } else if (tears_else(tree, edit.recorded, removed_nodes_[file.recorded]) || own_recorded_ == nullptr ||
+  } else if (separates_else(tree, edit.recorded, removed_nodes_[file.recorded]) || own_recorded_ == nullptr ||
              !own_recorded_->objection(range).empty()) {
     why = changed(tree, edit.recorded);
   }
@@ -280,7 +281,7 @@ void Judge::removed(const FileEdits& file, const Edit& edit) {
   }
 }
 
-void Judge::renamed(const FileEdits& file, const Edit& edit) {
+void EditClassifier::renamed(const FileEdits& file, const Edit& edit) {
   const Tree& recorded = recorded_.sources[static_cast<size_t>(file.recorded)].tree;
   const Tree& present = present_.sources[static_cast<size_t>(file.present)].tree;
   const std::string before = block_literal(recorded, recorded.node(edit.recorded));
