@@ -57,8 +57,8 @@ class Budget {
   double credit() const { return epsilon_ * computed_ - paid_; }
 
   // Do the windows that hold the present execution allow a checkpoint that is expected to cost `cost`, and
-  // costs `least` at least, beside what is reserved for another one? Where the first does not fit in alone but
-  // the second does, there must be room for that: a window is exempt only if both do not fit. `least` is
+  // costs `least` at least, beside what is reserved for another one? Where the first does not fit in alone
+  // but the second does, there must be room for that: a window is exempt only if both do not fit. `least` is
   // asked for because an estimate errs: one that is too high would take windows for exempt that are not.
   struct Reservation {
     double cost = 0;  // a window in which this does not fit is none of its concern

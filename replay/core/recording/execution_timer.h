@@ -17,14 +17,14 @@ class ExecutionTimer {
         began_(monotonic_seconds()),
         stalled_(checkpointer.stalled()),
         saved_(saved()),
-        begun_(checkpointer.begins()) {}
+        start_(checkpointer.mark_start()) {}
 
   // Seconds so far: without what checkpoints kept training, and with what restored blocks took when they were
   // recorded.
   double elapsed() const {
     return (monotonic_seconds() - began_) - (checkpointer_->stalled() - stalled_) + (saved() - saved_);
   }
-  const Checkpointer::Begun& begun() const { return begun_; }
+  const Checkpointer::Start& start() const { return start_; }
 
  private:
   double saved() const { return resumption_ != nullptr ? resumption_->saved() : 0; }
@@ -32,7 +32,7 @@ class ExecutionTimer {
   const Checkpointer* checkpointer_ = nullptr;
   const Resumption* resumption_ = nullptr;
   double began_ = 0, stalled_ = 0, saved_ = 0;
-  Checkpointer::Begun begun_;
+  Checkpointer::Start start_;
 };
 
 }  // namespace flor::core

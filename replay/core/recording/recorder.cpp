@@ -182,7 +182,7 @@ void Recorder::enter_outermost(RecordedLoop info) {
   const std::string at = entry + "/" + iteration_kind;
   enterable_ = resumption_ && resumption_->has_checkpoint(at);
   if (!enterable_) checkpoint_iteration(at, entry, 0, "the loop's entry is always kept");
-  recording_->checkpointer().expects(iteration_kind, guards_);
+  recording_->checkpointer().prefault_for(iteration_kind, guards_);
 }
 
 void Recorder::resume_loop(const RecordedLoop& earlier) {
@@ -237,11 +237,11 @@ void Recorder::end_iteration(bool restorable) {
 
 void Recorder::checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
                                     const char* forced) {
-  const Checkpointer::Place place{iteration_kind, at,
-                                  RunDir::checkpoint_file(iteration_kind, stem, attempt_).string(),
-                                  main_->in_last_iteration()};
-  enterable_ = recording_->checkpointer().ends(place, seconds, main_->timer().begun(), forced,
-                                               [&] { return live_buffers(guards_, frontend_); });
+  const CheckpointKey key{iteration_kind, at,
+                          RunDir::checkpoint_file(iteration_kind, stem, attempt_).string(),
+                          main_->in_last_iteration()};
+  enterable_ = recording_->checkpointer().on_execution_end(key, seconds, main_->timer().start(), forced,
+                                                           [&] { return live_buffers(guards_, frontend_); });
 }
 
 void Recorder::leave_after_last_checkpoint() {
@@ -279,7 +279,7 @@ bool Recorder::enter_block(const std::string& name, State& state) {
     block.skipped = skip(state);
     if (!block.skipped) {
       note_generators(scope_.path(), "entry");
-      recording_->checkpointer().expects(block.name, state);
+      recording_->checkpointer().prefault_for(block.name, state);
       block.timer = start_timer();
     }
   }
@@ -308,9 +308,9 @@ void Recorder::leave_block(bool unwound) {
     const std::string stem = checkpoint_stem(scope_.parent(), scope_.ordinal());
     const char* last = guards_.empty() && blocks_.empty() ? last_->why_asked() : nullptr;
     const bool final = main_ && main_->in_last_iteration() && loops_.size() == 1 && blocks_.empty();
-    recording_->checkpointer().ends(
+    recording_->checkpointer().on_execution_end(
         {block.name, scope_.path(), RunDir::checkpoint_file(block.name, stem, attempt_).string(), final},
-        seconds, block.timer.begun(), last, [&] { return live_buffers(*block.state, frontend_); });
+        seconds, block.timer.start(), last, [&] { return live_buffers(*block.state, frontend_); });
     if (last != nullptr) leave_after_last_checkpoint();
   }
   scope_.leave();

@@ -62,7 +62,7 @@ std::unique_ptr<Recording> Recording::start(const Settings& settings, Frontend& 
   say((earlier ? "resuming the recording of run " : "recording run ") + out->run().id() +
       (manifest.name.empty() ? "" : " (" + manifest.name + ")"));
   if (!earlier) warn_of_unheld(out->begun_);
-  out->checkpointer_->began(monotonic_seconds() - start);
+  out->checkpointer_->charge_startup(monotonic_seconds() - start);
   return out;
 }
 

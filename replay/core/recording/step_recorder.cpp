@@ -58,11 +58,11 @@ void StepRecorder::end_step(int64_t next) {
   const std::string at = scope_.path();
   if (!main_->end_step(at, loop_.path(), next)) return;
   recording_.note_generators(path_of(next), "entry", frontend_.generators());
-  const Checkpointer::Place place{
+  const CheckpointKey key{
       step_kind, at + "/" + step_kind,
       RunDir::checkpoint_file(step_kind, checkpoint_stem(at, 0), recording_.manifest().attempt).string()};
-  recording_.checkpointer().ends(place, seconds, timer_.begun(), last,
-                                 [&] { return live_buffers(loop_.guards(), frontend_); });
+  recording_.checkpointer().on_execution_end(key, seconds, timer_.start(), last,
+                                             [&] { return live_buffers(loop_.guards(), frontend_); });
   if (last != nullptr) {
     recording_.settle();
     last_.taken();

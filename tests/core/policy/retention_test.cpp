@@ -244,8 +244,8 @@ class Recording : public testing::Test {
       for (const auto* tensor : tensors) buffers.push_back(tensor->buffer(std::to_string(buffers.size())));
       return buffers;
     };
-    checkpointer_->ends({"train", at + "/train#0", file_of(value)}, 1, checkpointer_->begins(), nullptr,
-                        save);
+    checkpointer_->on_execution_end({"train", at + "/train#0", file_of(value)}, 1,
+                                    checkpointer_->mark_start(), nullptr, save);
     checkpointer_->drain();
   }
 

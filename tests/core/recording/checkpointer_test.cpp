@@ -46,10 +46,11 @@ class CheckpointerTest : public ::testing::Test {
   }
 
   void end(Checkpointer& checkpointer, const std::string& block, double seconds,
-           const Checkpointer::Begun& begun, const char* forced = nullptr, bool final = false) {
+           const Checkpointer::Start& start, const char* forced = nullptr, bool final = false) {
     const std::string at = "epoch=" + std::to_string(ended++);
-    checkpointer.ends({block, at + "/" + block, RunDir::checkpoint_file(block, at).string(), final}, seconds,
-                      begun, forced, [this] { return live(); });
+    checkpointer.on_execution_end(
+        {block, at + "/" + block, RunDir::checkpoint_file(block, at).string(), final}, seconds, start, forced,
+        [this] { return live(); });
   }
 
   test::TemporaryDirectory directory;
@@ -60,10 +61,10 @@ class CheckpointerTest : public ::testing::Test {
 
 TEST_F(CheckpointerTest, CountsTheTimeOfNestedBlocksOnce) {
   const auto rows = recorded({}, [&](Checkpointer& checkpointer) {
-    const auto iteration = checkpointer.begins();
-    end(checkpointer, "before", 1, checkpointer.begins());
-    const auto outer = checkpointer.begins();
-    for (int i = 0; i < 3; ++i) end(checkpointer, "inner", 2, checkpointer.begins());
+    const auto iteration = checkpointer.mark_start();
+    end(checkpointer, "before", 1, checkpointer.mark_start());
+    const auto outer = checkpointer.mark_start();
+    for (int i = 0; i < 3; ++i) end(checkpointer, "inner", 2, checkpointer.mark_start());
     end(checkpointer, "outer", 10, outer);
     end(checkpointer, "@iteration", 12, iteration);
   });
@@ -75,8 +76,9 @@ TEST_F(CheckpointerTest, CountsTheTimeOfNestedBlocksOnce) {
 TEST_F(CheckpointerTest, TheTimelineHasWhatTheDecisionWasTakenOn) {
   Manifest manifest;
   manifest.mtbf = 3600;
-  const auto rows = recorded(
-      manifest, [&](Checkpointer& checkpointer) { end(checkpointer, "train", 1000, checkpointer.begins()); });
+  const auto rows = recorded(manifest, [&](Checkpointer& checkpointer) {
+    end(checkpointer, "train", 1000, checkpointer.mark_start());
+  });
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0]["decision"], "materialize");
   EXPECT_EQ(rows[0]["bytes"], 1000);
@@ -98,8 +100,8 @@ TEST_F(CheckpointerTest, TheFirstCheckpointIsNotTakenIntoMemoryThatIsNotThere) {
   const Manifest manifest;
   const double just_enough = model.expected(state.size()) / manifest.epsilon * 1.0001;
   const auto rows = recorded(manifest, [&](Checkpointer& checkpointer) {
-    end(checkpointer, "train", just_enough, checkpointer.begins());
-    end(checkpointer, "train", 1e5, checkpointer.begins());
+    end(checkpointer, "train", just_enough, checkpointer.mark_start());
+    end(checkpointer, "train", 1e5, checkpointer.mark_start());
   });
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0]["decision"], "skip");
@@ -111,7 +113,7 @@ TEST_F(CheckpointerTest, WhatALoopsEntryCostsIsPaidBackFirst) {
   state.resize(50000000);
   const auto rows = recorded({}, [&](Checkpointer& checkpointer) {
     end(checkpointer, "@iteration", 0, {}, "the loop's entry");
-    end(checkpointer, "@iteration", 1e-6, checkpointer.begins());
+    end(checkpointer, "@iteration", 1e-6, checkpointer.mark_start());
   });
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0]["decision"], "materialize");
@@ -126,11 +128,11 @@ TEST_F(CheckpointerTest, TheLastCheckpointIsTakenWhereTheRunCanWaitForIt) {
   state.resize(std::size_t{8} << 20, 1);
   const auto rows = recorded({}, [&](Checkpointer& checkpointer) {
     for (const bool final : {false, false, true}) {
-      end(checkpointer, "train", 1000, checkpointer.begins(), nullptr, final);
+      end(checkpointer, "train", 1000, checkpointer.mark_start(), nullptr, final);
       checkpointer.drain();
     }
-    checkpointer.began(0.0667 * 4000);
-    end(checkpointer, "train", 1000, checkpointer.begins(), nullptr, true);
+    checkpointer.charge_startup(0.0667 * 4000);
+    end(checkpointer, "train", 1000, checkpointer.mark_start(), nullptr, true);
   });
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[2]["decision"], "materialize");
@@ -144,8 +146,8 @@ TEST_F(CheckpointerTest, AnIterationThatFindsTheWriterBusyGoesFirstNowAndThen) {
     end(checkpointer, "@iteration", 0, {}, "the loop's entry");
     for (int epoch = 0; epoch < 13; ++epoch) {
       checkpointer.drain();
-      const auto begun = checkpointer.begins();
-      end(checkpointer, "train", 10000, checkpointer.begins());
+      const auto begun = checkpointer.mark_start();
+      end(checkpointer, "train", 10000, checkpointer.mark_start());
       end(checkpointer, "@iteration", 10000, begun);
     }
   });
@@ -170,7 +172,7 @@ TEST_F(CheckpointerTest, WhatIsTakenWhateverItCostsDoesNotWaitForEverForAWriterT
     end(checkpointer, "@iteration", 0, {}, "the loop's entry");
     end(checkpointer, "@iteration", 0, {}, "the next loop's entry");
     for (int i = 0; i < 3; ++i) end(checkpointer, "train", 1, {});
-    EXPECT_TRUE(checkpointer.begins().overlapped);
+    EXPECT_TRUE(checkpointer.mark_start().overlapped);
     value.set_value({"1", ""});
     checkpointer.drain();
     end(checkpointer, "train", 1, {});
@@ -188,7 +190,7 @@ TEST_F(CheckpointerTest, RecoveryWantsIterationCheckpointsWhereThereAreSome) {
   manifest.mtbf = 3600;
   const auto rows = recorded(manifest, [&](Checkpointer& checkpointer) {
     end(checkpointer, "@iteration", 0, {}, "the loop's entry");
-    end(checkpointer, "train", 1000, checkpointer.begins());
+    end(checkpointer, "train", 1000, checkpointer.mark_start());
   });
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_TRUE(rows[0]["interval"].is_number());

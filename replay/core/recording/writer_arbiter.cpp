@@ -1,0 +1,79 @@
+#include "core/recording/writer_arbiter.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "core/base/clock.h"
+#include "core/base/messages.h"
+#include "core/checkpoint/kinds.h"
+
+namespace flor::core {
+namespace {
+
+// A kind that was delayed so often goes first.
+constexpr int most_delays = 2;
+// Every store that works is faster.
+constexpr double slowest_store = 10e6;  // bytes per second
+
+}  // namespace
+
+WriterArbiter::WriterArbiter(Materializer& materializer, const Kinds& kinds, double patience)
+    : materializer_(materializer), kinds_(kinds), patience_(patience) {}
+
+// Half of what the budget has left beside the checkpoint: the rest is kept for checkpoints, which it is for.
+bool WriterArbiter::wait_for_memory(Execution& execution) {
+  const Decision& decision = execution.decision;
+  const double left = std::min({decision.credit, decision.run, decision.window}) - decision.M;
+  const double start = monotonic_seconds();
+  const bool ready = materializer_.ready(execution.kind.copied, std::max(0.0, left / 2));
+  execution.waited = monotonic_seconds() - start;
+  return ready;
+}
+
+// Lets the iteration go first. Motivation: an iteration often ends right after the block in it, whose
+// checkpoint is being written then. Without this rule the iteration would never have a checkpoint, and replay
+// could enter nowhere but at the first one.
+bool WriterArbiter::gives_way(const Execution& execution) const {
+  const auto iteration = kinds_.find(iteration_kind);
+  return iteration != kinds_.end() && &iteration->second != &execution.kind &&
+         iteration->second.delays >= most_delays && iteration->second.delayed_by == execution.key.block;
+}
+
+std::optional<std::string> WriterArbiter::skip_reason(Execution& execution) {
+  const Decision& decision = execution.decision;
+  CheckpointKind& kind = execution.kind;
+  if (gives_way(execution)) return "the writer is kept free for the iteration, which it was too busy for";
+  if (execution.key.final && decision.M + kind.model.wait(kind.copied) > decision.run)
+    return "the program is through and would wait for its write, which the run's epsilon does not allow";
+  if (wait_for_memory(execution)) return std::nullopt;
+  if (!materializer_.busy()) return "memory for its copy is being made ready";
+  kind.delays += 1;
+  kind.delayed_by = writing_;
+  return "the writer is still busy with an earlier checkpoint";
+}
+
+bool WriterArbiter::wait_until_free(std::size_t bytes) {
+  const auto writing = kinds_.find(writing_);
+  const double bytes_ahead = writing == kinds_.end() ? 0 : static_cast<double>(writing->second.bytes);
+  const double until = monotonic_seconds() + patience_ + bytes_ahead / slowest_store;
+  while (materializer_.busy() && !materializer_.ready(bytes, 0)) {
+    // Once a wait was in vain, the next ones end at once until the writer is back.
+    hung_ = hung_ || monotonic_seconds() >= until;
+    if (hung_) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  hung_ = false;
+  return true;
+}
+
+std::optional<std::string> WriterArbiter::wait_for_writer(Execution& execution) {
+  const double start = monotonic_seconds();
+  const bool free = wait_until_free(execution.kind.copied);
+  execution.waited = monotonic_seconds() - start;
+  if (free) return std::nullopt;
+  warn_once("the store hangs while a checkpoint is written to it: training goes on without checkpoints");
+  return "the writing of an earlier checkpoint hangs";
+}
+
+}  // namespace flor::core
