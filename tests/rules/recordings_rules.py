@@ -148,6 +148,38 @@ class Unrecorded(Case):
         self.assertEqual(len(self.warnings(done)), 1, done.stderr)
         self.assertIn("training goes on without", done.stderr)
 
+    def assert_kept(self, rows, *program, code=0, env):
+        """The rows are in FLOR_LOG, each as often as a plain run prints it, and so are the files that they name."""
+        done = self.execute([self.program(), *program], code, env={"FLOR_RECORD": "1", "FLOR_LOG": rows, **env})
+        plain = self.plain(*program, code=code)
+        with open(os.path.join(rows, "log.jsonl")) as file:
+            kept = harness.logged_rows(file.read())
+        self.assertEqual([(tuple((name, value) for name, value in row[0]), row[1]) for row in kept],
+                         [row[:2] for row in plain])
+        for row in kept:
+            if row[1].endswith(("_whole", "_image")):
+                self.assertTrue(os.path.isfile(os.path.join(rows, row[2]["file"])), row)
+        return done
+
+    def test_rows_of_a_recording_that_cannot_begin_go_where_FLOR_LOG_says(self):
+        store = self.path("file")
+        open(store, "w").close()
+        self.assert_kept(self.path("refused"), "observed", env={"FLOR_STORE": store})
+
+    def test_rows_of_a_recording_that_never_begins_go_where_FLOR_LOG_says(self):
+        self.assert_kept(self.path("unlooped"), "unlooped", "--code=7", code=7, env={})
+
+    def test_rows_of_a_process_whose_launch_another_has_recorded_go_where_FLOR_LOG_says(self):
+        recorded = self.execute([self.program(), "train"], env={"FLOR_RECORD": "1", "FLOR_LAUNCH": "local-one"})
+        run = self.newest_run(recorded)
+        done = self.assert_kept(self.path("second"), "observed", env={"FLOR_LAUNCH": "local-one"})
+        self.assertIn("has recorded run " + run.id, done.stderr)
+
+    def test_rows_that_are_recorded_do_not_go_where_FLOR_LOG_says_as_well(self):
+        rows = self.path("rows")
+        self.record("train", env={"FLOR_LOG": rows})
+        self.assertFalse(os.path.exists(rows))
+
     def test_what_asks_for_no_recording_clearly_is_told(self):
         for value in ("yes", "true", "01"):
             done = self.execute([self.program(), "train"], env={"FLOR_RECORD": value})

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -14,17 +15,17 @@
 
 namespace flor::core {
 
-RowFile::RowFile(const std::string& where) : process_(::getpid()) {
+RowFile::RowFile(const std::string& where, RowFiles held) : process_(::getpid()) {
   const fs::path path = where;
   const fs::path file = path.extension() == ".jsonl" ? path : path / "log.jsonl";
   try {
-    open(fs::weakly_canonical(fs::absolute(file)));  // the user may name a link
+    open(fs::weakly_canonical(fs::absolute(file)), std::move(held));  // the user may name a link
   } catch (const std::exception& problem) {
     warn("rows are not kept in " + file.string() + ", the program goes on: " + problem.what());
   }
 }
 
-void RowFile::open(const fs::path& file) {
+void RowFile::open(const fs::path& file, RowFiles held) {
   static std::once_flag once;
   std::call_once(once, [] { ::pthread_atfork(nullptr, nullptr, FileLock::drop_in_child); });
   create_directories_durably(file.parent_path());
@@ -32,7 +33,8 @@ void RowFile::open(const fs::path& file) {
   if (!lock_) throw Error("another process or logger writes it; name another directory");
   const LineAppender ends_a_torn_line(file);
   sync_directory(file.parent_path());
-  files_ = std::make_shared<LogFiles>(file.parent_path());
+  files_ = held ? std::move(held) : std::make_shared<LogFiles>();
+  if (const auto problem = files_->open(file.parent_path())) warn("a file of a row is missing: " + *problem);
   journal_ = std::make_unique<Journal>(std::vector<fs::path>{file}, [](const std::string& what) {
     warn("the log is damaged, the program goes on: " + what);
   });
@@ -52,8 +54,8 @@ bool RowFile::writes() const {
   return journal_ != nullptr && ::getpid() == process_;
 }
 
-void RowFile::log(const Row& row, const Scope& scope) {
-  if (writes()) journal_->append(0, row_line(row, scope));
+void RowFile::append(Line line) {
+  if (writes()) journal_->append(0, std::move(line));
 }
 
 bool RowFile::sync() {

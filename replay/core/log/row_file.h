@@ -1,5 +1,5 @@
-// Rows of a program that does not record, in files of its own choice: `log.jsonl` in a directory, with the
-// tensors and images that the rows name beside it (docs/formats.md, "Rows").
+// Rows of a program that does not record them, in files of its own choice: `log.jsonl` in a directory, with
+// the tensors and images that the rows name beside it (docs/formats.md, "Rows").
 #pragma once
 
 #include <sys/types.h>
@@ -21,18 +21,20 @@ namespace flor::core {
 class RowFile {
  public:
   // A directory, or the file itself where the name ends in ".jsonl". Created if missing; continued if there.
-  explicit RowFile(const std::string& where);
+  // `held`: files of rows that were logged before, which are written now; null: none.
+  explicit RowFile(const std::string& where, RowFiles held = nullptr);
   ~RowFile();  // as sync()
   RowFile(const RowFile&) = delete;
   RowFile& operator=(const RowFile&) = delete;
 
   bool writes() const;  // false: rows are dropped, in a child or because of what was said
-  void log(const Row& row, const Scope& scope);
+  void log(const Row& row, const Scope& scope) { append(row_line(row, scope)); }
+  void append(Line line);
   RowFiles files() const { return writes() ? files_ : nullptr; }
   bool sync();  // every row before is durable
 
  private:
-  void open(const std::filesystem::path& file);
+  void open(const std::filesystem::path& file, RowFiles held);
 
   const pid_t process_;
   std::optional<FileLock> lock_;

@@ -2,6 +2,7 @@
 // Checkpointer decides whether its effects are kept. The run begins at the first loop or block; one that goes
 // on with an earlier attempt's first comes back to where that ended (Resumption).
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -61,6 +62,7 @@ class Recorder : public Session {
   std::optional<std::string> argument(const std::string& name) override { return arguments_.value(name); }
   void used_argument(const std::string& name, const std::string& value) override;
   void finish(int exit_code) override;
+  std::optional<Unkept> take_unkept() override;
   bool records() const override { return true; }
   void give_up(const std::string& why) noexcept override;
 
@@ -91,6 +93,7 @@ class Recorder : public Session {
   std::unique_ptr<Resumption> resumption_;
   std::unique_ptr<LastCheckpoint> last_;
   bool someone_else_records_ = false;
+  bool keeps_rows_ = true;        // in the run, or until it begins
   std::vector<Line> early_rows_;  // logged before the run began
   RowFiles files_ = std::make_shared<LogFiles>();
   Arguments arguments_;
@@ -107,7 +110,7 @@ void Recorder::begin_recording() {
   recording_ = Recording::begin(settings_, frontend_, earlier_);
   if (!recording_) {
     someone_else_records_ = true;
-    files_.reset();
+    keeps_rows_ = false;
     return;
   }
   last_ = std::make_unique<LastCheckpoint>(settings_, [this] { recording_->sync(); });
@@ -334,6 +337,7 @@ void Recorder::used_argument(const std::string& name, const std::string& value) 
 void Recorder::finish(int exit_code) {
   if (someone_else_records_) return;
   if (!recording_) {
+    keeps_rows_ = false;
     // `flor record` says it itself, also of programs that never call the library.
     if (environment_variable("FLOR_LAUNCH").value_or("").rfind("local-", 0) != 0) {
       warn("nothing was recorded: the program never reached a flor::loop");
@@ -356,7 +360,13 @@ void Recorder::finish(int exit_code) {
   recording_->finish(exit_code);
 }
 
+std::optional<Session::Unkept> Recorder::take_unkept() {
+  if (keeps_rows_) return std::nullopt;
+  return Unkept{std::exchange(early_rows_, {}), recording_ ? nullptr : std::exchange(files_, nullptr)};
+}
+
 void Recorder::give_up(const std::string& why) noexcept {
+  keeps_rows_ = false;
   if (recording_) {
     recording_->give_up(why);
   } else {

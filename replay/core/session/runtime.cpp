@@ -40,10 +40,7 @@ Runtime::Runtime(std::unique_ptr<Frontend> frontend) : frontend_(std::move(front
     warn("FLOR_RECORD is 1 or 0; '" + asked + "' is neither, and nothing is recorded");
   const bool replay = environment_variable("FLOR_REPLAY").has_value();
   if (!record && !replay) {
-    if (const auto where = environment_variable("FLOR_LOG")) {
-      rows_ = std::make_unique<RowFile>(*where);
-      finish_at_exit();
-    }
+    keep_rows_elsewhere({});
     return;
   }
   replaying_ = replay;
@@ -93,10 +90,26 @@ Result Runtime::guarded(Result fallback, Call call) {
 void Runtime::give_up(const std::string& why) {
   if (!session_) {
     warn("cannot begin, the program runs as if flor were not there: " + why);
+    if (!replaying_) keep_rows_elsewhere({});
     return;
   }
   session_->give_up(why);
+  keep_unkept_rows();
   forget();
+}
+
+void Runtime::keep_rows_elsewhere(Session::Unkept unkept) {
+  const auto where = environment_variable("FLOR_LOG");
+  if (!where || row_file_) return;
+  row_file_ = std::make_unique<RowFile>(*where, std::move(unkept.files));
+  for (auto& row : unkept.rows) row_file_->append(std::move(row));
+  rows_ = row_file_.get();
+  finish_at_exit();
+}
+
+void Runtime::keep_unkept_rows() {
+  if (!session_) return;
+  if (auto unkept = session_->take_unkept()) keep_rows_elsewhere(std::move(*unkept));
 }
 
 void Runtime::forget() noexcept {
@@ -112,15 +125,18 @@ void Runtime::forget() noexcept {
 
 void Runtime::finish(int exit_code) noexcept {
   if (::getpid() != process_) return;
-  guarded([&] {
-    printer_.drain();
-    if (rows_) rows_->sync();
-  });
-  if (!session_) return;
+  guarded([&] { printer_.drain(); });
   // Another thread called exit() in the middle of training: what that thread holds is not ours to end. The
   // run counts as killed, the unit as not finished.
-  if (owner_.load() != std::this_thread::get_id() && depth_ > 0) return;
-  guarded([&] { session_->finish(exit_code); });
+  if (session_ && (owner_.load() == std::this_thread::get_id() || depth_ == 0)) {
+    guarded([&] {
+      session_->finish(exit_code);
+      keep_unkept_rows();
+    });
+  }
+  guarded([&] {
+    if (RowFile* rows = rows_) rows->sync();
+  });
 }
 
 void Runtime::enter_loop(const LoopSpec& loop) {
@@ -129,7 +145,10 @@ void Runtime::enter_loop(const LoopSpec& loop) {
     return;
   }
   ++depth_;
-  guarded([&] { session_->enter_loop(loop); });
+  guarded([&] {
+    session_->enter_loop(loop);
+    keep_unkept_rows();
+  });
 }
 
 std::optional<int64_t> Runtime::next(std::optional<int64_t> natural) {
@@ -156,7 +175,11 @@ void Runtime::leave_loop(LoopEnd how) {
 
 bool Runtime::enter_block(const std::string& name, State* state) {
   if (state == nullptr || !own()) return true;
-  return guarded(true, [&] { return session_->enter_block(name, *state); });
+  return guarded(true, [&] {
+    const bool executes = session_->enter_block(name, *state);
+    keep_unkept_rows();
+    return executes;
+  });
 }
 
 void Runtime::leave_block(bool unwound) {
@@ -175,15 +198,18 @@ void Runtime::log(const Row& row) {
   if (row.later.valid()) finish_at_exit();
   if (!active()) {
     printer_.print(printed(row, plain_scope));
-    if (rows_) rows_->log(row, plain_scope);
+    if (RowFile* rows = rows_) rows->log(row, plain_scope);
     return;
   }
   if (session_->records()) printer_.print(printed(row, scope_));
+  if (RowFile* rows = rows_) rows->log(row, scope_);
   guarded([&] { session_->log(row); });
 }
 
 std::optional<Runtime::RowTarget> Runtime::row_destination() {
-  if (!active()) return RowTarget{rows_ ? rows_->files() : nullptr, checkpoint_stem(plain_scope.path(), 0)};
+  if (RowFile* rows = rows_)
+    return RowTarget{rows->files(), checkpoint_stem((active() ? scope_ : plain_scope).path(), 0)};
+  if (!active()) return RowTarget{nullptr, checkpoint_stem(plain_scope.path(), 0)};
   const auto files = guarded(std::optional<RowFiles>(), [&] { return session_->row_files(); });
   if (!files) return std::nullopt;
   return RowTarget{*files, checkpoint_stem(scope_.path(), 0)};

@@ -2,8 +2,8 @@
 // environment at the first call, and is the boundary that no exception of ours crosses.
 //
 // Plain, or on any thread but the one that entered the first loop: loops are plain ranges, blocks execute,
-// rows are printed (plain and with FLOR_LOG: also written there). A failure while recording is one warning,
-// then the program goes on plain.
+// rows are printed (with FLOR_LOG also written there, unless they are recorded). A failure while recording is
+// one warning, then the program goes on plain.
 #pragma once
 
 #include <sys/types.h>
@@ -68,13 +68,17 @@ class Runtime {
     });
   }
   void give_up(const std::string& why);
+  // From now on rows go where FLOR_LOG says: those that the session could not keep, and all that follow.
+  void keep_rows_elsewhere(Session::Unkept unkept);
+  void keep_unkept_rows();
   void finish_at_exit();
   bool
   own();  // as active(); the first thread that enters a loop, block or guard owns the session from then on
 
   std::unique_ptr<Frontend> frontend_;
   std::unique_ptr<Session> session_;
-  std::unique_ptr<RowFile> rows_;  // of FLOR_LOG, in a plain process
+  std::unique_ptr<RowFile> row_file_;    // of FLOR_LOG, where no session keeps the rows
+  std::atomic<RowFile*> rows_{nullptr};  // the same, for any thread
   Printer printer_;
   std::once_flag at_exit_;
   Scope scope_;  // of the owning thread, for the session

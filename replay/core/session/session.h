@@ -7,9 +7,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/checkpoint/buffers.h"
 #include "core/config/settings.h"
+#include "core/log/line.h"
 #include "core/log/log_files.h"
 #include "core/log/row.h"
 #include "core/store/manifest.h"
@@ -52,6 +54,14 @@ class Session {
   virtual void used_argument(const std::string& name, const std::string& value) = 0;
 
   virtual void finish(int exit_code) = 0;  // the process ends by exit() or return from main
+
+  // What was logged to a session that keeps no rows from now on.
+  struct Unkept {
+    std::vector<Line> rows;
+    RowFiles files;  // that these rows name; null: there are none
+  };
+  // Nothing while the session keeps rows.
+  virtual std::optional<Unkept> take_unkept() { return std::nullopt; }
 
   virtual bool records() const = 0;
 
