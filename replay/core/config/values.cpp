@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/base/parse_number.h"
+#include "core/base/valid_id.h"
 
 namespace flor::core {
 
@@ -29,6 +30,10 @@ std::optional<std::string> materializer_from(const std::string& text) {
   static constexpr std::array<std::string_view, 5> known{"inline", "thread", "fork", "fork-batch", "auto"};
   if (std::find(known.begin(), known.end(), text) == known.end()) return std::nullopt;
   return text;
+}
+
+std::optional<std::string> name_from(const std::string& text) {
+  return is_valid_id(text) ? std::optional(text) : std::nullopt;
 }
 
 std::optional<double> seconds_from(const std::string& text) {

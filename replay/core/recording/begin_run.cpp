@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "core/base/clock.h"
 #include "core/base/digest.h"
@@ -13,6 +14,7 @@
 #include "core/base/units_text.h"
 #include "core/config/arguments.h"
 #include "core/config/setting_value.h"
+#include "core/config/values.h"
 #include "core/files/durable.h"
 #include "core/recording/policy_settings.h"
 #include "core/store/scope.h"
@@ -117,10 +119,54 @@ void tell_of_earlier(const Store& store, const std::string& launch) {
       " already; give each program a launch of its own (srun or flor record)");
 }
 
-RunDir create_run(const Store& store) {
-  while (true) {
-    RunDir run = store.run(new_id());
-    if (fs::create_directory(run.path)) return run;
+// A run's directory, which goes again unless the run begins: nothing else would remove it.
+class DraftRun {
+ public:
+  explicit DraftRun(const Store& store) : store_(store), run_(create(store)) {}
+  ~DraftRun() {
+    if (begun_) return;
+    try {
+      store_.free_labels(run_.id());
+    } catch (const std::exception&) {  // a name that leads nowhere is taken, and no more
+    }
+    lock_.reset();  // NFS keeps a directory whose files are open
+    std::error_code ignored;
+    fs::remove_all(run_.path, ignored);
+  }
+  DraftRun(const DraftRun&) = delete;
+  DraftRun& operator=(const DraftRun&) = delete;
+
+  const RunDir& run() const { return run_; }
+  void lock() {
+    sync_directory(store_.path());
+    lock_.emplace(FileLock::create(run_.lock()));
+  }
+  FileLock begun() {
+    begun_ = true;
+    return std::move(*lock_);
+  }
+
+ private:
+  static RunDir create(const Store& store) {
+    while (true) {
+      RunDir run = store.run(new_id());
+      if (fs::create_directory(run.path)) return run;
+    }
+  }
+
+  const Store& store_;
+  const RunDir run_;
+  std::optional<FileLock> lock_;
+  bool begun_ = false;
+};
+
+void name_run(const Settings& settings, const Store& store, Manifest& manifest) {
+  const auto name = setting_value(settings.get("name"), "name", what_name_is, name_from);
+  if (!name) return;
+  if (store.claim_label(*name, manifest.id)) {
+    manifest.name = *name;
+  } else {
+    warn("the name '" + *name + "' is taken by another run; this one goes by its id " + manifest.id);
   }
 }
 
@@ -131,30 +177,22 @@ std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, 
     tell_of_earlier(store, launch);
     return std::nullopt;
   }
-  const RunDir run = create_run(store);
-  sync_directory(store.path());
-  FileLock lock = FileLock::create(run.lock());
+  DraftRun draft(store);
+  draft.lock();
+  const RunDir& run = draft.run();
   // Not before the directory is there: until then the id may be another run's, and a requeued job would go on
   // with that.
   if (!store.claim_launch(launch, run.id())) {
-    fs::remove_all(run.path);
     tell_of_earlier(store, launch);
     return std::nullopt;
   }
   OwnerFile owner = OwnerFile::create(run, 0);
-  const std::string id = run.id();
-  Manifest manifest = first_manifest(settings, frontend, id);
-  if (auto name = settings.get("name")) {
-    if (store.claim_label(*name, id)) {
-      manifest.name = *name;
-    } else {
-      warn("the name '" + *name + "' is taken by another run; this one goes by its id " + id);
-    }
-  }
+  Manifest manifest = first_manifest(settings, frontend, run.id());
+  name_run(settings, store, manifest);
   record_sources(run, manifest);
   reserve_space(run);
   write_manifest(run, manifest);
-  return BegunRun{run, std::move(manifest), std::move(lock), std::nullopt, std::move(owner)};
+  return BegunRun{run, std::move(manifest), draft.begun(), std::nullopt, std::move(owner)};
 }
 
 std::optional<BegunRun> go_on(const Settings& settings, const Store& store, const RunDir& run) {

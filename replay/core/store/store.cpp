@@ -96,15 +96,6 @@ std::array<std::atomic<int>, 16> held_locks{};
 
 }  // namespace
 
-bool is_valid_id(std::string_view id) {
-  auto alphanumeric = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
-  return !id.empty() && id.size() <= 128 && alphanumeric(id.front()) &&
-         std::all_of(id.begin(), id.end(),
-                     [&](char c) { return alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
-}
-
 std::string new_id(const std::string& prefix) {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};

@@ -6,15 +6,13 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "core/base/valid_id.h"
 
 namespace flor::core {
 
 namespace fs = std::filesystem;
-
-// [A-Za-z0-9][A-Za-z0-9._-]{0,127}: what may be joined to a path of the store.
-bool is_valid_id(std::string_view id);
 
 // YYYYMMDD-HHMMSS-xxxxxxxxxxxxxxxx in UTC with 64 random bits, after `prefix`.
 std::string new_id(const std::string& prefix = "");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/base/error.h"
 #include "core/files/durable.h"
 #include "core/recording/begin_run.h"
 #include "support/interposed.h"
@@ -16,10 +17,14 @@ class NoFrontend : public Frontend {
  public:
   std::map<std::string, std::string> generators() override { return {}; }
   void set_generators(const std::map<std::string, std::string>&) override {}
-  std::map<std::string, std::string> environment() override { return {}; }
+  std::map<std::string, std::string> environment() override {
+    if (fails) throw Error("the device does not answer");
+    return {};
+  }
   std::map<std::string, std::string> preset() override { return {}; }
   void apply(const std::map<std::string, std::string>&) override {}
   void synchronize() override {}
+  bool fails = false;
 };
 
 class RunFiles : public ::testing::Test {
@@ -71,6 +76,25 @@ TEST_F(RunFiles, ALaunchIsTakenThoughTheServerAnswersThatItWasThere) {
   const test::Interposing calls;
   calls->link_says_exists = true;
   EXPECT_TRUE(begin());
+}
+
+TEST_F(RunFiles, ABadNameIsToldAndTheRunGoesByItsId) {
+  ::setenv("FLOR_NAME", "a/b", 1);
+  ::testing::internal::CaptureStderr();
+  std::optional<BegunRun> begun;
+  EXPECT_NO_THROW(begun = begin());
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  ::unsetenv("FLOR_NAME");
+  ASSERT_TRUE(begun);
+  EXPECT_EQ(begun->manifest.name, "");
+  EXPECT_NE(said.find("'a/b' is not (FLOR_NAME, or name in flor.conf)"), std::string::npos) << said;
+  EXPECT_EQ(directories(), 1U);
+}
+
+TEST_F(RunFiles, ARunThatCannotBeginLeavesNoDirectory) {
+  frontend_.fails = true;
+  EXPECT_THROW(begin(), Error);
+  EXPECT_EQ(directories(), 0U);
 }
 
 TEST(RunIds, DifferInSixtyFourBits) {
