@@ -103,9 +103,11 @@ T parsed(bool fine, const std::string& name, const std::string& text, T value, T
 
 }  // namespace
 
-int64_t parse_integer(const std::string& name, const std::string& text, int64_t fallback) {
+int64_t parse_integer(const std::string& name, const std::string& text, int64_t fallback, int64_t least,
+                      int64_t most) {
   const auto value = core::parse_number<int64_t>(text);
-  return parsed(value.has_value(), name, text, value.value_or(0), fallback, std::to_string(fallback));
+  return parsed(value && *value >= least && *value <= most, name, text, value.value_or(0), fallback,
+                std::to_string(fallback));
 }
 
 double parse_real(const std::string& name, const std::string& text, double fallback) {

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/base/digest.h"
@@ -147,6 +148,24 @@ TEST(Log, OutsideOfFlorGoesWhereTheEnvironmentSaysWithItsLoops) {
   EXPECT_EQ(rows[4]["value"]["max"], 1.0);
   EXPECT_EQ(rows[1]["@volatile"], true);
   EXPECT_TRUE(fs::exists(directory / rows[6]["value"]["file"].get<std::string>()));
+}
+
+// 3000000000 was once -1294967296 as an int.
+TEST(Arg, TakesNoNumberThatDoesNotFit) {
+  ::setenv("FLOR_ARGS", "small=3000000000\nbyte=-129\nsize=-1\nlarge=3000000000\nleast=-128\nmost=4294967295",
+           1);
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(flor::arg("small", 7), 7);
+  EXPECT_EQ(flor::arg<std::int8_t>("byte", 5), 5);
+  EXPECT_EQ(flor::arg<std::size_t>("size", 9), 9U);
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 3) << said;
+  EXPECT_NE(said.find("argument small=3000000000 is not of the type"), std::string::npos) << said;
+  EXPECT_EQ(flor::arg<std::int64_t>("large", 0), 3000000000);
+  EXPECT_EQ(flor::arg<std::size_t>("large", 0), 3000000000U);
+  EXPECT_EQ(flor::arg<std::int8_t>("least", 0), -128);
+  EXPECT_EQ(flor::arg<std::uint32_t>("most", 0), 4294967295U);
+  ::unsetenv("FLOR_ARGS");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <type_traits>
 
@@ -65,7 +66,8 @@ FLOR_API void log_observed(const std::string& name, const at::Tensor& value, Obs
 
 FLOR_API std::string argument(const std::string& name, const std::string& fallback);
 FLOR_API std::string argument_text(double value);
-FLOR_API int64_t parse_integer(const std::string& name, const std::string& text, int64_t fallback);
+FLOR_API int64_t parse_integer(const std::string& name, const std::string& text, int64_t fallback,
+                               int64_t least, int64_t most);
 FLOR_API double parse_real(const std::string& name, const std::string& text, double fallback);
 FLOR_API bool parse_truth(const std::string& name, const std::string& text, bool fallback);
 }  // namespace detail
@@ -88,7 +90,7 @@ inline void log(const std::string& name, const at::Tensor& value, Observation ho
 }
 
 // A hyper-parameter: from `--flor-arg name=value` or FLOR_ARGS, else `fallback`; on replay from the record.
-// A text that is no such number is said once, and `fallback` is used.
+// A text that is no such number, or does not fit into T, is warned about, and `fallback` is used.
 template <class T>
 T arg(const std::string& name, const T& fallback) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -98,8 +100,12 @@ T arg(const std::string& name, const T& fallback) {
         detail::parse_real(name, detail::argument(name, detail::argument_text(fallback)), fallback));
   } else {
     static_assert(std::is_integral_v<T>, "flor::arg takes numbers and strings");
+    using Limits = std::numeric_limits<T>;
+    constexpr bool wide = !std::is_signed_v<T> && sizeof(T) >= sizeof(int64_t);
+    constexpr auto most = wide ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(Limits::max());
     return static_cast<T>(detail::parse_integer(name, detail::argument(name, std::to_string(fallback)),
-                                                static_cast<int64_t>(fallback)));
+                                                static_cast<int64_t>(fallback),
+                                                static_cast<int64_t>(Limits::min()), most));
   }
 }
 inline std::string arg(const std::string& name, const std::string& fallback) {
