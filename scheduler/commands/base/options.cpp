@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/base/parse_number.h"
 #include "core/config/settings.h"
 
 namespace flor::commands {
@@ -20,6 +21,15 @@ core::Store store_of(const std::string& flag) {
 fs::path own_directory() {
   std::error_code ignored;
   return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+std::function<std::string(std::string&)> whole_number(int64_t least) {
+  return [least](const std::string& text) {
+    const auto number = core::parse_number<int64_t>(text);
+    if (number && *number >= least) return std::string();
+    const bool any = least == std::numeric_limits<int64_t>::min();
+    return "'" + text + "' is no whole number" + (any ? "" : " from " + std::to_string(least));
+  };
 }
 
 std::string shown_seconds(double seconds) {

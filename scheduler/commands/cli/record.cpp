@@ -32,8 +32,7 @@ namespace fs = std::filesystem;
 
 struct Flags {
   std::string epsilon, store, name;
-  std::string materializer, mtbf, local, keep, resume;
-  std::optional<std::int64_t> every;
+  std::string every, materializer, mtbf, local, keep, resume;
   std::vector<std::string> args;
 };
 
@@ -61,6 +60,7 @@ bool is(const std::string& text) {
 
 const Setting settings_to_check[] = {
     {"epsilon", &Flags::epsilon, is<core::epsilon_from>, core::what_epsilon_is},
+    {"every", &Flags::every, is<core::every_from>, core::what_every_is},
     {"materializer", &Flags::materializer, is<core::materializer_from>, core::what_materializer_is},
     {"mtbf", &Flags::mtbf, is<core::parse_duration>, core::what_mtbf_is},
     {"local", &Flags::local, [](const std::string& text) { return fs::path(text).is_absolute(); },
@@ -168,10 +168,6 @@ void record(Flags flags, Outcome& outcome) {
   if (outcome.program.empty()) {
     throw core::UsageError("flor record runs the program behind --: flor record -- ./train");
   }
-  if (flags.every && *flags.every < 0) {
-    throw core::UsageError("--every takes a number of executions, 0 for the adaptive policy; '" +
-                           std::to_string(*flags.every) + "' is not");
-  }
   const core::Settings settings = core::Settings::load();
   const std::string name = flags.name.empty() ? settings.get("name").value_or("") : flags.name;
   const core::Store store = store_of(flags.store);
@@ -195,7 +191,6 @@ void record(Flags flags, Outcome& outcome) {
   environment["FLOR_BIN"] = own_directory().string();
   if (!name.empty()) environment["FLOR_NAME"] = name;
   if (!flags.resume.empty()) environment["FLOR_RESUME"] = store.find(flags.resume).id();
-  if (flags.every) environment["FLOR_EVERY"] = std::to_string(*flags.every);
   const std::string arguments = arguments_of(flags.args);
   if (!arguments.empty()) environment["FLOR_ARGS"] = arguments;
 

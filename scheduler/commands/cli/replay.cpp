@@ -332,7 +332,7 @@ void add_replay(CLI::App& app, Outcome& outcome) {
   command->add_flag("--whole-epochs", flags->whole_epochs,
                     "units are whole epochs, also where there are checkpoints inside");
   command->add_option("--every", flags->every, "of these only every N-th, from the loop's begin")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1));
   command->add_option("--where", flags->where, "only where this was recorded: 'loss > 2', 'loss == NaN'");
   command->add_option("--workers", flags->workers,
                       "how many at a time: auto (what is free, also what becomes free) or a number");
