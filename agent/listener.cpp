@@ -10,8 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "core/agent/socket.h"
 #include "core/base/error.h"
-#include "core/files/private_directory.h"
 #include "log.h"
 
 namespace flor::agent {
@@ -24,20 +24,8 @@ namespace {
 sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
-    throw core::Error("the path of the agent's socket is longer than " +
-                      std::to_string(sizeof address.sun_path - 1) + " bytes: " + path +
-                      "; choose a shorter one (FLOR_AGENT_SOCKET)");
-  }
   std::memcpy(address.sun_path, path.data(), path.size());
   return address;
-}
-
-// Whoever can write there could answer in the agent's place.
-void prepare_directory(const std::string& socket) {
-  const core::fs::path directory = core::fs::path(socket).parent_path();
-  if (!directory.is_absolute()) throw core::Error("the agent's socket needs an absolute path, not " + socket);
-  core::make_private_directory(directory, "choose another place (FLOR_AGENT_SOCKET)");
 }
 
 // pidfd_open(2) is Linux 5.3; without it a death shows as the end of the connection.
@@ -62,8 +50,8 @@ Listener::~Listener() {
 }
 
 std::optional<Listener> Listener::take(const std::string& path) {
+  core::prepare_agent_directory(path);
   const sockaddr_un address = address_of(path);
-  prepare_directory(path);
   auto lock = core::FileLock::try_take(path + ".lock");
   if (!lock) return std::nullopt;
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

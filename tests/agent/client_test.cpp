@@ -59,6 +59,31 @@ TEST_F(ClientTest, WithoutAnyAgentClaimWaitsThenSaysWhatToDo) {
   EXPECT_EQ(error.find('\n'), std::string::npos);
 }
 
+// The agent refused the place before it had a log, and the error named that log.
+TEST_F(ClientTest, WhereNoAgentMayServeTheErrorSaysWhy) {
+  const struct {
+    std::string directory, said;
+  } table[] = {{"agent", "is open to other users; chmod 700 it"},
+               {std::string(120, 'd'), "is longer than 107 bytes"}};
+  for (const auto& row : table) {
+    auto how = options();
+    const core::fs::path place = dir.path() / row.directory;
+    core::fs::create_directory(place);
+    core::fs::permissions(place, core::fs::perms(0755));
+    how.socket = (place / "a.sock").string();
+    how.give_up_s = 0;
+    AgentClient client(hello("replay"), how);
+    std::string error;
+    try {
+      client.claim(-1);
+    } catch (const core::Error& problem) {
+      error = problem.what();
+    }
+    EXPECT_NE(error.find(row.said), std::string::npos) << error;
+    EXPECT_EQ(error.find(".log"), std::string::npos) << error;
+  }
+}
+
 TEST_F(ClientTest, ARefusalIsAnErrorAtOnce) {
   auto wrong = hello("replay");
   wrong.replay = "r-unknown";

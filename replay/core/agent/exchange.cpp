@@ -1,7 +1,9 @@
 // What is said to the agent, by whoever has the turn.
 #include <algorithm>
+#include <filesystem>
 #include <thread>
 
+#include "core/agent/socket.h"
 #include "core/agent/state.h"
 #include "core/base/error.h"
 #include "core/base/start_detached.h"
@@ -69,7 +71,16 @@ bool AgentClient::State::start() {
         "FLOR_BIN";
     return false;
   }
-  trouble = program + " could not be started there; see " + link.socket() + ".log";
+  try {
+    prepare_agent_directory(link.socket());
+  } catch (const Error& problem) {  // the agent has no log there that could say it
+    trouble = problem.what();
+    return false;
+  }
+  trouble = program + " could not be started there";
+  std::error_code ignored;
+  if (const std::string log = link.socket() + ".log"; std::filesystem::exists(log, ignored))
+    trouble += "; see " + log;
   if (!start_detached({program, "--on-demand", "--detach", "--socket", link.socket()})) return false;
   // Another one may have been faster.
   for (const auto until = in(start_pause_s); !link.open();) {

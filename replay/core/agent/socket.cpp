@@ -1,12 +1,16 @@
-// Where the agent of a user listens on a node.
+#include "core/agent/socket.h"
+
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
+#include "core/base/error.h"
 #include "core/config/settings.h"
+#include "core/files/private_directory.h"
 
 namespace flor::core {
 namespace {
@@ -43,6 +47,17 @@ std::string directory_in_tmp() {
 }
 
 }  // namespace
+
+void prepare_agent_directory(const std::string& socket) {
+  constexpr std::size_t longest = sizeof(sockaddr_un::sun_path) - 1;
+  if (socket.size() > longest) {
+    throw Error("the path of the agent's socket is longer than " + std::to_string(longest) +
+                " bytes: " + socket + "; choose a shorter one (FLOR_AGENT_SOCKET)");
+  }
+  const fs::path directory = fs::path(socket).parent_path();
+  if (!directory.is_absolute()) throw Error("the agent's socket needs an absolute path, not " + socket);
+  make_private_directory(directory, "choose another place (FLOR_AGENT_SOCKET)");
+}
 
 std::string agent_socket_path() {
   if (auto path = environment_variable("FLOR_AGENT_SOCKET")) return *path;
