@@ -74,6 +74,19 @@ class Killed(Interrupted):
             self.assertRegex(self.flor("show", run.id).stdout, f"resumed +once, last with epoch={first} at ")
             self.assert_whole(run, *program, attempts=1, at=3)
 
+    def test_another_name_for_a_resumed_run_is_warned_about(self):
+        for first, other, said in (("", "late", "the resumed run goes by its id "),
+                                   ("early", "late", "the resumed run keeps its name 'early'"), ("early", "early", None)):
+            with self.subTest(first=first, other=other):
+                self.environment["FLOR_STORE"] = self.path("-".join((first, other)))
+                flags = ("--every", "1", *(("--name", first) if first else ()))
+                run = self.killed("train", at=3, flags=flags)
+                done = self.resume(run, "train", at=3, flags=("--name", other))
+                warnings = [line for line in done.stderr.splitlines() if "warning" in line]
+                self.assertEqual(len(warnings), 0 if said is None else 1, done.stderr)
+                self.assertIn(said or "", "".join(warnings))
+                self.assertEqual(run.manifest()["name"], first)
+
     def inside(self, *flags, at, step, how, seconds="0"):
         """Ended in a step of an epoch: the run, its program, and the steps that the next attempt executed first."""
         program = ["train", "--guard", "--inside", "--steps=5", "--trace=" + self.path("trace"), f"--hold-step={step}", *flags]

@@ -16,6 +16,7 @@
 #include "core/config/setting_value.h"
 #include "core/config/values.h"
 #include "core/files/durable.h"
+#include "core/recording/earlier_run.h"
 #include "core/recording/policy_settings.h"
 #include "core/store/scope.h"
 #include "core/store/source_copies.h"
@@ -195,11 +196,22 @@ std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, 
   return BegunRun{run, std::move(manifest), draft.begun(), std::nullopt, std::move(owner)};
 }
 
+// A requeued job brings its name along; who asks for a resumption may expect that one gives the run a new
+// one.
+void tell_of_unused_name(const Manifest& manifest) {
+  const auto name = Settings::asked("name");
+  if (!name || *name == manifest.name || !was_resumption_asked_for()) return;
+  const std::string stays =
+      manifest.name.empty() ? "goes by its id " + manifest.id : "keeps its name '" + manifest.name + "'";
+  warn("the name '" + *name + "' is not used: the resumed run " + stays);
+}
+
 std::optional<BegunRun> go_on(const Settings& settings, const Store& store, const RunDir& run) {
   if (!store.claim_launch(launch_id(), run.id())) return std::nullopt;
   auto lock = FileLock::try_take(run.lock());
   if (!lock) throw Error("another process records run " + run.id());
   Manifest manifest = next_manifest(settings, run);
+  tell_of_unused_name(manifest);
   OwnerFile owner = OwnerFile::create(run, manifest.attempt);
   reserve_space(run);
   write_manifest(run, manifest);
