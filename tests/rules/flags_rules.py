@@ -20,3 +20,10 @@ class Refused(Case):
             with self.subTest(value=value):
                 self.assertIn("every is a number from 1", self.said("record", "--every=" + value, *program))
         self.assertEqual(self.said("export", "any", "--epoch", "last"), "flor: --epoch: 'last' is no whole number\n")
+
+    def test_a_store_that_is_not_there_has_no_runs_to_list(self):
+        store = self.environment["FLOR_STORE"]
+        self.assertIn(f"there is no store {store}; ", self.said("runs"))
+        self.assertIn("there is no store", self.said("runs", "--json", "--store", self.path("mistyped")))
+        self.record("train")
+        self.assertIn("completed", self.flor("runs").stdout)

@@ -1,9 +1,11 @@
 // flor runs: what is in the store.
+#include <filesystem>
 #include <memory>
 
 #include "commands/base/options.h"
 #include "commands/base/output.h"
 #include "commands/cli/commands.h"
+#include "core/base/error.h"
 #include "core/base/units_text.h"
 #include "core/checkpoint/listing.h"
 #include "core/store/manifest.h"
@@ -57,6 +59,12 @@ Json json_of(const Listed& run) {
 }
 
 void show_runs(const core::Store& store, bool json) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(store.path(), ignored)) {
+    throw core::UsageError(
+        "there is no store " + store.path().string() +
+        "; `flor record -- ./train` makes one, --flor-store or FLOR_STORE chooses another");
+  }
   Json all = Json::array();
   results::Table table({{"RUN"},
                         {"NAME"},
