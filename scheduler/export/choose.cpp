@@ -95,8 +95,8 @@ Chosen choose(const core::Manifest& manifest, const core::Timeline& timeline, in
                          " " + std::to_string(epoch) + "; choose one with --block: " + names);
 }
 
-int64_t best_epoch(const core::Manifest& manifest, const std::vector<results::Row>& rows,
-                   const std::string& name, bool largest) {
+Best best_epoch(const core::Manifest& manifest, const std::vector<results::Row>& rows,
+                const std::string& name, bool largest) {
   const core::RecordedLoop& loop = main_loop(manifest);
   bool named = false;
   std::map<int64_t, double> values;  // the last row of each iteration
@@ -109,12 +109,12 @@ int64_t best_epoch(const core::Manifest& manifest, const std::vector<results::Ro
     // NaN and the infinities are strings: the best of all is none of them.
     values[*epoch] = value->is_number() ? value->get<double>() : std::nan("");
   }
-  std::optional<std::pair<int64_t, double>> best;
+  std::optional<Best> best;
   for (const auto& [epoch, value] : values) {
     if (!std::isfinite(value)) continue;
-    if (!best || (largest ? value > best->second : value < best->second)) best = {epoch, value};
+    if (!best || (largest ? value > best->value : value < best->value)) best = Best{epoch, value};
   }
-  if (best) return best->first;
+  if (best) return *best;
   throw core::UsageError("run " + manifest.id +
                          (named ? " logged no number as " + name + " inside of its loop " + loop.name
                                 : " logged nothing named " + name) +

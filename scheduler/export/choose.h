@@ -26,9 +26,14 @@ struct Chosen {
 Chosen choose(const core::Manifest& manifest, const core::Timeline& timeline, int64_t epoch,
               const std::string& block);
 
+struct Best {
+  int64_t epoch = 0;
+  double value = 0;
+};
+
 // The iteration of the main loop whose last row of that name is the smallest, or largest; of equals the
 // first. Throws core::UsageError where no iteration has a row of the name that holds a finite number.
-int64_t best_epoch(const core::Manifest& manifest, const std::vector<results::Row>& rows,
-                   const std::string& name, bool largest);
+Best best_epoch(const core::Manifest& manifest, const std::vector<results::Row>& rows,
+                const std::string& name, bool largest);
 
 }  // namespace flor::exporting

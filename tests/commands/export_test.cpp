@@ -109,8 +109,10 @@ TEST(BestEpoch, IsThatOfTheLastRowPerEpoch) {
                          {"epoch=4", 7},
                          {"epoch=5", "Infinity"},
                          {"epoch#1=0", -100}});
-  EXPECT_EQ(best_epoch(manifest(), log, "loss", false), 1);
-  EXPECT_EQ(best_epoch(manifest(), log, "loss", true), 4);
+  EXPECT_EQ(best_epoch(manifest(), log, "loss", false).epoch, 1);
+  EXPECT_EQ(best_epoch(manifest(), log, "loss", false).value, 2.5);
+  EXPECT_EQ(best_epoch(manifest(), log, "loss", true).epoch, 4);
+  EXPECT_EQ(best_epoch(manifest(), log, "loss", true).value, 7);
   EXPECT_EQ(core::refusal_of([&] { best_epoch(manifest(), log, "lost", false); }),
             "run run logged nothing named lost; flor log run shows its rows");
   const auto words = rows({{"epoch=0", "fine"}});

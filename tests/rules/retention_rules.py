@@ -290,7 +290,18 @@ class Export(Case):
             answer = json.loads(self.export(run.id, "--best", "loss", flag, "--json", "--output",
                                             self.path(flag[2:])).stdout)
             self.assertEqual((answer["epoch"], answer["at"]), (best, f"epoch={best}/@iteration"))
+            self.assertEqual(answer["best"], {"name": "loss", "value": last[best]})
+            said = self.export(run.id, "--best", "loss", flag, "--output", self.path(flag[2:] + "-said")).stdout
+            which = "smallest" if choose is min else "largest"
+            self.assertRegex(said, f"; the {which} loss, [0-9.e-]+, is that of epoch {best}\n$")
         self.assertIn("logged nothing named acuracy", self.export(run.id, "--best", "acuracy", code=2).stderr)
+
+    def test_the_best_epoch_is_named_where_it_has_no_checkpoint(self):
+        run = self.record("train", "--guard", every=4)
+        best = max((row for row in self.plain("train", "--guard") if row[1] == "accuracy"), key=lambda row: float(row[2]))
+        said = self.export(run.id, "--best", "accuracy", "--max", code=2).stderr
+        self.assertEqual(said, f"flor: the largest accuracy, {best[2]}, is that of epoch {best[0][0][1]}, but run {run.id} has "
+                               f"no checkpoint at epoch {best[0][0][1]}; the nearest with one: 3\n")
 
     def test_a_metric_that_a_replay_added_counts(self):
         run = self.record("train", "--guard")

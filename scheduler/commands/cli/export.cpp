@@ -49,12 +49,29 @@ void require_sense(const Flags& flags) {
 }
 
 // By the recorded rows and those that replays added.
-int64_t best_epoch(const core::RunDir& run, const core::Manifest& manifest, const Flags& flags) {
+exporting::Best best_epoch(const core::RunDir& run, const core::Manifest& manifest, const Flags& flags) {
   std::vector<std::string> warnings;
   const auto answers = results::read_answers(run, warnings);
   for (const auto& warning : warnings) print_error("warning: " + warning);
   const auto rows = results::joined(manifest, results::read_record(run).rows, answers);
   return exporting::best_epoch(manifest, rows, flags.best, flags.max);
+}
+
+// "the smallest loss, 0.25, is that of epoch 7"
+std::string text_of(const exporting::Best& best, const core::Manifest& manifest, const Flags& flags) {
+  return std::string("the ") + (flags.max ? "largest " : "smallest ") + flags.best + ", " +
+         core::number_text(best.value) + ", is that of " + manifest.main_loop()->name + " " +
+         std::to_string(best.epoch);
+}
+
+exporting::Chosen choose(const Flags& flags, const core::RunDir& run, const core::Manifest& manifest,
+                         int64_t epoch, const std::string& why) {
+  try {
+    return exporting::choose(manifest, core::recorded_timeline(run), epoch, flags.block);
+  } catch (const core::UsageError& problem) {
+    if (why.empty()) throw;
+    throw core::UsageError(why + ", but " + problem.what());
+  }
 }
 
 fs::path output_of(const Flags& flags, const core::Manifest& manifest, const exporting::Chosen& chosen,
@@ -96,8 +113,11 @@ void run_export(const Flags& flags) {
   require_sense(flags);
   const core::RunDir run = store_of(flags.store).find(flags.run);
   const core::Manifest manifest = core::read_manifest_and_progress(run);
-  const int64_t epoch = flags.epoch ? *flags.epoch : best_epoch(run, manifest, flags);
-  const auto chosen = exporting::choose(manifest, core::recorded_timeline(run), epoch, flags.block);
+  std::optional<exporting::Best> best;
+  if (!flags.epoch) best = best_epoch(run, manifest, flags);
+  const std::string why = best ? text_of(*best, manifest, flags) : "";
+  const int64_t epoch = best ? best->epoch : *flags.epoch;
+  const auto chosen = choose(flags, run, manifest, epoch, why);
   const fs::path output = output_of(flags, manifest, chosen, epoch);
   const core::Checkpoint checkpoint = load(run, chosen);
   if (flags.format == "pt") {
@@ -114,19 +134,22 @@ void run_export(const Flags& flags) {
   std::uint64_t bytes = 0;
   for (const auto& [name, tensor] : checkpoint.tensors()) bytes += tensor.bytes;
   if (flags.json) {
-    print_json({{"file", output.string()},
-                {"format", flags.format},
-                {"run", run.id()},
-                {"epoch", epoch},
-                {"at", chosen.at},
-                {"block", chosen.block},
-                {"checkpoint", chosen.file},
-                {"tensors", checkpoint.tensors().size()},
-                {"bytes", bytes}});
+    core::Json json = {{"file", output.string()},
+                       {"format", flags.format},
+                       {"run", run.id()},
+                       {"epoch", epoch},
+                       {"at", chosen.at},
+                       {"block", chosen.block},
+                       {"checkpoint", chosen.file},
+                       {"tensors", checkpoint.tensors().size()},
+                       {"bytes", bytes}};
+    if (best) json["best"] = {{"name", flags.best}, {"value", best->value}};
+    print_json(json);
     return;
   }
   print("wrote " + output.string() + ": " + counted(checkpoint.tensors().size(), "tensor") + ", " +
-        core::bytes_text(bytes) + ", of " + chosen.at + " in run " + run.id() + "\n");
+        core::bytes_text(bytes) + ", of " + chosen.at + " in run " + run.id() +
+        (why.empty() ? "" : "; " + why) + "\n");
 }
 
 }  // namespace
