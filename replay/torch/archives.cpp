@@ -10,13 +10,14 @@ namespace {
 
 constexpr const char* undefined_suffix = "@undefined";
 constexpr const char* kind_suffix = "@kind";
+constexpr const char* complex_kind = "complex";
 constexpr const char* trained_kind = " trained";  // behind the kind: gradients are computed for it
 
 // What dtype and shape do not tell of a plain tensor: "" for real numbers on the CPU, else "complex",
 // "cuda:0" or both.
 std::string kind_of(const at::Tensor& tensor) {
   std::string kind = tensor.device().is_cpu() ? "" : tensor.device().str();
-  if (tensor.is_complex()) kind += kind.empty() ? "complex" : " complex";
+  if (tensor.is_complex()) kind += (kind.empty() ? "" : " ") + std::string(complex_kind);
   return kind;
 }
 
@@ -26,7 +27,7 @@ bool is_trained(const at::Tensor& tensor) {
 }
 
 at::Tensor of_kind(at::Tensor tensor, std::string kind) {
-  const auto complex = kind.find("complex");
+  const auto complex = kind.find(complex_kind);
   if (complex != std::string::npos) {
     tensor = at::view_as_complex(tensor);
     kind.erase(complex == 0 ? 0 : complex - 1);
@@ -163,6 +164,10 @@ void SavingArchive::tensor(const std::string& name, at::Tensor& value, const at:
 void SavingArchive::fixed_tensor(const std::string& name, at::Tensor& value) {
   add(value.defined() ? buffer_of(name, value)
                       : core::Buffer::of_bytes(name + undefined_suffix, "U8", {0}, nullptr, 0));
+  // The program knows it when it restores; who exports the checkpoint does not.
+  if (!value.defined() || !value.is_complex()) return;
+  std::string kind = complex_kind;
+  text(name + kind_suffix, kind);
 }
 
 void SavingArchive::number(const std::string& name, const char* dtype, void* bytes, std::size_t size) {
@@ -252,6 +257,7 @@ void RestoringArchive::fixed_tensor(const std::string& name, at::Tensor& value) 
   }
   const core::LoadedTensor* loaded = find(name);
   if (loaded == nullptr) return complain(name + " is not in the record");
+  if (value.is_complex()) find(name + kind_suffix);  // not there in records of earlier versions
   if (!same_layout(value, *loaded)) {
     return complain(name + " is " + loaded->dtype + " " + core::shape_text(loaded->shape) +
                     " in the record, " + dtype_name(storable(value).scalar_type()) + " " +

@@ -102,7 +102,7 @@ void pickle_tensor(Pickler& pickler, const PickledTensor& tensor, std::size_t ke
 }  // namespace
 
 std::optional<std::string> storage_of(const std::string& dtype) {
-  static constexpr std::array<std::array<const char*, 2>, 10> known{{{"F64", "DoubleStorage"},
+  static constexpr std::array<std::array<const char*, 2>, 12> known{{{"F64", "DoubleStorage"},
                                                                      {"F32", "FloatStorage"},
                                                                      {"F16", "HalfStorage"},
                                                                      {"BF16", "BFloat16Storage"},
@@ -111,7 +111,9 @@ std::optional<std::string> storage_of(const std::string& dtype) {
                                                                      {"I16", "ShortStorage"},
                                                                      {"I8", "CharStorage"},
                                                                      {"U8", "ByteStorage"},
-                                                                     {"BOOL", "BoolStorage"}}};
+                                                                     {"BOOL", "BoolStorage"},
+                                                                     {complex_f64, "ComplexDoubleStorage"},
+                                                                     {complex_f32, "ComplexFloatStorage"}}};
   for (const auto& [from, to] : known) {
     if (dtype == from) return to;
   }

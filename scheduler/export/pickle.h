@@ -14,7 +14,11 @@ struct PickledTensor {
   std::vector<int64_t> shape;
 };
 
-// PyTorch's name for a storage of a safetensors dtype; nothing where it has none.
+// Pairs of reals that are the parts of complex numbers. No dtypes of safetensors, which has none for them.
+inline constexpr const char* complex_f32 = "complex F32";
+inline constexpr const char* complex_f64 = "complex F64";
+
+// PyTorch's name for a storage of a safetensors dtype, or of the two above; nothing where it has none.
 std::optional<std::string> storage_of(const std::string& dtype);
 
 // Pickle protocol 2 of {name: tensor}: each tensor contiguous, on the CPU, without gradient, as torch.save

@@ -127,17 +127,35 @@ std::optional<std::vector<unsigned char>> widened(const core::LoadedTensor& tens
   return std::nullopt;
 }
 
+// What the frontend keeps as pairs of reals is complex where it says so in NAME@kind (docs/formats.md).
+bool is_complex(const std::string& name, const core::LoadedTensor& tensor, const core::LoadedTensors& all) {
+  const auto kind = all.find(name + "@kind");
+  if (kind == all.end() || tensor.shape.empty() || tensor.shape.back() != 2) return false;
+  const std::string said(reinterpret_cast<const char*>(kind->second.data), kind->second.bytes);
+  return said.find("complex") != std::string::npos;
+}
+
+// Dtype and shape as PyTorch has them.
+std::pair<std::string, std::vector<int64_t>> described(const std::string& name,
+                                                       const core::LoadedTensor& tensor,
+                                                       const core::LoadedTensors& all) {
+  if (widened(tensor)) return {"I64", tensor.shape};
+  if (!is_complex(name, tensor, all)) return {tensor.dtype, tensor.shape};
+  return {"complex " + tensor.dtype, {tensor.shape.begin(), tensor.shape.end() - 1}};
+}
+
 }  // namespace
 
 void write_pytorch(const fs::path& path, const core::LoadedTensors& tensors) {
   std::vector<PickledTensor> pickled;
   for (const auto& [name, tensor] : tensors) {
-    const auto storage = storage_of(widened(tensor) ? "I64" : tensor.dtype);
+    const auto [dtype, shape] = described(name, tensor, tensors);
+    const auto storage = storage_of(dtype);
     if (!storage) {
-      throw core::UsageError("tensor " + name + " is " + tensor.dtype +
+      throw core::UsageError("tensor " + name + " is " + dtype +
                              ", which PyTorch files do not have; use --format safetensors");
     }
-    pickled.push_back({name, *storage, tensor.shape});
+    pickled.push_back({name, *storage, shape});
   }
   // Names and their order as torch.save has them; readers take the first entry's folder for the archive's.
   Archive archive(path);

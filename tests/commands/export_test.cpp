@@ -243,6 +243,27 @@ TEST(PyTorch, UnsignedNumbersAreWidened) {
   EXPECT_NE(file.find(std::string("\xff\xff\xff\xff\0\0\0\0", 8)), std::string::npos);
 }
 
+// They were written as F32 with one dimension more.
+TEST(PyTorch, PairsOfRealsThatAreComplexNumbersBecomeThemAgain) {
+  const test::TemporaryDirectory directory;
+  Tensors tensors;
+  tensors.add("0.spectrum", "F32", {3, 2}, std::string(24, 'c'));
+  tensors.add("0.spectrum@kind", "U8", {7}, "complex");
+  tensors.add("1.number", "F64", {2}, std::string(16, 'n'));
+  tensors.add("1.number@kind", "U8", {22}, "cuda:0 complex trained");
+  tensors.add("2.pair", "F32", {3, 2}, std::string(24, 'p'));
+  tensors.add("2.pair@kind", "U8", {7}, "trained");
+  write_pytorch(directory / "out.pt", tensors.loaded);
+  const auto found = entries(core::read_file(directory / "out.pt"));
+  EXPECT_EQ(found.at("archive/data.pkl").second, pickled_dict({{"0.spectrum", "ComplexFloatStorage", {3}},
+                                                               {"0.spectrum@kind", "ByteStorage", {7}},
+                                                               {"1.number", "ComplexDoubleStorage", {}},
+                                                               {"1.number@kind", "ByteStorage", {22}},
+                                                               {"2.pair", "FloatStorage", {3, 2}},
+                                                               {"2.pair@kind", "ByteStorage", {7}}}));
+  EXPECT_EQ(found.at("archive/data/0").second, tensors.bytes.at("0.spectrum"));
+}
+
 TEST(PyTorch, WritesThroughNoLinkThatWasPlanted) {
   const test::TemporaryDirectory directory;
   const auto tensors = some();

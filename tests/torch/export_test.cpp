@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "export/pytorch.h"
+#include "objects.h"
 #include "support/temporary.h"
 
 namespace flor {
@@ -40,6 +41,25 @@ TEST(ExportedFile, IsADictOfTensorsForLibTorch) {
     EXPECT_TRUE(torch::equal(read, tensors[i])) << i;
     EXPECT_FALSE(read.requires_grad());
   }
+}
+
+struct Spectrum : torch::nn::Module {
+  torch::Tensor weight =
+      register_parameter("weight", torch::tensor({{1.5, -2.0}, {0.0, 3.0}}, torch::kFloat));
+  torch::Tensor filter = register_buffer("filter", torch::view_as_complex(weight.detach().clone()));
+};
+
+// A file of a module's checkpoint, from the objects to LibTorch's reader.
+TEST(ExportedFile, HasComplexNumbersWhereTheModuleHas) {
+  const test::TemporaryDirectory directory;
+  Spectrum net;
+  const auto record = test::Record::of(net);
+  exporting::write_pytorch(directory / "out.pt", record.tensors());
+  std::ifstream in(directory / "out.pt", std::ios::binary);
+  const std::vector<char> file((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const auto dict = torch::pickle_load(file).toGenericDict();
+  EXPECT_TRUE(torch::equal(dict.at("0.filter").toTensor(), net.filter));
+  EXPECT_TRUE(torch::equal(dict.at("0.weight").toTensor(), net.weight));
 }
 
 }  // namespace
