@@ -8,11 +8,15 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <random>
 #include <system_error>
+#include <vector>
 
 #include "core/base/error.h"
+#include "core/base/parse_number.h"
 #include "core/files/durable.h"
 
 namespace flor::core {
@@ -71,20 +75,64 @@ void require_ours_alone(const Descriptor& directory, const fs::path& shown) {
     distrust(shown, "can be written by other users");
 }
 
-// The user's number outside of a container that gives it another (user_namespaces(7): each line of the map is
-// first inside, first outside, how many). Motivation: as root of a container every user would have the same
-// directory, and not the one that the Slurm plugin uses.
-uid_t own_number() {
-  const uid_t inside = ::geteuid();
+// One line of a process's uid_map, user_namespaces(7).
+struct UserMapping {
+  std::uint64_t inside = 0, outside = 0, count = 0;
+};
+
+std::vector<UserMapping> user_mappings() {
+  std::vector<UserMapping> out;
   std::ifstream map("/proc/self/uid_map");
-  for (std::uint64_t first = 0, outside = 0, count = 0; map >> first >> outside >> count;) {
+  for (UserMapping one; map >> one.inside >> one.outside >> one.count;) out.push_back(one);
+  return out;
+}
+
+// Are users' numbers here what they are on the whole machine? A namespace for users maps all of them only
+// where root made it so.
+bool sees_all_users() {
+  constexpr std::uint64_t all = 4294967295;
+  const auto mappings = user_mappings();
+  return mappings.empty() || (mappings.size() == 1 && mappings[0].inside == 0 && mappings[0].outside == 0 &&
+                              mappings[0].count == all);
+}
+
+// The user's number one namespace further out. Motivation: as root of a container every user would have the
+// same directory, and not the one that the Slurm plugin uses.
+uid_t mapped_number() {
+  const uid_t inside = ::geteuid();
+  for (const auto& [first, outside, count] : user_mappings()) {
     if (inside >= first && inside - first < count) return static_cast<uid_t>(outside + (inside - first));
   }
   return inside;
 }
 
-std::string own_name() {
-  return std::to_string(own_number());
+bool is_own_directory(const fs::path& path) {
+  struct stat info = {};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid();
+}
+
+// The lowest number in `common` that names a directory of this user's; nothing where there is none.
+std::optional<uid_t> number_in(const fs::path& common) {
+  std::optional<uid_t> out;
+  std::error_code ignored;
+  for (fs::directory_iterator at(common, ignored), end; at != end; at.increment(ignored)) {
+    const auto number = parse_number<uid_t>(at->path().filename().string());
+    if (number && (!out || *number < *out) && is_own_directory(at->path())) out = number;
+  }
+  return out;
+}
+
+// The name of this user's directory in `common`: their number as it is outside of any container. A container
+// within a container sees only the next one's numbers, often root's. There the directory tells that is this
+// user's already, and else Slurm, which names the user in each job's environment. No one gains by a wrong
+// number: the directory must be this user's in any case.
+std::string own_name(const fs::path& common) {
+  if (sees_all_users()) return std::to_string(::geteuid());
+  const uid_t mapped = mapped_number();
+  if (is_own_directory(common / std::to_string(mapped))) return std::to_string(mapped);
+  if (const auto known = number_in(common)) return std::to_string(*known);
+  const char* slurm = mapped == 0 ? std::getenv("SLURM_JOB_UID") : nullptr;
+  return std::to_string(parse_number<uid_t>(slurm == nullptr ? "" : slurm).value_or(mapped));
 }
 
 }  // namespace
@@ -118,7 +166,7 @@ Descriptor open_user_directory(const fs::path& store, const std::string& kind) {
   const Descriptor common = open_directory(AT_FDCWD, store / kind, store / kind);
   if (!common) return Descriptor();
   const fs::path shown = user_directory(store, kind);
-  Descriptor own = open_directory(common.get(), own_name(), shown);
+  Descriptor own = open_directory(common.get(), shown.filename(), shown);
   if (own) require_ours_alone(own, shown);
   return own;
 }
@@ -127,13 +175,17 @@ Descriptor make_user_directory(const fs::path& store, const std::string& kind) {
   const Descriptor common = make_directory(AT_FDCWD, store / kind, everyones, store / kind);
   open_to_everyone(common, store / kind);
   const fs::path shown = user_directory(store, kind);
-  Descriptor own = make_directory(common.get(), own_name(), 0755, shown);
+  Descriptor own = make_directory(common.get(), shown.filename(), 0755, shown);
   require_ours_alone(own, shown);
   return own;
 }
 
 fs::path user_directory(const fs::path& store, const std::string& kind) {
-  return store / kind / own_name();
+  return store / kind / own_name(store / kind);
+}
+
+bool is_root() {
+  return ::geteuid() == 0 && sees_all_users();
 }
 
 uid_t directory_owner(const fs::path& path) {

@@ -35,6 +35,10 @@ Descriptor make_user_directory(const std::filesystem::path& store, const std::st
 // STORE/KIND/UID as a path, for messages.
 std::filesystem::path user_directory(const std::filesystem::path& store, const std::string& kind);
 
+// Is this process root's, who may act for all users? Root of a user namespace (a rootless container) is not:
+// it has the rights of the user who made that, and other users' files look like one unknown user's.
+bool is_root();
+
 // The user whose directory it is, itself no link; none where there is no such directory.
 // `no_user` is an id that no user has.
 inline constexpr uid_t no_user = static_cast<uid_t>(-1);

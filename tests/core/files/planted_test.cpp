@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <functional>
 
 #include "core/base/error.h"
@@ -241,6 +242,34 @@ TEST_F(Shared, TheRootOfAContainerIsTheUserWhoRunsIt) {
   if (said == "no namespace") GTEST_SKIP() << "no user namespace can be made here";
   EXPECT_EQ(said, "taken");
   EXPECT_EQ(as_victim([&] { return store.launched("42.0.0").value_or("nothing"); }), "mine");
+}
+
+// A container in a container: its map names the outer container's root.
+TEST_F(Shared, TheUserOfAContainerInAContainerKeepsTheirDirectory) {
+  plant_directory(directory / ".launches", 0, 01777);
+  plant_directory(directory / ".launches" / "0", 0);
+  const auto in_container = [&](const char* slurm_user) {
+    return as_victim([&]() -> std::string {
+      ::prctl(PR_SET_DUMPABLE, 1);  // else /proc/self is root's since setuid()
+      for (const uid_t outside : {victim, uid_t{0}}) {
+        if (::unshare(CLONE_NEWUSER) != 0) return "no namespace";
+        std::ofstream("/proc/self/uid_map") << (outside == 0 ? 1000 : 0) << " " << outside << " 1\n";
+        // Without a group there, no further namespace can be made.
+        std::ofstream("/proc/self/setgroups") << "deny";
+        std::ofstream("/proc/self/gid_map") << "0 " << outside << " 1\n";
+      }
+      if (::geteuid() != 1000) return "no namespace";
+      if (slurm_user != nullptr) ::setenv("SLURM_JOB_UID", slurm_user, 1);
+      return store.launch("42.0.0").parent_path().filename();
+    });
+  };
+  const std::string said = in_container(uid.c_str());
+  if (said == "no namespace") GTEST_SKIP() << "no user namespace can be made here";
+  EXPECT_EQ(said, uid);
+  EXPECT_EQ(in_container(nullptr), "0");
+  plant_directory(directory / ".launches" / uid, victim);
+  plant_directory(directory / ".launches" / "7", attacker);
+  EXPECT_EQ(in_container(nullptr), uid);
 }
 
 TEST_F(Shared, AnotherUsersRunIsNotResumed) {
