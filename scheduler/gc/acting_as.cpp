@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/files/shared_directory.h"
 
 namespace flor::gc {
 namespace {
@@ -29,14 +30,14 @@ bool take_groups(uid_t user) {
 }  // namespace
 
 ActingAs::ActingAs(const std::filesystem::path& path) {
-  if (::geteuid() != 0) return;
+  if (!core::is_root()) return;
   struct stat info = {};
   if (::lstat(path.c_str(), &info) != 0) refuse(path, "its owner cannot be told", errno);
   become(info.st_uid, path);
 }
 
 ActingAs::ActingAs(int descriptor, const std::filesystem::path& path) {
-  if (::geteuid() != 0) return;
+  if (!core::is_root()) return;
   struct stat info = {};
   if (::fstat(descriptor, &info) != 0) refuse(path, "its owner cannot be told", errno);
   become(info.st_uid, path);

@@ -9,8 +9,9 @@
 namespace flor::gc {
 
 // As long as it lives, root's process has the rights of the owner of `path`, and of their groups. Any other
-// user, and root's own paths, change nothing. Not for processes with threads that need root's rights
-// meanwhile. Throws core::Error where root cannot become that user, or cannot tell who it is.
+// user, root of a container (core::is_root()), and root's own paths, change nothing. Not for processes with
+// threads that need root's rights meanwhile. Throws core::Error where root cannot become that user, or cannot
+// tell who it is.
 class ActingAs {
  public:
   explicit ActingAs(const std::filesystem::path& path);

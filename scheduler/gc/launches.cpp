@@ -61,7 +61,7 @@ std::optional<UserDirectory> user_directory(const core::Store& store, const std:
   struct stat info = {};
   if (!out.descriptor || ::fstat(out.descriptor.get(), &info) != 0) return std::nullopt;
   const bool is_own = info.st_uid == ::geteuid() && out.path == core::user_directory(store.path(), launches);
-  const bool is_users = ::geteuid() == 0 && core::parse_number<uid_t>(name) == info.st_uid;
+  const bool is_users = core::is_root() && core::parse_number<uid_t>(name) == info.st_uid;
   if (!is_own && !is_users) return std::nullopt;
   return out;
 }

@@ -109,7 +109,7 @@ std::uint64_t owner_of(const fs::path& path) {
 
 bool is_ours(const fs::path& path) {
   const std::uint64_t owner = owner_of(path);
-  return owner == ::geteuid() || (::geteuid() == 0 && owner != core::no_user);
+  return owner == ::geteuid() || (core::is_root() && owner != core::no_user);
 }
 
 RunFacts facts_of(const core::RunDir& run) {
