@@ -11,11 +11,13 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
+#include "core/files/shared_directory.h"
 #include "gc/acting_as.h"
 #include "gc/launches.h"
 #include "gc/remove_tree.h"
 #include "gc/runs.h"
 #include "gc/thin.h"
+#include "gc/walk.h"
 
 namespace flor::gc {
 namespace {
@@ -59,12 +61,10 @@ Leftover leftover(const fs::path& path, const std::string& what) {
 }
 
 void add_temporaries(const fs::path& directory, double now, std::vector<Leftover>& out) {
-  std::error_code ignored;
-  for (const auto& entry : fs::recursive_directory_iterator(directory, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if ((is_abandoned(name) || is_clock(name)) && is_old(entry.path(), now))
-      out.push_back(leftover(entry.path(), "a temporary file of a process that is gone"));
-  }
+  walk(directory, [&](const Entry& entry) {
+    if ((is_abandoned(entry.name) || is_clock(entry.name)) && is_old(entry.path, now))
+      out.push_back(leftover(entry.path, "a temporary file of a process that is gone"));
+  });
 }
 
 void add_checkpoints(const core::RunDir& run, std::vector<Leftover>& out) {
@@ -95,6 +95,45 @@ std::vector<Leftover> left_in(const core::RunDir& run, double now) {
   }
   for (auto& one : out) one.run = run.id();
   return out;
+}
+
+// RUN of STORE/.removed.RUN; empty of any other name.
+std::string removed_run(const fs::path& path) {
+  static const std::string prefix = ".removed.";
+  const std::string name = path.filename().string();
+  if (name.rfind(prefix, 0) != 0) return "";
+  std::string id = name.substr(prefix.size());
+  return core::is_valid_id(id) ? id : "";
+}
+
+// Was the directory made by a recording that did not come as far as its manifest, and is over?
+bool never_began(const fs::path& path) {
+  std::error_code ignored;
+  if (!core::is_valid_id(path.filename().string()) || core::directory_owner(path) == core::no_user ||
+      !closed_below(path).empty())
+    return false;
+  const auto is_there = [&](const char* name) {
+    return fs::exists(fs::symlink_status(path / name, ignored));
+  };
+  return is_there("run.lock") && !is_there("run.json") && busy_with({path}).empty();
+}
+
+// What the entry of a store is a leftover of, if it is one.
+std::optional<Leftover> left_in_store(const fs::path& path, double now) {
+  if (!is_ours(path)) return std::nullopt;
+  const bool is_removed = !removed_run(path).empty();
+  if (!is_removed && !is_old(path, now)) return std::nullopt;
+  try {
+    const ActingAs owner(path);
+    const std::string name = path.filename().string();
+    if (is_removed) return leftover(path, "a run whose removal was cut off");
+    if (is_abandoned(name) || is_clock(name))
+      return leftover(path, "a temporary file of a process that is gone");
+    if (never_began(path)) return leftover(path, "a recording that was killed before it began");
+  } catch (const core::Error&) {
+    // It has just gone.
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -131,33 +170,22 @@ void remove_leftovers(const core::RunDir& run, const std::vector<Leftover>& list
 
 std::vector<Leftover> leftovers_of(const core::Store& store, double now) {
   std::vector<Leftover> out;
-  for (const auto& id : store.all_removed()) {
-    if (is_ours(store.removed(id)))
-      out.push_back(leftover(store.removed(id), "a run whose removal was cut off"));
-  }
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(store.path(), ignored)) {
-    const fs::path& path = entry.path();
-    const std::string name = path.filename().string();
-    if (!is_ours(path) || !is_old(path, now)) continue;
-    std::optional<ActingAs> owner;
-    try {
-      owner.emplace(path);
-    } catch (const core::Error&) {
-      continue;  // it has just gone
-    }
-    if (is_abandoned(name) || is_clock(name)) {
-      out.push_back(leftover(path, "a temporary file of a process that is gone"));
-    } else if (core::is_valid_id(name) && entry.is_directory(ignored) &&
-               fs::exists(fs::symlink_status(path / "run.lock", ignored)) &&
-               !fs::exists(fs::symlink_status(path / "run.json", ignored)) && busy_with({path}).empty()) {
-      out.push_back(leftover(path, "a recording that was killed before it began"));
-    }
+  for (fs::directory_iterator at(store.path(), ignored), end; at != end; at.increment(ignored)) {
+    if (auto found = left_in_store(at->path(), now)) out.push_back(std::move(*found));
   }
   for (const auto& launch : ended_launches(store, now))
     out.push_back(leftover(launch, "a launch whose job is over and whose run is gone"));
   std::sort(out.begin(), out.end(), [](const Leftover& a, const Leftover& b) { return a.path < b.path; });
   return out;
+}
+
+void remove_leftover(const core::Store& store, const Leftover& leftover, double now) {
+  if (leftover.path.parent_path() != store.path()) return remove_ended_launch(store, leftover.path, now);
+  if (!left_in_store(leftover.path, now)) return;
+  if (const std::string id = removed_run(leftover.path); !id.empty()) return finish_removal(store, id);
+  const ActingAs owner(leftover.path);
+  remove_tree(leftover.path);
 }
 
 }  // namespace flor::gc

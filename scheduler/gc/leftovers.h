@@ -33,4 +33,8 @@ void remove_leftovers(const core::RunDir& run, const std::vector<Leftover>& list
 // Of the store itself: removals that were cut off, runs that never got a manifest, temporary files, launches.
 std::vector<Leftover> leftovers_of(const core::Store& store, double now);
 
+// Removes one of these, if it is one still. Looks at it alone, and does not list the store anew. Throws
+// core::Error, std::system_error that names the path.
+void remove_leftover(const core::Store& store, const Leftover& leftover, double now);
+
 }  // namespace flor::gc

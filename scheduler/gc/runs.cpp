@@ -3,7 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <algorithm>
+#include <cerrno>
 
 #include "core/base/error.h"
 #include "core/files/durable.h"
@@ -14,6 +15,7 @@
 #include "gc/acting_as.h"
 #include "gc/local_tier.h"
 #include "gc/remove_tree.h"
+#include "gc/walk.h"
 #include "results/report/summary.h"
 
 namespace flor::gc {
@@ -36,14 +38,17 @@ std::string recorded_by(const core::RunDir& run, const core::Liveness& liveness)
   return "";
 }
 
-double changed_at(const fs::path& path) {
-  struct stat info = {};
-  if (::stat(path.c_str(), &info) != 0) return 0;
-  return static_cast<double>(info.st_mtim.tv_sec) + 1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
+double seconds_of(const timespec& time) {
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
+// Its content; any user may set this time of their own file to whatever they like.
 double touched_at(const core::RunDir& run) {
-  return std::max(changed_at(run.manifest()), changed_at(run.log()));
+  double last = 0;
+  struct stat info = {};
+  for (const auto& path : {run.manifest(), run.log()})
+    if (::lstat(path.c_str(), &info) == 0) last = std::max(last, seconds_of(info.st_mtim));
+  return last;
 }
 
 // What of the run lies in this node's local tier. Nobody knows of it where the manifest cannot be read.
@@ -68,20 +73,28 @@ void remove_hidden(const core::Store& store, const std::string& id, const std::o
 }  // namespace
 
 bool is_being_replayed(const core::RunDir& run) {
-  std::error_code ignored;
-  for (const auto& entry : fs::recursive_directory_iterator(run.replays(), ignored)) {
-    if (entry.path().extension() == ".lock" && core::is_locked(entry.path())) return true;
-  }
-  return false;
+  bool is_held = false;
+  walk(run.replays(), [&](const Entry& entry) {
+    is_held = is_held || (entry.path.extension() == ".lock" && core::is_locked(entry.path));
+  });
+  return is_held;
+}
+
+std::string why_closed(const core::RunDir& run) {
+  const ActingAs owner(run.path);
+  return closed_below(run.path);
 }
 
 std::string busy_with(const core::RunDir& run) {
+  if (std::string closed = closed_below(run.path); !closed.empty()) return closed;
   if (std::string recorded = recorded_by(run, core::liveness_of(run, core::state_of_job)); !recorded.empty())
     return recorded;
   return is_being_replayed(run) ? "it is being replayed" : "";
 }
 
 core::FileLock claim(const core::RunDir& run) {
+  if (const std::string closed = closed_below(run.path); !closed.empty())
+    throw core::Error("run " + run.id() + " is left as it is: " + closed);
   auto lock = core::FileLock::try_take(run.lock());
   const std::string recorded =
       lock ? recorded_by(run, core::liveness_while_locked(run, core::state_of_job)) : being_recorded;
@@ -91,15 +104,24 @@ core::FileLock claim(const core::RunDir& run) {
   return std::move(*lock);
 }
 
-std::uint64_t bytes_below(const fs::path& path) {
-  std::uint64_t bytes = 0;
+std::vector<core::RunDir> runs_of_ours(const core::Store& store) {
+  std::vector<core::RunDir> out;
   std::error_code ignored;
-  for (const auto& entry : fs::recursive_directory_iterator(path, ignored)) {
-    if (!entry.is_regular_file(ignored) || entry.is_symlink(ignored)) continue;
-    const auto size = entry.file_size(ignored);
-    if (!ignored) bytes += size;
+  for (fs::directory_iterator at(store.path(), ignored), end; at != end; at.increment(ignored)) {
+    const core::RunDir run{at->path()};
+    if (!core::is_valid_id(run.id()) || core::directory_owner(run.path) == core::no_user ||
+        !is_ours(run.path))
+      continue;
+    try {
+      const ActingAs owner(run.path);
+      struct stat info = {};
+      if (::lstat(run.manifest().c_str(), &info) == 0 || errno == EACCES) out.push_back(run);
+    } catch (const core::Error&) {
+      // It has just gone.
+    }
   }
-  return bytes;
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  return out;
 }
 
 std::uint64_t owner_of(const fs::path& path) {

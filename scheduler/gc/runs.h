@@ -12,15 +12,20 @@ namespace flor::gc {
 // Does a process replay the run now: a worker, `flor replay`, one that plans or merges?
 bool is_being_replayed(const core::RunDir& run);
 
-// Why the run must not be touched: a process records or replays it now. Empty: none does.
+// "DIRECTORY cannot be read (Permission denied)", where its owner may not look at all of the run; else empty.
+std::string why_closed(const core::RunDir& run);
+
+// Why the run must not be touched: a process records or replays it now, or a directory in it cannot be read,
+// so that nobody can tell. Empty: it may be.
 std::string busy_with(const core::RunDir& run);
 
 // The lock of a run that is to be changed, so that nobody begins to record into it meanwhile. Throws
 // core::Error when the run is busy.
 core::FileLock claim(const core::RunDir& run);
 
-// Bytes of all files below `path`.
-std::uint64_t bytes_below(const core::fs::path& path);
+// The runs of the store that this user may clear away, oldest first: also those whose directory is closed to
+// its owner, of which nobody can tell whether it has a manifest.
+std::vector<core::RunDir> runs_of_ours(const core::Store& store);
 
 // The user whose directory it is. May this user remove it: is it theirs, or are they root?
 std::uint64_t owner_of(const core::fs::path& path);

@@ -71,6 +71,38 @@ class SharedStore : public testing::Test {
   core::Store store_{directory_.path()};
 };
 
+TEST_F(SharedStore, AClosedDirectoryIsNamedAndTheRestGoes) {
+  for (const char* id : {"closed", "closed_inside", "open"}) make_run(id, victim);
+  test::plant_directory(directory_ / "killed", victim);
+  test::plant_file(directory_ / "killed" / "run.lock", "", victim);
+  core::fs::last_write_time(directory_ / "killed",
+                            core::fs::file_time_type::clock::now() - std::chrono::hours(2));
+  const auto close = [&] {
+    ::chmod((directory_ / "closed").c_str(), 0);
+    ::chmod(store_.run("closed_inside").checkpoints().c_str(), 0);
+  };
+  const auto gc = [&] { return command(commands::add_gc, {"gc", "--older-than", "1s", "--yes"}); };
+  for (const bool is_root : {false, true}) {
+    close();
+    testing::internal::CaptureStdout();
+    const std::string done = is_root ? gc() : as_user(victim, [&] {
+      const std::string code = gc();
+      std::cout << std::flush;
+      return code;
+    });
+    const std::string said = testing::internal::GetCapturedStdout();
+    EXPECT_EQ(done, "0") << is_root;
+    for (const char* path : {"closed", "closed_inside/checkpoints"})
+      EXPECT_NE(said.find((directory_ / path).string() + " cannot be read (Permission denied)"),
+                std::string::npos)
+          << said;
+    EXPECT_FALSE(is_there("open")) << is_root;
+    EXPECT_FALSE(core::fs::exists(directory_ / "killed")) << is_root;
+    EXPECT_TRUE(is_there("closed") && is_there("closed_inside")) << is_root;
+    make_run("open", victim);
+  }
+}
+
 TEST_F(SharedStore, TheRootOfAContainerClearsAwayAsItsUser) {
   make_run("mine", victim);
   make_run("theirs", attacker);

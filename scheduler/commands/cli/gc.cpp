@@ -5,6 +5,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "commands/base/options.h"
 #include "commands/base/output.h"
@@ -15,9 +16,7 @@
 #include "core/config/values.h"
 #include "core/store/manifest.h"
 #include "gc/acting_as.h"
-#include "gc/launches.h"
 #include "gc/leftovers.h"
-#include "gc/remove_tree.h"
 #include "gc/runs.h"
 #include "gc/thin.h"
 
@@ -113,54 +112,72 @@ Thinned thinned(const core::RunDir& run, int64_t keep) {
   return out;
 }
 
+// What cannot be looked at is named and passed over: one run must not keep the others.
+template <class Look>
+void look_at(const Look& look) {
+  try {
+    look();
+  } catch (const std::exception& problem) {
+    print_error(problem.what());
+  }
+}
+
+bool is_in(const std::vector<gc::RunFacts>& runs, const std::string& id) {
+  return std::any_of(runs.begin(), runs.end(), [&](const gc::RunFacts& run) { return run.id == id; });
+}
+
+void propose_runs(const std::vector<core::RunDir>& ours, const std::vector<core::RunDir>& named,
+                  const gc::Criteria& criteria, double now, Proposal& out) {
+  if (!criteria.any()) return;
+  std::set<std::string> among;
+  for (const auto& run : named) among.insert(run.id());
+  std::vector<gc::RunFacts> facts;
+  facts.reserve(ours.size());
+  for (const auto& run : ours) look_at([&] { facts.push_back(gc::facts_of(run)); });
+  out.runs = gc::choose(facts, among, criteria, now);
+}
+
+void propose_thinning(const core::RunDir& run, int64_t keep, Proposal& out) {
+  if (!gc::is_ours(run.path)) return;  // it has just gone
+  const gc::ActingAs owner(run.path);
+  if (const std::string busy = gc::busy_with(run); !busy.empty()) {
+    out.runs.busy.push_back({run.id(), "", 0, 0, busy, 0, ""});
+  } else if (Thinned one = thinned(run, keep); one.files() > 0) {
+    out.thinned.push_back(std::move(one));
+  }
+}
+
+// Does --keep remove it anyhow?
+bool is_thinned(const Proposal& proposal, const gc::Leftover& leftover) {
+  return std::any_of(proposal.thinned.begin(), proposal.thinned.end(), [&](const Thinned& one) {
+    const auto& orphans = one.removal.orphans;
+    return std::any_of(orphans.begin(), orphans.end(),
+                       [&](const std::string& file) { return one.run.path / file == leftover.path; });
+  });
+}
+
+void propose_leftovers(const core::RunDir& run, double now, Proposal& out) {
+  if (is_in(out.runs.remove, run.id())) return;
+  if (const std::string closed = gc::why_closed(run); !closed.empty()) {
+    if (!is_in(out.runs.busy, run.id())) out.runs.busy.push_back({run.id(), "", 0, 0, closed, 0, ""});
+    return;
+  }
+  for (auto& leftover : gc::leftovers_of(run, now)) {
+    if (!is_thinned(out, leftover)) out.leftovers.push_back(std::move(leftover));
+  }
+}
+
 Proposal propose(const core::Store& store, const std::vector<core::RunDir>& named,
                  const gc::Criteria& criteria, int64_t keep) {
   const double now = core::wall_seconds();
   Proposal out;
-  std::vector<core::RunDir> ours;
-  for (const auto& run : store.runs()) {
-    if (gc::is_ours(run.path)) ours.push_back(run);
-  }
-  std::set<std::string> among;
-  for (const auto& run : named) among.insert(run.id());
-  if (criteria.any()) {
-    std::vector<gc::RunFacts> facts;
-    facts.reserve(ours.size());
-    for (const auto& run : ours) {
-      try {
-        facts.push_back(gc::facts_of(run));
-      } catch (const core::Error& problem) {
-        print_error(problem.what());  // its owner has just removed it
-      }
-    }
-    out.runs = gc::choose(facts, among, criteria, now);
-  }
-  for (const auto& run : named) {
-    if (keep == 0) break;
-    if (!gc::is_ours(run.path)) continue;  // it has just gone
-    const gc::ActingAs owner(run.path);
-    if (const std::string busy = gc::busy_with(run); !busy.empty()) {
-      out.runs.busy.push_back({run.id(), "", 0, 0, busy, 0, ""});
-    } else if (Thinned one = thinned(run, keep); one.files() > 0) {
-      out.thinned.push_back(std::move(one));
-    }
+  const std::vector<core::RunDir> ours = gc::runs_of_ours(store);
+  propose_runs(ours, named, criteria, now, out);
+  if (keep != 0) {
+    for (const auto& run : named) look_at([&] { propose_thinning(run, keep, out); });
   }
   out.leftovers = gc::leftovers_of(store, now);
-  std::set<std::string> going;
-  for (const auto& run : out.runs.remove) going.insert(run.id);
-  for (const auto& run : named.empty() ? ours : named) {
-    if (going.count(run.id()) != 0) continue;
-    for (auto& leftover : gc::leftovers_of(run, now)) {
-      // One that --keep removes anyhow.
-      const bool counted_already =
-          std::any_of(out.thinned.begin(), out.thinned.end(), [&](const Thinned& one) {
-            const auto& orphans = one.removal.orphans;
-            return std::any_of(orphans.begin(), orphans.end(),
-                               [&](const std::string& file) { return one.run.path / file == leftover.path; });
-          });
-      if (!counted_already) out.leftovers.push_back(std::move(leftover));
-    }
-  }
+  for (const auto& run : named.empty() ? ours : named) look_at([&] { propose_leftovers(run, now, out); });
   return out;
 }
 
@@ -218,20 +235,6 @@ bool allowed(const Flags& flags, const Proposal& proposal) {
   return answer == "y" || answer == "yes";
 }
 
-// One of the store's, if it is one still.
-void remove_leftover(const core::Store& store, const gc::Leftover& leftover) {
-  for (const auto& id : store.all_removed()) {
-    if (store.removed(id) == leftover.path) return gc::finish_removal(store, id);
-  }
-  if (leftover.path.parent_path().parent_path() == store.path() / ".launches")
-    return gc::remove_ended_launch(store, leftover.path, core::wall_seconds());
-  const auto now = gc::leftovers_of(store, core::wall_seconds());
-  if (std::none_of(now.begin(), now.end(), [&](const auto& one) { return one.path == leftover.path; }))
-    return;
-  const gc::ActingAs owner(leftover.path);
-  gc::remove_tree(leftover.path);
-}
-
 struct Removed {
   std::uint64_t bytes = 0;
   bool all = true;
@@ -262,7 +265,7 @@ Removed remove(const core::Store& store, const Proposal& proposal, int64_t keep)
   std::map<std::string, std::vector<gc::Leftover>> of_runs;
   for (const auto& leftover : proposal.leftovers) {
     if (leftover.run.empty()) {
-      attempt(leftover.bytes, [&] { remove_leftover(store, leftover); });
+      attempt(leftover.bytes, [&] { gc::remove_leftover(store, leftover, core::wall_seconds()); });
     } else {
       of_runs[leftover.run].push_back(leftover);
     }
