@@ -9,10 +9,12 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/files/descriptor.h"
+#include "core/files/shared_directory.h"
 
 namespace flor::gc {
 namespace {
@@ -27,8 +29,11 @@ constexpr int as_directory = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 }
 
 std::vector<std::string> names_in(const Descriptor& directory, const fs::path& shown) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(::dup(directory.get())), ::closedir);
+  Descriptor copy(::openat(directory.get(), ".", as_directory));
+  if (!copy) fail(shown);
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(copy.get()), ::closedir);
   if (entries == nullptr) fail(shown);
+  copy.release();  // closedir() closes it
   std::vector<std::string> out;
   while (const dirent* entry = ::readdir(entries.get())) {
     const std::string name = entry->d_name;
@@ -42,21 +47,52 @@ bool is_directory(const Descriptor& parent, const std::string& name) {
   return ::fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode);
 }
 
-void remove_in(const Descriptor& parent, const std::string& name, const fs::path& shown);
+// Each level that is entered holds a descriptor and a piece of the stack, and names of all levels together
+// may be longer than a path can be. So what lies deeper is moved up first, into `top`.
+constexpr int deepest = 32;
 
-void empty(const Descriptor& directory, const fs::path& shown) {
-  for (const auto& name : names_in(directory, shown)) remove_in(directory, name, shown / name);
-}
+class Removal {
+ public:
+  explicit Removal(const Descriptor& top) : top_(top) {}
 
-void remove_in(const Descriptor& parent, const std::string& name, const fs::path& shown) {
-  int how = 0;
-  if (is_directory(parent, name)) {
-    const Descriptor directory(::openat(parent.get(), name.c_str(), as_directory | O_NOFOLLOW));
-    if (!directory) fail(shown);
-    empty(directory, shown);
-    how = AT_REMOVEDIR;
+  void empty(const Descriptor& directory, const fs::path& shown, int depth) {
+    for (const auto& name : names_in(directory, shown)) remove(directory, name, shown / name, depth);
   }
-  if (::unlinkat(parent.get(), name.c_str(), how) != 0 && errno != ENOENT) fail(shown);
+
+  // Have directories been moved up, so that the top has to be emptied once more?
+  bool moved() { return std::exchange(moved_, false); }
+
+ private:
+  void remove(const Descriptor& parent, const std::string& name, const fs::path& shown, int depth) {
+    int how = 0;
+    if (is_directory(parent, name)) {
+      how = AT_REMOVEDIR;
+      if (depth == deepest) return move_up(parent, name, shown);
+      const Descriptor directory(::openat(parent.get(), name.c_str(), as_directory | O_NOFOLLOW));
+      if (!directory) fail(shown);
+      empty(directory, shown, depth + 1);
+    }
+    if (::unlinkat(parent.get(), name.c_str(), how) != 0 && errno != ENOENT) fail(shown);
+  }
+
+  void move_up(const Descriptor& parent, const std::string& name, const fs::path& shown) {
+    const std::string above = core::unguessable_name(".deeper.");
+    if (::renameat(parent.get(), name.c_str(), top_.get(), above.c_str()) != 0 && errno != ENOENT)
+      fail(shown);
+    moved_ = true;
+  }
+
+  const Descriptor& top_;
+  bool moved_ = false;
+};
+
+void remove_directory(const Descriptor& parent, const std::string& name, const fs::path& shown) {
+  const Descriptor directory(::openat(parent.get(), name.c_str(), as_directory | O_NOFOLLOW));
+  if (!directory) fail(shown);
+  Removal removal(directory);
+  do {
+    removal.empty(directory, shown, 1);
+  } while (removal.moved());
 }
 
 }  // namespace
@@ -68,7 +104,9 @@ void remove_tree(const fs::path& path) {
   const std::string name = path.filename().string();
   if (::fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && info.st_uid != ::geteuid())
     throw core::Error("cannot remove " + path.string() + ": it is another user's");
-  remove_in(parent, name, path);
+  const bool is_tree = is_directory(parent, name);
+  if (is_tree) remove_directory(parent, name, path);
+  if (::unlinkat(parent.get(), name.c_str(), is_tree ? AT_REMOVEDIR : 0) != 0 && errno != ENOENT) fail(path);
 }
 
 }  // namespace flor::gc

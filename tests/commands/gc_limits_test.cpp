@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,7 +21,9 @@
 #include "gc/acting_as.h"
 #include "gc/choice.h"
 #include "gc/leftovers.h"
+#include "gc/remove_tree.h"
 #include "gc/runs.h"
+#include "gc/walk.h"
 #include "support/another_user.h"
 #include "support/temporary.h"
 
@@ -30,6 +33,31 @@ namespace {
 using test::as_user;
 using test::attacker;
 using test::victim;
+
+// 10,000 directories, one in the other: more than there are descriptors, and than a path is long.
+void make_deep_tree(const core::fs::path& path) {
+  core::fs::create_directory(path);
+  core::Descriptor at(::open(path.c_str(), O_RDONLY | O_DIRECTORY));
+  for (int depth = 0; depth < 10'000; ++depth) {
+    ASSERT_EQ(::mkdirat(at.get(), "d", 0755), 0);
+    at = core::Descriptor(::openat(at.get(), "d", O_RDONLY | O_DIRECTORY));
+  }
+  const core::Descriptor file(::openat(at.get(), "file", O_WRONLY | O_CREAT, 0644));
+  ASSERT_TRUE(file);
+}
+
+TEST(RemoveTree, ADeepOneNeedsFewDescriptorsAndLittleStack) {
+  const test::TemporaryDirectory directory;
+  make_deep_tree(directory / "tree");
+  rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few = {200, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  EXPECT_EQ(closed_below(directory / "tree"), "");
+  EXPECT_NO_THROW(remove_tree(directory / "tree"));
+  EXPECT_FALSE(core::fs::exists(directory / "tree"));
+  ::setrlimit(RLIMIT_NOFILE, &before);
+}
 
 // A store that two users share.
 class SharedStore : public testing::Test {
