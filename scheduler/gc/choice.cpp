@@ -1,9 +1,15 @@
 #include "gc/choice.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <tuple>
 
 namespace flor::gc {
+
+double sane_end(double claims, double written) {
+  return std::isfinite(claims) ? std::clamp(claims, 0.0, std::max(written, 0.0)) : written;
+}
 
 Choice choose(std::vector<RunFacts> runs, const std::set<std::string>& among, const Criteria& criteria,
               double now) {
@@ -12,10 +18,11 @@ Choice choose(std::vector<RunFacts> runs, const std::set<std::string>& among, co
   std::sort(runs.begin(), runs.end(), [](const RunFacts& a, const RunFacts& b) {
     return std::tie(a.ended, a.id) < std::tie(b.ended, b.id);
   });
-  std::uint64_t size = 0;
-  for (const auto& run : runs) size += run.bytes;
+  std::map<std::uint64_t, std::uint64_t> sizes;  // by owner
+  for (const auto& run : runs) sizes[run.owner] += run.bytes;
   for (const auto& run : runs) {
-    if (criteria.max_size && size <= *criteria.max_size) break;
+    std::uint64_t& size = sizes[run.owner];
+    if (criteria.max_size && size <= *criteria.max_size) continue;
     if (!among.empty() && among.count(run.id) == 0) continue;
     // What may have been killed is busy, and named among those that would go.
     const std::string& status = run.status == "unknown" ? "killed" : run.status;

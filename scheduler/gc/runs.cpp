@@ -51,6 +51,15 @@ double touched_at(const core::RunDir& run) {
   return last;
 }
 
+// When anything of manifest or log last changed. Only the file server sets this time.
+double written_at(const core::RunDir& run) {
+  double last = 0;
+  struct stat info = {};
+  for (const auto& path : {run.manifest(), run.log()})
+    if (::lstat(path.c_str(), &info) == 0) last = std::max(last, seconds_of(info.st_ctim));
+  return last;
+}
+
 // What of the run lies in this node's local tier. Nobody knows of it where the manifest cannot be read.
 std::optional<HeldTier> tier_of(const core::RunDir& run, const std::string& id) {
   core::Manifest manifest;
@@ -138,14 +147,16 @@ RunFacts facts_of(const core::RunDir& run) {
   const ActingAs owner(run.path);
   RunFacts out;
   out.id = run.id();
+  out.owner = owner_of(run.path);
   out.bytes = bytes_below(run.path);
   out.busy = busy_with(run);
   // What was killed has no end; its log was written to until then.
-  out.touched = out.ended = touched_at(run);
+  out.touched = touched_at(run);
+  out.ended = sane_end(out.touched, written_at(run));
   try {
     const core::Manifest manifest = core::read_manifest(run);
     out.status = results::status_of(run, manifest);
-    if (manifest.finished) out.ended = *manifest.finished;
+    if (manifest.finished) out.ended = sane_end(*manifest.finished, written_at(run));
     out.beyond = beyond_reach(run, manifest);
   } catch (const std::exception&) {
     out.status = "unreadable";

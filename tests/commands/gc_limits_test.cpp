@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <fstream>
+#include <limits>
 
 #include "commands/cli/commands.h"
 #include "core/base/clock.h"
@@ -33,6 +35,61 @@ namespace {
 using test::as_user;
 using test::attacker;
 using test::victim;
+
+constexpr std::uint64_t mebibyte = 1 << 20;
+
+RunFacts facts(const std::string& id, double ended, std::uint64_t bytes, std::uint64_t owner) {
+  RunFacts out;
+  out.id = id;
+  out.ended = ended;
+  out.bytes = bytes;
+  out.owner = owner;
+  return out;
+}
+
+std::vector<std::string> ids(const std::vector<RunFacts>& runs) {
+  std::vector<std::string> out;
+  for (const auto& run : runs) out.push_back(run.id);
+  return out;
+}
+
+TEST(ChooseRuns, TheSizeIsThatOfEachOwner) {
+  Criteria criteria;
+  criteria.max_size = 100;
+  const std::vector<RunFacts> runs{facts("old", 10, 60, 1), facts("older", 20, 30, 1),
+                                   facts("bulk", 30, 5000, 2), facts("more", 40, 5000, 2),
+                                   facts("small", 50, 90, 2)};
+  EXPECT_EQ(ids(choose(runs, {}, criteria, 100).remove), (std::vector<std::string>{"bulk", "more"}));
+}
+
+TEST(ChooseRuns, AnEndThatIsMadeUpIsNotTakenOver) {
+  const double written = 1000;
+  EXPECT_EQ(sane_end(900, written), 900);
+  EXPECT_EQ(sane_end(32503680000, written), written);
+  EXPECT_EQ(sane_end(-1e300, written), 0);
+  EXPECT_EQ(sane_end(std::numeric_limits<double>::quiet_NaN(), written), written);
+  EXPECT_EQ(sane_end(std::numeric_limits<double>::infinity(), written), written);
+}
+
+void fill(const core::fs::path& path, std::uint64_t bytes) {
+  core::write_durably(path, std::string(bytes, 'x'));
+}
+
+TEST(BytesBelow, AreThoseOnTheDiskEachFileOnce) {
+  const test::TemporaryDirectory directory;
+  const core::fs::path path = directory / "run";
+  core::fs::create_directories(path / "a");
+  std::ofstream(path / "a" / "sparse").flush();
+  core::fs::resize_file(path / "a" / "sparse", std::uint64_t{1} << 40);
+  EXPECT_LT(bytes_below(path), mebibyte);
+  fill(path / "a" / "file", mebibyte);
+  const std::uint64_t once = bytes_below(path);
+  EXPECT_GE(once, mebibyte);
+  EXPECT_LT(once, 2 * mebibyte);
+  for (int i = 0; i < 100; ++i)
+    core::fs::create_hard_link(path / "a" / "file", path / ("link" + std::to_string(i)));
+  EXPECT_EQ(bytes_below(path), once);
+}
 
 // 10,000 directories, one in the other: more than there are descriptors, and than a path is long.
 void make_deep_tree(const core::fs::path& path) {
@@ -79,6 +136,10 @@ class SharedStore : public testing::Test {
     test::plant_file(run.lock(), "", owner);
     return run;
   }
+  void fill_as(const core::fs::path& path, std::uint64_t bytes, uid_t owner) {
+    fill(path, bytes);
+    ::chown(path.c_str(), owner, owner);
+  }
   // "CODE" or what it threw.
   std::string command(void (*add)(CLI::App&, commands::Outcome&), std::vector<std::string> words) {
     CLI::App app;
@@ -98,6 +159,28 @@ class SharedStore : public testing::Test {
   test::TemporaryDirectory directory_;
   core::Store store_{directory_.path()};
 };
+
+TEST_F(SharedStore, OneUsersBulkRemovesNoOtherUsersRun) {
+  make_run("mine", victim);
+  for (const char* id : {"bulk1", "bulk2"})
+    fill_as(make_run(id, attacker, 1).checkpoints() / "file", 3 * mebibyte, attacker);
+  EXPECT_EQ(command(commands::add_gc, {"gc", "--max-size", "4M", "--yes"}), "0");
+  EXPECT_TRUE(is_there("mine"));
+  EXPECT_FALSE(is_there("bulk1"));
+  EXPECT_TRUE(is_there("bulk2"));
+}
+
+TEST_F(SharedStore, ARunThatSaysThatItEndsInTheFutureDoesNotSurvive) {
+  const double now = core::wall_seconds();
+  EXPECT_LE(facts_of(make_run("late", attacker, now + 1e9)).ended, core::wall_seconds() + 1);
+  core::Manifest manifest = core::read_manifest(make_run("killed", attacker));
+  manifest.finished.reset();
+  core::write_manifest(store_.run("killed"), manifest);
+  ::chown(store_.run("killed").manifest().c_str(), attacker, attacker);
+  core::fs::last_write_time(store_.run("killed").manifest(),
+                            core::fs::file_time_type::clock::now() + std::chrono::hours(100'000));
+  EXPECT_LE(facts_of(store_.run("killed")).ended, core::wall_seconds() + 1);
+}
 
 TEST_F(SharedStore, AClosedDirectoryIsNamedAndTheRestGoes) {
   for (const char* id : {"closed", "closed_inside", "open"}) make_run(id, victim);

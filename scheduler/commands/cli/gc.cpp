@@ -314,7 +314,7 @@ void add_gc(CLI::App& app, Outcome& outcome) {
   command->add_option("run", flags->runs, "these runs only: ids, names, or beginnings of ids");
   command->add_option("--older-than", flags->older_than, "runs that ended so long ago: 30d (s, m, h or d)");
   command->add_option("--max-size", flags->max_size,
-                      "the oldest runs, until all together are no larger: 100G (k, M, G or T)");
+                      "the oldest runs, until all of an owner together are no larger: 100G (k, M, G or T)");
   command->add_option("--status", flags->statuses, "runs of these statuses: damaged,killed,failed,…")
       ->delimiter(',')
       ->allow_extra_args(false)
