@@ -36,7 +36,9 @@ std::optional<pid_t> process_in(std::string_view name) {
   static constexpr std::string_view temporary = ".tmp.";
   static constexpr std::string_view proof = ".writable.";  // of earlier versions
   if (name.empty() || name.front() != '.') return std::nullopt;
-  if (name.rfind(proof, 0) == 0) return pid_from(name.substr(proof.size()));
+  if (name.rfind(proof, 0) == 0) {
+    if (const auto pid = pid_from(name.substr(proof.size()))) return pid;
+  }
   const auto at = name.rfind(temporary);
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view tail = name.substr(at + temporary.size());

@@ -214,6 +214,19 @@ TEST_F(SharedStore, AClosedDirectoryIsNamedAndTheRestGoes) {
   }
 }
 
+TEST_F(SharedStore, WhatIsNoLongerLeftOverStays) {
+  const core::fs::path path = directory_ / ".writable.tmp.4194304.0";
+  test::plant_file(path, "", victim);
+  const double now = core::wall_seconds();
+  EXPECT_TRUE(leftovers_of(store_, now).empty());
+  const auto listed = leftovers_of(store_, now + 7200);
+  ASSERT_EQ(listed.size(), 1U);
+  remove_leftover(store_, listed[0], now);
+  EXPECT_TRUE(core::fs::exists(path));
+  remove_leftover(store_, listed[0], now + 7200);
+  EXPECT_FALSE(core::fs::exists(path));
+}
+
 TEST_F(SharedStore, TheRootOfAContainerClearsAwayAsItsUser) {
   make_run("mine", victim);
   make_run("theirs", attacker);

@@ -74,6 +74,7 @@ TEST(Abandoned, IsWhatNamesAProcessThatIsGone) {
   EXPECT_TRUE(is_abandoned(".run.json.tmp." + gone + ".0"));
   EXPECT_TRUE(is_abandoned(".out.pt.tmp." + gone));
   EXPECT_TRUE(is_abandoned(".writable." + gone));
+  EXPECT_TRUE(is_abandoned(".writable.tmp." + gone + ".0123456789abcdef"));
   const std::string alive = std::to_string(::getpid());
   const Names others{".run.json.tmp." + alive + ".0",
                      ".writable." + alive,
