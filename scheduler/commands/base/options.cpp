@@ -23,7 +23,7 @@ fs::path own_directory() {
   return fs::read_symlink("/proc/self/exe", ignored).parent_path();
 }
 
-std::function<std::string(std::string&)> whole_number(int64_t least) {
+std::function<std::string(const std::string&)> whole_number(int64_t least) {
   return [least](const std::string& text) {
     const auto number = core::parse_number<int64_t>(text);
     if (number && *number >= least) return std::string();

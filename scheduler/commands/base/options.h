@@ -18,7 +18,8 @@ core::Store store_of(const std::string& flag);
 std::filesystem::path own_directory();
 
 // For CLI11's check(): refuses in words what is no whole number, or one below `least`.
-std::function<std::string(std::string&)> whole_number(int64_t least = std::numeric_limits<int64_t>::min());
+std::function<std::string(const std::string&)> whole_number(
+    int64_t least = std::numeric_limits<int64_t>::min());
 
 // "1.5 s", "2:05", "3:02:05"
 std::string shown_seconds(double seconds);
