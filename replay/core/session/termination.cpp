@@ -38,6 +38,8 @@ void end_by_sigterm() {
   ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
   // Not raise(): in a child of vfork() older C libraries send that to the parent's thread.
   ::kill(::getpid(), SIGTERM);
+  // For process 1 of a container the kernel ignores a signal that is at its default.
+  ::_exit(128 + SIGTERM);
 }
 
 extern "C" void on_sigterm(int) {

@@ -1,12 +1,15 @@
 #include "core/session/termination.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -126,6 +129,38 @@ TEST(Termination, EndsThoughAChildLivesOn) {
 
 TEST(Termination, CallsLastAndEndsTheProcess) {
   EXPECT_EXIT(be_terminated(), ::testing::KilledBySignal(SIGTERM), "^heard\n$");
+}
+
+// As process 1 of a new namespace, which this process waits for.
+[[noreturn]] void be_terminated_in_a_container() {
+  if (::unshare(CLONE_NEWPID) != 0) std::_Exit(77);
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0) std::_Exit(1);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const Termination watch([] { std::fputs("heard\n", stderr); });
+    [[maybe_unused]] const auto told = ::write(ends[1], "r", 1);
+    while (true) ::pause();
+  }
+  char ready = 0;
+  if (::read(ends[0], &ready, 1) != 1) std::_Exit(1);
+  ::kill(child, SIGTERM);
+  int status = 0;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, nullptr, 0);
+      std::_Exit(2);
+    }
+    ::usleep(1000);
+  }
+  std::_Exit(WIFEXITED(status) ? WEXITSTATUS(status) : 3);
+}
+
+TEST(Termination, EndsTheFirstProcessOfAContainerToo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "root alone can make a namespace of processes";
+  EXPECT_EXIT(be_terminated_in_a_container(), ::testing::ExitedWithCode(128 + SIGTERM), "^heard\n$");
 }
 
 }  // namespace
