@@ -6,6 +6,7 @@
 
 #include <cctype>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 namespace flor::test {
@@ -54,6 +55,14 @@ __attribute__((visibility("default"))) int mkdir(const char* path, mode_t mode) 
   if (interposed().taken_runs == 0 || !is_run(path)) return done;
   --interposed().taken_runs;
   errno = EEXIST;
+  return -1;
+}
+
+__attribute__((visibility("default"))) int rename(const char* from, const char* to) noexcept {
+  static const auto next = reinterpret_cast<int (*)(const char*, const char*)>(::dlsym(RTLD_NEXT, "rename"));
+  const int done = next(from, to);
+  if (!interposed().rename_says_missing) return done;
+  errno = ENOENT;
   return -1;
 }
 

@@ -6,7 +6,8 @@
 namespace flor::test {
 
 struct Interposed {
-  bool link_says_exists = false;  // link() does what it should, and answers EEXIST
+  bool link_says_exists = false;     // link() does what it should, and answers EEXIST
+  bool rename_says_missing = false;  // rename() does what it should, and answers ENOENT
   // How flock() answers: as it does, as where a file system has no locks (ENOSYS), or as where each node has
   // its own.
   enum class Locks { real, none, of_this_node };

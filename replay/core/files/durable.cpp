@@ -64,6 +64,15 @@ int step::sync_directory(const char* path) noexcept {
   return error == EINVAL ? 0 : error;
 }
 
+int step::rename(int fd, const char* from, const char* to) noexcept {
+  if (::rename(from, to) == 0) return 0;
+  const int error = errno;
+  struct stat written = {}, there = {};
+  const bool is_done = error == ENOENT && ::fstat(fd, &written) == 0 && ::lstat(to, &there) == 0 &&
+                       written.st_dev == there.st_dev && written.st_ino == there.st_ino;
+  return is_done ? 0 : error;
+}
+
 std::filesystem::path temporary_sibling(const std::filesystem::path& path) {
   // In containers a process that was killed and its successor often have the same id.
   static std::atomic<unsigned> counter{std::random_device{}()};
@@ -102,22 +111,30 @@ void DurableFile::write(const void* bytes, std::size_t size) {
   offset_ += static_cast<off_t>(size);
 }
 
-void DurableFile::sync_and_close() {
+void DurableFile::sync() {
   if (const int error = step::sync(fd_)) fail(error, "cannot sync", path_);
+}
+
+void DurableFile::close() {
   const int fd = fd_;
   fd_ = -1;
   if (::close(fd) != 0) fail("cannot close", path_);
 }
 
 void DurableFile::commit() {
-  sync_and_close();
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot rename to", path_);
+  sync();
+  // A server may report by close() alone that it could not keep the bytes; so a second descriptor stays open.
+  const Descriptor written(::fcntl(fd_, F_DUPFD_CLOEXEC, 0));
+  close();
+  const int error = step::rename(written.get(), temporary_.c_str(), path_.c_str());
+  if (error != 0) fail(error, "cannot rename to", path_);
   temporary_.clear();
   sync_directory(path_.parent_path());
 }
 
 bool DurableFile::commit_if_absent() {
-  sync_and_close();
+  sync();
+  close();
   if (::link(temporary_.c_str(), path_.c_str()) != 0 &&
       !(errno == EEXIST && is_same_file(temporary_, path_))) {
     const int error = errno;

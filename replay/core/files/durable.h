@@ -20,6 +20,9 @@ namespace step {
 int write(int fd, const void* bytes, std::size_t size, off_t offset) noexcept;
 int sync(int fd) noexcept;
 int sync_directory(const char* path) noexcept;
+// rename(2) of the file that is open as `fd`, 0 or errno. Motivation: if an NFS server's answer is lost, the
+// client asks again, and the server says ENOENT although the file has its new name.
+int rename(int fd, const char* from, const char* to) noexcept;
 }  // namespace step
 
 // The name under which a file is written before it is renamed to `path`. A new one at each call.
@@ -66,7 +69,8 @@ class DurableFile {
   bool commit_if_absent();  // link; false when the name is taken
 
  private:
-  void sync_and_close();
+  void sync();
+  void close();
 
   std::filesystem::path path_;
   std::filesystem::path temporary_;

@@ -138,7 +138,8 @@ Failure commit(Image& image, const FileTarget& target, int fd) noexcept {
   if (image.gate >= 0 && !passes(image.gate))
     return {"commit (the log that it covers is not durable)", ECANCELED};
   image.gate = -1;  // it stays open for a further attempt
-  if (::rename(target.temporary.c_str(), target.path.c_str()) != 0) return {"rename", errno};
+  if (const int error = step::rename(fd, target.temporary.c_str(), target.path.c_str()))
+    return {"rename", error};
   if (const int error = step::sync_directory(target.directory.c_str())) {
     ::unlink(target.path.c_str());  // it is there, but not known to be durable
     return {"sync the directory of", error};

@@ -68,6 +68,20 @@ TEST(Durable, ALinkOfItsOwnIsNoOtherWritersThoughTheServerSaysThatItExists) {
   EXPECT_EQ(entries(directory.path()), 2U);
 }
 
+TEST(Durable, ARenameThatIsDoneIsNoFailureThoughTheServerSaysThatTheFileIsMissing) {
+  const TemporaryDirectory directory;
+  const test::Interposing calls;
+  calls->rename_says_missing = true;
+  write_durably(directory / "a", "one");
+  write_durably(directory / "a", "two");
+  EXPECT_EQ(read_file(directory / "a"), "two");
+  EXPECT_EQ(entries(directory.path()), 1U);
+  DurableFile lost(directory / "a");
+  fs::remove(lost.temporary());
+  EXPECT_THROW(lost.commit(), std::system_error);
+  EXPECT_EQ(read_file(directory / "a"), "two");
+}
+
 TEST(Durable, WhatAKilledWriterLeftIsFoundByItsTarget) {
   const TemporaryDirectory directory;
   const fs::path target = directory / "worker.tmp.json";
