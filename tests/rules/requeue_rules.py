@@ -65,6 +65,14 @@ class Requeue(Interrupted):
         self.assertTrue(done.stdout.endswith(plain), done.stdout)
         self.assertEqual(self.newest_run().id, run.id)
 
+    def test_a_checkpoint_that_does_not_fit_ends_no_training_whose_directory_is_gone(self):
+        self.killed("train", "--guard", at=3, checkpoint="@iteration/epoch=2")
+        program = [self.program(), *self.holding(["train", "--guard"], 3)]
+        done = self.execute(["sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "sh", *program],
+                            env={"FLOR_LAUNCH": "c.7.0.1", "RULES_TIED": "1"})
+        self.assertIn("the directory that the program was started in is gone; it starts again in another one", done.stderr)
+        self.assertTrue(done.stdout.endswith(self.plain_rows("train", "--guard", at=3, RULES_TIED="1")), done.stdout)
+
     def test_who_asked_is_told_that_it_cannot_be(self):
         run = self.killed("train", "--guard", at=3, checkpoint="@iteration/epoch=2")
         self.environment.update(FLOR_RESUME=run.id)

@@ -2,9 +2,13 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+
+#include "core/base/messages.h"
 
 namespace flor::core {
 namespace {
@@ -16,12 +20,47 @@ std::string current_directory() {
 
 const std::string started_in = current_directory();
 
+std::vector<std::string> words_of(const char* path) {
+  std::vector<std::string> out;
+  std::ifstream in(path, std::ios::binary);
+  for (std::string word; std::getline(in, word, '\0');) out.push_back(word);
+  return out;
+}
+
+// As execve() takes them; valid as long as `words`.
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
+  std::vector<char*> out;
+  out.reserve(words.size() + 1);
+  for (const auto& word : words) out.push_back(const_cast<char*>(word.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+std::vector<std::string> environment_now() {
+  std::vector<std::string> out;
+  for (char** entry = environ; *entry != nullptr; ++entry) out.emplace_back(*entry);
+  return out;
+}
+
+bool is_flors(const std::string& variable) {
+  return variable.rfind("FLOR_", 0) == 0;
+}
+
 }  // namespace
 
 std::vector<std::string> command_line() {
+  return words_of("/proc/self/cmdline");
+}
+
+std::vector<std::string> environment_to_start_with(const std::vector<std::string>& at_start,
+                                                   const std::vector<std::string>& present) {
   std::vector<std::string> out;
-  std::ifstream in("/proc/self/cmdline", std::ios::binary);
-  for (std::string word; std::getline(in, word, '\0');) out.push_back(word);
+  for (const auto& variable : at_start) {
+    if (!is_flors(variable)) out.push_back(variable);
+  }
+  for (const auto& variable : present) {
+    if (is_flors(variable)) out.push_back(variable);
+  }
   return out;
 }
 
@@ -31,12 +70,19 @@ const std::string& start_directory() {
 
 void execute_again() {
   std::fflush(nullptr);
-  auto words = command_line();
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (auto& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  if (::chdir(start_directory().c_str()) == 0) ::execv("/proc/self/exe", argv.data());
+  const std::string& directory = start_directory();
+  if (directory.empty() || ::chdir(directory.c_str()) != 0)
+    warn("the directory that the program was started in is gone; it starts again in another one");
+  const auto words = command_line();
+  const auto present = environment_now();
+  const auto argv = pointers_to(words);
+  ::execve("/proc/self/exe", argv.data(), pointers_to(present).data());
+  if (errno == E2BIG) {
+    // The program made its environment larger than one may be that is handed on.
+    const auto first = environment_to_start_with(words_of("/proc/self/environ"), present);
+    ::execve("/proc/self/exe", argv.data(), pointers_to(first).data());
+  }
+  warn(std::string("the program cannot be started again: ") + std::strerror(errno));
 }
 
 void leave_process(int code) {

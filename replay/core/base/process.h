@@ -13,9 +13,15 @@ std::vector<std::string> command_line();
 const std::string& start_directory();
 
 // Executes the same program from its start, in the same process: Slurm, the agent and the user see no change.
-// It gets the same command line, its first directory, and the environment as it is now. Writes buffered
-// output first. Returns only where it fails.
+// It gets the same command line, its first directory where that is still there, and the environment as it is
+// now; where that has become too large, environment_to_start_with(). Writes buffered output first. Returns
+// only where it fails, after a warning.
 void execute_again();
+
+// The environment that the program began with, and flor's own variables as they are now. Both as
+// "NAME=value". Pure.
+std::vector<std::string> environment_to_start_with(const std::vector<std::string>& at_start,
+                                                   const std::vector<std::string>& present);
 
 // Ends the process at once, without exit handlers, after buffered output is written. The library ends a
 // process here and nowhere else.
