@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <thread>
 
@@ -16,6 +17,7 @@
 #include "core/base/messages.h"
 #include "core/base/parse_number.h"
 #include "core/base/process.h"
+#include "core/base/waitable_children.h"
 #include "core/config/redis_setting.h"
 #include "core/config/tools.h"
 #include "core/files/durable.h"
@@ -37,12 +39,14 @@ int run_tool(const std::vector<std::string>& arguments) {
   std::vector<char*> argv{const_cast<char*>(tool.c_str())};
   for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
+  const WaitableChildren waitable;
   pid_t child = 0;
   if (::posix_spawn(&child, tool.c_str(), nullptr, nullptr, argv.data(), environ) != 0) {
     throw Error("cannot start " + tool);
   }
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) throw Error("cannot learn how " + tool + " ended: " + std::strerror(errno));
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
@@ -69,7 +73,7 @@ std::string visible_gpu() {
 // What this worker noted before it restarted itself.
 std::vector<std::string> earlier_notes(const fs::path& file) {
   if (!fs::exists(file)) return {};
-  return field<std::vector<std::string>>(Json::parse(read_file(file), nullptr, false), "warnings", {});
+  return field<std::vector<std::string>>(parse_json(read_file(file)), "warnings", {});
 }
 
 // Until Slurm ends the job at its time limit. Nothing: not known, or no limit.
