@@ -91,8 +91,26 @@ bool is_only_asked_for(int fd) {
   return true;
 }
 
-// Descriptors of the locks held, plus one; 0 is free. A fixed table: a forked child may not take a mutex.
-std::array<std::atomic<int>, 16> held_locks{};
+// The descriptors of the locks held. A list that only grows, as far as there are locks at one time: a forked
+// child, which may not take a mutex nor free memory, walks it.
+struct HeldLock {
+  std::atomic<int> descriptor{-1};  // -1: free
+  HeldLock* next = nullptr;
+};
+std::atomic<HeldLock*> held_locks{nullptr};
+
+void hold(int fd) {
+  for (HeldLock* held = held_locks; held != nullptr; held = held->next) {
+    int none = -1;
+    if (held->descriptor.compare_exchange_strong(none, fd)) return;
+  }
+  auto added = std::make_unique<HeldLock>();
+  added->descriptor = fd;
+  added->next = held_locks;
+  while (!held_locks.compare_exchange_weak(added->next, added.get())) {
+  }
+  added.release();  // the list's, for ever
+}
 
 }  // namespace
 
@@ -396,15 +414,13 @@ FileLock FileLock::create(const fs::path& path) {
 }
 
 FileLock::FileLock(int fd) : fd_(fd) {
-  for (auto& slot : held_locks) {
-    int none = 0;
-    if (slot.compare_exchange_strong(none, fd + 1)) return;
-  }
+  hold(fd);
 }
 
 void FileLock::drop_in_child() noexcept {
-  for (auto& slot : held_locks) {
-    if (const int held = slot.exchange(0)) ::close(held - 1);
+  for (HeldLock* held = held_locks; held != nullptr; held = held->next) {
+    const int fd = held->descriptor.exchange(-1);
+    if (fd >= 0) ::close(fd);
   }
 }
 
@@ -415,9 +431,9 @@ FileLock& FileLock::operator=(FileLock&& other) noexcept {
 }
 FileLock::~FileLock() {
   if (fd_ < 0) return;
-  for (auto& slot : held_locks) {
-    int mine = fd_ + 1;
-    if (slot.compare_exchange_strong(mine, 0)) break;
+  for (HeldLock* held = held_locks; held != nullptr; held = held->next) {
+    int mine = fd_;
+    if (held->descriptor.compare_exchange_strong(mine, -1)) break;
   }
   ::close(fd_);
 }

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <functional>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/config/redis_setting.h"
@@ -90,6 +93,31 @@ TEST(FileLock, IsHeldWhileItLives) {
     EXPECT_TRUE(run.is_being_recorded());
   }
   EXPECT_FALSE(run.is_being_recorded());
+}
+
+TEST(FileLock, AChildDropsAllOfItsParents) {
+  const TemporaryDirectory directory;
+  constexpr int many = 40;
+  const auto path = [&](int i) { return directory / (std::to_string(i) + ".lock"); };
+  std::vector<FileLock> locks;
+  locks.reserve(many);
+  for (int i = 0; i < many; ++i) locks.push_back(FileLock::create(path(i)));
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    FileLock::drop_in_child();
+    [[maybe_unused]] const auto told = ::write(ready[1], "r", 1);
+    while (true) ::pause();
+  }
+  char byte = 0;
+  EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+  locks.clear();
+  for (int i = 0; i < many; ++i) EXPECT_FALSE(is_locked(path(i))) << i;
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  ::close(ready[0]);
+  ::close(ready[1]);
 }
 
 TEST(Settings, EnvironmentComesBeforeTheFiles) {
