@@ -135,7 +135,7 @@ Request progress(const Fields& fields, bool replay) {
 }  // namespace
 
 Request parse_request(std::string_view line) {
-  const Json json = Json::parse(line.begin(), line.end(), nullptr, false);
+  const Json json = core::parse_json(line);
   if (!json.is_object()) throw Refusal("the request is no JSON object");
   const Fields fields(json);
   const std::string op = fields.text("op", 16, true);

@@ -78,7 +78,7 @@ std::vector<DoneUnit> Queue::done() {
   std::vector<DoneUnit> out;
   for (std::size_t i = 0; i + 1 < reply.items.size(); i += 2) {
     if (core::is_proof(plan(), reply.at(i).num())) continue;
-    const core::Json kept = core::Json::parse(reply.at(i + 1).text, nullptr, false);
+    const core::Json kept = core::parse_json(reply.at(i + 1).text);
     out.push_back({reply.at(i).num(), core::field<std::string>(kept, "worker", ""),
                    core::field<std::string>(kept, "digest", ""), core::field<int64_t>(kept, "bytes", 0),
                    core::field(kept, "seconds", 0.0)});

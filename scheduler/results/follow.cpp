@@ -78,7 +78,7 @@ class ReplayFollower : public Follower {
 
   std::string failure() override {
     if (!core::fs::exists(replay_.failure())) return "";
-    const Json json = Json::parse(core::read_file(replay_.failure()), nullptr, false);
+    const Json json = core::parse_json(core::read_file(replay_.failure()));
     return core::field<std::string>(json, "error", "a worker gave up; see " + replay_.failure().string());
   }
 

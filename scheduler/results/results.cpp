@@ -66,7 +66,7 @@ void add_workers(const core::ReplayDir& replay, Extras& extras) {
     if (!line.empty() && std::find(all.begin(), all.end(), line) == all.end()) all.push_back(line);
   };
   for (const auto& file : files) {
-    const Json json = Json::parse(core::read_file(file), nullptr, false);
+    const Json json = core::parse_json(core::read_file(file));
     if (!json.is_object()) continue;
     for (const auto& line : field<std::vector<std::string>>(json, "warnings", {})) warn(line);
     const auto refused = field<std::string>(json, "refused", "");
@@ -167,7 +167,7 @@ std::vector<Answer> read_answers(const core::RunDir& run, std::vector<std::strin
 
 std::optional<Verdict> read_verdict(const core::ReplayDir& replay) {
   if (!core::fs::exists(replay.verdict())) return std::nullopt;
-  const Json json = Json::parse(core::read_file(replay.verdict()), nullptr, false);
+  const Json json = core::parse_json(core::read_file(replay.verdict()));
   if (!json.is_object() || field(json, "format", 0) != 1) {
     throw core::Error(replay.verdict().string() +
                       " is damaged; `flor replay` with the same question writes it anew");

@@ -104,7 +104,7 @@ bool AgentClient::State::connect(Time until, bool may_start) {
 
 bool AgentClient::State::greet(Time until) {
   const auto line = link.exchange(json_text(greeting()), until);
-  const Json answer = line ? Json::parse(*line, nullptr, false) : Json();
+  const Json answer = line ? parse_json(*line) : Json();
   if (field(answer, "ok", false)) {
     const std::lock_guard lock(mutex);
     beat = std::min(std::max(field(answer, "beat", 1.0), 0.01), 10.0);
@@ -127,7 +127,7 @@ bool AgentClient::State::greet(Time until) {
 std::optional<Json> AgentClient::State::ask(const Json& request, Time until) {
   if (!connect(until)) return std::nullopt;
   const auto line = link.exchange(json_text(request), until);
-  Json answer = line ? Json::parse(*line, nullptr, false) : Json();
+  Json answer = line ? parse_json(*line) : Json();
   if (field(answer, "ok", false)) return answer;
   refused = answer.is_object();
   trouble = refused ? field<std::string>(answer, "error", "it refused") : "it does not answer";

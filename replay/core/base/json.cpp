@@ -1,10 +1,51 @@
 #include "core/base/json.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <vector>
 
 namespace flor::core {
+namespace {
+
+// Before it is parsed, since a parsed value takes many times the text's memory. Of a text that is no JSON it
+// does not matter what comes out.
+bool is_within(std::string_view text, std::size_t most_members) {
+  if (text.size() <= std::min(deepest_json, most_members)) return true;
+  std::vector<std::size_t> members;  // of the arrays and objects that are open
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    switch (text[at]) {
+      case '"':
+        for (++at; at < text.size() && text[at] != '"'; ++at) {
+          if (text[at] == '\\') ++at;
+        }
+        break;
+      case '[':
+      case '{':
+        if (members.size() == deepest_json) return false;
+        members.push_back(0);
+        break;
+      case ']':
+      case '}':
+        if (!members.empty()) members.pop_back();
+        break;
+      case ':':
+        if (!members.empty() && ++members.back() > most_members) return false;
+        break;
+      default:
+        break;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Json parse_json(std::string_view text, std::size_t most_members) {
+  if (!is_within(text, most_members)) return Json(Json::value_t::discarded);
+  return Json::parse(text.begin(), text.end(), nullptr, false);
+}
 
 std::string number_text(double value) {
   if (std::isnan(value)) return "\"NaN\"";

@@ -3,11 +3,25 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
+#include <limits>
 #include <string>
+#include <string_view>
 
 namespace flor::core {
 
 using Json = nlohmann::ordered_json;
+
+// How deep arrays and objects of a text that is read may nest. Motivation: what reads and writes values calls
+// itself for each level, and a file of brackets alone would exhaust the stack.
+inline constexpr std::size_t deepest_json = 256;
+// How many members one object of another user's document may have: to find a name takes time with each of
+// them.
+inline constexpr std::size_t most_foreign_members = 2000;
+
+// The value of a JSON text. A discarded one (is_discarded(), no object) where the text is none, nests deeper,
+// or has an object with more members. Never throws but std::bad_alloc.
+Json parse_json(std::string_view text, std::size_t most_members = std::numeric_limits<std::size_t>::max());
 
 // The JSON text of a value in which every floating-point number has the shortest form that reads back to the
 // same bits and never looks like an integer ("1.0"). Non-finite numbers become the strings "NaN", "Infinity",

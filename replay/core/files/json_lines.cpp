@@ -42,7 +42,7 @@ bool for_each_line(std::string_view text, const std::string& name,
 JsonLines parse_json_lines(std::string_view text, const std::string& name) {
   JsonLines out;
   out.torn = for_each_line(text, name, [&](std::string_view line) {
-    Json row = Json::parse(line, nullptr, false);
+    Json row = parse_json(line);
     if (!row.is_object()) return false;
     out.rows.push_back(std::move(row));
     return true;

@@ -118,7 +118,7 @@ LocalRun open_local_run(const fs::path& path) {
   require_private_directory(path, way_out);
   LocalRun local;
   local.path = path;
-  const Json json = Json::parse(read_file(local.info()), nullptr, false);
+  const Json json = parse_json(read_file(local.info()));
   local.home.path = field<std::string>(json, "store", "");
   local.node = field<std::string>(json, "node", "");
   local.rate = field<std::uint64_t>(json, "rate", 0);

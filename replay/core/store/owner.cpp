@@ -162,7 +162,7 @@ std::optional<FoundOwner> find_owner(const RunDir& run) {
   if (::fstat(file.get(), &info) == 0)
     out.beat = static_cast<double>(info.st_mtim.tv_sec) + 1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
   out.ended = text.empty();
-  out.owner = owner_from(Json::parse(text, nullptr, false));
+  out.owner = owner_from(parse_json(text));
   return out;
 }
 

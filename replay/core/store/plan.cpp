@@ -211,7 +211,7 @@ Plan plan_from(const Json& json, const std::string& file) {
 }
 
 Plan read_plan(const ReplayDir& replay) {
-  return plan_from(Json::parse(read_file(replay.plan()), nullptr, false), replay.plan().string());
+  return plan_from(parse_json(read_file(replay.plan())), replay.plan().string());
 }
 
 }  // namespace flor::core

@@ -39,7 +39,7 @@ Json to_json(const Proof& proof) {
 
 Proof read_proof(const ReplayDir& replay, const Plan& plan, int64_t id) {
   const fs::path file = replay.proof(id);
-  const Json json = Json::parse(read_file(file), nullptr, false);
+  const Json json = parse_json(read_file(file));
   Proof proof;
   proof.id = field<int64_t>(json, "id", -1);
   const auto units = field<std::vector<int64_t>>(json, "units", {});

@@ -108,7 +108,7 @@ std::optional<TimelineRow> TimelineRow::parse(std::shared_ptr<const std::string>
                                               std::string_view line) {
   TimelineRow row(std::move(text), line);
   if (row.scan()) return row;
-  const Json object = Json::parse(line, nullptr, false);
+  const Json object = parse_json(line);
   if (!object.is_object()) return std::nullopt;
   return TimelineRow(object);
 }

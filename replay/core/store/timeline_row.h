@@ -58,7 +58,7 @@ T field(const TimelineRow& row, const char* key, T otherwise) {
   } else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
     if (const auto number = parse_number<T>(raw)) return *number;
   }
-  return field(Json{{key, Json::parse(raw, nullptr, false)}}, key, otherwise);
+  return field(Json{{key, parse_json(raw)}}, key, otherwise);
 }
 
 }  // namespace flor::core

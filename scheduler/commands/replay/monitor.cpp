@@ -60,7 +60,7 @@ std::vector<Json> WorkerLog::rows(const std::vector<queue::DoneUnit>& done) cons
     std::sort(committed.begin(), committed.end());
     Json row{{"worker", id}};
     const auto file = replay_.workers() / (id + ".json");
-    const Json left = core::fs::exists(file) ? Json::parse(core::read_file(file), nullptr, false) : Json();
+    const Json left = core::fs::exists(file) ? core::parse_json(core::read_file(file)) : Json();
     for (const char* key : {"node", "gpu", "job", "task"}) row[key] = field<std::string>(left, key, "");
     row["units"] = committed;
     row["seconds"] = seconds[id];
@@ -105,7 +105,7 @@ Snapshot Monitor::snapshot(const dispatch::Liveness& alive) const {
 // What a worker wrote that found that the question cannot be answered.
 std::string Monitor::refused() {
   if (!core::fs::exists(replay_.failure())) return "";
-  const Json json = Json::parse(core::read_file(replay_.failure()), nullptr, false);
+  const Json json = core::parse_json(core::read_file(replay_.failure()));
   return field<std::string>(json, "error", "a worker gave up; see " + replay_.failure().string());
 }
 

@@ -96,7 +96,7 @@ ReplaySummary summarize_replay(const core::ReplayDir& replay) {
       out.state = to_string(out.verdict->judgement);
     } else if (core::fs::exists(replay.failure())) {
       const std::string text = core::read_file(replay.failure());
-      const Json json = Json::parse(text, nullptr, false);
+      const Json json = core::parse_json(text);
       out.state = "failed";
       out.failure = field<std::string>(json, "error", field<std::string>(json, "reason", text));
     } else {

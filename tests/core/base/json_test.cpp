@@ -1,0 +1,50 @@
+#include "core/base/json.h"
+
+#include <gtest/gtest.h>
+
+namespace flor::core {
+namespace {
+
+std::string nested(std::size_t depth, const std::string& open, const std::string& close,
+                   const std::string& inner) {
+  std::string out;
+  for (std::size_t i = 0; i < depth; ++i) out += open;
+  out += inner;
+  for (std::size_t i = 0; i < depth; ++i) out += close;
+  return out;
+}
+
+TEST(ParseJson, ReadsNoDeeperThanItCanBeWritten) {
+  for (const auto& [open, close] : {std::pair{"[", "]"}, std::pair{"{\"a\":", "}"}}) {
+    const Json deepest = parse_json(nested(deepest_json, open, close, "1"));
+    ASSERT_FALSE(deepest.is_discarded()) << open;
+    EXPECT_EQ(json_text(deepest).size(), deepest.dump().size());
+    EXPECT_TRUE(parse_json(nested(deepest_json + 1, open, close, "1")).is_discarded()) << open;
+    EXPECT_TRUE(parse_json(nested(1'000'000, open, close, "1")).is_discarded()) << open;
+  }
+}
+
+TEST(ParseJson, CountsNoBracketsOfStrings) {
+  const std::string brackets(1000, '[');
+  const Json value = parse_json("{\"a\\\"" + brackets + "\": \"\\\\" + "\", \"b\": \"" + brackets + "\"}");
+  ASSERT_TRUE(value.is_object());
+  EXPECT_EQ(value["b"], brackets);
+  EXPECT_TRUE(parse_json(brackets + "\"").is_discarded());
+  EXPECT_TRUE(parse_json("\"" + brackets).is_discarded());
+  EXPECT_TRUE(parse_json("").is_discarded());
+}
+
+TEST(ParseJson, LimitsTheMembersOfOneObject) {
+  const std::string two = R"({"a": {"x": 1, "y": 2}, "b": [{"x": 1}, {"x": 1}, {"x": 1}]})";
+  EXPECT_TRUE(parse_json(two, 2).is_object());
+  EXPECT_TRUE(parse_json(R"({"a": 1, "b": 2, "c": 3})", 2).is_discarded());
+}
+
+TEST(ParseJson, ReadsWhatTheLibraryReads) {
+  for (const char* text :
+       {"1", "\"x\"", "[1, 2]", "{\"a\": {\"b\": [null, true]}}", "{", "]", "nul", "{\"a\" 1}"})
+    EXPECT_EQ(parse_json(text), Json::parse(text, nullptr, false)) << text;
+}
+
+}  // namespace
+}  // namespace flor::core
