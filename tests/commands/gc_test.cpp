@@ -1,5 +1,6 @@
 // flor gc: which runs go, and how. What a user types is tested in tests/rules/retention_rules.py.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -390,6 +391,22 @@ TEST_F(RootsGarbage, ALockOrAManifestThatIsAFifoHangsNoOne) {
   EXPECT_EQ(facts.status, "unreadable");
   EXPECT_EQ(facts.busy, "");
   EXPECT_THROW(remove_run(store_, facts), core::Error);
+}
+
+TEST_F(RootsGarbage, AHugeTimelineTakesNoMemory) {
+  const auto run = make_run_of(test::attacker);
+  test::plant_file(run.timeline(), "", test::attacker);
+  for (const std::uintmax_t size : {std::uintmax_t{2} << 30, std::uintmax_t{10} << 40}) {
+    core::fs::resize_file(run.timeline(), size);  // takes no space
+    const std::string said = test::as_user(0, [&] {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+      const rlimit one_gib = {std::size_t{1} << 30, std::size_t{1} << 30};
+      ::setrlimit(RLIMIT_AS, &one_gib);
+#endif
+      return facts_of(run).status + ", " + std::to_string(leftovers_of(run, core::wall_seconds()).size());
+    });
+    EXPECT_EQ(said, "completed, 0") << size;
+  }
 }
 
 TEST_F(RootsGarbage, NothingGoesThatTheOwnerCouldNotRemove) {

@@ -172,8 +172,8 @@ void sync_directory(const std::filesystem::path& path) {
     fail(error, "cannot sync", path);
 }
 
-std::string read_file(const std::filesystem::path& path, std::size_t limit) {
-  return read_regular(AT_FDCWD, path, Links::refused, limit);
+std::string read_file(const std::filesystem::path& path, std::size_t limit, std::size_t foreign) {
+  return read_regular(AT_FDCWD, path, Links::refused, limit, foreign);
 }
 
 std::string read_named_file(const std::filesystem::path& path) {

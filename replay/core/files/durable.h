@@ -47,8 +47,10 @@ void create_directories_durably(const std::filesystem::path& path);
 void sync_directory(const std::filesystem::path& path);
 
 // Reads a file of a store, which another user may have made: it must be a regular file and no link
-// (trusted_file.h). Throws Error as well where it is none, or has more than `limit` bytes.
-std::string read_file(const std::filesystem::path& path, std::size_t limit = any_size);
+// (trusted_file.h). Throws Error as well where it is none, or has more than `limit` bytes, or more than
+// `foreign` and is another user's.
+std::string read_file(const std::filesystem::path& path, std::size_t limit = any_size,
+                      std::size_t foreign = foreign_limit);
 
 // Reads a file that the user named; it may be a link to a regular file.
 std::string read_named_file(const std::filesystem::path& path);

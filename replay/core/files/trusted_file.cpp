@@ -32,8 +32,10 @@ Descriptor open_checked(int directory, const fs::path& path, int flags, Links li
   return file;
 }
 
+// Not by the effective user: root takes that of an owner to clear away as they could, and trusts them no
+// more.
 bool is_foreign(const struct stat& info) {
-  return info.st_uid != ::geteuid() && info.st_uid != 0;
+  return info.st_uid != ::getuid() && info.st_uid != 0;
 }
 
 }  // namespace
@@ -50,20 +52,28 @@ Descriptor open_regular_for(const fs::path& path, int flags, Links links) {
   return open_checked(AT_FDCWD, path, flags, links);
 }
 
-std::string read_regular(int directory, const fs::path& path, Links links, std::size_t limit) {
+bool is_foreign(const fs::path& path) {
+  struct stat info = {};
+  return ::stat(path.c_str(), &info) == 0 && is_foreign(info);
+}
+
+std::string read_regular(int directory, const fs::path& path, Links links, std::size_t limit,
+                         std::size_t foreign) {
   const Descriptor file = open_regular(directory, path, links);
   struct stat info = {};
   ::fstat(file.get(), &info);
-  if (is_foreign(info)) limit = std::min(limit, foreign_limit);
+  if (is_foreign(info)) limit = std::min(limit, foreign);
   const auto refuse_larger_than_limit = [&](std::size_t size) {
     if (size > limit)
       throw Error(path.string() + " holds more than " + std::to_string(limit) + " bytes and is not read");
   };
   refuse_larger_than_limit(static_cast<std::size_t>(info.st_size));
   std::string text;
-  // One byte more than the file has tells its end at once; files of /proc say that they have none.
+  // Room behind the file's end, so that the read that finds it needs no more; files of /proc say that they
+  // are empty.
+  constexpr std::size_t more = 4096;
   for (std::size_t size = 0;;) {
-    text.resize(std::max(static_cast<std::size_t>(info.st_size) + 1, size + 4096));
+    text.resize(std::max(static_cast<std::size_t>(info.st_size), size) + more);
     const ssize_t got = ::read(file.get(), text.data() + size, text.size() - size);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail("cannot read", path);

@@ -1,7 +1,11 @@
 #include "core/store/manifest.h"
 
+#include <unordered_map>
+#include <utility>
+
 #include "core/base/error.h"
 #include "core/files/durable.h"
+#include "core/files/trusted_file.h"
 #include "core/store/timeline.h"
 
 namespace flor::core {
@@ -173,7 +177,9 @@ std::vector<std::string> Manifest::loop_names() const {
 }
 
 Manifest read_manifest(const RunDir& run) {
-  const Json json = Json::parse(read_file(run.manifest(), document_limit), nullptr, false);
+  const bool foreign = is_foreign(run.manifest());
+  const std::string text = read_file(run.manifest(), document_limit, foreign_document_limit);
+  const Json json = foreign ? parse_json(text, most_foreign_members) : parse_json(text);
   if (!json.is_object() || field(json, "format", 0) != 1) {
     throw Error(run.manifest().string() + " is no manifest that this version reads; is it damaged?");
   }
@@ -184,44 +190,64 @@ void write_manifest(const RunDir& run, const Manifest& manifest) {
   write_durably(run.manifest(), to_json(manifest).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-// A resumed recording enters a loop once more.
-static void begin_loop(Manifest& m, RecordedLoop loop) {
-  for (auto& known : m.loops) {
-    if (known.name != loop.name) continue;
-    known.ended = LoopEnd::running;
-    return;
+// The loops of a recording that is not over, by the rows of its timeline.
+class LoopsSoFar {
+ public:
+  explicit LoopsSoFar(std::vector<RecordedLoop>& loops) : loops_(loops) {}
+
+  void add(const TimelineRow& row) {
+    const auto kind = field<std::string>(row, "kind", "");
+    if (kind == "loop_end" && !field<std::string>(row, "at", "").empty()) return;  // a nested loop's
+    if (kind == "loop") return begin(loop_from(row));
+    if (kind == "loop_end") {
+      if (auto* loop = find(field<std::string>(row, "name", ""))) end(*loop, loop_from(row));
+    } else if (kind == "step") {
+      if (auto* loop = find(field<std::string>(row, "loop", "")))
+        loop->inner = field<std::string>(row, "inner", "");
+    } else if (kind == "iteration") {
+      if (auto* loop = find(field<std::string>(row, "loop", ""))) iterate(*loop, row);
+    }
   }
-  m.loops.push_back(std::move(loop));
-}
+
+ private:
+  // A resumed recording enters a loop once more.
+  void begin(RecordedLoop loop) {
+    const auto [known, is_new] = places_.emplace(loop.name, loops_.size());
+    if (is_new) {
+      loops_.push_back(std::move(loop));
+    } else {
+      loops_[known->second].ended = LoopEnd::running;
+    }
+  }
+  static void end(RecordedLoop& loop, const RecordedLoop& ended) {
+    loop.ended = ended.ended;
+    loop.iterations = ended.iterations;
+    loop.last = ended.last;
+    loop.seconds = ended.seconds;
+  }
+  static void iterate(RecordedLoop& loop, const TimelineRow& row) {
+    const int64_t value = field<int64_t>(row, "value", -1);
+    if (loop.iterations > 0 && value <= loop.last) return;  // once more, after a resumption
+    loop.last = value;
+    loop.iterations += 1;
+    loop.seconds += field(row, "seconds", 0.0);
+  }
+  RecordedLoop* find(const std::string& name) {
+    const auto known = places_.find(name);
+    return known == places_.end() ? nullptr : &loops_[known->second];
+  }
+
+  std::vector<RecordedLoop>& loops_;
+  std::unordered_map<std::string, std::size_t> places_;
+};
 
 Manifest read_manifest_and_progress(const RunDir& run) {
   Manifest m = read_manifest(run);
   if (m.status != "recording") return m;
   // The loops were not yet written: the timeline, which is appended to as the run goes, has them.
   m.loops.clear();
-  for (const auto& row : read_timeline(run.timeline())) {
-    const auto kind = field<std::string>(row, "kind", "");
-    const auto name = field<std::string>(row, "name", "");
-    if (kind == "loop_end" && !field<std::string>(row, "at", "").empty()) continue;  // a nested loop's
-    if (kind == "loop") begin_loop(m, loop_from(row));
-    for (auto& loop : m.loops) {
-      if (kind == "loop_end" && name == loop.name) {
-        const RecordedLoop ended = loop_from(row);
-        loop.ended = ended.ended;
-        loop.iterations = ended.iterations;
-        loop.last = ended.last;
-        loop.seconds = ended.seconds;
-      } else if (kind == "step" && field<std::string>(row, "loop", "") == loop.name) {
-        loop.inner = field<std::string>(row, "inner", "");
-      } else if (kind == "iteration" && field<std::string>(row, "loop", "") == loop.name) {
-        const int64_t value = field<int64_t>(row, "value", -1);
-        if (loop.iterations > 0 && value <= loop.last) continue;  // once more, after a resumption
-        loop.last = value;
-        loop.iterations += 1;
-        loop.seconds += field(row, "seconds", 0.0);
-      }
-    }
-  }
+  LoopsSoFar loops(m.loops);
+  for (const auto& row : read_timeline(run.timeline())) loops.add(row);
   return m;
 }
 

@@ -4,6 +4,7 @@
 #include <deque>
 #include <future>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -59,7 +60,7 @@ class LastWords {
 std::set<std::string> files_last_named_by(std::string_view kind, const Timeline& timeline) {
   std::set<std::string> files;
   LastWords(timeline).each(kind, [&](std::string_view file, const TimelineRow*) {
-    const Json name = Json::parse(file, nullptr, false);
+    const Json name = parse_json(file);
     if (name.is_string()) files.insert(name.get<std::string>());
   });
   return files;
@@ -69,18 +70,21 @@ std::set<std::string> files_last_named_by(std::string_view kind, const Timeline&
 
 Timeline read_timeline(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return {};
-  return parse_timeline(read_file(path), path.string());
+  const std::size_t most = is_foreign(path) ? most_foreign_rows : std::numeric_limits<std::size_t>::max();
+  return parse_timeline(read_file(path, any_size, foreign_timeline_limit), path.string(), most);
 }
 
-Timeline parse_timeline(std::string text, const std::string& name) {
+Timeline parse_timeline(std::string text, const std::string& name, std::size_t most_rows) {
   const auto whole = std::make_shared<const std::string>(std::move(text));
   // `ends_well`: its last line is a row.
   const auto rows_of = [&](std::string_view part, bool& ends_well) {
     Timeline rows;
-    rows.reserve(part.size() / 200);
+    rows.reserve(std::min(part.size() / 200, most_rows));
     for_each_line(part, name, [&](std::string_view line) {
       auto row = TimelineRow::parse(whole, line);
       ends_well = row.has_value();
+      if (rows.size() >= most_rows)
+        throw Error(name + " holds more than " + std::to_string(most_rows) + " rows and is not read");
       if (row) rows.push_back(std::move(*row));
       return ends_well;
     });
@@ -95,7 +99,7 @@ Timeline parse_timeline(std::string text, const std::string& name) {
   try {
     Timeline rows = rows_of(all.substr(0, middle + 1), ends_well);
     Timeline rest = later.get();
-    if (ends_well) {
+    if (ends_well && rows.size() + rest.size() <= most_rows) {
       rows.insert(rows.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
       return rows;
     }

@@ -18,9 +18,11 @@ using Timeline = std::vector<TimelineRow>;
 inline constexpr const char* attempt_row = "attempt";
 
 // An absent file reads as empty, a torn last line is dropped. Throws Error, naming file and line, when a line
-// before the last is no row.
+// before the last is no row; and where there are more than `most_rows`, or more than trusted_file.h allows
+// another user's.
 Timeline read_timeline(const std::filesystem::path& path);
-Timeline parse_timeline(std::string text, const std::string& name);
+Timeline parse_timeline(std::string text, const std::string& name,
+                        std::size_t most_rows = std::numeric_limits<std::size_t>::max());
 
 // The rows of the checkpoints, in order, without those that rows behind them took back (`removed`)
 // or rows anywhere found wrong (`doubt`). A checkpoint that was written again counts once, as last written.

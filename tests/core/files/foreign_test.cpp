@@ -1,0 +1,108 @@
+// How much another user's run may hold, so that whoever looks at it has the memory.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "core/files/durable.h"
+#include "core/store/manifest.h"
+#include "core/store/timeline.h"
+#include "support/another_user.h"
+#include "support/temporary.h"
+
+namespace flor::core {
+namespace {
+
+using test::attacker;
+using test::victim;
+
+// Of this process, which is one of as_user(). The sanitizers reserve more for themselves.
+void limit_memory() {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  const rlimit one_gib = {std::size_t{1} << 30, std::size_t{1} << 30};
+  ::setrlimit(RLIMIT_AS, &one_gib);
+#endif
+}
+
+std::string repeated(const std::string& text, std::size_t bytes) {
+  std::string out;
+  out.reserve(bytes + text.size());
+  while (out.size() < bytes) out += text;
+  return out;
+}
+
+class ForeignRun : public testing::Test {
+ protected:
+  void SetUp() override {
+    FLOR_NEEDS_ROOT();
+    ::chmod(directory.path().c_str(), 0755);
+    test::plant_directory(run.path, attacker);
+  }
+  // "read", or why it is not.
+  template <class Read>
+  std::string reading(const Read& read, uid_t user = victim) {
+    return test::as_user(user, [&]() -> std::string {
+      limit_memory();
+      read();
+      return "read";
+    });
+  }
+  std::string manifest_of(const std::string& text) {
+    test::plant_file(run.manifest(), text, attacker);
+    return reading([&] { read_manifest(run); });
+  }
+  std::string timeline_of(const std::string& text) {
+    test::plant_file(run.timeline(), text, attacker);
+    return reading([&] { read_timeline(run.timeline()); });
+  }
+  static bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  }
+
+  test::TemporaryDirectory directory;
+  const RunDir run{directory / "r1"};
+};
+
+TEST_F(ForeignRun, AManifestIsReadUpToItsLimits) {
+  EXPECT_EQ(manifest_of(R"({"format": 1, "id": "r1"})"), "read");
+  EXPECT_TRUE(has(manifest_of(repeated("[", foreign_document_limit + 1)), "bytes and is not read"));
+  EXPECT_TRUE(has(manifest_of(repeated("[", foreign_document_limit - 4)), "is no manifest"));
+  EXPECT_TRUE(has(manifest_of(repeated(R"({"a":)", foreign_document_limit - 4)), "is no manifest"));
+  std::string members = R"({"format":1)";
+  for (int i = 0; i < 200'000; ++i) members += ",\"" + std::to_string(i) + "\":0";
+  EXPECT_TRUE(has(manifest_of(members + "}"), "is no manifest"));
+}
+
+TEST_F(ForeignRun, ATimelineIsReadUpToItsLimits) {
+  EXPECT_EQ(timeline_of("{}\n"), "read");
+  EXPECT_TRUE(has(timeline_of(repeated("{}\n", std::size_t{64} << 20)), "rows and is not read"));
+  EXPECT_TRUE(has(timeline_of(repeated("{\"a\": 1}\n", std::size_t{64} << 20)), "rows and is not read"));
+  EXPECT_EQ(timeline_of("{\"a\":" + repeated("[", 1 << 20) + "\n"), "read");
+  fs::resize_file(run.timeline(), foreign_timeline_limit + 1);  // takes no space
+  EXPECT_TRUE(has(reading([&] { read_timeline(run.timeline()); }), "bytes and is not read"));
+}
+
+TEST_F(ForeignRun, ManyLoopsTakeNoLongerThanTheirRows) {
+  std::string rows;
+  for (int i = 0; i < 300'000; ++i) rows += R"({"kind":"loop","name":")" + std::to_string(i) + "\"}\n";
+  test::plant_file(run.manifest(), R"({"format": 1, "status": "recording"})", attacker);
+  test::plant_file(run.timeline(), rows, attacker);
+  EXPECT_EQ(reading([&] { read_manifest_and_progress(run); }), "read");
+}
+
+TEST_F(ForeignRun, IsForeignForRootThatActsAsItsOwner) {
+  test::plant_file(run.timeline(), "", attacker);
+  fs::resize_file(run.timeline(), std::uintmax_t{10} << 40);
+  const auto read_as_owner = [&] {
+    if (::seteuid(attacker) != 0) throw std::runtime_error("cannot act as the owner");
+    read_timeline(run.timeline());
+  };
+  EXPECT_TRUE(has(reading(read_as_owner, 0), "bytes and is not read"));
+  // To its owner it is their own.
+  fs::resize_file(run.timeline(), 0);
+  EXPECT_EQ(reading([&] { read_timeline(run.timeline()); }, attacker), "read");
+}
+
+}  // namespace
+}  // namespace flor::core
