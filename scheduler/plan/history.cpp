@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/checkpoint/kinds.h"
 #include "core/store/timeline.h"
@@ -72,6 +73,7 @@ class Builder {
   Builder(const core::RecordedLoop& loop, const core::Timeline& timeline, const RestoreCosts& costs)
       : loop_(loop), saved_(timeline), costs_(costs) {
     for (const auto& row : timeline) add(row);
+    require_shown_by(timeline);
   }
 
   History build() {
@@ -92,6 +94,19 @@ class Builder {
   }
 
  private:
+  // Each iteration that had an end left rows; a few may be lost. Whoever writes the manifest of a run can
+  // have it count more than anyone has time and memory for.
+  void require_shown_by(const core::Timeline& timeline) const {
+    constexpr std::uint64_t lost = 100'000;
+    const int64_t first = loop_.range ? loop_.begin : 0;
+    if (loop_.ended == core::LoopEnd::running || loop_.last < first) return;
+    const std::uint64_t more = static_cast<std::uint64_t>(loop_.last) - static_cast<std::uint64_t>(first);
+    if (more > timeline.size() + lost)
+      throw core::Error("the manifest is damaged: loop " + loop_.name + " ends with " +
+                        std::to_string(loop_.last) + ", and the timeline has " +
+                        std::to_string(timeline.size()) + " rows");
+  }
+
   void add(const core::TimelineRow& row) {
     const auto kind = field<std::string>(row, "kind", "");
     if (kind != "iteration" && kind != "step" && kind != "block") return;

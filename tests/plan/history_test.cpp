@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
+#include "core/base/error.h"
 #include "support/recorded_rows.h"
 
 namespace flor::plan {
@@ -37,6 +40,19 @@ TEST(History, AnIterationThatThrewBelongsToTheAnswer) {
 TEST(History, EndsAtAGap) {
   const core::Timeline rows{iteration(0, 2), iteration(2, 2)};
   EXPECT_EQ(history_of(manifest(3, core::LoopEnd::running), rows, {}).iterations.size(), 1U);
+}
+
+TEST(History, AnEndThatTheTimelineCannotHaveIsDamage) {
+  const core::Timeline rows{iteration(0, 2), iteration(1, 2)};
+  auto record = manifest(2);
+  for (const int64_t last : {int64_t{1'000'000'000'000}, std::numeric_limits<int64_t>::max()}) {
+    record.loops.front().iterations = last;
+    record.loops.front().last = last;
+    for (const int64_t begin : {int64_t{0}, std::numeric_limits<int64_t>::min()}) {
+      record.loops.front().begin = begin;
+      EXPECT_THROW(history_of(record, rows, {}), core::Error) << last << " " << begin;
+    }
+  }
 }
 
 TEST(History, IgnoresOtherLoopsAndRunsWithoutALoop) {
