@@ -24,6 +24,7 @@ namespace {
 namespace fs = core::fs;
 
 const char* const being_recorded = "it is being recorded";
+const char* const waited_for = "its Slurm job waits to be started again, and will resume it";
 
 // Why the run must not be touched; empty: its recording is over.
 std::string recorded_by(const core::RunDir& run, const core::Liveness& liveness) {
@@ -35,7 +36,7 @@ std::string recorded_by(const core::RunDir& run, const core::Liveness& liveness)
     case core::Life::dead:
       break;
   }
-  return "";
+  return core::is_job_waiting(run) ? waited_for : "";
 }
 
 double seconds_of(const timespec& time) {

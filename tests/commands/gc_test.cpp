@@ -15,6 +15,7 @@
 #include "core/files/json_lines.h"
 #include "core/store/local_tier.h"
 #include "core/store/manifest.h"
+#include "core/store/owner.h"
 #include "core/store/timeline.h"
 #include "gc/acting_as.h"
 #include "gc/choice.h"
@@ -353,6 +354,30 @@ TEST_F(Garbage, WhatIsAtWorkIsLeftAlone) {
 }
 
 // Root clears away for others, who may have planted what they like in their runs.
+TEST_F(Garbage, ARunThatItsRequeuedJobWillResumeStays) {
+  const auto run = make_run("r1");
+  core::Manifest manifest = core::read_manifest(run);
+  manifest.status = "recording";
+  core::write_manifest(run, manifest);
+  core::Owner owner = core::this_process(run.path);
+  owner.start += 1;  // a process that has ended
+  owner.cluster = "alpha";
+  owner.job = "41";
+  core::write_durably(run.path / "owner.0.json", core::json_text(core::to_json(owner)));
+  core::write_durably(directory_ / "squeue", "#!/bin/sh\necho 41 PENDING\n");
+  ::chmod((directory_ / "squeue").c_str(), 0755);
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", (directory_.path().string() + ":" + path).c_str(), 1);
+  ::setenv("SLURM_CLUSTER_NAME", "alpha", 1);
+  const RunFacts facts = facts_of(run);
+  EXPECT_EQ(facts.status, "killed");
+  EXPECT_EQ(facts.busy, "its Slurm job waits to be started again, and will resume it");
+  EXPECT_THROW(remove_run(store_, facts), core::Error);
+  EXPECT_TRUE(core::fs::exists(run.manifest()));
+  ::setenv("PATH", path.c_str(), 1);
+  ::unsetenv("SLURM_CLUSTER_NAME");
+}
+
 class RootsGarbage : public Garbage {
  protected:
   void SetUp() override {

@@ -123,6 +123,7 @@ Liveness decide(const Evidence& evidence) {
   if (evidence.requeued) return {Life::dead, "Slurm has started its job again"};
   const JobState job = evidence.job();
   if (job == JobState::over) return {Life::dead, "its Slurm job is over"};
+  if (job == JobState::waiting) return {Life::dead, "its Slurm job waits to start again"};
   if (job == JobState::unlisted && evidence.silence().seconds >= live_s)
     return {Life::dead, "Slurm does not list its job any more"};
   return decide_by_heartbeat(evidence);

@@ -11,10 +11,10 @@
 
 namespace flor::core {
 
-// What Slurm says of a job: it may run; it has ended, or waits to start again; or it is not listed, since it
+// What Slurm says of a job: it may run; it has ended; it waits to start again; or it is not listed, since it
 // is forgotten some minutes after its end. A job of another controller that has the same name is not listed
 // either.
-enum class JobState { unknown, over, unlisted };
+enum class JobState { unknown, over, waiting, unlisted };
 
 enum class Life { dead, live, unknown };
 struct Liveness {

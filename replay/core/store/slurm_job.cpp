@@ -62,12 +62,14 @@ std::optional<std::string> jobs_of(uid_t user) {
 
 JobState state_in(const std::string& listing, const std::string& job) {
   // The others of Slurm's states say that its processes may still be there, or cannot be reached (NODE_FAIL).
-  static const std::set<std::string> over{
-      "COMPLETED", "FAILED",  "CANCELLED", "TIMEOUT", "PREEMPTED",    "OUT_OF_MEMORY", "DEADLINE",
-      "BOOT_FAIL", "PENDING", "REQUEUED",  "REVOKED", "REQUEUE_HOLD", "REQUEUE_FED",   "SPECIAL_EXIT"};
+  static const std::set<std::string> over{"COMPLETED",     "FAILED",   "CANCELLED", "TIMEOUT", "PREEMPTED",
+                                          "OUT_OF_MEMORY", "DEADLINE", "BOOT_FAIL", "REVOKED"};
+  static const std::set<std::string> waiting{"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED",
+                                             "SPECIAL_EXIT"};
   std::istringstream lines(listing);
   for (std::string id, state; lines >> id >> state;) {
     if (id != job) continue;
+    if (waiting.count(state) != 0) return JobState::waiting;
     return over.count(state) == 0 ? JobState::unknown : JobState::over;
   }
   return JobState::unlisted;
@@ -92,6 +94,15 @@ JobState state_of_job(const Owner& owner) {
   }
   const auto listing = jobs_of(::geteuid());
   return listing ? state_in(*listing, owner.job) : JobState::unknown;
+}
+
+bool is_job_waiting(const RunDir& run) {
+  try {
+    const auto found = find_owner(run);
+    return found && !found->ended && state_of_job(found->owner) == JobState::waiting;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 }  // namespace flor::core

@@ -19,4 +19,8 @@ std::string config_value(const std::string& config, const std::string& name);
 // 10 s, is that of another cluster, or the job is another user's, which a site may hide.
 JobState state_of_job(const Owner& owner);
 
+// Does the job that recorded the run wait to be started again? Then it will resume the run. False where that
+// cannot be told.
+bool is_job_waiting(const RunDir& run);
+
 }  // namespace flor::core

@@ -56,6 +56,7 @@ TEST(Decide, TheFirstEvidenceThatTellsDecides) {
       {"its lock is held", with(silent, [](auto& e) { e.locked = true; }), Life::live},
       {"free on its own kernel", with(fresh, [](auto& e) { e.same_kernel = true; }), Life::dead},
       {"its job began again", with(fresh, [](auto& e) { e.requeued = true; }), Life::dead},
+      {"its job waits", with(fresh, [&](auto& e) { e.job = [] { return JobState::waiting; }; }), Life::dead},
       {"its job is over", with(fresh, [&](auto& e) { e.job = [] { return JobState::over; }; }), Life::dead},
       {"its job is not listed, and it gave a sign of life",
        with(fresh, [&](auto& e) { e.job = [] { return JobState::unlisted; }; }), Life::live},
@@ -111,7 +112,8 @@ TEST(SharedLocks, AreThoseThatAServerKeeps) {
 
 TEST(SlurmJob, IsOverWhenItHasEndedOrWaitsToStartAgain) {
   const std::string listing = "41 RUNNING\n42 PENDING\n43 COMPLETING\n44 CANCELLED\n45 NODE_FAIL\n";
-  for (const char* job : {"42", "44"}) EXPECT_EQ(state_in(listing, job), JobState::over) << job;
+  EXPECT_EQ(state_in(listing, "42"), JobState::waiting);
+  EXPECT_EQ(state_in(listing, "44"), JobState::over);
   for (const char* job : {"4", "46"}) EXPECT_EQ(state_in(listing, job), JobState::unlisted) << job;
   for (const char* job : {"41", "43", "45"}) EXPECT_EQ(state_in(listing, job), JobState::unknown) << job;
   EXPECT_EQ(config_value("Configuration data\nClusterName             = alpha\n", "ClusterName"), "alpha");
