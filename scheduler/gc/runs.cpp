@@ -11,6 +11,7 @@
 #include "core/files/shared_directory.h"
 #include "core/store/liveness.h"
 #include "core/store/manifest.h"
+#include "core/store/presence.h"
 #include "core/store/slurm_job.h"
 #include "gc/acting_as.h"
 #include "gc/local_tier.h"
@@ -85,7 +86,7 @@ void remove_hidden(const core::Store& store, const std::string& id, const std::o
 bool is_being_replayed(const core::RunDir& run) {
   bool is_held = false;
   walk(run.replays(), [&](const Entry& entry) {
-    is_held = is_held || (entry.path.extension() == ".lock" && core::is_locked(entry.path));
+    is_held = is_held || (entry.path.extension() == ".lock" && core::may_be_present(entry.path));
   });
   return is_held;
 }

@@ -6,7 +6,10 @@
 #include <fstream>
 
 #include "core/base/error.h"
+#include "core/files/durable.h"
+#include "core/store/presence.h"
 #include "gc/choice.h"
+#include "gc/leftovers.h"
 #include "gc/runs.h"
 #include "results/report/summary.h"
 #include "support/interposed.h"
@@ -62,6 +65,22 @@ TEST_F(OnAnotherNode, WhatCannotBeToldIsNamedAndLeftAlone) {
   ASSERT_EQ(choice.busy.size(), 1U);
   EXPECT_NE(choice.busy[0].busy.find("node another"), std::string::npos) << choice.busy[0].busy;
   EXPECT_NE(choice.busy[0].busy.find("flor unlock " + run.id()), std::string::npos);
+}
+
+TEST_F(OnAnotherNode, AReplayKeepsItsRun) {
+  recorder->finish();
+  core::fs::create_directories(run.replay("r").workers());
+  const core::fs::path file = run.replay("r").workers() / "w1.lock";
+  const auto worker = core::Presence::take(file);
+  core::Json owner = core::Json::parse(core::read_file(file));
+  owner["boot"] = "00000000-0000-0000-0000-000000000000";
+  std::ofstream(file) << owner.dump() << "\n";
+  calls->locks = Interposed::Locks::of_this_node;
+  EXPECT_EQ(facts_of(run).busy, "it is being replayed");
+  EXPECT_THROW(remove_run(store, facts_of(run)), core::Error);
+  EXPECT_TRUE(leftovers_of(run, 1e12).empty());
+  core::fs::last_write_time(file, core::fs::file_time_type::clock::now() - std::chrono::minutes(11));
+  EXPECT_EQ(facts_of(run).busy, "");
 }
 
 TEST_F(OnAnotherNode, WhatWasUnlockedIsRemoved) {

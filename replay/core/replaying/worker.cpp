@@ -111,10 +111,10 @@ std::unique_ptr<Worker> Worker::join(const Settings& settings) {
     if (run_tool(arguments) != 0) throw Error("there is no plan; flor prepare has said why");
   }
   create_directories_durably(replay.workers());
-  auto lock = FileLock::try_take(replay.workers() / (worker_name() + ".lock"));
+  auto lock = Presence::try_take(replay.workers() / (worker_name() + ".lock"));
   if (!lock) return nullptr;
   auto worker = std::make_unique<Worker>(settings, run, replay, by_hand);
-  worker->lock_ = std::move(lock);
+  worker->presence_ = std::move(lock);
   worker->termination_.emplace([agent = &worker->agent_] {
     agent->release();
     requeue_if_preempted();
@@ -179,7 +179,7 @@ AgentClient::Claim Worker::claim(int64_t from) {
     } catch (const std::exception& problem) {
       // Without an agent this process can do nothing; others may.
       say("error: " + std::string(problem.what()));
-      leave_process(1);
+      leave_now(1);
     }
     if (claim.kind != AgentClient::Kind::wait) return claim;
     if (!claim.why.empty() && claim.why != waited_for_) say("waiting: " + claim.why);
@@ -207,7 +207,7 @@ const Unit& Worker::next_unit(int64_t from) {
   if (kind == AgentClient::Kind::behind) restart();
   if (kind == AgentClient::Kind::late) {
     say("leaving: no further unit can be done before the job's time limit");
-    leave_process(0);
+    leave_now(0);
   }
   agent_.running(current_);
   if (is_proof(plan_, current_)) {
@@ -263,7 +263,7 @@ void Worker::finish() {
   holding_ = false;
   if (hold(-1) == AgentClient::Kind::segment) restart();
   const int code = collect();
-  if (code != 0) leave_process(code);
+  if (code != 0) leave_now(code);
 }
 
 int Worker::collect() const {
@@ -313,6 +313,11 @@ void Worker::leave(int code) {
       code = 1;
     }
   }
+  leave_now(code);
+}
+
+void Worker::leave_now(int code) {
+  presence_.reset();  // else other nodes would take this worker for alive for ten minutes
   leave_process(code);
 }
 

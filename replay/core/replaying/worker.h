@@ -13,6 +13,7 @@
 #include "core/config/settings.h"
 #include "core/session/termination.h"
 #include "core/store/plan.h"
+#include "core/store/presence.h"
 #include "core/store/store.h"
 
 namespace flor::core {
@@ -58,6 +59,7 @@ class Worker {
   AgentClient::Kind hold(int64_t from);  // `segment`: unit current_ is this worker's
   bool choose_proof();
   void save() const;
+  [[noreturn]] void leave_now(int code);
   int collect() const;  // the verdict, where this worker gives it: the exit code of `flor collect`
 
   RunDir run_;
@@ -65,7 +67,7 @@ class Worker {
   bool collects_;
   std::string redis_, name_;
   Plan plan_;
-  std::optional<FileLock> lock_;
+  std::optional<Presence> presence_;
   std::map<std::string, std::string> environment_;
   std::string refused_;
   std::vector<std::string> notes_;

@@ -29,20 +29,6 @@ std::optional<double> changed_at(int file) {
   return static_cast<double>(info.st_mtim.tv_sec) + 1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
 }
 
-// The present time by the clock of the server that keeps the directory.
-std::optional<double> server_time(const fs::path& directory) {
-  try {
-    const fs::path path = directory / unguessable_name(".time.");
-    const Descriptor file = create_new(AT_FDCWD, path);
-    ::futimens(file.get(), nullptr);
-    const auto now = changed_at(file.get());
-    ::unlink(path.c_str());
-    return now;
-  } catch (const std::exception&) {
-    return std::nullopt;  // a reader who may not write there
-  }
-}
-
 Silence silence_since(const RunDir& run, double beat) {
   for (const auto& directory : {run.path.parent_path(), run.path}) {
     if (const auto now = server_time(directory)) return {*now - beat, true};
@@ -109,6 +95,19 @@ Liveness decide_by_heartbeat(const Evidence& evidence) {
 }
 
 }  // namespace
+
+std::optional<double> server_time(const fs::path& directory) {
+  try {
+    const fs::path path = directory / unguessable_name(".time.");
+    const Descriptor file = create_new(AT_FDCWD, path);
+    ::futimens(file.get(), nullptr);
+    const auto now = changed_at(file.get());
+    ::unlink(path.c_str());
+    return now;
+  } catch (const std::exception&) {
+    return std::nullopt;  // a reader who may not write there
+  }
+}
 
 Liveness decide(const Evidence& evidence) {
   if (evidence.ended) return {Life::dead, "its recording has ended"};

@@ -53,6 +53,10 @@ Liveness liveness_of(const RunDir& run, const AskJob& ask_job = {});
 // The same for who holds the run's lock.
 Liveness liveness_while_locked(const RunDir& run, const AskJob& ask_job = {});
 
+// The present time by the clock of the server that keeps the directory; nothing where this user may not write
+// there.
+std::optional<double> server_time(const fs::path& directory);
+
 // For a run of which nothing can be told: why, and what to do.
 std::string how_to_unlock(const RunDir& run, const Liveness& liveness);
 

@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/config/redis_setting.h"
 #include "core/config/settings.h"
+#include "core/store/presence.h"
 #include "results/results.h"
 #include "results/unfinished.h"
 
@@ -95,7 +96,7 @@ int collect(const Flags& flags) {
   const core::ReplayDir replay = find_replay(flags.replay, store_of(flags.store), run);
   const core::Plan plan = core::read_plan(replay);
   // Workers that leave together all call this.
-  const core::FileLock collecting = core::FileLock::take(replay.path / ".collecting.lock");
+  const core::Presence collecting = core::Presence::take(replay.path / ".collecting.lock");
   Leftovers leftovers(replay);
   auto verdict = results::read_verdict(replay);
   if (!verdict) {

@@ -138,11 +138,11 @@ class Replay {
 
   // Finds or begins the replay, with the place where it runs; publishes the plan.
   void open() {
-    const core::FileLock planning = lock_planning(asked_.run);
+    const core::Presence planning = lock_planning(asked_.run);
     const auto existing = unfinished(asked_);
     replay_ = existing ? *existing : asked_.run.replay(core::new_id("r"));
     draft_ = std::make_unique<Draft>(replay_);
-    answering_ = core::FileLock::try_take(replay_.path / ".answering.lock");
+    answering_ = core::Presence::try_take(replay_.path / ".answering.lock");
     if (!answering_) {
       throw core::Error("this question is being answered by another flor replay (" + replay_.id() +
                         "); wait for it, or end it and start this again");
@@ -271,7 +271,7 @@ class Replay {
   Interrupt interrupt_;
   core::ReplayDir replay_;
   std::unique_ptr<Draft> draft_;
-  std::optional<core::FileLock> answering_;
+  std::optional<core::Presence> answering_;
   Workplace place_;
   core::Plan plan_;
   std::unique_ptr<queue::Queue> queue_;

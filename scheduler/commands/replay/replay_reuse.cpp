@@ -75,9 +75,9 @@ core::Plan cut_for(const Asked& asked, const core::ReplayDir& replay, std::size_
 
 }  // namespace
 
-core::FileLock lock_planning(const core::RunDir& run) {
+core::Presence lock_planning(const core::RunDir& run) {
   core::create_directories_durably(run.replays());
-  return core::FileLock::take(run.replays() / ".planning.lock");
+  return core::Presence::take(run.replays() / ".planning.lock");
 }
 
 std::optional<core::ReplayDir> unfinished(const Asked& asked) {

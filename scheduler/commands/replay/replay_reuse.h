@@ -8,13 +8,14 @@
 
 #include "commands/replay/replay_request.h"
 #include "core/store/plan.h"
+#include "core/store/presence.h"
 #include "core/store/store.h"
 #include "results/units_done.h"
 
 namespace flor::commands {
 
 // Held while a plan is looked for and published: two commands that ask the same get one replay.
-core::FileLock lock_planning(const core::RunDir& run);
+core::Presence lock_planning(const core::RunDir& run);
 
 // The newest replay of the same question that has no verdict yet.
 std::optional<core::ReplayDir> unfinished(const Asked& asked);

@@ -1,0 +1,124 @@
+#include "core/store/presence.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "core/base/blocked_signals.h"
+#include "core/base/clock.h"
+#include "core/files/descriptor.h"
+#include "core/files/durable.h"
+#include "core/files/trusted_file.h"
+#include "core/store/liveness.h"
+#include "core/store/owner.h"
+
+namespace flor::core {
+namespace {
+
+constexpr std::size_t longest_text = 65536;  // bytes
+
+// Nothing for a lock that has ended, or was no presence's.
+std::optional<Owner> owner_in(const fs::path& lock) {
+  const std::string text = read_file(lock, longest_text);
+  if (text.empty()) return std::nullopt;
+  Owner owner = owner_from(Json::parse(text, nullptr, false));
+  return owner.boot.empty() ? std::nullopt : std::optional(std::move(owner));
+}
+
+// Of a lock that no process on this node is seen to hold.
+bool may_be_held_elsewhere(const fs::path& lock, std::optional<bool> held) {
+  const auto owner = owner_in(lock);
+  if (!owner) return false;
+  const Owner here = this_process(lock.parent_path());
+  const bool is_seen = owner->boot == here.boot || (owner->shared_locks && here.shared_locks);
+  if (is_seen && held == false) return false;
+  if (owner->boot == here.boot && owner->pids == here.pids) {
+    if (const auto runs = is_running(*owner)) return *runs;
+  }
+  const Descriptor file = open_regular(lock);  // on NFS that brings the attributes up to date
+  struct stat info = {};
+  if (::fstat(file.get(), &info) != 0) return false;
+  const double now = server_time(lock.parent_path()).value_or(wall_seconds());
+  return now - static_cast<double>(info.st_mtime) <
+         static_cast<double>(Presence::silence_counts_as_end.count());
+}
+
+}  // namespace
+
+class Presence::Beat {
+ public:
+  Beat(const fs::path& path, std::chrono::milliseconds every)
+      : file_(open_regular_for(path, O_WRONLY)), every_(every), process_(::getpid()) {
+    const std::string text = to_json(this_process(path.parent_path())).dump() + "\n";
+    // Where it cannot be written, the lock alone tells.
+    if (::ftruncate(file_.get(), 0) == 0) step::write(file_.get(), text.data(), text.size(), 0);
+    const BlockedSignals blocked;
+    thread_ = std::thread([this] { work(); });
+  }
+  ~Beat() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+    [[maybe_unused]] const int error = ::ftruncate(file_.get(), 0);
+  }
+  Beat(const Beat&) = delete;
+  Beat& operator=(const Beat&) = delete;
+  // The thread is the parent's only, in a forked child.
+  bool is_ours() const { return ::getpid() == process_; }
+
+ private:
+  void work() {
+    std::unique_lock lock(mutex_);
+    // Without times given, the file server takes its own clock.
+    while (!changed_.wait_for(lock, every_, [this] { return over_; })) ::futimens(file_.get(), nullptr);
+  }
+
+  Descriptor file_;
+  std::chrono::milliseconds every_;
+  pid_t process_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
+Presence::Presence(FileLock lock, const fs::path& path, std::chrono::milliseconds every)
+    : lock_(std::move(lock)), beat_(std::make_unique<Beat>(path, every)) {}
+
+std::optional<Presence> Presence::try_take(const fs::path& path, std::chrono::milliseconds every) {
+  auto lock = FileLock::try_take(path);
+  if (!lock) return std::nullopt;
+  return Presence(std::move(*lock), path, every);
+}
+
+Presence Presence::take(const fs::path& path, std::chrono::milliseconds every) {
+  return Presence(FileLock::take(path), path, every);
+}
+
+Presence::Presence(Presence&&) noexcept = default;
+Presence& Presence::operator=(Presence&&) noexcept = default;
+
+Presence::~Presence() {
+  // In a forked child its thread can neither be joined nor destroyed.
+  if (beat_ && !beat_->is_ours()) static_cast<void>(beat_.release());  // NOLINT(bugprone-unused-return-value)
+}
+
+bool may_be_present(const fs::path& lock) {
+  const auto held = lock_held(lock);
+  if (held == true) return true;
+  try {
+    return may_be_held_elsewhere(lock, held);
+  } catch (const std::exception&) {
+    return false;  // no file that a process of its owner could have locked
+  }
+}
+
+}  // namespace flor::core

@@ -1,0 +1,112 @@
+// A lock that other nodes see although locks are a node's own there.
+#include "core/store/presence.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "core/base/json.h"
+#include "core/files/durable.h"
+#include "support/interposed.h"
+#include "support/temporary.h"
+
+namespace flor::core {
+namespace {
+
+using test::Interposed;
+
+class PresenceTest : public testing::Test {
+ protected:
+  void age(std::chrono::seconds by) const {
+    fs::last_write_time(path, fs::file_time_type::clock::now() - by);
+  }
+  // Its text as a process on another node would have written it.
+  void move_to_another_node(bool shared_locks) const {
+    Json owner = Json::parse(read_file(path));
+    owner["boot"] = "00000000-0000-0000-0000-000000000000";
+    owner["shared_locks"] = shared_locks;
+    std::ofstream(path) << owner.dump() << "\n";
+  }
+
+  test::TemporaryDirectory directory;
+  const fs::path path = directory / "w1.lock";
+  const test::Interposing calls;
+};
+
+TEST_F(PresenceTest, IsSeenOnItsNodeAsLongAsItsLockIsHeld) {
+  EXPECT_FALSE(may_be_present(path));
+  {
+    const auto presence = Presence::take(path);
+    EXPECT_TRUE(may_be_present(path));
+    EXPECT_FALSE(Presence::try_take(path));
+    age(std::chrono::hours(1));
+    EXPECT_TRUE(may_be_present(path));
+  }
+  EXPECT_FALSE(may_be_present(path));
+  EXPECT_EQ(fs::file_size(path), 0U);
+}
+
+TEST_F(PresenceTest, AProcessThatWasKilledIsNotThereOnItsNode) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto presence = Presence::take(path);
+    ::raise(SIGKILL);
+  }
+  ::waitpid(child, nullptr, 0);
+  EXPECT_GT(fs::file_size(path), 0U);
+  EXPECT_FALSE(may_be_present(path));
+}
+
+TEST_F(PresenceTest, OnAnotherNodeItsFileTellsForTenMinutes) {
+  const auto presence = Presence::take(path);
+  move_to_another_node(false);
+  calls->locks = Interposed::Locks::of_this_node;
+  EXPECT_TRUE(may_be_present(path));
+  age(std::chrono::minutes(9));
+  EXPECT_TRUE(may_be_present(path));
+  age(std::chrono::minutes(11));
+  EXPECT_FALSE(may_be_present(path));
+}
+
+TEST_F(PresenceTest, WithoutLocksItsFileTells) {
+  const auto presence = Presence::take(path);
+  calls->locks = Interposed::Locks::none;
+  EXPECT_TRUE(may_be_present(path));  // its process lives
+  move_to_another_node(true);
+  EXPECT_TRUE(may_be_present(path));
+  age(std::chrono::minutes(11));
+  EXPECT_FALSE(may_be_present(path));
+}
+
+TEST_F(PresenceTest, TouchesItsFile) {
+  const auto presence = Presence::take(path, std::chrono::milliseconds(5));
+  age(std::chrono::hours(1));
+  const auto old = fs::last_write_time(path);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (fs::last_write_time(path) < old + std::chrono::minutes(30) &&
+         std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_GT(fs::last_write_time(path), old + std::chrono::minutes(30));
+}
+
+// Data loaders fork in the middle of a replay.
+TEST_F(PresenceTest, AForkedChildEndsNothing) {
+  auto presence = std::optional(Presence::take(path));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    presence.reset();
+    ::_exit(0);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_GT(fs::file_size(path), 0U);
+  EXPECT_TRUE(may_be_present(path));
+}
+
+}  // namespace
+}  // namespace flor::core
