@@ -202,6 +202,18 @@ class Killed(Interrupted):
         self.assertEqual(self.traced(), [])
         self.assertEqual(run.manifest()["attempt"], 0)
 
+    def test_where_an_asked_resumption_cannot_begin_nothing_is_trained(self):
+        program = ["train", "--guard", "--trace=" + self.path("trace")]
+        run = self.killed(*program, at=3)
+        self.traced()
+        shutil.rmtree(self.store(".launches"))
+        open(self.store(".launches"), "w").close()
+        done = self.execute([self.program(), *self.holding(program, 3)], code=1,
+                            env={"FLOR_RECORD": "1", "FLOR_RESUME": run.id, "FLOR_LAUNCH": "c.1.0.0"})
+        self.assertRegex(done.stderr, r"flor: error: .*\.launches is no directory")
+        self.assertEqual(self.traced(), [])
+        self.assertEqual(run.manifest()["attempt"], 0)
+
     def test_a_run_that_was_ended_before_its_first_loop_begins_anew(self):
         run = self.killed("train", "--guard", at=3)
         for name in ("log.jsonl", "timeline.jsonl", "generators.jsonl"):

@@ -149,13 +149,27 @@ std::optional<RunDir> run_to_resume(const Settings& settings) {
   return std::nullopt;
 }
 
+namespace {
+
+void disclaim_launch(const Settings& settings) noexcept {
+  try {
+    if (const auto launch = environment_variable("FLOR_LAUNCH"))
+      Store(settings.store()).disclaim_launch(*launch);
+  } catch (const std::exception&) {
+    // srun warns of the launch as well, then.
+  }
+}
+
+}  // namespace
+
 std::optional<RunDir> run_to_resume_or_leave(const Settings& settings) {
   try {
     return run_to_resume(settings);
-  } catch (const UsageError& problem) {
+  } catch (const std::exception& problem) {
+    const bool is_refused = dynamic_cast<const UsageError*>(&problem) != nullptr;
+    if (!is_refused && !was_resumption_asked_for()) throw;
     say("error: " + std::string(problem.what()));
-    if (const auto launch = environment_variable("FLOR_LAUNCH"))
-      Store(settings.store()).disclaim_launch(*launch);
+    disclaim_launch(settings);
     leave_process(1);
   }
 }

@@ -41,9 +41,14 @@ class Recorder : public Session {
   Recorder(const Settings& settings, Frontend& frontend, Scope& scope)
       : settings_(settings), frontend_(frontend), scope_(scope), earlier_(run_to_resume_or_leave(settings)) {
     if (!earlier_) return;
-    const Manifest manifest = read_manifest(*earlier_);
-    arguments_ = Arguments(manifest.args);
-    attempt_ = manifest.attempt + 1;
+    try {
+      const Manifest manifest = read_manifest(*earlier_);
+      arguments_ = Arguments(manifest.args);
+      attempt_ = manifest.attempt + 1;
+    } catch (const std::exception& problem) {
+      leave_unless_resumed(problem.what());
+      throw;
+    }
   }
 
   void enter_loop(const LoopSpec& loop) override;
@@ -68,6 +73,10 @@ class Recorder : public Session {
 
  private:
   void begin_recording();
+  // Who asked for the resumption wants no training that goes unrecorded, and none from the start.
+  void leave_unless_resumed(const std::string& why) const {
+    if (earlier_ && !resumed_ && was_resumption_asked_for()) Resumption::impossible(why);
+  }
   void leave_earlier_where_it_differs(const std::string& name, const LoopSpec& loop);
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
   bool iterating() const { return main_ && main_->iterating(); }
@@ -94,6 +103,7 @@ class Recorder : public Session {
   std::unique_ptr<LastCheckpoint> last_;
   bool someone_else_records_ = false;
   bool keeps_rows_ = true;        // in the run, or until it begins
+  bool resumed_ = false;          // the first outermost loop was entered where the earlier attempt left it
   std::vector<Line> early_rows_;  // logged before the run began
   RowFiles files_ = std::make_shared<LogFiles>();
   Arguments arguments_;
@@ -176,6 +186,7 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   }
   enter_outermost(std::move(info));
   if (earlier != nullptr) resume_loop(*earlier);
+  resumed_ = true;
 }
 
 void Recorder::enter_outermost(RecordedLoop info) {
@@ -367,6 +378,7 @@ std::optional<Session::Unkept> Recorder::take_unkept() {
 
 void Recorder::give_up(const std::string& why) noexcept {
   keeps_rows_ = false;
+  leave_unless_resumed(why);
   if (recording_) {
     recording_->give_up(why);
   } else {
