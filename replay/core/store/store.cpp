@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <ctime>
 #include <memory>
 #include <random>
@@ -61,6 +62,20 @@ std::vector<std::string> names_in(int directory) {
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(::dup(directory)), ::closedir);
   while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr) out.emplace_back(entry->d_name);
   return out;
+}
+
+// Has the directory a manifest? Nothing where that cannot be seen; then errno says why.
+std::optional<bool> has_manifest(const fs::path& run) {
+  struct stat info = {};
+  if (::stat((run / "run.json").c_str(), &info) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return std::nullopt;
+}
+
+[[noreturn]] void refuse_closed(const fs::path& run, const std::string& label) {
+  throw UsageError("run " + run.filename().string() +
+                   (label.empty() ? "" : ", which has the name '" + label + "',") + " cannot be read: " +
+                   run.string() + ": " + std::strerror(errno) + "; open its directory again (chmod u+rwx)");
 }
 
 // Whoever may read a file may lock it, and keep its owner waiting. What is nothing but a lock is therefore
@@ -242,14 +257,16 @@ RunDir Store::run(const std::string& id) const {
 
 RunDir Store::find(const std::string& wanted) const {
   if (is_valid_id(wanted)) {
-    const bool is_run = fs::exists(path_ / wanted / "run.json");
-    if (is_run && directory_owner(path_ / wanted) == ::geteuid()) return {path_ / wanted};
+    const bool is_own = directory_owner(path_ / wanted) == ::geteuid();
+    const auto is_run = has_manifest(path_ / wanted);
+    if (is_own && !is_run) refuse_closed(path_ / wanted, "");
+    if (is_own && *is_run) return {path_ / wanted};
     // A label before another user's run: everyone may give a directory the name that is this user's label.
     if (const auto run = labelled(wanted)) return *run;
     if (const std::string gone = label_target(wanted); !gone.empty())
       throw UsageError("the name '" + wanted + "' is that of run " + gone +
                        ", which is no longer in the store " + path_.string());
-    if (is_run) return {path_ / wanted};
+    if (is_run == true) return {path_ / wanted};
     std::vector<RunDir> matches;
     for (auto& run : runs()) {
       if (run.id().compare(0, wanted.size(), wanted) == 0) matches.push_back(run);
@@ -302,10 +319,13 @@ std::string Store::label_target(const std::string& name) const {
 
 std::optional<RunDir> Store::labelled(const std::string& name) const {
   const std::string id = label_target(name);
-  if (!is_valid_id(id) || !fs::exists(path_ / id / "run.json")) return std::nullopt;
+  if (!is_valid_id(id)) return std::nullopt;
+  const auto is_run = has_manifest(path_ / id);
+  if (is_run == false) return std::nullopt;
   if (directory_owner(path_ / id) != ::geteuid())
     throw UsageError("the name '" + name + "' is that of run " + id +
                      ", which is another user's; give its id if you mean it");
+  if (!is_run) refuse_closed(path_ / id, name);
   return RunDir{path_ / id};
 }
 

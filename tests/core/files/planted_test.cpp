@@ -272,6 +272,28 @@ TEST_F(Shared, TheUserOfAContainerInAContainerKeepsTheirDirectory) {
   EXPECT_EQ(in_container(nullptr), uid);
 }
 
+TEST_F(Shared, AClosedDirectoryNeitherHidesALabelNorLosesIt) {
+  make_run("mine", victim);
+  EXPECT_EQ(as_victim([&] { return store.claim_label("baseline", "mine") ? "taken" : "refused"; }), "taken");
+  plant_directory(directory / "baseline", attacker, 0);
+  EXPECT_EQ(as_victim([&] { return store.find("baseline").id(); }), "mine");
+  ::chmod((directory / "mine").c_str(), 0);
+  for (const char* wanted : {"baseline", "mine"}) {
+    const std::string said = as_victim([&] { return store.find(wanted).id(); });
+    EXPECT_TRUE(has(said, "threw: run mine")) << said;
+    EXPECT_TRUE(has(said, "cannot be read")) << said;
+  }
+  EXPECT_EQ(as_victim([&] { return store.claim_label("baseline", "other") ? "taken" : "refused"; }),
+            "refused");
+  ::chmod((directory / "mine").c_str(), 0755);
+  EXPECT_EQ(as_victim([&] { return store.find("baseline").id(); }), "mine");
+  ::chmod((directory / ".names" / uid).c_str(), 0);
+  EXPECT_TRUE(has(as_victim([&] { return store.claim_label("baseline", "other") ? "taken" : "refused"; }),
+                  "Permission denied"));
+  ::chmod((directory / ".names" / uid).c_str(), 0755);
+  EXPECT_EQ(as_victim([&] { return store.find("baseline").id(); }), "mine");
+}
+
 TEST_F(Shared, AnotherUsersRunIsNotResumed) {
   make_run("evil", attacker);
   make_run("mine", victim);
