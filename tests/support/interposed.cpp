@@ -41,6 +41,12 @@ __attribute__((visibility("default"))) int flock(int file, int operation) noexce
   return -1;
 }
 
+__attribute__((visibility("default"))) int fchmod(int file, mode_t mode) noexcept {
+  static const auto next = reinterpret_cast<int (*)(int, mode_t)>(::dlsym(RTLD_NEXT, "fchmod"));
+  ++interposed().changed_modes;
+  return next(file, mode);
+}
+
 __attribute__((visibility("default"))) int link(const char* from, const char* to) noexcept {
   static const auto next = reinterpret_cast<int (*)(const char*, const char*)>(::dlsym(RTLD_NEXT, "link"));
   const int done = next(from, to);

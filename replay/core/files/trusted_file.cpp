@@ -20,10 +20,10 @@ namespace fs = std::filesystem;
 }
 
 // O_NONBLOCK: a FIFO must not be waited for. It changes nothing for regular files.
-Descriptor open_checked(int directory, const fs::path& path, int flags, Links links) {
+Descriptor open_checked(int directory, const fs::path& path, int flags, Links links, mode_t mode = 0644) {
   const int no_link = links == Links::refused ? O_NOFOLLOW : 0;
   Descriptor file(
-      ::openat(directory, path.c_str(), flags | no_link | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644));
+      ::openat(directory, path.c_str(), flags | no_link | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode));
   if (!file && errno == ELOOP) throw Error(path.string() + " is a symbolic link where a file is expected");
   if (!file) fail((flags & O_ACCMODE) == O_RDONLY ? "cannot read" : "cannot open", path);
   struct stat info = {};
@@ -48,8 +48,8 @@ Descriptor open_regular(const fs::path& path, Links links) {
   return open_regular(AT_FDCWD, path, links);
 }
 
-Descriptor open_regular_for(const fs::path& path, int flags, Links links) {
-  return open_checked(AT_FDCWD, path, flags, links);
+Descriptor open_regular_for(const fs::path& path, int flags, mode_t mode) {
+  return open_checked(AT_FDCWD, path, flags, Links::refused, mode);
 }
 
 bool is_foreign(const fs::path& path) {

@@ -2,6 +2,8 @@
 // for no FIFO, and reads nothing endless. Needs libc alone, so that the Slurm plugin uses it too.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -33,8 +35,9 @@ inline constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
 Descriptor open_regular(int directory, const std::filesystem::path& path, Links links = Links::refused);
 Descriptor open_regular(const std::filesystem::path& path, Links links = Links::refused);
 
-// Opens a regular file as `flags` say (O_RDWR | O_CREAT, …), under the same rules.
-Descriptor open_regular_for(const std::filesystem::path& path, int flags, Links links = Links::refused);
+// Opens a regular file as `flags` say (O_RDWR | O_CREAT, …), under the same rules. `mode`: of one that is
+// created, as the umask allows.
+Descriptor open_regular_for(const std::filesystem::path& path, int flags, mode_t mode = 0644);
 
 // The bytes of a regular file. Throws as open_regular(), and Error where it has more than `limit` bytes, or
 // more than `foreign` bytes and is another user's.

@@ -79,16 +79,21 @@ std::optional<bool> has_manifest(const fs::path& run) {
 }
 
 // Whoever may read a file may lock it, and keep its owner waiting. What is nothing but a lock is therefore
-// closed to others; a program's own log, which is locked as well, is not.
+// closed to others from the start; a program's own log, which is locked as well, is not.
+bool is_only_a_lock(const fs::path& path) {
+  return path.extension() == ".lock";
+}
+
+// One that an earlier version left open.
 void close_to_others(int fd, const fs::path& path) {
   struct stat info = {};
-  if (path.extension() == ".lock" && ::fstat(fd, &info) == 0 && info.st_uid == ::geteuid() &&
+  if (is_only_a_lock(path) && ::fstat(fd, &info) == 0 && info.st_uid == ::geteuid() &&
       (info.st_mode & 0077) != 0)
     ::fchmod(fd, 0600);
 }
 
 int open_lock(const fs::path& path) {
-  Descriptor file = open_regular_for(path, O_RDWR | O_CREAT);
+  Descriptor file = open_regular_for(path, O_RDWR | O_CREAT, is_only_a_lock(path) ? 0600 : 0644);
   close_to_others(file.get(), path);
   return file.release();
 }

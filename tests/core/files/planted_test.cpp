@@ -167,6 +167,9 @@ TEST_F(Shared, NoOtherUserCanHoldALock) {
   interposing->at_flock = is_closed;
   { const FileLock lock = FileLock::create(path); }
   EXPECT_THROW(FileLock::create(path), std::system_error);
+  fs::remove(path);
+  { const auto lock = FileLock::try_take(path); }
+  EXPECT_EQ(interposing->changed_modes, 0) << "it was open to others for a moment";
   fs::permissions(path, static_cast<fs::perms>(0644));  // as earlier versions left it
   { const auto lock = FileLock::try_take(path); }
   is_closed();
