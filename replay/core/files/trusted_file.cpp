@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <deque>
 #include <system_error>
 
 #include "core/base/error.h"
@@ -84,6 +85,38 @@ std::string read_regular(int directory, const fs::path& path, Links links, std::
       return text;
     }
   }
+}
+
+fs::path without_links(const fs::path& path) {
+  constexpr int most_links = 40;  // as the kernel has it
+  fs::path out = "/";
+  std::deque<fs::path> rest;
+  const auto put_in_front = [&rest](const fs::path& more) {
+    std::size_t at = 0;
+    for (const auto& part : more.relative_path()) rest.insert(rest.begin() + static_cast<long>(at++), part);
+  };
+  put_in_front(fs::absolute(path));
+  for (int links = 0; !rest.empty();) {
+    const fs::path part = rest.front();
+    rest.pop_front();
+    if (part.empty() || part == ".") continue;
+    if (part == "..") {
+      out = out.parent_path();
+      continue;
+    }
+    const fs::path next = out / part;
+    struct stat info = {};
+    if (::lstat(next.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) {
+      out = next;
+      continue;
+    }
+    if (is_foreign(info)) throw Error(next.string() + " is a symbolic link of another user's");
+    if (++links > most_links) throw Error(path.string() + " leads through too many symbolic links");
+    const fs::path target = fs::read_symlink(next);
+    if (target.is_absolute()) out = "/";
+    put_in_front(target);
+  }
+  return out;
 }
 
 std::string read_part(const fs::path& path, std::uintmax_t offset, std::size_t size) {

@@ -47,6 +47,11 @@ std::string read_regular(int directory, const std::filesystem::path& path, Links
 // Is it another user's, and not root's? False where it is not there.
 bool is_foreign(const std::filesystem::path& path);
 
+// `path` without its links, as a path that the user named is opened; what does not exist stays as it is.
+// Throws Error where a link on the way is neither this user's nor root's: its owner could lead it elsewhere
+// at any time.
+std::filesystem::path without_links(const std::filesystem::path& path);
+
 // At most `size` bytes of a regular file, from `offset` on. Throws as open_regular().
 std::string read_part(const std::filesystem::path& path, std::uintmax_t offset, std::size_t size);
 

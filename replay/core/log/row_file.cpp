@@ -11,6 +11,7 @@
 #include "core/base/messages.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
+#include "core/files/trusted_file.h"
 #include "core/log/row.h"
 
 namespace flor::core {
@@ -19,7 +20,7 @@ RowFile::RowFile(const std::string& where, RowFiles held) : process_(::getpid())
   const fs::path path = where;
   const fs::path file = path.extension() == ".jsonl" ? path : path / "log.jsonl";
   try {
-    open(fs::weakly_canonical(fs::absolute(file)), std::move(held));  // the user may name a link
+    open(without_links(file), std::move(held));  // the user may name a link
   } catch (const std::exception& problem) {
     warn("rows are not kept in " + file.string() + ", the program goes on: " + problem.what());
   }

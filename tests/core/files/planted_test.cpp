@@ -15,6 +15,8 @@
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
 #include "core/files/shared_directory.h"
+#include "core/files/trusted_file.h"
+#include "core/log/row_file.h"
 #include "core/recording/earlier_run.h"
 #include "core/store/manifest.h"
 #include "core/store/store.h"
@@ -295,6 +297,27 @@ TEST_F(Shared, AClosedDirectoryNeitherHidesALabelNorLosesIt) {
                   "Permission denied"));
   ::chmod((directory / ".names" / uid).c_str(), 0755);
   EXPECT_EQ(as_victim([&] { return store.find("baseline").id(); }), "mine");
+}
+
+TEST_F(Shared, AnotherUsersLinkLeadsNoLogElsewhere) {
+  plant_directory(directory / "logs", victim);
+  plant_directory(directory / "precious", victim);
+  fs::create_symlink("precious", directory / "theirs");
+  ::lchown((directory / "theirs").c_str(), attacker, attacker);
+  fs::create_symlink("../precious/x", directory / "logs" / "mine");
+  ::lchown((directory / "logs" / "mine").c_str(), victim, victim);
+  const auto resolved = [&](const std::string& path) {
+    return as_victim([&] { return without_links(directory / path).string(); });
+  };
+  EXPECT_TRUE(has(resolved("theirs/log.jsonl"), "theirs is a symbolic link of another user's"));
+  EXPECT_EQ(resolved("logs/mine/../log.jsonl"), (directory / "precious" / "log.jsonl").string());
+  EXPECT_EQ(resolved("none/../logs/./log.jsonl"), (directory / "logs" / "log.jsonl").string());
+  const auto keep_rows = [&] {
+    const RowFile rows(directory / "theirs");
+    return std::string(rows.writes() ? "kept" : "not kept");
+  };
+  EXPECT_EQ(as_victim(keep_rows), "not kept");
+  EXPECT_TRUE(fs::is_empty(directory / "precious"));
 }
 
 TEST_F(Shared, AnotherUsersRunIsNotResumed) {
