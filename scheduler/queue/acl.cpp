@@ -16,14 +16,25 @@ std::string key_prefix(const RedisUrl& url) {
   return url.user.empty() || url.user == "default" ? "flor:" : "flor:" + url.user + ":";
 }
 
-bool load_functions(Redis& redis) {
+std::optional<std::vector<std::string>> load_functions(Redis& redis) {
+  std::string own;
   try {
-    redis.command({"FUNCTION", "LOAD", "REPLACE", std::string(scripts::library)});
-    return true;
+    own = redis.command({"FUNCTION", "LOAD", "REPLACE", std::string(scripts::library)}).text;
   } catch (const RedisRefused& refused) {
     if (std::string_view(refused.what()).find("unknown command") == std::string_view::npos) throw;
-    return false;
+    return std::nullopt;
   }
+  std::vector<std::string> others;
+  const Reply libraries = redis.command({"FUNCTION", "LIST", "LIBRARYNAME", "flor_*"});
+  for (const auto& library : libraries.items) {
+    const std::string& name = library.at(1).text;  // after the word library_name
+    if (name != own && name.size() == own.size()) others.push_back(name);
+  }
+  return others;
+}
+
+void delete_functions(Redis& redis, const std::string& library) {
+  redis.command({"FUNCTION", "DELETE", library});
 }
 
 bool is_open(Redis& redis) {

@@ -2,6 +2,7 @@
 // only.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,13 @@ namespace flor::queue {
 // shares the keys then).
 std::string key_prefix(const RedisUrl& url);
 
-// Loads the queue's scripts as a library of functions, which stays over a restart and beside those of other
-// versions of Flor. False: this server is older than Redis 7 and has no functions.
-bool load_functions(Redis& redis);
+// Loads the queue's scripts as a library of functions, which stays over a restart. Returns the libraries of
+// other versions of Flor, which stay beside it: replays of those versions may be running. Nothing where this
+// server is older than Redis 7 and has no functions.
+std::optional<std::vector<std::string>> load_functions(Redis& redis);
+
+// Deletes a library that load_functions() returned. Who still uses it is refused, with a line that says why.
+void delete_functions(Redis& redis, const std::string& library);
 
 // The words of ACL SETUSER behind the user's name: all that Flor does to keys of that user, and nothing else.
 // With `functions` the user runs only what load_functions() loaded. Without, scripts of their own too, with

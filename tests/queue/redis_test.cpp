@@ -167,6 +167,36 @@ TEST(AclTest, FunctionsOutliveTheServer) {
   EXPECT_EQ(Redis(server.url()).command({"FUNCTION", "LIST"}).items.size(), 1U);
 }
 
+TEST(AclTest, FunctionsOfAnotherVersionStayUntilTheyAreRemoved) {
+  RedisServer server;
+  Redis admin(server.url());
+  const std::string older = "flor_0123456789ab";
+  admin.command({"FUNCTION", "LOAD",
+                 "#!lua name=" + older + "\nredis.register_function('" + older +
+                     "_status', function() return {'absent'} end)"});
+  admin.command(
+      {"FUNCTION", "LOAD", "#!lua name=flor_of_theirs\nredis.register_function('x', function() end)"});
+  EXPECT_EQ(queue::load_functions(admin), std::vector<std::string>{older}) << "and no one else's";
+
+  queue::set_user(admin, "ada", queue::acl_rules("ada", "hunter2", true));
+  Redis ada("redis://ada:hunter2@127.0.0.1:" + std::to_string(server.open_port()));
+  const std::string function = older + "_status";
+  const queue::Script script{"status", "0123456789012345678901234567890123456789", function.c_str(),
+                             "return 1"};
+  EXPECT_EQ(ada.run(script, {"flor:ada:"}, {}).at(0).text, "absent") << "a replay of that version goes on";
+
+  queue::delete_functions(admin, older);
+  EXPECT_EQ(queue::load_functions(admin), std::vector<std::string>{});
+  EXPECT_EQ(admin.command({"FUNCTION", "LIST"}).items.size(), 2U);
+  try {
+    ada.run(script, {"flor:ada:"}, {});
+    FAIL() << "RedisRefused was expected";
+  } catch (const queue::RedisRefused& refused) {
+    EXPECT_NE(std::string(refused.what()).find("flor admin redis-functions"), std::string::npos)
+        << refused.what();
+  }
+}
+
 TEST(AclTest, WithoutTheFunctionsOfThisVersionTheUserIsToldWhoLoadsThem) {
   RedisServer server;
   Redis admin(server.url());

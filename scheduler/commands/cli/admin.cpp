@@ -21,6 +21,7 @@ constexpr auto kPatience = std::chrono::seconds(5);
 
 struct Flags {
   std::string user;
+  bool prune = false;
 };
 
 // 256 random bits in hex digits.
@@ -54,12 +55,32 @@ void require_closed(queue::Redis& redis) {
       "users.acl, then give FLOR_REDIS=redis://:PASSWORD@HOST:PORT");
 }
 
-void redis_functions() {
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const auto& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+void warn_of_others(const std::vector<std::string>& libraries) {
+  if (libraries.empty()) return;
+  std::cerr << "flor: warning: Redis also holds the functions of other versions of Flor, with whatever "
+               "mistakes they have, and any user may call them: "
+            << joined(libraries)
+            << "; remove them when no replay of those versions runs: flor admin redis-functions --prune\n";
+}
+
+void redis_functions(const Flags& flags) {
   std::string url;
   administered(url);
   queue::Redis redis(url, kPatience);
-  if (!queue::load_functions(redis))
+  const auto others = queue::load_functions(redis);
+  if (!others)
     throw core::Error("Redis at " + redis.url().shown() + " has no functions; Redis 7 or later is needed");
+  if (!flags.prune) return warn_of_others(*others);
+  for (const auto& library : *others) {
+    queue::delete_functions(redis, library);
+    std::cout << "removed " << library << "\n";
+  }
 }
 
 void redis_acl(const Flags& flags) {
@@ -77,15 +98,17 @@ void redis_acl(const Flags& flags) {
   queue::Redis redis(url, kPatience);
   const std::string password = new_password();
   require_closed(redis);
-  const bool functions = queue::load_functions(redis);
-  const bool kept = queue::set_user(redis, flags.user, queue::acl_rules(flags.user, password, functions));
+  const auto others = queue::load_functions(redis);
+  const bool kept =
+      queue::set_user(redis, flags.user, queue::acl_rules(flags.user, password, others.has_value()));
   place.user.clear();
   std::string line = place.shown();
   line.insert(line.find("//") + 2, flags.user + ":" + password + "@");
   std::cout << "# for ~/.config/flor/flor.conf of " << flags.user
             << ", which nobody else may read (chmod 600):\n"
             << "redis = " << line << "\n";
-  if (!functions)
+  if (others) warn_of_others(*others);
+  if (!others)
     std::cerr << "flor: warning: this Redis is older than 7: its users run scripts, with which each can keep "
                  "it busy "
                  "for ever\n";
@@ -105,12 +128,12 @@ void add_admin(CLI::App& app, Outcome& /*outcome*/) {
   command->add_option("user", flags->user, "the user's name; a user who is there gets a new password")
       ->required();
   command->callback([flags] { redis_acl(*flags); });
-  admin
-      ->add_subcommand(
-          "redis-functions",
-          "Load what users of this version of Flor run in Redis (redis-acl does it too): once behind "
-          "an upgrade")
-      ->callback([] { redis_functions(); });
+  CLI::App* functions = admin->add_subcommand(
+      "redis-functions",
+      "Load what users of this version of Flor run in Redis (redis-acl does it, too): once after an upgrade");
+  functions->add_flag("--prune", flags->prune,
+                      "also remove the functions of other versions; their running replays end");
+  functions->callback([flags] { redis_functions(*flags); });
 }
 
 }  // namespace flor::commands
