@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/parse_number.h"
+#include "queue/listener.h"
 
 namespace flor::queue {
 namespace {
@@ -155,6 +156,9 @@ void Redis::connect() {
   ::fcntl(context->fd, F_SETFD, FD_CLOEXEC);
   ::redisSetTimeout(context, limit);
   if (!url_.password.empty()) {
+    if (const auto why = why_not_trusted(context->fd, url_.path)) {
+      down("the password is not sent: " + *why + " (is Redis, or its tunnel, down? see docs/security.md)");
+    }
     exchange(url_.user.empty() ? std::vector<std::string>{"AUTH", url_.password}
                                : std::vector<std::string>{"AUTH", url_.user, url_.password});
   }

@@ -25,8 +25,8 @@ class RedisRefused : public core::Error {
   using core::Error::Error;
 };
 
-// redis://[user:password@]host[:port][/db] or unix:///path. User and password may be percent-encoded; an IPv6
-// address stands in brackets.
+// redis://[user:password@]host[:port][/db] or unix://[user:password@]/path. User and password may be
+// percent-encoded; an IPv6 address stands in brackets.
 struct RedisUrl {
   std::string host;  // empty: a unix socket
   int port = 6379;
@@ -63,7 +63,8 @@ struct Script {
 };
 
 // Connects at the first command and again after a failure. Not thread-safe: one object per thread.
-// Safe against SIGPIPE; the descriptor is close-on-exec.
+// Safe against SIGPIPE; the descriptor is close-on-exec. A password is sent to no stranger who listens on
+// this machine (queue/listener.h).
 class Redis {
  public:
   explicit Redis(const std::string& url, std::chrono::milliseconds timeout = std::chrono::seconds(2));

@@ -8,10 +8,10 @@ namespace {
 
 [[noreturn]] void bad(const std::string& why) {
   // The URL itself is not shown: it may hold a password.
-  throw core::UsageError(
-      "the Redis URL " + why +
-      "; write redis://[user:password@]host[:port][/db] or unix:///path (FLOR_REDIS, or redis in "
-      "flor.conf)");
+  throw core::UsageError("the Redis URL " + why +
+                         "; write redis://[user:password@]host[:port][/db] or unix://[user:password@]/path "
+                         "(FLOR_REDIS, or redis in "
+                         "flor.conf)");
 }
 
 int number(std::string_view text, int low, int high, const char* what) {
@@ -61,6 +61,14 @@ void read_host(std::string_view text, RedisUrl& out) {
   if (!port.empty()) out.port = number(port, 1, 65535, "port");
 }
 
+// user:password, each of them percent-encoded where it holds a special character.
+void read_login(std::string_view login, RedisUrl& out) {
+  const auto colon = login.find(':');
+  if (colon == std::string_view::npos) bad("has a user without a password, and no flor.conf has one");
+  out.user = percent_decoded(login.substr(0, colon));
+  out.password = percent_decoded(login.substr(colon + 1));
+}
+
 }  // namespace
 
 RedisUrl RedisUrl::parse(const std::string& url) {
@@ -71,7 +79,13 @@ RedisUrl RedisUrl::parse(const std::string& url) {
   }
   std::string_view rest = url;
   if (rest.rfind("unix://", 0) == 0) {
-    out.path = rest.substr(7);
+    rest.remove_prefix(7);
+    // A path that begins at once has no login in front, also where it holds an '@'.
+    if (const auto at = rest.rfind("@/"); at != std::string_view::npos && rest.front() != '/') {
+      read_login(rest.substr(0, at), out);
+      rest.remove_prefix(at + 1);
+    }
+    out.path = rest;
     if (out.path.empty() || out.path.front() != '/') bad("names no absolute path of a socket");
     return out;
   }
@@ -82,11 +96,7 @@ RedisUrl RedisUrl::parse(const std::string& url) {
   if (rest.rfind("redis://", 0) != 0) bad("does not begin with redis:// or unix://");
   rest.remove_prefix(8);
   if (const auto at = rest.rfind('@'); at != std::string_view::npos) {
-    const std::string_view login = rest.substr(0, at);
-    const auto colon = login.find(':');
-    if (colon == std::string_view::npos) bad("has a user without a password, and no flor.conf has one");
-    out.user = percent_decoded(login.substr(0, colon));
-    out.password = percent_decoded(login.substr(colon + 1));
+    read_login(rest.substr(0, at), out);
     rest.remove_prefix(at + 1);
   }
   const auto slash = rest.find('/');
@@ -98,7 +108,7 @@ RedisUrl RedisUrl::parse(const std::string& url) {
 }
 
 std::string RedisUrl::shown() const {
-  if (host.empty()) return "unix://" + path;
+  if (host.empty()) return "unix://" + (user.empty() ? "" : user + "@") + path;
   const std::string name = host.find(':') == std::string::npos ? host : "[" + host + "]";
   return "redis://" + (user.empty() ? "" : user + "@") + name + ":" + std::to_string(port) +
          (db == 0 ? "" : "/" + std::to_string(db));

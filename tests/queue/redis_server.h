@@ -50,16 +50,21 @@ class TempDir {
 
 class RedisServer {
  public:
-  // `extra`: more of redis-server's arguments.
-  explicit RedisServer(std::vector<std::string> extra = {}) : extra_(std::move(extra)) { start(); }
+  // `extra`: more of redis-server's arguments. `password`: that they ask of the login `default`.
+  explicit RedisServer(std::vector<std::string> extra = {}, std::string password = "")
+      : extra_(std::move(extra)), password_(std::move(password)) {
+    start();
+  }
   ~RedisServer() { kill(SIGKILL); }
   RedisServer(const RedisServer&) = delete;
   RedisServer& operator=(const RedisServer&) = delete;
 
-  std::string url() const { return "unix://" + socket(); }
+  std::string url() const {
+    return "unix://" + (password_.empty() ? "" : "default:" + password_ + "@") + socket();
+  }
   pid_t pid() const { return pid_; }
 
-  // Listens on a free port of the loopback, too: over the unix socket no URL names a user.
+  // Listens on a free port of the loopback, too.
   int open_port() const {
     queue::Redis admin(url());
     int port = 20000 + ::getpid() % 20000;
@@ -119,6 +124,7 @@ class RedisServer {
 
   TempDir dir_;
   std::vector<std::string> extra_;
+  std::string password_;
   pid_t pid_ = -1;
 };
 

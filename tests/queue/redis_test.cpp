@@ -26,13 +26,21 @@ TEST(RedisUrlTest, EveryFormIsRead) {
   EXPECT_EQ(url.port, 6380);
   EXPECT_EQ(url.shown(), "redis://[::1]:6380");
   EXPECT_EQ(RedisUrl::parse("unix:///run/redis.sock").path, "/run/redis.sock");
+  EXPECT_EQ(RedisUrl::parse("unix:///run/a@/redis.sock").path, "/run/a@/redis.sock");
+  url = RedisUrl::parse("unix://ada:p%40ss@/run/redis.sock");
+  EXPECT_EQ(url.host, "");
+  EXPECT_EQ(url.path, "/run/redis.sock");
+  EXPECT_EQ(url.user, "ada");
+  EXPECT_EQ(url.password, "p@ss");
+  EXPECT_EQ(url.shown(), "unix://ada@/run/redis.sock");
+  EXPECT_EQ(RedisUrl::parse("unix://:secret@/r").password, "secret");
 }
 
 TEST(RedisUrlTest, WhatIsWrongIsNamedAndThePasswordIsNot) {
-  for (const char* bad :
-       {"", "http://h", "redis://", "redis://h:0", "redis://h:99999", "redis://h:x", "redis://h/x",
-        "redis://user@h", "redis://u:hunter2%4@h", "redis://u:hunter2@", "rediss://u:hunter2@h",
-        "unix://relative", "redis://[::1", "redis://u:hunter2@h\n"}) {
+  for (const char* bad : {"", "http://h", "redis://", "redis://h:0", "redis://h:99999", "redis://h:x",
+                          "redis://h/x", "redis://user@h", "redis://u:hunter2%4@h", "redis://u:hunter2@",
+                          "rediss://u:hunter2@h", "unix://relative", "redis://[::1", "unix://ada@/run/r.sock",
+                          "unix://u:hunter2@r.sock", "redis://u:hunter2@h\n"}) {
     try {
       RedisUrl::parse(bad);
       ADD_FAILURE() << "accepted: " << bad;

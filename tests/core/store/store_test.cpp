@@ -138,6 +138,9 @@ TEST(Settings, TheEnvironmentNamesTheRedisAndFlorConfHoldsItsPassword) {
   EXPECT_EQ(without_password("redis://:p@ss@h"), "redis://h");
   EXPECT_EQ(without_password("redis://ada@h"), "redis://ada@h");
   EXPECT_EQ(without_password("unix:///a@b:c@d"), "unix:///a@b:c@d");
+  EXPECT_EQ(without_password("unix:///a@/b"), "unix:///a@/b");
+  EXPECT_EQ(without_password("unix://ada:hunter2@/run/r.sock"), "unix://ada@/run/r.sock");
+  EXPECT_EQ(without_password("unix://:p@/ss@/run/r.sock"), "unix:///run/r.sock");
   ::setenv("FLOR_REDIS", "redis://ada@h:1", 1);
   EXPECT_EQ(redis_url(settings), "redis://ada:hunter2@h:1");
   ::setenv("FLOR_REDIS", "redis://ada@elsewhere:1", 1);
