@@ -18,14 +18,14 @@ installed() {
 
 @test "everything is installed" {
   local file
-  for file in bin/flor bin/flor-agent include/flor/flor.h share/doc/Flor/configs/{flor.conf,redis.conf,plugstack.conf} \
+  for file in bin/flor bin/flor-agent include/flor/flor.h share/doc/flor/configs/{flor.conf,redis.conf,plugstack.conf} \
     lib/systemd/user/flor-agent.service; do
     [[ -s $prefix/$file ]] || { echo "$file is missing" >&2; return 1; }
   done
   [[ -n $(find "$prefix" -name libflor.so) && -n $(find "$prefix" -name FlorConfig.cmake) ]]
   local plugin
   plugin=$(find "$prefix" -path '*/slurm/spank_flor.so')
-  grep -qxF "optional $plugin" "$prefix/share/doc/Flor/configs/plugstack.conf"
+  grep -qxF "optional $plugin" "$prefix/share/doc/flor/configs/plugstack.conf"
   grep -qxF "ExecStart=$prefix/bin/flor-agent" "$prefix/lib/systemd/user/flor-agent.service"
 }
 
