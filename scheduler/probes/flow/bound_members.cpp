@@ -147,17 +147,17 @@ void Flow::find_held() {
   for (size_t b = 0; b < held_.size(); ++b) {
     const Block& block = model_.blocks[b];
     held_[b] = block.held;
-    for (const Place& place : block.held) {
-      const Place other = bound(place);
-      if (model_.function(block.function).method && other.symbol != place.symbol) held_[b].push_back(other);
+    for (const AccessPath& path : block.held) {
+      const AccessPath other = bound(path);
+      if (model_.function(block.function).method && other.symbol != path.symbol) held_[b].push_back(other);
     }
   }
 }
 
 // The variable in place of a member that always stands for it.
-Place Flow::bound(const Place& place) const {
-  const auto at = bound_.find(place.symbol);
-  return at == bound_.end() ? place : Place{at->second, place.fields};
+AccessPath Flow::bound(const AccessPath& path) const {
+  const auto at = bound_.find(path.symbol);
+  return at == bound_.end() ? path : AccessPath{at->second, path.fields};
 }
 
 }  // namespace flor::probes

@@ -8,23 +8,23 @@
 namespace flor::probes {
 namespace {
 
-constexpr size_t kMaxFields = 2;     // of a place that a function hands to its callers
-constexpr size_t kMaxSummary = 400;  // places that one function is known to change or read
+constexpr size_t kMaxFields = 2;     // of a path that a function hands to its callers
+constexpr size_t kMaxSummary = 400;  // paths that one function is known to change or read
 
-Place shortened(Place place) {
-  if (place.fields.size() > kMaxFields) place.fields.shorten(kMaxFields);
-  return place;
+AccessPath shortened(AccessPath path) {
+  if (path.fields.size() > kMaxFields) path.fields.shorten(kMaxFields);
+  return path;
 }
 
-Place within(const Place& object, const Fields& fields) {
-  Place out = shortened(object);
+AccessPath within(const AccessPath& object, const Fields& fields) {
+  AccessPath out = shortened(object);
   const size_t more = std::min(kMaxFields - out.fields.size(), fields.size());
   out.fields.insert(out.fields.end(), fields.begin(), fields.begin() + more);
   return out;
 }
 
 bool same(const Definition& a, const Definition& b) {
-  return a.place.symbol == b.place.symbol && a.place.fields == b.place.fields && a.deep == b.deep;
+  return a.path.symbol == b.path.symbol && a.path.fields == b.path.fields && a.deep == b.deep;
 }
 
 bool add(std::vector<Definition>* to, const Definition& one) {
@@ -42,7 +42,7 @@ bool add(std::vector<Definition>* to, const Definition& one) {
 
 }  // namespace
 
-bool operator<(const Place& a, const Place& b) {
+bool operator<(const AccessPath& a, const AccessPath& b) {
   return std::tie(a.symbol, a.fields) < std::tie(b.symbol, b.fields);
 }
 
@@ -75,27 +75,27 @@ void Flow::find_callers() {
 }
 
 // Is it, to the called method, a member of the object that it is called on?
-bool Flow::is_of_receiver(const Call& call, int callee, const Place& place) const {
+bool Flow::is_of_receiver(const Call& call, int callee, const AccessPath& path) const {
   if (!call.method || call.receiver.symbol < 0 || !model_.function(callee).method) return false;
-  return member_names_[static_cast<size_t>(place.symbol)] >= 0;
+  return member_names_[static_cast<size_t>(path.symbol)] >= 0;
 }
 
-bool Flow::is_new_member(int callee, const Place& place) const {
+bool Flow::is_new_member(int callee, const AccessPath& path) const {
   const Function& function = model_.function(callee);
   if (function.owner < 0 || function.owner != function.name) return false;
-  return member_names_[static_cast<size_t>(place.symbol)] >= 0;
+  return member_names_[static_cast<size_t>(path.symbol)] >= 0;
 }
 
-Place Flow::as_called(const Call& call, int callee, const Place& place) const {
-  if (!is_of_receiver(call, callee, place)) return place;
-  const Place object = within(call.receiver, {member_names_[static_cast<size_t>(place.symbol)]});
-  return within(object, place.fields);
+AccessPath Flow::as_called(const Call& call, int callee, const AccessPath& path) const {
+  if (!is_of_receiver(call, callee, path)) return path;
+  const AccessPath object = within(call.receiver, {member_names_[static_cast<size_t>(path.symbol)]});
+  return within(object, path.fields);
 }
 
 // What the call of this function changes for its caller.
 void Flow::apply(int statement, const Call& call, int callee, std::vector<Definition>* out) const {
   for (const Definition& change : summaries_[static_cast<size_t>(callee)]) {
-    const Symbol& symbol = model_.symbol(change.place.symbol);
+    const Symbol& symbol = model_.symbol(change.path.symbol);
     const bool own = symbol.function == callee && symbol.parameter >= 0;
     if (!own) {
       // What computing leaves in a module beside its state (a counter, a cache) is its own business.
@@ -103,18 +103,18 @@ void Flow::apply(int statement, const Call& call, int callee, std::vector<Defini
       const bool computes =
           (name >= 0 && model_.text(name) == "forward") || model_.function(callee).of_module;
       const Cause cause = computes ? std::max(change.cause, Cause::kMode) : change.cause;
-      if (is_of_receiver(call, callee, change.place))
-        add(out, {statement, as_called(call, callee, change.place), true, -1, change.place.symbol, cause,
-                  !change.deep && change.place.fields.empty()});
+      if (is_of_receiver(call, callee, change.path))
+        add(out, {statement, as_called(call, callee, change.path), true, -1, change.path.symbol, cause,
+                  !change.deep && change.path.fields.empty()});
       continue;
     }
     const auto position = static_cast<size_t>(symbol.parameter);
     if (position >= call.arguments.size()) continue;
     const Argument& argument = call.arguments[position];
-    for (const Place& place : argument.roots) {
-      if (model_.symbol(place.symbol).constant || model_.symbol(place.symbol).loop_value) continue;
-      add(out, {statement, within(place, change.place.fields), change.deep || !argument.is_variable,
-                change.place.symbol, -1, change.cause});
+    for (const AccessPath& path : argument.roots) {
+      if (model_.symbol(path.symbol).constant || model_.symbol(path.symbol).loop_value) continue;
+      add(out, {statement, within(path, change.path.fields), change.deep || !argument.is_variable,
+                change.path.symbol, -1, change.cause});
     }
   }
 }
@@ -137,35 +137,35 @@ bool Flow::summarise(int index) {
   const Function& function = model_.function(index);
   bool more = false;
   std::vector<Definition>& summary = summaries_[static_cast<size_t>(index)];
-  std::set<Place>& reads = reads_[static_cast<size_t>(index)];
+  std::set<AccessPath>& reads = reads_[static_cast<size_t>(index)];
   std::string& clock = volatile_[static_cast<size_t>(index)];
-  const auto options_of = [&](const Place& place) {
-    const bool options = !place.fields.empty() && model_.text(place.fields.back()) == "(options)";
-    return options ? Fields{place.fields.back()} : Fields{};
+  const auto options_of = [&](const AccessPath& path) {
+    const bool options = !path.fields.empty() && model_.text(path.fields.back()) == "(options)";
+    return options ? Fields{path.fields.back()} : Fields{};
   };
   const auto hand_on = [&](const Definition& change) {
-    const Symbol& symbol = model_.symbol(change.place.symbol);
+    const Symbol& symbol = model_.symbol(change.path.symbol);
     const bool foreign = symbol.function != index || symbol.lasting;
     const bool parameter =
         symbol.function == index && symbol.parameter >= 0 && (change.deep || symbol.reference);
     Definition one = change;
-    one.place = shortened(one.place);
+    one.path = shortened(one.path);
     one.deep = one.deep || parameter;
     if ((foreign || parameter) && add(&summary, one)) more = true;
     if (!change.deep) return;
-    for (const int other : led_to(change.place.symbol)) {
+    for (const int other : led_to(change.path.symbol)) {
       const Symbol& shared = model_.symbol(other);
       const bool seen = shared.function != index || shared.parameter >= 0;
-      if (other != change.place.symbol && seen && (shared.function < 0 || shared.function == index) &&
-          add(&summary, {change.statement, {other, options_of(change.place)}, true, -1, -1, change.cause})) {
+      if (other != change.path.symbol && seen && (shared.function < 0 || shared.function == index) &&
+          add(&summary, {change.statement, {other, options_of(change.path)}, true, -1, -1, change.cause})) {
         more = true;
       }
     }
   };
-  const auto note = [&](const Place& place) {
-    const Symbol& symbol = model_.symbol(place.symbol);
+  const auto note = [&](const AccessPath& path) {
+    const Symbol& symbol = model_.symbol(path.symbol);
     const bool seen = symbol.function != index || symbol.parameter >= 0 || symbol.lasting;
-    if (seen && !symbol.constant && reads.size() < kMaxSummary && reads.insert(shortened(place)).second)
+    if (seen && !symbol.constant && reads.size() < kMaxSummary && reads.insert(shortened(path)).second)
       more = true;
   };
   std::set<int> set;  // variables that the function has certainly set by then
@@ -180,8 +180,8 @@ bool Flow::summarise(int index) {
       clock = statement.volatile_name;
       more = true;
     }
-    for (const Place& place : own_reads(s)) {
-      if (set.count(place.symbol) == 0) note(place);
+    for (const AccessPath& path : own_reads(s)) {
+      if (set.count(path.symbol) == 0) note(path);
     }
     if (const int symbol = sets_whole(s); symbol >= 0 && statement.parent < 0) set.insert(symbol);
     std::vector<int>& seen = seen_[static_cast<size_t>(s)];
@@ -203,17 +203,17 @@ bool Flow::summarise(int index) {
         // object. By position: of a function that calls itself it grows meanwhile.
         for (size_t i = 0; i < summaries_[static_cast<size_t>(callee)].size(); ++i) {
           const Definition& change = summaries_[static_cast<size_t>(callee)][i];
-          if (model_.symbol(change.place.symbol).function != callee &&
-              !is_of_receiver(call, callee, change.place))
+          if (model_.symbol(change.path.symbol).function != callee &&
+              !is_of_receiver(call, callee, change.path))
             hand_on(Definition(change));
         }
-        for (const Place& place : reads_[static_cast<size_t>(callee)]) {
-          if (model_.symbol(place.symbol).function != callee && !is_new_member(callee, place))
-            note(as_called(call, callee, place));
-          for (const Place& one : as_handed(call, callee, place)) note(one);
+        for (const AccessPath& path : reads_[static_cast<size_t>(callee)]) {
+          if (model_.symbol(path.symbol).function != callee && !is_new_member(callee, path))
+            note(as_called(call, callee, path));
+          for (const AccessPath& one : as_handed(call, callee, path)) note(one);
         }
         for (size_t i = 0; reads_too_much(callee) && i < call.arguments.size(); ++i) {
-          for (const Place& place : call.arguments[i].roots) note(place);
+          for (const AccessPath& path : call.arguments[i].roots) note(path);
         }
       }
     }
@@ -236,7 +236,7 @@ void Flow::summarise() {
   changes_.resize(model_.statements.size());
   for (size_t s = 0; s < changes_.size(); ++s) {
     for (const Change& change : model_.statements[s].changes)
-      changes_[s].push_back({static_cast<int>(s), change.place, change.deep, -1, -1, change.cause});
+      changes_[s].push_back({static_cast<int>(s), change.path, change.deep, -1, -1, change.cause});
   }
   std::deque<int> waiting;  // all in turn: what a function is known to do grows before its callers ask again
   std::vector<bool> queued(functions, true);
@@ -264,70 +264,69 @@ void Flow::index() {
   module_.resize(model_.symbols.size(), false);
   for (const auto& changes : changes_) {
     for (const Definition& change : changes) {
-      by_symbol_[static_cast<size_t>(change.place.symbol)].push_back(&change);
+      by_symbol_[static_cast<size_t>(change.path.symbol)].push_back(&change);
       if (change.cause == Cause::kSwitch || change.cause == Cause::kMode)
-        module_[static_cast<size_t>(change.place.symbol)] = true;
+        module_[static_cast<size_t>(change.path.symbol)] = true;
     }
   }
 }
 
-// Is the place a module within the one that is set to train or to evaluate? So is that one then.
-bool Flow::switches(const Definition& change, const Place& place) const {
-  if (change.cause != Cause::kSwitch || change.place.fields.empty() || place.fields.empty() ||
-      change.place.symbol != place.symbol || model_.text(change.place.fields.back()) != "(mode)")
+// Is the path a module within the one that is set to train or to evaluate? So is that one then.
+bool Flow::switches(const Definition& change, const AccessPath& path) const {
+  if (change.cause != Cause::kSwitch || change.path.fields.empty() || path.fields.empty() ||
+      change.path.symbol != path.symbol || model_.text(change.path.fields.back()) != "(mode)")
     return false;
-  const std::vector<int> module(change.place.fields.begin(), change.place.fields.end() - 1);
+  const std::vector<int> module(change.path.fields.begin(), change.path.fields.end() - 1);
   const bool within =
-      module.size() <= place.fields.size() && std::equal(module.begin(), module.end(), place.fields.begin());
-  if (!within || model_.text(place.fields.back()) == "(mode)") return within;
-  const auto member = members_.find(place.fields.back());
+      module.size() <= path.fields.size() && std::equal(module.begin(), module.end(), path.fields.begin());
+  if (!within || model_.text(path.fields.back()) == "(mode)") return within;
+  const auto member = members_.find(path.fields.back());
   const std::string type = member == members_.end() ? "" : model_.symbol(member->second).type;
-  return model_.registered.count(place.fields.back()) != 0 &&
+  return model_.registered.count(path.fields.back()) != 0 &&
          !is_module_without_mode(type, model_.program->words.count("dropout") != 0);
 }
 
 // Members that a class declares and no module owns are neither.
-bool Flow::is_state(const Definition& change, const Place& place) const {
-  if (place.fields.empty() || change.place.symbol != place.symbol ||
-      change.place.fields.size() < place.fields.size())
+bool Flow::is_state(const Definition& change, const AccessPath& path) const {
+  if (path.fields.empty() || change.path.symbol != path.symbol ||
+      change.path.fields.size() < path.fields.size())
     return false;
-  const std::string& part = model_.text(place.fields.back());
-  const int name = change.place.fields[place.fields.size() - 1];
+  const std::string& part = model_.text(path.fields.back());
+  const int name = change.path.fields[path.fields.size() - 1];
   return (part == "(parameters)" || part == "(buffers)") &&
-         std::equal(place.fields.begin(), place.fields.end() - 1, change.place.fields.begin()) &&
+         std::equal(path.fields.begin(), path.fields.end() - 1, change.path.fields.begin()) &&
          model_.text(name)[0] != '(' &&
          (model_.registered.count(name) != 0 || model_.members.count(name) == 0);
 }
 
-std::vector<const Definition*> Flow::definitions_of(const Place& asked) const {
+std::vector<const Definition*> Flow::definitions_of(const AccessPath& asked) const {
   std::vector<const Definition*> out;
-  Place place = asked;
-  if (!place.fields.empty() && model_.text(place.fields.back()) == "(*)") {  // all of a module but its mode
-    place.fields.shorten(place.fields.size() - 1);
-    out = definitions_of(place);
+  AccessPath path = asked;
+  if (!path.fields.empty() && model_.text(path.fields.back()) == "(*)") {  // all of a module but its mode
+    path.fields.shorten(path.fields.size() - 1);
+    out = definitions_of(path);
     out.erase(std::remove_if(out.begin(), out.end(),
                              [](const Definition* one) { return one->cause == Cause::kSwitch; }),
               out.end());
     return out;
   }
-  for (const Definition* one : by_symbol_[static_cast<size_t>(place.symbol)]) {
-    if (overlap(one->place, place) || switches(*one, place) || is_state(*one, place)) out.push_back(one);
+  for (const Definition* one : by_symbol_[static_cast<size_t>(path.symbol)]) {
+    if (overlap(one->path, path) || switches(*one, path) || is_state(*one, path)) out.push_back(one);
   }
-  const Symbol& symbol = model_.symbol(place.symbol);
+  const Symbol& symbol = model_.symbol(path.symbol);
   if (symbol.constant || symbol.loop_value) return out;
   // Whoever is handed `*this` may change any member.
-  if (symbol.function < 0 && this_ >= 0 && place.symbol != this_) {
+  if (symbol.function < 0 && this_ >= 0 && path.symbol != this_) {
     const auto& all = by_symbol_[static_cast<size_t>(this_)];
     out.insert(out.end(), all.begin(), all.end());
   }
-  for (const int other : reach(led_by_, leading_, place.symbol)) {
+  for (const int other : reach(led_by_, leading_, path.symbol)) {
     for (const Definition* one : by_symbol_[static_cast<size_t>(other)]) {
       // The mode of a module is its own; whoever was made of the module has another.
-      const bool part = !one->place.fields.empty() && model_.text(one->place.fields.back())[0] == '(';
+      const bool part = !one->path.fields.empty() && model_.text(one->path.fields.back())[0] == '(';
       // Options of an optimizer are nothing of the modules that it was made of.
-      if (part && is_module(place.symbol) && model_.text(one->place.fields.back()) == "(options)") continue;
-      if (one->deep && (!part || model_.symbol(other).view) && reaches(*one, place.symbol))
-        out.push_back(one);
+      if (part && is_module(path.symbol) && model_.text(one->path.fields.back()) == "(options)") continue;
+      if (one->deep && (!part || model_.symbol(other).view) && reaches(*one, path.symbol)) out.push_back(one);
     }
   }
   return out;

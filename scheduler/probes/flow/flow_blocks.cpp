@@ -126,9 +126,9 @@ int Flow::head_of(int block) const {
   return found;
 }
 
-const Definition* Flow::change_in(int block, const Place& place) const {
-  if (declared_in(block, place.symbol)) return nullptr;
-  for (const Definition* one : definitions_of(place)) {
+const Definition* Flow::change_in(int block, const AccessPath& path) const {
+  if (declared_in(block, path.symbol)) return nullptr;
+  for (const Definition* one : definitions_of(path)) {
     if (blocks_running(one->statement).count(block) != 0) return one;
   }
   return nullptr;
@@ -156,15 +156,15 @@ int Flow::sets_whole(int index) const {
   const Statement& statement = model_.statement(index);
   const Tree& tree = model_.program->sources[static_cast<size_t>(statement.source)].tree;
   for (const Change& change : statement.changes) {
-    const Symbol& symbol = model_.symbol(change.place.symbol);
+    const Symbol& symbol = model_.symbol(change.path.symbol);
     const bool declared = std::find(statement.declares.begin(), statement.declares.end(),
-                                    change.place.symbol) != statement.declares.end();
+                                    change.path.symbol) != statement.declares.end();
     const bool assigned = tree.is(statement.begin, symbol.name) && tree.is(statement.begin + 1, "=");
     const bool reads = std::any_of(statement.reads.begin(), statement.reads.end(),
-                                   [&](const Place& place) { return place.symbol == change.place.symbol; });
-    if (change.place.fields.empty() && !change.deep && !reads && !symbol.lasting &&
+                                   [&](const AccessPath& path) { return path.symbol == change.path.symbol; });
+    if (change.path.fields.empty() && !change.deep && !reads && !symbol.lasting &&
         (assigned || (declared && symbol.initialised)))
-      return change.place.symbol;
+      return change.path.symbol;
   }
   return -1;
 }
@@ -185,9 +185,9 @@ bool Flow::is_set_anew(int index) const {
       if (statement.begin <= loop.begin || statement.begin >= loop.end || first >= 0) continue;
       const auto& changes = changes_[static_cast<size_t>(s)];
       const bool changed = std::any_of(changes.begin(), changes.end(),
-                                       [&](const Definition& one) { return one.place.symbol == index; });
+                                       [&](const Definition& one) { return one.path.symbol == index; });
       const bool read = std::any_of(statement.reads.begin(), statement.reads.end(),
-                                    [&](const Place& place) { return place.symbol == index; });
+                                    [&](const AccessPath& path) { return path.symbol == index; });
       if (!changed && !read) continue;
       first = s;
       if (sets_whole(s) != index || statement.parent != head) return false;
@@ -197,15 +197,15 @@ bool Flow::is_set_anew(int index) const {
   return found;
 }
 
-bool Flow::is_carried(const Place& place) const {
-  if (!outlives_iteration(place.symbol)) return false;
-  const auto definitions = definitions_of(place);
+bool Flow::is_carried(const AccessPath& path) const {
+  if (!outlives_iteration(path.symbol)) return false;
+  const auto definitions = definitions_of(path);
   // A loader that is walked through begins anew; gradients have rules of their own.
-  if (model_.symbol(place.symbol).name == "(gradients)") return false;
+  if (model_.symbol(path.symbol).name == "(gradients)") return false;
   const bool changed = std::any_of(definitions.begin(), definitions.end(), [&](const Definition* one) {
     return in_main_loop(one->statement) && one->cause != Cause::kMode;
   });
-  return changed && !is_set_anew(place.symbol);
+  return changed && !is_set_anew(path.symbol);
 }
 
 }  // namespace flor::probes

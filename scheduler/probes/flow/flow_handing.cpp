@@ -8,7 +8,7 @@
 namespace flor::probes {
 namespace {
 
-bool same(const Place& a, const Place& b) {
+bool same(const AccessPath& a, const AccessPath& b) {
   return a.symbol == b.symbol && a.fields == b.fields;
 }
 
@@ -48,15 +48,15 @@ void Flow::find_own_reads() {
   own_reads_.resize(model_.statements.size());
   for (size_t s = 0; s < own_reads_.size(); ++s) {
     const Statement& statement = model_.statements[s];
-    std::vector<Place>& reads = own_reads_[s];
+    std::vector<AccessPath>& reads = own_reads_[s];
     reads = statement.reads;
     for (const Call& call : statement.calls) {
       for (size_t position = 0; position < call.arguments.size(); ++position) {
         if (!hands_on(call, position)) continue;
         const Argument& argument = call.arguments[position];
-        for (const Place& place : argument.reads) {
-          const auto at = std::find_if(reads.begin(), reads.end(), [&](const Place& one) {
-            return same(one, place) && same(one, argument.roots[0]);
+        for (const AccessPath& path : argument.reads) {
+          const auto at = std::find_if(reads.begin(), reads.end(), [&](const AccessPath& one) {
+            return same(one, path) && same(one, argument.roots[0]);
           });
           if (at != reads.end()) reads.erase(at);
         }
@@ -65,14 +65,14 @@ void Flow::find_own_reads() {
   }
 }
 
-// What the callee's place is to the caller, where it is part of a parameter; nothing where it is none of one.
-std::vector<Place> Flow::as_handed(const Call& call, int callee, const Place& place) const {
-  const Symbol& symbol = model_.symbol(place.symbol);
+// What the callee's path is to the caller, where it is part of a parameter; nothing where it is none of one.
+std::vector<AccessPath> Flow::as_handed(const Call& call, int callee, const AccessPath& path) const {
+  const Symbol& symbol = model_.symbol(path.symbol);
   if (symbol.function != callee || symbol.parameter < 0) return {};
   const auto position = static_cast<size_t>(symbol.parameter);
   if (position >= call.arguments.size()) return {};
-  std::vector<Place> out = call.arguments[position].roots;
-  for (Place& root : out) root.fields.insert(root.fields.end(), place.fields.begin(), place.fields.end());
+  std::vector<AccessPath> out = call.arguments[position].roots;
+  for (AccessPath& root : out) root.fields.insert(root.fields.end(), path.fields.begin(), path.fields.end());
   return out;
 }
 

@@ -56,25 +56,25 @@ void Flow::forget() const {
   by_member_.clear();
 }
 
-std::vector<int> Flow::leads_by(const Place& place) const {
-  if (place.fields.empty() || model_.text(place.fields[0])[0] == '(') return leads(place.symbol);
+std::vector<int> Flow::leads_by(const AccessPath& path) const {
+  if (path.fields.empty() || model_.text(path.fields[0])[0] == '(') return leads(path.symbol);
   std::vector<int> out;
-  for (const int to : leads(place.symbol)) {
-    const auto kept = kept_by_.find({place.symbol, to});
-    if (kept == kept_by_.end() || kept->second.count(place.fields[0]) != 0) out.push_back(to);
+  for (const int to : leads(path.symbol)) {
+    const auto kept = kept_by_.find({path.symbol, to});
+    if (kept == kept_by_.end() || kept->second.count(path.fields[0]) != 0) out.push_back(to);
   }
   return out;
 }
 
 // May the change in depth change the variable, too?
 bool Flow::reaches(const Definition& change, int symbol) const {
-  const Place& place = change.place;
-  if (place.fields.empty() || model_.text(place.fields[0])[0] == '(') return true;
+  const AccessPath& path = change.path;
+  if (path.fields.empty() || model_.text(path.fields[0])[0] == '(') return true;
   const auto [at, fresh] =
-      by_member_.emplace(std::make_tuple(place.symbol, place.fields[0], change.rebinds), std::set<int>{});
+      by_member_.emplace(std::make_tuple(path.symbol, path.fields[0], change.rebinds), std::set<int>{});
   if (fresh) {
-    for (const int to : leads_by(place)) {
-      if (change.rebinds && kept_by_.count({place.symbol, to}) != 0) continue;
+    for (const int to : leads_by(path)) {
+      if (change.rebinds && kept_by_.count({path.symbol, to}) != 0) continue;
       at->second.insert(to);
       const std::vector<int>& more = led_to(to);
       at->second.insert(more.begin(), more.end());
@@ -111,8 +111,8 @@ bool Flow::join_kept() {
     const auto position = static_cast<size_t>(symbol.parameter);
     for (const Site& site : sites_[static_cast<size_t>(symbol.function)]) {
       if (position >= site.call->arguments.size()) continue;
-      for (const Place& place : site.call->arguments[position].roots)
-        joined = join(parameter, place.symbol) || joined;
+      for (const AccessPath& path : site.call->arguments[position].roots)
+        joined = join(parameter, path.symbol) || joined;
       const int object = site.call->receiver.symbol;
       if (object < 0) continue;
       const bool by_members = site.call->receiver.fields.empty() && members.count(-1) == 0;
@@ -132,19 +132,19 @@ void Flow::join_results() {
     };
     if (function.results.size() == 1 && is_of_receiver(result.call, callee, function.results[0]) &&
         callees_of(result.call).size() == 1) {
-      result_places_[result.symbol] = as_called(result.call, callee, function.results[0]);
+      result_paths_[result.symbol] = as_called(result.call, callee, function.results[0]);
     }
-    for (const Place& place : function.results) {
-      if (model_.symbol(place.symbol).plain && place.fields.empty()) continue;
+    for (const AccessPath& path : function.results) {
+      if (model_.symbol(path.symbol).plain && path.fields.empty()) continue;
       for (size_t p = 0; p < function.parameters.size() && p < result.call.arguments.size(); ++p) {
-        const std::vector<int>& all = led_to(place.symbol);
+        const std::vector<int>& all = led_to(path.symbol);
         const int parameter = function.parameters[p];
-        if (parameter != place.symbol && std::find(all.begin(), all.end(), parameter) == all.end()) continue;
-        for (const Place& argument : result.call.arguments[p].roots) with(argument.symbol);
+        if (parameter != path.symbol && std::find(all.begin(), all.end(), parameter) == all.end()) continue;
+        for (const AccessPath& argument : result.call.arguments[p].roots) with(argument.symbol);
       }
-      const Symbol& symbol = model_.symbol(place.symbol);
+      const Symbol& symbol = model_.symbol(path.symbol);
       if (symbol.function == callee) continue;
-      with(is_of_receiver(result.call, callee, place) ? result.call.receiver.symbol : place.symbol);
+      with(is_of_receiver(result.call, callee, path) ? result.call.receiver.symbol : path.symbol);
     }
     return joined;
   };
@@ -157,9 +157,9 @@ void Flow::join_results() {
   }
 }
 
-const Place* Flow::result_place(int symbol) const {
-  const auto at = result_places_.find(symbol);
-  return at == result_places_.end() ? nullptr : &at->second;
+const AccessPath* Flow::result_path(int symbol) const {
+  const auto at = result_paths_.find(symbol);
+  return at == result_paths_.end() ? nullptr : &at->second;
 }
 
 }  // namespace flor::probes

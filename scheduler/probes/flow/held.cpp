@@ -12,19 +12,19 @@ bool begins_with(const Fields& fields, const Fields& begin) {
   return fields.size() >= begin.size() && std::equal(begin.begin(), begin.end(), fields.begin());
 }
 
-// Does one of `held` hold the place? `changed`: is a part of an object changed that is no state of a module?
+// Does one of `held` hold the path? `changed`: is a part of an object changed that is no state of a module?
 template <typename Changed>
-bool holds(const Model& model, const std::vector<Place>& held, const Place& place, const Changed& changed,
-           int depth) {
-  for (const Place& one : held) {
-    if (one.symbol != place.symbol || !begins_with(place.fields, one.fields)) continue;
-    Place part = one;
+bool holds(const Model& model, const std::vector<AccessPath>& held, const AccessPath& path,
+           const Changed& changed, int depth) {
+  for (const AccessPath& one : held) {
+    if (one.symbol != path.symbol || !begins_with(path.fields, one.fields)) continue;
+    AccessPath part = one;
     bool whole = true;
-    for (size_t i = one.fields.size(); i < place.fields.size() && whole; ++i) {
-      part.fields.push_back(place.fields[i]);
-      const bool state = model.text(place.fields[i])[0] == '(' ||
-                         model.registered.count(place.fields[i]) != 0 ||
-                         model.hooked.count(place.fields[i]) != 0;
+    for (size_t i = one.fields.size(); i < path.fields.size() && whole; ++i) {
+      part.fields.push_back(path.fields[i]);
+      const bool state = model.text(path.fields[i])[0] == '(' ||
+                         model.registered.count(path.fields[i]) != 0 ||
+                         model.hooked.count(path.fields[i]) != 0;
       if (!state) {
         whole = !changed(part);
         break;
@@ -32,51 +32,52 @@ bool holds(const Model& model, const std::vector<Place>& held, const Place& plac
     }
     if (whole) return true;
   }
-  const Symbol& symbol = model.symbol(place.symbol);
+  const Symbol& symbol = model.symbol(path.symbol);
   if (!symbol.view || symbol.views.empty() || depth == 0) return false;
-  return std::all_of(symbol.views.begin(), symbol.views.end(),
-                     [&](const Place& source) { return holds(model, held, source, changed, depth - 1); });
+  return std::all_of(symbol.views.begin(), symbol.views.end(), [&](const AccessPath& source) {
+    return holds(model, held, source, changed, depth - 1);
+  });
 }
 
 // Is it changed where it is a view: the variable itself, and not what it leads to?
-bool rebinds(const Definition& one, const Place& place) {
-  return one.place.symbol == place.symbol && !one.deep;
+bool rebinds(const Definition& one, const AccessPath& path) {
+  return one.path.symbol == path.symbol && !one.deep;
 }
 
 }  // namespace
 
-bool block_holds(const Flow& flow, int block, const Place& place) {
+bool block_holds(const Flow& flow, int block, const AccessPath& path) {
   const Model& model = flow.model();
   const auto runs = [&](const Definition* one) {
     return flow.blocks_running(one->statement).count(block) != 0;
   };
-  const auto changed = [&](const Place& part) {
+  const auto changed = [&](const AccessPath& part) {
     const auto all = flow.definitions_of(part);
     return std::any_of(all.begin(), all.end(), [&](const Definition* one) {
-      return runs(one) && one->place.symbol == part.symbol && one->place.fields.size() >= part.fields.size();
+      return runs(one) && one->path.symbol == part.symbol && one->path.fields.size() >= part.fields.size();
     });
   };
-  const std::vector<Place>& held = flow.held_by(block);
-  if (!holds(model, held, place, changed, kMaxViews)) return false;
+  const std::vector<AccessPath>& held = flow.held_by(block);
+  if (!holds(model, held, path, changed, kMaxViews)) return false;
   const bool direct =
-      std::any_of(held.begin(), held.end(), [&](const Place& one) { return one.symbol == place.symbol; });
+      std::any_of(held.begin(), held.end(), [&](const AccessPath& one) { return one.symbol == path.symbol; });
   if (direct) return true;
-  const auto all = flow.definitions_of(place);
+  const auto all = flow.definitions_of(path);
   return std::none_of(all.begin(), all.end(),
-                      [&](const Definition* one) { return runs(one) && rebinds(*one, place); });
+                      [&](const Definition* one) { return runs(one) && rebinds(*one, path); });
 }
 
-bool guard_holds(const Flow& flow, const Place& place) {
+bool guard_holds(const Flow& flow, const AccessPath& path) {
   const Model& model = flow.model();
-  const auto changed = [&](const Place& part) {
+  const auto changed = [&](const AccessPath& part) {
     const auto all = flow.definitions_of(part);
     return std::any_of(all.begin(), all.end(), [&](const Definition* one) {
-      return flow.in_main_loop(one->statement) && one->place.symbol == part.symbol &&
-             one->place.fields.size() >= part.fields.size();
+      return flow.in_main_loop(one->statement) && one->path.symbol == part.symbol &&
+             one->path.fields.size() >= part.fields.size();
     });
   };
-  return holds(model, model.guarded, place, changed, kMaxViews) ||
-         holds(model, model.guarded, flow.bound(place), changed, kMaxViews);
+  return holds(model, model.guarded, path, changed, kMaxViews) ||
+         holds(model, model.guarded, flow.bound(path), changed, kMaxViews);
 }
 
 std::vector<Unheld> unheld(const Flow& flow) {
@@ -85,12 +86,12 @@ std::vector<Unheld> unheld(const Flow& flow) {
   std::set<std::pair<std::string, std::string>> said;
   const auto add = [&](const std::string& block, const Definition& one) {
     const Statement& at = model.statement(one.statement);
-    const std::string name = model.text_of(one.place);
+    const std::string name = model.text_of(one.path);
     if (!said.insert({block, name}).second) return;
     out.push_back({block, name, model.program->sources[static_cast<size_t>(at.source)].name, model.line(at)});
   };
-  const auto is_variable = [&](const Place& place) {
-    const Symbol& symbol = model.symbol(place.symbol);
+  const auto is_variable = [&](const AccessPath& path) {
+    const Symbol& symbol = model.symbol(path.symbol);
     const bool stream = symbol.type.find("stream") != std::string::npos;
     const bool known =
         symbol.function >= 0 || model.members.count(model.find(symbol.name)) != 0 || !symbol.type.empty();
@@ -99,17 +100,17 @@ std::vector<Unheld> unheld(const Flow& flow) {
   for (size_t s = 0; s < model.statements.size(); ++s) {
     const int statement = static_cast<int>(s);
     for (const Definition& one : flow.changes_of(statement)) {
-      if (!is_variable(one.place)) continue;
+      if (!is_variable(one.path)) continue;
       for (const int block : flow.blocks_running(statement)) {
         const bool own =
-            flow.declared_in(block, one.place.symbol) ||
-            (model.symbol(one.place.symbol).parameter >= 0 &&
-             model.symbol(one.place.symbol).function != model.blocks[static_cast<size_t>(block)].function);
-        if (!own && !block_holds(flow, block, one.place))
+            flow.declared_in(block, one.path.symbol) ||
+            (model.symbol(one.path.symbol).parameter >= 0 &&
+             model.symbol(one.path.symbol).function != model.blocks[static_cast<size_t>(block)].function);
+        if (!own && !block_holds(flow, block, one.path))
           add(model.blocks[static_cast<size_t>(block)].name, one);
       }
-      if (model.has_guard && flow.in_main_loop(statement) && flow.is_carried(one.place) &&
-          !guard_holds(flow, one.place))
+      if (model.has_guard && flow.in_main_loop(statement) && flow.is_carried(one.path) &&
+          !guard_holds(flow, one.path))
         add("", one);
     }
   }

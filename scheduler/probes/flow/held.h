@@ -9,12 +9,12 @@
 
 namespace flor::probes {
 
-// Does block `block` hold the place when it is skipped? A module holds its modules, parameters and buffers,
+// Does block `block` hold the path when it is skipped? A module holds its modules, parameters and buffers,
 // and no other member; a type with the hook flor_state what the hook names.
-bool block_holds(const Flow& flow, int block, const Place& place);
+bool block_holds(const Flow& flow, int block, const AccessPath& path);
 
 // Does the guard in front of the main loop, where an iteration is entered by restoring it?
-bool guard_holds(const Flow& flow, const Place& place);
+bool guard_holds(const Flow& flow, const AccessPath& path);
 
 // A variable that a block, or the main loop, changes for those after it, and that its arguments do not hold.
 struct Unheld {

@@ -50,7 +50,7 @@ void Slice::lead_in() {
   for (size_t before = wants_.lead_in.size() + 1; before != wants_.lead_in.size();) {
     before = wants_.lead_in.size();
     forget();
-    for (const auto& [one, place] : carrying) define(*one, place);
+    for (const auto& [one, path] : carrying) define(*one, path);
     wants_.lead_in.insert(unheld_.begin(), unheld_.end());
   }
   leading_ = false;
@@ -83,7 +83,7 @@ void Slice::need(int statement) {
   if (!needed_.insert(statement).second) return;
   const Statement& at = model_.statement(statement);
   if (!at.volatile_name.empty()) reads_machine(at.volatile_name, statement);
-  for (const Place& place : flow_.own_reads(statement)) read_at(place, statement);
+  for (const AccessPath& path : flow_.own_reads(statement)) read_at(path, statement);
   for (const Call& one : at.calls) call(statement, one);
   control(statement);
 }
@@ -146,56 +146,56 @@ void Slice::call(int statement, const Call& one) {
       continue;
     }
     for (size_t i = 0; flow_.reads_too_much(callee) && i < one.arguments.size(); ++i) {
-      for (const Place& root : one.arguments[i].roots) read_at(root, statement);
+      for (const AccessPath& root : one.arguments[i].roots) read_at(root, statement);
     }
-    for (const Place& place : flow_.reads_of(callee)) {
-      const Symbol& symbol = model_.symbol(place.symbol);
+    for (const AccessPath& path : flow_.reads_of(callee)) {
+      const Symbol& symbol = model_.symbol(path.symbol);
       if (symbol.function == callee) {
-        if (symbol.lasting) visit(place);
-        for (const Place& handed : flow_.as_handed(one, callee, place)) read_at(handed, statement);
+        if (symbol.lasting) visit(path);
+        for (const AccessPath& handed : flow_.as_handed(one, callee, path)) read_at(handed, statement);
         continue;
       }
-      if (flow_.is_new_member(callee, place)) continue;
-      const bool of_receiver = flow_.is_of_receiver(one, callee, place);
+      if (flow_.is_new_member(callee, path)) continue;
+      const bool of_receiver = flow_.is_of_receiver(one, callee, path);
       const int caller = model_.statement(statement).function;
-      read(flow_.as_called(one, callee, place), of_receiver || !function.method ? caller : callee);
+      read(flow_.as_called(one, callee, path), of_receiver || !function.method ? caller : callee);
     }
   }
 }
 
-void Slice::read_at(const Place& place, int statement) {
-  if (set_before(place, statement) || restored_before(place, statement)) return;
-  const bool module = place.fields.empty() || model_.registered.count(place.fields.back()) != 0;
-  if (module && flow_.is_module(place.symbol) && is_switched_before(place, statement)) {
-    Place but_mode = place;
+void Slice::read_at(const AccessPath& path, int statement) {
+  if (set_before(path, statement) || restored_before(path, statement)) return;
+  const bool module = path.fields.empty() || model_.registered.count(path.fields.back()) != 0;
+  if (module && flow_.is_module(path.symbol) && is_switched_before(path, statement)) {
+    AccessPath but_mode = path;
     but_mode.fields.push_back(model_.find("(*)"));
     return read(but_mode, model_.statement(statement).function);
   }
-  read(place, model_.statement(statement).function);
+  read(path, model_.statement(statement).function);
 }
 
 // A method reads the members of the object that it is called on.
-void Slice::read(const Place& place, int function) {
+void Slice::read(const AccessPath& path, int function) {
   if (!go_on()) return;
-  const bool member = flow_.is_member(place.symbol) && model_.function(function).method;
+  const bool member = flow_.is_member(path.symbol) && model_.function(function).method;
   const auto& callers = flow_.callers_of(function);
-  if (!member || flow_.holds_blocks(function) || callers.empty()) return visit(place);
-  if (!read_.insert({place, function}).second) return;
+  if (!member || flow_.holds_blocks(function) || callers.empty()) return visit(path);
+  if (!read_.insert({path, function}).second) return;
   for (const Flow::Site& site : callers) {
     if (!site.call->method || site.call->receiver.symbol < 0) {
-      read(place, model_.statement(site.statement).function);
+      read(path, model_.statement(site.statement).function);
       continue;
     }
-    read(flow_.as_called(*site.call, function, place), model_.statement(site.statement).function);
+    read(flow_.as_called(*site.call, function, path), model_.statement(site.statement).function);
   }
 }
 
-void Slice::visit(const Place& place) {
-  const Symbol& symbol = model_.symbol(place.symbol);
-  if (!go_on() || !visited_.insert(place).second) return;
+void Slice::visit(const AccessPath& path) {
+  const Symbol& symbol = model_.symbol(path.symbol);
+  if (!go_on() || !visited_.insert(path).second) return;
   if (symbol.name == "(result)") {
-    if (const Place* exact = flow_.result_place(place.symbol)) return visit(*exact);
-    for (const int other : flow_.leads(place.symbol)) visit({other, {}});
+    if (const AccessPath* exact = flow_.result_path(path.symbol)) return visit(*exact);
+    for (const int other : flow_.leads(path.symbol)) visit({other, {}});
     return;
   }
   Input input{"", true, ""};
@@ -206,9 +206,9 @@ void Slice::visit(const Place& place) {
   }
   if (!input.why.empty()) {
     if (symbol.constant) {
-      for (const Definition* one : flow_.definitions_of(place)) define(*one, place);
+      for (const Definition* one : flow_.definitions_of(path)) define(*one, path);
     }
-    if (wants_.inputs.size() < kMaxInputs) wants_.inputs.push_back({model_.text_of(place), true, input.why});
+    if (wants_.inputs.size() < kMaxInputs) wants_.inputs.push_back({model_.text_of(path), true, input.why});
     return;
   }
   if (++depth_ > kMaxDepth) {
@@ -216,28 +216,28 @@ void Slice::visit(const Place& place) {
     --depth_;
     return;
   }
-  if (symbol.parameter >= 0) parameter(symbol, place);
+  if (symbol.parameter >= 0) parameter(symbol, path);
   bool restored = false;
   for (size_t b = 0; b < model_.blocks.size(); ++b)
-    restored = restored || (!executes(static_cast<int>(b)) && block_holds(flow_, static_cast<int>(b), place));
-  for (const Definition* one : flow_.definitions_of(place)) {
-    if (blocks_of(*one, place, input)) define(*one, place);
+    restored = restored || (!executes(static_cast<int>(b)) && block_holds(flow_, static_cast<int>(b), path));
+  for (const Definition* one : flow_.definitions_of(path)) {
+    if (blocks_of(*one, path, input)) define(*one, path);
   }
-  if (flow_.is_carried(place) && !stands_for_arguments(symbol)) carried(place, input);
+  if (flow_.is_carried(path) && !stands_for_arguments(symbol)) carried(path, input);
   // What it leads to it shares, but where it is restored as it was.
   if (!restored) {
-    const bool options = !place.fields.empty() && model_.text(place.fields.back()) == "(options)";
-    for (const int other : flow_.leads_by(place)) {
+    const bool options = !path.fields.empty() && model_.text(path.fields.back()) == "(options)";
+    for (const int other : flow_.leads_by(path)) {
       // An optimizer leads to parameters, never to the mode of their module.
       const bool but_mode = begins_with(symbol.type, "torch::optim::") && flow_.is_module(other);
       if (!options) visit({other, but_mode ? Fields{model_.find("(*)")} : Fields{}});
-      if (options && !flow_.is_module(other)) visit({other, {place.fields.back()}});
+      if (options && !flow_.is_module(other)) visit({other, {path.fields.back()}});
     }
   }
   const bool listed = symbol.name.find("::") == std::string::npos && symbol.name[0] != '(';
   if (listed && wants_.inputs.size() < kMaxInputs) {
     if (input.why.empty()) input.why = "no skipped block changes it";
-    input.name = model_.text_of(place);
+    input.name = model_.text_of(path);
     wants_.inputs.push_back(std::move(input));
   }
   --depth_;
@@ -256,14 +256,15 @@ bool Slice::stands_for_arguments(const Symbol& symbol) const {
 }
 
 // What callers hand in.
-void Slice::parameter(const Symbol& symbol, const Place& place) {
+void Slice::parameter(const Symbol& symbol, const AccessPath& path) {
   for (const Flow::Site& site : flow_.callers_of(symbol.function)) {
     if (static_cast<size_t>(symbol.parameter) >= site.call->arguments.size()) continue;
     const Argument& argument = site.call->arguments[static_cast<size_t>(symbol.parameter)];
     if (!flow_.is_parameter(*site.call, static_cast<size_t>(symbol.parameter), symbol.function)) {
-      for (const Place& one : argument.reads) read_at(one, site.statement);
+      for (const AccessPath& one : argument.reads) read_at(one, site.statement);
     }
-    for (const Place& one : flow_.as_handed(*site.call, symbol.function, place)) read_at(one, site.statement);
+    for (const AccessPath& one : flow_.as_handed(*site.call, symbol.function, path))
+      read_at(one, site.statement);
     for (const Call& other : model_.statement(site.statement).calls) {
       if (&other != site.call) call(site.statement, other);
     }
@@ -271,16 +272,16 @@ void Slice::parameter(const Symbol& symbol, const Place& place) {
 }
 
 // Does this change have to run for the probe? Notes the blocks that it runs in.
-bool Slice::blocks_of(const Definition& one, const Place& place, Input& input) {
+bool Slice::blocks_of(const Definition& one, const AccessPath& path, Input& input) {
   const std::set<int>& blocks = flow_.blocks_running(one.statement);
   bool wanted = blocks.empty();
   for (const int block : blocks) {
-    if (flow_.declared_in(block, place.symbol)) {
+    if (flow_.declared_in(block, path.symbol)) {
       wanted = true;
       continue;
     }
     wants_.depends.insert(block);
-    const bool holds = block_holds(flow_, block, place);
+    const bool holds = block_holds(flow_, block, path);
     const Block& at = model_.blocks[static_cast<size_t>(block)];
     if (holds && !executes(block)) {
       if (input.why.empty()) input.why = "block " + at.name + " holds it";
@@ -294,7 +295,7 @@ bool Slice::blocks_of(const Definition& one, const Place& place, Input& input) {
     input.changed_by.insert(at.name);
     input.why = "block " + at.name + " changes it (" + where + ") and does not hold it";
     if (executing_.count(block) == 0 && wants_.execute.insert(block).second) {
-      wants_.reasons.push_back("reads " + model_.text_of(place) + ", which block " + at.name + " changes (" +
+      wants_.reasons.push_back("reads " + model_.text_of(path) + ", which block " + at.name + " changes (" +
                                where + ") and does not hold: it executes");
     }
   }
@@ -302,7 +303,7 @@ bool Slice::blocks_of(const Definition& one, const Place& place, Input& input) {
 }
 
 // Of a variable that is handed to a function as it is, the function need change no more than the part wanted.
-Fields Slice::part_wanted(const Definition& one, const Call& call, const Place& wanted) const {
+Fields Slice::part_wanted(const Definition& one, const Call& call, const AccessPath& wanted) const {
   if (one.parameter < 0) return {};
   const auto position = static_cast<size_t>(model_.symbol(one.parameter).parameter);
   if (position >= call.arguments.size()) return {};
@@ -312,7 +313,7 @@ Fields Slice::part_wanted(const Definition& one, const Call& call, const Place& 
   return whole ? wanted.fields : Fields{};
 }
 
-void Slice::define(const Definition& one, const Place& wanted) {
+void Slice::define(const Definition& one, const AccessPath& wanted) {
   if (!go_on()) return;
   const Statement& there = model_.statement(one.statement);
   const bool within_call = one.parameter >= 0 || one.member >= 0;
@@ -324,8 +325,8 @@ void Slice::define(const Definition& one, const Place& wanted) {
       });
   if (one.cause == Cause::kSwitch && !calls_blocks) return control(one.statement);
   if (one.cause == Cause::kMode && !calls_blocks) {  // what a module counts of its input
-    for (const Place& place : model_.statement(one.statement).reads) {
-      if (!flow_.is_module(place.symbol)) read_at(place, one.statement);
+    for (const AccessPath& path : model_.statement(one.statement).reads) {
+      if (!flow_.is_module(path.symbol)) read_at(path, one.statement);
     }
     return control(one.statement);
   }
@@ -342,16 +343,16 @@ void Slice::define(const Definition& one, const Place& wanted) {
       }
       for (size_t i = 0; i < other.arguments.size(); ++i) {
         if (flow_.hands_on(other, i)) continue;
-        for (const Place& place : other.arguments[i].reads) read_at(place, one.statement);
+        for (const AccessPath& path : other.arguments[i].reads) read_at(path, one.statement);
       }
       call(one.statement, other);
     }
   }
 }
 
-// The place hands something on from iteration to iteration.
-void Slice::carried(const Place& place, Input& input) {
-  const bool guarded = model_.has_guard && guard_holds(flow_, place);
+// The path hands something on from iteration to iteration.
+void Slice::carried(const AccessPath& path, Input& input) {
+  const bool guarded = model_.has_guard && guard_holds(flow_, path);
   if (guarded) {
     if (input.held) input.why = "the guard in front of the main loop holds it";
     return;
@@ -359,23 +360,23 @@ void Slice::carried(const Place& place, Input& input) {
   if (model_.has_guard) {
     if (!wants_.from_start) {
       wants_.reasons.push_back(
-          "reads " + model_.text_of(place) +
+          "reads " + model_.text_of(path) +
           ", which iterations hand on and no flor::checkpointing holds: replay runs from the start");
     }
     wants_.from_start = true;
     if (input.held) input.why = "handed on from iteration to iteration: replay runs from the start";
   }
-  for (const Definition* one : flow_.definitions_of(place)) {
+  for (const Definition* one : flow_.definitions_of(path)) {
     if (!flow_.in_main_loop(one->statement)) continue;
     const std::set<int>& blocks = flow_.blocks_running(one->statement);
     bool restored = !blocks.empty();
     for (const int block : blocks) {
-      if (flow_.declared_in(block, place.symbol) || block_holds(flow_, block, place)) continue;
+      if (flow_.declared_in(block, path.symbol) || block_holds(flow_, block, path)) continue;
       wants_.lead_in.insert(block);
       restored = false;
     }
     if (one->cause == Cause::kSwitch && always_runs(one->statement, kMaxCallers)) continue;
-    if (!restored) carrying_.insert({one, place});
+    if (!restored) carrying_.insert({one, path});
   }
 }
 

@@ -43,21 +43,21 @@ class Slice {
   void need(int statement);
   void control(int statement);
   void call(int statement, const Call& call);
-  void read_at(const Place& place, int statement);
-  void read(const Place& place, int function);
-  void visit(const Place& place);
-  bool set_before(const Place& place, int statement);
-  [[nodiscard]] bool is_switched_before(const Place& module, int statement) const;
-  bool restored_before(const Place& place, int statement);
-  void define(const Definition& one, const Place& wanted);
-  [[nodiscard]] Fields part_wanted(const Definition& one, const Call& call, const Place& wanted) const;
-  void parameter(const Symbol& symbol, const Place& place);
+  void read_at(const AccessPath& path, int statement);
+  void read(const AccessPath& path, int function);
+  void visit(const AccessPath& path);
+  bool set_before(const AccessPath& path, int statement);
+  [[nodiscard]] bool is_switched_before(const AccessPath& module, int statement) const;
+  bool restored_before(const AccessPath& path, int statement);
+  void define(const Definition& one, const AccessPath& wanted);
+  [[nodiscard]] Fields part_wanted(const Definition& one, const Call& call, const AccessPath& wanted) const;
+  void parameter(const Symbol& symbol, const AccessPath& path);
   [[nodiscard]] bool stands_for_arguments(const Symbol& symbol) const;
-  void carried(const Place& place, Input& input);
+  void carried(const AccessPath& path, Input& input);
   void forget();
   void lead_in();
   [[nodiscard]] bool always_runs(int statement, int depth) const;
-  bool blocks_of(const Definition& one, const Place& place, Input& input);
+  bool blocks_of(const Definition& one, const AccessPath& path, Input& input);
   void reads_machine(const std::string& name, int statement);
   [[nodiscard]] bool jump_matters(int jump, int statement) const;
   [[nodiscard]] bool executes(int block) const;
@@ -68,13 +68,13 @@ class Slice {
   Wants wants_;
   int probe_ = -1;
   int depth_ = 0;
-  int64_t& steps_;        // left: statements, places and changes to be looked at
+  int64_t& steps_;        // left: statements, paths and changes to be looked at
   bool leading_ = false;  // asks about the iterations before
   std::set<int> unheld_;  // blocks that change what it reads and do not hold it
-  std::set<std::pair<const Definition*, Place>> carrying_;  // what hands on which place that is not held
+  std::set<std::pair<const Definition*, AccessPath>> carrying_;  // what hands on which path that is not held
   std::set<int> needed_, controlled_, functions_;
-  std::set<Place> visited_;
-  std::set<std::pair<Place, int>> read_;
+  std::set<AccessPath> visited_;
+  std::set<std::pair<AccessPath, int>> read_;
 };
 
 }  // namespace flor::probes

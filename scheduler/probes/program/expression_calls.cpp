@@ -25,8 +25,8 @@ Value together(const std::vector<Value>& arguments) {
 // The class of an object that is a variable or a member of one, "" where it is not known.
 std::string Expressions::type_of(const Value& object) {
   if (object.roots.size() != 1 || object.cut || object.lambda >= 0) return "";
-  const Place& place = object.roots[0];
-  const int symbol = place.fields.empty() ? place.symbol : scopes_.nonlocal(model_.text(place.fields.back()));
+  const AccessPath& path = object.roots[0];
+  const int symbol = path.fields.empty() ? path.symbol : scopes_.nonlocal(model_.text(path.fields.back()));
   return last_part(model_.symbol(symbol).type);
 }
 
@@ -91,7 +91,7 @@ void Expressions::unknown(const std::vector<Value>& arguments) {
     Value changed = one;
     changed.deep = true;
     change(changed, Cause::kGuess);
-    for (const Place& root : one.roots) share(root.symbol, all);
+    for (const AccessPath& root : one.roots) share(root.symbol, all);
   }
 }
 
@@ -124,7 +124,7 @@ Value Expressions::call(const std::string& qualified, size_t open) {
   if (begins_with(name, "register_") && name != "register_hook") {
     for (const Value& one : given) {
       share(scopes_.nonlocal("(registered)"), one);
-      for (const Place& root : one.roots)
+      for (const AccessPath& root : one.roots)
         model_.registered.insert(root.fields.empty() ? model_.name(model_.symbol(root.symbol).name)
                                                      : root.fields.back());
     }
@@ -197,7 +197,7 @@ Value Expressions::library_call(const std::string& qualified, const std::vector<
         if (one.lambda < 0) change(changed);
       }
       for (const Value& one : arguments) {
-        for (const Place& root : one.roots) share(root.symbol, out);
+        for (const AccessPath& root : one.roots) share(root.symbol, out);
       }
       out.chain = false;
       return out;
@@ -234,12 +234,12 @@ Value Expressions::method(Value object, const std::string& name, size_t open) {
                            : name == "is_training"                            ? "(mode)"
                                                                               : "";
   if (!part.empty() && words_.functions.count(name) == 0 && !object.cut) {
-    for (Place& root : object.roots) root.fields.push_back(model_.name(part));
+    for (AccessPath& root : object.roots) root.fields.push_back(model_.name(part));
     object.variable = object.cut = false;
     object.deep = true;
   }
   if (name == "options" && given.empty()) {
-    for (Place& root : object.roots) root.fields.push_back(model_.name("(options)"));
+    for (AccessPath& root : object.roots) root.fields.push_back(model_.name("(options)"));
   }
   const bool known_root = object.roots.size() == 1 && object.roots[0].fields.empty() && !object.cut;
   const std::string type = known_root ? model_.symbol(object.roots[0].symbol).type : "";
@@ -318,7 +318,7 @@ Value Expressions::library_method(const Value& object, const std::string& name,
         change(changed);
       }
       run_here(arguments);
-      for (const Place& root : object.roots) {
+      for (const AccessPath& root : object.roots) {
         if (method_of(name) == Method::kStores) share(root.symbol, together(arguments));
       }
       out.chain = false;
@@ -329,7 +329,7 @@ Value Expressions::library_method(const Value& object, const std::string& name,
   change(changed, Cause::kGuess);
   unknown(arguments);
   const Value all = together(arguments);
-  for (const Place& root : object.roots) share(root.symbol, all);
+  for (const AccessPath& root : object.roots) share(root.symbol, all);
   out.chain = false;
   out.roots.insert(out.roots.end(), all.roots.begin(), all.roots.end());
   return out;

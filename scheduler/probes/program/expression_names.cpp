@@ -90,7 +90,7 @@ Value Expressions::variable(const std::string& name) {
   const int symbol = scopes_.find(name);
   Value value;
   const auto alias = aliases_.find(symbol);
-  value.roots = {alias == aliases_.end() ? Place{symbol, {}} : alias->second};
+  value.roots = {alias == aliases_.end() ? AccessPath{symbol, {}} : alias->second};
   value.variable = true;
   value.lambda = model_.symbol(symbol).lambda;
   if (alias != aliases_.end()) value.deep = true;

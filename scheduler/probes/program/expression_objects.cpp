@@ -9,7 +9,7 @@ namespace flor::probes {
 void Expressions::use_operator(const Value* object, const std::vector<Value>& operands) {
   if (words_.functions.count("operator") == 0) return;
   const bool own = std::any_of(operands.begin(), operands.end(), [&](const Value& one) {
-    return std::any_of(one.roots.begin(), one.roots.end(), [&](const Place& root) {
+    return std::any_of(one.roots.begin(), one.roots.end(), [&](const AccessPath& root) {
       return root.fields.empty() && words_.classes.count(last_part(model_.symbol(root.symbol).type)) != 0;
     });
   });
@@ -20,7 +20,7 @@ void Expressions::use_operator(const Value* object, const std::vector<Value>& op
 
 // Changes a part of a module that has no name of its own.
 void Expressions::change_part(Value module, const char* part, Cause cause) {
-  for (Place& root : module.roots) {
+  for (AccessPath& root : module.roots) {
     if (!module.cut) root.fields.push_back(model_.name(part));
   }
   change(module, cause);

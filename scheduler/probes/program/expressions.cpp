@@ -19,7 +19,7 @@ bool is_comma(Text text) {
   return text == ",";
 }
 
-void add(std::vector<Place>& to, const std::vector<Place>& more) {
+void add(std::vector<AccessPath>& to, const std::vector<AccessPath>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
@@ -46,8 +46,8 @@ Value Expressions::read(const Tree& tree, size_t begin, size_t end, Statement& i
   return last;
 }
 
-std::vector<Place> Expressions::held(const Tree& tree, size_t begin, size_t end, Statement& into) {
-  std::vector<Place> out;
+std::vector<AccessPath> Expressions::held(const Tree& tree, size_t begin, size_t end, Statement& into) {
+  std::vector<AccessPath> out;
   tree_ = &tree;
   into_ = &into;
   for (size_t part = begin; part < end;) {
@@ -125,27 +125,27 @@ Value Expressions::assign(size_t begin, size_t operation, size_t end) {
   if (!whole) target.deep = true;  // `row += 1` changes the tensor that row is part of
   change(target);
   if (whole) {
-    for (const Place& root : target.roots) share(root.symbol, from);
+    for (const AccessPath& root : target.roots) share(root.symbol, from);
   }
   return target;
 }
 
-bool Expressions::is_plain(const Place& place) {
-  if (place.fields.empty()) return model_.symbol(place.symbol).plain;
-  const Symbol& member = model_.symbol(scopes_.nonlocal(model_.text(place.fields.back())));
+bool Expressions::is_plain(const AccessPath& path) {
+  if (path.fields.empty()) return model_.symbol(path.symbol).plain;
+  const Symbol& member = model_.symbol(scopes_.nonlocal(model_.text(path.fields.back())));
   return !member.type.empty() && member.plain;
 }
 
 void Expressions::share(int symbol, const Value& value) {
   if (symbol < 0 || model_.symbol(symbol).plain) return;
-  for (const Place& root : value.roots) {
+  for (const AccessPath& root : value.roots) {
     const bool copied = is_plain(root) && !value.deep && !model_.symbol(symbol).reference;
     if (root.symbol != symbol && !copied) model_.shared.emplace_back(symbol, root.symbol);
   }
 }
 
 void Expressions::change(const Value& value, Statement& into, Cause cause) {
-  for (const Place& root : value.roots) {
+  for (const AccessPath& root : value.roots) {
     const Symbol& symbol = model_.symbol(root.symbol);
     if (symbol.loop_value) continue;
     into.changes.push_back({root, value.deep || symbol.reference, cause});
@@ -153,7 +153,7 @@ void Expressions::change(const Value& value, Statement& into, Cause cause) {
 }
 
 void Expressions::note(const Value& value) {
-  for (const Place& root : value.roots) {
+  for (const AccessPath& root : value.roots) {
     // What a call yields is read where the call reads it.
     if (model_.symbol(root.symbol).name != "(result)") into_->reads.push_back(root);
   }
@@ -179,7 +179,7 @@ Value Expressions::binary(size_t begin, size_t end) {
   out.chain = false;
   const auto plain = [&](const Value& value) {
     return std::all_of(value.roots.begin(), value.roots.end(),
-                       [&](const Place& root) { return is_plain(root); });
+                       [&](const AccessPath& root) { return is_plain(root); });
   };
   if ((operators[0] == "<<" || operators[0] == ">>") && !plain(operands[0])) {  // a stream
     operands[0].deep = true;
@@ -192,7 +192,7 @@ Value Expressions::binary(size_t begin, size_t end) {
   }
   // A pointer and a number make a pointer.
   for (const Value& value : operands) {
-    for (const Place& root : value.roots) {
+    for (const AccessPath& root : value.roots) {
       if (model_.symbol(root.symbol).reference) out.roots.push_back(root);
     }
   }

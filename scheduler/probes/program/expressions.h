@@ -17,14 +17,14 @@
 namespace flor::probes {
 
 struct Value {
-  std::vector<Place> roots{};  // empty: it shares nothing
-  bool variable = false;       // it is roots[0] itself: a variable, or a member of one
-  bool deep = false;           // to assign to it changes what the roots lead to
-  bool cut = false;            // it is some element of roots[0]: member names behind say no more
-  bool chain = true;           // made of member access, elements and views alone
-  bool options = false;        // LibTorch's options, on their way through `.a(1).b(2)`
-  int lambda = -1;             // it is this function
-  std::vector<Place> reads{};  // of an argument: all that it is computed from
+  std::vector<AccessPath> roots{};  // empty: it shares nothing
+  bool variable = false;            // it is roots[0] itself: a variable, or a member of one
+  bool deep = false;                // to assign to it changes what the roots lead to
+  bool cut = false;                 // it is some element of roots[0]: member names behind say no more
+  bool chain = true;                // made of member access, elements and views alone
+  bool options = false;             // LibTorch's options, on their way through `.a(1).b(2)`
+  int lambda = -1;                  // it is this function
+  std::vector<AccessPath> reads{};  // of an argument: all that it is computed from
 };
 
 // All arguments as one value, which may lead to each of them.
@@ -73,14 +73,14 @@ class Expressions {
 
   // Reads [begin, end) into the statement; `discarded`: the value is not used.
   Value read(const Tree& tree, size_t begin, size_t end, Statement& into, bool discarded = false);
-  // The places that the arguments of a block or guard in [begin, end) name; what is no place holds nothing.
-  std::vector<Place> held(const Tree& tree, size_t begin, size_t end, Statement& into);
+  // The paths that the arguments of a block or guard in [begin, end) name; what is no path holds nothing.
+  std::vector<AccessPath> held(const Tree& tree, size_t begin, size_t end, Statement& into);
   // A number or string, copied when it is handed on.
-  [[nodiscard]] bool is_plain(const Place& place);
+  [[nodiscard]] bool is_plain(const AccessPath& path);
   // The two share storage from here on; numbers and strings never do.
   void share(int symbol, const Value& value);
-  // The variable is another name of this place.
-  void alias(int symbol, const Place& place) { aliases_[symbol] = place; }
+  // The variable is another name of this path.
+  void alias(int symbol, const AccessPath& path) { aliases_[symbol] = path; }
   void change(const Value& value, Statement& into, Cause cause = Cause::kCertain);
 
  private:
@@ -124,7 +124,7 @@ class Expressions {
   bool unqualified_log_ = false;
   const Tree* tree_ = nullptr;
   Statement* into_ = nullptr;
-  std::unordered_map<int, Place> aliases_;
+  std::unordered_map<int, AccessPath> aliases_;
   static constexpr int kMaxDepth = 150;      // of expressions within expressions
   static constexpr int kMaxMacroDepth = 40;  // macros within macros
   int depth_ = 0;

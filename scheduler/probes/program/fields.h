@@ -12,7 +12,7 @@
 namespace flor::probes {
 
 // A list of names (their numbers in a Model) with the interface of a vector. The first few need no memory
-// beside it: places are copied by the million.
+// beside it: paths are copied by the million.
 class Fields {
  public:
   Fields() = default;

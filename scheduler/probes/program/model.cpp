@@ -4,7 +4,7 @@
 
 namespace flor::probes {
 
-bool overlap(const Place& a, const Place& b) {
+bool overlap(const AccessPath& a, const AccessPath& b) {
   if (a.symbol != b.symbol) return false;
   const size_t common = std::min(a.fields.size(), b.fields.size());
   return std::equal(a.fields.begin(), a.fields.begin() + common, b.fields.begin());
@@ -30,9 +30,9 @@ std::string Model::where(const Statement& statement) const {
   return program->sources[static_cast<size_t>(statement.source)].name + ":" + std::to_string(line(statement));
 }
 
-std::string Model::text_of(const Place& place) const {
-  std::string out = symbol(place.symbol).name;
-  for (const int field : place.fields) out += "." + text(field);
+std::string Model::text_of(const AccessPath& path) const {
+  std::string out = symbol(path.symbol).name;
+  for (const int field : path.fields) out += "." + text(field);
   return out;
 }
 

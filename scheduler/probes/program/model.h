@@ -19,7 +19,7 @@
 namespace flor::probes {
 
 // A variable, or the part of it that member names lead to.
-struct Place {
+struct AccessPath {
   int symbol = -1;
   Fields fields{};  // names
 };
@@ -30,21 +30,21 @@ struct Symbol {
   int function = -1;  // of a local variable or parameter: whose; −1: nonlocal
   int source = -1;    // of a local one: file and place of its declaration
   size_t token = 0;
-  int parameter = -1;          // its position, −1: no parameter
-  bool plain = false;          // a number or string, copied when it is handed on
-  bool reference = false;      // stands for what it was bound to: to assign is to change that
-  bool constant = false;       // a number that nothing can change
-  bool lasting = false;        // static, thread_local: outlives its function
-  bool loop_value = false;     // the variable of a flor::loop: always right
-  bool view = false;           // names part of another variable; what that one holds, it holds
-  bool guarded = false;        // its type acts by being there (locks, gradient modes) or is not known
-  bool initialised = false;    // its declaration gives it its whole value
-  int lambda = -1;             // the function that it names
-  std::vector<Place> views{};  // of a view: what it is part of
+  int parameter = -1;               // its position, −1: no parameter
+  bool plain = false;               // a number or string, copied when it is handed on
+  bool reference = false;           // stands for what it was bound to: to assign is to change that
+  bool constant = false;            // a number that nothing can change
+  bool lasting = false;             // static, thread_local: outlives its function
+  bool loop_value = false;          // the variable of a flor::loop: always right
+  bool view = false;                // names part of another variable; what that one holds, it holds
+  bool guarded = false;             // its type acts by being there (locks, gradient modes) or is not known
+  bool initialised = false;         // its declaration gives it its whole value
+  int lambda = -1;                  // the function that it names
+  std::vector<AccessPath> views{};  // of a view: what it is part of
 };
-bool overlap(const Place& a, const Place& b);  // is one of them the other one, or in it?
+bool overlap(const AccessPath& a, const AccessPath& b);  // is one of them the other one, or in it?
 
-// How sure it is that a place is changed.
+// How sure it is that a path is changed.
 enum class Cause {
   kCertain,
   kSwitch,  // a module is set to train or to evaluate
@@ -53,15 +53,15 @@ enum class Cause {
 };
 
 struct Change {
-  Place place;
+  AccessPath path;
   bool deep = false;  // the storage that it leads to, which others may share; else the variable alone
   Cause cause = Cause::kCertain;
 };
 
 struct Argument {
-  std::vector<Place> roots;  // variables whose storage it may lead to, itself among them
-  std::vector<Place> reads;  // all that it is computed from
-  bool is_variable = false;  // it is nothing but roots[0]: a callee may change that by reference
+  std::vector<AccessPath> roots;  // variables whose storage it may lead to, itself among them
+  std::vector<AccessPath> reads;  // all that it is computed from
+  bool is_variable = false;       // it is nothing but roots[0]: a callee may change that by reference
 };
 
 struct Call {
@@ -69,7 +69,7 @@ struct Call {
   int lambda = -1;  // or this one
   int type = -1;    // the class (a name) that the called object certainly has, −1: unknown
   bool method = false;
-  Place receiver{};  // symbol −1: none, or the calling object itself
+  AccessPath receiver{};  // symbol −1: none, or the calling object itself
   std::vector<Argument> arguments{};
   std::vector<int> callees{};  // functions that it may run
 };
@@ -79,7 +79,7 @@ struct Statement {
   size_t begin = 0, end = 0;  // tokens
   int function = -1;
   int parent = -1;  // the statement whose condition decides whether it runs, −1: none
-  std::vector<Place> reads{};
+  std::vector<AccessPath> reads{};
   std::vector<Change> changes{};
   std::vector<Call> calls{};
   std::vector<int> declares{};  // symbols
@@ -106,7 +106,7 @@ struct Function {
   bool plain = false;             // returns a number, a string or nothing
   std::vector<int> parameters{};  // symbols
   std::vector<int> statements{};
-  std::vector<Place> results{};  // what its value may share storage with
+  std::vector<AccessPath> results{};  // what its value may share storage with
 };
 
 // The value of a call, as a variable of its own.
@@ -119,8 +119,8 @@ struct Block {
   std::string name;
   int source = 0, node = 0;
   int function = -1;
-  size_t begin = 0, end = 0;  // tokens of its region
-  std::vector<Place> held{};  // its arguments
+  size_t begin = 0, end = 0;       // tokens of its region
+  std::vector<AccessPath> held{};  // its arguments
   int line = 0;
 };
 
@@ -136,7 +136,7 @@ struct Model {
   std::vector<Function> functions;    // functions[0]: what stands outside of all functions
   std::vector<Block> blocks;
   std::vector<MainLoop> loops;  // each flor::loop outside of blocks and of other such loops in its function
-  std::vector<Place> guarded;   // arguments of flor::checkpointing outside of loops
+  std::vector<AccessPath> guarded;  // arguments of flor::checkpointing outside of loops
   bool has_guard = false;
   std::set<int> registered;  // names of modules, parameters and buffers that a module owns
   std::set<int> hooked;      // names that flor_state hooks mention
@@ -157,7 +157,7 @@ struct Model {
   // "train.cpp:31"
   [[nodiscard]] std::string where(const Statement& statement) const;
   [[nodiscard]] int line(const Statement& statement) const;
-  [[nodiscard]] std::string text_of(const Place& place) const;
+  [[nodiscard]] std::string text_of(const AccessPath& path) const;
 };
 
 Model build_model(const Program& program);

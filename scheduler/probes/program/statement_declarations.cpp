@@ -92,7 +92,7 @@ bool Statements::keeps_by_members(const Declarators& declared, const Declarator&
   if (!one.constructs || one.indirect || words_.classes.count(type) == 0) return false;
   const bool told = words_.functions.count(type) != 0 || words_.functions.count(type + "Impl") != 0;
   if (!told || count > 1) return told;
-  return std::all_of(value.roots.begin(), value.roots.end(), [&](const Place& root) {
+  return std::all_of(value.roots.begin(), value.roots.end(), [&](const AccessPath& root) {
     const std::string& from = model_.symbol(root.symbol).type;
     return root.fields.empty() && !from.empty() && from != "auto" && from != "several" &&
            words_.classes.count(last_part(from)) == 0;
@@ -147,7 +147,7 @@ void Statements::skip_block(const Declarators& declared, const Declarator& one, 
   symbol.plain = symbol.constant = true;  // whether it is stepped into is the replay's business
   symbol.guarded = false;
   scopes_.declare(symbol);
-  const std::vector<Place> held = expressions_.held(tree(), one.init_begin, one.init_end, unused);
+  const std::vector<AccessPath> held = expressions_.held(tree(), one.init_begin, one.init_end, unused);
   for (size_t i = 0; i < tree().nodes.size(); ++i) {
     const Node& node = tree().node(static_cast<int>(i));
     if (node.block.empty() || node.args_begin <= one.init_begin || node.args_end != one.init_end) continue;
@@ -306,8 +306,8 @@ Model build_model(const Program& program) {
   for (const Function& function : model.functions) {
     if (function.name < 0 || model.text(function.name) != "flor_state") continue;
     for (const int index : function.statements) {
-      for (const Place& place : model.statement(index).reads)
-        model.hooked.insert(place.fields.begin(), place.fields.end());
+      for (const AccessPath& path : model.statement(index).reads)
+        model.hooked.insert(path.fields.begin(), path.fields.end());
     }
   }
   return model;

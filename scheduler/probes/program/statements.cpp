@@ -282,7 +282,7 @@ size_t Statements::jump(size_t at, size_t end, int parent) {
   this->at(made).returns = is(at, "return") || is(at, "co_return");
   const Value value = text(at + 1, behind > at + 1 && is(behind - 1, ";") ? behind - 1 : behind, made);
   if (this->at(made).returns) {
-    std::vector<Place>& results = model_.functions[static_cast<size_t>(function_)].results;
+    std::vector<AccessPath>& results = model_.functions[static_cast<size_t>(function_)].results;
     results.insert(results.end(), value.roots.begin(), value.roots.end());
   }
   return behind;
@@ -317,8 +317,8 @@ void Statements::guards(size_t begin, size_t end, int parent) {
     }
     if (in_loop) continue;
     Statement unused;
-    for (const Place& place : expressions_.held(tree(), i + 2, tree().match[i + 1], unused))
-      model_.guarded.push_back(place);
+    for (const AccessPath& path : expressions_.held(tree(), i + 2, tree().match[i + 1], unused))
+      model_.guarded.push_back(path);
     model_.has_guard = true;
   }
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "probes/cxx/access_paths.h"
 #include "probes/cxx/declaration.h"
-#include "probes/cxx/places.h"
 
 namespace flor::probes {
 namespace {
@@ -34,7 +34,7 @@ class Changes {
  public:
   explicit Changes(const Tree& tree) : tree_(tree) {}
 
-  // The names that the code so far has declared, with the places that those stand for which are references or
+  // The names that the code so far has declared, with the paths that those stand for which are references or
   // pointers; others are its own.
   using Names = std::map<std::string, std::set<std::string>>;
 
@@ -57,7 +57,7 @@ class Changes {
     for (const int child : node.children) this->node(child, names);
   }
 
-  std::set<std::string> places;
+  std::set<std::string> paths;
 
  private:
   void in_head(size_t begin, size_t end, Names& names) {
@@ -70,16 +70,16 @@ class Changes {
     if (!own) return;
     std::set<std::string> stands_for;
     if (own->indirect) {
-      for (const std::string& place : places_in(tree_, own->init_begin, own->init_end))
-        for (const std::string& known : resolved(place, names)) stands_for.insert(known);
+      for (const std::string& path : access_paths_in(tree_, own->init_begin, own->init_end))
+        for (const std::string& known : resolved(path, names)) stands_for.insert(known);
     }
     names[own->name] = stands_for;
   }
 
-  // The places that a place means, of names that stand for others; none: it is the code's own.
-  [[nodiscard]] static std::set<std::string> resolved(const std::string& place, const Names& names) {
-    const auto own = names.find(place.substr(0, place.find('.')));
-    return own == names.end() ? std::set<std::string>{place} : own->second;
+  // The paths that a path means, of names that stand for others; none: it is the code's own.
+  [[nodiscard]] static std::set<std::string> resolved(const std::string& path, const Names& names) {
+    const auto own = names.find(path.substr(0, path.find('.')));
+    return own == names.end() ? std::set<std::string>{path} : own->second;
   }
 
   void changes(size_t begin, size_t end, const Names& names) {
@@ -105,7 +105,7 @@ class Changes {
     if (pointer || tree_.is(at, "::")) ++at;
     if (!tree_.word(at) || at >= end) return;  // `a++;`, or any word of what stands behind
     size_t behind = 0;
-    add(place_at(tree_, at, end, behind) + (pointer ? ".*" : ""), names);
+    add(access_path_at(tree_, at, end, behind) + (pointer ? ".*" : ""), names);
   }
 
   // What stands in front of an assignment, up to its token `last`.
@@ -118,11 +118,11 @@ class Changes {
     }
     size_t behind = 0;
     const bool pointer = root > begin && tree_.is(root - 1, "*");
-    const std::string place = place_at(tree_, root, last + 1, behind);
+    const std::string path = access_path_at(tree_, root, last + 1, behind);
     if (!tree_.is(behind, "(")) {
-      add(pointer && behind == last + 1 ? place + ".*" : place, names);
-    } else if (place.find('.') != std::string::npos) {
-      add(without_method(place), names);
+      add(pointer && behind == last + 1 ? path + ".*" : path, names);
+    } else if (path.find('.') != std::string::npos) {
+      add(without_method(path), names);
     } else {
       any_in(begin, last, names);  // `stats_of(a).n = …`
     }
@@ -140,12 +140,12 @@ class Changes {
       if (tree_.match[first] < first) first = std::max(begin, tree_.match[first]);
     }
     for (size_t i = first; i <= last; ++i) pointer = pointer || tree_.is(i, "*");
-    for (const std::string& place : places_in(tree_, first, last + 1))
-      add(place + (pointer ? ".*" : ""), names);
+    for (const std::string& path : access_paths_in(tree_, first, last + 1))
+      add(path + (pointer ? ".*" : ""), names);
   }
 
-  void add(const std::string& place, const Names& names) {
-    for (const std::string& known : resolved(place, names)) places.insert(known);
+  void add(const std::string& path, const Names& names) {
+    for (const std::string& known : resolved(path, names)) paths.insert(known);
   }
 
   const Tree& tree_;
@@ -157,10 +157,10 @@ std::set<std::string> changed_beside(const Tree& tree, int node, const std::set<
   Changes changes(tree);
   Changes::Names names;
   changes.node(node, names);
-  std::set<std::string> places;
-  for (const std::string& place : changes.places)
-    if (!is_held(held, place)) places.insert(place);
-  return places;
+  std::set<std::string> paths;
+  for (const std::string& path : changes.paths)
+    if (!is_held(held, path)) paths.insert(path);
+  return paths;
 }
 
 }  // namespace flor::probes

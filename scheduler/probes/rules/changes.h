@@ -8,7 +8,7 @@
 
 namespace flor::probes {
 
-// The places (places.h) that the node's code changes visibly (an assignment, `++`, push_back), itself or by a
+// The paths (cxx/access_paths.h) that the node's code changes visibly (an assignment, `++`, push_back), itself or by a
 // reference or pointer that it declares, and that are neither its own nor among `held`: where a replay does
 // not run it they are stale. Where the target of an assignment cannot be told, any variable in it counts.
 // What is changed through a call is not seen.

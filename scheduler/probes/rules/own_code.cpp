@@ -27,8 +27,8 @@ OwnCode::OwnCode(const Flow& flow, const std::vector<Range>& ranges, bool record
       if (own && model_.symbol(symbol).function < 0) own_.insert(symbol);
     }
     if (own) continue;
-    for (const Place& place : statement.reads) elsewhere[static_cast<size_t>(place.symbol)] = 1;
-    for (const Change& change : statement.changes) elsewhere[static_cast<size_t>(change.place.symbol)] = 1;
+    for (const AccessPath& path : statement.reads) elsewhere[static_cast<size_t>(path.symbol)] = 1;
+    for (const Change& change : statement.changes) elsewhere[static_cast<size_t>(change.path.symbol)] = 1;
   }
   for (const int symbol : own_) {
     if (elsewhere[static_cast<size_t>(symbol)] != 0) captured_.insert(symbol);
@@ -88,21 +88,21 @@ std::string OwnCode::objection(const Definition& change, int index) const {
   const bool by_call = change.parameter >= 0 || change.member >= 0 ||
                        (statement.function != 0 && in_own_code(function.source, function.begin));
   const bool tolerant = !recorded_ || statement.logs;
-  if (tolerant && change.cause == Cause::kSwitch && is_switched_anew(change.place.symbol, statement))
+  if (tolerant && change.cause == Cause::kSwitch && is_switched_anew(change.path.symbol, statement))
     return "";
   // What a probe's own forward pass leaves in a module, record's digests would show.
   if (tolerant && (change.cause == Cause::kMode || (change.cause == Cause::kSwitch && by_call))) return "";
   if (change.cause == Cause::kGuess && statement.logs) return "";
   const auto is_state = [&](int field) { return model_.registered.count(field) != 0; };
-  if (by_call && std::any_of(change.place.fields.begin(), change.place.fields.end(), is_state)) return "";
-  const bool own = is_own(change.place.symbol);
+  if (by_call && std::any_of(change.path.fields.begin(), change.path.fields.end(), is_state)) return "";
+  const bool own = is_own(change.path.symbol);
   if (own && !change.deep) return "";
-  const auto& sharing = flow_.led_to(change.place.symbol);
+  const auto& sharing = flow_.led_to(change.path.symbol);
   const bool all_own = own && std::all_of(sharing.begin(), sharing.end(), [&](int other) {
                          return is_own(other) || model_.symbol(other).plain;
                        });
   if (all_own) return "";
-  return "may change " + model_.text_of(change.place);
+  return "may change " + model_.text_of(change.path);
 }
 
 // Does the change set a module to train? `depth`: of calls to look into.
@@ -135,9 +135,9 @@ std::string OwnCode::objection_to_training(int index) const {
       if (later.begin < statement.begin || !in_own_code(later.source, later.begin)) continue;
       bool switched = false;
       for (const Definition& one : flow_.changes_of(next)) {
-        if (one.place.symbol != change.place.symbol) continue;
+        if (one.path.symbol != change.path.symbol) continue;
         if (one.cause == Cause::kMode)
-          return "runs " + model_.symbol(one.place.symbol).name + " while it trains";
+          return "runs " + model_.symbol(one.path.symbol).name + " while it trains";
         switched = switched || (next != index && one.cause == Cause::kSwitch);
       }
       if (switched) break;
@@ -148,14 +148,14 @@ std::string OwnCode::objection_to_training(int index) const {
 
 // Is it without computations that gradient modes could be of any meaning to?
 bool OwnCode::is_without_tensors(const Statement& statement) const {
-  const auto plain = [&](const Place& place) {
-    const Symbol& symbol = model_.symbol(place.symbol);
-    return place.fields.empty() && (symbol.plain || symbol.constant || symbol.loop_value);
+  const auto plain = [&](const AccessPath& path) {
+    const Symbol& symbol = model_.symbol(path.symbol);
+    return path.fields.empty() && (symbol.plain || symbol.constant || symbol.loop_value);
   };
   return statement.calls.empty() && !statement.unknown && !statement.creates &&
          std::all_of(statement.reads.begin(), statement.reads.end(), plain) &&
          std::all_of(statement.changes.begin(), statement.changes.end(),
-                     [&](const Change& change) { return plain(change.place); });
+                     [&](const Change& change) { return plain(change.path); });
 }
 
 // Up to the end of the braces around the statement: does own code alone run, and what computes no tensors?
@@ -180,9 +180,9 @@ bool OwnCode::is_switched_anew(int module, const Statement& from) const {
         !flow_.blocks_around(next).empty())
       continue;
     const auto& changes = flow_.changes_of(next);
-    const auto names = [&](const auto& one) { return one.place.symbol == module; };
+    const auto names = [&](const auto& one) { return one.path.symbol == module; };
     const bool reads = std::any_of(statement.reads.begin(), statement.reads.end(),
-                                   [&](const Place& place) { return place.symbol == module; });
+                                   [&](const AccessPath& path) { return path.symbol == module; });
     if (!reads && std::none_of(changes.begin(), changes.end(), names)) continue;
     if (std::none_of(changes.begin(), changes.end(),
                      [&](const Definition& one) { return names(one) && one.cause == Cause::kSwitch; })) {
@@ -197,7 +197,7 @@ bool OwnCode::is_switched_anew(int module, const Statement& from) const {
       const int statement = static_cast<int>(s);
       if (flow_.blocks_around(statement).count(static_cast<int>(b)) == 0 || first >= 0) continue;
       for (const Definition& one : flow_.changes_of(statement)) {
-        if (one.place.symbol != module) continue;
+        if (one.path.symbol != module) continue;
         first = statement;
         switches = switches || one.cause == Cause::kSwitch;
       }
@@ -213,12 +213,12 @@ std::string OwnCode::objection_to_calls(int index) const {
   for (const Call& call : statement.calls) {
     for (const int callee : flow_.callees_of(call)) {
       for (const Definition& change : flow_.summary_of(callee)) {
-        const Symbol& symbol = model_.symbol(change.place.symbol);
-        if (symbol.function == callee || is_own(change.place.symbol) || change.cause != Cause::kCertain)
+        const Symbol& symbol = model_.symbol(change.path.symbol);
+        if (symbol.function == callee || is_own(change.path.symbol) || change.cause != Cause::kCertain)
           continue;
         // A method changes members of the object that it is called on: that change is the statement's.
-        if (flow_.is_of_receiver(call, callee, change.place)) continue;
-        return "calls what may change " + model_.text_of(change.place);
+        if (flow_.is_of_receiver(call, callee, change.path)) continue;
+        return "calls what may change " + model_.text_of(change.path);
       }
     }
   }

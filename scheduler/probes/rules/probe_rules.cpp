@@ -158,7 +158,7 @@ void ProbeRules::gradients_of_calls(const Found& found) {
   }
   for (size_t s = 0; calls && s < model_.statements.size(); ++s) {
     for (const Change& change : model_.statements[s].changes) {
-      if (model_.symbol(change.place.symbol).name != "(gradients)") continue;
+      if (model_.symbol(change.path.symbol).name != "(gradients)") continue;
       for (const int block : flow_.blocks_running(static_cast<int>(s))) {
         if (executing_.count(block) != 0) continue;
         execute(block);

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "probes/cxx/access_paths.h"
 #include "probes/cxx/blocks.h"
-#include "probes/cxx/places.h"
 #include "probes/rules/changes.h"
 
 namespace flor::probes {
