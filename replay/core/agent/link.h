@@ -1,4 +1,4 @@
-// A connection to the agent, line by line; and how an agent is started. What is said: core/agent/client.h.
+// A connection to the agent, one line at a time, and how to start an agent. Messages: core/agent/client.h.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace flor::core {
 
-// Not thread-safe, but for cancel(). Never throws for what the other side does, never raises SIGPIPE.
+// Not thread-safe, except cancel(). Never throws because of the other side. Never raises SIGPIPE.
 class AgentLink {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -18,19 +18,19 @@ class AgentLink {
   AgentLink(const AgentLink&) = delete;
   AgentLink& operator=(const AgentLink&) = delete;
 
-  // False when no agent of this user listens.
+  // Returns false if no agent of this user listens.
   bool open();
   bool is_open() const { return fd_ >= 0; }
   void close();
 
-  // Sends a line (without its newline) and returns the one that answers. Nothing, and the link is closed,
-  // when the agent goes away or `until` comes: an answer that comes late would be taken for the next one's.
+  // Sends a line (without its newline) and returns the answer. Returns nothing and closes the link if the
+  // agent goes away or `until` passes. Motivation: a late answer would be taken for the next one.
   std::optional<std::string> exchange(const std::string& line, Time until);
 
-  // Has the agent closed the connection? Never blocks.
+  // Returns whether the agent closed the connection. Never blocks.
   bool ended() const;
 
-  // Makes an exchange in another thread end soon.
+  // Ends an exchange in another thread soon.
   void cancel(bool on) { cancelled_ = on; }
 
   const std::string& socket() const { return socket_; }

@@ -1,4 +1,4 @@
-// What AgentClient is made of: internal to agent_client.cpp and agent_exchange.cpp.
+// The parts of AgentClient, shared by client.cpp and exchange.cpp only.
 #pragma once
 
 #include <unistd.h>
@@ -20,8 +20,8 @@
 
 namespace flor::core {
 
-// `mutex` guards what is known. Who talks to the agent has the turn (`busy`), never the mutex, so that
-// reading what is known waits for nobody.
+// `mutex` guards the known state. The thread that talks to the agent holds the turn (`busy`), never the
+// mutex, so reading the known state never waits for the agent.
 struct AgentClient::State {
   using Clock = std::chrono::steady_clock;
   using Time = Clock::time_point;
@@ -29,7 +29,7 @@ struct AgentClient::State {
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }
 
-  // A recording speaks so many seconds apart at least.
+  // Least seconds between two messages of a recording.
   static constexpr double news_pause_s = 0.1;
 
   struct DoneUnit {
@@ -49,11 +49,11 @@ struct AgentClient::State {
     return options.socket.empty() ? agent_socket_path() : options.socket;
   }
 
-  // In a forked child: no thread is there, and the socket is its parent's.
+  // Returns whether this is a forked child: it has no thread, and the socket is its parent's.
   bool foreign() const { return ::getpid() != pid; }
   Time patience() const { return in(options.patience_s); }
 
-  // The turn to talk to the agent; false when it did not come in time.
+  // The turn to talk to the agent. False if it did not come in time.
   class Turn {
    public:
     Turn(State& state, Time until);
@@ -67,13 +67,13 @@ struct AgentClient::State {
     bool mine_ = false;
   };
 
-  // With the turn (agent_exchange.cpp):
+  // Callers hold the turn (exchange.cpp):
   bool connect(Time until, bool may_start = true);
   bool start();
   bool greet(Time until);
   Json greeting();
   std::optional<Json> ask(const Json& request, Time until);
-  // Sends the commits that got no answer yet, in order. False when some are left.
+  // Sends the commits that have no answer yet, in order. Returns false if some are left.
   bool flush(Time until);
   void absorb(const Json& answer, int64_t next);
   void hand_back(const std::string& error, Time until);
@@ -81,9 +81,10 @@ struct AgentClient::State {
   void tell_news(Time until);
   [[noreturn]] void give_up() const;
 
-  // The thread (agent_client.cpp):
+  // The background thread (client.cpp):
   void start_thread();
-  void post(Json line);  // for the thread to tell
+  // Queues a message for the thread to send.
+  void post(Json line);
   void work() noexcept;
   void one_beat();
 
@@ -103,10 +104,12 @@ struct AgentClient::State {
   std::deque<Json> news;
   std::thread thread;
 
-  // Of whoever has the turn:
+  // Only for the thread that holds the turn:
   std::optional<Time> out_of_reach_since;
-  std::string trouble;   // why there is no agent, or what it refused
-  bool refused = false;  // by an agent that answered
+  // Why there is no agent, or what it refused.
+  std::string trouble;
+  // An agent answered and refused.
+  bool refused = false;
   Time start_at, news_at;
 };
 

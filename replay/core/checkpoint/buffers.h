@@ -1,4 +1,4 @@
-// Named buffers: all that the core knows of a program's state.
+// Named buffers: the core sees the state of a program as a list of them.
 #pragma once
 
 #include <array>
@@ -16,15 +16,19 @@ namespace flor::core {
 // Tells whether a buffer may have changed, without reading it: which memory it is, and a counter that most
 // writes increase. Two equal hints make it likely that the bytes are equal. They do not prove it.
 struct ChangeHint {
-  std::array<std::uint64_t, 4> memory{};  // identity: of the object, its memory, …
+  // Identity of the object and of its memory.
+  std::array<std::uint64_t, 4> memory{};
   std::uint64_t version = 0;
-  std::shared_ptr<const void> anchor;  // keeps the identities from being used for another memory
+  // Prevents that another memory gets the same identity.
+  std::shared_ptr<const void> anchor;
 };
 
-// The values of device memory as they were at one moment, held by the device.
+// A copy of values in device memory as they were at one moment. The device holds the copy.
 struct Snapshot {
-  std::function<void()> wait;        // until they are: then the memory itself may change
-  std::function<void(void*)> fetch;  // brings them to host memory; on any thread
+  // Returns when the copy is complete. After that the memory may change.
+  std::function<void()> wait;
+  // Copies the values to host memory. May run on any thread.
+  std::function<void(void*)> fetch;
 };
 
 // A piece of live state: name, safetensors dtype ("F32", "I64", "U8", "BOOL", …), shape, bytes in C order.
@@ -33,86 +37,99 @@ struct Buffer {
   std::string dtype;
   std::vector<int64_t> shape;
   std::size_t bytes = 0;
-  const void* data = nullptr;        // its host memory, valid until training goes on; or null, and
-  std::function<void(void*)> copy;   // copies it to host memory of `bytes` bytes (device or strided memory)
-  std::shared_ptr<const void> keep;  // what `data` lies in, where it might not outlive the walk
-  bool device = false;               // it lies on a device, not in host memory; then perhaps
-  std::function<std::optional<Snapshot>()> snapshot;  // begins one; nothing where the device has no room
-  std::optional<ChangeHint> hint;                     // none: it has to be looked at
-  std::vector<unsigned char> owned;  // `data` when it has no home of its own (numbers, flags)
+  // Host memory, valid until training goes on. Null: use `copy`.
+  const void* data = nullptr;
+  // Copies the values to host memory of `bytes` bytes. Set for device memory and strided memory.
+  std::function<void(void*)> copy;
+  // Keeps `data` alive where it might not outlive the walk over the objects.
+  std::shared_ptr<const void> keep;
+  // Whether the values lie in device memory.
+  bool device = false;
+  // Begins a snapshot of device memory. Returns nothing if the device has no room.
+  std::function<std::optional<Snapshot>()> snapshot;
+  // None: the bytes have to be read to know whether they changed.
+  std::optional<ChangeHint> hint;
+  // The bytes themselves, where they lie in no object (numbers, flags).
+  std::vector<unsigned char> owned;
 
   static Buffer of_bytes(std::string name, std::string dtype, std::vector<int64_t> shape, const void* bytes,
                          std::size_t size);
   void copy_to(void* destination) const;
-  // Its bytes, where they lie in host memory; null where only `copy` reaches them.
+  // Returns the bytes if they lie in host memory. Null if only `copy` reaches them.
   const void* host() const { return copy ? nullptr : data != nullptr ? data : owned.data(); }
 };
 
-// A piece of recorded state, verified. The memory is the owner's.
+// A piece of recorded state, verified. Its memory belongs to the Checkpoint that loaded it.
 struct LoadedTensor {
   std::string dtype;
   std::vector<int64_t> shape;
-  const unsigned char* data = nullptr;  // null: the object holds these bytes already
+  // Null: the object already holds these bytes.
+  const unsigned char* data = nullptr;
   std::size_t bytes = 0;
 };
 using LoadedTensors = std::map<std::string, LoadedTensor>;
 
-// The objects that a block or guard was given, by reference. Implemented by a front end.
+// The objects that were given to a block or guard, by reference. A front end implements it.
 class State {
  public:
   virtual ~State() = default;
 
-  // Live state, read anew at each call. Throws when an object cannot be saved.
+  // Returns the live state, read anew at each call. Throws if an object cannot be saved.
   virtual std::vector<Buffer> save() = 0;
 
-  // Bytes that save() does not hold yet, but will once the objects were used: what an optimizer makes in its
-  // first step. As far as it can be told.
+  // Estimates the bytes that save() does not return yet, but will once the objects were used. Example: what
+  // an optimizer allocates in its first step.
   virtual std::size_t bytes_to_come() { return 0; }
 
-  // Why recorded state does not fit the objects; nothing when it does.
+  // Returns why recorded state does not fit the objects. Nothing if it fits.
   virtual std::optional<std::string> misfit(const LoadedTensors& tensors) = 0;
 
-  // Writes recorded state into the objects, in place. Nothing is written unless all of it fits; then the
-  // reason why it does not fit is returned. Throws where it fails half-way.
+  // Writes recorded state into the objects, in place. If any part does not fit it writes nothing and returns
+  // the reason. Throws if it fails half-way.
   virtual std::optional<std::string> restore(const LoadedTensors& tensors) = 0;
 };
 
-// A front end's generators and environment: what the core must know of LibTorch, or of Python.
+// The random number generators and the environment of LibTorch, or of another front end.
 class Frontend {
  public:
   virtual ~Frontend() = default;
 
-  // State of the default random number generators by name: "cpu", "cuda0", …
+  // Returns the states of the default random number generators by name: "cpu", "cuda0", …
   virtual std::map<std::string, std::string> generators() = 0;
   virtual void set_generators(const std::map<std::string, std::string>& states) = 0;
 
-  // What must match for bit equality (threads, CPU capability, BLAS, GPU, versions, determinism flags).
+  // Returns what must match for bit equality: threads, CPU capability, BLAS, GPU, versions, determinism
+  // flags.
   virtual std::map<std::string, std::string> environment() = 0;
-  // Environment variables that a launcher must set for that before the process starts.
+  // Returns the environment variables that a launcher must set before the process starts.
   virtual std::map<std::string, std::string> preset() = 0;
-  // Sets what can be set while the process runs (thread counts, determinism flags).
+  // Sets what can be set in a running process: thread counts, determinism flags.
   virtual void apply(const std::map<std::string, std::string>& environment) = 0;
-  // Waits for the device, so that a clock read now covers the work that was queued.
+  // Waits for the device, so that a clock read afterwards covers the queued work.
   virtual void synchronize() = 0;
 };
 
-// Number of elements; bytes of one element of a safetensors dtype (0: unknown).
+// Returns the number of elements of a tensor.
 int64_t elements(const std::vector<int64_t>& shape);
+// Returns the bytes of one element of a safetensors dtype. 0: unknown dtype.
 std::size_t dtype_size(const std::string& dtype);
-std::string shape_text(const std::vector<int64_t>& shape);  // "2x3", "" for a scalar
+// Returns "2x3", or "" for a scalar.
+std::string shape_text(const std::vector<int64_t>& shape);
 
-std::string digest_of(const Buffer& buffer);  // of its bytes
+// Returns the digest of the bytes of the buffer.
+std::string digest_of(const Buffer& buffer);
 
-// The state digest (docs/formats.md) of live state; generator states are left out.
+// Returns the state digest (docs/formats.md) of live state, without generator states.
 std::string state_digest(const std::vector<Buffer>& buffers);
 struct DigestLine {
   std::string name, dtype;
   std::vector<int64_t> shape;
   std::string digest;
 };
-std::string state_lines(std::vector<DigestLine> lines);  // what it is the digest of
+// Returns the text that the state digest is computed from.
+std::string state_lines(std::vector<DigestLine> lines);
 
-// What a checkpoint holds of a state, with the states of the generators. Throws as State::save().
+// Returns all that a checkpoint of this state holds, generator states included. Throws as State::save().
 std::vector<Buffer> live_buffers(State& state, Frontend& frontend);
 
 inline constexpr const char* generator_prefix = "generator.";

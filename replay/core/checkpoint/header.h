@@ -1,5 +1,5 @@
 // The header of a checkpoint file: safetensors (https://github.com/huggingface/safetensors) with digests.
-// docs/formats.md, "Checkpoint files".
+// Described in docs/formats.md, "Checkpoint files".
 #pragma once
 
 #include <cstdint>
@@ -11,40 +11,45 @@
 
 namespace flor::core {
 
-// A file, or a tensor of it, that is not what was written. The message names both.
+// A file, or a tensor in it, that differs from what was written. The message names both.
 class Damage : public Error {
  public:
   using Error::Error;
 };
 
-// A tensor in a checkpoint's header.
+// One tensor in the header of a checkpoint.
 struct CheckpointTensor {
   std::string name, dtype;
   std::vector<int64_t> shape;
   std::string digest;
-  std::uint64_t begin = 0, end = 0;  // in the file's data, when `file` is empty
-  std::string file, tensor;          // else: the earlier file that holds the bytes, and their name there
+  // Range in the data of this file, if `file` is empty.
+  std::uint64_t begin = 0, end = 0;
+  // Otherwise: the earlier file that holds the bytes, and the name of the tensor there.
+  std::string file, tensor;
 };
 
 struct CheckpointHeader {
   std::string run, block, at, state;
   std::vector<CheckpointTensor> tensors;
-  std::uint64_t data_offset = 0;  // of the tensors' bytes in the file
+  // Where the bytes of the tensors begin in the file.
+  std::uint64_t data_offset = 0;
   std::uint64_t data_bytes = 0;
 };
 
-// The bytes of a header, length prefix included, whose digests are filled in last.
-// Motivation: all else is known before the first byte is hashed, so that a forked child, which may not
-// allocate, can complete it.
+// The bytes of a header, length prefix included. Digests are filled in last.
+// Motivation: everything else is known before the first byte is hashed. So a forked child, which must not
+// allocate, can complete the header.
 class HeaderText {
  public:
-  // Sets each own tensor's begin and end, in order. The data will begin at a multiple of `alignment`.
-  // Digests that `header` has already are filled in. Throws Error for a name that cannot be stored.
+  // Sets begin and end of each tensor that this file stores, in order. The data begins at a multiple of
+  // `alignment`. Keeps digests that `header` already has. Throws Error for a name that cannot be stored.
   explicit HeaderText(CheckpointHeader& header, std::size_t alignment = 8);
 
-  // `hex`: 32 digits. Allocates nothing, as seal().
+  // `hex`: 32 digits. Allocates nothing.
   void set_digest(std::size_t tensor, const char* hex) noexcept;
-  void seal() noexcept;  // with all digests there: fills in that of the state and the header's own
+  // Fills in the state digest and the digest of the header. All tensor digests must be set. Allocates
+  // nothing.
+  void seal() noexcept;
 
   std::string_view bytes() const { return text_; }
   std::string_view state() const { return std::string_view(text_).substr(state_, 32); }
@@ -52,22 +57,25 @@ class HeaderText {
  private:
   void find_places(std::size_t tensors);
 
-  std::string text_;   // with blanks for the digests
-  std::string lines_;  // what the state digest is computed of
+  // The text, with blanks where digests will stand.
+  std::string text_;
+  // The text that the state digest is computed from.
+  std::string lines_;
   std::vector<std::size_t> in_text_, in_lines_;
   std::size_t state_ = 0, own_ = 0;
 };
 
-// A header whose tensors have their digests. Sets begin, end, state, data_offset and data_bytes.
+// Encodes a header whose tensors have their digests. Sets begin, end, state, data_offset and data_bytes.
 std::string encode_header(CheckpointHeader& header);
 
-// Bytes of the header behind its first eight, which say so; no more than a header, or the file, can have.
+// Reads the length of the header from the first eight bytes. Clamps it to what a header, or the file, can
+// have.
 std::uint64_t header_length(const unsigned char* bytes, std::uint64_t file_bytes);
 
 // Parses and verifies the header at the start of a file of `file_bytes` bytes. Throws Damage naming `file`.
 CheckpointHeader decode_header(const unsigned char* bytes, std::uint64_t file_bytes, const std::string& file);
 
-// The other files that hold bytes of a checkpoint's tensors, each once.
+// Returns the other files that hold bytes of the tensors, each once.
 std::vector<std::string> referred_files(const CheckpointHeader& header, const std::string& file);
 
 }  // namespace flor::core

@@ -1,9 +1,11 @@
-// What checkpoints are of that are not of a block: the name that stands for the block's.
+// Names that stand in the place of a block's name for checkpoints that belong to no block.
 #pragma once
 
 namespace flor::core {
 
-inline constexpr const char* iteration_kind = "@iteration";  // the end of one of the main loop
-inline constexpr const char* step_kind = "@step";            // between two steps inside of one
+// At the end of an iteration of the main loop.
+inline constexpr const char* iteration_kind = "@iteration";
+// Between two steps inside an iteration.
+inline constexpr const char* step_kind = "@step";
 
 }  // namespace flor::core

@@ -1,4 +1,4 @@
-// Which checkpoint files lie in a run directory, whatever its timeline says.
+// Lists the checkpoint files in a run directory, independent of its timeline.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 namespace flor::core {
 
 struct CheckpointFiles {
-  std::vector<std::string> files;  // relative to the run directory, sorted
+  // Relative to the run directory, sorted.
+  std::vector<std::string> files;
   std::uint64_t bytes = 0;
 };
 CheckpointFiles checkpoint_files(const RunDir& run);
 
-// The same without their sizes, which take most of the time: each has to be asked for.
+// Lists without sizes. Much faster: the size of each file costs a system call.
 std::vector<std::string> checkpoint_names(const RunDir& run);
 
 }  // namespace flor::core

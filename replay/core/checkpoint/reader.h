@@ -1,4 +1,4 @@
-// Reading checkpoint files (core/checkpoint/header.h tells what they hold).
+// Reads checkpoint files (format: core/checkpoint/header.h).
 #pragma once
 
 #include <cstdint>
@@ -14,30 +14,30 @@
 
 namespace flor::core {
 
-// A checkpoint in memory: mapped, every tensor verified against its digest.
+// A checkpoint in memory: mapped, with every tensor verified against its digest.
 class Checkpoint {
  public:
-  // `file` is relative to the run directory. Throws Damage when any part of it is missing, cut or changed.
-  // The bytes of tensors named in `present` are not read.
+  // Opens and verifies a file. `file` is relative to the run directory. Skips the bytes of tensors named in
+  // `present`. Throws Damage if any other part is missing, cut or changed.
   static Checkpoint load(const RunDir& run, const std::string& file,
                          const std::set<std::string>& present = {});
   static CheckpointHeader header_of(const RunDir& run, const std::string& file);
-  // Every damage of the file, one line each (file, tensor, what); empty when it is whole.
+  // Returns every damage in the file, one line each (file, tensor, what). Empty if it is whole.
   static std::vector<std::string> verify(const RunDir& run, const std::string& file);
 
   const CheckpointHeader& header() const { return header_; }
   const LoadedTensors& tensors() const { return tensors_; }
-  // Memory that a tensor is to be read into.
+  // Memory to read a tensor into.
   struct Target {
     std::string tensor;
     void* memory = nullptr;
     std::size_t size = 0;
   };
-  // Reads them and verifies them as they arrive. Throws Damage when one is not what was written; the memory
-  // then holds anything.
+  // Reads tensors straight into memory and verifies them while they arrive. Throws Damage if one differs from
+  // what was written; the memory then holds arbitrary bytes.
   void read_into(const RunDir& run, const std::vector<Target>& targets);
 
-  // The generator states in it, by generator name.
+  // Returns the generator states in it, by generator name.
   std::map<std::string, std::string> generators() const;
 
  private:

@@ -1,4 +1,4 @@
-// What a recording says about each place of the run, in memory: the replayer's reference.
+// In-memory index of a recording: what it has for each scope path. The reference that a replay compares with.
 #pragma once
 
 #include <map>
@@ -13,7 +13,8 @@
 
 namespace flor::core {
 
-// A loop that the program is in: the scope path around it, its name with its occurrence, and its value.
+// Where the program is in a loop: the scope path around the loop, its name with its occurrence, and its
+// value.
 struct LoopPosition {
   std::string parent, name;
   int64_t value = 0;
@@ -24,27 +25,31 @@ class RecordIndex {
   explicit RecordIndex(const RunDir& run);
 
   struct CheckpointEntry {
-    std::string file;      // relative to the run directory
-    std::string state;     // digest
-    bool removed = false;  // on purpose: it cannot be restored, but still says what the state was
+    // Relative to the run directory.
+    std::string file;
+    // State digest.
+    std::string state;
+    // Removed on purpose. It cannot be restored, but still tells what the state was.
+    bool removed = false;
   };
 
   const RunDir& run() const { return run_; }
   const Manifest& manifest() const { return manifest_; }
-  // There is one, or the constructor throws.
+  // Always valid: the constructor throws if there is no main loop.
   const RecordedLoop& main_loop() const { return *manifest_.main_loop(); }
-  const RecordedLoop* loop(const std::string& name) const;  // an outermost one
+  // Returns an outermost loop by name, or null.
+  const RecordedLoop* loop(const std::string& name) const;
 
   const CheckpointEntry* checkpoint(const std::string& at) const;
-  // Of the loop at this scope path ("epoch=3/train#0/step"): the steps in front of which there are
-  // checkpoints that can be restored, in order.
+  // Returns the steps of the loop at this scope path ("epoch=3/train#0/step") that begin at a restorable
+  // checkpoint, in order.
   std::vector<int64_t> restorable_steps(const std::string& loop) const;
   const GeneratorStates* generators(const std::string& at, const char* edge) const {
     return log_.at(at, edge);
   }
 
-  // Was one of these loops left by break, return or exit in the iteration where it is now? What left it may
-  // stand inside of any block of that.
+  // Returns whether one of these loops was left by break, return or exit in its present iteration. The
+  // statement that left it may be inside any block of that iteration.
   bool leaves(const std::vector<LoopPosition>& loops) const;
 
  private:
@@ -52,7 +57,8 @@ class RecordIndex {
   Manifest manifest_;
   GeneratorLog log_;
   std::unordered_map<std::string, CheckpointEntry> checkpoints_;
-  std::map<std::pair<std::string, std::string>, int64_t> early_;  // loops that were left, and in which value
+  // Loops that were left early, and at which value.
+  std::map<std::pair<std::string, std::string>, int64_t> early_;
 };
 
 }  // namespace flor::core

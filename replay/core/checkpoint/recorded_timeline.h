@@ -1,4 +1,4 @@
-// The timeline of a recording, as all that comes after it reads it.
+// Reads the timeline of a recording.
 #pragma once
 
 #include "core/checkpoint/listing.h"
@@ -7,12 +7,14 @@
 
 namespace flor::core {
 
-// The rows of timeline.jsonl; behind them one for each checkpoint that is whole in the store though no row
-// names it, with `adopted`: its trainer was killed between the two. Such a file is all that a row says: its
-// header is verified here, its tensors where they are read. Throws Error when the timeline is damaged.
+// Returns the rows of timeline.jsonl, then one row for each whole checkpoint in the store that no row names
+// (marked `adopted`). Motivation: a trainer may be killed after it wrote the file and before it wrote the
+// row.
+// Verifies only the header of such a file. Tensors are verified when they are read. Throws Error if the
+// timeline is damaged.
 Timeline recorded_timeline(const RunDir& run);
 
-// With the files that lie there; of those that rows name, with the sizes that rows say.
+// The timeline with all checkpoint files. Sizes come from the rows where rows name the files.
 struct TimelineAndFiles {
   Timeline timeline;
   CheckpointFiles files;
