@@ -206,8 +206,9 @@ class Killed(Interrupted):
         program = ["train", "--guard", "--trace=" + self.path("trace")]
         run = self.killed(*program, at=3)
         self.traced()
-        shutil.rmtree(self.store(".launches"))
-        open(self.store(".launches"), "w").close()
+        launches = os.path.join(self.environment["FLOR_STORE"], ".launches")
+        shutil.rmtree(launches)
+        open(launches, "w").close()
         done = self.execute([self.program(), *self.holding(program, 3)], code=1,
                             env={"FLOR_RECORD": "1", "FLOR_RESUME": run.id, "FLOR_LAUNCH": "c.1.0.0"})
         self.assertRegex(done.stderr, r"flor: error: .*\.launches is no directory")
