@@ -18,6 +18,9 @@ TEST(WorkerLog, ANameOutOfRedisLeadsToNoOtherFile) {
   status.workers.resize(1);
   status.workers[0].id = "../../outside";
   log.look(status);
+  queue::Event event;
+  event.worker = "../../outside";
+  log.look(event);
   EXPECT_TRUE(log.empty());
   const auto rows = log.rows({{0, "w1", "", 1, 0.5}, {1, "../../outside", "", 1, 0.5}, {2, "", "", 1, 0}});
   ASSERT_EQ(rows.size(), 1U);

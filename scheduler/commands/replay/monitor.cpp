@@ -36,14 +36,16 @@ constexpr auto kSettle = std::chrono::milliseconds(300);
 }  // namespace
 
 void WorkerLog::look(const queue::Status& status) {
-  // They become names of files, and Redis may say anything.
-  for (const auto& worker : status.workers) {
-    if (core::is_valid_id(worker.id)) seen_.insert(worker.id);
-  }
+  for (const auto& worker : status.workers) see(worker.id);
 }
 
 void WorkerLog::look(const queue::Event& event) {
-  if (!event.worker.empty()) seen_.insert(event.worker);
+  see(event.worker);
+}
+
+// It becomes the name of a file, and Redis may say anything.
+void WorkerLog::see(const std::string& worker) {
+  if (core::is_valid_id(worker)) seen_.insert(worker);
 }
 
 std::vector<Json> WorkerLog::rows(const std::vector<queue::DoneUnit>& done) const {

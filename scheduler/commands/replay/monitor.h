@@ -32,6 +32,7 @@ class WorkerLog {
   std::vector<core::Json> rows(const std::vector<queue::DoneUnit>& done) const;
 
  private:
+  void see(const std::string& worker);
   core::ReplayDir replay_;
   std::set<std::string> seen_;
 };
