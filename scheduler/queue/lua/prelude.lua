@@ -46,6 +46,7 @@ local STATES = {ready = true, running = true, done = true, failed = true}
 
 -- A segment whose numbers are checked; nil where there is none.
 local function find_segment(id)
+  if #id > 15 or not id:find('^%d+$') then return nil end
   local s = redis.call('HMGET', seg(id), 'state', 'lo', 'hi', 'cur', 'order', 'tries', 'since', 'from', 'owner',
                        'fence', 'copy', 'copy_of')
   if not s[1] then return nil end
