@@ -44,8 +44,8 @@ bool asks_for_memory(std::string_view name) {
 
 // The devices of the surrounding job. Outside of a job a user may have set them.
 bool is_a_jobs_device(std::string_view name) {
-  return is_any(name,
-                {"CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK"});
+  return is_any(name, {"CUDA_VISIBLE_DEVICES", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "GPU_DEVICE_ORDINAL",
+                       "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK"});
 }
 
 }  // namespace

@@ -135,6 +135,7 @@ TEST(Sbatch, NothingOfTheSurroundingJobReachesIt) {
                                           {"SBATCH_ACCOUNT", "physics"},
                                           {"SBATCH_MEM_PER_CPU", "4G"},
                                           {"CUDA_VISIBLE_DEVICES", "3"},
+                                          {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "50"},
                                           {"OMP_NUM_THREADS", "2"}},
                                          false);
   EXPECT_EQ(inside, (Environment{{"SLURM_CONF", "/etc/slurm.conf"},
