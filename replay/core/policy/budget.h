@@ -1,29 +1,27 @@
-// What checkpoints may cost: the user's ε, over the whole run and over every window of 20 executions.
+// Limits what checkpoints may cost: the user's ε, over the whole run and over every window of 20 executions.
 // Values in, values out: no clock, no disk.
 //
-// An execution is one of a block or one iteration of the main loop; executions nest. Time is counted once:
-// each moment belongs to the innermost execution that it lies in. Executions are numbered by their ends,
-// whatever their kind, and a checkpoint belongs to the execution at whose end it was taken.
+// An execution is one of a block or one iteration of the main loop. Executions nest. Time is counted once:
+// each moment belongs to the innermost execution around it. Executions are numbered by their ends, whatever
+// their kind. A checkpoint belongs to the execution at whose end it was taken.
 //
-// What is promised:
-//   run     Never is a checkpoint chosen with which all that was paid would exceed ε · all that was computed.
-//   window  Nor one with which what was paid in any 20 consecutive executions would exceed ε · what was
-//           computed in them. A window into whose allowance the checkpoint does not fit even alone is exempt:
-//           there the run's promise holds alone. So where a checkpoint costs a large part of 20 executions'
-//           allowance, fewer are taken than the run's promise allows (one instead of 1.9, say).
+// Promises:
+// - Run: no checkpoint is chosen that would bring all costs paid above ε · all time computed.
+// - Window: no checkpoint is chosen that would bring the costs in any 20 consecutive executions above ε · the
+//   time computed in them. A window whose allowance is too small for this checkpoint alone is exempt; there
+//   only the promise for the run holds. So where a checkpoint costs a large part of the allowance of 20
+//   executions, fewer are taken than the run allows (one instead of 1.9, for example).
 //
-// What cannot be promised, and what is done about it:
-// - A cost is known only after it was paid. A checkpoint that cost more than was expected takes the run, and
-// the
-//   windows that hold it, above ε by at most that difference. No other one is chosen before it is paid back,
-//   in the run and in each of these windows, so differences never add up.
-// - Executions to come are not known. A window that reaches into the future is judged as if the next m
-// executions
+// Limits, and what is done about them:
+// - A cost is known only after it was paid. A checkpoint that cost more than expected brings the run, and the
+//   windows that hold it, above ε by at most the difference. No other one is chosen until the difference is
+//   paid back in the run and in each of these windows, so differences never add up.
+// - Future executions are unknown. A window that reaches m executions into the future is judged as if these
 //   took as long as the shortest m consecutive ones of the last 20. Where blocks get cheaper than that,
-//   windows across the change may exceed ε; the run's promise does not depend on it.
+//   windows across the change may exceed ε. The promise for the run does not depend on it.
 // - Interference that hides in the noise of executions is not seen (core/policy/cost_model.h).
-// - What is taken whatever it costs (a loop's entry, FLOR_EVERY) is paid like anything else, but not asked
-// about.
+// - Checkpoints that are taken whatever they cost (a loop's entry, FLOR_EVERY) are paid like any other, but
+//   not limited.
 #pragma once
 
 #include <cstddef>
@@ -39,35 +37,40 @@ class Budget {
 
   explicit Budget(double epsilon) : epsilon_(epsilon) {}
 
-  // An execution ended in which `seconds` were computed that no execution inside of it has counted. Returns
-  // its number, from 1.
+  // Records that an execution ended. `seconds`: time computed that no execution inside it has counted.
+  // Returns its number, from 1.
   int64_t executed(double seconds);
 
   int64_t executions() const { return executions_; }
 
-  // A checkpoint taken at the end of execution `number` (0: before the first one, counted with it) kept
-  // training for `stall` seconds, and its writing takes `interference` of the time that will be measured as
-  // computing. May be negative, to correct an estimate.
+  // Records the cost of a checkpoint at the end of execution `number` (0: before the first one, counted with
+  // it). `stall`: seconds that training waited. `interference`: seconds that the write takes from training
+  // and that will be measured as computing. Negative values correct an estimate.
   void pay(int64_t number, double stall, double interference);
 
-  // Recording took `seconds`, but for no checkpoint (its beginning): the run pays, no window.
+  // Records a cost that belongs to no checkpoint (starting to record). It counts for the run, not for
+  // windows.
   void spend(double seconds) { paid_ += seconds; }
 
-  // What the whole run has left; negative when costs turned out higher than expected.
+  // Returns what is left for the whole run. Negative if costs turned out higher than expected.
   double credit() const { return epsilon_ * computed_ - paid_; }
 
-  // Do the windows that hold the present execution allow a checkpoint that is expected to cost `cost`, and
-  // costs `least` at least, beside what is reserved for another one? Where the first does not fit in alone
-  // but the second does, there must be room for that: a window is exempt only if both do not fit. `least` is
-  // asked for because an estimate errs: one that is too high would take windows for exempt that are not.
+  // Seconds that other kinds of checkpoint reserve in the windows.
   struct Reservation {
-    double cost = 0;  // a window in which this does not fit is none of its concern
-    double room = 0;  // to be left to it
+    // A window that is too small for this ignores the reservation.
+    double cost = 0;
+    // Seconds to leave free.
+    double room = 0;
   };
+  // Returns whether the windows that hold the present execution have room for a checkpoint. `cost`: expected.
+  // `least`: what it costs at least. `other`: what is reserved for others.
+  // Motivation for `least`: an estimate that is too high would make windows exempt that are not. So a window
+  // is exempt only if `least` does not fit. Where `least` fits and `cost` does not, there must be room for
+  // `least`.
   bool allows(double cost, double least, const Reservation& other) const;
   bool allows(double cost, double least) const { return allows(cost, least, {}); }
 
-  // What the tightest of these windows has left for it: infinity where all of them are exempt.
+  // Returns what the tightest of these windows has left. Infinity if all of them are exempt.
   double room(double least) const;
 
  private:
@@ -84,9 +87,11 @@ class Budget {
 
   double epsilon_;
   double computed_ = 0, paid_ = 0;
-  double taken_ = 0;  // by interference, of what will be measured as computing
+  // Interference that is still contained in times to be measured as computing.
+  double taken_ = 0;
   int64_t executions_ = 0;
-  double early_ = 0;  // paid before the first execution
+  // Paid before the first execution.
+  double early_ = 0;
   std::deque<Execution> recent_;
 };
 

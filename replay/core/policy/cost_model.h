@@ -1,6 +1,7 @@
-// What checkpoints of one kind cost: M = stall + interference, both measured (seconds); interference is what
-// an execution takes longer while a checkpoint is written. Costs depend on what is copied, which is less than
-// the state where part of it did not change. Values in, values out: no clock, no disk.
+// Estimates what checkpoints of one kind cost, from measurements in seconds: M = stall + interference.
+// Interference is what an execution takes longer while a checkpoint is written. Costs depend on the bytes
+// that are copied, which is less than the state where part of it did not change. Values in, values out: no
+// clock, no disk.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +9,19 @@
 
 namespace flor::core {
 
-// A cost with a fixed part and a part for each byte. A measurement speaks of the part that is expected to be
-// the larger one. Of each part the median of the last three measurements counts, or the last one where it is
-// larger: so a rise surprises once, a fall is followed when it was seen twice, and an outlier is soon
-// forgotten. Before the first measurement: the prior.
+// A cost with a fixed part and a part for each byte. A measurement updates the part that is expected to be
+// the larger one. The estimate of each part is the median of the last three measurements, or the last one if
+// that is larger. So a rise surprises once, a fall is followed after two measurements, and an outlier is soon
+// forgotten. Before the first measurement the prior counts.
 class ByteCost {
  public:
   ByteCost();
   void prior(double seconds_per_byte) { per_byte_ = Recent(seconds_per_byte); }
   void measured(double seconds, std::size_t bytes);
-  double of(std::size_t bytes) const;     // what is to be expected
-  double least(std::size_t bytes) const;  // and at least: the smallest of the last three
+  // Returns the expected cost.
+  double of(std::size_t bytes) const;
+  // Returns the least cost to expect: the smallest of the last three measurements.
+  double least(std::size_t bytes) const;
 
  private:
   struct Recent {
@@ -32,12 +35,12 @@ class ByteCost {
   Recent fixed_, per_byte_;
 };
 
-// The processor time that the writer used bounds what it can take from training, and counts until better is
-// known. That is the median of the executions that a write overlapped minus the median of those without one,
-// where it exceeds its noise (the standard error of a difference of medians, from median absolute
-// deviations); within the noise, nothing counts. It is known when there are five executions of both sorts,
-// and their noise is at most half of the bound: a smaller interference could not be seen. A block that
-// changed is known anew.
+// Estimates interference. The processor time of the writer is an upper bound, and counts until a measurement
+// exists. The measurement is the median of the executions that a write overlapped, minus the median of those
+// without a write. It counts only above its noise (the standard error of a difference of medians, from median
+// absolute deviations).
+// It needs five executions of both sorts, and noise of at most half the bound: a smaller interference could
+// not be seen. It starts again when the block changed.
 class Interference {
  public:
   void executed(double seconds, bool overlapped);
@@ -57,26 +60,33 @@ class Interference {
   };
 
   Sample overlapped_, alone_;
-  int changed_ = 0;  // executions in a row that are unlike the sample
+  // Executions in a row that differ from the sample.
+  int changed_ = 0;
 };
 
 class CostModel {
  public:
-  // Seconds to copy a byte, as measured on this machine: what a checkpoint is assumed to keep training for,
-  // and what its writer, who goes over each byte as well, is assumed to take.
+  // Sets the seconds to copy a byte, as measured on this machine. Until measured, a checkpoint is assumed to
+  // stall training for that long, and its writer, which also reads each byte, to take as long again.
   void prior(double seconds_per_byte);
 
   void executed(double seconds, bool overlapped) { interference_.executed(seconds, overlapped); }
   void stalled(double stall, std::size_t copied);
-  // Its writing took so much of a processor, and in the background `elapsed` seconds until it was durable.
+  // Records a write. `processor`: seconds of processor time. `elapsed`: seconds until it was durable, for a
+  // write in the background.
   void wrote(double processor, double elapsed, std::size_t copied);
   void restored(double seconds);
 
-  double expected(std::size_t copied) const;      // M of a checkpoint that copies this much
-  double least(std::size_t copied) const;         // M if it is as cheap as the cheapest of the last three
-  double interference(std::size_t copied) const;  // of expected()
-  double c() const;                               // R / M; 1.38 until measured (the paper's figure)
-  double wait(std::size_t copied) const;          // beyond M, of a program that does nothing but wait for it
+  // Returns the expected M of a checkpoint that copies this much.
+  double expected(std::size_t copied) const;
+  // Returns M if it is as cheap as the cheapest of the last three.
+  double least(std::size_t copied) const;
+  // Returns the part of expected() that is interference.
+  double interference(std::size_t copied) const;
+  // Returns R / M. 1.38 until measured (the figure of the paper).
+  double c() const;
+  // Returns the seconds beyond M that a program waits if it does nothing else during the write.
+  double wait(std::size_t copied) const;
 
  private:
   ByteCost stall_, write_, elapsed_;

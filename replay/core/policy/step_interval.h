@@ -1,4 +1,4 @@
-// How far apart the places inside of an iteration are at which a checkpoint may be taken.
+// Chooses how far apart the checkpoints inside an iteration may be.
 #pragma once
 
 #include <algorithm>
@@ -6,11 +6,12 @@
 
 namespace flor::core {
 
-// Seconds from one such place to the next. `given`: by the user; else a part takes ten seconds at least, for
-// a shorter one gains a replay nothing, and an iteration has no more than about eight, for each is a file of
-// the whole state; more where `recovery` from failures wants them nearer to each other (Policy::interval).
-// `usual`: what an iteration takes; in the first one nobody knows, and parts grow with the seconds `into` it,
-// so that their number grows with its logarithm.
+// Returns the seconds from one such checkpoint to the next. `given`: the user's choice; it decides alone.
+// `recovery`: what recovery from failures wants (Policy::interval); it can shorten the interval. `usual`:
+// what an iteration takes. `into`: seconds into the present iteration.
+// Without a choice: at least ten seconds, because shorter parts gain a replay nothing; at most about eight
+// parts, because each is a file of the whole state. In the first iteration `usual` is unknown, and parts grow
+// with `into`, so their number grows with its logarithm.
 inline double step_interval(std::optional<double> given, std::optional<double> recovery,
                             std::optional<double> usual, double into) {
   constexpr double shortest = 10, parts = 8, growth = 4;

@@ -1,4 +1,5 @@
-// Where a new checkpoint's file is put: the local tier, or the store when there is none or it refuses.
+// Chooses where a new checkpoint is written: the local tier, or the store if there is no local tier or it
+// refuses.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +12,26 @@ namespace flor::core {
 
 enum class Tier { store, local };
 
-// Not thread-safe: used by one thread at a time. What it says on stderr is said once per object.
+// Not thread-safe: one thread at a time. Prints each warning once per object.
 class Tiers {
  public:
-  // `local`: the run's directory in the local tier (core/store/local_tier.h); empty: there is none.
+  // `local`: the run's directory in the local tier (core/store/local_tier.h). Empty: there is none.
   Tiers(RunDir run, fs::path local = {}) : run_(std::move(run)), local_(std::move(local)) {}
 
   const RunDir& run() const { return run_; }
 
-  // Where to try, in this order, by the durable chain; the directories exist. `bytes`: the expected size (0:
-  // not known): a tier without so much room is not tried. Throws std::system_error when neither can be made.
+  // A place to try, written by the durable chain. Its directory exists.
   struct Target {
     Tier tier = Tier::store;
     fs::path path;
   };
+  // Returns the places to try, in this order. `bytes`: expected size (0: unknown); a tier with less room is
+  // left out. Throws std::system_error if no directory can be made.
   std::vector<Target> targets(const std::string& file, std::uint64_t bytes);
-  // The local tier's attempt failed with `error` (an errno; 0: none is known), `why` in words.
+  // Records that writing to the local tier failed. `error`: an errno, 0 if unknown. `why`: in words.
   void refused(int error, const std::string& why);
-  void accepted() { refusals_ = 0; }  // it succeeded
+  // Records that writing to the local tier succeeded.
+  void accepted() { refusals_ = 0; }
 
  private:
   bool takes(std::uint64_t bytes);
@@ -36,7 +39,8 @@ class Tiers {
   RunDir run_;
   fs::path local_;
   bool said_ = false;
-  int refusals_ = 0;  // in a row, other than for want of room
+  // Failures in a row, except for lack of room.
+  int refusals_ = 0;
 };
 
 }  // namespace flor::core
