@@ -1,10 +1,9 @@
-// The run's append-only files (log, timeline, generator states), written by one background thread, so that
+// Writes the append-only files of a run (log, timeline, generator states) on one background thread, so that
 // training never waits for the disk. A line is in the file within about 0.1 s, or when sync() returns. A line
-// whose value is still being computed holds its place: what follows in its file waits behind it.
+// whose value is still being computed keeps its place: later lines of its file wait for it.
 //
-// Thread-safe. Nothing throws: a failed write is reported once through `on_failure` (called on any thread)
-// and tried again with the next lines; while the disk refuses, at most `max_buffered` bytes are kept per
-// file.
+// Thread-safe. Never throws: a failed write is reported once through `on_failure` (on any thread) and tried
+// again with the next lines. While the disk refuses, at most `max_buffered` bytes are kept per file.
 #pragma once
 
 #include <atomic>
@@ -26,25 +25,27 @@ class Journal {
  public:
   static constexpr std::size_t max_buffered = std::size_t{64} << 20;
   using OnFailure = std::function<void(const std::string& what)>;
-  // Tells that the recorder lives; false: the run is no longer its own. Called every OwnerFile::interval by
-  // the background thread, and by sync(); may not throw.
+  // Reports that the recorder lives. Returns false if the run no longer belongs to this process. Called every
+  // OwnerFile::interval by the background thread, and by sync(). Must not throw.
   using Beat = std::function<bool()>;
 
-  // Opens (and creates) the files; throws std::system_error when one cannot be opened.
+  // Opens the files, creates missing ones. Throws std::system_error if one cannot be opened.
   Journal(
       const std::vector<std::filesystem::path>& files, OnFailure on_failure, Beat beat = [] { return true; });
-  ~Journal();  // waits for missing values and writes what is left
+  // Waits for missing values and writes what is left.
+  ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
   void append(std::size_t file, Line line);
-  // Everything appended before is durable; waits for the values that are missing. False: failed, or the run
-  // is no longer the recorder's.
+  // Makes all lines appended so far durable. Waits for missing values. Returns false if a write failed, or if
+  // the run no longer belongs to this process.
   bool sync();
 
  private:
   struct File;
-  bool flush(std::unique_lock<std::mutex>& lock);  // writes what is complete; false: a write failed
+  // Writes complete lines. Returns false if a write failed.
+  bool flush(std::unique_lock<std::mutex>& lock);
   bool sync(std::unique_lock<std::mutex>& lock);
   void report(const std::string& problem);
   void run();
@@ -52,8 +53,10 @@ class Journal {
   std::vector<std::unique_ptr<File>> files_;
   OnFailure on_failure_;
   Beat beat_;
-  std::mutex mutex_;        // guards the buffers
-  std::mutex write_mutex_;  // held while writing, so that lines keep their order
+  // Guards the buffers.
+  std::mutex mutex_;
+  // Held while writing, so that lines keep their order.
+  std::mutex write_mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
   std::atomic<bool> reported_{false};

@@ -1,5 +1,5 @@
-// Lines of a log whose value may still be being computed: such a line takes its place at once, and what
-// follows waits behind it.
+// Lines of a log. A line whose value is still being computed takes its place at once; later lines wait for
+// it.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,18 @@
 
 namespace flor::core {
 
-// What a computation in the background gives: the JSON text of a value.
+// Result of a computation in the background: the JSON text of a value.
 struct LateValue {
   std::string text;
-  std::string error;  // a write that failed on the way; the text then says so, too
+  // A write that failed. The text then says so, too.
+  std::string error;
 };
 using Later = std::shared_future<LateValue>;
 
-// The value; waits for it. Never throws: a computation that was given up yields null and the error.
+// Waits for the value and returns it. Never throws: an abandoned computation yields null and an error.
 LateValue value_of(const Later& later);
 
-// HEAD, the value if there is one, TAIL; without its newline.
+// A line without its newline: head, the value if there is one, tail.
 struct Line {
   Line(std::string text) : head(std::move(text)) {}
   Line(const char* text) : head(text) {}
@@ -29,7 +30,8 @@ struct Line {
       : head(std::move(head)), value(std::move(value)), tail(std::move(tail)) {}
 
   std::string head;
-  Later value;  // valid() where the line has one
+  // valid() if the line has one.
+  Later value;
   std::string tail;
 };
 
@@ -38,19 +40,22 @@ class Lines {
  public:
   void add(Line line);
 
-  // The lines at the front that are complete, each with its newline; they are taken out. What failed on the
-  // way is added to `errors`.
+  // Removes and returns the complete lines at the front, each with its newline. Adds errors of their values
+  // to `errors`.
   std::string take(std::vector<std::string>& errors);
-  // Waits for the values, then takes all.
+  // Waits for the values, then takes all lines.
   std::string take_all(std::vector<std::string>& errors);
 
   bool empty() const { return ready_.empty() && waiting_.empty(); }
-  std::size_t bytes() const { return bytes_; }  // of what was added and not taken, as far as it is known
-  std::vector<Later> awaited() const;           // the values that are missing
+  // Bytes added and not taken, as far as known.
+  std::size_t bytes() const { return bytes_; }
+  // Returns the missing values.
+  std::vector<Later> awaited() const;
 
  private:
   std::string ready_;
-  std::deque<Line> waiting_;  // each has a value; lines without one stand in the tail of that before them
+  // Each has a value. Lines without a value are part of the tail of the line before.
+  std::deque<Line> waiting_;
   std::size_t bytes_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// The files that rows name: whole tensors and images, below the directory that the rows' paths are relative
-// to. A name carries a digest of what the file holds, so whoever finds it there need not write it again.
+// Files that rows refer to: whole tensors and images. They lie below the directory that the paths in rows are
+// relative to. A name contains a digest of the content, so an existing file need not be written again.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +19,20 @@ class LogFiles {
  public:
   static constexpr std::size_t max_held = std::size_t{64} << 20;
 
-  LogFiles() = default;  // the directory is not known yet: files are held until open()
+  // The directory is not known yet: files are held in memory until open().
+  LogFiles() = default;
   explicit LogFiles(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
-  // FOLDER/NAME/STEM.DIGEST.SUFFIX, in characters and of a length that every file system takes.
+  // Returns FOLDER/NAME/STEM.DIGEST.SUFFIX, in characters and of a length that every file system accepts.
   static std::string name_of(const std::string& folder, const std::string& name, const std::string& stem,
                              const std::string& digest, const std::string& suffix);
 
   bool has(const std::string& name) const;
-  // Durably, unless a file of the name is there. Throws std::system_error that names the path, or Error when
-  // more than `max_held` bytes would have to be held.
+  // Writes a file durably, unless it exists. Throws std::system_error naming the path, or Error if more than
+  // `max_held` bytes would have to be held.
   void publish(const std::string& name, const std::vector<std::string_view>& parts);
 
-  // Writes what was held. Returns what went wrong, nothing when all was written.
+  // Writes the files held so far. Returns what failed, nothing if all were written.
   std::optional<std::string> open(const std::filesystem::path& directory);
 
  private:
@@ -41,7 +42,7 @@ class LogFiles {
   std::size_t held_bytes_ = 0;
 };
 
-// Where the files lie that a row names; null: they are not kept.
+// Where rows store their files. Null: files are not kept.
 using RowFiles = std::shared_ptr<LogFiles>;
 
 }  // namespace flor::core

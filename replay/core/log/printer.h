@@ -1,4 +1,4 @@
-// Rows on stdout, in program order, although the values of some are computed in the background.
+// Prints rows to stdout in program order, although some values are computed in the background.
 #pragma once
 
 #include <sys/types.h>
@@ -10,16 +10,20 @@
 
 namespace flor::core {
 
-// Thread-safe. In a forked child a line is printed at once: what waited is the parent's to print.
+// Thread-safe. In a forked child a line is printed at once; lines that waited are printed by the parent only.
 class Printer {
  public:
   Printer();
-  void print(Line line);  // now, where nothing waits before it
-  void advance();         // prints what is complete; to be called when a value has come
-  void drain();           // waits for all values, and prints
+  // Prints now if no earlier line waits.
+  void print(Line line);
+  // Prints complete lines. Called when a value has arrived.
+  void advance();
+  // Waits for all values and prints.
+  void drain();
 
  private:
-  void print_ready();  // holding the mutex
+  // Call with the mutex held.
+  void print_ready();
 
   const pid_t process_;
   std::mutex mutex_;

@@ -11,12 +11,13 @@ namespace flor::core {
 
 struct Row {
   std::string name;
-  std::string value;  // JSON text, see json_text; or, where it is being computed, `later`
+  // JSON text (json_text). Unused if the value is still being computed (`later`).
+  std::string value;
   bool is_volatile = false;
   Later later = {};
 };
 
-// The row as a line of a log: with its loops as columns and its scope's path (docs/formats.md, "Rows").
+// Returns the row as a line of a log, with its loops as columns and its scope path (docs/formats.md, "Rows").
 // `attempt`: of the recording; 0 is not written.
 Line row_line(const Row& row, const Scope& scope, int64_t attempt = 0);
 

@@ -1,5 +1,5 @@
-// Rows of a program that does not record them, in files of its own choice: `log.jsonl` in a directory, with
-// the tensors and images that the rows name beside it (docs/formats.md, "Rows").
+// Writes rows of a program that does not record them: `log.jsonl` in a directory, and beside it the tensors
+// and images that rows refer to (docs/formats.md, "Rows").
 #pragma once
 
 #include <sys/types.h>
@@ -16,22 +16,25 @@
 
 namespace flor::core {
 
-// Thread-safe. Never throws: what cannot be written is said once, and the program goes on. In a forked child
-// it writes nothing: the files are the parent's.
+// Thread-safe. Never throws: warns once if something cannot be written, and the program goes on. Writes
+// nothing in a forked child.
 class RowFile {
  public:
-  // A directory, or the file itself where the name ends in ".jsonl". Created if missing; continued if there.
-  // `held`: files of rows that were logged before, which are written now; null: none.
+  // `where`: a directory, or the file itself if the name ends in ".jsonl". Creates it if missing, continues
+  // it if present. `held`: files of rows logged before, which are written now. Null: none.
   explicit RowFile(const std::string& where, RowFiles held = nullptr);
-  ~RowFile();  // as sync()
+  // As sync().
+  ~RowFile();
   RowFile(const RowFile&) = delete;
   RowFile& operator=(const RowFile&) = delete;
 
-  bool writes() const;  // false: rows are dropped, in a child or because of what was said
+  // Returns false if rows are dropped: in a forked child, or after a failure.
+  bool writes() const;
   void log(const Row& row, const Scope& scope) { append(row_line(row, scope)); }
   void append(Line line);
   RowFiles files() const { return writes() ? files_ : nullptr; }
-  bool sync();  // every row before is durable
+  // Makes all rows so far durable.
+  bool sync();
 
  private:
   void open(const std::filesystem::path& file, RowFiles held);

@@ -1,4 +1,5 @@
-// What all materializers share: knowing what did not change, and settling what became of a checkpoint.
+// What all materializers share: finding tensors that did not change, and reporting the result of a
+// checkpoint.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace flor::core {
 
-// Writes by pwrite() at once. Allocates nothing.
+// Writes with pwrite(), at once. Allocates nothing.
 class PlainOutput : public Output {
  public:
   void begin(int fd) noexcept override { fd_ = fd; }
@@ -22,7 +23,7 @@ class PlainOutput : public Output {
   int fd_ = -1;
 };
 
-// Elapsed and processor time of this thread since it was made. Allocates nothing.
+// Measures elapsed time and processor time of this thread since construction. Allocates nothing.
 class Stopwatch {
  public:
   Stopwatch();
@@ -33,7 +34,7 @@ class Stopwatch {
   double elapsed_, processor_;
 };
 
-// Of the calling thread: what training computes goes first.
+// Lowers the priority of the calling thread, so that training goes first.
 void lower_priority();
 
 class MaterializerBase : public Materializer {
@@ -48,24 +49,26 @@ class MaterializerBase : public Materializer {
  protected:
   explicit MaterializerBase(Tiers tiers) : tiers_(std::move(tiers)) {}
 
+  // Makes the entries of the checkpoint file `file`, with references to what earlier files hold.
   std::vector<Entry> entries_for(const std::vector<Buffer>& live, const std::string& file);
 
-  // Makes `staging` hold the bytes of own entries, one behind the other as in the file: of all, or only of
-  // those that are not in host memory.
+  // Copies bytes of own entries into `memory`, in the order of the file: of all own entries, or only of those
+  // that are not in host memory.
   enum class Copy { all, device };
   static std::size_t to_stage(const std::vector<Entry>& entries, Copy which);
   static void stage(std::vector<Entry>& entries, const std::vector<Buffer>& live, Copy which,
                     unsigned char* memory);
-  // The same of all, but a device only takes a snapshot where it can. What is returned has to be called, on
-  // any thread, before the bytes of these entries are used.
+  // As stage() for all entries, but a device only takes a snapshot if it can. Callers run the returned
+  // functions, on any thread, before they use the bytes of these entries.
   using Fetches = std::vector<std::function<void()>>;
   static Fetches begin_to_stage(std::vector<Entry>& entries, const std::vector<Buffer>& live,
                                 unsigned char* memory);
 
-  // What was durably written is known from now on; tells `done`.
+  // Learns what was durably written and calls `done`.
   void settle(const MaterializeJob& job, const Image& image, Materialized result);
 
-  Tiers tiers_;  // used by one thread at a time: whoever makes images, and settles what became of them
+  // Used by one thread at a time: the one that makes images, or the one that settles.
+  Tiers tiers_;
   Unchanged unchanged_;
 };
 

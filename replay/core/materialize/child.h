@@ -1,5 +1,5 @@
-// A child of the library's own, which the program cannot notice: it sends no SIGCHLD, no waitpid() of the
-// program's finds it, no handler of the program's runs in it, and it holds none of its files or sockets.
+// A child process that the program cannot notice. It sends no SIGCHLD, waitpid() in the program does not find
+// it, no handler of the program runs in it, and it holds none of the program's files or sockets.
 #pragma once
 
 #include <sys/types.h>
@@ -8,18 +8,19 @@
 
 namespace flor::core {
 
-// Runs `work(argument)` in a copy of this process and ends that. Only `keep_fd` stays open there. `work` must
-// not allocate, throw, take a lock or run anything parallel: other threads of the program may hold any lock.
-// Throws std::system_error when no process can be made.
+// Runs `work(argument)` in a copy of this process and then ends the copy. Only `keep_fd` stays open there.
+// `work` must not allocate, throw, take a lock or run anything parallel: another thread of the program may
+// hold any lock at the moment of the copy. Throws std::system_error if no process can be made.
 pid_t spawn_child(void (*work)(void*) noexcept, void* argument, int keep_fd);
 
-// Waits for it. False: it did not end by itself.
+// Waits for the child. Returns false if it did not end by itself.
 bool wait_for_child(pid_t child);
 
-// Memory that a child shares with its parent, zeroed.
+// Zeroed memory that a child shares with its parent.
 class SharedMemory {
  public:
-  explicit SharedMemory(std::size_t bytes);  // throws std::bad_alloc
+  // Throws std::bad_alloc.
+  explicit SharedMemory(std::size_t bytes);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;

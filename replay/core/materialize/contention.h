@@ -1,13 +1,13 @@
-// What background work takes from a program whose threads have no processor to spare.
+// Measures how much background work slows a program that uses all processors.
 #pragma once
 
 #include <optional>
 
 namespace flor::core {
 
-// Seconds that the threads of this process, but for the calling one, were ready to run and had no processor
-// (/proc/self/task/*/schedstat, second field); nothing where the kernel does not tell. Grows while the same
-// threads live.
+// Returns the seconds that the threads of this process, except the calling one, were ready to run but had no
+// processor (/proc/self/task/*/schedstat, second field). Nothing if the kernel does not report it. Never
+// decreases while the same threads live.
 std::optional<double> waited_for_processors();
 
 }  // namespace flor::core

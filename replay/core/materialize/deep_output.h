@@ -1,8 +1,8 @@
-// Writes large files at the speed of the medium: several aligned blocks in flight, by io_uring where the
-// kernel has it, else by threads; past the page cache (O_DIRECT) where that measures better. Small files and
-// what is not aligned are written plainly.
+// Writes large files at the speed of the medium. Keeps several aligned blocks in flight, by io_uring where
+// the kernel has it, else by threads. Bypasses the page cache (O_DIRECT) where that measures faster. Writes
+// small files and unaligned parts plainly.
 //
-// One thread at a time. What write() was given stays as it is until finish().
+// One thread at a time. Memory given to write() must not change until finish().
 #pragma once
 
 #include <array>
@@ -23,9 +23,10 @@ class DeepOutput : public Output {
   int write(const void* bytes, std::size_t size, off_t offset) noexcept override;
   int finish() noexcept override;
 
-  // The last file took so long to be durable: what chooses between direct and cached writes.
+  // Reports how long the last file took to become durable. This chooses between direct and cached writes.
   void took(double seconds);
-  const char* engine() const;  // of the last file: "plain", "io_uring", "io_uring, direct", …
+  // Returns how the last file was written: "plain", "io_uring", "io_uring, direct", …
+  const char* engine() const;
 
  private:
   enum Way : std::size_t { direct = 0, cached = 1 };
@@ -36,15 +37,21 @@ class DeepOutput : public Output {
 
   std::unique_ptr<WriteQueue> queue_;
   int fd_ = -1;
-  const char* pending_ = nullptr;  // a contiguous part that is not yet sent
+  // A contiguous part that is not sent yet.
+  const char* pending_ = nullptr;
   std::size_t pending_size_ = 0;
   off_t pending_offset_ = 0;
-  std::size_t sent_ = 0;     // of this file, through the queue
-  bool is_direct_ = false;   // the file is in this mode now
-  bool was_direct_ = false;  // its blocks were sent so
-  bool no_direct_ = false;   // the file system has no such mode
+  // Bytes of this file that went through the queue.
+  std::size_t sent_ = 0;
+  // The file is in direct mode now.
+  bool is_direct_ = false;
+  // The blocks of the file were sent in direct mode.
+  bool was_direct_ = false;
+  // The file system has no direct mode.
+  bool no_direct_ = false;
   std::array<double, 2> per_byte_{-1, -1};
-  int files_ = 0;  // that went through the queue
+  // Files that went through the queue.
+  int files_ = 0;
 };
 
 }  // namespace flor::core

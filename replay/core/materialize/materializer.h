@@ -1,5 +1,5 @@
-// Materializing: from live buffers to a durable checkpoint file. Implementations differ in how they get hold
-// of the values and where they write; all keep the promises of this interface.
+// Materializing turns live buffers into a durable checkpoint file. The implementations differ in how they
+// copy the values and where they write. All keep the promises of this interface.
 #pragma once
 
 #include <cstddef>
@@ -14,27 +14,40 @@
 
 namespace flor::core {
 
-// What became of one checkpoint. Durations in seconds.
+// The result of one checkpoint. Durations in seconds.
 struct Materialized {
-  std::string error;                   // empty: the file is durable
-  Tier tier = Tier::store;             // where the file was written
-  std::string state;                   // digest of the state
-  double write = 0;                    // from the start of the write to its durability
-  bool background = true;              // training went on meanwhile
-  double processor = 0;                // processor time that the write took
-  std::string engine;                  // how the bytes went into the file: "plain", "io_uring, direct", …
-  std::size_t bytes = 0;               // of the state
-  std::size_t written = 0;             // of the file; less, where earlier files hold the same bytes
-  std::vector<std::string> refers_to;  // those files
+  // Empty: the file is durable.
+  std::string error;
+  // Where the file was written.
+  Tier tier = Tier::store;
+  // State digest.
+  std::string state;
+  // From the start of the write until the file was durable.
+  double write = 0;
+  // Whether training went on meanwhile.
+  bool background = true;
+  // Processor time of the write.
+  double processor = 0;
+  // How the bytes were written: "plain", "io_uring, direct", …
+  std::string engine;
+  // Bytes of the state.
+  std::size_t bytes = 0;
+  // Bytes of the file. Less than `bytes` if earlier files hold some of them.
+  std::size_t written = 0;
+  // Those earlier files.
+  std::vector<std::string> refers_to;
 };
 
 struct MaterializeJob {
-  std::string block, at, file;   // `file` relative to the run directory
-  std::function<void()> before;  // what must be durable before the checkpoint is; throws when it is not
-  std::function<void(const Materialized&)> done;  // on any thread; must not throw
+  // `file` is relative to the run directory.
+  std::string block, at, file;
+  // Makes durable what must be durable before the checkpoint. Throws if it cannot.
+  std::function<void()> before;
+  // Called on any thread. Must not throw.
+  std::function<void(const Materialized&)> done;
 };
 
-// A tensor that changed in a way that its hint did not show, with the checkpoints that are wrong about it.
+// A tensor whose bytes changed although its hint did not, and the checkpoints that are wrong about it.
 struct SilentChange {
   std::string tensor;
   std::vector<std::string> files;
@@ -42,51 +55,57 @@ struct SilentChange {
 
 class Materializer {
  public:
-  virtual ~Materializer() = default;  // waits for what was begun
+  // Waits for checkpoints that were begun.
+  virtual ~Materializer() = default;
 
-  // Takes the values as they are now: when it returns, training may change the buffers.
-  // Waits (back-pressure) rather than hold more memory than it promised. Returns an error instead of
-  // throwing, for `done` is then not called.
+  // Takes the values as they are now. When it returns, training may change the buffers. Waits (back-pressure)
+  // if it would otherwise hold more memory than it promises. Returns an error instead of throwing; `done` is
+  // then not called.
   virtual std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) = 0;
 
-  virtual bool busy() const = 0;  // is anything being written now?
-  virtual void drain() = 0;       // returns when nothing is being written
+  // Returns whether a checkpoint is being written.
+  virtual bool busy() const = 0;
+  // Waits until no checkpoint is being written.
+  virtual void drain() = 0;
 
-  // Could materialize() copy so many bytes now: without waiting for an earlier checkpoint, and into memory
-  // that is there? Where the memory is not, begins to make it so in the background, and waits for that up to
-  // `patience` seconds. Motivation: the page faults of fresh memory can cost ten times what the copy costs,
-  // and training would pay them in one piece.
+  // Returns whether materialize() could copy `bytes` bytes now, without waiting for an earlier checkpoint and
+  // into memory that is already mapped. If the memory is not mapped, starts to map it in the background and
+  // waits up to `patience` seconds.
+  // Motivation: page faults of fresh memory can cost ten times as much as the copy, and training would pay
+  // them at once.
   virtual bool ready(std::size_t bytes, double patience) = 0;
-  // Seconds that this took from training in the background since last asked.
+  // Returns the seconds that this preparation took from training since the last call.
   virtual double take_preparation() = 0;
 
-  virtual std::size_t to_copy(const std::vector<Buffer>& live) const = 0;  // bytes, as far as hints tell
-  // The program is through: no later checkpoint will find what changed silently.
+  // Returns the bytes that a checkpoint would copy, as far as hints tell.
+  virtual std::size_t to_copy(const std::vector<Buffer>& live) const = 0;
+  // Checks the tensors that were assumed unchanged. Called at the end of the program: no later checkpoint
+  // would find a silent change.
   virtual void recheck_trusted(const std::vector<Buffer>& live) = 0;
   virtual std::vector<SilentChange> take_silent_changes() = 0;
 
-  // From `done` only: no checkpoint that is not durable yet will refer to `file`, which is to be removed.
-  // False where one that was begun may: then the file has to stay for now.
+  // Makes sure that no later checkpoint refers to `file`, which is to be removed. Returns false if one that
+  // was begun may refer to it; then the file has to stay for now. Call from `done` only.
   virtual bool forget(const std::string& file) = 0;
 };
 
-// `inline`: digests and writes on the training thread, from live memory. The baseline.
+// `inline`: hashes and writes on the training thread, from live memory. The baseline.
 std::unique_ptr<Materializer> make_inline_materializer(const Tiers& tiers);
 
-// `thread`: copies what changed into memory that is kept warm, writes on one background thread. Holds one
-// copy of what changed: a second checkpoint waits for the first.
+// `thread`: copies what changed into memory that stays mapped, and writes on one background thread. Holds one
+// copy: a second checkpoint waits for the first.
 std::unique_ptr<Materializer> make_thread_materializer(const Tiers& tiers);
 
-// `fork`: a child of this process, which sees memory as it is now, digests and writes it; nothing is copied
-// but what is not plain host memory. At most one child at a time.
+// `fork`: a child process sees memory as it is now, hashes and writes it. Copies only what is not plain host
+// memory. At most one child at a time.
 std::unique_ptr<Materializer> make_fork_materializer(const Tiers& tiers);
 
-// `fork-batch`: copies what changed; one child writes many checkpoints, once `batch_bytes` are buffered, or
-// at drain(). (The mechanism of Flor's background materialization, there made for Python's interpreter lock.)
+// `fork-batch`: copies what changed. One child writes many checkpoints once `batch_bytes` are buffered, or at
+// drain(). (The mechanism of Flor's background materialization, made there for Python's interpreter lock.)
 std::unique_ptr<Materializer> make_fork_batch_materializer(const Tiers& tiers,
                                                            std::size_t batch_bytes = std::size_t{256} << 20);
 
-// By name. Throws UsageError for a name that is none.
+// Makes a materializer by name. Throws UsageError for an unknown name.
 std::unique_ptr<Materializer> make_materializer(const std::string& name, const Tiers& tiers);
 
 }  // namespace flor::core

@@ -1,4 +1,4 @@
-// How much memory this process may still take.
+// Measures available memory.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 
 namespace flor::core {
 
-// The lesser of what the machine has (MemAvailable) and what the control groups of this process leave
-// (version 2: memory.max less memory.current, of each group up to the root). Bytes. `root`: where /proc and
-// /sys lie.
+// Returns the bytes that this process may still allocate: the lesser of what the machine has (MemAvailable)
+// and what its control groups leave (version 2: memory.max minus memory.current, of each group up to the
+// root). `root`: where /proc and /sys are mounted.
 std::size_t available_memory(const std::filesystem::path& root = "/");
 
 }  // namespace flor::core

@@ -1,4 +1,4 @@
-// Memory of this process that a child would not get as it is now, but goes on sharing.
+// Finds memory that a forked child would go on sharing with its parent, instead of getting a copy.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,16 @@
 
 namespace flor::core {
 
-// The shared mappings (MAP_SHARED) when it was made, of /proc/self/maps; none where that cannot be read.
+// The shared mappings (MAP_SHARED) at construction, from /proc/self/maps. Empty if that cannot be read.
 class SharedMappings {
  public:
   SharedMappings();
-  // Does any byte lie in one?
+  // Returns whether any byte lies in a shared mapping.
   bool hold(const void* memory, std::size_t size) const;
 
  private:
-  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> ranges_;  // [begin, end)
+  // [begin, end).
+  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> ranges_;
 };
 
 }  // namespace flor::core

@@ -1,5 +1,5 @@
-// Host memory that is mapped once and used again: the page faults of fresh memory cost more than the copy
-// into it (1.1 GB: 80 ms warm, 190 ms cold on huge pages, 3.2 s cold on small ones).
+// Host memory that is mapped once and reused. Page faults of fresh memory cost more than the copy into it
+// (1.1 GB: 80 ms warm, 190 ms cold with huge pages, 3.2 s cold with small pages).
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // At least so many bytes, page-aligned. Where it grows it may move, with what it holds. Throws
+  // Returns at least so many bytes, page-aligned. If it grows it may move, with its content. Throws
   // std::bad_alloc.
   unsigned char* require(std::size_t bytes);
-  // Touches the pages in [from, from + bytes), so that the kernel backs them now.
+  // Touches the pages in [from, from + bytes), so that the kernel maps them now.
   void touch(std::size_t from, std::size_t bytes);
   unsigned char* data() const { return static_cast<unsigned char*>(memory_); }
   std::size_t size() const { return size_; }

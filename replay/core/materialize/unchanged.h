@@ -1,14 +1,15 @@
-// What need not be materialized again: tensors whose bytes lie in an earlier checkpoint of the run.
+// Finds tensors whose bytes an earlier checkpoint of the run already holds.
 //
-// A buffer's hint makes it likely, its digest proves it. A tensor whose hint stayed the same is hashed once
-// more, and if its digest stayed the same as well it is taken on trust from then on: neither copied, nor
-// hashed, nor written. Every `turn` checkpoints it is hashed again. A tensor that changed while its hint did
-// not (a write through `.data`) is never trusted again, and the checkpoints that took it on trust meanwhile
-// are named, so that no replay uses them. What stays unknown: whether one changed silently in the checkpoints
-// since it was last hashed, `turn` at most, where the program is killed then, or goes on to write it as it
-// should.
+// An equal change hint makes it likely that a tensor did not change. Its digest proves it. A tensor whose
+// hint stayed the same is hashed once more. If its digest also stayed the same, it is trusted from then on:
+// neither copied, nor hashed, nor written. Every `turn` checkpoints it is hashed again.
 //
-// Thread-safe: find_unchanged() on the training thread, learn() on the one that writes.
+// A tensor that changed while its hint did not (a write through `.data`) is never trusted again. The
+// checkpoints that trusted it meanwhile are reported, so that no replay uses them. Not detected: a silent
+// change in the last `turn` checkpoints at most, if the program is then killed, or next writes the tensor in
+// a way that the hint shows.
+//
+// Thread-safe: find_unchanged() runs on the training thread, learn() on the writing thread.
 #pragma once
 
 #include <array>
@@ -28,36 +29,36 @@ namespace flor::core {
 class Unchanged {
  public:
   static constexpr std::int64_t turn = 16;
-  // Smaller tensors are hashed each time: that costs less than it could save.
+  // Smaller tensors are hashed each time: that costs less than trusting could save.
   static constexpr std::size_t worth_trusting = std::size_t{256} << 10;
-  // Below this a reference costs about as much as the bytes.
+  // Below this size a reference costs about as much as the bytes.
   static constexpr std::size_t worth_referring = 1024;
 
-  // Where the bytes of a tensor lie durably.
+  // Where the bytes of a tensor are durably stored.
   struct BlobRef {
     std::string digest, file, tensor;
   };
 
-  // For each buffer: where its bytes lie already; nothing: they have to be copied. `file`: the checkpoint
-  // that is being made.
+  // Returns for each buffer where its bytes are stored already. Nothing: they have to be copied. `file`: the
+  // checkpoint that is being made.
   std::vector<std::optional<BlobRef>> find_unchanged(const std::vector<Buffer>& live,
                                                      const std::string& file);
 
-  // The bytes that a checkpoint would have to copy, as far as hints tell. Reads no tensor.
+  // Returns the bytes that a checkpoint would have to copy, as far as hints tell. Reads no tensor.
   std::size_t to_copy(const std::vector<Buffer>& live) const;
 
-  // A tensor with this hint lies durably in `ref`.
+  // Records that a tensor with this hint is durably stored at `ref`.
   void learn(const ChangeHint& hint, const BlobRef& ref);
 
-  // Hashes each tensor that was taken on trust since it was last hashed: the program is through.
+  // Hashes each tensor that was trusted since it was last hashed. Called at the end of the program.
   void recheck_trusted(const std::vector<Buffer>& live);
 
   std::vector<SilentChange> take_silent_changes();
 
-  // The checkpoint is durable, or has failed; what it refers to is known to whoever reads it.
+  // Records that the checkpoint is durable or has failed. Readers of a durable one know what it refers to.
   void settled(const std::string& checkpoint);
 
-  // No later checkpoint will refer to `file`. False where one that is not settled yet does.
+  // Makes sure that no later checkpoint refers to `file`. Returns false if one that is not settled does.
   bool forget(const std::string& file);
 
  private:
@@ -65,11 +66,15 @@ class Unchanged {
     std::uint64_t version = 0;
     BlobRef ref;
     std::shared_ptr<const void> anchor;
-    bool confirmed = false;  // the digest was the same twice under one version
+    // The digest was the same twice under one version.
+    bool confirmed = false;
     bool silent = false;
-    std::int64_t verified = 0;          // the checkpoint that last hashed it
-    std::int64_t seen = 0;              // the checkpoint that last asked for it
-    std::vector<std::string> on_trust;  // the checkpoints since
+    // The checkpoint that last hashed it.
+    std::int64_t verified = 0;
+    // The checkpoint that last asked for it.
+    std::int64_t seen = 0;
+    // Checkpoints that trusted it since then.
+    std::vector<std::string> on_trust;
   };
   using Memory = std::array<std::uint64_t, 4>;
 
@@ -79,10 +84,12 @@ class Unchanged {
 
   mutable std::mutex mutex_;
   std::map<Memory, Known> known_;
-  std::map<std::string, std::set<std::string>> unsettled_;  // checkpoint → the files that it refers to
+  // Checkpoint → the files that it refers to.
+  std::map<std::string, std::set<std::string>> unsettled_;
   std::vector<SilentChange> changes_;
   std::int64_t checkpoints_ = 0;
-  std::int64_t confirmed_ = 0;  // tensors so far
+  // Tensors confirmed so far.
+  std::int64_t confirmed_ = 0;
 };
 
 }  // namespace flor::core

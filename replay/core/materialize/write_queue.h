@@ -1,4 +1,4 @@
-// Blocks on their way to a file, several in flight. One thread at a time.
+// Writes blocks to a file with several in flight. One thread at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -8,7 +8,7 @@
 
 namespace flor::core {
 
-// A part of a file, and the memory that it is written from.
+// A part of a file, and the memory to write it from.
 struct Block {
   int fd = -1;
   const char* bytes = nullptr;
@@ -19,14 +19,16 @@ struct Block {
 class WriteQueue {
  public:
   virtual ~WriteQueue() = default;
-  // May wait for earlier ones. Returns 0, or the errno of any block so far.
+  // May wait for earlier blocks. Returns 0, or the errno of any block so far.
   virtual int submit(int fd, const void* bytes, std::size_t size, off_t offset) = 0;
-  virtual int wait() = 0;  // for all; then forgets errors
+  // Waits for all blocks, returns as submit(), and clears the error.
+  virtual int wait() = 0;
   virtual const char* name() const = 0;
   virtual const char* direct_name() const = 0;
 };
 
-std::unique_ptr<WriteQueue> make_uring_queue(unsigned depth);  // null where the kernel has or allows none
+// Returns null if the kernel has no io_uring or does not allow it.
+std::unique_ptr<WriteQueue> make_uring_queue(unsigned depth);
 std::unique_ptr<WriteQueue> make_thread_queue(unsigned depth);
 
 }  // namespace flor::core

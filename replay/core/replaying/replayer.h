@@ -1,8 +1,9 @@
-// The replaying session: brings the program to the start of each unit by restoring (complete checkpoints) or
-// by pseudoresume (the program runs from its start with its blocks skipped), lets the unit run, and compares
-// what it sees with the record. The rules are numbered as in docs/semantics.md: identity (7), skipping (11),
-// recorded state at every unit's start (12), mismatches mended (13), loop ends (14), what stands around the
-// loop (15).
+// The session of a replay. It brings the program to the start of each unit, lets the unit run, and compares
+// it with the record. It gets there by restoring (complete checkpoints) or by pseudoresume (the program runs
+// from its start with its blocks skipped).
+//
+// Rules of docs/semantics.md that it implements: identity (7), skipping (11), recorded state at the start of
+// every unit (12), repair after a mismatch (13), loop ends (14), code around the loop (15).
 #pragma once
 
 #include <cstdint>
@@ -56,10 +57,13 @@ class Replayer : public Session {
 
  private:
   enum class Phase {
-    before,   // the main loop; its rows belong to unit 0
-    lead_in,  // pseudoresumed iterations in front of a unit: their rows are dropped
+    // Before the main loop. Rows belong to unit 0.
+    before,
+    // Pseudoresumed iterations before a unit. Their rows are dropped.
+    lead_in,
     unit,
-    after  // the main loop; belongs to the last unit
+    // After the main loop. Rows belong to the last unit.
+    after
   };
 
   struct OpenBlock {
@@ -67,11 +71,14 @@ class Replayer : public Session {
     bool executed = true;
   };
 
-  // The block of a brief proof that is running (core/store/proof.h).
+  // The running block of a brief proof (core/store/proof.h).
   struct BriefBlock {
-    std::size_t blocks = 0, loops = 0;  // open ones, this block among them
-    double until = 0;                   // monotonic seconds
-    int64_t steps = 0;                  // begun in the loop of it that is running
+    // Open ones, this block included.
+    std::size_t blocks = 0, loops = 0;
+    // Monotonic seconds.
+    double until = 0;
+    // Steps begun in its running loop.
+    int64_t steps = 0;
   };
 
   RecordedState::Listener listener();
@@ -82,10 +89,11 @@ class Replayer : public Session {
   }
   bool capturing() const { return phase_ == Phase::unit || phase_ == Phase::after; }
   bool in_inner() const { return working() && steps_->inside() && loops_.size() == 2; }
-  // Does the unit begin inside of the iteration that is running?
+  // Returns whether the unit begins inside the running iteration.
   bool begins_here(const Unit& unit) const { return unit.from >= 0 && unit.first == cursor_->position(); }
   bool leads_to_steps() const { return iterating_ && steps_->in_front(); }
-  bool in_front() const { return phase_ == Phase::before && !earlier_loop_; }  // of all loops: the preamble
+  // Returns whether no outermost loop was entered yet.
+  bool in_front() const { return phase_ == Phase::before && !earlier_loop_; }
   const RecordIndex& record() const { return recorded_->index(); }
   const RecordedLoop& main() const { return record().main_loop(); }
   const Plan& plan() const { return worker_->plan(); }
@@ -106,28 +114,34 @@ class Replayer : public Session {
   bool is_brief(const std::string& at) const;
   bool cuts_short();
 
-  // Compares live state with what was recorded at `at`, and restores that when they differ.
+  // Compares live state with the state recorded at `at`. Restores the recorded state if they differ.
   void compare(const std::string& at, State& state);
   void line(Line json);
 
   Frontend& frontend_;
   Scope& scope_;
-  std::unique_ptr<Worker> worker_;  // none: another process of this task is the worker, this one runs plain
+  // Null: another process of this task is the worker, and this one runs as without flor.
+  std::unique_ptr<Worker> worker_;
   std::optional<RecordedState> recorded_;
-  RowFiles files_;  // the run's: what a replay finds there it need not write again
+  // Files of the run. A replay does not write again what it finds there.
+  RowFiles files_;
   Guards guards_;
   std::vector<LoopPosition> loops_;
   std::vector<OpenBlock> blocks_;
   std::optional<BriefBlock> brief_;
   Phase phase_ = Phase::before;
-  bool earlier_loop_ = false;  // inside of an outermost loop before the main one
-  bool skip_loop_ = false;     // it was restored: no iteration of it runs
+  // Inside an outermost loop before the main one.
+  bool earlier_loop_ = false;
+  // The loop was restored: none of its iterations runs.
+  bool skip_loop_ = false;
   bool iterating_ = false;
   std::optional<MainCursor> cursor_;
   std::optional<StepCursor> steps_;
   std::optional<TerminateHandler> leaving_;
-  std::optional<Unit> target_;  // claimed, not yet reached
-  std::optional<Unit> unit_;    // being executed
+  // Claimed, not reached yet.
+  std::optional<Unit> target_;
+  // Being executed.
+  std::optional<Unit> unit_;
   UnitLog unit_log_;
 };
 

@@ -1,5 +1,5 @@
-// The text of a unit's file while the unit runs (docs/formats.md, "Rows"): nothing in it differs between two
-// attempts of a correct replay.
+// Collects the text of a unit's file while the unit runs (docs/formats.md, "Rows"). Two attempts of a
+// deterministic program yield equal texts.
 #pragma once
 
 #include <cstdint>
@@ -17,33 +17,37 @@ namespace flor::core {
 
 class UnitLog {
  public:
-  // Rows and events from before the main loop: of unit 0.
+  // Adds a row or event from before the main loop. It belongs to unit 0.
   void preamble(Line json) { preamble_.push_back(std::move(json)); }
-  // A row was logged in the present iteration in front of its inner loop: a unit that begins behind it says
-  // how many there were, so that rows that follow are told apart from them.
+  // Counts a row logged before the inner loop of the present iteration. A unit that begins after it states
+  // these counts, so that its own rows are numbered as in the record.
   void count(const std::string& at, const std::string& name) { ++in_front_[{at, name}]; }
   void begin_iteration() { in_front_.clear(); }
 
   void open(const Unit& unit);
-  void line(Line json);  // a row or event, in order
-  // The whole text; waits for values that are missing. Throws Error when a file that a row names could not be
-  // written.
+  // Adds a row or event. Call in program order.
+  void line(Line json);
+  // Returns the whole text. Waits for missing values. Throws Error if a file that a row refers to could not
+  // be written.
   std::string close();
-  double seconds() const;  // since it was opened
+  // Seconds since open().
+  double seconds() const;
 
  private:
   Unit unit_;
   Lines lines_;
   double opened_ = 0;
   std::vector<Line> preamble_;
-  std::map<std::pair<std::string, std::string>, int64_t> in_front_;  // place and name
+  // (scope path, name) → number of rows.
+  std::map<std::pair<std::string, std::string>, int64_t> in_front_;
 };
 
-// Its events.
+// The events of a unit, as lines:
 std::string block_event(const std::string& at, bool executed);
-// The unit begins inside of an iteration, in which so many rows of the name stood in front of the inner loop.
+// States that the unit begins inside an iteration, with `count` rows of this name before the inner loop.
 std::string before_event(const std::string& at, const std::string& name, int64_t count);
 std::string digest_event(const std::string& at, const std::string& recorded, const std::string& live);
-std::string loop_end_event(const RecordedLoop& recorded, LoopEnd ended, int64_t last);  // of the main loop
+// Of the main loop.
+std::string loop_end_event(const RecordedLoop& recorded, LoopEnd ended, int64_t last);
 
 }  // namespace flor::core

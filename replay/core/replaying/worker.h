@@ -1,5 +1,5 @@
-// A replay's worker inside the training process: takes segments from the agent, publishes and commits units,
-// and ends or restarts the process when there is nothing (more) to do here.
+// The worker of a replay inside the training process: claims segments from the agent, publishes and commits
+// units, and ends or restarts the process when it has no more work.
 #pragma once
 
 #include <cstdint>
@@ -22,33 +22,35 @@ class Worker {
  public:
   Worker(const Settings& settings, RunDir run, ReplayDir replay, bool collects);
 
-  // FLOR_REPLAY (RUN or RUN/REPLAY) of this process. Without a replay id the tasks of one job agree on one,
-  // and the plan is made by `flor prepare`; the last of them collects. Nothing: another process of this task
-  // is the worker.
+  // Joins the replay that FLOR_REPLAY names (RUN or RUN/REPLAY). Without a replay id the tasks of one job
+  // agree on one: `flor prepare` makes the plan, and the last task collects. Returns null if another process
+  // of this task is the worker.
   static std::unique_ptr<Worker> join(const Settings& settings);
 
   const RunDir& run() const { return run_; }
   const Plan& plan() const { return plan_; }
 
-  // Makes the environment the recorded one, as far as that can be, and tells the replay who works here and on
-  // what. Where it differs the process leaves: equal bits cannot be expected.
+  // Sets the environment as recorded, as far as possible, and writes down which worker runs where. Ends the
+  // process if the environment still differs: equal bits cannot be expected.
   void introduce(Frontend& frontend, const std::map<std::string, std::string>& recorded);
 
-  // The next unit to execute, `from` or later (-1: any). Waits for one. When nothing is left for this process
-  // it does not return: the process leaves, or starts anew where only earlier units are left.
+  // Waits for the next unit to execute, `from` or later (-1: any). Does not return if no unit is left for
+  // this process: the process ends, or restarts if only earlier units are left.
   const Unit& next_unit(int64_t from);
 
-  // Publishes the unit's file and commits it.
+  // Publishes the file of the unit and commits it.
   void commit(const Unit& unit, const std::string& content, double seconds);
 
-  // Behind the last unit the program ends by itself; returns when no unit is left for this process, else
-  // starts it anew.
+  // Called at the end of the program. Returns if no unit is left, so that the program ends by itself.
+  // Otherwise restarts it.
   void finish();
 
-  void restored(const std::string& at, double seconds);  // for the replay's timeline
-  void note(const std::string& line);                    // a warning: stderr, and the verdict's reasons
+  // Adds a row to the timeline of the replay.
+  void restored(const std::string& at, double seconds);
+  // Warns on stderr, and adds the line to the reasons of the verdict.
+  void note(const std::string& line);
 
-  // The replay cannot answer: says why, once for all workers, and leaves.
+  // Reports, once for all workers, why the replay cannot answer. Ends the process.
   [[noreturn]] void fail(const std::string& why);
   [[noreturn]] void leave(int code);
   [[noreturn]] void restart();
@@ -56,11 +58,13 @@ class Worker {
  private:
   AgentClient::Hello hello() const;
   AgentClient::Claim claim(int64_t from);
-  AgentClient::Kind hold(int64_t from);  // `segment`: unit current_ is this worker's
+  // `segment`: this worker holds unit current_.
+  AgentClient::Kind hold(int64_t from);
   bool choose_proof();
   void save() const;
   [[noreturn]] void leave_now(int code);
-  int collect() const;  // the verdict, where this worker gives it: the exit code of `flor collect`
+  // Runs `flor collect` if this worker gives the verdict. Returns its exit code.
+  int collect() const;
 
   RunDir run_;
   ReplayDir replay_;
@@ -71,12 +75,16 @@ class Worker {
   std::map<std::string, std::string> environment_;
   std::string refused_;
   std::vector<std::string> notes_;
-  std::string waited_for_;  // what was out of reach when work was last asked for
+  // What could not be reached at the last claim.
+  std::string waited_for_;
   AgentClient agent_;
-  bool holding_ = false;  // a segment
+  // Holds a segment.
+  bool holding_ = false;
   int64_t current_ = 0, end_ = 0;
-  Unit proof_;                              // what it executes where current_ is a proof slot
-  std::optional<Termination> termination_;  // hands the segment back: to be preempted is no failed try
+  // The units to execute if current_ is a proof slot.
+  Unit proof_;
+  // Hands the segment back when the process is preempted, so that this does not count as a failed try.
+  std::optional<Termination> termination_;
 };
 
 }  // namespace flor::core
