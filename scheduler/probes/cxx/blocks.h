@@ -1,4 +1,4 @@
-// The skip blocks of a file.
+// Finds the skip blocks of a file.
 #pragma once
 
 #include <string>
@@ -8,24 +8,23 @@
 
 namespace flor::probes {
 
-// Marks in the tree the region of each skip block (Node::block, args_*). Known are
+// Sets Node::block and Node::args_* on the region of each skip block. Recognised forms:
 //   if (flor::SkipBlock b{"name", …}; b.step_into()) STATEMENT
 //   flor::SkipBlock b{"name", …};  …  if (b.step_into()) STATEMENT
-// with parentheses for braces, too. Any other mention of SkipBlock or step_into sets tree->unclear_line,
-// because then nobody can say what lies inside of a block.
+// also with parentheses instead of braces. Any other mention of SkipBlock or step_into sets
+// tree->unclear_line: the extent of that block is unknown.
 void mark_blocks(Tree* tree);
 
-// A block's name as checkpoints have it (formats: scope paths).
+// Returns the name of a block as checkpoints use it (docs/formats.md, scope paths).
 std::string block_name(std::string literal);
 
-// The innermost block whose region holds the node, the node itself included; -1 outside.
+// Returns the innermost block whose region contains the node, or is the node. -1: none.
 int block_around(const Tree& tree, int node);
 
-// The function whose body holds the node, -1 where none does, or where a class or another function lies
-// between.
+// Returns the function whose body contains the node. -1: none, or a class or another function lies between.
 int function_around(const Tree& tree, int node);
 
-// The nodes of the subtree that are blocks, the root of the subtree included, in order of the text.
+// Returns the blocks in the subtree, its root included, in order of the text.
 std::vector<int> blocks_in(const Tree& tree, int node);
 
 }  // namespace flor::probes

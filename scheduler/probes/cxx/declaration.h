@@ -1,4 +1,4 @@
-// Declarations of one variable.
+// Parses the declaration of one variable.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,20 @@
 namespace flor::probes {
 
 struct Declaration {
-  std::string type;       // without cv, reference and template arguments: `std::vector`, `unsigned long`
-  bool indirect = false;  // a reference or pointer
-  bool lasting = false;   // static, thread_local, extern
+  // Without cv, reference and template arguments: `std::vector`, `unsigned long`.
+  std::string type;
+  // A reference or pointer.
+  bool indirect = false;
+  // static, thread_local or extern.
+  bool lasting = false;
   std::string name;
-  bool range = false;  // stands in a range-based for; the initializer is the range
+  // In a range-based for. The initializer is the range.
+  bool range = false;
   size_t init_begin = 0, init_end = 0;
 };
 
-// Reads [begin, end), with or without the ';', as `TYPE NAME;`, `TYPE NAME = …;`, `TYPE NAME{…};`, `TYPE
-// NAME(…);` or `TYPE NAME : …`. Nothing where it is something else or declares several variables.
+// Parses [begin, end), with or without the ';', as `TYPE NAME;`, `TYPE NAME = …;`, `TYPE NAME{…};`, `TYPE
+// NAME(…);` or `TYPE NAME : …`. Returns nothing for anything else, or several variables.
 std::optional<Declaration> declaration(const Tree& tree, size_t begin, size_t end);
 
 }  // namespace flor::probes

@@ -1,4 +1,4 @@
-// Declarations of variables, several at a time.
+// Parses declarations of one or several variables.
 #pragma once
 
 #include <string>
@@ -9,31 +9,41 @@
 namespace flor::probes {
 
 struct Declarator {
-  size_t name = 0;        // token
-  bool indirect = false;  // a reference or pointer
+  // Token of the name.
+  size_t name = 0;
+  // A reference or pointer.
+  bool indirect = false;
   bool pointer = false;
-  size_t init_begin = 0, init_end = 0;  // without `=`, parentheses or braces; empty: none
-  bool constructs = false;              // by parentheses or braces
+  // The initializer without `=`, parentheses or braces. Empty: none.
+  size_t init_begin = 0, init_end = 0;
+  // The initializer stands in parentheses or braces.
+  bool constructs = false;
 };
 
 struct Declarators {
-  std::string type;  // without cv, reference and template arguments: `std::vector`, `unsigned long`, `auto`
+  // Without cv, reference and template arguments: `std::vector`, `unsigned long`, `auto`.
+  std::string type;
   size_t type_begin = 0, type_end = 0;
-  bool constant = false;  // const, constexpr
-  bool lasting = false;   // static, thread_local
+  // const or constexpr.
+  bool constant = false;
+  // static or thread_local.
+  bool lasting = false;
   bool external = false;
-  bool range = false;    // of a range-based for: the initializer is the range
-  bool binding = false;  // auto [a, b] = …: each name has the whole initializer
+  // In a range-based for. The initializer is the range.
+  bool range = false;
+  // `auto [a, b] = …`: each name has the whole initializer.
+  bool binding = false;
   std::vector<Declarator> list;
 };
 
-// Reads the tokens [begin, end), with or without the ';'. Empty list: it is no declaration of variables.
+// Parses the tokens [begin, end), with or without the ';'. Empty list: they declare no variables.
 Declarators declarators(const Tree& tree, size_t begin, size_t end);
 
-// The parameter in [begin, end): a declaration whose name may be missing.
+// Parses a parameter in [begin, end). Its name may be missing.
 Declarators parameter(const Tree& tree, size_t begin, size_t end);
 
-// Behind the `>` that closes the `<` at `open`, or `open` where it opens no template arguments.
+// Returns the token after the `>` that closes the `<` at `open`. Returns `open` if it opens no template
+// arguments.
 size_t behind_template(const Tree& tree, size_t open, size_t end);
 
 }  // namespace flor::probes

@@ -1,4 +1,4 @@
-// C++ source text as tokens: no comments, no white space.
+// Splits C++ source text into tokens, without comments and white space.
 #pragma once
 
 #include <memory>
@@ -14,29 +14,32 @@ enum class TokenKind { kWord, kNumber, kString, kChar, kPunctuator, kDirective }
 
 struct Token {
   TokenKind kind;
-  int line;   // where it begins, from 1
-  Text text;  // a directive is one token: its whole logical line, comments out, white space squeezed
+  // Line of its first character, from 1.
+  int line;
+  // A directive is one token: its whole logical line, without comments, white space squeezed.
+  Text text;
 };
 
 struct Lexed {
-  std::shared_ptr<Texts> texts;  // of the tokens
+  // The texts of the tokens.
+  std::shared_ptr<Texts> texts;
   std::vector<Token> tokens;
-  std::string error;  // "" or what cannot be read, e.g. "a string that does not end"
+  // "", or what cannot be read: "a string that does not end".
+  std::string error;
   int error_line = 0;
 };
 
-// Linear in the text. Digraphs for braces come out as braces. What is to be compared may share its texts.
+// Runs in linear time. Turns digraphs for braces into braces. Sources to be compared may share `texts`.
 Lexed lex(std::string_view text, std::shared_ptr<Texts> texts = std::make_shared<Texts>());
 
-// The tokens inside a directive, without its '#', with the texts of the directive. What cannot be read in
-// there is left out.
+// Returns the tokens inside a directive, without its '#'. Leaves out what cannot be read.
 std::vector<Token> directive_tokens(const Token& directive, const std::shared_ptr<Texts>& texts);
 
-// Is it a `#define`?
+// Returns whether the token is a `#define`.
 bool defines_macro(const Token& token);
 
-// The text of an ordinary or raw string literal without prefix, suffix and escapes; false for any other
-// token.
+// Gets the text of an ordinary or raw string literal without prefix, suffix and escapes. Returns false for
+// any other token.
 bool plain_string(const Token& token, std::string* value);
 
 }  // namespace flor::probes

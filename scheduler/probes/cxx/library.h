@@ -1,5 +1,6 @@
-// What is known of LibTorch's and the standard library's names. Whatever is not listed may change all that it
-// is given (docs/semantics.md, rule 18a), so a missing name costs time and a wrong one costs a row.
+// What is known about names of LibTorch and the standard library. A name that is not listed may change
+// everything it is given (docs/semantics.md, rule 18a). So a missing name costs time, and a wrong entry costs
+// correctness.
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 
 namespace flor::probes {
 
-// "relu" of "torch::relu".
+// Returns "relu" for "torch::relu".
 std::string last_part(const std::string& qualified);
 inline bool begins_with(std::string_view text, std::string_view begin) {
   return text.substr(0, begin.size()) == begin;
@@ -16,56 +17,69 @@ bool ends_with(const std::string& text, const std::string& end);
 
 // What a call does to its object.
 enum class Method {
-  kUnknown,  // may change the object and the arguments, and may keep the arguments
-  kFresh,    // reads; the result shares nothing with the object
-  kView,     // reads; the result may share storage with the object
-  kChanges,  // changes the object, reads the arguments
-  kStores,   // changes the object, which may share storage with the arguments afterwards
-  kModule    // LibTorch's forward: changes the module (batch statistics), reads the arguments; result fresh
+  // May change the object and the arguments, and may keep the arguments.
+  kUnknown,
+  // Reads. The result shares nothing with the object.
+  kFresh,
+  // Reads. The result may share storage with the object.
+  kView,
+  // Changes the object, reads the arguments.
+  kChanges,
+  // Changes the object, which may share storage with the arguments afterwards.
+  kStores,
+  // LibTorch's forward: changes the module (batch statistics), reads the arguments. The result is fresh.
+  kModule
 };
 Method method_of(const std::string& name);
 
 // What a function does to its arguments.
 enum class Library {
-  kUnknown,   // may change them
-  kFresh,     // reads
-  kView,      // reads; the result may share storage with them
-  kFirst,     // changes the first one (torch::nn::init::…_, torch::load), reads the others
-  kFills,     // writes what it reads of a file or of the machine into them (fread, clock_gettime)
-  kAlgorithm  // changes what its iterators lead to and calls the lambdas among the arguments
+  // May change them.
+  kUnknown,
+  // Reads them.
+  kFresh,
+  // Reads them. The result may share storage with them.
+  kView,
+  // Changes the first one (torch::nn::init::…_, torch::load), reads the others.
+  kFirst,
+  // Writes data from a file or the machine into them (fread, clock_gettime).
+  kFills,
+  // Changes what its iterators refer to, and calls the lambdas among the arguments.
+  kAlgorithm
 };
-// `qualified` is the name with its namespaces: "torch::relu", "std::max", "printf".
+// `qualified`: the name with its namespaces: "torch::relu", "std::max", "printf".
 Library function_of(const std::string& qualified);
 
-// A constant, or a stream of the process's own output: nothing that a replay must have.
+// Returns whether the name is a constant, or an output stream of the process: a replay needs no value for it.
 bool is_library_object(const std::string& qualified);
 
-// A type whose values share nothing when they are copied: numbers, enumerations of the standard library,
-// std::string. Without cv and reference.
+// Types whose copies share nothing: numbers, enumerations of the standard library, std::string. `type`
+// without cv and reference.
 bool is_number_type(const std::string& type);
 bool is_plain_type(const std::string& type);
-// A container of the standard library: to walk through it changes nothing.
+// Returns whether it is a container of the standard library: iterating over it changes nothing.
 bool is_container_type(const std::string& type);
-// A class whose objects act by being there: locks, gradient modes, threads.
+// Returns whether objects of the class act by existing: locks, gradient modes, threads.
 bool is_guard_type(const std::string& type);
-// A type of which a probe may make objects of its own: plain ones, containers, tensors, output streams.
+// Returns whether a probe may create objects of this type: plain types, containers, tensors, output streams.
 bool is_probe_type(const std::string& type);
 
-// Does such a module of LibTorch's compute the same when it trains as when it evaluates? `dropout`: those
-// that take a rate of dropout may have been given one.
+// Returns whether such a LibTorch module computes the same in training and evaluation mode. `dropout`:
+// modules that accept a dropout rate may have one.
 bool is_module_without_mode(const std::string& type, bool dropout);
 
-// Does the name read a clock, memory in use, a file or the network (rule 18b)?
+// Returns whether the name reads a clock, memory in use, a file or the network (rule 18b).
 bool is_volatile_name(const std::string& qualified);
 
-// Of these, does it show another value each time it is asked?
+// Returns whether such a name yields another value at each call.
 bool is_clock_name(const std::string& qualified);
 
-// Does it show the time? Between two such looks with nothing skipped, a replay measures what record would
-// have.
+// Returns whether the name yields the time. A replay measures the same durations as the record between two
+// such calls if nothing is skipped between them.
 bool is_time_name(const std::string& qualified);
 
 bool is_keyword(const std::string& word);
-bool is_assignment(const std::string& punctuator);  // `=`, `+=`, …; not `++`
+// `=`, `+=`, …, not `++`.
+bool is_assignment(const std::string& punctuator);
 
 }  // namespace flor::probes

@@ -1,4 +1,4 @@
-// Calls of flor::log.
+// Finds calls of flor::log.
 #pragma once
 
 #include <string>
@@ -9,18 +9,21 @@
 namespace flor::probes {
 
 struct LogCall {
-  size_t at = 0;     // its first token
-  size_t open = 0;   // its opening parenthesis
-  std::string name;  // "" where it is no literal
+  // Its first token.
+  size_t at = 0;
+  // Its opening parenthesis.
+  size_t open = 0;
+  // "" if the name is no literal.
+  std::string name;
 };
 
-// May the file call flor::log without its namespace?
+// Returns whether the file may call flor::log without its namespace.
 bool logs_unqualified(const Tree& tree);
 
-// The call that begins at this token, if one does.
+// Parses the call that begins at this token. Returns false if none does.
 bool log_call(const Tree& tree, size_t at, bool unqualified, LogCall* call);
 
-// The calls within [begin, end), lambdas included.
+// Returns the calls in [begin, end), those in lambdas included.
 std::vector<LogCall> log_calls(const Tree& tree, size_t begin, size_t end, bool unqualified);
 
 }  // namespace flor::probes

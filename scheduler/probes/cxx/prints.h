@@ -1,11 +1,11 @@
-// Statements that print.
+// Compares statements that print.
 #pragma once
 
 #include "probes/cxx/tree.h"
 
 namespace flor::probes {
 
-// Do both statements print, and differ in nothing but the texts that they print?
+// Returns whether both statements print, and differ only in the printed text.
 bool same_but_printed_text(const Tree& a, const Node& one, const Tree& b, const Node& other);
 
 }  // namespace flor::probes

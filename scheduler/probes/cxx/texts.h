@@ -1,4 +1,4 @@
-// The texts of tokens, each kept once: a word that stands in a program a thousand times is one text.
+// Stores the texts of tokens, each once: a word that a program uses a thousand times is stored once.
 #pragma once
 
 #include <array>
@@ -13,11 +13,13 @@ namespace flor::probes {
 
 struct KeptText {
   std::string text;
-  uint64_t hash;  // equal texts have equal hashes, in every Texts
-  size_t id;      // its position in its Texts
+  // Equal texts have equal hashes, in every Texts.
+  uint64_t hash;
+  // Its position in its Texts.
+  size_t id;
 };
 
-// A text in a Texts, which must outlive it. Copied like a pointer; compares by what it says.
+// A reference to a text in a Texts, which must outlive it. Cheap to copy. Compares by content.
 class Text {
  public:
   Text() = default;
@@ -26,7 +28,7 @@ class Text {
   [[nodiscard]] const std::string& str() const { return kept_->text; }
   [[nodiscard]] uint64_t hash() const { return kept_->hash; }
   [[nodiscard]] size_t id() const { return kept_->id; }
-  // Inline, so that the length of a literal is a constant: most of what a reader does is this.
+  // Inline, so that the length of a literal is a constant: this is the hottest call of the parser.
   [[nodiscard]] bool is(std::string_view text) const {
     const std::string& own = kept_->text;
     return own.size() == text.size() && std::memcmp(own.data(), text.data(), text.size()) == 0;
@@ -60,9 +62,12 @@ class Texts {
   void grow();
   const KeptText& add(std::string_view text, uint64_t hash);
 
-  std::deque<KeptText> all_;                   // they stay where they are
-  std::vector<const KeptText*> slots_;         // a hash table with open addressing, at most half full
-  std::array<const KeptText*, 256> single_{};  // those of one byte: half of all tokens
+  // A deque: elements never move.
+  std::deque<KeptText> all_;
+  // A hash table with open addressing, at most half full.
+  std::vector<const KeptText*> slots_;
+  // Texts of one byte: half of all tokens.
+  std::array<const KeptText*, 256> single_{};
 };
 
 }  // namespace flor::probes

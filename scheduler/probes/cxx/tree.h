@@ -1,7 +1,7 @@
-// A source file as a tree of statements, read without a compiler.
+// A source file as a tree of statements, parsed without a compiler.
 //
-// What the reader does not know (a macro, an initializer, a lambda) stays inside one statement, so that any
-// edit in it is an edit of that statement: a wrong guess costs time, never a wrong row.
+// What the parser does not know (a macro, an initializer, a lambda) stays inside one statement, so any edit
+// in it is an edit of that statement. A wrong guess costs time but never yields a wrong row.
 #pragma once
 
 #include <cstdint>
@@ -29,27 +29,35 @@ enum class NodeKind {
   kMacro,    // NAME(...) { }
 };
 
-// Token ranges are half-open. A leaf has head_end == end. Of a compound, [begin, head_end) is what stands in
-// front of its brace, and end lies behind the closing one.
+// Token ranges are half-open. A leaf has head_end == end. In a compound, [begin, head_end) is the part before
+// its brace, and end is after the closing brace.
 struct Node {
   NodeKind kind = NodeKind::kLeaf;
   size_t begin = 0, head_end = 0, end = 0;
   int parent = -1;
   std::vector<int> children;
-  std::string name;                     // of a function
-  std::string block;                    // of the skip block whose region this node is (see blocks.h)
-  size_t args_begin = 0, args_end = 0;  // the block's arguments behind its name
-  bool outlived = false;                // the block's object lives on to the end of the list (see blocks.h)
+  // Name of a function.
+  std::string name;
+  // Name of the skip block whose region this node is (cxx/blocks.h).
+  std::string block;
+  // Arguments of the block after its name.
+  size_t args_begin = 0, args_end = 0;
+  // The object of the block lives until the end of the list (cxx/blocks.h).
+  bool outlived = false;
 };
 
 struct Tree {
   std::shared_ptr<Texts> texts;  // of the tokens
   std::vector<Token> tokens;
-  std::vector<size_t> match;  // of each bracket its partner; of any other token itself
-  std::vector<Node> nodes;    // nodes[0] is the root; parents come before their children
-  std::string error;          // why the tree is not to be trusted, "" if it is
+  // For each bracket its partner; for other tokens the token itself.
+  std::vector<size_t> match;
+  // nodes[0] is the root. Parents come before their children.
+  std::vector<Node> nodes;
+  // Why the tree cannot be trusted. "": it can.
+  std::string error;
   int error_line = 0;
-  int unclear_line = 0;  // where a skip block stands in a form that cannot be read, 0: nowhere
+  // Line of a skip block in a form that cannot be read. 0: none.
+  int unclear_line = 0;
 
   [[nodiscard]] const Node& node(int index) const { return nodes[static_cast<size_t>(index)]; }
   [[nodiscard]] const std::string& text(size_t token) const { return tokens[token].text.str(); }
@@ -59,26 +67,27 @@ struct Tree {
   [[nodiscard]] bool word(size_t token) const {
     return token < tokens.size() && tokens[token].kind == TokenKind::kWord;
   }
-  [[nodiscard]] int line(int index) const;  // where the node begins
-  // The node behind this one in its parent's list, -1 behind the last.
+  // Returns the line where the node begins.
+  [[nodiscard]] int line(int index) const;
+  // Returns the next node in the list of the parent. -1 after the last.
   [[nodiscard]] int next_sibling(int index) const;
   [[nodiscard]] int previous_sibling(int index) const;
-  // The token to look at behind this one, brackets taken as a whole.
+  // Returns the next token, after the closing bracket if this token opens one.
   [[nodiscard]] size_t skip(size_t token) const {
     return match[token] > token ? match[token] + 1 : token + 1;
   }
 };
 
-// Never throws; what cannot be read gives an error: unbalanced brackets, also within one branch of an #if or
-// in one macro (either would make the tree another one for the compiler), and files beyond any sensible size.
-// Trees that are to be compared may share their texts.
+// Never throws. Sets an error for unbalanced brackets, also within one branch of an #if or one macro (a
+// compiler could then see another tree), and for files beyond any sensible size. Trees to be compared may
+// share `texts`.
 Tree parse(std::string_view text, std::shared_ptr<Texts> texts = std::make_shared<Texts>());
 
-// Adds every word in the file, those of its preprocessor lines included, but for texts that were `seen` (by
-// their ids) before in another tree with the same texts.
+// Adds every word in the file, also those in preprocessor lines. Skips texts whose ids are in `seen` (from
+// another tree with the same texts).
 void add_words(const Tree& tree, std::vector<bool>* seen, std::unordered_set<std::string>& words);
 
-// Are these token ranges (of two trees, or one) the same code?
+// Returns whether two token ranges, of one or two trees, are the same code.
 bool same_tokens(const Tree& a, size_t a_begin, size_t a_end, const Tree& b, size_t b_begin, size_t b_end);
 
 }  // namespace flor::probes

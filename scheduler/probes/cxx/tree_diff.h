@@ -1,4 +1,4 @@
-// What was added to a tree of statements, and what was taken from it.
+// Compares two trees of statements.
 #pragma once
 
 #include <vector>
@@ -8,28 +8,32 @@
 namespace flor::probes {
 
 enum class EditKind {
-  kAdded,    // the node `present`, whole
-  kRemoved,  // the node `recorded`, whole
-  kRenamed,  // the skip block `recorded` is `present` now, under another name
-  kTooMany   // the lists under these nodes differ too much to be compared
+  // The whole node `present`.
+  kAdded,
+  // The whole node `recorded`.
+  kRemoved,
+  // The skip block `recorded` is now `present`, with another name.
+  kRenamed,
+  // The lists below these nodes differ too much to compare.
+  kTooMany
 };
 
 struct Edit {
   EditKind kind;
   int recorded = -1, present = -1;
-  int line = 0;  // in the present file: where it is, or where it was taken from
-  // Of what was added within a statement, or taken out of one: its tokens. Both 0: the whole node.
+  // In the present file: where it is, or where it was removed.
+  int line = 0;
+  // Tokens that were added inside a statement, or removed from inside one. Both 0: the whole node.
   size_t begin = 0, end = 0;
 };
 
-// Where a statement was changed by nothing but whole statements that were put into its braces (a lambda's
-// body), or taken out of them, these are the edits instead of the statement. Edits that leave pairs as they
-// are.
+// Replaces the edit of a statement by edits inside it, if only whole statements were added to, or removed
+// from, its braces (the body of a lambda). Keeps other edits.
 std::vector<Edit> within_statements(const Tree& recorded, const Tree& present, std::vector<Edit> edits);
 
-// Turns `recorded` into `present` with few edits, in order of the text. Lists of statements are compared
-// level by level, compounds with equal heads inside of each other, so a statement never pairs with one of
-// another compound. Of several shortest scripts any may come; each is a true account of the change.
+// Returns few edits that turn `recorded` into `present`, in order of the text. Compares lists of statements
+// level by level, and pairs compounds with equal heads, so a statement never pairs with one of another
+// compound. If several scripts are shortest, returns any; each is true.
 std::vector<Edit> diff(const Tree& recorded, const Tree& present);
 
 }  // namespace flor::probes

@@ -1,4 +1,5 @@
-// What an expression reads, changes and calls, and which variables its value may share storage with.
+// Analyses expressions: what they read, change and call, and with which variables their values may share
+// storage.
 #pragma once
 
 #include <functional>
@@ -17,53 +18,70 @@
 namespace flor::probes {
 
 struct Value {
-  std::vector<AccessPath> roots{};  // empty: it shares nothing
-  bool variable = false;            // it is roots[0] itself: a variable, or a member of one
-  bool deep = false;                // to assign to it changes what the roots lead to
-  bool cut = false;                 // it is some element of roots[0]: member names behind say no more
-  bool chain = true;                // made of member access, elements and views alone
-  bool options = false;             // LibTorch's options, on their way through `.a(1).b(2)`
-  int lambda = -1;                  // it is this function
-  std::vector<AccessPath> reads{};  // of an argument: all that it is computed from
+  // Empty: the value shares no storage.
+  std::vector<AccessPath> roots{};
+  // The value is roots[0] itself: a variable, or a member of one.
+  bool variable = false;
+  // An assignment to it changes what the roots refer to.
+  bool deep = false;
+  // Some element of roots[0]: further member names are not tracked.
+  bool cut = false;
+  // Made only of member access, elements and views.
+  bool chain = true;
+  // LibTorch options, inside a chain like `.a(1).b(2)`.
+  bool options = false;
+  // The value is this function.
+  int lambda = -1;
+  // Of an argument: everything that it is computed from.
+  std::vector<AccessPath> reads{};
 };
 
-// All arguments as one value, which may lead to each of them.
+// Returns all arguments as one value, which may refer to each of them.
 Value together(const std::vector<Value>& arguments);
 
-// A macro of the program, its text read as it stands where it is used.
+// A macro of the program. Its text is read where the macro is used.
 struct Macro {
   std::set<std::string> parameters;
   Tree tree;
 };
 
-// What the program's files declare, known before any body is read.
+// What the files of the program declare. Collected before any body is read.
 struct Vocabulary {
   WordSet functions, classes;
   std::map<std::string, Macro> macros;
-  std::map<std::string, std::set<std::string>> bases;   // of a class
-  std::map<std::string, std::set<std::string>> owners;  // of a method's name: the classes that have one
-  WordSet parents;                                      // names that classes derive from
-  bool any_parent = false;                              // a template derives from its parameter
-  WordSet plain_functions;                     // all of that name return a number, a string or nothing
-  std::map<std::string, std::string> numbers;  // other names of number types: Real of `using Real = double;`
-  bool has_buffers = false;                    // LibTorch's modules may count while they compute
-  bool in_place_modules = false;               // LibTorch's modules may change their arguments
+  // Class → its base classes.
+  std::map<std::string, std::set<std::string>> bases;
+  // Method name → classes that have such a method.
+  std::map<std::string, std::set<std::string>> owners;
+  // Names that classes derive from.
+  WordSet parents;
+  // A template derives from its parameter.
+  bool any_parent = false;
+  // Every function of that name returns a number, a string or nothing.
+  WordSet plain_functions;
+  // Aliases of number types: Real for `using Real = double;`.
+  std::map<std::string, std::string> numbers;
+  // LibTorch modules may update buffers while they compute.
+  bool has_buffers = false;
+  // LibTorch modules may change their arguments.
+  bool in_place_modules = false;
 
-  // The classes whose methods an object of this class may run: itself, its Impl and all that they derive
-  // from. Empty: others may derive from it, or it is none of the program's.
+  // Returns the classes whose methods an object of this class may run: itself, its Impl and all their base
+  // classes. Empty: others may derive from it, or the program does not declare it.
   [[nodiscard]] std::set<std::string> family(const std::string& type) const;
-  // The number type that the name stands for; the name itself where it stands for none.
+  // Returns the number type that the name is an alias of, or the name itself.
   [[nodiscard]] const std::string& resolved(const std::string& type) const {
     const auto at = numbers.find(type);
     return at == numbers.end() ? type : at->second;
   }
-  // May `method` of an object of this type be one of the program's?
+  // Returns whether `method` on an object of this type may be a method of the program.
   [[nodiscard]] bool may_have(const std::string& type, const std::string& method) const;
 };
 
 class Expressions {
  public:
-  // Reads a lambda's parameters and body: [begin, …) is its `[`; returns its function and the token behind.
+  // Reads the parameters and body of a lambda; `begin` is its `[`. Returns its function and the token after
+  // it.
   using ReadLambda = std::function<std::pair<int, size_t>(const Tree&, size_t begin)>;
 
   Expressions(Model& model, Scopes& scopes, const Vocabulary& words, ReadLambda read_lambda)
@@ -71,15 +89,16 @@ class Expressions {
 
   void set_source(bool unqualified_log) { unqualified_log_ = unqualified_log; }
 
-  // Reads [begin, end) into the statement; `discarded`: the value is not used.
+  // Reads [begin, end) into the statement. `discarded`: the value is not used.
   Value read(const Tree& tree, size_t begin, size_t end, Statement& into, bool discarded = false);
-  // The paths that the arguments of a block or guard in [begin, end) name; what is no path holds nothing.
+  // Returns the paths that the arguments of a block or guard in [begin, end) name. An argument that is no
+  // path holds nothing.
   std::vector<AccessPath> held(const Tree& tree, size_t begin, size_t end, Statement& into);
-  // A number or string, copied when it is handed on.
+  // Returns whether it is a number or string, which is copied when passed on.
   [[nodiscard]] bool is_plain(const AccessPath& path);
-  // The two share storage from here on; numbers and strings never do.
+  // Records that the two share storage from here on. Ignores numbers and strings.
   void share(int symbol, const Value& value);
-  // The variable is another name of this path.
+  // Records that the variable is another name of this path.
   void alias(int symbol, const AccessPath& path) { aliases_[symbol] = path; }
   void change(const Value& value, Statement& into, Cause cause = Cause::kCertain);
 
@@ -110,7 +129,8 @@ class Expressions {
   void hand_out(const std::vector<Value>& arguments);
   void run_here(const std::vector<Value>& arguments);
   void unknown(const std::vector<Value>& arguments);
-  void note(const Value& value);  // it is read
+  // Records that the value is read.
+  void note(const Value& value);
   void change(const Value& value, Cause cause = Cause::kCertain) { change(value, *into_, cause); }
   [[nodiscard]] size_t next(size_t at, size_t end) const;
   template <typename Wanted>
@@ -125,11 +145,15 @@ class Expressions {
   const Tree* tree_ = nullptr;
   Statement* into_ = nullptr;
   std::unordered_map<int, AccessPath> aliases_;
-  static constexpr int kMaxDepth = 150;      // of expressions within expressions
-  static constexpr int kMaxMacroDepth = 40;  // macros within macros
+  // Nesting of expressions.
+  static constexpr int kMaxDepth = 150;
+  // Nesting of macros.
+  static constexpr int kMaxMacroDepth = 40;
   int depth_ = 0;
-  bool self_update_ = false;  // the statement is `++x` or its like: what it reads is of use to x alone
-  bool discarded_ = false;    // the same of `x += 1`
+  // The statement is `++x` or similar: only x uses what it reads.
+  bool self_update_ = false;
+  // The same for `x += 1`.
+  bool discarded_ = false;
 };
 
 }  // namespace flor::probes

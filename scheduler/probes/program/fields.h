@@ -1,4 +1,4 @@
-// The names behind a variable, as `part.size` of `object.part.size`: hardly ever more than a few.
+// The member names after a variable, as `part.size` in `object.part.size`. Rarely more than a few.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace flor::probes {
 
-// A list of names (their numbers in a Model) with the interface of a vector. The first few need no memory
-// beside it: paths are copied by the million.
+// A list of names (their numbers in a Model) with the interface of a vector. The first few need no heap
+// memory: access paths are copied by the million.
 class Fields {
  public:
   Fields() = default;
@@ -48,7 +48,7 @@ class Fields {
     }
     ++size_;
   }
-  // Only at the end, and not of the list itself.
+  // Only appends. `from` must not point into this list.
   void insert(const int* /*end*/, const int* from, const int* to) {
     for (; from != to; ++from) push_back(*from);
   }
@@ -61,7 +61,8 @@ class Fields {
   static constexpr size_t kFew = 4;
   size_t size_ = 0;
   std::array<int, kFew> few_{};
-  std::unique_ptr<std::vector<int>> many_;  // all of them, where they are more
+  // All names, if there are more than kFew.
+  std::unique_ptr<std::vector<int>> many_;
 };
 
 inline bool operator==(const Fields& a, const Fields& b) {

@@ -1,4 +1,4 @@
-// Which present file is which recorded one?
+// Pairs recorded source files with present ones.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,19 @@
 namespace flor::probes {
 
 struct FilePairs {
-  std::vector<std::pair<size_t, size_t>> pairs;  // (recorded, present), in order of the recorded files
-  std::vector<size_t> ambiguous;  // recorded files with several equally good partners, or shared ones
-  std::vector<size_t> missing;    // recorded files without a partner
-  std::vector<size_t> fresh;      // present files without a partner
+  // (recorded, present), in order of the recorded files.
+  std::vector<std::pair<size_t, size_t>> pairs;
+  // Recorded files with several equally good partners, or with a shared one.
+  std::vector<size_t> ambiguous;
+  std::vector<size_t> missing;  // recorded files without a partner
+  std::vector<size_t> fresh;    // present files without a partner
 };
 
-// By the longest common path suffix, at least the file's name; among equals, and for what is left, by
+// Pairs by the longest common path suffix, at least the file name. Ties, and files left over, are paired by
 // content.
 FilePairs pair_files(const std::vector<SourceFile>& recorded, const std::vector<SourceFile>& present);
 
-// The last component of a path.
+// Returns the last component of a path.
 std::string base_name(const std::string& path);
 
 }  // namespace flor::probes

@@ -1,8 +1,8 @@
-// A program as variables, and statements that read and change them: what the rules about probes judge by.
+// A program as variables and statements that read and change them. The rules about probes work on this model.
 //
-// Names are resolved by scope as far as that can be told without a compiler. What is no local variable (a
-// global, a member of any class, a static, a name of another file) is one variable for each name: what
-// changes one `sum` may change any `sum`.
+// Names are resolved by scope as far as possible without a compiler. All that is no local variable (a global,
+// a member of any class, a static, a name of another file) is one variable per name: a change of one `sum`
+// may change any `sum`.
 #pragma once
 
 #include <cstddef>
@@ -21,92 +21,136 @@ namespace flor::probes {
 // A variable, or the part of it that member names lead to.
 struct AccessPath {
   int symbol = -1;
-  Fields fields{};  // names
+  // Names of the members.
+  Fields fields{};
 };
 
 struct Symbol {
   std::string name;
-  std::string type;   // as declared, without cv, reference and template arguments; "" unknown
-  int function = -1;  // of a local variable or parameter: whose; −1: nonlocal
-  int source = -1;    // of a local one: file and place of its declaration
+  // As declared, without cv, reference and template arguments. "": unknown.
+  std::string type;
+  // Function of a local variable or parameter. −1: nonlocal.
+  int function = -1;
+  // Of a local variable: file and token of its declaration.
+  int source = -1;
   size_t token = 0;
-  int parameter = -1;               // its position, −1: no parameter
-  bool plain = false;               // a number or string, copied when it is handed on
-  bool reference = false;           // stands for what it was bound to: to assign is to change that
-  bool constant = false;            // a number that nothing can change
-  bool lasting = false;             // static, thread_local: outlives its function
-  bool loop_value = false;          // the variable of a flor::loop: always right
-  bool view = false;                // names part of another variable; what that one holds, it holds
-  bool guarded = false;             // its type acts by being there (locks, gradient modes) or is not known
-  bool initialised = false;         // its declaration gives it its whole value
-  int lambda = -1;                  // the function that it names
-  std::vector<AccessPath> views{};  // of a view: what it is part of
+  // Position as a parameter. −1: no parameter.
+  int parameter = -1;
+  // A number or string, copied when passed on.
+  bool plain = false;
+  // Refers to what it was bound to: an assignment changes that.
+  bool reference = false;
+  // A number that no statement can change.
+  bool constant = false;
+  // static or thread_local: outlives its function.
+  bool lasting = false;
+  // The variable of a flor::loop: its value is always right.
+  bool loop_value = false;
+  // Names part of another variable, and is held where that one is held.
+  bool view = false;
+  // Its type acts by existing (locks, gradient modes), or is unknown.
+  bool guarded = false;
+  // Its declaration gives it its whole value.
+  bool initialised = false;
+  // The function that it names.
+  int lambda = -1;
+  // Of a view: what it is part of.
+  std::vector<AccessPath> views{};
 };
-bool overlap(const AccessPath& a, const AccessPath& b);  // is one of them the other one, or in it?
+// Returns whether one path equals or contains the other.
+bool overlap(const AccessPath& a, const AccessPath& b);
 
-// How sure it is that a path is changed.
+// How certain it is that a path is changed.
 enum class Cause {
   kCertain,
-  kSwitch,  // a module is set to train or to evaluate
-  kMode,    // a module computes, a loader is walked through
-  kGuess    // it is handed to what is not known
+  // A module is set to training or evaluation mode.
+  kSwitch,
+  // A module computes, or a loader is iterated.
+  kMode,
+  // It is passed to unknown code.
+  kGuess
 };
 
 struct Change {
   AccessPath path;
-  bool deep = false;  // the storage that it leads to, which others may share; else the variable alone
+  // Changes the storage that it refers to, which others may share. Otherwise only the variable.
+  bool deep = false;
   Cause cause = Cause::kCertain;
 };
 
 struct Argument {
-  std::vector<AccessPath> roots;  // variables whose storage it may lead to, itself among them
-  std::vector<AccessPath> reads;  // all that it is computed from
-  bool is_variable = false;       // it is nothing but roots[0]: a callee may change that by reference
+  // Variables whose storage it may refer to, itself included.
+  std::vector<AccessPath> roots;
+  // Everything that it is computed from.
+  std::vector<AccessPath> reads;
+  // It is exactly roots[0]: a callee may change that by reference.
+  bool is_variable = false;
 };
 
 struct Call {
-  int name = -1;    // of functions of the program
-  int lambda = -1;  // or this one
-  int type = -1;    // the class (a name) that the called object certainly has, −1: unknown
+  // Name of functions of the program,
+  int name = -1;
+  // or this lambda.
+  int lambda = -1;
+  // Class (a name) that the called object certainly has. −1: unknown.
+  int type = -1;
   bool method = false;
-  AccessPath receiver{};  // symbol −1: none, or the calling object itself
+  // Symbol −1: none, or the calling object itself.
+  AccessPath receiver{};
   std::vector<Argument> arguments{};
-  std::vector<int> callees{};  // functions that it may run
+  // Functions that it may run.
+  std::vector<int> callees{};
 };
 
 struct Statement {
   int source = 0;
   size_t begin = 0, end = 0;  // tokens
   int function = -1;
-  int parent = -1;  // the statement whose condition decides whether it runs, −1: none
+  // The statement whose condition decides whether this one runs. −1: none.
+  int parent = -1;
   std::vector<AccessPath> reads{};
   std::vector<Change> changes{};
   std::vector<Call> calls{};
   std::vector<int> declares{};  // symbols
-  bool jumps = false;           // leaves what is around it: return, break, continue, goto, throw
-  bool returns = false;         // its value is the function's
-  bool unknown = false;         // calls what may call back a function that was handed out
-  bool creates = false;         // an object of a type that is not known
-  bool logs = false;            // a call of flor::log
-  std::string volatile_name{};  // the clock or file that it reads
+  // Leaves the code around it: return, break, continue, goto, throw.
+  bool jumps = false;
+  // Its value is the value of the function.
+  bool returns = false;
+  // Calls code that may call back a function passed out before.
+  bool unknown = false;
+  // Creates an object of unknown type.
+  bool creates = false;
+  // Calls flor::log.
+  bool logs = false;
+  // The clock or file that it reads.
+  std::string volatile_name{};
 };
 
 struct Function {
   int name = -1;
-  int owner = -1;  // the class (a name) whose method it is, −1: none, or unknown
+  // Class (a name) of a method. −1: none, or unknown.
+  int owner = -1;
   int source = 0;
   size_t begin = 0, end = 0;  // tokens of its body
-  int node = -1;              // in the tree, −1: a lambda
-  int outer = -1;             // of a lambda: the function around it
-  int at = -1;                // of a lambda: the statement that holds it
+  // Node in the tree. −1: a lambda.
+  int node = -1;
+  // Of a lambda: the function around it.
+  int outer = -1;
+  // Of a lambda: the statement that holds it.
+  int at = -1;
   bool method = false;
-  bool implicit = false;          // the language calls it: operators, destructors, begin, swap, …
-  bool of_module = false;         // a method of a class that has a forward()
-  bool escapes = false;           // handed out: it may run wherever something unknown is called
-  bool plain = false;             // returns a number, a string or nothing
+  // Called by the language: operators, destructors, begin, swap, …
+  bool implicit = false;
+  // A method of a class that has a forward().
+  bool of_module = false;
+  // Passed out: it may run wherever unknown code is called.
+  bool escapes = false;
+  // Returns a number, a string or nothing.
+  bool plain = false;
   std::vector<int> parameters{};  // symbols
   std::vector<int> statements{};
-  std::vector<AccessPath> results{};  // what its value may share storage with
+  // What its value may share storage with.
+  std::vector<AccessPath> results{};
 };
 
 // The value of a call, as a variable of its own.
@@ -132,29 +176,42 @@ struct MainLoop {
 struct Model {
   const Program* program = nullptr;
   std::vector<Symbol> symbols;
-  std::vector<Statement> statements;  // in order of the text, file by file
-  std::vector<Function> functions;    // functions[0]: what stands outside of all functions
+  // In order of the text, file by file.
+  std::vector<Statement> statements;
+  // functions[0] holds the code outside all functions.
+  std::vector<Function> functions;
   std::vector<Block> blocks;
-  std::vector<MainLoop> loops;  // each flor::loop outside of blocks and of other such loops in its function
-  std::vector<AccessPath> guarded;  // arguments of flor::checkpointing outside of loops
+  // Each flor::loop of a function that is outside blocks and other such loops.
+  std::vector<MainLoop> loops;
+  // Arguments of flor::checkpointing outside loops.
+  std::vector<AccessPath> guarded;
   bool has_guard = false;
-  std::set<int> registered;  // names of modules, parameters and buffers that a module owns
-  std::set<int> hooked;      // names that flor_state hooks mention
-  std::set<int> members;     // names that classes declare
-  std::set<int> handed_out;  // names of functions that are mentioned and not called
-  std::unordered_map<int, std::vector<int>> by_name;  // functions
+  // Names of modules, parameters and buffers that a module owns.
+  std::set<int> registered;
+  // Names that flor_state hooks mention.
+  std::set<int> hooked;
+  // Names that classes declare.
+  std::set<int> members;
+  // Names of functions that are mentioned and not called.
+  std::set<int> handed_out;
+  // Name → functions.
+  std::unordered_map<int, std::vector<int>> by_name;
   std::unordered_map<std::string, int> names;
-  std::vector<std::string> texts;           // names back
-  std::vector<std::pair<int, int>> shared;  // symbols that may share storage
+  // Number → name.
+  std::vector<std::string> texts;
+  // Symbols that may share storage.
+  std::vector<std::pair<int, int>> shared;
   std::vector<Result> results;
 
-  int name(const std::string& text);  // its number, a new one where it is new; "(…)" are parts without a name
-  [[nodiscard]] int find(const std::string& text) const;  // −1: no such name
+  // Returns the number of the name, a new one for a new name. "(…)" are parts without a name.
+  int name(const std::string& text);
+  // Returns −1 if no such name exists.
+  [[nodiscard]] int find(const std::string& text) const;
   [[nodiscard]] const std::string& text(int name) const { return texts[static_cast<size_t>(name)]; }
   [[nodiscard]] const Symbol& symbol(int index) const { return symbols[static_cast<size_t>(index)]; }
   [[nodiscard]] const Statement& statement(int index) const { return statements[static_cast<size_t>(index)]; }
   [[nodiscard]] const Function& function(int index) const { return functions[static_cast<size_t>(index)]; }
-  // "train.cpp:31"
+  // Returns "train.cpp:31".
   [[nodiscard]] std::string where(const Statement& statement) const;
   [[nodiscard]] int line(const Statement& statement) const;
   [[nodiscard]] std::string text_of(const AccessPath& path) const;

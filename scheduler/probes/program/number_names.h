@@ -1,4 +1,4 @@
-// Other names that a program gives to number types.
+// Finds aliases that a program gives to number types.
 #pragma once
 
 #include <map>
@@ -8,8 +8,8 @@
 
 namespace flor::probes {
 
-// `using Real = double;` outside of classes and functions: Real → double. A name that also stands for
-// something else anywhere in the program is left out.
+// Returns Real → double for `using Real = double;` outside classes and functions. Leaves out a name that
+// means anything else anywhere in the program.
 std::map<std::string, std::string> number_names(const Program& program);
 
 }  // namespace flor::probes

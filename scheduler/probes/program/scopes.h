@@ -1,4 +1,4 @@
-// Which variable a name means, while a file is read from top to bottom.
+// Resolves names to variables while a file is read from top to bottom.
 #pragma once
 
 #include <string>
@@ -16,25 +16,27 @@ class Scopes {
   struct Local {
     int name, symbol;
   };
-  // The local variables that can be seen, those of inner scopes behind those of outer ones.
+  // The visible local variables; inner scopes come after outer ones.
   struct Locals {
     std::vector<Local> all;
-    std::vector<size_t> opened;  // where each scope begins
+    // Where each scope begins.
+    std::vector<size_t> opened;
   };
 
   explicit Scopes(Model& model) : model_(model) {}
 
   void open() { locals_.opened.push_back(locals_.all.size()); }
   void close();
-  // Forgets all local variables until they come back: a function's body sees none of another's.
+  // Hides all local variables until leave_function(): the body of a function sees none of another.
   Locals enter_function() { return std::exchange(locals_, {}); }
   void leave_function(Locals outer) { locals_ = std::move(outer); }
 
-  // A new variable in the innermost scope; outside of functions the nonlocal one of that name.
+  // Declares a variable in the innermost scope. Outside functions: the nonlocal one of that name.
   int declare(Symbol symbol);
-  // The variable that the name means here; the nonlocal one of that name where no local one is in scope.
+  // Returns the variable that the name means here: a local one in scope, else the nonlocal one.
   int find(const std::string& name);
-  [[nodiscard]] int find_local(const std::string& name) const;  // −1: none
+  // Returns −1 if no local variable of that name is in scope.
+  [[nodiscard]] int find_local(const std::string& name) const;
   int nonlocal(const std::string& name);
 
  private:
@@ -44,7 +46,8 @@ class Scopes {
 
   Model& model_;
   std::unordered_map<std::string, int> numbers_;
-  std::vector<int> nonlocals_;  // by the number of the name, −1: none
+  // By the number of the name. −1: none.
+  std::vector<int> nonlocals_;
   Locals locals_;
 };
 

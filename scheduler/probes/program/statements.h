@@ -1,4 +1,4 @@
-// Reads the bodies of a program's functions into a model.
+// Reads the bodies of the functions of a program into a model.
 #pragma once
 
 #include "probes/cxx/declarators.h"

@@ -1,4 +1,4 @@
-// What the files of a program declare: functions, classes, macros.
+// Collects what the files of a program declare: functions, classes, macros.
 #pragma once
 
 #include "probes/program/expressions.h"
@@ -6,16 +6,19 @@
 
 namespace flor::probes {
 
-// The node's function, by what its head says.
+// What the head of a function declares.
 struct FunctionHead {
-  std::string name;   // "operator()", "operator" of any other
-  std::string owner;  // the class whose method it is, "" none, or unknown
+  // "operator()", and "operator" for any other operator.
+  std::string name;
+  // Class of a method. "": none, or unknown.
+  std::string owner;
   bool method = false, implicit = false, plain = false;
-  size_t open = 0;  // the parenthesis of its parameters, 0: none found
+  // Opening parenthesis of its parameters. 0: not found.
+  size_t open = 0;
 };
 FunctionHead function_head(const Tree& tree, const Node& node);
 
-// The name that a class node declares, "" where it has none.
+// Returns the name that a class node declares. "": none.
 std::string class_name(const Tree& tree, const Node& node);
 
 Vocabulary vocabulary_of(const Program& program);
