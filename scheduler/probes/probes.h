@@ -1,8 +1,9 @@
-// Which skip blocks must a replay execute? Compares the recorded sources of a program with today's.
+// Finds the skip blocks that a replay must execute. Compares the recorded sources of a program with the
+// present ones.
 //
-// Pure: texts in, result out; no disk, no LibTorch. It reads C++ without a compiler, so it knows a few
-// harmless edits for certain and takes every other edit for one that may change state (docs/semantics.md,
-// rules 17 and 18).
+// Pure: texts in, result out; no disk, no LibTorch. It reads C++ without a compiler. So it knows a few
+// harmless edits, and treats every other edit as one that may change state (docs/semantics.md, rules 17 and
+// 18).
 #pragma once
 
 #include <map>
@@ -14,55 +15,69 @@ namespace flor::probes {
 
 // A source file as it was (recorded) or as it is (present).
 struct SourceFile {
-  std::string path;  // absolute
+  // Absolute.
+  std::string path;
   std::string text;
-  bool newer_than_binary = false;  // then the text is not what the binary was built from
+  // The binary was not built from this text.
+  bool newer_than_binary = false;
 };
 
-// Something that a probe's row is computed from: what its arguments read, closed over data and control
-// (docs/semantics.md, rule 18a).
+// A value that the row of a probe is computed from: what its arguments read, followed through data and
+// control (docs/semantics.md, rule 18a).
 struct Input {
-  std::string name;  // as the program calls it: "meter", "meter.sum", "net"
-  bool held = true;  // does a replay that skips blocks have its value?
+  // As the program calls it: "meter", "meter.sum", "net".
+  std::string name;
+  // Whether a replay that skips blocks has its value.
+  bool held = true;
   std::string
       why{};  // one line: "block train holds it", "block train changes it (train.cpp:31) and does not …"
-  std::set<std::string> changed_by{};  // blocks that change it and do not hold it, by their recorded names
+  // Recorded names of the blocks that change it and do not hold it.
+  std::set<std::string> changed_by{};
 };
 
 // A log statement that the recorded program did not have.
 struct AddedLog {
-  std::string name;   // the literal name, "" where it is no literal
-  std::string file;   // path of the present file
-  int line = 0;       // in the present file
-  std::string block;  // the innermost block around it, "" outside
+  // "" if the name is no literal.
+  std::string name;
+  // Path of the present file.
+  std::string file;
+  // In the present file.
+  int line = 0;
+  // The innermost block around it. "": none.
+  std::string block;
   std::vector<Input> inputs{};
-  // Blocks whose changes it may see: what executes if its rows turn out wrong. Recorded names.
+  // Recorded names of the blocks whose changes it may see. They execute if its rows turn out wrong.
   std::set<std::string> depends{};
-  bool is_volatile = false;  // it reads a clock or the machine: no two executions give equal rows
-  // Not empty: it reads them across a skipped block, so its row is not given (rule 18b).
+  // It reads a clock or the machine: no two executions give equal rows.
+  bool is_volatile = false;
+  // Not empty: it reads a clock or the machine across a skipped block, so its rows are not given (rule 18b).
   std::string withheld{};
 };
 
 struct ProbeAnalysis {
-  bool all = false;              // execute every block
-  std::set<std::string> blocks;  // blocks that execute, by their recorded names
-  // Of these, the ones that must also execute in front of a unit, where replay runs from the start: what they
-  // change beside their arguments is read. (With `all`, every block must.) Of a block that executes only
-  // because a log was added in it, nothing is missing there when it is skipped.
+  // Every block executes.
+  bool all = false;
+  // Recorded names of the blocks that execute.
+  std::set<std::string> blocks;
+  // Those of them that must also execute before a unit in replays that run from the start: later code reads
+  // what they change beside their arguments. (With `all`, every block must.) A block that executes only for a
+  // log added inside it may be skipped there.
   std::set<std::string> lead_in;
-  bool from_start = false;  // some of it is in no checkpoint: no unit can be entered by restoring one
-  // Why no unit can begin between two steps: it is in no checkpoint there. As `reasons`; empty: units can.
+  // No unit can be entered by restoring a checkpoint: some needed value is in none.
+  bool from_start = false;
+  // Why no unit can begin between two steps: no checkpoint there has some needed value. Empty: units can.
   std::vector<std::string> whole_iterations;
-  std::map<std::string, std::string> renamed;  // blocks with a new name: that name → the recorded one
-  std::vector<AddedLog> logs;                  // the probes found
+  // Present name → recorded name, of blocks with a new name.
+  std::map<std::string, std::string> renamed;
+  // The probes that were found.
+  std::vector<AddedLog> logs;
   std::vector<std::string>
       reasons;  // one line each: "train.cpp:34: log added inside block train: it executes"
 };
 
-// What a replay of the present sources must execute of a run of the recorded ones.
-// `unresolved_*` are the quoted includes whose files were not found on either side.
-// Never throws for what the texts hold: whatever cannot be read makes every block execute, and a reason says
-// so.
+// Finds what a replay of the present sources must execute in a run of the recorded ones. `unresolved_*`:
+// quoted includes whose files were not found on that side.
+// Never throws because of the texts: if one cannot be read, every block executes and a reason says so.
 ProbeAnalysis analyse(const std::vector<SourceFile>& recorded, const std::vector<SourceFile>& present,
                       const std::vector<std::string>& unresolved_recorded,
                       const std::vector<std::string>& unresolved_present);

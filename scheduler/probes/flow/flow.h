@@ -1,5 +1,5 @@
-// What happens when the statements of a model run: what functions change for their callers, where each
-// statement may run, and which variables hand something on from iteration to iteration.
+// Data flow of a program model: what functions change for their callers, where each statement may run, and
+// which variables carry a value from iteration to iteration.
 #pragma once
 
 #include <deque>
@@ -14,15 +14,18 @@
 
 namespace flor::probes {
 
-// How a statement comes to change a path.
+// A way in which a statement changes a path.
 struct Definition {
   int statement = -1;
   AccessPath path{};
   bool deep = false;
-  int parameter = -1;  // by handing it to a function of the program: that one's parameter (a symbol)
-  int member = -1;     // by calling a method on it: the member (a nonlocal symbol) that this changes
+  // The statement passes the path to a function of the program: the parameter (a symbol) of that function.
+  int parameter = -1;
+  // The statement calls a method on the path: the member (a nonlocal symbol) that the method changes.
+  int member = -1;
   Cause cause = Cause::kCertain;
-  bool rebinds = false;  // that sets the member itself, not what it leads to
+  // The method sets the member itself, not what it refers to.
+  bool rebinds = false;
 };
 
 class Flow {
@@ -31,50 +34,54 @@ class Flow {
 
   const Model& model() const { return model_; }
 
-  // Every way in which the path, or something that it shares storage with, is changed.
+  // Returns every way in which the path, or something that shares storage with it, is changed.
   [[nodiscard]] std::vector<const Definition*> definitions_of(const AccessPath& path) const;
-  // Does the change set the module to train or to evaluate, or one that it is part of?
+  // Returns whether the change sets the module, or a module that contains it, to training or evaluation mode.
   [[nodiscard]] bool switches(const Definition& change, const AccessPath& module) const;
-  // Are the parameters or buffers asked for, and one of them changed by its name?
+  // Returns whether the path means parameters or buffers, and the change sets one of them by name.
   [[nodiscard]] bool is_state(const Definition& change, const AccessPath& path) const;
-  // All changes of a statement, those by calls included.
+  // Returns all changes of a statement, those by calls included.
   [[nodiscard]] const std::vector<Definition>& changes_of(int statement) const {
     return changes_[static_cast<size_t>(statement)];
   }
-  // The nonlocal paths that the function reads, itself or by calls, and what it reads of its parameters.
+  // Returns the nonlocal paths that the function reads, itself or by calls, and the parts of its parameters
+  // that it reads.
   [[nodiscard]] const std::set<AccessPath>& reads_of(int function) const {
     return reads_[static_cast<size_t>(function)];
   }
-  // Are there too many of them to be told?
+  // Returns whether reads_of() is incomplete because there are too many.
   [[nodiscard]] bool reads_too_much(int function) const;
-  // What the statement reads by itself: without the objects that it only hands to functions of the program.
+  // Returns what the statement reads itself, without objects that it only passes to functions of the program.
   [[nodiscard]] const std::vector<AccessPath>& own_reads(int statement) const {
     return own_reads_[static_cast<size_t>(statement)];
   }
-  // Is the argument an object of which the call reads nothing but what its function reads of the parameter?
+  // Returns whether the argument is an object of which the call reads only what its function reads of the
+  // parameter.
   [[nodiscard]] bool hands_on(const Call& call, size_t position) const;
-  // Is the argument an object, and the callee's parameter a reference to it?
+  // Returns whether the argument is an object, and the parameter of the callee a reference to it.
   [[nodiscard]] bool is_parameter(const Call& call, size_t position, int callee) const;
   [[nodiscard]] std::vector<AccessPath> as_handed(const Call& call, int callee, const AccessPath& path) const;
-  // Reads a clock, a file or the machine, itself or by calls: its name; "" where it does not.
+  // Returns the name of a clock, a file or the machine that the function reads, itself or by calls. "": none.
   [[nodiscard]] const std::string& volatile_in(int function) const {
     return volatile_[static_cast<size_t>(function)];
   }
   [[nodiscard]] const std::vector<int>& callees_of(const Call& call) const { return call.callees; }
-  // Is it a member that a constructor reads of its own object? Nothing was there before.
+  // Returns whether the path is a member that a constructor reads of its own object, which had no value
+  // before.
   [[nodiscard]] bool is_new_member(int callee, const AccessPath& path) const;
   [[nodiscard]] bool is_member(int symbol) const { return member_names_[static_cast<size_t>(symbol)] >= 0; }
-  // The same, one step; and the path that the value of a call is, where that is known.
+  // Returns the variables that this one refers to, in one step.
   [[nodiscard]] const std::vector<int>& leads(int symbol) const {
     return leads_[static_cast<size_t>(symbol)];
   }
   [[nodiscard]] std::vector<int> leads_by(const AccessPath& path) const;
   [[nodiscard]] bool reaches(const Definition& change, int symbol) const;
+  // Returns the path that the value of a call is. Null: not known.
   [[nodiscard]] const AccessPath* result_path(int symbol) const;
 
-  // What the callee's path is to the caller: a member of the object that a method is called on is that
-  // object's.
+  // Returns whether the path of the callee is a member of the object that the method is called on.
   [[nodiscard]] bool is_of_receiver(const Call& call, int callee, const AccessPath& path) const;
+  // Translates a path of the callee into one of the caller.
   [[nodiscard]] AccessPath as_called(const Call& call, int callee, const AccessPath& path) const;
   struct Site {
     int statement = -1;
@@ -84,33 +91,38 @@ class Flow {
     return sites_[static_cast<size_t>(function)];
   }
 
-  // What a call of the function changes that is none of its own variables.
+  // Returns what a call of the function changes, except its own variables.
   [[nodiscard]] const std::vector<Definition>& summary_of(int function) const {
     return summaries_[static_cast<size_t>(function)];
   }
-  // What a variable leads to: to change it in depth may change these, to read it may read them. Without
-  // itself.
+  // Returns the variables that this one refers to, in any number of steps, without itself. A deep change of
+  // it may change them, and a read may read them.
   [[nodiscard]] const std::vector<int>& led_to(int symbol) const { return reach(leads_, led_to_, symbol); }
 
-  // The blocks in whose execution the statement may run, as the text has it and by calls.
+  // Returns the blocks during which the statement may run: those around it in the text, and those that reach
+  // it by calls.
   [[nodiscard]] const std::set<int>& blocks_running(int statement) const;
-  [[nodiscard]] const std::set<int>& blocks_around(int statement) const;  // as the text has it
+  // Returns the blocks around the statement in the text.
+  [[nodiscard]] const std::set<int>& blocks_around(int statement) const;
   [[nodiscard]] bool holds_blocks(int function) const { return holds_blocks_[static_cast<size_t>(function)]; }
   [[nodiscard]] bool in_main_loop(int statement) const { return in_loop_[static_cast<size_t>(statement)]; }
-  [[nodiscard]] bool is_main_loop(int head) const;  // is the statement the head of one?
+  // Returns whether the statement is the head of a main loop.
+  [[nodiscard]] bool is_main_loop(int head) const;
   [[nodiscard]] bool is_module(int symbol) const { return module_[static_cast<size_t>(symbol)]; }
   [[nodiscard]] int sets_whole(int statement) const;
-  // Does the variable live on from one iteration of the main loop to the next?
+  // Returns whether the variable lives on from one iteration of the main loop to the next.
   [[nodiscard]] bool outlives_iteration(int symbol) const;
-  // Does it, and is it not set anew at the top of each?
+  // Returns whether it does so, and no iteration sets it anew at its top.
   [[nodiscard]] bool is_carried(const AccessPath& path) const;
-  [[nodiscard]] int head_of(int block) const;  // the statement that steps into it
-  // Its arguments; where one is a member that always stands for the same variable, that variable, too.
+  // Returns the statement that enters the block.
+  [[nodiscard]] int head_of(int block) const;
+  // Returns the arguments of the block. Where one is a member that always stands for the same variable, also
+  // that variable.
   [[nodiscard]] const std::vector<AccessPath>& held_by(int block) const {
     return held_[static_cast<size_t>(block)];
   }
   [[nodiscard]] AccessPath bound(const AccessPath& path) const;
-  // Does the block change the path, or what it shares storage with?
+  // Returns how the block changes the path, or what shares storage with it. Null: it does not.
   [[nodiscard]] const Definition* change_in(int block, const AccessPath& path) const;
   [[nodiscard]] bool declared_in(int block, int symbol) const;
 
@@ -142,8 +154,10 @@ class Flow {
   [[nodiscard]] bool is_set_anew(int symbol) const;
 
   const Model& model_;
-  Graph leads_, led_by_;              // from a variable to those that it leads to, and back
-  mutable Reached led_to_, leading_;  // the same, transitively; computed when asked
+  // From a variable to those that it refers to, and back.
+  Graph leads_, led_by_;
+  // The same, transitively. Computed on demand.
+  mutable Reached led_to_, leading_;
   std::map<std::pair<int, int>, std::set<int>> kept_by_;  // of such a step: by these members alone (names)
   mutable std::map<std::tuple<int, int, bool>, std::set<int>>
       by_member_;                                   // what a variable's member leads to

@@ -1,5 +1,4 @@
-// What the arguments of a block or guard hold, so that to restore them is to have it (docs/semantics.md, rule
-// 18a).
+// What the arguments of a block or guard hold: restoring them restores it (docs/semantics.md, rule 18a).
 #pragma once
 
 #include <string>
@@ -9,19 +8,24 @@
 
 namespace flor::probes {
 
-// Does block `block` hold the path when it is skipped? A module holds its modules, parameters and buffers,
-// and no other member; a type with the hook flor_state what the hook names.
+// Returns whether the block holds the path when it is skipped. A module holds its modules, parameters and
+// buffers, and no other member. A type with the hook flor_state holds what the hook names.
 bool block_holds(const Flow& flow, int block, const AccessPath& path);
 
-// Does the guard in front of the main loop, where an iteration is entered by restoring it?
+// Returns whether the guard in front of the main loop holds the path, in replays that restore it to enter an
+// iteration.
 bool guard_holds(const Flow& flow, const AccessPath& path);
 
-// A variable that a block, or the main loop, changes for those after it, and that its arguments do not hold.
+// A variable that a block, or the main loop, changes for later code, and that its arguments do not hold.
 struct Unheld {
-  std::string block;  // "": the main loop, and the guard in front of it
-  std::string name;   // as the program calls it
-  std::string file;   // the last component of its path
-  int line = 0;       // where it is changed
+  // "": the main loop, with the guard in front of it.
+  std::string block;
+  // As the program calls it.
+  std::string name;
+  // Last component of its path.
+  std::string file;
+  // Where it is changed.
+  int line = 0;
 };
 std::vector<Unheld> unheld(const Flow& flow);
 

@@ -1,4 +1,4 @@
-// What a probe's row is computed from, and which blocks have to execute for it to be right
+// Computes what the row of a probe depends on, and which blocks have to execute for it to be right
 // (docs/semantics.md, rules 18a and 18b).
 #pragma once
 
@@ -13,31 +13,40 @@
 
 namespace flor::probes {
 
-// What one probe wants. Blocks by their positions in the model.
+// What one probe needs. Blocks by their positions in the model.
 struct Wants {
-  std::set<int> execute;    // they change what it reads, and do not hold it
-  std::set<int> lead_in;    // … also in the iterations before, of which something is handed on
-  std::set<int> depends;    // all that change what it reads
-  bool from_start = false;  // something that is handed on is in no iteration checkpoint
+  // Blocks that change what it reads and do not hold it.
+  std::set<int> execute;
+  // Of these: blocks that must also execute in earlier iterations, which carry something over.
+  std::set<int> lead_in;
+  // All blocks that change what it reads.
+  std::set<int> depends;
+  // No iteration checkpoint contains something that is carried over.
+  bool from_start = false;
   std::vector<Input> inputs;
-  std::vector<std::string> reasons;  // without the place of the probe: "reads seen, which …: it executes"
-  bool too_much = false;             // there is more to follow than is worth it: everything counts as changed
-  std::string volatile_name;         // the clock, file or machine that it reads; "" none
-  std::set<int> volatile_at;         // the statements that read them
+  // Without the location of the probe: "reads seen, which …: it executes".
+  std::vector<std::string> reasons;
+  // There is too much to follow: everything counts as changed.
+  bool too_much = false;
+  // The clock, file or machine that it reads. "": none.
+  std::string volatile_name;
+  // The statements that read it.
+  std::set<int> volatile_at;
 };
 
 class Slice {
  public:
-  // `executing`: blocks that execute whatever the probe wants.
-  // `steps`: how much more may be looked at, of all probes together; what is left is written back.
+  // `executing`: blocks that execute whatever the probe needs. `steps`: how much more may be looked at, for
+  // all probes together; updated.
   Slice(const Flow& flow, const std::set<int>& executing, int64_t& steps)
       : flow_(flow), model_(flow.model()), executing_(executing), steps_(steps) {}
 
-  // Of the log call that stands in this statement.
+  // Analyses the log call in this statement.
   Wants of(int statement);
 
  private:
-  static constexpr size_t kMaxInputs = 60;  // that are listed
+  // Inputs that are listed.
+  static constexpr size_t kMaxInputs = 60;
   bool go_on() { return --steps_ > 0; }
 
   void need(int statement);
@@ -68,10 +77,14 @@ class Slice {
   Wants wants_;
   int probe_ = -1;
   int depth_ = 0;
-  int64_t& steps_;        // left: statements, paths and changes to be looked at
-  bool leading_ = false;  // asks about the iterations before
-  std::set<int> unheld_;  // blocks that change what it reads and do not hold it
-  std::set<std::pair<const Definition*, AccessPath>> carrying_;  // what hands on which path that is not held
+  // Statements, paths and changes that may still be looked at.
+  int64_t& steps_;
+  // Looks at earlier iterations.
+  bool leading_ = false;
+  // Blocks that change what it reads and do not hold it.
+  std::set<int> unheld_;
+  // Changes that carry over a path that is not held.
+  std::set<std::pair<const Definition*, AccessPath>> carrying_;
   std::set<int> needed_, controlled_, functions_;
   std::set<AccessPath> visited_;
   std::set<std::pair<AccessPath, int>> read_;

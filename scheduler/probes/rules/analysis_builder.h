@@ -10,7 +10,7 @@ namespace flor::probes {
 
 class AnalysisBuilder {
  public:
-  // "WHERE: WHY: every block executes"
+  // Makes every block execute, with the reason "WHERE: WHY: every block executes".
   void everything(const std::string& where, const std::string& why);
   void execute(const std::string& block) { analysis_.blocks.insert(block); }
   void execute_in_lead_in(const std::string& block) {

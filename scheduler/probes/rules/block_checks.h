@@ -1,4 +1,4 @@
-// What can be said of a skip block from the way it is written.
+// Checks skip blocks by the way they are written.
 #pragma once
 
 #include <string>
@@ -11,13 +11,14 @@ namespace flor::probes {
 struct Unskippable {
   std::string block;
   int line = 0;
-  std::string why;  // "is left by `break` here"
+  // As in "is left by `break` here".
+  std::string why;
 };
 
-// The blocks of the file that cannot be skipped as they are written: their code may leave the block by break,
-// continue, return or goto (the recorded run may have left early there; to throw is fine), or the block's
-// object outlives its `if`, so that code behind it runs before the checkpoint is taken and would run again
-// behind its restore. Wants a tree with marked blocks.
+// Returns the blocks of the file that cannot be skipped as they are written. Either their code may leave the
+// block by break, continue, return or goto, so the recorded run may have left early there (a throw is fine).
+// Or the object of the block outlives its `if`, so that later code runs before the checkpoint is taken and
+// would run again after its restore. The tree must have marked blocks.
 std::vector<Unskippable> unskippable(const Tree& tree);
 
 }  // namespace flor::probes

@@ -1,4 +1,4 @@
-// Which variables a piece of code changes.
+// Finds the variables that a piece of code changes.
 #pragma once
 
 #include <set>
@@ -8,10 +8,10 @@
 
 namespace flor::probes {
 
-// The paths (cxx/access_paths.h) that the node's code changes visibly (an assignment, `++`, push_back),
-// itself or by a reference or pointer that it declares, and that are neither its own nor among `held`: where
-// a replay does not run it they are stale. Where the target of an assignment cannot be told, any variable in
-// it counts. What is changed through a call is not seen.
+// Returns the access paths that the node's code changes visibly (an assignment, `++`, push_back), itself or
+// by a reference or pointer that it declares. Leaves out its own variables and those in `held`. They are
+// stale where a replay does not run the code. If the target of an assignment is unclear, any variable in it
+// counts. Changes by calls are not seen.
 std::set<std::string> changed_beside(const Tree& tree, int node, const std::set<std::string>& held);
 
 }  // namespace flor::probes

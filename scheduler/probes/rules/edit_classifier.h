@@ -1,4 +1,4 @@
-// What do the edits of a program make a replay execute?
+// Decides what the edits of a program make a replay execute.
 #pragma once
 
 #include <map>
@@ -15,25 +15,27 @@
 
 namespace flor::probes {
 
-// The edits between a recorded file and its present partner. A file that is new today is all added.
+// The edits between a recorded file and its present partner. A new file is one addition.
 struct FileEdits {
-  int recorded = -1, present = -1;  // sources; −1: none
+  // Sources. −1: none.
+  int recorded = -1, present = -1;
   std::vector<Edit> edits;
 };
 
-// Judges whether the edits leave the rest of the program alone, and collects the probes among them.
+// Decides whether the edits leave the rest of the program alone. Collects the probes among them.
 class EditClassifier {
  public:
   EditClassifier(const Program& recorded, const Program& present, const std::vector<FileEdits>& files,
                  AnalysisBuilder* analysis);
 
-  // A probe: a log statement that the record does not have.
+  // A probe: a log statement that the recorded program does not have.
   struct Probe {
     int source = 0;
-    size_t token = 0;  // of the call
+    // Token of the call.
+    size_t token = 0;
     std::string name;
   };
-  // Judges all edits. The probes are those of edits that are no change of recorded code, and of others.
+  // Classifies all edits. Returns the probes, also those inside edits that change recorded code.
   std::vector<Probe> run(const Flow& present, const Flow* recorded);
 
   [[nodiscard]] const std::vector<Range>& added() const { return added_; }
@@ -59,7 +61,7 @@ class EditClassifier {
   AnalysisBuilder& analysis_;
   std::vector<Range> added_, removed_;
   std::map<int, std::set<int>> added_nodes_, removed_nodes_;  // by source
-  // Calls of the recorded files inside statements that were taken out, as text.
+  // Log calls in removed statements of the recorded files, as text.
   std::multiset<std::string> removed_logs_;
   std::vector<Probe> probes_;
   const OwnCode* own_ = nullptr;  // of the present program

@@ -1,5 +1,5 @@
-// Where the gradients come from that a statement reads: their values are in no checkpoint (docs/semantics.md,
-// rule 3).
+// Finds which blocks compute the gradients that a statement reads. No checkpoint contains gradients
+// (docs/semantics.md, rule 3).
 #pragma once
 
 #include <set>
@@ -11,15 +11,17 @@
 namespace flor::probes {
 
 struct GradientSource {
-  bool clear = true;          // false: an earlier iteration may have left them
-  bool earlier_step = false;  // an earlier iteration of a loop without blocks may have
+  // False: an earlier iteration may have left them.
+  bool clear = true;
+  // An earlier iteration of a loop without blocks may have left them.
+  bool earlier_step = false;
   // The blocks that leave them: those before the statement in its function, back to the start of the
-  // innermost loop with blocks in it.
+  // innermost loop that has blocks.
   std::vector<int> blocks;
 };
 
-// Of a statement at `node`. `backward`: functions that compute gradients. Nothing but `clear` where one of
-// them stands before the statement in its list, or in one around that.
+// Analyses the statement at `node`. `backward`: functions that compute gradients. Returns only `clear` if one
+// of them is called before the statement in its list, or in a list around it.
 GradientSource gradients_read(const Tree& tree, int node, const std::set<std::string>& backward);
 
 }  // namespace flor::probes

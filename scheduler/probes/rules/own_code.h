@@ -1,5 +1,4 @@
-// Code that was added to a program, or taken from it: does the rest of the program do the same with it and
-// without?
+// Decides whether the rest of a program does the same with and without code that was added or removed.
 #pragma once
 
 #include <set>
@@ -19,14 +18,15 @@ struct Range {
 
 class OwnCode {
  public:
-  // `ranges`: all such code of the program.
-  // `recorded`: it was taken out, so what it did to modules was part of what was recorded.
+  // `ranges`: all such code of the program. `recorded`: the code was removed, so what it did to modules is
+  // part of the record.
   OwnCode(const Flow& flow, const std::vector<Range>& ranges, bool recorded);
 
-  // Why the range is not without effect, "" where it is: it changes nothing but variables of its own, and
-  // decides nothing for others. Of what is only handed to a log statement an unknown call is taken to read.
+  // Returns why the range has an effect on the rest. "": it has none, as it changes only variables of its own
+  // and decides nothing for others. An unknown call is assumed to only read what is just passed to a log
+  // statement.
   [[nodiscard]] std::string objection(const Range& range) const;
-  // The same of code whose statements all lie in new functions, which only new code can call.
+  // Returns whether only the added or removed code uses the variable.
   [[nodiscard]] bool is_own(int symbol) const { return own_.count(symbol) != 0; }
 
  private:
@@ -48,7 +48,8 @@ class OwnCode {
   const bool recorded_;
   std::set<int> own_;  // symbols
   std::set<int> own_functions_;
-  std::set<int> captured_;  // own symbols that other code names: a new name hides an old one
+  // Own symbols that other code names: a new name hides an old one.
+  std::set<int> captured_;
 };
 
 }  // namespace flor::probes

@@ -1,4 +1,4 @@
-// Which blocks the probes of a program want executed, and what is known of each.
+// Decides which blocks the probes of a program need, and collects what is known about each probe.
 #pragma once
 
 #include <set>
@@ -20,9 +20,12 @@ class ProbeRules {
  private:
   struct Found {
     EditClassifier::Probe probe;
-    int node = 0;          // in the tree
-    int statement = -1;    // in the model
-    std::set<int> around;  // blocks that run it
+    // In the tree.
+    int node = 0;
+    // In the model.
+    int statement = -1;
+    // Blocks that run it.
+    std::set<int> around;
   };
   [[nodiscard]] Found find(const EditClassifier::Probe& probe) const;
   void around(const Found& found);
@@ -43,7 +46,7 @@ class ProbeRules {
   const Model& model_;
   AnalysisBuilder& analysis_;
   std::set<int> executing_;
-  // Of all probes together. A program that wants more is judged no further: everything executes.
+  // Limit for all probes together. Beyond it everything executes.
   int64_t steps_ = 200000;
 };
 

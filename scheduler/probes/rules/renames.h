@@ -1,4 +1,4 @@
-// Variables that an edit gave another name.
+// Recognises variables that an edit renamed.
 #pragma once
 
 #include <set>
@@ -9,11 +9,10 @@
 
 namespace flor::probes {
 
-// Gives variables of the recorded file the names that they have today, where every statement that differs in
-// one differs in it alone: the old name is nowhere in the present file, the new one nowhere in the recorded.
-// Of a function's local variable the same need hold within the function only. `in_macros`: words of the
-// preprocessor lines of both programs.
-// True: the recorded tree has changed.
+// Renames variables of the recorded tree to their present names, where every statement that differs in one
+// differs only in it: the old name must not occur in the present file, nor the new one in the recorded file.
+// For a local variable this need hold only within its function. `in_macros`: words in preprocessor lines of
+// both programs. Returns whether the recorded tree changed.
 bool apply_renames(Tree* recorded, const Tree& present, const std::vector<Edit>& edits,
                    const std::set<std::string>& in_macros);
 

@@ -1,5 +1,4 @@
-// What can be said of a loop over steps from the way it is written, where replay may begin between two of
-// them.
+// Checks loops over steps by the way they are written. Replay may begin between two steps.
 #pragma once
 
 #include <set>
@@ -9,10 +8,10 @@
 
 namespace flor::probes {
 
-// Variables that loops over steps change visibly and hand on from step to step, but that are no argument of
-// the flor::checkpointing in front of the loop, inside the loop around it: no checkpoint between steps holds
-// them. A loop over steps is any flor::loop inside of another loop, or in a function that may be called in
-// one; where none can be told by its head, any loop inside of another.
+// Returns the variables that loops over steps change visibly and carry from step to step, but that are no
+// argument of the flor::checkpointing in front of the loop, inside the loop around it. No checkpoint between
+// steps contains them. A loop over steps is any flor::loop inside another loop, or in a function that a loop
+// may call. If no head shows one, any loop inside another counts.
 std::set<std::string> unrestored_between_steps(const Tree& tree);
 
 }  // namespace flor::probes
