@@ -1,5 +1,5 @@
-// Computations on tensors off the training thread: the values are copied when they are handed over, the rest
-// happens on one worker thread, in the order in which they came.
+// Computes on logged tensors off the training thread. Copies the values when they are handed over; one worker
+// thread does the rest, in order.
 #pragma once
 
 #include <sys/types.h>
@@ -21,23 +21,25 @@ namespace flor::logging {
 // Thread-safe. The thread starts with the first job.
 class Background {
  public:
-  // `bytes`: the values, as they were; of the buffer's size. What it throws becomes the error of its value.
+  // `bytes`: the copied values, as many as the buffer has. An exception becomes the error of the value.
   using Job = std::function<core::LateValue(const void* bytes)>;
   using After = std::function<void()>;
 
-  // Copies take at most `limit` bytes: who comes with more, waits. 0: every job runs on its caller's thread.
+  // Copies take at most `limit` bytes; callers wait for room. 0: every job runs on its caller's thread.
   explicit Background(std::size_t limit);
-  ~Background();  // finishes what was handed over; in a forked child nothing, there it must not be destroyed
+  // Finishes the jobs. Must not be destroyed in a forked child.
+  ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  // When it returns, the program may change the buffer. A buffer larger than the limit is worked on by the
-  // caller, without a copy where its bytes lie in host memory; so is every buffer in a forked child, which
-  // has no worker; else `after` is called when the value has come, on the worker. Throws what the buffer's
+  // Returns when the program may change the buffer. A buffer larger than the limit is processed by the
+  // caller, without a copy if its bytes lie in host memory. In a forked child, which has no worker, so is
+  // every buffer. Otherwise the worker calls `after` when the value has arrived. Throws what the buffer's
   // copy throws.
   core::Later submit(const core::Buffer& live, Job job, After after = {});
 
-  void drain();  // returns when every value has come
+  // Returns when every value has arrived.
+  void drain();
 
  private:
   struct Task {
@@ -46,8 +48,10 @@ class Background {
     std::size_t offset = 0;
     std::promise<core::LateValue> value;
   };
-  void start();                           // holding the mutex
-  std::size_t reserve(std::size_t size);  // waits for room
+  // Call with the mutex held.
+  void start();
+  // Waits for room.
+  std::size_t reserve(std::size_t size);
   void give_back(std::size_t offset);
   void work();
 
@@ -60,8 +64,8 @@ class Background {
   std::thread thread_;
 };
 
-// That of the process: never destroyed, its limit from FLOR_LOG_MEMORY (MiB; default 256; 0: on the caller's
-// thread).
+// Returns the instance of the process. It is never destroyed. FLOR_LOG_MEMORY sets its limit (MiB, default
+// 256; 0: on the caller's thread).
 Background& process_background();
 
 }  // namespace flor::logging

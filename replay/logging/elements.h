@@ -1,4 +1,4 @@
-// The elements of a tensor, and what they are as doubles: exactly, but for 64-bit integers beyond 2^53.
+// Reads the elements of a tensor as doubles. Exact, except 64-bit integers beyond 2^53.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ inline float widen(Brain value) {
   return from_bits(uint32_t{value.bits} << 16);
 }
 
-// Without a branch, so that loops over it vectorise, and without subnormal floats, which are slow.
+// Has no branch, so that loops over it vectorise, and uses no subnormal floats, which are slow.
 inline float widen(Half value) {
   constexpr uint32_t rebias = uint32_t{127 - 15} << 23, least_normal = uint32_t{1} << 23;
   constexpr uint32_t infinite = uint32_t{31} << 23;

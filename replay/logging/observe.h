@@ -1,4 +1,4 @@
-// A tensor that was logged becomes the value of a row: its shapes are in docs/formats.md, "Rows".
+// Converts a logged tensor to the value of a row (docs/formats.md, "Rows").
 #pragma once
 
 #include <string>
@@ -13,17 +13,20 @@ namespace flor::logging {
 struct Observation {
   enum class Kind { summary, whole, image };
   Kind kind = Kind::summary;
-  int buckets = 0;  // of a summary's histogram; 0: none
+  // Of the histogram of a summary. 0: no histogram.
+  int buckets = 0;
 };
 
-// Where files of the row go, and what they are called after.
+// Where the files of a row go, and what names them.
 struct RowDestination {
   core::RowFiles files;
-  std::string name;  // the row's
-  std::string stem;  // its scope
+  // Name of the row.
+  std::string name;
+  // Its scope, as a file name.
+  std::string stem;
 };
 
-// The values are taken as they are now; `after`, and what it throws: as Background::submit.
+// Takes the values as they are now. `after`, and exceptions: as Background::submit().
 core::Later observe(Background& background, const core::Buffer& live, const Observation& what,
                     const RowDestination& destination, Background::After after = {});
 

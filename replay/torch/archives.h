@@ -1,5 +1,5 @@
-// The three walks over a program's objects: save them, check that a record fits them, write a record into
-// them.
+// The archives that visit the objects of a program: one saves them, one checks that a record fits and writes
+// it.
 #pragma once
 
 #include <map>
@@ -32,13 +32,13 @@ class SavingArchive : public Archive {
   std::size_t bytes_to_come_ = 0;
 };
 
-// Walks the same objects with a record at hand. First without writing: a record that does not fit (a name
-// that is missing or left over, another type or shape) is found before anything was changed.
+// Visits the same objects with a record. The first visit does not write: a record that does not fit (a name
+// missing or left over, another type or shape) is found before anything was changed.
 class RestoringArchive : public Archive {
  public:
   RestoringArchive(const core::LoadedTensors& tensors, bool writing) : tensors_(tensors), writing_(writing) {}
 
-  // Why it does not fit; nothing when it does.
+  // Returns why the record does not fit. Nothing if it fits.
   std::optional<std::string> problem() const;
 
   void tensor(const std::string& name, at::Tensor& value, const at::Tensor& like) override;
@@ -64,7 +64,7 @@ class RestoringArchive : public Archive {
   std::string problem_;
 };
 
-// The objects of a block or guard as the core sees them.
+// The objects of a block or guard, for the core.
 class TorchState : public core::State {
  public:
   explicit TorchState(std::unique_ptr<Objects> objects) : objects_(std::move(objects)) {}
@@ -77,10 +77,10 @@ class TorchState : public core::State {
   std::unique_ptr<Objects> objects_;
 };
 
-// The tensor as the core sees it. Throws core::Error for one that is sparse or quantized.
+// Returns the tensor as a buffer. Throws core::Error if it is sparse or quantized.
 core::Buffer buffer_of(const std::string& name, const at::Tensor& live);
 
-// safetensors' name of a tensor type; throws core::Error for one that cannot be stored.
+// Returns the safetensors name of a tensor type. Throws core::Error if the type cannot be stored.
 const char* dtype_name(at::ScalarType type);
 at::ScalarType scalar_type(const std::string& dtype);
 

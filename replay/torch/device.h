@@ -1,5 +1,5 @@
-// What of LibTorch exists only where it was built with CUDA: implemented in cuda/, and in no_cuda/ for a
-// LibTorch without it.
+// What LibTorch offers only if built with CUDA. Implemented in cuda/, and in no_cuda/ for a LibTorch without
+// it.
 #pragma once
 
 #include <torch/types.h>
@@ -10,11 +10,11 @@
 
 namespace flor::detail {
 
-// The names of the visible GPUs, empty without CUDA.
+// Returns the names of the visible GPUs. Empty without CUDA.
 std::string gpu_names();
 
-// How the values of a tensor in a GPU's memory are had, for its Buffer. Only for such tensors: is_cuda().
-// Both run on the tensor's device and leave the caller's as it was; a failure of the device is thrown.
+// Copies values out of GPU memory, for a Buffer. Only for tensors with is_cuda(). Both functions run on the
+// device of the tensor and keep the device of the caller. They throw if the device fails.
 void copy_to_host(const at::Tensor& tensor, void* destination);
 std::optional<core::Snapshot> snapshot_of(const at::Tensor& tensor);
 

@@ -1,4 +1,4 @@
-// LibTorch's generators and environment, for the core.
+// The front end for LibTorch: its generators and environment.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace flor::detail {
 
 std::unique_ptr<core::Frontend> make_frontend();
 
-// The one runtime of the process.
+// Returns the one runtime of the process.
 core::Runtime& runtime();
 
 }  // namespace flor::detail

@@ -1,4 +1,4 @@
-// Which checkpoint is exported. Pure.
+// Chooses the checkpoint to export. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,18 @@
 namespace flor::exporting {
 
 struct Chosen {
-  std::string file;  // relative to the run directory
-  std::string at;    // scope path
+  // Relative to the run directory.
+  std::string file;
+  // Scope path.
+  std::string at;
   std::string block;
-  std::string state;  // digest
+  // State digest.
+  std::string state;
 };
 
-// The checkpoint at the end of iteration `epoch` of the main loop: the iteration's, else the only block's.
-// `block` names another: `train`, `@iteration`, or, where there are several of a name, what tells them apart
-// (`train#1`, `step=3/optimize#0`). Throws core::UsageError: there is none at that epoch (it names the
+// Returns the checkpoint at the end of iteration `epoch` of the main loop: that of the iteration, else of the
+// only block. `block` names another: `train`, `@iteration`, or, if several have the name, a longer form
+// (`train#1`, `step=3/optimize#0`). Throws core::UsageError if there is none at that epoch (naming the
 // nearest that have one), or several.
 Chosen choose(const core::Manifest& manifest, const core::Timeline& timeline, int64_t epoch,
               const std::string& block);
@@ -31,8 +34,8 @@ struct Best {
   double value = 0;
 };
 
-// The iteration of the main loop whose last row of that name is the smallest, or largest; of equals the
-// first. Throws core::UsageError where no iteration has a row of the name that holds a finite number.
+// Returns the iteration of the main loop whose last row of that name is the smallest, or largest; the first
+// of equals. Throws core::UsageError if no iteration has such a row with a finite number.
 Best best_epoch(const core::Manifest& manifest, const std::vector<results::Row>& rows,
                 const std::string& name, bool largest);
 

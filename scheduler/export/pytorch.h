@@ -1,4 +1,4 @@
-// Files that torch.load() opens: a zip archive of a pickle and of the tensors' bytes.
+// Writes files that torch.load() opens: a zip archive with a pickle and the bytes of the tensors.
 #pragma once
 
 #include <filesystem>
@@ -7,10 +7,10 @@
 
 namespace flor::exporting {
 
-// A dict, name → tensor. Entries are stored, not compressed, and each tensor lies at a multiple of 64 bytes,
-// as PyTorch's own writer does it, so that torch.load(mmap=True) can use the file as memory. What is of an
-// unsigned type but U8 is written as I64, complex numbers are complex again. Durably, all or nothing. Throws
-// core::UsageError where PyTorch has no such dtype, core::Error where it cannot be written.
+// Writes a dict, name → tensor, durably, all or nothing. Entries are stored uncompressed, and each tensor
+// lies at a multiple of 64 bytes as PyTorch writes it, so torch.load(mmap=True) can map the file. Unsigned
+// types other than U8 become I64. Complex numbers become complex again. Throws core::UsageError if PyTorch
+// has no such dtype, core::Error if the file cannot be written.
 void write_pytorch(const std::filesystem::path& path, const core::LoadedTensors& tensors);
 
 }  // namespace flor::exporting

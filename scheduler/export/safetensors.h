@@ -1,4 +1,4 @@
-// Plain safetensors files (https://github.com/huggingface/safetensors).
+// Writes plain safetensors files (https://github.com/huggingface/safetensors).
 #pragma once
 
 #include <filesystem>
@@ -13,14 +13,16 @@ namespace flor::exporting {
 using Metadata = std::map<std::string, std::string>;
 
 struct SafetensorsLayout {
-  std::string header;              // length prefix, JSON, padding
-  std::vector<std::string> order;  // of the tensors' bytes behind it
+  // Length prefix, JSON, padding.
+  std::string header;
+  // Of the bytes of the tensors after it.
+  std::vector<std::string> order;
 };
 
-// Larger elements first, as the format's own library has it: so each tensor is aligned to its elements. Pure.
+// Puts larger elements first, as the library of the format does, so each tensor is aligned. Pure.
 SafetensorsLayout safetensors_layout(const core::LoadedTensors& tensors, const Metadata& metadata);
 
-// Durably, all or nothing. Throws std::system_error that names the path.
+// Writes durably, all or nothing. Throws std::system_error naming the path.
 void write_safetensors(const std::filesystem::path& path, const core::LoadedTensors& tensors,
                        const Metadata& metadata);
 

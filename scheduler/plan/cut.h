@@ -1,4 +1,4 @@
-// Cuts the selected units of a plan into segments and estimates how long they take. Pure.
+// Cuts the selected units of a plan into segments and estimates their durations. Pure.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,12 @@
 
 namespace flor::plan {
 
-// The selected units as work: in a partial run a segment begins with the pseudoresume of all units before it.
+// Returns the selected units as work. In a partial run a segment begins with the pseudoresume of all units
+// before it.
 Work work_of(const core::Plan& plan);
 
-// Fills segments, bound, makespan and serial (one worker alone) of a plan whose units, their work included,
-// and selection stand.
+// Fills segments, bound, makespan and serial (duration with one worker) of a plan. Its units, with their
+// work, and its selection must be set.
 void cut(core::Plan& plan, std::size_t workers);
 
 }  // namespace flor::plan

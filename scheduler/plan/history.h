@@ -1,5 +1,5 @@
-// What the timeline says about the main loop: its finished iterations, the blocks in them, and what could be
-// restored. Pure.
+// Reads from the timeline what is known about the main loop: finished iterations, the blocks in them, and
+// what can be restored. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,66 +14,84 @@
 
 namespace flor::plan {
 
-// What a checkpoint costs to restore: as earlier replays measured it, else `ratio` times what it cost to
-// write.
+// What it costs to restore a checkpoint: as earlier replays measured it, else `ratio` times the cost of
+// writing it.
 struct RestoreCosts {
-  std::map<std::string, double> measured;  // scope path of the checkpoint → seconds
-  double ratio = 1.38;                     // R / M; 1.38 until measured (the paper's)
+  // Scope path of the checkpoint → seconds.
+  std::map<std::string, double> measured;
+  // R / M. 1.38 until measured (the figure of the paper).
+  double ratio = 1.38;
 };
 
-// From the record's timeline and the `restore` rows of all replays of the run. Of several restores of one
-// checkpoint the median counts: the first one of a process is slowed by a cold file cache.
+// `timeline`: of the record. `restores`: the `restore` rows of all replays of the run. The median of several
+// restores of one checkpoint counts: the first in a process is slowed by a cold file cache.
 RestoreCosts restore_costs(const core::Timeline& timeline, const core::Timeline& restores);
 
 // One execution of a skip block inside an iteration of the main loop.
 struct BlockExecution {
-  std::string at;     // epoch=12/train#0
-  std::string block;  // train
+  // As in epoch=12/train#0.
+  std::string at;
+  // As in train.
+  std::string block;
   double seconds = 0;
-  bool top_level = false;   // directly in the iteration, in no loop and no block
-  bool restorable = false;  // it has a durable checkpoint
-  double restore = 0;       // seconds, where restorable
+  // Directly in the iteration, in no inner loop and no block.
+  bool top_level = false;
+  // It has a durable checkpoint.
+  bool restorable = false;
+  // Seconds to restore it, if restorable.
+  double restore = 0;
 };
 
-// A place between two steps of the main loop's inner loop, with a durable checkpoint.
+// The boundary between two steps of the inner loop, with a durable checkpoint.
 struct StepBoundary {
-  int64_t next = 0;        // the step behind it
-  double into = 0;         // seconds of the iteration in front of it, without stalls
-  std::string checkpoint;  // file
-  double restore = 0;      // seconds
+  // The step after it.
+  int64_t next = 0;
+  // Seconds of the iteration before it, without stalls.
+  double into = 0;
+  // Name of the checkpoint file.
+  std::string checkpoint;
+  // Seconds to restore it.
+  double restore = 0;
 };
 
 struct Iteration {
   int64_t value = 0;
-  double seconds = 0;  // without stalls
+  // Without stalls.
+  double seconds = 0;
   std::vector<BlockExecution> blocks;
-  std::string checkpoint;             // file of the iteration checkpoint behind it; empty: none
-  double restore = 0;                 // seconds to restore that
-  std::vector<StepBoundary> steps{};  // in order
+  // File of the iteration checkpoint after it. Empty: none.
+  std::string checkpoint;
+  // Seconds to restore that checkpoint.
+  double restore = 0;
+  // In order.
+  std::vector<StepBoundary> steps{};
 };
 
 struct History {
-  std::string entry;  // file of the iteration checkpoint at the loop's entry; empty: none
+  // File of the iteration checkpoint at the entry of the loop. Empty: none.
+  std::string entry;
   double entry_restore = 0;
-  std::vector<Iteration> iterations;  // begun and finished, in order, without gaps
+  // Begun and finished, in order, without gaps.
+  std::vector<Iteration> iterations;
 };
 
 History history_of(const core::Manifest& manifest, const core::Timeline& timeline, const RestoreCosts& costs);
 
-// Seconds of an iteration when the blocks that `executes` names run and every other block that has a
-// checkpoint is restored. A block inside a restored one costs nothing.
+// The blocks that a replay executes. It restores every other block that has a checkpoint.
 struct ExecutedBlocks {
   bool all = true;
-  std::set<std::string> blocks;  // by their recorded names
+  // Recorded names.
+  std::set<std::string> blocks;
   bool contains(const std::string& block) const { return all || blocks.count(block) != 0; }
 };
+// Returns the seconds of an iteration in such a replay. A block inside a restored one costs nothing.
 double seconds_of(const Iteration& iteration, const ExecutedBlocks& executed);
 
-// The names of all blocks of the run.
+// Returns the names of all blocks of the run.
 std::set<std::string> blocks_of(const core::Timeline& timeline);
 
-// Those blocks, and every block that an execution of one of them lay in: one that is skipped reaches none
-// inside.
+// Returns `blocks` and every block that an execution of one of them was inside: skipping the outer block
+// would never reach the inner one.
 std::set<std::string> with_those_around(const core::Timeline& timeline, std::set<std::string> blocks);
 
 }  // namespace flor::plan

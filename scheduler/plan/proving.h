@@ -1,5 +1,5 @@
-// How many proof units a replay gets, and which units each executes (core/store/proof.h; docs/semantics.md,
-// rule 19a). Pure.
+// Decides how many proof units a replay gets, and which units each of them executes (core/store/proof.h;
+// docs/semantics.md, rule 19a). Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,29 @@
 
 namespace flor::plan {
 
-// Fills `proofs` and `brief` of the plan. `wanted`, as in --prove: none, all, a number, brief, or auto: as
-// many as cost at most 2 % of the recorded time, but one in any case, and a brief one where that would take
-// more than ten minutes longer. None where no row rests on a skipped block or a restored state. Throws
-// UsageError.
+// Fills `proofs` and `brief` of the plan. `wanted` is the value of --prove: none, all, a number, brief, or
+// auto. auto: as many as cost at most 2 % of the recorded time, at least one, and a brief one if a whole one
+// would take more than ten minutes longer. No proofs if no row depends on a skipped block or restored state.
+// Throws UsageError.
 void ask_for_proofs(core::Plan& plan, const std::string& wanted);
 
-// The names of the probes' rows that could be proved.
+// The names of rows of probes that can be proved.
 struct ProbeRows {
-  std::map<int64_t, std::set<std::string>> units;  // by selected unit
-  std::set<std::string> behind_loop;               // of these, in the last unit behind the main loop
+  // By selected unit.
+  std::map<int64_t, std::set<std::string>> units;
+  // Of these: those after the main loop, in the last unit.
+  std::set<std::string> behind_loop;
 };
 
-// Adds the probes that have no row anywhere to every selected unit. The condition or the container that kept
-// them silent may itself be stale, and then any unit may show it. A probe whose name is no literal counts as
-// silent: its rows cannot be told from others'.
+// Adds the probes without any row to every selected unit. Motivation: the condition or container that kept
+// them silent may itself be stale, so any unit may show it. A probe whose name is no literal counts as
+// silent: its rows cannot be recognised.
 void add_silent(ProbeRows& rows, const core::Plan& plan);
 
-// Which units slot `slot` (0, 1, …) executes, behind `earlier`, those of the slots before it: the unit with
-// most names that these do not cover, and the unit in front of it. Among equals one where a segment of an
-// executing plan begins, then for slot 0 the first one of the run, for others the one next to the slot's
-// share of it. Nothing to prove: no units.
+// Returns the units that slot `slot` (0, 1, …) executes. `earlier`: the proofs of the slots before it. It
+// chooses the unit with most names that these do not cover, and the unit before it. Ties: a unit where a
+// segment of an executing plan begins; then for slot 0 the first unit of the run, for others the one next to
+// its share of the run. No units if there is nothing to prove.
 core::Proof choose(const core::Plan& plan, const ProbeRows& rows, const std::vector<core::Proof>& earlier,
                    int64_t slot);
 

@@ -1,4 +1,4 @@
-// "The same question": a digest by which an unfinished replay is recognised and gone on with. Pure.
+// Identifies a question by a digest, so that an unfinished replay of the same question is continued. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,29 @@
 
 namespace flor::plan {
 
-// All that decides which rows a replay yields.
+// Everything that decides which rows a replay yields.
 struct Question {
   std::string run;
-  int64_t attempt = 0;                         // of the recording: a resumed one may have other units
-  std::map<std::string, std::string> program;  // digest of the binary, and of each present source
+  // Of the recording: a resumed one may have other units.
+  int64_t attempt = 0;
+  // Digest of the binary, and of each present source.
+  std::map<std::string, std::string> program;
   std::vector<std::string> command;
   core::UnitSet selected;
   bool execute_all = false;
   std::set<std::string> execute;
   bool any_device = false;
-  std::string inner{};    // the plan's: it decides what the units are
-  bool complete = false;  // how units are entered, and what executes in front of them
+  // The inner loop of the plan: it decides what the units are.
+  std::string inner{};
+  // How units are entered; with `lead_in`, what executes before them.
+  bool complete = false;
   bool lead_in_all = false;
   std::set<std::string> lead_in{};
 };
 
 std::string digest_of(const Question& question);
 
-// The same without `selected`: a unit's rows are the same in all replays that agree in it.
+// Returns the digest without `selected`. Replays with equal recipes yield the same rows for the same unit.
 std::string recipe_of(Question question);
 
 }  // namespace flor::plan

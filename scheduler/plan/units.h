@@ -1,4 +1,4 @@
-// Units: the ranges of main-loop iterations between consecutive restorable points. Pure.
+// Makes units: ranges of main-loop iterations between consecutive restorable points. Pure.
 #pragma once
 
 #include <string>
@@ -10,17 +10,16 @@
 
 namespace flor::plan {
 
-// Complete runs have a boundary behind each iteration with a durable iteration checkpoint; partial ones
-// behind each iteration whose top-level block executions all have checkpoints. Ids are positions, and depend
-// on the record alone: they are the same in every replay of the run.
-// `inside`: complete ones have boundaries also at the step checkpoints inside of an iteration that can be
-// entered.
+// Complete runs have a boundary after each iteration with a durable iteration checkpoint. Partial runs have
+// one after each iteration whose top-level block executions all have checkpoints. Ids are positions and
+// depend only on the record, so they are the same in every replay of the run.
+// `inside`: complete runs also have boundaries at step checkpoints inside an iteration that can be entered.
 std::vector<core::Unit> units_of(const History& history, bool complete, bool inside = false);
 std::vector<core::Unit> units_of(const core::Manifest& manifest, const core::Timeline& timeline,
                                  const RestoreCosts& costs);
 
-// Sets the work of each unit of the run under this decision: what executes, what is restored on the way, and
-// the restore of its entry (every unit starts from recorded state, also behind its neighbour).
+// Sets the work of each unit of the run: what executes, what is restored on the way, and the restore of its
+// entry. Every unit starts from recorded state, also directly after its neighbour.
 void set_work(std::vector<core::Unit>& units, const History& history, const ExecutedBlocks& executed);
 
 }  // namespace flor::plan

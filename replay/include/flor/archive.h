@@ -1,7 +1,8 @@
-// What can be checkpointed, and how: an Archive walks over an object's leaves (tensors, numbers, strings) by
+// What can be checkpointed, and how. An Archive visits the leaves of an object (tensors, numbers, strings) by
 // reference. It saves them, or writes recorded values back in place.
 //
-// A type of your own takes part by the hook `flor_state`, found beside the type (argument-dependent lookup):
+// A type of your own takes part through the hook `flor_state`, found beside the type (argument-dependent
+// lookup):
 //
 //   struct Ema { torch::Tensor mean; double decay; int64_t count; };
 //   void flor_state(flor::Archive& archive, Ema& ema) {
@@ -30,31 +31,31 @@ class FLOR_API Archive {
  public:
   virtual ~Archive() = default;
 
-  // A member of an object under its name. Names are unique within an object.
+  // Visits a member of an object under its name. Names are unique within an object.
   template <class T>
   void operator()(const std::string& name, T& member);
 
   // --- The leaves. `name` is the full name; callers other than the library use operator(). ---
 
-  // A tensor that may be rebound: undefined, or of another shape than recorded. Else written in place.
-  // `like`: whose device a tensor is created on where this one is undefined.
+  // A tensor that may be rebound: one that is undefined, or has another shape than recorded. Otherwise it is
+  // written in place. `like`: an undefined tensor is created on its device.
   virtual void tensor(const std::string& name, at::Tensor& value, const at::Tensor& like) = 0;
-  // A tensor that is never rebound: parameters and buffers of modules. Another shape does not fit.
+  // A tensor that is never rebound: a parameter or buffer of a module. Another shape does not fit.
   virtual void fixed_tensor(const std::string& name, at::Tensor& value) = 0;
-  // A number: `dtype` is its safetensors type, `bytes` its memory.
+  // `dtype`: safetensors type of the number. `bytes`: its memory.
   virtual void number(const std::string& name, const char* dtype, void* bytes, std::size_t size) = 0;
   virtual void text(const std::string& name, std::string& value) = 0;
   virtual void flags(const std::string& name, std::vector<uint8_t>& values) = 0;
   virtual void generator(const std::string& name, at::Generator& generator) = 0;
 
-  // So many bytes of state are not there yet, but will be once the object was used.
+  // Reports bytes of state that do not exist yet, but will once the object was used.
   virtual void to_come(std::size_t /*bytes*/) {}
 
-  // Are recorded values written to the object in this walk?
+  // Returns whether this visit writes recorded values to the object.
   virtual bool writing() const = 0;
-  // Do the names of this walk come from a record (writing it, or checking first that it fits)?
+  // Returns whether the names of this visit come from a record: to write it, or first to check that it fits.
   virtual bool restoring() const = 0;
-  // The recorded value of a count, without touching anything; `live` when saving.
+  // Returns the recorded value of a count and changes nothing. Returns `live` when saving.
   virtual int64_t count(const std::string& name, int64_t live) = 0;
 
  protected:

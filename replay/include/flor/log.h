@@ -13,11 +13,12 @@
 namespace flor {
 
 struct Volatile {};
-// flor::log("seconds", t, flor::is_volatile): a row that no replay can reproduce; the verdict leaves it out.
+// Marks a row that no replay can reproduce: flor::log("seconds", t, flor::is_volatile). The verdict leaves it
+// out.
 inline constexpr Volatile is_volatile{};
 
-// How a tensor is logged: as third argument of flor::log. The values are taken when it is called, all else
-// happens off the training thread; the row has its place in program order all the same (docs/formats.md).
+// How a tensor is logged: third argument of flor::log. The values are taken when it is called; the rest
+// happens off the training thread. The row keeps its place in program order (docs/formats.md).
 struct Observation {
   enum class Kind { summary, whole, image };
   Kind kind = Kind::summary;
@@ -25,18 +26,17 @@ struct Observation {
 };
 // Count, NaNs, infinities, minimum, maximum, mean and norm.
 inline constexpr Observation summary{};
-// The same, and how many values fall into each of so many (1 to 4096) equal parts of [minimum, maximum].
+// As summary, plus how many values fall into each of `buckets` (1 to 4096) equal parts of [minimum, maximum].
 constexpr Observation histogram(int buckets = 64) {
   return {Observation::Kind::summary, buckets < 1 ? 1 : buckets > 4096 ? 4096 : buckets};
 }
-// All of it, in a safetensors file that the row names.
+// The whole tensor, in a safetensors file that the row names.
 inline constexpr Observation whole{Observation::Kind::whole, 0};
-// As a PNG file that the row names: U8, or floating point from 0 to 1; HxW, HxWxC or CxHxW with 1 to 4
-// channels.
+// A PNG file that the row names. U8, or floating point from 0 to 1; HxW, HxWxC or CxHxW with 1 to 4 channels.
 inline constexpr Observation image{Observation::Kind::image, 0};
 
 namespace detail {
-// The JSON text of a value.
+// Returns the JSON text of a value.
 FLOR_API std::string text_of_integer(int64_t value);
 FLOR_API std::string text_of_unsigned(uint64_t value);
 FLOR_API std::string text_of_real(double value);
@@ -89,8 +89,8 @@ inline void log(const std::string& name, const at::Tensor& value, Observation ho
   detail::log_observed(name, value, how, true);
 }
 
-// A hyper-parameter: from `--flor-arg name=value` or FLOR_ARGS, else `fallback`; on replay from the record.
-// A text that is no such number, or does not fit into T, is warned about, and `fallback` is used.
+// Returns a hyper-parameter: from `--flor-arg name=value` or FLOR_ARGS, else `fallback`. A replay uses the
+// recorded value. Warns and returns `fallback` if the text is no number of this type, or does not fit into T.
 template <class T>
 T arg(const std::string& name, const T& fallback) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -115,8 +115,8 @@ inline std::string arg(const std::string& name, const char* fallback) {
   return detail::argument(name, fallback);
 }
 
-// So that a replay does not overwrite what the recorded run wrote: if (!flor::replaying()) save(net,
-// "model.pt");
+// Return whether this run is recorded or replayed. Use replaying() so that a replay does not overwrite what
+// the recorded run wrote: if (!flor::replaying()) save(net, "model.pt");
 FLOR_API bool recording();
 FLOR_API bool replaying();
 

@@ -18,9 +18,9 @@
 
 namespace flor {
 
-// Writes log.jsonl in a directory, and beside it the tensors and images that rows name; where() may also be a
-// file that ends in ".jsonl". A directory that is there is continued. Thread-safe. Nothing throws: what
-// cannot be written is said once, and the program goes on. In a forked child it writes nothing.
+// Writes log.jsonl in a directory, and beside it the tensors and images that rows name. `where` may also be a
+// file that ends in ".jsonl". Continues a directory that exists. Thread-safe. Never throws: warns once if
+// something cannot be written, and the program goes on. Writes nothing in a forked child.
 class FLOR_API Logger {
  public:
   // The columns of a row, outermost loop first.
@@ -29,18 +29,19 @@ class FLOR_API Logger {
   class Scope;
 
   explicit Logger(const std::string& where);
-  ~Logger();  // when it returns, all rows are in the file
+  // Returns when all rows are in the file.
+  ~Logger();
   Logger(const Logger&) = delete;
   Logger& operator=(const Logger&) = delete;
 
-  // A scope to log from: rows get these columns. It must not outlive the logger.
+  // Returns a scope: rows logged through it get these columns. It must not outlive the logger.
   Scope at(Columns columns);
 
   // As flor::log; a row without columns.
   template <class... T>
   void log(const std::string& name, const T&... value);
 
-  // Waits until every row that was logged before is durable; false when some could not be written.
+  // Waits until all rows logged so far are durable. Returns false if some could not be written.
   bool sync();
 
  private:

@@ -1,4 +1,4 @@
-// flor::loop: a loop that can be recorded and replayed. Outside flor a plain range.
+// flor::loop: a loop that can be recorded and replayed. Outside flor it is a plain range.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,30 @@
 namespace flor {
 namespace detail {
 
-// One run through a loop: from its entry to its end, whichever way it ends.
+// One run of a loop: from its entry to its end, however it ends.
 class FLOR_API LoopRun {
  public:
-  // `range`: over begin … end-1; else over a container, counted from 0 (end -1: its size is not known).
+  // `range`: over begin … end-1. Otherwise over a container, counted from 0 (end -1: unknown size).
   LoopRun(const std::string& name, bool range, int64_t begin, int64_t end);
   ~LoopRun();
   LoopRun(const LoopRun&) = delete;
   LoopRun& operator=(const LoopRun&) = delete;
 
-  // Ends the present iteration; the value to go on with, nothing at the end. `at_end`: a container's.
+  // Ends the present iteration. Returns the next value, nothing at the end. `at_end`: the container is at its
+  // end.
   std::optional<int64_t> next(bool at_end = false);
-  void begin(int64_t value);  // the iteration with this value begins
+  // The iteration with this value begins.
+  void begin(int64_t value);
   void exhausted() { exhausted_ = true; }
 
   // --- What a container may have to do with the loop over it: samplers (flor/sampler.h). ---
 
   int64_t id() const { return id_; }
-  // While a container's begin() is called: the loop over it. nullptr: none.
+  // Returns the loop over a container while begin() of the container is called. nullptr: none.
   static LoopRun* beginning();
-  // Its elements begin with this one.
+  // Sets the position of the first element that the container will yield.
   void begins_at(int64_t position) { begins_at_ = position; }
-  // So many iterations of the loop with this id have ended; -1: it is not running.
+  // Returns how many iterations of the loop with this id have ended. -1: it is not running.
   static int64_t ended_in(int64_t id);
   // Calls begin(), and tells where it begins.
   template <class Begin>

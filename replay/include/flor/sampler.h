@@ -26,7 +26,7 @@
 namespace flor {
 namespace detail {
 
-// Which samples an epoch has, in order.
+// The samples of an epoch, in order.
 struct SampleOrder {
   int64_t size = 0;
   bool shuffles = false;
@@ -41,21 +41,21 @@ class FLOR_API EpochSampler : public torch::data::samplers::Sampler<> {
   EpochSampler(const EpochSampler&) = default;
   EpochSampler& operator=(const EpochSampler&) = default;
 
-  // The next epoch begins; 0 is the first one.
+  // Begins the next epoch. The first one is 0.
   void reset(torch::optional<size_t> new_size = torch::nullopt) override;
-  // Up to so many indices; nothing at the epoch's end.
+  // Returns up to `batch_size` indices, nothing at the end of the epoch.
   torch::optional<std::vector<size_t>> next(size_t batch_size) override;
   void save(torch::serialize::OutputArchive& archive) const override;
   void load(torch::serialize::InputArchive& archive) override;
 
-  // Of the next reset(), where it is not to be one more than the last.
+  // Sets the epoch of the next reset(). Default: one more than the last.
   void set_epoch(int64_t epoch);
   int64_t epoch() const;
 
   friend FLOR_API void flor_state(Archive& archive, EpochSampler& sampler);
 
  protected:
-  // Throws std::invalid_argument: a size or rank that makes no sense.
+  // Throws std::invalid_argument for an impossible size or rank.
   explicit EpochSampler(SampleOrder order);
 
  private:
@@ -66,7 +66,7 @@ FLOR_API void flor_state(Archive& archive, EpochSampler& sampler);
 
 }  // namespace detail
 
-// Each epoch in another order, by torch::randperm with a generator of its own: the default one is not used.
+// A new order each epoch, by torch::randperm with its own generator. Does not use the default generator.
 class RandomSampler : public detail::EpochSampler {
  public:
   explicit RandomSampler(int64_t size, uint64_t seed = 0) : EpochSampler({size, true, seed, 1, 0}) {}
@@ -77,8 +77,8 @@ class SequentialSampler : public detail::EpochSampler {
   explicit SequentialSampler(int64_t size) : EpochSampler({size, false, 0, 1, 0}) {}
 };
 
-// Every rank takes every replicas-th sample of one order; where they do not divide evenly, the order begins
-// again, so that all ranks have as many.
+// Each rank takes every replicas-th sample of one order. If they do not divide evenly, the order starts
+// again, so that all ranks get the same number.
 class DistributedRandomSampler : public detail::EpochSampler {
  public:
   DistributedRandomSampler(int64_t size, int64_t replicas, int64_t rank, uint64_t seed = 0)

@@ -10,15 +10,16 @@
 
 namespace flor {
 
-// if (flor::SkipBlock train{"train", net, optimizer}; train.step_into()) { … }
+// A block whose side effects are recorded, so that a replay can restore them instead of executing it:
 //
-// `objects` are the variables that the block changes and that are used behind it: modules, holders and shared
+//   if (flor::SkipBlock train{"train", net, optimizer}; train.step_into()) { … }
+//
+// `objects`: the variables that the block changes and later code uses. Allowed: modules, holders and shared
 // pointers of modules, optimizers, LR schedulers, tensors, generators, numbers, strings, std::vectors of
 // these, and types with the hook of flor/archive.h. They are taken by reference and must outlive the block.
 //
-// The block belongs into the `if` as above, so that its end is the end of the block's braces: there the
-// policy decides, and the state is copied (at most two copies are held at a time). Not thread-safe. Throws
-// nothing.
+// Write it inside the `if` as above, so that it ends with the braces of the block. There the policy decides,
+// and the state is copied (at most two copies exist at a time). Not thread-safe. Never throws.
 class FLOR_API SkipBlock {
  public:
   template <class... T>
@@ -28,8 +29,8 @@ class FLOR_API SkipBlock {
   SkipBlock(const SkipBlock&) = delete;
   SkipBlock& operator=(const SkipBlock&) = delete;
 
-  // True: execute the block. False: its recorded effects have been restored.
-  // Always true outside flor and while recording.
+  // Returns true if the block must be executed, false if its recorded effects were restored. Always true
+  // outside flor and while recording.
   bool step_into();
 
  private:
@@ -39,7 +40,8 @@ class FLOR_API SkipBlock {
   const int exceptions_ = std::uncaught_exceptions();
 };
 
-// While it lives, each iteration of the main loop ends with a checkpoint of `objects` when the policy agrees.
+// Guard: while it lives, each iteration of the main loop ends with a checkpoint of `objects` if the policy
+// agrees.
 class FLOR_API Checkpointing {
  public:
   explicit Checkpointing(std::unique_ptr<Objects> objects);
@@ -52,11 +54,13 @@ class FLOR_API Checkpointing {
   std::unique_ptr<Impl> impl_;
 };
 
-// auto state = flor::checkpointing(net, optimizer, scheduler, best);   in front of the main loop
+// Guard for the state of an iteration, placed in front of the main loop:
 //
-// Declares that `objects` are everything that one iteration leaves to the next (random number generators need
-// not be named): then a replay resumes at any checkpoint instead of running from the start. What is forgotten
-// keeps a stale value after a jump; `flor check --complete` finds that.
+//   auto state = flor::checkpointing(net, optimizer, scheduler, best);
+//
+// Declares that `objects` are everything that one iteration passes to the next. Random number generators need
+// not be named. Then a replay can resume at any checkpoint instead of running from the start. A forgotten
+// object keeps a stale value after a jump; `flor check --complete` finds that.
 template <class... T>
 [[nodiscard]] Checkpointing checkpointing(T&... objects) {
   return Checkpointing(std::unique_ptr<Objects>(new ObjectsOf<T...>(objects...)));
