@@ -1,4 +1,4 @@
-// One log out of those that the attempts of a resumed recording left behind each other in a file. Pure.
+// Merges the logs of all attempts of a resumed recording, which follow each other in one file. Pure.
 #pragma once
 
 #include <string>
@@ -9,22 +9,27 @@
 
 namespace flor::results {
 
-// What the attempt did not execute again: the rows of an earlier one stand for it.
+// What an attempt did not execute again. The rows of an earlier attempt count for it.
 struct KeptEvent {
-  std::string at;      // a block's scope path, or, with `before`, that of a loop; empty:
-  std::string loop;    // the iterations of this outermost loop
-  int64_t before = 0;  // in front of this value
+  // Scope path of a block; with `before`, of a loop. Empty: see `loop`.
+  std::string at;
+  // Or the iterations of this outermost loop.
+  std::string loop;
+  // Up to this value.
+  int64_t before = 0;
 };
 
-// From where it began to its end, or to where it was ended.
+// One attempt, from its start to the point where it ended or was ended.
 struct Attempt {
-  std::vector<std::variant<Row, KeptEvent>> entries;  // in order
-  bool ended = false;                                 // the program came to its end
+  // In order.
+  std::vector<std::variant<Row, KeptEvent>> entries;
+  // The program came to its end.
+  bool ended = false;
 };
 
-// The rows of a run in program order. Each attempt runs the program from its start, so its entries are in
-// that order, and what it did not execute is named where it would stand. Behind the last row of an attempt
-// that was itself ended, the rows that only earlier ones had reached still stand.
+// Returns the rows of the run in program order. Each attempt runs the program from its start, so its entries
+// are in order, and KeptEvents stand where skipped work would. If the last attempt was itself ended early,
+// rows that only earlier attempts reached follow its last row.
 std::vector<Row> spliced(std::vector<Attempt> attempts);
 
 }  // namespace flor::results

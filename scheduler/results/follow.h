@@ -1,4 +1,4 @@
-// The rows of a run as they come, long before its end.
+// Follows the rows of a run while it goes on.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,20 @@ class Follower {
  public:
   virtual ~Follower() = default;
 
-  // Will no more rows come than the next more() returns?
+  // Returns whether the next more() returns the last rows.
   virtual bool ended() = 0;
-  // The rows that came since the last call, in order.
+  // Returns the rows added since the last call, in order.
   virtual std::vector<Row> more() = 0;
-  // Why it ended before all rows were there; empty where it did not.
+  // Returns why it ended before all rows were there. Empty: it did not.
   virtual std::string failure() { return ""; }
 };
 
-// A recording that goes on: its log, whole lines of it. Of a resumed one, rows that an earlier attempt wrote
-// come again.
+// Follows the log of a recording, whole lines only. If it was resumed, rows of an earlier attempt appear
+// again.
 std::unique_ptr<Follower> follow_record(const core::RunDir& run);
 
-// A replay: the rows of its committed units, in program order as far as they are contiguous, or, not
-// `ordered`, as the units are committed.
+// Follows the committed units of a replay: in program order as far as they are contiguous, or as they are
+// committed if not `ordered`.
 std::unique_ptr<Follower> follow_replay(const core::ReplayDir& replay, core::Plan plan, bool ordered);
 
 }  // namespace flor::results

@@ -1,4 +1,4 @@
-// Why the rows of each probe can be believed (docs/semantics.md, rules 18a - 19b). Pure.
+// States why the rows of each probe can be believed (docs/semantics.md, rules 18a - 19b). Pure.
 #pragma once
 
 #include <cstdint>
@@ -15,39 +15,50 @@ namespace flor::results {
 
 struct ProbeVerdict {
   std::string name, file;
-  int line = 0;  // 0: the sources do not show it
+  // 0: not found in the sources.
+  int line = 0;
   core::Founding founding = core::Founding::unproved;
-  int64_t samples = 0;                          // proof units in which a row of it came out equal
-  std::string why{};                            // of `unproved`
-  std::string withheld{};                       // why its rows are not given where a block was skipped
-  bool taken_back = false;                      // a proof unit contradicts it: none of its rows is given
-  std::optional<ProbeDifference> difference{};  // of one that is taken back
-  bool silent = false;                          // it has no row
-  bool answers = false;  // has rows that are neither recorded nor volatile nor withheld
-  bool brief = false;    // of each skipped block its samples executed only the first steps
+  // Proof units in which one of its rows was equal.
+  int64_t samples = 0;
+  // Reason for `unproved`.
+  std::string why{};
+  // Why its rows are not given where a block was skipped.
+  std::string withheld{};
+  // A proof unit contradicts it: none of its rows is given.
+  bool taken_back = false;
+  // The contradiction, if taken_back.
+  std::optional<ProbeDifference> difference{};
+  // It has no row.
+  bool silent = false;
+  // It has rows that are neither recorded nor volatile nor withheld.
+  bool answers = false;
+  // Its samples executed only the first steps of each skipped block.
+  bool brief = false;
 };
 
-// What the plan alone says of the probe: `executed` where every block that changes what it reads executes,
-// `unproved` where a block is skipped that changes one of its inputs and does not hold it, else `held`.
-// Fills founding and why.
+// Sets founding and why, from the plan alone. `executed`: every block that changes what it reads executes.
+// `unproved`: a skipped block changes one of its inputs and does not hold it. Otherwise `held`.
 void found(core::Probe& probe, const core::Plan& plan);
 
-// The rows that were seen of probes.
+// The rows of probes that were seen.
 struct SeenProbes {
-  std::set<std::string> names;   // of rows that the record does not have
-  std::set<std::string> steady;  // of these, with a row that is not volatile
-  std::set<std::string> logged;  // of all rows
+  // Names of rows that the record does not have.
+  std::set<std::string> names;
+  // Of these: names with a row that is not volatile.
+  std::set<std::string> steady;
+  // Names of all rows.
+  std::set<std::string> logged;
 };
 
-// One for each probe of the plan that has a name, and one for each other name that was seen.
+// Returns one verdict for each probe of the plan with a name, and one for each other name seen.
 std::vector<ProbeVerdict> judge_probes(const core::Plan& plan, const SeenProbes& seen,
                                        const ProbeComparison& comparison,
                                        const std::vector<ProofLog>& proofs);
 
-// Does it keep the replay from being `identical`?
+// Returns whether it keeps the replay from being `identical`.
 bool is_open(const ProbeVerdict& probe);
 
-// "held, proved on 2 samples", "executed", "unproved: …", "taken back: …", "not given: …"
+// Returns "held, proved on 2 samples", "executed", "unproved: …", "taken back: …" or "not given: …".
 std::string describe(const ProbeVerdict& probe);
 
 core::Json to_json(const ProbeVerdict& probe);

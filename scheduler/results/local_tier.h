@@ -1,4 +1,4 @@
-// Checkpoints that have not come from the recording node's local tier to the store yet.
+// Finds checkpoints that are still in the local tier of the recording node, not in the store.
 #pragma once
 
 #include <set>
@@ -13,16 +13,19 @@
 namespace flor::results {
 
 struct LocalTier {
-  std::string node, path;         // path empty: the run used none
-  std::set<std::string> waiting;  // files that lie, or on another node may lie, in the local tier only
-  std::set<std::string> lost;     // on this node: files that lie in neither tier
+  // Empty path: the run used no local tier.
+  std::string node, path;
+  // Files only in the local tier. On another node: files that may be there.
+  std::set<std::string> waiting;
+  // On this node: files in neither tier.
+  std::set<std::string> lost;
 };
 
 // `timeline`: its rows name the files that were written to the local tier.
 LocalTier local_tier_of(const core::RunDir& run, const core::Manifest& manifest,
                         const core::Timeline& timeline);
 
-// "3 checkpoints still lie in the local tier of node n1 (/nvme/flor-1000/RUN) …"; empty where none does.
+// Returns "3 checkpoints still lie in the local tier of node n1 (/nvme/flor-1000/RUN) …". Empty if none does.
 std::string local_tier_text(const LocalTier& tier);
 
 core::Json to_json(const LocalTier& tier);

@@ -1,12 +1,12 @@
-// When to look again at what costs to look at.
+// Paces expensive polling.
 #pragma once
 
 #include <chrono>
 
 namespace flor::results {
 
-// Soon after something changed, seldom where all stands still: what is noticed is late by a tenth of what it
-// took to come. Looking takes at most a fiftieth of the time, as far as `most` allows.
+// Polls soon after a change and rarely when nothing changes: a change is noticed late by a tenth of the time
+// since the last one. Polling takes at most a fiftieth of the time, as far as `most` allows.
 class LookPace {
  public:
   using Clock = std::chrono::steady_clock;
@@ -14,9 +14,9 @@ class LookPace {
   LookPace(std::chrono::milliseconds least, std::chrono::milliseconds most) : least_(least), most_(most) {}
 
   bool is_due(Clock::time_point now) const;
-  // A look that began then and took so long; did it find anything new?
+  // Records a poll: when it began, how long it took, and whether it found a change.
   void looked(Clock::time_point begun, Clock::duration took, bool changed);
-  // Something is known to have changed.
+  // Makes the next poll due: something is known to have changed.
   void hurry();
 
  private:

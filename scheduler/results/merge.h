@@ -1,4 +1,4 @@
-// Puts rows of units and of replays where a sequential run of the probed program would have put them. Pure.
+// Puts the rows of units and replays where a sequential run of the probed program would have put them. Pure.
 #pragma once
 
 #include <map>
@@ -10,18 +10,21 @@
 
 namespace flor::results {
 
-// The merged log of a replay (log.jsonl): the rows of its units, one JSON object a line. `units` in order.
+// Returns the merged log of a replay (log.jsonl): the rows of its units, one JSON object per line. `units`
+// are in order.
 std::string merged_log(const std::vector<UnitLog>& units);
 
-// What one replay yielded so far.
+// What one replay has yielded so far.
 struct Answer {
   std::map<int64_t, UnitLog> units;
-  int64_t last_unit = 0;  // the id of the run's last unit, which holds the rows behind the main loop
+  // Id of the last unit of the run. It holds the rows after the main loop.
+  int64_t last_unit = 0;
 };
 
-// What `flor log` shows: the recorded rows and, among them, the rows of names that replays added, in program
-// order. A recorded name keeps its recorded values. Of a name in several answers, the last answer counts,
-// alone. Motivation: the statement behind a name may have changed between two replays; their rows do not mix.
+// Returns what `flor log` shows: the recorded rows and, among them, rows of names that replays added, in
+// program order. A recorded name keeps its recorded values. Only the last answer that has a name counts for
+// it. Motivation: the statement behind a name may have changed between two replays, and their rows must not
+// mix.
 // `answers`: oldest first.
 std::vector<Row> joined(const core::Manifest& manifest, std::vector<Row> record,
                         const std::vector<Answer>& answers);

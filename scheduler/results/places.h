@@ -1,4 +1,5 @@
-// Where the rows of a record lie around the main loop, and which recorded row a replayed row is. Pure.
+// Finds where rows of a record lie relative to the main loop, and which recorded row a replayed row repeats.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +18,8 @@ namespace flor::results {
 
 enum class Side { before, within, after };  // of the main loop
 
-// The record log, indexed. Rows outside of all loops are told apart, before or behind the main loop, by their
-// position among the main loop's rows; a record without any row in the main loop cannot tell (`splits()` is
-// false).
+// The record log, indexed. Rows outside all loops are before or after the main loop, by their position among
+// the rows of the main loop. If the record has no row in the main loop this is unknown (`splits()` is false).
 class Record {
  public:
   Record(std::vector<Row> rows, const core::Manifest& manifest);
@@ -31,30 +31,31 @@ class Record {
   }  // of the main loop, of a row within it
   bool splits() const { return splits_; }
 
-  // The main loop's iteration that a path lies in.
+  // Returns the iteration of the main loop that a path lies in.
   std::optional<int64_t> iteration_of(const std::string& at) const;
-  // The step of the inner loop that a path lies in.
+  // Returns the step of the inner loop that a path lies in.
   std::optional<int64_t> step_of(const std::string& at) const;
-  // Where in its iteration a row lies: its step; in front of all steps, or behind them. Nothing where the
-  // record has no row in a step of that iteration, which would tell.
+  // Results of part_of() for rows before or after all steps.
   static constexpr int64_t in_front = -1, behind = std::numeric_limits<int64_t>::max();
+  // Returns where in its iteration a row lies: its step, in_front, or behind. Nothing if the record has no
+  // row in a step of that iteration to compare with.
   std::optional<int64_t> part_of(std::size_t row) const;
-  // The side of a path that lies in another outermost loop.
+  // Returns the side of a path that lies in another outermost loop.
   std::optional<Side> other_loop(const std::string& at) const;
 
   std::optional<std::size_t> find(Side side, const std::string& at, const std::string& name,
                                   int64_t ordinal) const;
   int64_t count(Side side, const std::string& at, const std::string& name) const;
-  // Does the record have the name in this place of the program, whatever the iteration?
+  // Returns whether the record has the name at this place of the program, in any iteration.
   bool has(const std::string& at, const std::string& name) const;
 
-  // The position of the first row that lies in `iteration`, in step `from` (-1: in all of it), or behind
-  // that; of the first row behind the main loop.
+  // Returns the position of the first row in `iteration`, at step `from` (-1: anywhere in it) or later.
   std::size_t start_of(int64_t iteration, int64_t from = -1) const;
+  // Returns the position of the first row after the main loop.
   std::size_t behind_loop() const { return behind_; }
 
  private:
-  // The rows in steps of an iteration: from the first to behind the last.
+  // The rows in steps of an iteration: from the first to after the last.
   struct Steps {
     std::size_t first = 0, end = 0;
     std::map<int64_t, std::size_t> starts;
@@ -64,7 +65,8 @@ class Record {
   void index();
 
   std::vector<Row> rows_;
-  std::string main_, inner_;  // the main loop's name, and the path from it to its inner loop
+  // Name of the main loop, and path from it to its inner loop.
+  std::string main_, inner_;
   std::unordered_map<std::string, Side> others_;  // the other outermost loops
   std::vector<Side> sides_;
   std::vector<int64_t> iterations_;
@@ -77,14 +79,17 @@ class Record {
   std::unordered_set<std::string> patterns_;
 };
 
-// What a replayed row is.
+// How a replayed row relates to the record.
 struct Found {
-  std::optional<std::size_t> recorded;  // the recorded row that it repeats
-  bool added = false;    // the record has no such name in this place of the program: a probe's row
-  bool strayed = false;  // lies in an iteration that is not its unit's
+  // The recorded row that it repeats.
+  std::optional<std::size_t> recorded;
+  // The record has no such name at this place of the program: a row of a probe.
+  bool added = false;
+  // It lies in an iteration that is not of its unit.
+  bool strayed = false;
 };
 
-// Finds the recorded row of each replayed row. Units are given in order, and in each its entries in order.
+// Finds the recorded row of each replayed row. Give units in order, and the entries of each in order.
 class Matcher {
  public:
   Matcher(const Record& record, int64_t last_unit) : record_(record), last_unit_(last_unit) {}
@@ -94,7 +99,7 @@ class Matcher {
   void see(const BlockEvent& event);
   void see(const BeforeEvent& event) { within_.skip(event.at, event.name, event.count); }
   void see_loop_end() { behind_ = true; }
-  // The side of the main loop on which a row of the unit's present place lies.
+  // Returns the side of the main loop on which a row with this path lies, at the present place of the unit.
   Side side_of(const std::string& at) const;
 
  private:
@@ -105,9 +110,11 @@ class Matcher {
   const Record& record_;
   int64_t last_unit_;
   const UnitLog* unit_ = nullptr;
-  bool behind_ = false;  // what comes outside of the main loop now, comes behind it
+  // Entries outside the main loop are after it from here on.
+  bool behind_ = false;
   bool saw_first_unit_ = false;
-  Ordinals within_, outside_[3];  // by side
+  // By side.
+  Ordinals within_, outside_[3];
 };
 
 }  // namespace flor::results

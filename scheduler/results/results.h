@@ -14,21 +14,20 @@
 
 namespace flor::results {
 
-// Reads every selected unit, writes the replay's log.jsonl and verdict.json, durably. May be repeated.
-// Takes the workers' environments and warnings from their files in `workers/`, beside those in `extras`.
-// Throws core::Error naming the unit file that is missing or damaged; then nothing was written.
+// Reads every selected unit. Writes log.jsonl and verdict.json of the replay, durably. May be repeated. Takes
+// the environments and warnings of the workers from `workers/`, and `extras`. Throws core::Error naming a
+// missing or damaged unit file, and then writes nothing.
 Verdict collect(const core::RunDir& run, const core::ReplayDir& replay, const core::Plan& plan,
                 const Extras& extras);
 
-// The record log. Throws core::Error naming file and line of damage.
+// Reads the record log. Throws core::Error naming file and line of damage.
 RecordLog read_record(const core::RunDir& run);
 
-// What the replays of the run answered so far, for joined(): those that count most last. A damaged plan or
-// unit is left out and named in `warnings`, one line each.
+// Returns what the replays of the run have answered so far, for joined(): the ones that count most come last.
+// Leaves out a damaged plan or unit, and adds a line to `warnings`.
 std::vector<Answer> read_answers(const core::RunDir& run, std::vector<std::string>& warnings);
 
-// The verdict as written; nothing when the replay has not been collected. Throws core::Error naming a damaged
-// file.
+// Reads the verdict. Nothing if the replay was not collected. Throws core::Error naming a damaged file.
 std::optional<Verdict> read_verdict(const core::ReplayDir& replay);
 
 }  // namespace flor::results

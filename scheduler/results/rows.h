@@ -1,4 +1,4 @@
-// Rows and events of record logs and unit files: docs/formats.md, "Rows".
+// Parses rows and events of record logs and unit files (docs/formats.md, "Rows").
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,24 @@
 
 namespace flor::results {
 
-// A logged value. Its identity is (scope path, name, ordinal among equals), never its position.
+// A logged value. Identified by (scope path, name, ordinal among equals), never by its position.
 struct Row {
-  std::string at;  // scope path
+  // Scope path.
+  std::string at;
   std::string name;
-  core::Json json;           // all of it, as in the file
-  bool is_volatile = false;  // outside the verdict
+  // The whole object, as in the file.
+  core::Json json;
+  // Not part of the verdict.
+  bool is_volatile = false;
 
-  // The value's JSON text: equal texts mean equal bits. Empty where the row has no value.
+  // Returns the JSON text of the value: equal texts mean equal bits. Empty if the row has no value.
   std::string value() const;
 };
 
-// Throws core::Error that names `where` when the object is no row.
+// Throws core::Error naming `where` if the object is no row.
 Row row_from(core::Json json, const std::string& where);
 
-// Counts rows of one scope and name: the ordinal of the next one.
+// Counts rows of one scope and name: returns the ordinal of the next one.
 class Ordinals {
  public:
   int64_t next(const std::string& at, const std::string& name);
@@ -40,28 +43,31 @@ class Ordinals {
   std::unordered_map<std::string, int64_t> counts_;
 };
 
-// A scope path in pieces: loops have a value.
+// One element of a scope path. Loops have a value.
 struct ScopeElement {
-  std::string_view name;  // with its occurrence, "epoch#1"; of a block without its ordinal
+  // With its occurrence, "epoch#1". For a block without its ordinal.
+  std::string_view name;
   bool loop = false;
-  int64_t value = 0;  // of the loop's iteration; of a block its ordinal
+  // Of a loop its iteration. Of a block its ordinal.
+  int64_t value = 0;
 };
 std::vector<ScopeElement> scope_elements(std::string_view path);
 
-// The place in the program's text, as far as a path tells: its names without values and ordinals,
+// Returns the place in the text of the program, as far as a path tells: names without values and ordinals,
 // "epoch=/train/step=".
 std::string scope_pattern(std::string_view path);
 
-// The loops of a path, outermost first: names and values, the columns of a table.
+// Returns the loops of a path, outermost first, as name and value: the columns of a table.
 std::vector<std::pair<std::string, int64_t>> scope_loops(std::string_view path);
 
-// Is `path` the scope `outer` or inside of it?
+// Returns whether `path` is the scope `outer`, or inside it.
 bool lies_in(std::string_view path, std::string_view outer);
 
-// The record log in program order, the attempts of a resumed recording spliced.
+// The record log in program order, with the attempts of a resumed recording merged.
 struct RecordLog {
   std::vector<Row> rows;
-  bool torn = false;  // the last line was cut off (a killed writer) and dropped
+  // The last line was cut off (its writer was killed) and dropped.
+  bool torn = false;
 };
 RecordLog parse_record(std::string_view text, const std::string& file);
 
@@ -82,14 +88,14 @@ struct BeforeEvent {
 };
 using Entry = std::variant<Row, BlockEvent, DigestEvent, LoopEndEvent, BeforeEvent>;
 
-// One committed unit: what happened, in order.
+// One committed unit: its rows and events, in order.
 struct UnitLog {
   int64_t id = 0, first = 0, last = 0;
   int64_t from = -1, to = -1;  // as in core::Unit
   std::vector<Entry> entries;
 };
 
-// Throws core::Error that names `file` unless it opens as `unit`, is closed, and holds nothing but rows and
+// Throws core::Error naming `file` unless the text opens as `unit`, is closed, and contains only rows and
 // events.
 UnitLog parse_unit(std::string_view text, const core::Unit& unit, const std::string& file);
 

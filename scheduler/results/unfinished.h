@@ -1,12 +1,12 @@
-// What workers that were killed have left of files that they were writing.
+// Removes temporary files that killed workers left.
 #pragma once
 
 #include "core/store/store.h"
 
 namespace flor::results {
 
-// Removes it from a replay whose units are all there. A worker that still lives and writes a unit once more
-// finds it written. Never throws: what is left does no harm, and `flor gc` finds it.
+// Call for a replay whose units are all there. A worker that still lives and writes a unit again finds it
+// written. Never throws: leftovers do no harm, and `flor gc` removes them.
 void remove_unfinished(const core::ReplayDir& replay) noexcept;
 
 }  // namespace flor::results

@@ -1,5 +1,5 @@
-// Which units of a replay are done, learned with few looks at the store: a listing of units/ names every unit
-// that was ever done, on a metadata server that others use, too.
+// Finds out which units of a replay are done, with few listings of units/. A listing names every unit ever
+// done, and costs time on a metadata server that others use, too.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace flor::results {
 
-// Selected units whose files are there, in order: one listing, however many there are.
+// Returns the selected units whose files exist, in order, from one listing.
 std::vector<int64_t> units_done(const core::ReplayDir& replay, const core::Plan& plan);
 
 // Not thread-safe. `plan` must outlive it.
@@ -22,17 +22,18 @@ class UnitsDone {
  public:
   UnitsDone(core::ReplayDir replay, const core::Plan& plan);
 
-  // The queue says that the unit is done. Believed until a listing that begins later does not name it.
+  // The queue reports that the unit is done. Counts until a later listing does not name it.
   void tell(int64_t unit);
-  // Lists where it is time for that: seldom while the queue tells (`told`) what is done, and at once when it
-  // says that all are; else by LookPace.
+  // Lists if it is time: rarely while the queue reports what is done (`told`), at once when it reports all,
+  // else by LookPace.
   void look(bool told);
   void list();
 
   std::size_t size() const { return size_; }
   bool contains(int64_t unit) const;
-  double work() const { return work_; }  // of those that are done, in estimated seconds
-  // Has a listing named every selected unit?
+  // Estimated seconds of the units that are done.
+  double work() const { return work_; }
+  // Returns whether a listing named every selected unit.
   bool all_are_listed() const { return listed_ == selected_; }
 
  private:
@@ -44,7 +45,8 @@ class UnitsDone {
   std::vector<bool> done_;  // by unit
   std::size_t selected_, size_ = 0, listed_ = 0;
   double work_ = 0;
-  std::set<int64_t> doubted_;  // that the queue told and no listing has named yet
+  // Reported by the queue, not listed yet.
+  std::set<int64_t> doubted_;
   LookPace pace_, told_pace_;
 };
 

@@ -1,4 +1,4 @@
-// The deferred check: did the replay reproduce what record saw, bit for bit? Pure: values in, verdict out.
+// The deferred check: did the replay reproduce the record, bit for bit? Pure: values in, verdict out.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,29 @@ const char* to_string(Judgement judgement);
 
 struct UnitVerdict {
   int64_t id = 0;
-  int64_t values = 0, digests = 0;    // compared
-  int64_t equal = 0;                  // of both together
-  int64_t executed = 0, skipped = 0;  // blocks
+  // Compared.
+  int64_t values = 0, digests = 0;
+  // Of values and digests together.
+  int64_t equal = 0;
+  // Blocks.
+  int64_t executed = 0, skipped = 0;
 
   bool is_equal() const { return equal == values + digests; }
 };
 
-// One value that is not what record saw. A value that one side does not have is null.
+// A value that differs from the record. null: one side has no such value.
 struct Difference {
   std::string at, name;
   core::Json recorded, replayed;
 };
 
-// A proof unit (core/store/proof.h), compared with the record like any other.
+// A proof unit (core/store/proof.h), compared with the record like any other unit.
 struct ProofVerdict {
   UnitVerdict unit;
-  core::UnitRange units{0, 0};  // that it executed as one
-  std::string error{};          // why it was not executed
+  // Units that it executed as one.
+  core::UnitRange units{0, 0};
+  // Why it was not executed.
+  std::string error{};
 };
 
 struct EnvironmentDifference {
@@ -47,21 +52,27 @@ struct EnvironmentDifference {
 
 struct Verdict {
   Judgement judgement = Judgement::unproved;
-  std::vector<std::string> reasons;  // one line each; of a replay that differs, the first difference first
-  int64_t values = 0, digests = 0;   // compared
+  // One line each. If the replay differs, the first difference comes first.
+  std::vector<std::string> reasons;
+  // Compared.
+  int64_t values = 0, digests = 0;
   std::vector<UnitVerdict> units;
-  std::vector<Difference> differences;  // in program order, the first 100
+  // The first 100, in program order.
+  std::vector<Difference> differences;
   std::vector<EnvironmentDifference> environment;
-  std::vector<std::string> silent_probes;  // names that the plan promised and that no row has
+  // Names that the plan promised and no row has.
+  std::vector<std::string> silent_probes;
   std::vector<ProbeVerdict> probes;
   std::vector<ProofVerdict> proofs;
-  int64_t probe_rows = 0;  // compared between proof units and the others
+  // Rows compared between proof units and others.
+  int64_t probe_rows = 0;
   double seconds = 0;
   std::vector<core::Json> workers;
 
   int64_t executed() const;
   int64_t skipped() const;
-  std::set<std::string> taken_back() const;  // names of probes whose rows are not given
+  // Returns the names of probes whose rows are not given.
+  std::set<std::string> taken_back() const;
 };
 
 core::Json to_json(const Verdict& verdict);
@@ -71,13 +82,16 @@ Verdict verdict_from(const core::Json& json);
 struct Extras {
   double seconds = 0;
   std::vector<core::Json> workers;
-  std::vector<std::map<std::string, std::string>> environments;  // of the workers
-  std::vector<std::string> warnings;  // such as two attempts of a unit that differ; shown among the reasons
-  std::map<int64_t, std::string> proof_errors{};  // by id of the proof unit: why it failed
+  // Of the workers.
+  std::vector<std::map<std::string, std::string>> environments;
+  // Shown among the reasons. Example: two attempts of a unit differ.
+  std::vector<std::string> warnings;
+  // Id of the proof unit → why it failed.
+  std::map<int64_t, std::string> proof_errors{};
 };
 
-// `units`: the selected units of the plan, all of them, in order. `proofs`: those of the plan's proof units
-// whose units were chosen, but for proofs of nothing.
+// `units`: all selected units of the plan, in order. `proofs`: those proof units of the plan whose units were
+// chosen, except proofs without units.
 Verdict judge(const core::Manifest& manifest, const core::Plan& plan, const Record& record,
               const std::vector<UnitLog>& units, const Extras& extras,
               const std::vector<ProofLog>& proofs = {});

@@ -1,4 +1,4 @@
-// `--where 'loss > 2'`: the iterations of the main loop in which something was recorded. Pure.
+// `--where 'loss > 2'`: selects iterations of the main loop by recorded values. Pure.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace flor::results {
 
-// NAME OP NUMBER, OP one of < <= > >= == !=, NUMBER also NaN, Infinity and -Infinity; NaN equals NaN.
+// NAME OP NUMBER. OP: one of < <= > >= == !=. NUMBER: also NaN, Infinity, -Infinity. NaN equals NaN.
 struct Condition {
   enum class Operator { less, at_most, more, at_least, equal, unequal };
   std::string name;
@@ -22,8 +22,8 @@ struct Condition {
 // Throws UsageError that shows the form.
 Condition parse_condition(const std::string& text);
 
-// The values of the main loop with a recorded row for which the condition holds, in order. Throws UsageError:
-// no row has the name and is a number, or the condition holds nowhere; then with what there is.
+// Returns the main-loop values with a recorded row that meets the condition, in order. Throws UsageError if
+// no row of the name is a number, or none meets the condition; the message names what there is.
 std::vector<int64_t> values_where(const std::vector<results::Row>& record, const core::Manifest& manifest,
                                   const Condition& condition);
 

@@ -1,4 +1,4 @@
-// What is wrong with the files of a run, and what replay does about it: `flor check`.
+// Checks the files of a run, and states what replay does about damage: `flor check`.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,22 @@
 namespace flor::results {
 
 struct FileDamage {
-  std::string file;         // relative to the run directory
-  std::string what;         // names the tensor, where it is one's
-  std::string consequence;  // what replay will do
+  // Relative to the run directory.
+  std::string file;
+  // Names the tensor if one is damaged.
+  std::string what;
+  // What replay will do.
+  std::string consequence;
 };
 
 struct CheckReport {
   std::vector<FileDamage> damages;
   std::vector<std::string>
-      notes;                // worth saying, but no damage: a log that was cut off when its writer was killed
-  int64_t checkpoints = 0;  // that were read and verified, whole or not
-  int64_t removed = 0;      // on purpose, by --flor-keep or `flor gc`
+      notes;  // worth saying, but no damage: a log that was cut off when its writer was killed
+  // Read and verified, whole or not.
+  int64_t checkpoints = 0;
+  // Removed on purpose, by --flor-keep or `flor gc`.
+  int64_t removed = 0;
   std::uint64_t bytes = 0;
 };
 

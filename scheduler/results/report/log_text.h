@@ -1,4 +1,4 @@
-// The rows of a run as `flor log` prints them. Pure.
+// Formats the rows of a run for `flor log`. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace flor::results {
 
-// One object a line: name, value, the loop path as columns. No `@` columns; values exact.
+// Returns one object per line: name, value, the loop path as columns. No `@` columns. Values are exact.
 std::string as_jsonl(const std::vector<Row>& rows);
 
-// One line per loop path, names as columns, in the order of first appearance. Two equal names in one loop
-// path take two lines. Values exact (csv) or shortened and aligned (table).
+// Returns one line per loop path, with names as columns in order of first appearance. Two equal names in one
+// loop path take two lines. Values are exact (csv), or shortened and aligned (table).
 std::string as_csv(const std::vector<Row>& rows);
 std::string as_table(const std::vector<Row>& rows);
 
-// Rows of these names (all when empty) whose main loop value lies in one of the half-open ranges; where there
-// are none all rows, those outside of the main loop as well.
+// Selects rows with these names (all if empty) whose main loop value is in one of the half-open ranges.
+// Without ranges: all rows, also those outside the main loop.
 struct Selection {
   using Range = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
   std::vector<std::string> names;
@@ -29,7 +29,7 @@ struct Selection {
 };
 std::vector<Row> selected(std::vector<Row> rows, const core::Manifest& manifest, const Selection& selection);
 
-// Throws core::UsageError naming a name that none of all rows has.
+// Throws core::UsageError naming a name that no row has.
 void require_names(const std::vector<Row>& rows, const std::vector<std::string>& names);
 
 }  // namespace flor::results

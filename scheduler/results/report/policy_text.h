@@ -1,4 +1,4 @@
-// The decisions of the adaptive policy, as `flor show --policy` prints them. Pure.
+// Formats the decisions of the adaptive policy for `flor show --policy`. Pure.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace flor::results {
 
-// One line per decision: what it cost, what equation 4 allowed, what was decided.
+// Returns one line per decision: the cost, what equation 4 allowed, the decision.
 std::string policy_table(const core::Manifest& manifest, const core::Timeline& timeline);
 
-// The last decision about each kind of checkpoint in a sentence, with its figures; in order of first
+// The last decision about each kind of checkpoint as a sentence with its figures, in order of first
 // appearance.
 struct Explained {
   std::string block;
@@ -21,7 +21,7 @@ struct Explained {
 };
 std::vector<Explained> explain_last(const core::Manifest& manifest, const core::Timeline& timeline);
 
-// The decisions with the bound of equation 4 (`allowed`) beside `M` / `seconds` (`ratio`).
+// Returns the decisions with the bound of equation 4 (`allowed`) beside `M` / `seconds` (`ratio`).
 core::Json policy_json(const core::Manifest& manifest, const core::Timeline& timeline);
 
 }  // namespace flor::results
