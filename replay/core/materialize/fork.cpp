@@ -1,4 +1,4 @@
-// `fork` and `fork-batch`: children write the checkpoints, one thread here waits for them.
+// `fork` and `fork-batch`: child processes write the checkpoints. One thread here waits for them.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -30,7 +30,9 @@ struct Task {
   Image image;
 };
 
-// A pipe whose one byte lets a child commit what it wrote.
+// A pipe. One byte in it allows the child to rename what it wrote. Motivation: the log must be durable before
+// the checkpoint that covers it appears, and only this process can make it so. The child writes meanwhile;
+// closing the pipe without a byte forbids the rename.
 class Gate {
  public:
   Gate() {
@@ -49,7 +51,8 @@ class Gate {
   }
   void open(std::size_t times) {
     const std::string bytes(times, 1);
-    (void)!::write(ends_[1], bytes.data(), bytes.size());  // a child that is gone needs none
+    // Ignored: a child that is gone needs no byte.
+    (void)!::write(ends_[1], bytes.data(), bytes.size());
   }
   void refuse() {
     if (ends_[1] >= 0) ::close(std::exchange(ends_[1], -1));
@@ -59,8 +62,9 @@ class Gate {
   int ends_[2] = {-1, -1};
 };
 
-// What one child does, and what it says of it in shared memory: a Written for each image, then the digests of
-// its entries, 32 bytes each, and of its state.
+// The work of one child, and its report in shared memory: a Written for each image, then the digests of its
+// entries (32 bytes each) and of its state. Shared memory, because the child must not allocate and has no
+// other channel that works after it was killed.
 struct Batch {
   std::vector<Task> tasks;
   Gate gate;
@@ -76,7 +80,8 @@ struct Batch {
   }
 };
 
-// In the child.
+// Runs in the child. It must not allocate or lock: at the moment of the fork another thread of the program
+// may have held the lock of malloc.
 void write_batch(void* argument) noexcept {
   auto& batch = *static_cast<Batch*>(argument);
   Written* written = batch.written();
@@ -101,6 +106,7 @@ void write_batch(void* argument) noexcept {
 class Children : public MaterializerBase {
  public:
   explicit Children(Tiers tiers) : MaterializerBase(std::move(tiers)) {
+    // Signals of the program go to its own threads.
     const BlockedSignals blocked;
     thread_ = std::thread([this] { work(); });
   }
@@ -137,6 +143,7 @@ class Children : public MaterializerBase {
       batch->tasks.swap(tasks);
       throw;
     }
+    // Only the child reads the gate.
     batch->gate.close_entry();
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -160,6 +167,8 @@ class Children : public MaterializerBase {
     }
   }
 
+  // Order matters: make durable what must come first, then open the gate, then wait. settle() ignores the
+  // digests after a failure.
   void finish(Batch& batch) {
     std::string refused;
     try {
@@ -181,7 +190,7 @@ class Children : public MaterializerBase {
     }
   }
 
-  // The state digest is filled in again, from what the child found.
+  // Fills the header in again from what the child found: the child completed its own copy of the image.
   static Materialized result_of(const Written& written, Image& image, const std::string& refused,
                                 bool whole) {
     Materialized result;
@@ -214,6 +223,7 @@ class ForkMaterializer : public Children {
   ~ForkMaterializer() override { wait_for_running(); }
 
   std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override try {
+    // One child at a time. Two would double the memory that copy-on-write can take.
     wait_for_running();
     auto entries = entries_for(live, job.file);
     copy_what_is_shared(entries);
@@ -231,7 +241,8 @@ class ForkMaterializer : public Children {
   void drain() override { wait_for_running(); }
 
  private:
-  // The program goes on writing it while the child reads.
+  // A fork does not copy shared mappings: the program would go on writing them while the child reads. So
+  // these bytes are copied before the fork.
   static void copy_what_is_shared(std::vector<Entry>& entries) {
     const SharedMappings shared;
     for (auto& entry : entries)
@@ -266,7 +277,7 @@ class ForkBatchMaterializer : public Children {
     return problem.what();
   }
 
-  // Where it does not fit, the batch has to be written first, by a child that needs the buffer.
+  // If the bytes do not fit, the batch must be written first, by a child that still needs the buffer.
   bool ready(std::size_t bytes, double) override {
     if (tasks_.empty()) return !busy();
     if (used_ + bytes <= batch_bytes_) return true;

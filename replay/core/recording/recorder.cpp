@@ -1,6 +1,7 @@
-// The recording session: every execution of a block or iteration is timed, its generators are noted, and the
-// Checkpointer decides whether its effects are kept. The run begins at the first loop or block; one that goes
-// on with an earlier attempt's first comes back to where that ended (Resumption).
+// The recording session. It times every execution of a block or iteration and notes its generators; the
+// Checkpointer decides whether its effects are saved. The run begins at the first loop or block, so a program
+// that never reaches one leaves no run. A resumed run first restores the state where the earlier attempt
+// ended (Resumption).
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -89,7 +90,7 @@ class Recorder : public Session {
   void end_iteration(bool restorable);
   void checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
                             const char* forced);
-  // Why this place is checkpointed whatever it costs: the process is about to be ended. nullptr: it is not.
+  // After the last checkpoint before the process is ended: makes everything durable and ends the process.
   void leave_after_last_checkpoint();
   void note_generators(const std::string& at, const char* edge);
 
@@ -116,6 +117,7 @@ class Recorder : public Session {
 };
 
 void Recorder::begin_recording() {
+  // Rule 16: one process of a task records. The others run as if outside flor.
   if (recording_ || someone_else_records_) return;
   recording_ = Recording::begin(settings_, frontend_, earlier_);
   if (!recording_) {
@@ -137,8 +139,9 @@ void Recorder::begin_recording() {
   for (const auto& [name, value] : arguments_.used()) recording_->manifest().args[name] = value;
 }
 
-// A requeued job may find other data, and its loop another range: nothing is touched yet, and a run of its
-// own is what its user wants. Who asked for the resumption is told that it cannot be.
+// A requeued job may find other data, and its loop another range. Nothing is touched yet, so it starts a run
+// of its own, which is what its user wants. If the user asked for the resumption, the mismatch is an error
+// instead (enter_loop).
 void Recorder::leave_earlier_where_it_differs(const std::string& name, const LoopSpec& loop) {
   if (recording_ || !earlier_ || was_resumption_asked_for()) return;
   const Manifest manifest = read_manifest_and_progress(*earlier_);
@@ -164,7 +167,7 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   const std::string parent = scope_.path();
   const std::string name = scope_.enter_loop(clean_name(loop.name, true));
   loops_.push_back({{parent, name, 0}, false});
-  // Behind the scope: where this fails, rows are still printed with their loop.
+  // After the scope is entered: if this fails, rows are still printed with their loop.
   if (outermost()) leave_earlier_where_it_differs(name, loop);
   begin_recording();
   if (someone_else_records_) return;
@@ -195,7 +198,9 @@ void Recorder::enter_outermost(RecordedLoop info) {
   const std::string entry = main_->info().name + "=entry";
   const std::string at = entry + "/" + iteration_kind;
   enterable_ = resumption_ && resumption_->has_checkpoint(at);
+  // Always kept: a replay enters unit 0 from it.
   if (!enterable_) checkpoint_iteration(at, entry, 0, "the loop's entry is always kept");
+  // Before the first iteration, so that the page faults of the copy do not fall into training.
   recording_->checkpointer().prefault_for(iteration_kind, guards_);
 }
 
@@ -239,6 +244,7 @@ void Recorder::begin(int64_t value) {
 void Recorder::end_iteration(bool restorable) {
   if (!iterating()) return;
   const std::string at = scope_.path();
+  // Queued device work belongs to this iteration, and must not be counted in the next one.
   if (!guards_.empty()) frontend_.synchronize();
   const double seconds = main_->end(at);
   if (restorable && main_->info().guarded && !guards_.empty()) {
@@ -302,7 +308,7 @@ bool Recorder::enter_block(const std::string& name, State& state) {
   return executes;
 }
 
-// Does an earlier attempt's checkpoint stand for the block that is entered?
+// Returns whether a checkpoint of an earlier attempt was restored instead of executing the block.
 bool Recorder::skip(State& state) {
   if (!resumption_) return false;
   std::vector<LoopPosition> places;
@@ -316,11 +322,13 @@ void Recorder::leave_block(bool unwound) {
   const OpenBlock block = blocks_.back();
   blocks_.pop_back();
   if (!someone_else_records_ && !unwound && !block.skipped) {
+    // The block is over for the clock only when the device is done.
     frontend_.synchronize();
     const double seconds = block.timer.elapsed();
     note_generators(scope_.path(), "exit");
     const std::string stem = checkpoint_stem(scope_.parent(), scope_.ordinal());
     const char* last = guards_.empty() && blocks_.empty() ? last_->why_asked() : nullptr;
+    // The last chance to find tensors that changed silently (Materializer::recheck_trusted).
     const bool final = main_ && main_->in_last_iteration() && loops_.size() == 1 && blocks_.empty();
     recording_->checkpointer().on_execution_end(
         {block.name, scope_.path(), RunDir::checkpoint_file(block.name, stem, attempt_).string(), final},

@@ -38,16 +38,21 @@ void Replayer::enter_loop(const LoopSpec& loop) {
 }
 
 void Replayer::enter_main(const LoopSpec& loop) {
+  // The units of the plan are ranges of this loop. In another loop they would mean something else.
   if (const auto why = mismatch(main(), loop)) worker_->fail(*why);
   if (plan().complete && guards_.empty()) {
     worker_->fail("the recorded program had flor::checkpointing in front of loop " + main().name +
                   ", this one has not; put it back");
   }
+  // Only here: the program has set its thread counts and flags by now, and the record took the environment at
+  // the same place.
   worker_->introduce(frontend_, record().manifest().environment);
   cursor_->enter(loop);
   phase_ = Phase::lead_in;
 }
 
+// A loop before the main one is restored from the state at its end instead of executed. That needs a guard
+// and a loop that ran to its end: after a break, code behind the loop may depend on where it stopped.
 void Replayer::enter_earlier(const RecordedLoop& loop) {
   earlier_loop_ = true;
   const std::string at = loop.name + "=" + std::to_string(loop.last) + "/" + iteration_kind;
@@ -69,6 +74,7 @@ void Replayer::begin(int64_t value) {
   if (!working()) return;
   if (in_inner()) steps_->begin(value);
   if (!outermost()) return;
+  // Every iteration draws the random numbers that it drew on record, however the replay got here.
   recorded_->pin_generators(scope_.path(), "entry");
   if (!in_main() || phase_ == Phase::after) return;
   iterating_ = true;
@@ -81,12 +87,14 @@ std::optional<int64_t> Replayer::next_of_inner(std::optional<int64_t> natural) {
   const int64_t step = steps_->next();
   if (!unit_) return enter_between_steps(natural);
   if (unit_->last != cursor_->position() || unit_->to < 0 || step < unit_->to) return natural;
+  // The state at the end of a unit is what its successor starts from. Comparing it here is the only evidence
+  // that the units fit together.
   compare(steps_->place(), steps_->guards());
   commit();
   return enter_between_steps(natural);
 }
 
-// No unit runs: the next one begins here, or at a later step, or elsewhere.
+// Called while no unit runs. The next one begins at this step, at a later step, or elsewhere.
 std::optional<int64_t> Replayer::enter_between_steps(std::optional<int64_t> natural) {
   if (!target_) {
     target_ = worker_->next_unit(-1);
@@ -116,7 +124,9 @@ bool Replayer::is_last(const Unit& unit) const {
 std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
   const bool left = leaving_.has_value();
   end_main_iteration();
-  if (left) natural = cursor_->position();  // also back from its last iteration
+  // The loop was left from its last iteration: the container has no further element, but the replay goes
+  // back.
+  if (left) natural = cursor_->position();
   while (true) {
     if (unit_) {
       // Behind the last unit the program goes on by itself: past the loop, or, where a break of the record
@@ -137,12 +147,15 @@ std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
   }
 }
 
+// Sets state and position for the unit. If this process cannot get there, a fresh one starts from the
+// beginning.
 void Replayer::approach(const Unit& unit) {
   phase_ = Phase::lead_in;
   if (!cursor_->approach(unit)) worker_->restart();
 }
 
-// What follows to the end of this iteration runs on a part of its steps.
+// The rest of this iteration runs with only some of its steps, so it may fail where the record did not. Such
+// a failure must not look like one of the program: the process restarts.
 void Replayer::leave_steps() {
   leaving_.emplace([this](const std::string& why) {
     try {
@@ -180,6 +193,8 @@ void Replayer::end_main_iteration() {
   // Units that begin or end between two steps of it.
   const bool missed_begin = target_ && begins_here(*target_);
   const bool missed_end = unit_ && unit_->to >= 0 && unit_->last == cursor_->position();
+  // The unit begins or ends between two steps that this iteration never reached: the program or its data
+  // changed.
   if (missed_begin || missed_end) {
     worker_->fail(scope_.path() + " has no step " + std::to_string(missed_end ? unit_->to : target_->from) +
                   " of its loop " + plan().inner + ", which the record has");
@@ -203,9 +218,10 @@ void Replayer::leave_loop(LoopEnd how) {
 }
 
 void Replayer::end_of_main(LoopEnd how, int64_t last) {
-  if (leaving_) worker_->restart();  // not as the record says, but because of a state that it never had
+  // The loop ended because of a state that the record never had, not as the record says.
+  if (leaving_) worker_->restart();
   iterating_ = false;
-  // The loop ended in front of the unit that was asked for: the unit says so, with no row.
+  // The loop ended before the unit that was asked for. The unit reports that, without rows.
   if (!unit_ && target_) start(*target_);
   if (!unit_) return;
   unit_log_.line(loop_end_event(main(), how, last));
@@ -216,6 +232,8 @@ void Replayer::end_of_main(LoopEnd how, int64_t last) {
 }
 
 bool Replayer::must_execute(const std::string& block) const {
+  // Rule 14: the statement that left the loop early may be inside this block. If the block were skipped the
+  // loop would not end.
   if (record().leaves(loops_)) return true;
   const bool leads_in = (phase_ == Phase::lead_in && !(target_ && begins_here(*target_))) ||
                         (phase_ == Phase::before && earlier_loop_);
@@ -223,13 +241,14 @@ bool Replayer::must_execute(const std::string& block) const {
   return (unit_ && unit_->is_proof()) || plan().executes(block);
 }
 
-// Does a brief proof leave the block that has just been entered after some steps?
+// Returns whether a brief proof leaves the block that has just been entered after some steps.
 bool Replayer::is_brief(const std::string& at) const {
   if (brief_ || !plan().brief || !unit_ || !unit_->is_proof() || record().leaves(loops_)) return false;
   return !plan().executes(scope_.name()) && record().checkpoint(at) != nullptr;
 }
 
-// Called where the next step of a loop begins.
+// Called where the next step of a loop begins. Two steps at least: only the second shows what one step passes
+// to the next.
 bool Replayer::cuts_short() {
   constexpr int64_t least_steps = 2;  // what one step hands to the next shows
   if (!brief_ || loops_.size() != brief_->loops + 1 || blocks_.size() != brief_->blocks) return false;
@@ -244,6 +263,7 @@ bool Replayer::enter_block(const std::string& name, State& state) {
     return true;
   }
   const std::string at = scope_.path();
+  // Rule 11: a block whose checkpoint is damaged or missing executes. That is slower, but right.
   const bool skipped = !must_execute(scope_.name()) && recorded_->restore(at, state);
   if (!skipped) recorded_->pin_generators(at, "entry");
   const bool brief = !skipped && is_brief(at);
@@ -258,6 +278,7 @@ void Replayer::leave_block(bool unwound) {
   blocks_.pop_back();
   if (brief_ && blocks_.size() + 1 == brief_->blocks) {
     brief_.reset();
+    // Only part of the block ran. Later code must see the recorded state, as after a skipped block.
     if (!unwound) recorded_->restore(scope_.path(), *block.state);
   } else if (working() && block.executed && !unwound && !leaving_) {
     compare(scope_.path(), *block.state);
@@ -271,6 +292,8 @@ void Replayer::compare(const std::string& at, State& state) {
   if (entry == nullptr) return;
   const std::string live = state_digest(state.save());
   line(digest_event(at, entry->state, live));
+  // Rule 13: after a mismatch the recorded state is restored, so that one difference does not spread to all
+  // later rows.
   if (live != entry->state) cursor_->set_exact(recorded_->restore(at, state));
 }
 
@@ -308,9 +331,10 @@ void Replayer::finish(int exit_code) {
     worker_->fail("the program ended (exit code " + std::to_string(exit_code) + ") before it reached loop " +
                   main().name);
   }
-  // exit() inside of the loop ended it, as it did on record if that is how it was recorded.
+  // exit() inside the loop ended it. The loop_end event tells whether the record ended the same way.
   if (phase_ != Phase::after) end_of_main(LoopEnd::early, cursor_->position());
   const int recorded = record().manifest().exit_code.value_or(0);
+  // Checked before the last commit: rows of a program that failed must not count.
   if (exit_code != recorded) {
     worker_->fail("the program ended with exit code " + std::to_string(exit_code) +
                   ", the recorded one with " + std::to_string(recorded));

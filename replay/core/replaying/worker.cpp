@@ -30,9 +30,12 @@
 namespace flor::core {
 namespace {
 
+// A bound against a program that restarts for ever. Restarts are cheap and normal: one for each jump back in
+// a run with partial checkpoints.
 constexpr int most_restarts = 10000;
 
-// Runs the flor command; its exit code.
+// Runs the flor command and returns its exit code. Planning and verdicts live in the command, not in libflor:
+// a training program should not link them.
 int run_tool(const std::vector<std::string>& arguments) {
   const std::string tool = find_tool("flor");
   if (tool.empty()) throw Error("cannot find the flor command; put its directory on PATH or in FLOR_BIN");
@@ -51,7 +54,7 @@ int run_tool(const std::vector<std::string>& arguments) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-// "CLUSTER-": jobs of two clusters that share a store have the same numbers.
+// Returns "CLUSTER-". Jobs of two clusters that share a store may have the same number.
 std::string cluster_prefix() {
   auto cluster =
       environment_variable("FLOR_CLUSTER");  // from the plugin; Slurm does not name it in every step
@@ -59,6 +62,8 @@ std::string cluster_prefix() {
   return cluster ? clean_name(*cluster) + "-" : "";
 }
 
+// Tasks of one array job must find the same replay without talking to each other, so its id comes from the
+// job. Without Slurm: from the common parent process.
 std::string job_replay_id() {
   for (const char* variable : {"SLURM_ARRAY_JOB_ID", "SLURM_JOB_ID"}) {
     if (auto job = environment_variable(variable)) return "job-" + cluster_prefix() + *job;
@@ -70,13 +75,13 @@ std::string visible_gpu() {
   return environment_variable("CUDA_VISIBLE_DEVICES").value_or("");
 }
 
-// What this worker noted before it restarted itself.
+// Returns what this worker noted before it restarted itself.
 std::vector<std::string> earlier_notes(const fs::path& file) {
   if (!fs::exists(file)) return {};
   return field<std::vector<std::string>>(parse_json(read_file(file)), "warnings", {});
 }
 
-// Until Slurm ends the job at its time limit. Nothing: not known, or no limit.
+// Returns the seconds until Slurm ends the job at its time limit. Nothing: unknown, or no limit.
 std::optional<int64_t> seconds_left() {
   for (const char* variable : {"FLOR_JOB_END", "SLURM_JOB_END_TIME"}) {
     const auto end = parse_number<int64_t>(environment_variable(variable).value_or(""));
@@ -85,7 +90,8 @@ std::optional<int64_t> seconds_left() {
   return std::nullopt;
 }
 
-// NODE.JOB.TASK.PROC: told apart within one replay, the same after a restart of the process.
+// Returns NODE.JOB.TASK.PROC: unique within one replay, and the same after a restart of the process, so that
+// the queue sees one worker.
 std::string worker_name() {
   std::string name = node_name();
   for (const char* variable : {"SLURM_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_PROCID", "FLOR_WORKER"}) {
@@ -107,14 +113,18 @@ std::unique_ptr<Worker> Worker::join(const Settings& settings) {
   if (by_hand) {
     std::vector<std::string> arguments{"prepare", run.id(), "--replay", id, "--"};
     for (const auto& word : command_line()) arguments.push_back(word);
+    // The plan needs the binary itself: argv[0] may be a name that PATH resolved.
     arguments[5] = fs::read_symlink("/proc/self/exe").string();
     if (run_tool(arguments) != 0) throw Error("there is no plan; flor prepare has said why");
   }
   create_directories_durably(replay.workers());
   auto lock = Presence::try_take(replay.workers() / (worker_name() + ".lock"));
+  // Rule 16: a task may have several processes (helpers, wrappers). Only the first one replays.
   if (!lock) return nullptr;
   auto worker = std::make_unique<Worker>(settings, run, replay, by_hand);
   worker->presence_ = std::move(lock);
+  // Slurm announces preemption with a signal. A segment handed back now is free at once, instead of after its
+  // lease.
   worker->termination_.emplace([agent = &worker->agent_] {
     agent->release();
     requeue_if_preempted();
@@ -147,11 +157,14 @@ AgentClient::Hello Worker::hello() const {
 void Worker::introduce(Frontend& frontend, const std::map<std::string, std::string>& recorded) {
   frontend.apply(recorded);
   environment_ = frontend.environment();
+  // Another GPU, thread count or library version gives other bits. Rows that cannot equal the record would
+  // only make the verdict useless.
   const std::string differences = mismatch(recorded, environment_);
   if (!differences.empty() && !plan_.any_device) {
     refused_ = "this worker differs from the recording: " + differences +
                "; equal bits cannot be expected (--any-device replays all the same, unproved)";
   }
+  // Before it leaves: the file tells the user why this worker refused.
   save();
   if (refused_.empty()) return;
   say("error: " + refused_);
@@ -197,6 +210,7 @@ AgentClient::Kind Worker::hold(int64_t from) {
       current_ = claim.cur;
       end_ = claim.hi;
     }
+    // A proof slot may turn out to have no units. Then the next unit is held.
     if (!is_proof(plan_, current_) || choose_proof()) return AgentClient::Kind::segment;
   }
 }
@@ -204,13 +218,17 @@ AgentClient::Kind Worker::hold(int64_t from) {
 const Unit& Worker::next_unit(int64_t from) {
   const auto kind = hold(from);
   if (kind == AgentClient::Kind::done) leave(0);
+  // A process cannot undo iterations it has executed, unless every state can be restored. A fresh process can
+  // reach earlier units.
   if (kind == AgentClient::Kind::behind) restart();
+  // A unit that is killed half-way costs its time twice and counts as a failed try.
   if (kind == AgentClient::Kind::late) {
     say("leaving: no further unit can be done before the job's time limit");
     leave_now(0);
   }
   agent_.running(current_);
   if (is_proof(plan_, current_)) {
+    // The units of a proof are chosen only now, and may lie before what this process can reach.
     if (from >= 0 && proof_.begin_id() < from) restart();
     return proof_;
   }
@@ -221,7 +239,7 @@ const Unit& Worker::next_unit(int64_t from) {
   return plan_.units[static_cast<std::size_t>(current_)];
 }
 
-// Finds out which units the held proof slot executes. False: it is done, or was handed back.
+// Finds out which units the held proof slot executes. Returns false if the slot is done, or was handed back.
 bool Worker::choose_proof() {
   try {
     if (!fs::exists(replay_.proof(current_)) &&
@@ -233,6 +251,7 @@ bool Worker::choose_proof() {
       proof_ = unit_of(plan_, proof);
       return true;
     }
+    // Nothing to prove: an empty unit is committed, so that no other worker tries the slot.
     Unit empty;
     empty.id = current_;
     empty.proves = proof.units;
@@ -251,6 +270,8 @@ void Worker::commit(const Unit& unit, const std::string& content, double seconds
     note("unit " + std::to_string(unit.id) +
          " was replayed twice with different rows; the first stay: the program is not deterministic");
   }
+  // Publish first, then commit: the file is the truth, and a commit without a file would lose the unit. A
+  // lost lease is harmless, as the first file stays.
   const auto lease =
       agent_.commit(unit.id, digest_of(content), static_cast<int64_t>(content.size()), seconds);
   current_ = unit.id + 1;
@@ -261,6 +282,8 @@ void Worker::commit(const Unit& unit, const std::string& content, double seconds
 void Worker::finish() {
   if (holding_) agent_.release();
   holding_ = false;
+  // The program is at its end, so it cannot execute the unit that it now holds. The agent hands it to the
+  // fresh process.
   if (hold(-1) == AgentClient::Kind::segment) restart();
   const int code = collect();
   if (code != 0) leave_now(code);

@@ -16,21 +16,24 @@ namespace {
 using core::field;
 using core::Json;
 
+// How often the loop of watch() runs.
 constexpr auto kLookEvery = std::chrono::milliseconds(100);
+// How often the queue is repaired and expired leases are reaped.
 constexpr auto kTendEvery = std::chrono::seconds(1);
-// Between two questions to the queue.
+// Between two queries of the queue, right after a change and at rest.
 constexpr auto kNewsSoon = std::chrono::milliseconds(100);
 constexpr auto kNewsLate = std::chrono::milliseconds(1000);
-// One question to Slurm, however many units there are.
+// Between two looks for free slots. Each is one query to Slurm, however many units there are.
 constexpr auto kGrowEvery = std::chrono::seconds(15);
 
-// After so many rounds of workers without a new unit, no further one is begun.
+// After so many rounds of workers without a new unit, none are started: whatever stops them would stop the
+// next ones, too.
 constexpr int kIdleRounds = 2;
 
-// So long a program may take to its main loop before its user hears of it.
+// A program may need so long to reach its main loop before its user is told.
 constexpr auto kBeginWithin = std::chrono::seconds(30);
 
-// A worker that ends may have published its last unit an instant before.
+// A worker that ends may have published its last unit just before.
 constexpr auto kSettle = std::chrono::milliseconds(300);
 
 }  // namespace
@@ -104,7 +107,8 @@ Snapshot Monitor::snapshot(const dispatch::Liveness& alive) const {
   return now;
 }
 
-// What a worker wrote that found that the question cannot be answered.
+// Returns what a worker wrote when it found that the question cannot be answered. One such file ends the
+// replay: the other workers would find the same.
 std::string Monitor::refused() {
   if (!core::fs::exists(replay_.failure())) return "";
   const Json json = core::parse_json(core::read_file(replay_.failure()));
@@ -117,7 +121,7 @@ std::size_t Monitor::missing() const {
   return units_ - done_.size() - static_cast<std::size_t>(still);
 }
 
-// Failures are said when they happen; the other units go on.
+// A failed unit is reported when it fails and does not stop the others: their rows are answers, too.
 void Monitor::set_aside(const queue::SegmentInfo& segment) {
   std::optional<std::string> tail;  // asked of a server, so once, however many units
   for (int64_t unit = segment.cur; unit < segment.hi; ++unit) {
@@ -138,6 +142,7 @@ std::string Monitor::without_those_aside() const {
          " set aside, the last because of: " + aside_.rbegin()->second;
 }
 
+// Losing Redis loses no data: units are files, and the workers wait. So this is a message, not an error.
 void Monitor::redis_is_down(const queue::RedisDown& problem) {
   if (!redis_down_)
     display_.say(std::string("Redis does not answer, the workers wait for it: ") + problem.what());
@@ -145,7 +150,7 @@ void Monitor::redis_is_down(const queue::RedisDown& problem) {
   asked_ = false;
 }
 
-// Keeps the queue in place whatever happens to Redis.
+// Rebuilds the queue if Redis lost it, and frees the segments of dead workers.
 void Monitor::tend_queue() {
   tended_ = std::chrono::steady_clock::now();
   try {
@@ -158,7 +163,8 @@ void Monitor::tend_queue() {
   }
 }
 
-// The whole state of the queue, which grows with the replay: read where its events do not tell what changed.
+// Reads the whole state of the queue. It grows with the replay, so it is read only if the events do not tell
+// what changed.
 void Monitor::ask_queue() {
   const queue::Status status = queue_.status();
   log_.look(status);
@@ -186,6 +192,7 @@ void Monitor::read_news() {
       rebuilt = rebuilt || event.kind == "build";
       changed = true;
     }
+    // A rebuilt queue may report units that it no longer knows as done. The files decide.
     if (rebuilt) done_.list();
     if (rebuilt || !asked_) ask_queue();
     news_.looked(now, std::chrono::steady_clock::now() - now, changed);
@@ -194,7 +201,7 @@ void Monitor::read_news() {
   }
 }
 
-// All workers have gone: what they told last.
+// All workers are gone. Reads what they reported last.
 void Monitor::ask_anew() {
   asked_ = false;
   tend_queue();
@@ -209,7 +216,7 @@ void Monitor::look_at_launcher() {
   launcher_trouble_ = trouble;
 }
 
-// Workers run, and none asks for a unit: they may not reach Redis from where they are. Said once.
+// Workers run and none asks for a unit: probably their nodes do not reach Redis. Reported once.
 void Monitor::look_for_idlers(const dispatch::Liveness& alive) {
   const auto now = std::chrono::steady_clock::now();
   if (alive.running == 0 || redis_down_) idle_since_.reset();
@@ -224,7 +231,7 @@ void Monitor::look_for_idlers(const dispatch::Liveness& alive) {
                (tail.empty() ? "" : "; the end of " + tail));
 }
 
-// All workers have gone and units are missing. False: it is of no use to start others.
+// All workers are gone and units are missing. Starts others. Returns false if that would be useless.
 bool Monitor::restart(std::size_t workers, Watched& out) {
   const std::size_t missing = this->missing();
   idle_rounds_ = done_.size() == done_at_start_ ? idle_rounds_ + 1 : 0;
@@ -250,7 +257,7 @@ bool Monitor::restart(std::size_t workers, Watched& out) {
   return true;
 }
 
-// All units are there. Proofs may be missing.
+// All units are done. Returns whether all proofs are, or have failed for good.
 bool Monitor::is_proved() {
   if (!answered_) answered_ = seconds();
   const auto now = std::chrono::steady_clock::now();
@@ -268,7 +275,7 @@ bool Monitor::is_proved() {
   return false;
 }
 
-// Workers that end without a proof are tried anew a few times; the answers do without it.
+// Workers that end without a proof are started again a few times. The answers stand without it, as unproved.
 bool Monitor::restart_provers(std::size_t workers) {
   proofs_.hurry();
   ask_anew();  // the last to go may have set a proof aside
@@ -277,7 +284,8 @@ bool Monitor::restart_provers(std::size_t workers) {
   return true;
 }
 
-// A worker for every place that became free, as long as each finds a unit.
+// Starts a worker for every slot that became free, as long as each finds a unit. Not while workers wait in
+// the queue of Slurm: more would wait behind them.
 void Monitor::grow(const dispatch::Liveness& alive) {
   const auto now = std::chrono::steady_clock::now();
   if (now - grown_ < kGrowEvery) return;
@@ -323,6 +331,7 @@ Watched Monitor::watch(std::size_t workers, bool grow) {
     const dispatch::Liveness alive = launcher_.liveness();
     look_at_launcher();
     read_news();
+    // Files decide what is done. The queue only says when to look.
     if (!is_answered()) done_.look(asked_);
     display_.show(snapshot(alive));
     if (is_answered() && is_proved()) return end(End::done);
