@@ -64,7 +64,7 @@ Background::~Background() {
 }
 
 core::Later Background::submit(const core::Buffer& live, Job job, After after) {
-  // In a forked child the lock may be held by a thread that is not there.
+  // In a forked child a thread that does not exist there may hold the lock.
   if (::getpid() != process_ || live.bytes > staging_.limit() || staging_.limit() == 0) {
     return at_once(live, job);
   }

@@ -21,7 +21,7 @@ std::string_view view(const void* bytes, std::size_t size) {
   return {static_cast<const char*>(bytes), size};
 }
 
-// A safetensors file (https://github.com/huggingface/safetensors) of one tensor, without its bytes.
+// Returns a safetensors file (https://github.com/huggingface/safetensors) of one tensor, without its bytes.
 std::string safetensors_head(const std::string& name, const std::string& dtype,
                              const std::vector<int64_t>& shape, std::size_t bytes) {
   Json json = Json::object();
@@ -33,7 +33,7 @@ std::string safetensors_head(const std::string& name, const std::string& dtype,
   return length + text;
 }
 
-// Publishes what `parts` gives, unless it is there, and says so in the row.
+// Publishes the parts unless the file exists, and names it in the row.
 core::LateValue kept(Json row, const RowDestination& destination, const std::string& folder,
                      const std::string& suffix, const std::string& what,
                      const std::function<void(core::LogFiles&, const std::string& name)>& publish) {
@@ -64,7 +64,7 @@ core::LateValue whole_value(const core::Buffer& like, const void* bytes, const R
               });
 }
 
-// The digest is that of the pixels: how a PNG file compresses them is up to the library that wrote it.
+// The digest covers the pixels: the compressed bytes depend on the PNG library.
 core::LateValue image_value(const core::Buffer& like, const void* bytes, const RowDestination& destination) {
   const Image image = image_of(bytes, like.dtype, like.shape);
   const Json row = {{"width", image.width},
@@ -106,7 +106,7 @@ core::Later observe(Background& background, const core::Buffer& live, const Obse
     try {
       return value(like, bytes, what, destination);
     } catch (const core::Error& problem) {
-      // The program asked for what the tensor cannot be; a replay will say the same.
+      // The tensor cannot be logged this way. A replay reports the same.
       core::warn_once("'" + destination.name + "' is not logged as asked for: " + problem.what());
       return {core::json_text({{"error", problem.what()}}), {}};
     }

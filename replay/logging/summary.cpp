@@ -21,7 +21,7 @@ constexpr std::size_t chunk = 2048;  // elements: as doubles they stay in the fi
 typedef double Pair __attribute__((vector_size(16)));
 constexpr std::size_t pairs = lanes / 2;
 
-// The program may have set another rounding, or subnormal numbers to count as zero; a thread inherits that.
+// The program may have set another rounding mode, or treat subnormal numbers as zero. Threads inherit that.
 class DefaultArithmetic {
  public:
   DefaultArithmetic() {
@@ -63,7 +63,7 @@ class Chunk {
   }
 
  private:
-  // The usual case. False, and nothing done, where a value is not finite.
+  // The usual case. Returns false and does nothing if a value is not finite.
   bool add_finite(const double* values, std::size_t count) {
     std::array<Pair, pairs> sum{}, squares{}, strange{};
     for (std::size_t i = 0; i < count; i += lanes) {
@@ -121,7 +121,7 @@ class Chunk {
   double low_ = std::numeric_limits<double>::infinity(), high_ = -low_;
 };
 
-// Counts finite values by bucket. Four tables, so that runs of equal values do not wait for one counter.
+// Counts finite values by bucket. Uses four tables, so that runs of equal values do not wait for one counter.
 class Buckets {
  public:
   Buckets(int buckets, const Totals& totals) : finite_(totals.nan + totals.inf == 0), buckets_(buckets) {

@@ -13,7 +13,7 @@ constexpr const char* kind_suffix = "@kind";
 constexpr const char* complex_kind = "complex";
 constexpr const char* trained_kind = " trained";  // behind the kind: gradients are computed for it
 
-// What dtype and shape do not tell of a plain tensor: "" for real numbers on the CPU, else "complex",
+// What dtype and shape do not say about a plain tensor: "" for real numbers on the CPU, else "complex",
 // "cuda:0" or both.
 std::string kind_of(const at::Tensor& tensor) {
   std::string kind = tensor.device().is_cpu() ? "" : tensor.device().str();
@@ -21,7 +21,7 @@ std::string kind_of(const at::Tensor& tensor) {
   return kind;
 }
 
-// Is it a leaf that gradients are computed for?
+// Returns whether it is a leaf that gradients are computed for.
 bool is_trained(const at::Tensor& tensor) {
   return tensor.is_leaf() && tensor.requires_grad();
 }
@@ -46,9 +46,9 @@ std::vector<int64_t> shape_of(const at::Tensor& tensor) {
   return tensor.sizes().vec();
 }
 
-// Which memory the tensor has, and its version counter, which moves with every write by an operator. A tensor
-// that is trained has no hint: LibTorch's own optimizers write some of them through `.data`, which moves
-// none.
+// The identity of the tensor's memory, and its version counter, which grows with every write by an operator.
+// A trained tensor has no hint: optimizers of LibTorch write some of them through `.data`, which does not
+// change the counter.
 std::optional<core::ChangeHint> hint_of(const at::Tensor& tensor) {
   if (tensor.requires_grad() || tensor.is_inference() || !tensor.has_storage()) return std::nullopt;
   using Object = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
@@ -58,7 +58,7 @@ std::optional<core::ChangeHint> hint_of(const at::Tensor& tensor) {
                  reinterpret_cast<std::uint64_t>(tensor.storage().unsafeGetStorageImpl()),
                  reinterpret_cast<std::uint64_t>(tensor.data_ptr()), tensor.nbytes()};
   hint.version = tensor._version();
-  // Weak references keep the two objects' addresses, and none of the memory.
+  // Weak references reserve the addresses of both objects without keeping the memory.
   hint.anchor = std::make_shared<std::pair<Object, Memory>>(Object(tensor.getIntrusivePtr()),
                                                             tensor.storage().getWeakStorageImpl());
   return hint;
@@ -239,8 +239,8 @@ void RestoringArchive::tensor(const std::string& name, at::Tensor& value, const 
     value.set_requires_grad(trained != std::string::npos);
 }
 
-// Nothing else was written to the tensor's memory, or the same: two that share memory here, but did not when
-// they were recorded, must not overwrite one another.
+// Returns whether the memory of the tensor was not written yet, or with the same values. Two tensors that
+// share memory now, but did not when recorded, must not overwrite each other.
 bool RestoringArchive::is_free(const at::Tensor& value, const core::LoadedTensor& loaded) {
   if (value.nbytes() == 0) return true;
   const auto [at, fresh] = written_.emplace(std::make_pair(value.data_ptr(), value.nbytes()), &loaded);
@@ -284,7 +284,7 @@ void RestoringArchive::flags(const std::string& name, std::vector<uint8_t>& valu
   const core::LoadedTensor* loaded = find(name);
   if (loaded == nullptr) return complain(name + " is not in the record");
   if (loaded->bytes != values.size()) return complain(name + " has another size in the record");
-  // Read in both walks: what the flags say decides which leaves follow.
+  // Read in both visits: the flags decide which leaves follow.
   values.assign(loaded->data, loaded->data + loaded->bytes);
 }
 
@@ -300,7 +300,7 @@ int64_t RestoringArchive::count(const std::string& name, int64_t live) {
   number(name, "I64", &live, sizeof live);
   const core::LoadedTensor* loaded = find(name);
   if (loaded != nullptr && loaded->bytes == sizeof live) std::memcpy(&live, loaded->data, sizeof live);
-  // A count bounds a loop; a record is verified, yet no damage may make it endless.
+  // The count bounds a loop. Records are verified, but damage must never make it endless.
   if (live < 0 || live > (int64_t{1} << 32)) {
     complain(name + " is out of range");
     return 0;

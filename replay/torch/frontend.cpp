@@ -17,7 +17,7 @@ namespace {
 
 using Map = std::map<std::string, std::string>;
 
-// OpenBLAS, where it is loaded: its threads and the kernels that it chose decide on the bits of a product.
+// OpenBLAS, if loaded: its threads and the kernels it chose decide the bits of a product.
 template <class Function>
 Function find(const char* name) {
   return reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, name));
@@ -37,7 +37,7 @@ std::string first_words(const std::string& text, int count) {
   return out;
 }
 
-// The vector level that LibTorch chose, from its own description of itself.
+// Returns the vector level that LibTorch chose, from its own description.
 std::string cpu_capability() {
   const std::string config = at::show_config();
   const std::string label = "CPU capability usage: ";
@@ -63,7 +63,7 @@ std::string blas_name() {
 
 class TorchFrontend : public core::Frontend {
  public:
-  // Its generator exists before the exit handler does, and so is there when that runs.
+  // Creates its generator before the exit handler, so that it still exists when that runs.
   TorchFrontend() { at::globalContext().defaultGenerator(at::kCPU); }
 
   Map generators() override {

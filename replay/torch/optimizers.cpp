@@ -1,6 +1,6 @@
 // Optimizers as state: options per group (learning rates!) and state per parameter, addressed as (group,
-// index, field), never by address. State that the record does not have is removed, so that a restore from
-// before the first step leaves none.
+// index, field), never by address. Removes state that the record does not have, so that a restore to before
+// the first step leaves none.
 #include <array>
 #include <deque>
 #include <sstream>

@@ -12,7 +12,7 @@ namespace flor {
 namespace detail {
 namespace {
 
-// Beyond this a tensor is told by its digest: a log is no place for a model.
+// Larger tensors are logged by digest: a log is not the place for a model.
 constexpr int64_t most_elements = 1024;
 
 core::Json nested(const at::Tensor& tensor) {
@@ -36,7 +36,8 @@ core::Json tensor_value(const at::Tensor& value) {
           {"xxh3", core::digest_of(tensor.data_ptr(), tensor.nbytes())}};
 }
 
-// A row whose value comes later. A tensor that cannot be taken (sparse, say) is said once, and so in the row.
+// A row whose value arrives later. A tensor that cannot be read (sparse, for example) is warned about once,
+// and the row says so, too.
 core::Row observed(const std::string& name, const at::Tensor& value, Observation how, bool is_volatile,
                    const logging::RowDestination& destination, logging::Background::After after) {
   if (!value.defined()) return {name, "null", is_volatile};

@@ -31,8 +31,7 @@ int64_t count_of(const SampleOrder& order) {
   return (order.size + order.replicas - 1) / order.replicas;
 }
 
-// Streams of two (seed, epoch) pairs have nothing to do with each other (splitmix64's finalizer; Steele, Lea,
-// Flood 2014).
+// Streams of two (seed, epoch) pairs are independent (splitmix64's finalizer; Steele, Lea, Flood 2014).
 uint64_t mixed(uint64_t seed, uint64_t epoch) {
   uint64_t z = seed + (epoch + 1) * 0x9e3779b97f4a7c15ULL;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -71,7 +70,7 @@ void EpochSampler::reset(torch::optional<size_t> new_size) {
   SamplerState& s = *state_;
   if (new_size) s.order.size = static_cast<int64_t>(*new_size);
   LoopRun* loop = LoopRun::beginning();
-  // Where a flor::loop does not take what comes, nobody can say that something is left out.
+  // Without a flor::loop over it, no one can tell that something was left out.
   const bool goes_on = s.batch >= 0 && loop != nullptr;
   if (!goes_on) s.epoch = s.set.value_or(s.epoch + 1);
   s.first_batch = goes_on ? s.batch : 0;

@@ -15,7 +15,7 @@ constexpr std::size_t most_news = 64;
 
 void AgentClient::State::start_thread() {
   if (thread.joinable()) return;
-  // The program's signals are for the program's threads.
+  // Signals of the program go to its own threads.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
@@ -60,7 +60,7 @@ void AgentClient::State::work() noexcept {
     speak = in(news_pause_s);
   }
   lock.unlock();
-  try {  // the last that a recording has to tell
+  try {  // sends the last news of a recording
     const Time soon = in(2 * news_pause_s);
     const Turn turn(*this, soon);
     if (turn && link.is_open()) tell_news(soon);
@@ -95,7 +95,7 @@ AgentClient::~AgentClient() {
     std::unique_lock lock(s.mutex);
     s.stop = true;
     s.changed.notify_all();
-    // An exchange takes a millisecond; one that hangs is broken off.
+    // An exchange takes a millisecond. One that hangs is cancelled.
     if (!s.changed.wait_for(lock, std::chrono::milliseconds(300), [&] { return !s.busy; }))
       s.link.cancel(true);
   }
@@ -103,7 +103,7 @@ AgentClient::~AgentClient() {
   s.link.cancel(false);
   try {
     s.hand_back("", State::in(2));
-  } catch (const std::exception&) {  // out of memory: the end of the connection says the same, less politely
+  } catch (const std::exception&) {  // out of memory: the closed connection says the same
   }
 }
 

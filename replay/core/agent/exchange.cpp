@@ -1,4 +1,4 @@
-// What is said to the agent, by whoever has the turn.
+// Messages to the agent, sent by the thread that holds the turn.
 #include <algorithm>
 #include <filesystem>
 #include <thread>
@@ -82,7 +82,7 @@ bool AgentClient::State::start() {
   if (const std::string log = link.socket() + ".log"; std::filesystem::exists(log, ignored))
     trouble += "; see " + log;
   if (!start_detached({program, "--on-demand", "--detach", "--socket", link.socket()})) return false;
-  // Another one may have been faster.
+  // Another process may have started one first.
   for (const auto until = in(start_pause_s); !link.open();) {
     if (Clock::now() >= until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -135,7 +135,7 @@ std::optional<Json> AgentClient::State::ask(const Json& request, Time until) {
   return std::nullopt;
 }
 
-// What an answer says of the held segment; `next`: the unit that follows on what was answered.
+// Takes in an answer about the held segment. `next`: the unit after the one that was answered.
 void AgentClient::State::absorb(const Json& answer, int64_t next) {
   const std::lock_guard lock(mutex);
   if (!held) return;
@@ -163,8 +163,7 @@ bool AgentClient::State::flush(Time until) {
                  {"digest", done.digest}, {"bytes", done.bytes},      {"seconds", done.seconds}};
     }
     auto answer = ask(request, until);
-    if (!answer && !refused)
-      answer = ask(request, until);  // the agent died just now: once more, with the next
+    if (!answer && !refused) answer = ask(request, until);  // the agent died: try once more with the next one
     if (!answer && !refused) return false;
     {
       const std::lock_guard lock(mutex);
@@ -183,7 +182,7 @@ void AgentClient::State::hand_back(const std::string& error, Time until) {
     request["segment"] = held->segment;
   }
   if (!error.empty()) request["error"] = error.substr(0, 1000);
-  ask(request, until);  // unanswered, the lease runs out
+  ask(request, until);  // without an answer the lease expires
   const std::lock_guard lock(mutex);
   held.reset();
   unsent.clear();

@@ -41,7 +41,8 @@ bool AgentLink::open() {
   if (fd_ < 0) return false;
   ucred who{};
   socklen_t size = sizeof who;
-  // The peer is checked, too: /tmp is everyone's, and what we say may hold the password of Redis.
+  // Checks who listens: anyone may create a socket in /tmp, and our messages may contain the password of
+  // Redis.
   const bool fine = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
                     ::getsockopt(fd_, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == ::getuid();
   if (!fine) close();

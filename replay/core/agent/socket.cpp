@@ -22,8 +22,8 @@ bool is_own_directory(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::getuid();
 }
 
-// The first by name, so that two that were created at once are one for all who look later. Nobody can put one
-// in our name there, nor take ours away: it is ours, and /tmp is sticky. Empty: none.
+// Returns the first by name, so that processes which created two at once agree on one. No other user can
+// create one that belongs to us, or remove ours: /tmp is sticky. Empty: none.
 std::string first_own_sibling(const std::string& path) {
   std::string first;
   std::error_code error;
@@ -35,13 +35,13 @@ std::string first_own_sibling(const std::string& path) {
   return first;
 }
 
-// Another user may take the name /tmp/flor-UID first. That shall not keep this one's replays off the node.
+// Another user may create /tmp/flor-UID first. That must not keep this user from replaying on the node.
 std::string directory_in_tmp() {
   std::string path = "/tmp/flor-" + std::to_string(::getuid());
   if (::mkdir(path.c_str(), 0700) == 0 || is_own_directory(path)) return path;
   if (first_own_sibling(path).empty()) {
     std::string name = path + ".XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) return path;  // the agent will say why it cannot serve there
+    if (::mkdtemp(name.data()) == nullptr) return path;  // the agent will report why it cannot serve there
   }
   return first_own_sibling(path);
 }

@@ -9,7 +9,7 @@
 
 namespace flor::core {
 
-// What is less is in the caches when it is digested.
+// Smaller buffers are still in the cache when they are hashed.
 constexpr std::size_t worth_streaming = std::size_t{1} << 20;
 
 Buffer Buffer::of_bytes(std::string name, std::string dtype, std::vector<int64_t> shape, const void* bytes,

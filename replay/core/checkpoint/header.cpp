@@ -21,7 +21,7 @@ std::uint64_t read_length(const unsigned char* bytes) {
   return length;
 }
 
-// Where a digest will stand: this character, which JSON does not escape and no name may hold, and a number.
+// Placeholder of a digest: this character, which JSON does not escape and no name may contain, and a number.
 constexpr char place_mark = '\x7f';
 
 std::string place_of(std::size_t number) {
@@ -42,7 +42,7 @@ Json metadata_of(const CheckpointHeader& header) {
     elsewhere[tensor.name] = {
         {"file", tensor.file}, {"tensor", tensor.tensor}, {"dtype", tensor.dtype}, {"shape", tensor.shape}};
   }
-  // The header's own digest comes first, so that no other string of the header can stand before it.
+  // The digest of the header comes first, so that no other string can precede it.
   return {{"flor.header", blank_digest},    {"flor.format", "1"},
           {"flor.run", header.run},         {"flor.block", header.block},
           {"flor.at", header.at},           {"flor.state", header.state},
@@ -57,7 +57,7 @@ void require(bool fine, const std::string& file, const std::string& what) {
   if (!fine) throw Damage(file + ": " + what);
 }
 
-// Verifies the digest of the header in the text itself, before any of it is believed.
+// Verifies the digest of the header in its text, before any of it is parsed.
 void verify_header_digest(std::string text, const std::string& file) {
   const auto at = text.find(header_key);
   require(at != std::string::npos && at + std::strlen(header_key) + 32 <= text.size(), file,
@@ -174,7 +174,7 @@ void HeaderText::find_places(std::size_t tensors) {
 
 void HeaderText::set_digest(std::size_t tensor, const char* hex) noexcept {
   std::memcpy(text_.data() + in_text_[tensor], hex, 32);
-  // A generator's state is no part of the state digest.
+  // Generator states are not part of the state digest.
   if (in_lines_[tensor] != std::string::npos) std::memcpy(lines_.data() + in_lines_[tensor], hex, 32);
 }
 

@@ -19,9 +19,9 @@ bool is_checkpoint(const std::string& name) {
          name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
-// Calls `take` with the path of each checkpoint, relative to the run directory, and where it lies: the
-// directory's descriptor and its name there. A run may have hundreds of thousands, and each path would be
-// walked anew.
+// Calls `take` for each checkpoint with its path relative to the run directory, the descriptor of its
+// directory, and its name there. A run may have hundreds of thousands, and resolving each full path would
+// cost time.
 template <class Take>
 void each_checkpoint(const RunDir& run, Take take) {
   std::error_code ignored;

@@ -61,7 +61,7 @@ class Checkpoint::Mapping {
       throw Damage(file + ": its header cannot be read from the medium");
     header = decode_header(data(), size_, file);
   }
-  // Lets the kernel read ahead what will be needed of it.
+  // Makes the kernel read ahead what is needed.
   void fetch(std::size_t offset, std::size_t size) const {
     const std::size_t begin = offset / 4096 * 4096;
     ::madvise(static_cast<char*>(bytes_.get()) + begin, size + (offset - begin), MADV_WILLNEED);
@@ -80,7 +80,7 @@ class Checkpoint::Mapping {
   std::size_t size_ = 0;
 };
 
-// Where a tensor's bytes lie, and the file that holds them.
+// The range of the bytes of a tensor, and the file that holds them.
 struct Checkpoint::Source {
   const CheckpointTensor* tensor = nullptr;
   std::string holder;
@@ -131,8 +131,8 @@ Checkpoint::Source Checkpoint::find(const RunDir& run, const std::string& file,
   return source;
 }
 
-// Reads from the file instead of the mapping: that costs no page faults, and each part is still in the
-// processor's cache when it is digested.
+// Reads the file instead of the mapping: no page faults, and each part is still in the cache when it is
+// hashed.
 void Checkpoint::Source::read(int fd, off_t offset, const Target& target) const {
   require(loaded.bytes == target.size, holder, "tensor " + tensor->name + ": its size is not the object's");
   constexpr std::size_t step = std::size_t{512} << 10;

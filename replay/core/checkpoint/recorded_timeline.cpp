@@ -14,8 +14,8 @@ namespace {
 
 using Names = std::unordered_set<std::string>;
 
-// The files that rows name, with their sizes where those were said. Whatever a row says of one, that it was
-// removed or is in doubt, it is not adopted.
+// The files that rows name, with their sizes where rows state them. A file that any row names, also as
+// removed or in doubt, is not adopted.
 std::unordered_map<std::string, std::uint64_t> files_named_in(const Timeline& rows) {
   std::unordered_map<std::string, std::uint64_t> named;
   named.reserve(rows.size() / 2);
@@ -27,7 +27,7 @@ std::unordered_map<std::string, std::uint64_t> files_named_in(const Timeline& ro
   return named;
 }
 
-// The places that they name checkpoints of: another file of such a one is somebody's copy.
+// The scope paths whose checkpoints they name. Another file for such a path is a copy that someone made.
 Names places_named_in(const Timeline& rows) {
   Names named;
   for (const auto& row : rows) {
@@ -36,8 +36,8 @@ Names places_named_in(const Timeline& rows) {
   return named;
 }
 
-// The newest attempt. It has written rows for all that earlier ones left without; what they wrote since is
-// none of the run's.
+// The newest attempt. It wrote rows for all files that earlier attempts left without one. Files that earlier
+// attempts wrote since then do not belong to the run.
 int64_t newest_attempt_in(const Timeline& rows) {
   int64_t newest = 0;
   for (const auto& row : rows) {
@@ -54,7 +54,7 @@ Timeline recorded_timeline(const RunDir& run) {
 }
 
 TimelineAndFiles recorded_timeline_and_files(const RunDir& run) {
-  // Of a long run either takes about a second.
+  // For a long run each of the two takes about a second.
   auto listing = std::async(std::launch::async, [&run] { return checkpoint_names(run); });
   Timeline rows = read_timeline(run.timeline());
   const auto named = files_named_in(rows);
@@ -79,7 +79,7 @@ TimelineAndFiles recorded_timeline_and_files(const RunDir& run) {
                              {"state", header.state},
                              {"adopted", true}});
     } catch (const Damage&) {
-      // Nothing counts on it; `flor check` names it.
+      // No row depends on it. `flor check` reports it.
     }
   }
   return {std::move(rows), std::move(present)};

@@ -24,8 +24,8 @@ bool overlap(const Buffer& a, const Buffer& b) {
   return begin_a < begin_b + b.bytes && begin_b < begin_a + a.bytes;
 }
 
-// What fails half-way, as on a GPU without memory for it, leaves objects that are neither what they were nor
-// what was recorded.
+// A restore that fails half-way, as on a GPU without memory for it, leaves objects that are neither as before
+// nor as recorded.
 std::optional<std::string> write_into(State& state, const LoadedTensors& tensors, const std::string& at) {
   try {
     return state.restore(tensors);
@@ -121,7 +121,7 @@ std::string Restorer::digest_behind(const CheckpointHeader& header, const std::v
   for (const auto& buffer : live) {
     if (buffer.data != nullptr && present.count(buffer.name) == 0) written.push_back(&buffer);
   }
-  // What was there before is looked at again only where something was written over it.
+  // Bytes that were not written are not hashed again.
   auto is_untouched = [&](const Buffer& buffer) {
     return present.count(buffer.name) > 0 &&
            std::none_of(written.begin(), written.end(),

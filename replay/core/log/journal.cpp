@@ -21,7 +21,7 @@ struct Journal::File {
   std::string unwritten;  // of earlier flushes, that the disk refused
   bool dropped = false;   // a line, for which there was no room
 
-  // Writes as much as the disk takes; false with errno set when it refuses.
+  // Writes as much as the disk accepts. Returns false with errno set if it refuses.
   bool drain() {
     std::size_t done = 0;
     bool fine = true;
@@ -47,7 +47,7 @@ Journal::Journal(const std::vector<std::filesystem::path>& files, OnFailure on_f
     file->file = open_regular_for(path, O_WRONLY | O_CREAT | O_APPEND);
     files_.push_back(std::move(file));
   }
-  const BlockedSignals blocked;  // the program's signals are its own threads'
+  const BlockedSignals blocked;  // signals of the program go to its own threads
   thread_ = std::thread([this] { run(); });
 }
 
@@ -120,7 +120,7 @@ bool Journal::sync() {
   lock.unlock();
   for (auto& file : files_) {
     if (::fdatasync(file->file.get()) == 0) continue;
-    // Linux says it once; the next fdatasync would succeed.
+    // Linux reports a failed write once. The next fdatasync would succeed.
     report("cannot sync " + file->path.string() + ": " + std::strerror(errno));
     fine = false;
   }

@@ -16,10 +16,10 @@ void write_out(const std::string& text) {
 Printer::Printer() : process_(::getpid()) {}
 
 void Printer::print(Line line) {
-  // The usual case, in which nothing of this may cost anything.
+  // The usual case. It must cost nothing.
   if (!line.value.valid() && !waiting_) return write_out(line.head + '\n');
   if (::getpid() != process_) {
-    // The lock may have been held, and the lines belong to the parent.
+    // A forked child: the lock may be held for ever, and the lines belong to the parent.
     if (!line.value.valid()) return write_out(line.head + '\n');
     Lines alone;
     alone.add(std::move(line));
@@ -43,7 +43,7 @@ void Printer::drain() {
     const std::lock_guard<std::mutex> lock(mutex_);
     awaited = lines_.awaited();
   }
-  // Without the lock: what computes them prints when it is done.
+  // Without the lock: the threads that compute the values print, too.
   for (const auto& value : awaited) value.wait();
   advance();
 }

@@ -47,7 +47,7 @@ RowFile::~RowFile() {
     sync();
     return;
   }
-  // Neither its thread nor its locks are this process's; there is nothing that could be ended.
+  // A forked child: it has neither the thread nor the locks of its parent.
   [[maybe_unused]] Journal* parents = journal_.release();
 }
 

@@ -29,9 +29,9 @@ void close_all_but(int kept) {
 }  // namespace
 
 pid_t spawn_child(void (*work)(void*) noexcept, void* argument, int keep_fd) {
-  const BlockedSignals blocked;  // and they stay so in the child
-  // fork() would announce the child's end by SIGCHLD; no signal is 0 here. Its handlers for locks are not run
-  // either, for the child takes none.
+  const BlockedSignals blocked;  // they stay blocked in the child
+  // fork() would send SIGCHLD when the child ends; with signal 0 here, none is sent. Handlers for locks are
+  // not run either: the child takes none.
   const auto child = static_cast<pid_t>(::syscall(SYS_clone, 0UL, nullptr, nullptr, nullptr, 0UL));
   if (child < 0) throw std::system_error(errno, std::generic_category(), "cannot start a process");
   if (child == 0) {

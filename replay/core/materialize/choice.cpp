@@ -1,4 +1,4 @@
-// Which materializer takes the checkpoints of a run.
+// Chooses the materializer of a run.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -14,7 +14,7 @@ bool on_device(const std::vector<Buffer>& live) {
   return std::any_of(live.begin(), live.end(), [](const Buffer& buffer) { return buffer.device; });
 }
 
-// One materializer that is replaced by another where the state wants it. Says so once.
+// A materializer that another replaces if the state requires it. Warns once.
 class Replaceable : public Materializer {
  public:
   Replaceable(std::unique_ptr<Materializer> first, Tiers tiers)
@@ -49,7 +49,7 @@ class Replaceable : public Materializer {
   bool decided_ = false;
 };
 
-// A forked process must not touch a device, nor memory that a device's driver owns.
+// A forked process must not touch a device, or memory that the driver of a device owns.
 class UnlessOnDevice : public Replaceable {
  public:
   UnlessOnDevice(std::unique_ptr<Materializer> forking, std::string name, const Tiers& tiers)
@@ -66,8 +66,8 @@ class UnlessOnDevice : public Replaceable {
   const std::string name_;
 };
 
-// A thread, whose copy costs a training thread least (bench/README.md, "materialize"); a child, which needs
-// no copy, where there is not the memory for one.
+// `thread` if there is memory for its copy: that costs training least (bench/README.md, "materialize").
+// Otherwise `fork`, which needs no copy.
 class Auto : public Replaceable {
  public:
   explicit Auto(const Tiers& tiers) : Replaceable(make_thread_materializer(tiers), tiers) {}

@@ -11,7 +11,7 @@ namespace flor::core {
 namespace {
 
 constexpr std::size_t page = 4096;
-// Every so many files the way that measured worse is tried again: the medium may have changed.
+// After so many files the slower way is tried again: the medium may have changed.
 constexpr int try_again = 32;
 
 bool is_aligned(const void* bytes, off_t offset) {
@@ -75,7 +75,7 @@ int DeepOutput::send(const char* bytes, std::size_t size, off_t offset) {
   return queue_->submit(fd_, bytes, size, offset);
 }
 
-// What is left is shorter than a block, or not aligned.
+// The rest is shorter than a block, or not aligned.
 int DeepOutput::send_rest() {
   if (pending_size_ == 0) return 0;
   int error = sent_ > 0 ? queue_->wait() : 0;

@@ -18,7 +18,7 @@
 namespace flor::core {
 namespace {
 
-// Larger files begin their data at a page, so that they can be written directly from memory, and mapped.
+// The data of larger files begins at a page, so that they can be written directly from memory, and mapped.
 constexpr std::size_t large = std::size_t{1} << 20;
 constexpr std::size_t page = 4096;
 
@@ -107,7 +107,7 @@ void complete(Image& image) noexcept {
 
 namespace {
 
-// A byte comes when the log is durable; the end of the pipe, when its writer is gone.
+// Waits at the gate. A byte arrives when the log is durable. End of file: its writer is gone.
 bool passes(int gate) noexcept {
   char byte = 0;
   ssize_t got = 0;
@@ -137,11 +137,11 @@ Failure commit(Image& image, const FileTarget& target, int fd) noexcept {
   if (const int error = step::sync(fd)) return {"sync", error};
   if (image.gate >= 0 && !passes(image.gate))
     return {"commit (the log that it covers is not durable)", ECANCELED};
-  image.gate = -1;  // it stays open for a further attempt
+  image.gate = -1;  // stays open for another attempt
   if (const int error = step::rename(fd, target.temporary.c_str(), target.path.c_str()))
     return {"rename", error};
   if (const int error = step::sync_directory(target.directory.c_str())) {
-    ::unlink(target.path.c_str());  // it is there, but not known to be durable
+    ::unlink(target.path.c_str());  // it exists, but may not be durable
     return {"sync the directory of", error};
   }
   return {};
@@ -152,7 +152,8 @@ Failure write_to(Image& image, const FileTarget& target, Output& output) noexcep
   if (fd < 0) return {"create", errno};
   output.begin(fd);
   Failure failure = write_image(image, output);
-  // What is in flight must land before the descriptor is another file's; its errors are not the next file's.
+  // Blocks in flight must finish before the descriptor number is reused. Their errors do not belong to the
+  // next file.
   if (failure) output.finish();
   if (!failure) failure = commit(image, target, fd);
   ::close(fd);

@@ -115,7 +115,7 @@ class ThreadMaterializer : public MaterializerBase {
 
   // Returns what it took from training, seconds: as long as there are processors for all, nothing.
   double prepare(std::size_t bytes) {
-    constexpr std::size_t step = std::size_t{16} << 20;  // between two looks at whether it is still wanted
+    constexpr std::size_t step = std::size_t{16} << 20;  // checks so often whether it is still needed
     const Stopwatch watch;
     const std::optional<double> before = waited_for_processors();
     try {
@@ -123,7 +123,7 @@ class ThreadMaterializer : public MaterializerBase {
       for (std::size_t at = 0; at < bytes && !stopping_; at += step) staging_.touch(at, step);
     } catch (const std::bad_alloc&) {  // materialize() will find it out, and say so
     }
-    // A thread's wait is counted when it is over: who waits for this one's processor gets it now.
+    // The kernel counts a wait when it ends: yield, so that a thread waiting for this processor gets it now.
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     const std::optional<double> after = waited_for_processors();
     const double used = watch.processor();

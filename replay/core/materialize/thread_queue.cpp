@@ -1,4 +1,4 @@
-// Blocks written by a few threads: where there is no io_uring.
+// Writes blocks with a few threads, where there is no io_uring.
 #include <algorithm>
 #include <condition_variable>
 #include <deque>

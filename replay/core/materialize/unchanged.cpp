@@ -36,11 +36,11 @@ std::optional<Unchanged::BlobRef> Unchanged::find(const Buffer& buffer, const st
 }
 
 std::optional<Unchanged::BlobRef> Unchanged::look(const Buffer& buffer, Known& known) {
-  // Memory of a device is looked at by copying it; learn() then sees its digest.
+  // Device memory would have to be copied first. learn() then sees its digest.
   const void* bytes = buffer.host();
   if (bytes == nullptr) return std::nullopt;
   if (digest_of(bytes, buffer.bytes) == known.ref.digest) {
-    // Tensors that are confirmed together take their turns one behind the other.
+    // Spreads the next checks of tensors that were confirmed together.
     known.verified = known.confirmed ? checkpoints_ : checkpoints_ - confirmed_++ % turn;
     known.confirmed = true;
     known.on_trust.clear();
@@ -101,7 +101,8 @@ void Unchanged::recheck_trusted(const std::vector<Buffer>& live) {
   }
 }
 
-// A program that makes new tensors at each step leaves old ones behind.
+// Removes tensors that no checkpoint has asked for lately: a program that creates new tensors at each step
+// leaves old ones behind.
 void Unchanged::forget_the_dead(std::size_t live) {
   if (known_.size() <= 4 * live + 64) return;
   for (auto it = known_.begin(); it != known_.end();) {

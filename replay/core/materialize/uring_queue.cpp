@@ -1,4 +1,4 @@
-// Blocks written by the kernel's io_uring. Compiled where liburing is installed, else no_uring_queue.cpp.
+// Writes blocks with io_uring. Compiled if liburing is installed, else no_uring_queue.cpp.
 #include <liburing.h>
 
 #include <algorithm>
@@ -43,8 +43,8 @@ class UringQueue : public WriteQueue {
     while ((sent = ::io_uring_submit(&ring_)) == -EINTR || sent == -EAGAIN) {
     }
     if (sent < 1) {
-      // Its entry stays in the ring, and would be sent with the next one, when its memory may be another's.
-      // So nothing is sent any more, and nobody waits for this one.
+      // Its entry stays in the ring and would be submitted with the next one, when its memory may be in other
+      // use. So the ring is not used any more, and this entry is not waited for.
       refused_ = true;
       free_.push_back(slot);
       note(step::write(fd, bytes, size, offset));
@@ -86,7 +86,7 @@ class UringQueue : public WriteQueue {
       const auto part = static_cast<std::size_t>(std::max(result, 0));
       const int error = step::write(block->fd, block->bytes + part, block->size - part,
                                     block->offset + static_cast<off_t>(part));
-      // The rest of a direct write that a full disk cut short is not aligned any more.
+      // After a full disk cut a direct write short, its rest is not aligned.
       note(error == EINVAL && part > 0 ? ENOSPC : error);
     }
     free_.push_back(static_cast<unsigned>(block - blocks_.data()));

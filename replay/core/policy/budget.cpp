@@ -6,7 +6,7 @@
 namespace flor::core {
 
 int64_t Budget::executed(double seconds) {
-  // What the writer took away from training was measured as computing, and earns nothing.
+  // What the writer took from training was measured as computing, and earns no allowance.
   const double computed = std::max(0.0, seconds - taken_);
   taken_ -= seconds - computed;
   computed_ += computed;

@@ -8,16 +8,15 @@ namespace {
 
 constexpr std::size_t remembered = 63;
 constexpr std::size_t few = 5;
-// So many executions in a row that took less than half of the median, or more than twice: the block has
-// changed.
+// After so many executions in a row below half the median, or above twice, the block has changed.
 constexpr int change = 3;
-// Of many, medians are taken anew now and then only: an execution may take no more than a millisecond itself.
+// With many values, medians are computed only now and then: an execution may take only a millisecond.
 constexpr std::size_t many = 16;
 constexpr int renew_every = 8;
 constexpr double fixed_prior = 0.5e-3;
 constexpr double per_byte_prior = 1.0 / 1.0e9;
 
-// The present cost follows a change within a few checkpoints, yet one outlier does not decide.
+// The estimate follows a change within a few checkpoints, but a single outlier does not decide.
 double blend(double old, double fresh) {
   return old < 0 ? fresh : 0.5 * old + 0.5 * fresh;
 }

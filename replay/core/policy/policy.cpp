@@ -83,7 +83,7 @@ Decision Policy::decide(const std::string& kind, ResumeSource source) {
   decision.since = computed_ - (source == ResumeSource::newest ? last_newest_ : known.last);
   if (source != ResumeSource::none) decision.interval = interval(kind);
   const bool replay = known.account.affords(known.M);
-  // At this end rather than at the next one, which would lie further behind W than this one lies before it.
+  // At this end if it is nearer to W than the next end.
   const bool failures = decision.interval && decision.since + known.seconds / 2 >= *decision.interval;
   decision.why =
       replay || failures ? refusal(known) : "it would cost more than the time computed so far allows";
@@ -106,7 +106,7 @@ Budget::Reservation Policy::reserved_by_others(const Kind& kind) const {
     const bool over = now > next + window;
     if (other.waited == 0 || !due || over || &other == &kind) continue;
     reserved.cost += other.M;
-    // Times vary: what is just enough now may not be enough at its end.
+    // Times vary: what is just enough now may not be enough when it ends.
     reserved.room += other.M * (1 + 0.25 * other.waited);
   }
   return reserved;

@@ -15,8 +15,8 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Orders places as a program comes to them: its loops in the order in which they first appear, of each the
-// iterations by their values.
+// Orders scope paths as the program reaches them: loops in the order of first appearance, iterations by
+// value.
 class ProgramOrder {
  public:
   using Key = std::vector<std::pair<std::size_t, int64_t>>;
@@ -44,8 +44,8 @@ class ProgramOrder {
   std::map<std::string, std::size_t> ranks_;
 };
 
-// The newest `keep` of each kind, and the loops' entries. A resumed program comes to earlier places once
-// more: these are no newer than what was behind them.
+// Selects the newest `keep` of each kind, and the entries of loops. A resumed program reaches earlier places
+// again; these are not newer than what came after them.
 std::set<std::string> chosen(const std::vector<StoredCheckpoint>& stored, int64_t keep,
                              const std::vector<std::string>& loops) {
   ProgramOrder order(loops);
@@ -67,7 +67,7 @@ std::set<std::string> chosen(const std::vector<StoredCheckpoint>& stored, int64_
 }  // namespace
 
 bool is_loop_entry(const std::string& at) {
-  // No object that exit() destroys: the last checkpoints become durable behind that.
+  // No static object: exit() would destroy it, and the last checkpoints become durable after that.
   constexpr std::string_view mark = "=entry/@iteration";
   return at.size() > mark.size() && at.compare(at.size() - mark.size(), mark.size(), mark) == 0;
 }
@@ -120,7 +120,7 @@ void Retention::durable(StoredCheckpoint checkpoint) {
   checkpoint.retired = doubted_.erase(checkpoint.file) > 0;
   stored_.push_back(std::move(checkpoint));
   Thinning removal = removable(stored_, keep_, loops_);
-  // One that something may yet refer to stays for now, and is asked for again with the next checkpoint.
+  // A file that a checkpoint may still refer to stays. It is tried again with the next checkpoint.
   const auto stays = [this](const std::string& file) { return !actions_.forget(file); };
   auto& files = removal.files;
   files.erase(std::remove_if(files.begin(), files.end(), stays), files.end());

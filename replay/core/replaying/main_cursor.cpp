@@ -27,12 +27,12 @@ int64_t MainCursor::first_within_reach() const {
 bool MainCursor::approach(const Unit& unit) {
   if (!plan_.complete || (exact_ && position_ == unit.first && !unit.entry.empty() && !pristine_))
     return true;
-  // The first state of a fresh process is one to go on from; any later one is about to be left.
+  // A fresh process may go on from its first state. Any later state is about to be replaced.
   const auto on_damage = pristine_ ? Restorer::OnDamage::keep : Restorer::OnDamage::spoil;
   bool spoiled = false;
   for (int64_t id = unit.begin_id(); id >= 0; --id) {
     const Unit& earlier = plan_.units[static_cast<std::size_t>(id)];
-    // Forward only: lead in from where we are, unless a restore that failed spoiled that.
+    // Forward only: lead in from the present position, unless a failed restore spoiled the state.
     if (!jumps_ && earlier.first < position_) {
       if (!spoiled) return true;
       break;
@@ -47,8 +47,7 @@ bool MainCursor::approach(const Unit& unit) {
     }
     spoiled = !pristine_;
   }
-  // No checkpoint in front of the unit can be read. The state of a fresh process is the recorded one at the
-  // start.
+  // No checkpoint before the unit can be read. A fresh process has the recorded state at the start.
   return pristine_;
 }
 

@@ -32,8 +32,8 @@ class Rest {
     for (; !files.empty(); files = waiting_files(local_)) {
       say_that_it_takes_long(files);
       const auto lock = FileLock::try_take(local_.lock());
-      // Held by another: an agent is at it. One that does not answer, or under which nothing moves, may hang
-      // for ever, and two at it do no harm.
+      // Another process holds the lock: an agent is at work. If it does not answer, or no file moves, it may
+      // hang for ever. Two at work do no harm.
       const bool moves = is_moving(files);
       if (!lock && moves && agent.spooler() != AgentClient::Spooler::none) {
         std::this_thread::sleep_for(look_again);
@@ -53,7 +53,7 @@ class Rest {
   void remove() const {
     try {
       remove_local_run(local_);
-    } catch (const std::exception&) {  // empty, and in nobody's way: the next agent tries again
+    } catch (const std::exception&) {  // empty, and harmless: the next agent tries again
     }
   }
 
@@ -64,7 +64,7 @@ class Rest {
     return true;
   }
 
-  // Has a file gone within the last while? At the rate that was asked for one may take longer.
+  // Whether a file was copied lately. With a rate limit one may take longer.
   bool is_moving(const std::vector<WaitingFile>& files) {
     const double now = monotonic_seconds();
     if (std::exchange(waiting_, files.size()) != files.size()) moved_ = now;

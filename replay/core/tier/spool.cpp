@@ -21,7 +21,7 @@ namespace flor::core {
 namespace {
 
 constexpr std::size_t step_bytes = std::size_t{4} << 20;
-// A longer header is no checkpoint's; the file is brought over all the same.
+// A longer header belongs to no checkpoint. The file is copied all the same.
 constexpr std::uint64_t max_header = std::uint64_t{256} << 20;
 
 [[noreturn]] void fail(const char* what, const fs::path& path) {
@@ -69,7 +69,7 @@ class Round {
     try {
       const auto files = waiting_files(local_);
       if (files.empty()) return out_;
-      // Else directories would be made under the mount point of a store that is away.
+      // Otherwise directories would be created under the mount point of a store that is not mounted.
       if (!local_.has_home()) throw Error("there is no " + local_.home.manifest().string());
       for (const auto& file : files) waiting_.emplace(file.file, Progress::waits);
       for (const auto& file : files) bring(file.file);
@@ -84,7 +84,7 @@ class Round {
  private:
   enum class Progress { waits, begun, brought, failed };
 
-  // False: it stays in the local tier this time.
+  // Returns false if the file stays in the local tier this time.
   bool bring(const std::string& file) {
     Progress& progress = waiting_.at(file);
     if (progress != Progress::waits) return progress == Progress::brought;
@@ -108,8 +108,8 @@ class Round {
     return progress == Progress::brought;
   }
 
-  // The other files that hold tensors of this one. A damaged header names none: the copy will be as damaged,
-  // and reading it will say so.
+  // Returns the other files that hold tensors of this one. A damaged header names none: the copy is then
+  // damaged, too, and reading it reports that.
   std::vector<std::string> references(const std::string& file) const {
     const Source source(local_.path / file);
     std::string head(8, '\0');
@@ -142,7 +142,7 @@ class Round {
     if (!pace_(bytes)) throw BrokenOff();
   }
 
-  // The digest of all that is read; `each` gets it part by part.
+  // Returns the digest of the whole file. `each` gets it part by part.
   template <class Each>
   std::string digest(const Source& source, Each each) {
     Digester digester;
@@ -170,7 +170,8 @@ class Round {
     out_.bytes += source.size();
   }
 
-  // Below the run's directory only: a run that `flor gc` removed meanwhile does not come back.
+  // Creates directories only below the run directory: a run that `flor gc` removed meanwhile must not come
+  // back.
   void make_directories_of(const fs::path& file) const {
     fs::path directory = local_.home.path;
     for (const auto& part : file.parent_path()) {
@@ -179,8 +180,8 @@ class Round {
     }
   }
 
-  // Whoever brought it may have been killed before its name was durable, or before the local file was
-  // removed.
+  // The process that copied it may have been killed before the name was durable, or before it removed the
+  // local file.
   bool lies_there(const Source& source, const fs::path& from, const fs::path& to) {
     std::error_code error;
     if (!fs::exists(fs::symlink_status(to, error))) return false;
@@ -207,7 +208,7 @@ class Round {
     out.commit();
   }
 
-  // Of an earlier spooler that was killed. None lives: it would hold the lock.
+  // Left by an earlier spooler that was killed. None is alive: it would hold the lock.
   static void remove_unfinished(const fs::path& path) {
     for (const auto& file : temporaries_in(path.parent_path()))
       if (target_of(file) == path) fs::remove(file);
@@ -230,7 +231,7 @@ std::vector<WaitingFile> waiting_files(const LocalRun& local) {
     if (!fs::is_directory(block.symlink_status(gone))) continue;
     for (const auto& entry : fs::directory_iterator(block.path(), gone)) {
       struct stat info = {};
-      // What begins with a dot is not finished.
+      // Names with a dot are unfinished files.
       if (entry.path().filename().string().front() == '.' || ::lstat(entry.path().c_str(), &info) != 0 ||
           !S_ISREG(info.st_mode))
         continue;

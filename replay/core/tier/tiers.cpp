@@ -14,14 +14,16 @@
 namespace flor::core {
 namespace {
 
-// Want of room passes as files are spooled. After so many other failures in a row the tier is let alone.
+// Lack of room passes as files are spooled. After so many other failures in a row the tier is not used any
+// more.
 constexpr int most_refusals = 3;
 
 }  // namespace
 
 bool Tiers::takes(std::uint64_t bytes) {
   if (local_.empty() || refusals_ >= most_refusals) return false;
-  // Without it nobody would know where the files belong; the directory itself is never made anew here.
+  // Without this file no spooler would know where the files belong. The directory itself is never created
+  // here.
   if (::access(LocalRun{local_, {}, {}, 0}.info().c_str(), F_OK) != 0) {
     refused(errno, local_.string() + " is no longer there");
     return false;

@@ -1,6 +1,5 @@
-// A GPU's memory on its way to a checkpoint. Training waits only for a copy on the device itself (about half
-// a millisecond for a gigabyte on an H200); the copy is drained on a stream of its own while training goes
-// on.
+// Copies GPU memory for a checkpoint. Training waits only for a copy on the device itself (about half a
+// millisecond for a gigabyte on an H200). A separate stream drains that copy while training goes on.
 #include <ATen/cuda/CUDAEvent.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -17,13 +16,13 @@
 namespace flor::detail {
 namespace {
 
-// Bytes of pinned memory that are filled while those before them are taken away.
+// Size of a piece of pinned memory. One is filled while the other is emptied.
 constexpr int64_t piece = int64_t{32} << 20;
-// A device's memory that is left to training, beside what a snapshot takes.
+// Device memory left to training beside a snapshot.
 constexpr std::size_t reserve = std::size_t{1} << 30;
 
-// Behind what the current stream has to do. The driver copies into memory that is not pinned at a third of
-// the speed, so two pinned pieces take turns.
+// Queued after the work of the current stream. The driver copies into unpinned memory at a third of the
+// speed, so two pinned pieces take turns.
 void drain(const at::Tensor& contiguous, void* to_memory) {
   if (contiguous.numel() == 0) return;
   const at::Tensor bytes = contiguous.flatten().view(at::kByte);
