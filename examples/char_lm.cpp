@@ -1,7 +1,7 @@
 // A character language model: a GRU learns to spell out text files.
 //
-// What an epoch leaves to the next: net, optimizer, scheduler. Batches are drawn from LibTorch's global
-// generator.
+// State passed from epoch to epoch: net, optimizer, scheduler. Batches are drawn from the global generator of
+// LibTorch.
 #include <CLI/CLI.hpp>
 #include <flor/flor.h>
 #include <torch/torch.h>
@@ -43,7 +43,7 @@ struct Text {
   int64_t vocabulary;
 };
 
-// The regular files that the paths name or hold, each once, in an order that does not depend on the disk.
+// Returns the regular files that the paths name or contain, each once, in an order independent of the disk.
 std::set<fs::path> find_files(const std::vector<std::string>& paths) {
   std::set<fs::path> files;
   for (const auto& path : paths) {
@@ -58,7 +58,7 @@ std::set<fs::path> find_files(const std::vector<std::string>& paths) {
   return files;
 }
 
-// Characters become indices into the alphabet of the text. The last tenth of each file is for validation.
+// Maps characters to indices into the alphabet of the text. The last tenth of each file is for validation.
 Text read_text(const std::vector<std::string>& paths, const torch::Device& device) {
   std::string train, validation;
   for (const auto& file : find_files(paths)) {
@@ -84,7 +84,7 @@ Text read_text(const std::vector<std::string>& paths, const torch::Device& devic
   return {encode(train).to(device), encode(validation).to(device), next};
 }
 
-// One row of `length` + 1 characters for each start.
+// Returns one row of `length` + 1 characters for each start.
 torch::Tensor windows(const torch::Tensor& text, const torch::Tensor& starts, int64_t length) {
   return text.index({starts.to(text.device()).unsqueeze(1) + torch::arange(length + 1, text.options())});
 }

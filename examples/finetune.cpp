@@ -1,7 +1,7 @@
 // Fine-tuning: a large backbone is frozen, a small head on top of it learns a new task.
 //
-// What an epoch leaves to the next: net (of which only the head changes), optimizer, scheduler. Batches and
-// dropout draw from LibTorch's global generator.
+// State passed from epoch to epoch: net (only its head changes), optimizer, scheduler. Batches and dropout
+// draw from the global generator of LibTorch.
 #include <CLI/CLI.hpp>
 #include <flor/flor.h>
 #include <torch/torch.h>
@@ -35,7 +35,7 @@ struct Examples {
   Examples to(const torch::Device& device) const { return {inputs.to(device), labels.to(device)}; }
 };
 
-// Points scattered around a few centres for each class.
+// Makes points scattered around a few centres for each class.
 Examples draw_examples(const torch::Tensor& centres, int64_t classes, int64_t count) {
   const auto chosen = torch::randint(centres.size(0), {count}, torch::kInt64);
   return {centres.index({chosen}) + 1.5 * torch::randn({count, centres.size(1)}), chosen % classes};

@@ -1,7 +1,7 @@
 // Digits: a CNN with batch normalization and dropout learns to read 28 x 28 images of handwriting.
 //
-// What an epoch leaves to the next: net, optimizer, scheduler. The data loader lives inside of the block and
-// shuffles with LibTorch's global generator.
+// State passed from epoch to epoch: net, optimizer, scheduler. The data loader lives inside the block and
+// shuffles with the global generator of LibTorch.
 #include <CLI/CLI.hpp>
 #include <flor/flor.h>
 #include <torch/torch.h>
@@ -33,7 +33,7 @@ struct Digits : torch::data::datasets::Dataset<Digits> {
   torch::Tensor images, labels;
 };
 
-// The bytes behind the header of an idx file (Y. LeCun's format), which may be compressed.
+// Returns the bytes after the header of an idx file (Y. LeCun's format), which may be compressed.
 torch::Tensor read_idx(const std::string& path, int64_t header) {
   const gzFile file = gzopen((fs::exists(path) ? path : path + ".gz").c_str(), "rb");
   if (!file) throw std::runtime_error("cannot read " + path + "[.gz]");
@@ -54,7 +54,7 @@ Digits read_digits(const std::string& directory) {
   return {images.to(torch::kFloat32) / 255, labels.to(torch::kInt64)};
 }
 
-// Digits as a pocket calculator shows them, somewhere in the image, in noise.
+// Draws digits as a pocket calculator shows them, at random positions, with noise.
 Digits draw_digits(int64_t count) {
   struct Segment {
     int64_t top, bottom, left, right;

@@ -17,7 +17,7 @@ namespace {
 using core::field;
 using core::Json;
 
-// A checkpoint inside of an iteration of the main loop.
+// A checkpoint inside an iteration of the main loop.
 struct Candidate {
   int64_t epoch = 0;
   std::string inside;  // its path behind the iteration: train#0, step=3/optimize#0, @iteration
@@ -30,7 +30,7 @@ const core::RecordedLoop& main_loop(const core::Manifest& manifest) {
   return *manifest.main_loop();
 }
 
-// The iteration of the main loop that a path lies in.
+// Returns the iteration of the main loop that a path lies in.
 std::optional<int64_t> epoch_of(const std::string& at, const core::RecordedLoop& loop) {
   const auto elements = results::scope_elements(at);
   if (elements.empty() || !elements.front().loop || elements.front().name != loop.name) return std::nullopt;
@@ -106,7 +106,7 @@ Best best_epoch(const core::Manifest& manifest, const std::vector<results::Row>&
     const auto epoch = epoch_of(row.at, loop);
     const auto value = row.json.find("value");
     if (!epoch || value == row.json.end()) continue;
-    // NaN and the infinities are strings: the best of all is none of them.
+    // NaN and infinities are strings in JSON. None of them can be the best.
     values[*epoch] = value->is_number() ? value->get<double>() : std::nan("");
   }
   std::optional<Best> best;

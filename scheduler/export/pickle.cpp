@@ -65,7 +65,7 @@ class Pickler {
   std::string out_;
 };
 
-// Of a contiguous tensor, in elements. A dimension of size 0 counts as 1, as PyTorch has it.
+// Returns the strides of a contiguous tensor, in elements. A dimension of size 0 counts as 1, as in PyTorch.
 std::vector<int64_t> strides_of(const std::vector<int64_t>& shape) {
   std::vector<int64_t> strides(shape.size());
   int64_t stride = 1;

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t alignment = 64;
 constexpr std::size_t large = 0xffffffff;  // from here on an entry needs zip's 64-bit fields
 
-// The library opens by name, and through a link that were there: so the file is made first.
+// The library opens by name, and would follow a link. So the file is created first.
 zipFile new_archive(const fs::path& path) {
   core::create_new(AT_FDCWD, path);
   return ::zipOpen64(path.c_str(), APPEND_STATUS_CREATE);
@@ -85,13 +85,13 @@ class Archive {
                             "cannot write " + path_.string());
   }
 
-  // Of an entry's local header, without the padding (APPNOTE.TXT 4.3.7, 4.5.3).
+  // Size of the local header of an entry, without padding (APPNOTE.TXT 4.3.7, 4.5.3).
   static std::size_t header_bytes(const std::string& name, bool zip64) {
     return 30 + name.size() + (zip64 ? 20 : 0);
   }
 
-  // An extra field, as PyTorch's writer has it ("FB", caffe2/serialize/inline_container.cc), behind which the
-  // entry's bytes begin at a multiple of `alignment`.
+  // An extra field, as PyTorch writes it ("FB", caffe2/serialize/inline_container.cc). It makes the bytes of
+  // the entry begin at a multiple of `alignment`.
   std::string padding_for(const std::string& name, bool zip64) const {
     const std::size_t data = offset_ + header_bytes(name, zip64) + 4;
     const std::size_t size = (alignment - data % alignment) % alignment;
@@ -106,8 +106,7 @@ class Archive {
   std::size_t offset_ = 0;  // of the next entry
 };
 
-// The same numbers in I64, which has room for those of the unsigned types that PyTorch files do not have; a
-// U64 of 2^63 and above keeps its bits.
+// Converts to I64, for unsigned types that PyTorch files do not have. A U64 of 2^63 or more keeps its bits.
 template <class Number>
 std::vector<unsigned char> as_i64(const core::LoadedTensor& tensor) {
   std::vector<unsigned char> out(tensor.bytes / sizeof(Number) * sizeof(std::int64_t));
@@ -127,7 +126,7 @@ std::optional<std::vector<unsigned char>> widened(const core::LoadedTensor& tens
   return std::nullopt;
 }
 
-// What the frontend keeps as pairs of reals is complex where it says so in NAME@kind (docs/formats.md).
+// The front end stores complex numbers as pairs of reals, and says so in NAME@kind (docs/formats.md).
 bool is_complex(const std::string& name, const core::LoadedTensor& tensor, const core::LoadedTensors& all) {
   const auto kind = all.find(name + "@kind");
   if (kind == all.end() || tensor.shape.empty() || tensor.shape.back() != 2) return false;
@@ -135,7 +134,7 @@ bool is_complex(const std::string& name, const core::LoadedTensor& tensor, const
   return said.find("complex") != std::string::npos;
 }
 
-// Dtype and shape as PyTorch has them.
+// Returns dtype and shape for PyTorch.
 std::pair<std::string, std::vector<int64_t>> described(const std::string& name,
                                                        const core::LoadedTensor& tensor,
                                                        const core::LoadedTensors& all) {
@@ -157,7 +156,7 @@ void write_pytorch(const fs::path& path, const core::LoadedTensors& tensors) {
     }
     pickled.push_back({name, *storage, shape});
   }
-  // Names and their order as torch.save has them; readers take the first entry's folder for the archive's.
+  // Names and order as in torch.save. Readers take the folder of the first entry for that of the archive.
   Archive archive(path);
   const std::string pickle = pickled_dict(pickled);
   archive.add("archive/data.pkl", pickle.data(), pickle.size());

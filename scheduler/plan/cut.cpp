@@ -16,7 +16,7 @@ Work work_of(const core::Plan& plan) {
       work.cost.push_back(unit.work);
       if (!plan.complete) work.start.push_back(before);
     }
-    // Skipping never costs more than working: what makes the greedy cut the best one.
+    // Skipping never costs more than executing. This makes the greedy cut optimal.
     before += selected ? std::min(unit.skip_cost, unit.work) : unit.skip_cost;
   }
   return work;
@@ -24,7 +24,7 @@ Work work_of(const core::Plan& plan) {
 
 namespace {
 
-// The units at these positions among the selected ones, as ranges without holes.
+// Returns the units at these positions of the selection, as ranges without gaps.
 std::vector<core::UnitRange> ranges_at(const std::vector<int64_t>& ids, const Segment& positions) {
   core::UnitSet units;
   for (std::size_t at = positions.first; at < positions.second; ++at) units.add(ids[at]);

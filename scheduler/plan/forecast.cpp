@@ -28,7 +28,7 @@ std::string seconds_text(double seconds) {
   return text.data();
 }
 
-// What took, over what was planned.
+// Ratio of actual to planned time.
 std::pair<double, double> range_of(const std::vector<Experience>& experience) {
   std::vector<double> ratios;
   for (const auto& one : experience) {
@@ -39,7 +39,7 @@ std::pair<double, double> range_of(const std::vector<Experience>& experience) {
   return {*least, *most};
 }
 
-// The selected unit that takes longest.
+// Returns the longest selected unit.
 const core::Unit& largest(const core::Plan& plan) {
   const auto ids = plan.selected.ids();
   const auto cost = [&](int64_t id) { return plan.units.at(static_cast<std::size_t>(id)).work; };

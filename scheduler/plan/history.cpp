@@ -24,7 +24,8 @@ std::string_view tail_of(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
 }
 
-// The value of `element` = "NAME=value" of the loop NAME; nothing for another loop's, or for NAME=entry.
+// Returns the value of `element` = "NAME=value" of the loop NAME. Nothing for another loop, or for
+// NAME=entry.
 std::optional<int64_t> value_in(std::string_view element, const std::string& loop) {
   if (element.size() <= loop.size() + 1 || element.compare(0, loop.size(), loop) != 0 ||
       element[loop.size()] != '=') {
@@ -40,7 +41,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// The rows of the checkpoints that became durable, of a timeline that outlives this.
+// The rows of durable checkpoints. The timeline must outlive this.
 class SavedCheckpoints {
  public:
   explicit SavedCheckpoints(const core::Timeline& timeline) {
@@ -49,7 +50,7 @@ class SavedCheckpoints {
     for (const auto* row : kept) by_place_[row->raw("at")] = row;
   }
 
-  // By its scope path; nullptr: there is none.
+  // Returns the row for a scope path. nullptr: none.
   const core::TimelineRow* at(const std::string& place) const {
     const auto found = by_place_.find('"' + place + '"');
     return found == by_place_.end() ? nullptr : found->second;
@@ -63,7 +64,7 @@ std::string file_of(const core::TimelineRow& saved) {
   return field<std::string>(saved, "file", "");
 }
 
-// M: what it cost to write, stall and write.
+// Returns M, the cost of a checkpoint: stall and write.
 double written(const core::TimelineRow& saved) {
   return field(saved, "stall", 0.0) + field(saved, "write", 0.0);
 }
@@ -123,10 +124,11 @@ class Builder {
     }
   }
 
-  // The decision about a checkpoint of an iteration or between steps, whose seconds its own row has.
+  // Matches the decision about a checkpoint of an iteration, or between steps. Its seconds are in another
+  // row.
   static bool is_checkpoint_alone(const std::string& at) { return at[at.rfind('/') + 1] == '@'; }
 
-  // Of the inner loop alone, and where the checkpoint is there.
+  // Adds a boundary of the inner loop, if its checkpoint exists.
   void add_step(Iteration& iteration, const std::string& at, const core::TimelineRow& row) const {
     const std::string place_of_step = at + "/" + core::step_kind;
     const auto* saved = saved_.at(place_of_step);
@@ -169,8 +171,8 @@ class Builder {
     iteration.blocks.push_back(block);
   }
 
-  // Of a loop that ended, in whatever way, every iteration counts: the last one belongs to the answer also
-  // where an exception left it. Of one that was killed, those that have their row.
+  // If the loop ended, every iteration counts, also the last one that an exception left: its rows belong to
+  // the answer. If the recording was killed, only iterations that have their row count.
   bool is_finished(int64_t value) const {
     if (loop_.ended != core::LoopEnd::running) return loop_.iterations > 0 && value <= loop_.last;
     return with_row_.count(value) != 0;

@@ -23,7 +23,7 @@ class Chain {
     return from == to ? 0.0 : (start(from) + prefix_[to] - prefix_[from]) / speed;
   }
 
-  // The farthest end of a segment from `from` that takes at most `limit`.
+  // Returns the farthest end of a segment from `from` that takes at most `limit`.
   std::size_t reach(std::size_t from, double speed, double limit) const {
     const double until = prefix_[from] + limit * speed - start(from);
     const auto end =
@@ -32,8 +32,8 @@ class Chain {
     return at <= from ? from : at - 1;
   }
 
-  // Segments in chain order, one per worker that is needed, each within `limit`; nothing if there are none.
-  // Each worker reaches every place up to its farthest, so the farthest places decide.
+  // Returns segments in chain order, one per needed worker, each within `limit`. Nothing if there are none.
+  // Each worker reaches every position up to its farthest one, so only the farthest positions matter.
   std::optional<std::vector<Segment>> within(double limit, const std::vector<double>& speeds) const {
     std::vector<std::size_t> farthest{0};  // after k workers
     std::vector<std::size_t> from;         // where worker k starts to get there
@@ -48,10 +48,10 @@ class Chain {
   }
 
  private:
-  // Of the places a worker may begin at, the one with most of it reaches farthest.
+  // Of the positions where a worker may start, the one with most work reaches farthest.
   double head_start(std::size_t at) const { return prefix_[at] - start(at); }
 
-  // From the end of the chain to its begin: worker k ends where its successor starts.
+  // Backwards: worker k ends where its successor starts.
   std::vector<Segment> walk_back(const std::vector<std::size_t>& from) const {
     std::vector<Segment> segments;
     std::size_t end = size();
@@ -70,8 +70,8 @@ class Chain {
   std::vector<std::size_t> best_from_;  // of the places up to here
 };
 
-// Cuts the segment that takes longest where its halves are most equal, until there is one per worker. With
-// starts that cost no more than the units before them this makes no schedule longer.
+// Cuts the longest segment where its halves are most equal, until there is one per worker. If starts cost no
+// more than the units before them, no schedule gets longer.
 void split_up(std::vector<Segment>& segments, std::size_t workers, const Chain& chain) {
   while (segments.size() < std::min(workers, chain.size())) {
     auto longest = segments.end();

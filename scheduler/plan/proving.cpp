@@ -92,8 +92,8 @@ core::Proof choose(const core::Plan& plan, const ProbeRows& rows, const std::vec
     taken.insert(proof.units.second - 1);
   }
   const auto ids = plan.selected.ids();
-  // The first one stands where the program has just begun: nothing was skipped in front of it that both ways
-  // would lack, so what a skipped block leaves stale shows at once.
+  // The first unit begins where the program begins. No skipped block before it hides a stale value from both
+  // executions, so staleness shows at once.
   const double wanted = slot == 0 ? 1
                                   : (static_cast<double>(slot) + 0.5) /
                                         static_cast<double>(std::max<int64_t>(plan.proofs, 1)) *

@@ -21,7 +21,7 @@ std::optional<int64_t> number(std::string_view text, const std::string& whole, c
   return value;
 }
 
-// The values that a range means in this record.
+// Returns the values that a range means in this record.
 struct Values {
   int64_t begin, end;
   bool contains(int64_t value) const { return begin <= value && value < end; }
@@ -94,7 +94,7 @@ core::UnitSet with_steps(const std::vector<core::Unit>& units, const core::UnitS
   core::UnitSet out;
   for (const int64_t id : among.ids()) {
     const core::Unit& unit = units.at(static_cast<std::size_t>(id));
-    // One that goes through the end of an iteration has that one's last steps and the next one's first.
+    // A unit across the end of an iteration has its last steps, and the first steps of the next one.
     const bool through = unit.first < unit.last;
     const bool any = std::any_of(ranges.begin(), ranges.end(), [&](const LoopRange& range) {
       const bool begins = unit.to < 0 || range.begin.value_or(0) < unit.to;

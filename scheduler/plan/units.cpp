@@ -11,12 +11,12 @@ bool is_boundary(const Iteration& iteration, bool complete) {
                      [](const auto& block) { return block.restorable || !block.top_level; });
 }
 
-// The iteration's seconds as far as they are in front of a place in it.
+// Returns the seconds of the iteration before a boundary inside it.
 double into(const Iteration& iteration, const StepBoundary& place, double seconds) {
   return iteration.seconds > 0 ? std::min(place.into / iteration.seconds, 1.0) * seconds : 0;
 }
 
-// Seconds of what the unit has of the iteration.
+// Returns the seconds of the part of the iteration that belongs to the unit.
 double part_of(const core::Unit& unit, const Iteration& iteration, double seconds) {
   double begin = 0;
   double end = seconds;

@@ -23,7 +23,7 @@ class RecordFollower : public Follower {
   explicit RecordFollower(core::RunDir run) : run_(std::move(run)) {}
 
   bool ended() override {
-    // A recording that was killed keeps its status, but nobody holds its lock any more.
+    // A killed recording keeps its status, but no process holds its lock.
     return core::read_manifest_and_progress(run_).status != "recording" || !run_.is_being_recorded();
   }
 
@@ -32,7 +32,7 @@ class RecordFollower : public Follower {
     const auto size = core::fs::file_size(run_.log(), absent);
     if (absent || size <= read_) return {};
     std::string text = core::read_part(run_.log(), read_, std::min(size - read_, core::foreign_limit));
-    text.resize(text.rfind('\n') + 1);  // what is behind it is still being written
+    text.resize(text.rfind('\n') + 1);  // the rest is still being written
     read_ += text.size();
     std::vector<Row> rows;
     for (auto& json : core::parse_json_lines(text, run_.log().string()).rows) {
@@ -60,7 +60,7 @@ class ReplayFollower : public Follower {
 
   bool ended() override {
     const bool failed = !failure().empty();
-    if (failed) pace_.hurry();  // nobody calls more() again after the next time
+    if (failed) pace_.hurry();  // more() is not called again after the next time
     return failed || missing_.empty();
   }
 

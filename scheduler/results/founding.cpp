@@ -15,14 +15,14 @@ bool executes(const core::Plan& plan, const std::string& block) {
   return plan.executes(block) && (plan.complete || plan.executes_in_lead_in(block));
 }
 
-// " of iterations 2 to 3"; of a proof whose units were never chosen nothing.
+// Returns " of iterations 2 to 3". Empty for a proof whose units were never chosen.
 std::string iterations_of(const core::Plan& plan, const core::Proof& proof) {
   if (proof.nothing()) return "";
   const core::Unit unit = core::unit_of(plan, proof);
   return " of iterations " + std::to_string(unit.first) + " to " + std::to_string(unit.last);
 }
 
-// Why no proof unit holds a row of a probe.
+// Returns why no proof unit contains a row of the probe.
 std::string without_sample(const core::Plan& plan, const std::vector<ProofLog>& proofs) {
   if (plan.proofs == 0) return "no proof unit was executed (--prove none)";
   for (const auto& proof : proofs) {
@@ -33,7 +33,7 @@ std::string without_sample(const core::Plan& plan, const std::vector<ProofLog>& 
   return "no proof unit holds a row of it (--prove all proves every unit)";
 }
 
-// A name that rows have and no probe of the plan.
+// A name that rows have, but no probe of the plan.
 core::Probe unlisted(const core::Plan& plan, const std::string& name) {
   core::Probe out{name, "", 0, ""};
   found(out, plan);

@@ -19,7 +19,7 @@ LocalTier local_tier_of(const core::RunDir& run, const core::Manifest& manifest,
   for (const auto* row : core::kept_checkpoints(timeline)) {
     const auto file = field<std::string>(*row, "file", "");
     if (file.empty() || field<std::string>(*row, "tier", "") != "local") continue;
-    // Once more behind the look at the local tier: it may have been brought over meanwhile.
+    // Looks at the store again: the file may have been copied meanwhile.
     if (core::fs::exists(run.path / file, ignored)) continue;
     const bool lies_there = !here || core::fs::exists(path(out.path) / file, ignored);
     if (!lies_there && core::fs::exists(run.path / file, ignored)) continue;

@@ -8,14 +8,14 @@
 namespace flor::results {
 namespace {
 
-// A row of an answer and the gap of the record that it belongs into: in front of the recorded row of that
-// number.
+// A row of an answer, and where it belongs in the record: before the recorded row of that number.
 struct Insert {
   std::size_t gap = 0;
   const Row* row = nullptr;
 };
 
-// Which of two places of one gap comes first: negative, positive, or 0 where their paths do not tell.
+// Compares two scope paths at the same position of the record: negative, positive, or 0 if the paths do not
+// tell.
 int compare_places(const std::string& left, const std::string& right) {
   const auto a = scope_elements(left);
   const auto b = scope_elements(right);
@@ -23,12 +23,12 @@ int compare_places(const std::string& left, const std::string& right) {
     if (a[i].name != b[i].name || a[i].loop != b[i].loop) return 0;
     if (a[i].value != b[i].value) return a[i].value < b[i].value ? -1 : 1;
   }
-  // One is inside of the other: what is logged outside mostly sums up what was inside, and comes behind it.
+  // One contains the other. A row logged outside usually sums up the rows inside, so it comes after them.
   if (a.size() == b.size()) return 0;
   return a.size() > b.size() ? -1 : 1;
 }
 
-// For each block, the position behind the last recorded row inside of it.
+// For each block: the position after the last recorded row inside it.
 std::unordered_map<std::string, std::size_t> block_ends(const Record& record) {
   std::unordered_map<std::string, std::size_t> ends;
   for (std::size_t i = 0; i < record.rows().size(); ++i) {
@@ -43,7 +43,7 @@ std::unordered_map<std::string, std::size_t> block_ends(const Record& record) {
   return ends;
 }
 
-// Walks an answer along the record: recorded rows and skipped blocks are the anchors.
+// Aligns an answer with the record. Recorded rows and skipped blocks are the anchors.
 class Placer {
  public:
   Placer(const Record& record, const std::unordered_map<std::string, std::size_t>& ends, int64_t last_unit)

@@ -13,7 +13,7 @@ std::string pattern_key(const std::string& at, const std::string& name) {
   return scope_pattern(at) + '\n' + name;
 }
 
-// The outermost loop of a path. A loop inside of a block is none.
+// Returns the outermost loop of a path. A loop inside a block does not count.
 std::optional<ScopeElement> outermost_loop(std::string_view at) {
   const auto elements = scope_elements(at.substr(0, at.find('/')));
   if (elements.empty() || !elements.front().loop) return std::nullopt;
@@ -140,8 +140,8 @@ void Matcher::begin(const UnitLog& unit) {
   if (behind_ && !record_.splits() && !saw_first_unit_) align_with_end();
 }
 
-// Nothing tells the record's rows before the loop from those behind it, and unit 0 is not there to count
-// them: those of the last unit are the last ones of their name.
+// The record's rows before and after the loop cannot be told apart, and unit 0 is not there to count them. So
+// those of the last unit are taken for the last ones of their name.
 void Matcher::align_with_end() {
   Ordinals here;
   std::vector<const Row*> names;

@@ -10,7 +10,7 @@ namespace {
 
 using core::Json;
 
-// Identifies a row in all units that execute its place: behind the main loop?, path, name, ordinal.
+// Identifies a row in all units that execute its place: after the main loop?, path, name, ordinal.
 using Key = std::tuple<bool, std::string, std::string, int64_t>;
 using Keyed = std::vector<std::pair<Key, const Row*>>;  // in program order
 
@@ -102,7 +102,7 @@ class Sample {
       }
     }
     for (const auto& name : equal) ++out.samples[name];
-    // Rows of a unit that was not asked for answer nothing; nor do those inside of a skipped block.
+    // Rows of units that were not asked for do not count, nor rows inside a skipped block.
     for (const auto& [key, row] : proved_) {
       if (whole_ && known.count(key) == 0 && !lies_in_one(row->at, skipped_))
         contradict(out, *row, Json(), value_of(*row));

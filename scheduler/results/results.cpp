@@ -23,7 +23,7 @@ UnitLog read_unit(const core::ReplayDir& replay, const core::Unit& unit) {
   return parse_unit(core::read_file(file), unit, file.string());
 }
 
-// Without those of nothing, and those that no worker took.
+// Reads the proofs, without those that have no units, and those that no worker took.
 std::vector<ProofLog> read_proofs(const core::ReplayDir& replay, const core::Plan& plan,
                                   const Extras& extras) {
   std::vector<ProofLog> out;
@@ -52,7 +52,7 @@ std::vector<UnitLog> read_selected(const core::ReplayDir& replay, const core::Pl
   return units;
 }
 
-// What the workers left of themselves. A file that cannot be read says nothing.
+// Reads what the workers wrote about themselves. Ignores a file that cannot be read.
 void add_workers(const core::ReplayDir& replay, Extras& extras) {
   std::vector<path> files;
   std::error_code ignored;
@@ -72,7 +72,7 @@ void add_workers(const core::ReplayDir& replay, Extras& extras) {
     const auto refused = field<std::string>(json, "refused", "");
     warn(refused);
     auto environment = field<std::map<std::string, std::string>>(json, "environment", {});
-    // A worker that was refused replayed nothing: its environment explains nothing.
+    // A refused worker replayed nothing, so its environment explains nothing.
     if (!environment.empty() && refused.empty()) extras.environments.push_back(std::move(environment));
     if (!name_workers) continue;
     Json worker = {{"worker", field<std::string>(json, "worker", file.stem().string())}};
@@ -113,8 +113,8 @@ Verdict collect(const core::RunDir& run, const core::ReplayDir& replay, const co
 
 namespace {
 
-// Of two replays that answer one name, which counts: one that differs from the record never outranks another,
-// an unfinished one never a finished one, an unproved one never one that was proved.
+// Ranks replays that answer the same name: one that differs from the record below one that does not, an
+// unfinished one below a finished one, an unproved one below a proved one.
 int rank_of(const std::optional<Verdict>& verdict) {
   if (!verdict) return 1;
   if (verdict->judgement == Judgement::differs) return 0;

@@ -13,7 +13,7 @@ namespace {
 using core::field;
 using core::Json;
 
-// No name or path holds a control character: the key is unambiguous.
+// No name or path contains a control character, so the key is unique.
 std::string scoped_key(const std::string& at, const std::string& name) {
   return at + '\n' + name;
 }

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = core::fs;
 
-// Of WORKER.json: of a worker that lives its lock is taken.
+// Temporary files of WORKER.json: a live worker holds its lock.
 bool is_of_a_living_worker(const fs::path& file) {
   return core::lock_held(core::target_of(file).replace_extension(".lock")) != false;
 }

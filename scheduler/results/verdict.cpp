@@ -24,7 +24,7 @@ Json value_of(const Row& row) {
   return at == row.json.end() ? Json() : *at;
 }
 
-// Does the name look like a measurement of time, which no replay repeats?
+// Returns whether the name looks like a measurement of time, which no replay repeats.
 bool is_clock_name(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
   for (const char* word : {"second", "time", "elapsed", "duration", "throughput", "per_sec", "eta"}) {
@@ -38,7 +38,7 @@ bool is_clock_name(std::string name) {
   return ends_with("_ms") || ends_with("_s") || ends_with("_us");
 }
 
-// Compares the units one after another with the record.
+// Compares the units with the record, in order.
 class Comparison {
  public:
   Comparison(const core::Manifest& manifest, const core::Plan& plan, const Record& record,
@@ -159,7 +159,7 @@ class Comparison {
           Json(text(event.ended, event.last))}});
   }
 
-  // What the last iteration of a killed recording would have logged next is not known.
+  // It is not known what the last iteration of a killed recording would have logged next.
   bool is_behind_cut(const Row& row) const {
     const auto iteration = record_.iteration_of(row.at);
     return iteration && *iteration >= cut_at_;
@@ -179,7 +179,7 @@ class Comparison {
     return part || whole ? std::optional(unit->id) : std::nullopt;
   }
 
-  // The position among units_ of the unit that must hold a recorded row.
+  // Returns the position in units_ of the unit that must contain a recorded row.
   std::optional<std::size_t> unit_of(std::size_t row) const {
     if (units_.empty()) return std::nullopt;
     int64_t id = 0;
@@ -193,7 +193,7 @@ class Comparison {
       const bool last = other == Side::after || record_.side(row) == Side::after;
       if (last && cut_) return std::nullopt;
       id = last ? plan_.units.back().id : 0;
-      // Before or behind the loop, nothing tells which: expected where both were replayed.
+      // Before or after the loop, unknown which: expected if both were replayed.
       const bool whole = units_.size() == plan_.units.size();
       if (!record_.splits() && !last && !whole) return std::nullopt;
     }
@@ -309,7 +309,7 @@ void decide(const Comparison& comparison, const core::Plan& plan, Verdict& verdi
     verdict.judgement = Judgement::identical;
 }
 
-// The plan in which the units of the proof are one, and that unit's id in it.
+// Returns the plan with the units of the proof joined into one, and the id of that unit.
 std::pair<core::Plan, int64_t> merged(const core::Plan& plan, const core::Proof& proof) {
   core::Plan out;
   const auto add = [&](core::Unit unit) {
@@ -331,7 +331,7 @@ std::pair<core::Plan, int64_t> merged(const core::Plan& plan, const core::Proof&
   return {std::move(out), proof.units.first};
 }
 
-// Compares what a proof unit saw of the record with the record. Differences that are known are left out.
+// Compares a proof unit with the record. Leaves out differences that are known.
 ProofVerdict judge_proof(const core::Manifest& manifest, const core::Plan& plan, const Record& record,
                          const ProofLog& proof, Comparison& all) {
   ProofVerdict out;

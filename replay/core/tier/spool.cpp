@@ -231,7 +231,7 @@ std::vector<WaitingFile> waiting_files(const LocalRun& local) {
     if (!fs::is_directory(block.symlink_status(gone))) continue;
     for (const auto& entry : fs::directory_iterator(block.path(), gone)) {
       struct stat info = {};
-      // Names with a dot are unfinished files.
+      // Names that begin with a dot are unfinished files.
       if (entry.path().filename().string().front() == '.' || ::lstat(entry.path().c_str(), &info) != 0 ||
           !S_ISREG(info.st_mode))
         continue;

@@ -13,7 +13,7 @@ namespace {
 
 using core::Json;
 
-// The order in which texts first appeared, and their positions.
+// Collects texts in order of first appearance, with their positions.
 class Columns {
  public:
   std::size_t position(const std::string& text) {
@@ -62,7 +62,7 @@ class Wide {
     const auto loops = scope_loops(row.at);
     std::string path;
     for (const auto& [name, value] : loops) path += name + '=' + std::to_string(value) + '/';
-    // What is logged in front of a loop and behind it shares a path, not a line.
+    // Rows before and after a loop share a path, but not a line.
     if (loops.empty()) path = "#" + std::to_string(outside_);
     if (loops.empty() != was_outside_) outside_ += loops.empty() ? 0 : 1;
     was_outside_ = loops.empty();

@@ -99,8 +99,7 @@ std::string what_is_left(const Decided& last, double epsilon) {
   out += ", the run " + cost_text(*last.run) + ", and windows of 20 executions ";
   out += last.window ? cost_text(*last.window)
                      : "less than even one costs, so that only the run's promise counts";
-  // One that was dear delays those behind it, however cheap they have become: epsilon is a promise on what
-  // was paid.
+  // An expensive checkpoint delays later ones, however cheap they have become: epsilon limits what was paid.
   if (*last.run < 0) {
     out += "; what earlier checkpoints cost beyond epsilon is paid back by " +
            cost_text(-*last.run / epsilon) + " of computing, however cheap the next one is";

@@ -49,7 +49,7 @@ std::vector<BlockSummary> summarize_blocks(const core::Timeline& timeline) {
   for (const auto& row : timeline) {
     if (field<std::string>(row, "kind", "") != "block") continue;
     BlockSummary& block = summary_of(field<std::string>(row, "block", ""));
-    // What is kept at a loop's entry is no execution of anything.
+    // A checkpoint at a loop's entry belongs to no execution.
     const bool entry = core::is_loop_entry(field<std::string>(row, "at", ""));
     const auto decision = field<std::string>(row, "decision", "");
     block.materialized += decision == "materialize" ? 1 : 0;
