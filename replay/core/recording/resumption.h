@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/checkpoint/recorded_state.h"
+#include "core/checkpoint/record_reader.h"
 #include "core/policy/retention.h"
 
 namespace flor::core {
@@ -61,7 +61,7 @@ class Resumption {
   void save(double seconds) { saved_ += seconds; }
 
  private:
-  RecordedState recorded_;
+  RecordReader recorded_;
   // Of each execution of a block and each iteration, by scope path; of each `@step`: into its iteration.
   std::map<std::string, double> seconds_;
   double saved_ = 0;

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/checkpoint/recorded_state.h"
+#include "core/checkpoint/record_reader.h"
 #include "core/session/session.h"
 #include "core/store/plan.h"
 
@@ -13,7 +13,7 @@ namespace flor::core {
 class MainCursor {
  public:
   // `recorded`, `plan` and `guards` (those in front of the loop) must outlive this.
-  MainCursor(RecordedState& recorded, const Plan& plan, State& guards)
+  MainCursor(RecordReader& recorded, const Plan& plan, State& guards)
       : recorded_(recorded), plan_(plan), guards_(guards) {}
 
   void enter(const LoopSpec& loop);
@@ -33,7 +33,7 @@ class MainCursor {
   bool approach(const Unit& unit);
 
  private:
-  RecordedState& recorded_;
+  RecordReader& recorded_;
   const Plan& plan_;
   State& guards_;
   int64_t position_ = 0;

@@ -13,7 +13,7 @@
 
 namespace flor::core {
 
-RecordedState::Listener Replayer::listener() {
+RecordReader::Listener Replayer::listener() {
   return {[this](const std::string& at, double seconds) { worker_->restored(at, seconds); },
           [this](const std::string& line) { worker_->note(line); },
           [this](const std::string& why) { worker_->fail(why); }};

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/base/terminate_handler.h"
-#include "core/checkpoint/recorded_state.h"
+#include "core/checkpoint/record_reader.h"
 #include "core/log/log_files.h"
 #include "core/log/row.h"
 #include "core/replaying/main_cursor.h"
@@ -81,7 +81,7 @@ class Replayer : public Session {
     int64_t steps = 0;
   };
 
-  RecordedState::Listener listener();
+  RecordReader::Listener listener();
   bool working() const { return worker_ != nullptr; }
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
   bool in_main() const {
@@ -122,7 +122,7 @@ class Replayer : public Session {
   Scope& scope_;
   // Null: another process of this task is the worker, and this one runs as without flor.
   std::unique_ptr<Worker> worker_;
-  std::optional<RecordedState> recorded_;
+  std::optional<RecordReader> recorded_;
   // Files of the run. A replay does not write again what it finds there.
   RowFiles files_;
   Guards guards_;

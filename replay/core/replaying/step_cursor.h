@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/checkpoint/recorded_state.h"
+#include "core/checkpoint/record_reader.h"
 #include "core/session/inner_loop.h"
 #include "core/session/session.h"
 
@@ -15,7 +15,7 @@ namespace flor::core {
 class StepCursor {
  public:
   // `inner`: the inner loop of the plan. Empty: units are whole iterations. `recorded` must outlive this.
-  StepCursor(RecordedState& recorded, std::string inner) : recorded_(recorded), inner_(std::move(inner)) {}
+  StepCursor(RecordReader& recorded, std::string inner) : recorded_(recorded), inner_(std::move(inner)) {}
 
   Guards& guards() { return loop_.guards(); }
 
@@ -49,7 +49,7 @@ class StepCursor {
  private:
   std::string path_of(int64_t step) const { return path_ + "=" + std::to_string(step); }
 
-  RecordedState& recorded_;
+  RecordReader& recorded_;
   const std::string inner_;
   InnerLoop loop_;
   // Scope path of the loop.

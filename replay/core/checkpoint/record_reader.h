@@ -1,4 +1,4 @@
-// What a recording says of each place, and the way back to it. Used from the training thread.
+// Reads a recording: what it has for each scope path, and how to restore it. Training thread only.
 #pragma once
 
 #include <functional>
@@ -9,28 +9,32 @@
 
 namespace flor::core {
 
-class RecordedState {
+class RecordReader {
  public:
-  // Who is told.
+  // Receives reports.
   struct Listener {
+    // A restore took so many seconds.
     std::function<void(const std::string& at, double seconds)> restored;
+    // A checkpoint is damaged.
     std::function<void(const std::string& line)> damaged;
-    // An object does not hold what was written to it: nothing may go on from here. Does not return.
+    // An object does not hold what was written to it, so the program must not go on. Does not return.
     std::function<void(const std::string& why)> spoiled;
   };
 
-  RecordedState(const RunDir& run, Frontend& frontend, Listener listener);  // the frontend must outlive it
+  // `frontend` must outlive this.
+  RecordReader(const RunDir& run, Frontend& frontend, Listener listener);
 
   const RecordIndex& index() const { return index_; }
 
-  // Restores what was recorded at `at`, generators included; false (and said, when it is damaged) when it
-  // cannot. `on_damage`: what may become of the objects then.
+  // Restores what was recorded at `at`, generators included. Returns false if it cannot, and reports damage.
+  // `on_damage`: what may happen to the objects then.
   bool restore(const std::string& at, State& state, Restorer::OnDamage on_damage = Restorer::OnDamage::keep);
 
-  // The same but for the generators, which stay as they are.
+  // As restore(), but leaves the generators unchanged.
   bool restore_objects(const std::string& at, State& state);
 
-  // Sets the generators as they were at the entry or exit of a place; false where that was not recorded.
+  // Sets the generators as they were at the entry or exit of a scope path. Returns false if that was not
+  // recorded.
   bool pin_generators(const std::string& at, const char* edge);
 
  private:

@@ -1,14 +1,14 @@
-#include "core/checkpoint/recorded_state.h"
+#include "core/checkpoint/record_reader.h"
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
 
 namespace flor::core {
 
-RecordedState::RecordedState(const RunDir& run, Frontend& frontend, Listener listener)
+RecordReader::RecordReader(const RunDir& run, Frontend& frontend, Listener listener)
     : frontend_(frontend), listener_(std::move(listener)), index_(run), restorer_(run) {}
 
-bool RecordedState::restore(const std::string& at, State& state, Restorer::OnDamage on_damage) {
+bool RecordReader::restore(const std::string& at, State& state, Restorer::OnDamage on_damage) {
   const auto* entry = index_.checkpoint(at);
   if (entry == nullptr || entry->removed) return false;
   const double start = monotonic_seconds();
@@ -25,14 +25,14 @@ bool RecordedState::restore(const std::string& at, State& state, Restorer::OnDam
   return true;
 }
 
-bool RecordedState::restore_objects(const std::string& at, State& state) {
+bool RecordReader::restore_objects(const std::string& at, State& state) {
   const auto generators = frontend_.generators();
   const bool restored = restore(at, state);
   if (restored) frontend_.set_generators(generators);
   return restored;
 }
 
-bool RecordedState::pin_generators(const std::string& at, const char* edge) {
+bool RecordReader::pin_generators(const std::string& at, const char* edge) {
   const GeneratorStates* states = index_.generators(at, edge);
   if (states != nullptr) frontend_.set_generators(*states);
   return states != nullptr;
