@@ -30,11 +30,11 @@ close_private_root() {
   tail --pid="$private_root_holder" -f /dev/null
 }
 
-# Runs a command in the copy.
+# Runs a command in the copy. --root: where this machine is itself a folder of another, a namespace begins above it.
 in_private_root() {
   local first
   first=$(pgrep -P "$private_root_holder")
-  nsenter --target "$first" --mount --pid -- chroot "$private_root_folder/root" \
+  nsenter --target "$first" --mount --pid --root -- chroot "$private_root_folder/root" \
     env -u FLOR_BIN -u FLOR_REDIS -u SLURM_CONF HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
 }
 
