@@ -43,7 +43,7 @@ TEST(ParseJson, LimitsTheMembersOfOneObject) {
 TEST(ParseJson, ReadsWhatTheLibraryReads) {
   for (const char* text :
        {"1", "\"x\"", "[1, 2]", "{\"a\": {\"b\": [null, true]}}", "{", "]", "nul", "{\"a\" 1}"})
-    EXPECT_EQ(parse_json(text), Json::parse(text, nullptr, false)) << text;
+    EXPECT_EQ(parse_json(text).dump(), Json::parse(text, nullptr, false).dump()) << text;
 }
 
 }  // namespace
