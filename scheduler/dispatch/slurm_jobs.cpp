@@ -77,6 +77,7 @@ SlurmJobs::SlurmJobs(fs::path file, fs::path script) : file_(std::move(file)), s
 void SlurmJobs::add(const ArrayJob& job) {
   core::LineAppender(file_).append(job.number + (job.cluster.empty() ? "" : ";" + job.cluster) + "\n");
   jobs_.push_back(job);
+  living_.push_back(job);
 }
 
 // The tasks of ours among these jobs ("42,43"; empty: among all of the user's). Jobs that the controller has
@@ -114,6 +115,7 @@ void SlurmJobs::find(std::set<std::string> clusters) {
       if (!has_number(jobs_, task.job)) jobs_.push_back({task.job, cluster});
     }
   }
+  living_ = jobs_;
 }
 
 void SlurmJobs::clear() {
@@ -123,13 +125,13 @@ void SlurmJobs::clear() {
 
 std::set<std::string> SlurmJobs::clusters() const {
   std::set<std::string> out;
-  for (const auto& job : jobs_) out.insert(job.cluster);
+  for (const auto& job : living_) out.insert(job.cluster);
   return out;
 }
 
 std::string SlurmJobs::numbers_on(const std::string& cluster) const {
   std::string out;
-  for (const auto& job : jobs_) {
+  for (const auto& job : living_) {
     if (job.cluster == cluster) out += (out.empty() ? "" : ",") + job.number;
   }
   return out;
@@ -171,7 +173,7 @@ void SlurmJobs::send_cancel() const {
 void SlurmJobs::cancel() {
   const auto deadline = std::chrono::steady_clock::now() + kGoneWithin;
   bool sent = false;
-  while (!jobs_.empty()) {
+  while (!living_.empty()) {
     const auto now = ask();
     if (now && !now->any()) return;
     if (now && !sent) send_cancel();

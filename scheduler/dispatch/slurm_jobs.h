@@ -66,13 +66,13 @@ class SlurmJobs {
 
  private:
   std::optional<std::vector<ArrayTask>> tasks_of(const std::string& cluster, const std::string& numbers);
-  std::set<std::string> clusters() const;
+  std::set<std::string> clusters() const;  // of the living
   std::string numbers_on(const std::string& cluster) const;
   void send_cancel() const;
 
   fs::path file_, script_;
   std::vector<ArrayJob> jobs_;
-  std::vector<ArrayJob> living_;  // as squeue showed last
+  std::vector<ArrayJob> living_;  // as squeue showed last, and what came since; others are asked for no more
   std::string trouble_;
 };
 

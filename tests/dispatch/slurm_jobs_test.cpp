@@ -45,7 +45,8 @@ class TwoClusters : public ::testing::Test {
     program("sbatch",
             options +
                 "if test \"$SBATCH_CLUSTERS\"; then cluster=$SBATCH_CLUSTERS; shown=\";$cluster\"; fi\n"
-                "for script; do :; done; echo 42 RUNNING $script >>$cluster; echo \"42$shown\"");
+                "for script; do :; done; number=$((42 + $(grep -c . $cluster)))\n"
+                "echo $number RUNNING $script >>$cluster; echo \"$number$shown\"");
     program("scontrol", options + "echo JobId=42 JobState=FAILED Reason=None ExitCode=3:0 cluster=$cluster");
     cluster("here", "");
     cluster("there", "");
@@ -168,6 +169,24 @@ TEST_F(TwoClusters, HowATaskEndedIsAskedOfItsCluster) {
   EXPECT_NE(slurm.failure_tail().find("FAILED, exit code 3"), std::string::npos) << slurm.failure_tail();
   EXPECT_NE(text_of("calls").find("scontrol --oneliner --clusters=there show job 42_0"), std::string::npos)
       << text_of("calls");
+}
+
+TEST_F(TwoClusters, AllJobsAreAskedForAtOnceAndEndedOnesNoMore) {
+  auto slurm = launcher();
+  for (int k = 0; k < 3; ++k) slurm.start(1);
+  EXPECT_EQ(slurm.liveness_now().running, 3U);
+  EXPECT_EQ(calls_of("squeue"), 1U) << text_of("calls");
+  EXPECT_NE(text_of("calls").find("--jobs=42,43,44"), std::string::npos);
+  cluster("here", "43 RUNNING " + script() + "\n");
+  EXPECT_EQ(slurm.liveness_now().running, 1U);
+  EXPECT_EQ(slurm.liveness_now().running, 1U);
+  EXPECT_NE(text_of("calls").find("--jobs=43\n"), std::string::npos) << text_of("calls");
+  cluster("here", "");
+  slurm.liveness_now();
+  const auto before = calls_of("squeue");
+  EXPECT_FALSE(slurm.liveness_now().any());
+  EXPECT_EQ(calls_of("squeue"), before) << "all are over";
+  EXPECT_EQ(slurm.describe(), "job 42, 43, 44, 3 tasks");
 }
 
 TEST_F(TwoClusters, WhatSlurmDoesNotSayIsAnError) {
