@@ -1,4 +1,7 @@
 // Building the queue from the store, and bringing one that survived up to date.
+#include <fcntl.h>
+
+#include <cerrno>
 #include <charconv>
 #include <random>
 #include <set>
@@ -6,6 +9,7 @@
 
 #include "core/base/json.h"
 #include "core/base/parse_number.h"
+#include "core/files/descriptor.h"
 #include "core/files/durable.h"
 #include "core/store/proof.h"
 #include "queue/queue.h"
@@ -104,6 +108,23 @@ int64_t stored_incarnation(const core::ReplayDir& replay) {
   return number;
 }
 
+// The first incarnation from `least` on that no other builder has.
+// Motivation: where locks hold on one node only, two nodes may build at once, and tokens of one incarnation
+// twice would fence no one. A file that is created by one process alone tells them apart on every file
+// system; it stays, for whoever read an old number.
+int64_t take_incarnation(const core::ReplayDir& replay, int64_t least) {
+  for (int64_t number = least; number <= most_incarnations + 1; ++number) {
+    const auto file = replay.path / ("incarnation." + std::to_string(number));
+    const core::Descriptor mine(
+        ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+    if (mine) return number;
+    if (errno != EEXIST)
+      throw std::system_error(errno, std::generic_category(), "cannot create " + file.string());
+  }
+  throw core::Error(replay.path.string() +
+                    " has too many files incarnation.N; remove this replay and ask again");
+}
+
 // Waits as long as an exchange with Redis may take: whoever rebuilds is done soon, or is stuck.
 core::FileLock lock_queue(const core::ReplayDir& replay, std::chrono::milliseconds patience) {
   const auto until = std::chrono::steady_clock::now() + patience;
@@ -172,7 +193,8 @@ bool Queue::adopt(const std::string& builder, const std::string& incarnation,
 void Queue::build(const core::Plan& plan) {
   const Reply known = command({"HGET", prefix_ + "meta", "incarnation"});
   const int64_t theirs = known.num() <= most_incarnations ? known.num() : 0;  // the store's is no older
-  const std::string incarnation = std::to_string(std::max(stored_incarnation(replay_), theirs) + 1);
+  const std::string incarnation =
+      std::to_string(take_incarnation(replay_, std::max(stored_incarnation(replay_), theirs) + 1));
   core::write_durably(replay_.incarnation(), incarnation + "\n");
   const auto published = published_units(replay_, plan);
   const auto done = done_pairs(published);

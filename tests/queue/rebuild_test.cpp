@@ -1,4 +1,5 @@
 // Redis loses the queue, or comes back with an old one: the store is the truth.
+#include <fstream>
 #include <future>
 
 #include "queue/replay_dir.h"
@@ -36,6 +37,17 @@ TEST_F(RebuildTest, AnEmptiedRedisIsRebuiltFromPlanAndUnits) {
   EXPECT_EQ(ready, (std::vector<core::UnitRange>{{2, 3}, {4, 6}, {6, 7}, {8, 9}, {9, 12}}));
   EXPECT_EQ(queue.claim("w2", -1).segment.fence, "2.1");
   EXPECT_EQ(core::read_file(replay.dir().incarnation()), "2\n");
+}
+
+TEST_F(RebuildTest, AnIncarnationThatAnotherNodeHasTakenIsNotTakenAgain) {
+  // A builder on a node whose locks are its own has not written its number down yet.
+  std::ofstream(replay.dir().path / "incarnation.1").flush();
+  auto queue = open();
+  queue.ensure(replay.plan);
+  EXPECT_EQ(queue.claim("w1", -1).segment.fence, "2.1");
+  flush();
+  core::write_durably(replay.dir().incarnation(), "1\n");  // and now it has, after us
+  EXPECT_EQ(queue.claim("w1", -1).segment.fence, "3.1");
 }
 
 TEST_F(RebuildTest, NobodysQueueExpiresAndItsMetaFirst) {
