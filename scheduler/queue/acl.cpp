@@ -53,6 +53,10 @@ bool is_open(Redis& redis) {
   return on && without_password && !may_nothing;
 }
 
+bool is_own_login(Redis& redis, const std::string& user) {
+  return redis.command({"ACL", "WHOAMI"}).text == user;
+}
+
 std::vector<std::string> acl_rules(const std::string& user, const std::string& password, bool functions) {
   std::vector<std::string> rules{"reset", "on", ">" + password, "~flor:" + user + ":*"};
   for (const char* command : commands) rules.push_back(std::string("+") + command);

@@ -34,4 +34,7 @@ bool set_user(Redis& redis, const std::string& user, const std::vector<std::stri
 // May anyone log in as `default`, without a password? Then no other user's rules keep anybody from anything.
 bool is_open(Redis& redis);
 
+// Is this the login that the connection itself has?
+bool is_own_login(Redis& redis, const std::string& user);
+
 }  // namespace flor::queue

@@ -75,6 +75,9 @@ keys_of_alice() { as "$admin" --scan --pattern 'flor:alice:*'; }
 @test "flor admin redis-acl says what it cannot do" {
   FLOR_REDIS=$admin run flor admin redis-acl 'a b'
   [[ $status -eq 2 && $output == *"can be no user of Redis"* ]]
+  FLOR_REDIS=$(url_of bob) run flor admin redis-acl bob
+  [[ $status -ne 0 ]]
+  as "$(url_of bob)" ping
   FLOR_REDIS=$(url_of bob) run flor admin redis-acl carol
   [[ $status -eq 1 && $output == *NOPERM* ]]
   as "$admin" acl setuser default nopass

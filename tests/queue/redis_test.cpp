@@ -220,6 +220,16 @@ TEST(AclTest, WithoutTheFunctionsOfThisVersionTheUserIsToldWhoLoadsThem) {
   }
 }
 
+TEST(AclTest, OnesOwnLoginIsKnown) {
+  RedisServer server;
+  Redis redis(server.url());
+  EXPECT_TRUE(queue::is_own_login(redis, "default"));
+  redis.command({"ACL", "SETUSER", "keeper", "on", ">hunter2", "~*", "+@all"});
+  EXPECT_FALSE(queue::is_own_login(redis, "keeper"));
+  Redis keeper("unix://keeper:hunter2@" + server.url().substr(7));
+  EXPECT_TRUE(queue::is_own_login(keeper, "keeper"));
+}
+
 TEST(AclTest, AnOpenDefaultUserIsSeen) {
   RedisServer server;
   Redis admin(server.url());

@@ -97,6 +97,10 @@ void redis_acl(const Flags& flags) {
         "FLOR_REDIS");
   queue::Redis redis(url, kPatience);
   const std::string password = new_password();
+  if (queue::is_own_login(redis, flags.user))
+    throw core::UsageError("'" + flags.user +
+                           "' is the login that FLOR_REDIS uses here, which would lose its rights and its "
+                           "password; give the user another name");
   require_closed(redis);
   const auto others = queue::load_functions(redis);
   const bool kept =
