@@ -102,6 +102,7 @@ bool PrivateRedis::start() {
   server.output = log_;
   server.group = 0;  // a Ctrl-C on the terminal is ours to answer
   server.die_with_us = true;
+  server.closed_to_others = true;  // also between the socket's creation and its chmod()
   pid_ = spawn(server);
   const auto deadline = std::chrono::steady_clock::now() + kStartWithin;
   while (std::chrono::steady_clock::now() < deadline) {

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,6 +74,7 @@ struct Prepared {
   int in = -1, out = -1, err = -1;  // −1: ours
   pid_t group = -1, parent = 0;
   bool die_with_us = false;
+  bool closed_to_others = false;
 };
 
 // In the child. Returns only when something failed; errno says what.
@@ -81,6 +83,7 @@ void become(const Prepared& child) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != child.parent) ::_exit(127);  // it died before prctl()
   }
+  if (child.closed_to_others) ::umask(077);
   if (child.group >= 0) ::setpgid(0, child.group);
   sigset_t none;
   sigemptyset(&none);
@@ -206,6 +209,7 @@ pid_t spawn(const Spawn& what) {
   Prepared child = prepare(what.command, what.environment);
   child.group = what.group;
   child.die_with_us = what.die_with_us;
+  child.closed_to_others = what.closed_to_others;
   if (what.output.empty()) return start(child);
   const core::Descriptor in(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const core::Descriptor out = core::open_regular_for(what.output, O_WRONLY | O_CREAT | O_APPEND);

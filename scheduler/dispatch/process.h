@@ -27,9 +27,10 @@ bool has_program(const std::string& name);
 struct Spawn {
   std::vector<std::string> command;
   Environment environment;
-  fs::path output;           // stdout and stderr are appended here, stdin is empty; empty: all as ours
-  pid_t group = -1;          // process group to join; 0: one of its own; -1: ours
-  bool die_with_us = false;  // killed when this process ends, however it ends
+  fs::path output;                // stdout and stderr are appended here, stdin is empty; empty: all as ours
+  pid_t group = -1;               // process group to join; 0: one of its own; -1: ours
+  bool die_with_us = false;       // killed when this process ends, however it ends
+  bool closed_to_others = false;  // what it creates is open to its user alone, from the first moment on
 };
 
 // Returns the child's pid once its program runs. Throws core::Error when it cannot be executed.

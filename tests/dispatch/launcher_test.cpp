@@ -198,6 +198,12 @@ TEST_F(LauncherTest, PrivateRedisAnswersAndIsGoneAfterwards) {
     queue::Redis client(url);
     EXPECT_EQ(client.command({"PING"}).text, "PONG");
     EXPECT_EQ(client.command({"CONFIG", "GET", "maxmemory-policy"}).at(1).text, "noeviction");
+    // Its socket is there before Redis closes it to others.
+    const std::string info = client.command({"INFO", "server"}).text;
+    const std::string server = info.substr(info.find("process_id:") + 11);
+    std::ifstream status("/proc/" + server.substr(0, server.find('\r')) + "/status");
+    const std::string all{std::istreambuf_iterator<char>(status), std::istreambuf_iterator<char>()};
+    EXPECT_NE(all.find("\nUmask:\t0077\n"), std::string::npos) << all;
   }
   queue::Redis client(url);
   EXPECT_THROW(client.command({"PING"}), queue::RedisDown);
