@@ -169,7 +169,7 @@ RunFacts facts_of(const core::RunDir& run) {
 void remove_run(const core::Store& store, const RunFacts& listed) {
   const core::RunDir run = store.run(listed.id);
   const ActingAs owner(run.path);
-  const core::FileLock lock = claim(run);
+  std::optional<core::FileLock> lock(claim(run));
   if (touched_at(run) != listed.touched)
     throw core::Error("run " + run.id() + " is left as it is: it was recorded further meanwhile");
   const auto tier = tier_of(run, run.id());
@@ -178,6 +178,9 @@ void remove_run(const core::Store& store, const RunFacts& listed) {
   fs::rename(run.path, hidden, error);
   if (error) throw std::system_error(error, "cannot remove " + run.path.string());
   core::sync_directory(store.path());
+  // No one finds the run any more. On NFS a file that is open leaves a .nfsXXXX when it is removed, and its
+  // directory would stay.
+  lock.reset();
   remove_hidden(store, run.id(), tier);
 }
 

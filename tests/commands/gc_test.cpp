@@ -24,6 +24,7 @@
 #include "gc/runs.h"
 #include "gc/thin.h"
 #include "support/another_user.h"
+#include "support/interposed.h"
 #include "support/temporary.h"
 
 namespace flor::gc {
@@ -196,6 +197,15 @@ TEST_F(Garbage, ARunGoesWithItsLabels) {
   EXPECT_FALSE(core::fs::is_symlink(core::fs::symlink_status(store_.label("mine"))));
   EXPECT_EQ(store_.find("other").id(), "r2");
   EXPECT_TRUE(store_.claim_label("mine", "r2"));
+}
+
+TEST_F(Garbage, ARunGoesAtOnceWhereOpenFilesStay) {
+  const test::Interposing nfs;
+  nfs->open_files_stay = true;
+  const auto run = make_run("r1");
+  remove_run(store_, facts_of(run));
+  EXPECT_FALSE(core::fs::exists(run.path));
+  EXPECT_TRUE(store_.all_removed().empty());
 }
 
 TEST_F(Garbage, ARemovalThatWasCutOffIsFinished) {

@@ -1,6 +1,7 @@
 #include "support/interposed.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,9 +28,26 @@ bool is_run(const char* path) {
   return slash != nullptr && std::isdigit(static_cast<unsigned char>(slash[1])) != 0;
 }
 
+bool is_open_here(int directory, const char* name) {
+  struct stat wanted {};
+  if (::fstatat(directory, name, &wanted, AT_SYMLINK_NOFOLLOW) != 0) return false;
+  for (int fd = 0; fd < 1024; ++fd) {
+    struct stat held {};
+    if (::fstat(fd, &held) == 0 && held.st_dev == wanted.st_dev && held.st_ino == wanted.st_ino) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 extern "C" {
+
+__attribute__((visibility("default"))) int unlinkat(int directory, const char* name, int flags) noexcept {
+  static const auto next = reinterpret_cast<int (*)(int, const char*, int)>(::dlsym(RTLD_NEXT, "unlinkat"));
+  if (interposed().open_files_stay && (flags & AT_REMOVEDIR) == 0 && is_open_here(directory, name))
+    return ::renameat(directory, name, directory, ".nfs000000000001");
+  return next(directory, name, flags);
+}
 
 __attribute__((visibility("default"))) int flock(int file, int operation) noexcept {
   static const auto next = reinterpret_cast<int (*)(int, int)>(::dlsym(RTLD_NEXT, "flock"));
