@@ -182,8 +182,7 @@ class Replay {
       launch();
     } catch (...) {
       if (fresh_) {  // nothing was started: nothing is left to go on with
-        queue_->remove();
-        fs::remove_all(replay_.path);
+        forget();
       }
       throw;
     }
@@ -193,6 +192,19 @@ class Replay {
       place_.launcher->cancel();
       throw;
     }
+  }
+
+  // What the user hears is why nothing was started. On NFS a directory in which a file is open cannot be
+  // removed.
+  void forget() noexcept {
+    try {
+      queue_->remove();
+    } catch (const std::exception&) {
+      // Redis forgets it within a day.
+    }
+    answering_.reset();
+    std::error_code ignored;
+    fs::remove_all(replay_.path, ignored);
   }
 
   void launch() {
