@@ -153,7 +153,7 @@ std::vector<Leftover> leftovers_of(const core::RunDir& run, double now) {
 
 void remove_leftovers(const core::RunDir& run, const std::vector<Leftover>& listed) {
   const ActingAs owner(run.path);
-  const core::FileLock lock = claim(run);
+  const Claim held = claim(run);
   for (const auto& leftover : left_in(run, core::wall_seconds())) {
     const bool agreed = std::any_of(listed.begin(), listed.end(),
                                     [&](const Leftover& one) { return one.path == leftover.path; });

@@ -81,14 +81,35 @@ void remove_hidden(const core::Store& store, const std::string& id, const std::o
   remove_tree(hidden);
 }
 
-}  // namespace
-
-bool is_being_replayed(const core::RunDir& run) {
+bool any_replay_lock_is_held(const core::RunDir& run, const fs::path& but) {
   bool is_held = false;
   walk(run.replays(), [&](const Entry& entry) {
-    is_held = is_held || (entry.path.extension() == ".lock" && core::may_be_present(entry.path));
+    is_held = is_held ||
+              (entry.path.extension() == ".lock" && entry.path != but && core::may_be_present(entry.path));
   });
   return is_held;
+}
+
+// Nothing where no one has replayed the run. Throws core::Error where it is held.
+std::optional<core::FileLock> take_planning(const core::RunDir& run) {
+  std::error_code none;
+  if (!fs::is_directory(run.replays(), none)) return std::nullopt;
+  // Another node's planner may hold it where locks hold on one node only.
+  const bool planned_elsewhere = core::may_be_present(planning_lock(run));
+  auto lock = core::FileLock::try_take(planning_lock(run));
+  if (!lock || planned_elsewhere)
+    throw core::Error("run " + run.id() + " is left as it is: it is being replayed");
+  return lock;
+}
+
+}  // namespace
+
+fs::path planning_lock(const core::RunDir& run) {
+  return run.replays() / ".planning.lock";
+}
+
+bool is_being_replayed(const core::RunDir& run) {
+  return any_replay_lock_is_held(run, {});
 }
 
 std::string why_closed(const core::RunDir& run) {
@@ -103,16 +124,17 @@ std::string busy_with(const core::RunDir& run) {
   return is_being_replayed(run) ? "it is being replayed" : "";
 }
 
-core::FileLock claim(const core::RunDir& run) {
+Claim claim(const core::RunDir& run) {
   if (const std::string closed = closed_below(run.path); !closed.empty())
     throw core::Error("run " + run.id() + " is left as it is: " + closed);
   auto lock = core::FileLock::try_take(run.lock());
   const std::string recorded =
       lock ? recorded_by(run, core::liveness_while_locked(run, core::state_of_job)) : being_recorded;
   if (!recorded.empty()) throw core::Error("run " + run.id() + " is left as it is: " + recorded);
-  if (is_being_replayed(run))
+  auto planning = take_planning(run);
+  if (any_replay_lock_is_held(run, planning_lock(run)))
     throw core::Error("run " + run.id() + " is left as it is: it is being replayed");
-  return std::move(*lock);
+  return {std::move(*lock), std::move(planning)};
 }
 
 std::vector<core::RunDir> runs_of_ours(const core::Store& store) {
@@ -169,7 +191,7 @@ RunFacts facts_of(const core::RunDir& run) {
 void remove_run(const core::Store& store, const RunFacts& listed) {
   const core::RunDir run = store.run(listed.id);
   const ActingAs owner(run.path);
-  std::optional<core::FileLock> lock(claim(run));
+  std::optional<Claim> held(claim(run));
   if (touched_at(run) != listed.touched)
     throw core::Error("run " + run.id() + " is left as it is: it was recorded further meanwhile");
   const auto tier = tier_of(run, run.id());
@@ -180,7 +202,7 @@ void remove_run(const core::Store& store, const RunFacts& listed) {
   core::sync_directory(store.path());
   // No one finds the run any more. On NFS a file that is open leaves a .nfsXXXX when it is removed, and its
   // directory would stay.
-  lock.reset();
+  held.reset();
   remove_hidden(store, run.id(), tier);
 }
 

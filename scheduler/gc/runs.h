@@ -1,6 +1,7 @@
 // What `flor gc` knows of the runs of a store, and how a run is removed.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,18 @@ std::string why_closed(const core::RunDir& run);
 // so that nobody can tell. Empty: it may be.
 std::string busy_with(const core::RunDir& run);
 
-// The lock of a run that is to be changed, so that nobody begins to record into it meanwhile. Throws
-// core::Error when the run is busy.
-core::FileLock claim(const core::RunDir& run);
+// What `flor replay` holds while it plans.
+core::fs::path planning_lock(const core::RunDir& run);
+
+// The locks of a run that is to be changed: no one begins to record into it meanwhile, or plans a replay of
+// it.
+struct Claim {
+  core::FileLock recording;
+  std::optional<core::FileLock> planning;  // of a run that was replayed before
+};
+
+// Throws core::Error when the run is busy.
+Claim claim(const core::RunDir& run);
 
 // The runs of the store that this user may clear away, oldest first: also those whose directory is closed to
 // its owner, of which nobody can tell whether it has a manifest.

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <fstream>
 
+#include "commands/replay/replay_reuse.h"
 #include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
@@ -361,6 +362,22 @@ TEST_F(Garbage, WhatIsAtWorkIsLeftAlone) {
   EXPECT_TRUE(core::fs::exists(run.manifest()));
   remove_run(store_, facts_of(run));
   EXPECT_FALSE(core::fs::exists(run.path));
+}
+
+TEST_F(Garbage, WhatIsClaimedIsNotReplayedMeanwhile) {
+  const auto run = make_run("r1");
+  core::fs::create_directories(run.replay("r").workers());
+  {
+    const Claim held = claim(run);
+    EXPECT_FALSE(core::FileLock::try_take(planning_lock(run))) << "flor replay waits";
+  }
+  {
+    const auto planning = commands::lock_planning(run);
+    EXPECT_THROW(claim(run), core::Error);
+  }
+  remove_run(store_, facts_of(run));
+  EXPECT_THROW(commands::lock_planning(run), core::Error);
+  EXPECT_FALSE(core::fs::exists(run.path)) << "a replay that comes too late makes no directory";
 }
 
 // Root clears away for others, who may have planted what they like in their runs.

@@ -243,7 +243,7 @@ struct Removed {
 // By what is there now: the run may have been recorded further since it was listed.
 void thin(const core::RunDir& run, int64_t keep) {
   const gc::ActingAs owner(run.path);
-  const core::FileLock lock = gc::claim(run);
+  const gc::Claim held = gc::claim(run);
   const gc::Inventory inventory = gc::inventory_of(run);
   gc::thin(run, inventory, removal_of(run, inventory, keep));
 }

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/files/durable.h"
+#include "gc/runs.h"
 #include "plan/cut.h"
 #include "results/results.h"
 
@@ -76,8 +77,13 @@ core::Plan cut_for(const Asked& asked, const core::ReplayDir& replay, std::size_
 }  // namespace
 
 core::Presence lock_planning(const core::RunDir& run) {
+  // `flor gc` holds this lock while it gives the run another name and removes it.
+  const auto gone = [&] { return core::Error("run " + run.id() + " has just been removed"); };
+  if (!core::fs::exists(run.manifest())) throw gone();
   core::create_directories_durably(run.replays());
-  return core::Presence::take(run.replays() / ".planning.lock");
+  auto lock = core::Presence::take(gc::planning_lock(run));
+  if (!core::fs::exists(run.manifest())) throw gone();
+  return lock;
 }
 
 std::optional<core::ReplayDir> unfinished(const Asked& asked) {
