@@ -6,6 +6,7 @@
 #include "commands/base/options.h"
 #include "commands/base/output.h"
 #include "commands/cli/commands.h"
+#include "commands/replay/replay_request.h"
 #include "commands/replay/show_replay.h"
 #include "commands/sources/unheld.h"
 #include "core/base/printable.h"
@@ -60,12 +61,8 @@ Shown read_run(const core::RunDir& run) {
   out.checkpoints = std::move(recorded.files);
   // Of a long run either takes about as long as reading it.
   auto blocks = std::async(std::launch::async, [&out] { return results::summarize_blocks(out.timeline); });
-  core::Timeline restores;
-  for (const auto& replay : run.all_replays()) {
-    out.replays.push_back(results::summarize_replay(replay));
-    for (auto& row : core::read_timeline(replay.timeline())) restores.push_back(std::move(row));
-  }
-  out.units = plan::units_of(out.manifest, out.timeline, plan::restore_costs(out.timeline, restores));
+  for (const auto& replay : run.all_replays()) out.replays.push_back(results::summarize_replay(replay));
+  out.units = plan::units_of(out.manifest, out.timeline, plan::restore_costs(out.timeline, restores_of(run)));
   out.local = results::local_tier_of(run, out.manifest, out.timeline);
   out.unheld = unheld_in(recorded_sources(run, out.manifest));
   out.blocks = blocks.get();

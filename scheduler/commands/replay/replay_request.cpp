@@ -56,19 +56,6 @@ void require_ended(const Request& request, const core::Manifest& manifest, std::
   throw core::UsageError(name + " is incomplete: its recording stopped after " + where + offer);
 }
 
-core::Timeline restores_of(const core::RunDir& run) {
-  core::Timeline rows;
-  for (const auto& replay : run.all_replays()) {
-    try {
-      auto more = core::read_timeline(replay.timeline());
-      rows.insert(rows.end(), more.begin(), more.end());
-    } catch (const core::Error&) {
-      // A damaged timeline of a replay costs an estimate, nothing else.
-    }
-  }
-  return rows;
-}
-
 core::UnitSet select_units(const Request& request, const core::Manifest& manifest, const core::Plan& plan) {
   const auto& units = plan.units;
   core::UnitSet asked_for = plan::select(units, plan::parse_ranges(request.epochs), request.every);
@@ -136,6 +123,20 @@ void add_notes(Asked& asked) {
 }
 
 }  // namespace
+
+core::Timeline restores_of(const core::RunDir& run) {
+  core::Timeline rows;
+  for (const auto& replay : run.all_replays()) {
+    try {
+      auto more = core::read_timeline(replay.timeline());
+      rows.insert(rows.end(), more.begin(), more.end());
+    } catch (const std::exception&) {
+      // Workers of many nodes append to it, and on NFS what two append at once may overwrite each other. That
+      // costs an estimate, nothing else.
+    }
+  }
+  return rows;
+}
 
 void enter_from_start(core::Plan& plan) {
   plan.complete = false;

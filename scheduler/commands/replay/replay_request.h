@@ -10,6 +10,7 @@
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
 #include "core/store/store.h"
+#include "core/store/timeline.h"
 
 namespace flor::commands {
 
@@ -47,6 +48,9 @@ struct Asked {
 // Throws core::UsageError in one line: no finished iteration, an incomplete run, epochs out of range, an
 // unknown block, a program that is not there. Writes nothing.
 Asked ask(const Request& request);
+
+// What replays of the run measured: rows of their timelines, without those that are damaged.
+core::Timeline restores_of(const core::RunDir& run);
 
 // Makes the plan one whose units are entered by pseudoresume, whatever the run's checkpoints are.
 void enter_from_start(core::Plan& plan);
