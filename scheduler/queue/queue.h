@@ -179,7 +179,6 @@ class Queue {
   void add(const Script& script, const std::string& builder, const std::vector<std::string>& words);
   bool adopt(const std::string& builder, const std::string& incarnation,
              const std::vector<std::string>& done);
-  bool adopt_published(const Commit& unit, int64_t from);
   Standing commit_one(const Commit& unit, int64_t* hole);
   const Times& times();
   std::optional<std::vector<std::string>> what_to_take(const Reply& reply,

@@ -16,11 +16,6 @@ constexpr int renew_every = 8;
 constexpr double fixed_prior = 0.5e-3;
 constexpr double per_byte_prior = 1.0 / 1.0e9;
 
-// The estimate follows a change within a few checkpoints, but a single outlier does not decide.
-double blend(double old, double fresh) {
-  return old < 0 ? fresh : 0.5 * old + 0.5 * fresh;
-}
-
 // The standard error of the median, squared: (π / 2) σ² / n for normal values, with σ = 1.4826 · the median
 // absolute deviation.
 double squared_error_of(double centre, std::deque<double> values) {
@@ -102,16 +97,11 @@ double Interference::of(double bound) const {
 
 void CostModel::stalled(double stall, std::size_t copied) {
   stall_.measured(stall, copied);
-  last_cost_ = stall + interference(copied);
 }
 
 void CostModel::wrote(double processor, double elapsed, std::size_t copied) {
   write_.measured(processor, copied);
   elapsed_.measured(elapsed, copied);
-}
-
-void CostModel::restored(double seconds) {
-  restore_ = blend(restore_, seconds);
 }
 
 double CostModel::interference(std::size_t copied) const {
@@ -128,10 +118,6 @@ double CostModel::wait(std::size_t copied) const {
 
 double CostModel::least(std::size_t copied) const {
   return stall_.least(copied) + std::min(interference(copied), write_.least(copied));
-}
-
-double CostModel::c() const {
-  return restore_ < 0 || last_cost_ <= 0 ? 1.38 : restore_ / last_cost_;
 }
 
 }  // namespace flor::core

@@ -75,7 +75,6 @@ class CostModel {
   // Records a write. `processor`: seconds of processor time. `elapsed`: seconds until it was durable, for a
   // write in the background.
   void wrote(double processor, double elapsed, std::size_t copied);
-  void restored(double seconds);
 
   // Returns the expected M of a checkpoint that copies this much.
   double expected(std::size_t copied) const;
@@ -83,15 +82,16 @@ class CostModel {
   double least(std::size_t copied) const;
   // Returns the part of expected() that is interference.
   double interference(std::size_t copied) const;
-  // Returns R / M. 1.38 until measured (the figure of the paper).
-  double c() const;
+  // c of equation 4, R / M: the paper's figure, and no measured one. A recording restores nothing unless it is
+  // resumed, and so does not know R. It matters little: g is ε until c exceeds 1 / ε - 1, which is 14 for the
+  // usual ε. Replays measure R and plan with it (scheduler/plan/history.h).
+  static constexpr double c() { return 1.38; }
   // Returns the seconds beyond M that a program waits if it does nothing else during the write.
   double wait(std::size_t copied) const;
 
  private:
   ByteCost stall_, write_, elapsed_;
   Interference interference_;
-  double restore_ = -1, last_cost_ = -1;
 };
 
 double median(std::deque<double> values);
