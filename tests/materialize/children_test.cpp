@@ -11,7 +11,7 @@
 
 #include "core/base/start_detached.h"
 #include "core/files/durable.h"
-#include "core/materialize/child.h"
+#include "core/materialize/fork/child.h"
 #include "recording.h"
 
 namespace flor::core {

@@ -1,4 +1,4 @@
-#include "core/materialize/child.h"
+#include "core/materialize/fork/child.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>

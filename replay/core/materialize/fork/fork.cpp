@@ -12,8 +12,8 @@
 
 #include "core/base/blocked_signals.h"
 #include "core/materialize/base.h"
-#include "core/materialize/child.h"
-#include "core/materialize/shared_mappings.h"
+#include "core/materialize/fork/child.h"
+#include "core/materialize/fork/shared_mappings.h"
 
 namespace flor::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/materialize/shared_mappings.h"
+#include "core/materialize/fork/shared_mappings.h"
 
 #include <algorithm>
 #include <charconv>
