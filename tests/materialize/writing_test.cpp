@@ -9,7 +9,7 @@
 #include <random>
 
 #include "core/files/durable.h"
-#include "core/materialize/deep_output.h"
+#include "core/materialize/queued_output.h"
 #include "core/materialize/staging.h"
 #include "recording.h"
 
@@ -99,13 +99,13 @@ TEST(UringQueueTest, WhatTheKernelRefusesIsWrittenAllTheSame) {
 }
 
 // Several files behind one another, so that both ways, direct and cached, are taken.
-TEST(DeepOutputTest, WritesPartsOfAnyLength) {
+TEST(QueuedOutputTest, WritesPartsOfAnyLength) {
   test::TemporaryDirectory directory;
-  DeepOutput output;
+  QueuedOutput output;
   Staging staging;
   int number = 0;
-  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, DeepOutput::block - 1, DeepOutput::block,
-                                 3 * DeepOutput::block + 17, 20 * DeepOutput::block + 4095}) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, QueuedOutput::block - 1, QueuedOutput::block,
+                                 3 * QueuedOutput::block + 17, 20 * QueuedOutput::block + 4095}) {
     for (const std::size_t step : {size + 1, std::size_t{700001}}) {
       const std::string bytes = noise(size);
       unsigned char* memory = staging.require(size);
@@ -160,7 +160,7 @@ TEST_P(Limited, AWriteThatIsCutShortIsAnErrorAndTheNextMomentRecovers) {
   ASSERT_EQ(run.take(0, {tensor.buffer("0")}).error, "");
   tensor.write(2.0F);
   {
-    const FileLimit limit(5 * DeepOutput::block + 100);
+    const FileLimit limit(5 * QueuedOutput::block + 100);
     EXPECT_NE(run.take(1, {tensor.buffer("0")}).error, "");
   }
   EXPECT_FALSE(fs::exists(run.dir.path / Recording::file(1)));

@@ -11,7 +11,7 @@
 #include "core/base/blocked_signals.h"
 #include "core/materialize/base.h"
 #include "core/materialize/contention.h"
-#include "core/materialize/deep_output.h"
+#include "core/materialize/queued_output.h"
 
 namespace flor::core {
 namespace {
@@ -161,7 +161,7 @@ class ThreadMaterializer : public MaterializerBase {
   double preparation_ = 0;                 // see take_preparation()
   Staging staging_;                        // of the writer while it has one of the two, else of the caller
   std::atomic<bool> stopping_{false};      // set under the mutex
-  DeepOutput output_;                      // of the writer
+  QueuedOutput output_;                    // of the writer
   std::thread thread_;
 };
 

@@ -14,7 +14,7 @@
 
 namespace flor::core {
 
-class DeepOutput : public Output {
+class QueuedOutput : public Output {
  public:
   static constexpr std::size_t block = std::size_t{1} << 20;
   static constexpr unsigned depth = 8;

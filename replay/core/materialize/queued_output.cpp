@@ -1,4 +1,4 @@
-#include "core/materialize/deep_output.h"
+#include "core/materialize/queued_output.h"
 
 #include <fcntl.h>
 
@@ -20,7 +20,7 @@ bool is_aligned(const void* bytes, off_t offset) {
 
 }  // namespace
 
-void DeepOutput::begin(int fd) noexcept {
+void QueuedOutput::begin(int fd) noexcept {
   fd_ = fd;
   pending_ = nullptr;
   pending_size_ = 0;
@@ -28,7 +28,7 @@ void DeepOutput::begin(int fd) noexcept {
   is_direct_ = false;
 }
 
-DeepOutput::Way DeepOutput::choose() const {
+QueuedOutput::Way QueuedOutput::choose() const {
   if (no_direct_) return cached;
   if (per_byte_[direct] < 0) return direct;
   if (per_byte_[cached] < 0) return cached;
@@ -36,12 +36,12 @@ DeepOutput::Way DeepOutput::choose() const {
   return files_ % try_again == 0 ? (better == direct ? cached : direct) : better;
 }
 
-bool DeepOutput::set_direct(bool on) noexcept {
+bool QueuedOutput::set_direct(bool on) noexcept {
   const int flags = ::fcntl(fd_, F_GETFL);
   return flags >= 0 && ::fcntl(fd_, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT) == 0;
 }
 
-int DeepOutput::write(const void* bytes, std::size_t size, off_t offset) noexcept try {
+int QueuedOutput::write(const void* bytes, std::size_t size, off_t offset) noexcept try {
   const char* at = static_cast<const char*>(bytes);
   const bool follows = pending_ != nullptr && at == pending_ + pending_size_ &&
                        offset == pending_offset_ + static_cast<off_t>(pending_size_);
@@ -63,7 +63,7 @@ int DeepOutput::write(const void* bytes, std::size_t size, off_t offset) noexcep
   return ENOMEM;
 }
 
-int DeepOutput::send(const char* bytes, std::size_t size, off_t offset) {
+int QueuedOutput::send(const char* bytes, std::size_t size, off_t offset) {
   if (!queue_) queue_ = make_uring_queue(depth);
   if (!queue_) queue_ = make_thread_queue(depth);
   if (sent_ == 0) {
@@ -76,7 +76,7 @@ int DeepOutput::send(const char* bytes, std::size_t size, off_t offset) {
 }
 
 // The rest is shorter than a block, or not aligned.
-int DeepOutput::send_rest() {
+int QueuedOutput::send_rest() {
   if (pending_size_ == 0) return 0;
   int error = sent_ > 0 ? queue_->wait() : 0;
   if (error == 0 && is_direct_) {
@@ -88,7 +88,7 @@ int DeepOutput::send_rest() {
   return error;
 }
 
-int DeepOutput::finish() noexcept try {
+int QueuedOutput::finish() noexcept try {
   int error = send_rest();
   const int late = sent_ > 0 ? queue_->wait() : 0;
   if (error == 0) error = late;
@@ -98,14 +98,14 @@ int DeepOutput::finish() noexcept try {
   return ENOMEM;
 }
 
-void DeepOutput::took(double seconds) {
+void QueuedOutput::took(double seconds) {
   if (sent_ == 0) return;
   double& known = per_byte_[was_direct_ ? direct : cached];
   const double now = seconds / static_cast<double>(sent_);
   known = known < 0 ? now : 0.5 * known + 0.5 * now;
 }
 
-const char* DeepOutput::engine() const {
+const char* QueuedOutput::engine() const {
   if (sent_ == 0) return "plain";
   return was_direct_ ? queue_->direct_name() : queue_->name();
 }
