@@ -49,7 +49,7 @@ class Placer {
   Placer(const Record& record, const std::unordered_map<std::string, std::size_t>& ends, int64_t last_unit)
       : record_(record), ends_(ends), matcher_(record, last_unit) {}
 
-  std::vector<Insert> place(const Answer& answer) {
+  std::vector<Insert> place(const ReplayRows& answer) {
     for (const auto& [id, unit] : answer.units) {
       matcher_.begin(unit);
       if (id != 0) reach(record_.start_of(unit.first, unit.from));
@@ -146,7 +146,7 @@ std::string merged_log(const std::vector<UnitLog>& units) {
 }
 
 std::vector<Row> joined(const core::Manifest& manifest, std::vector<Row> record,
-                        const std::vector<Answer>& answers) {
+                        const std::vector<ReplayRows>& answers) {
   const Record indexed(std::move(record), manifest);
   const auto ends = block_ends(indexed);
   std::vector<std::vector<Insert>> placed;

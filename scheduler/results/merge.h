@@ -14,8 +14,8 @@ namespace flor::results {
 // are in order.
 std::string merged_log(const std::vector<UnitLog>& units);
 
-// What one replay has yielded so far.
-struct Answer {
+// The rows that one replay has yielded so far.
+struct ReplayRows {
   std::map<int64_t, UnitLog> units;
   // Id of the last unit of the run. It holds the rows after the main loop.
   int64_t last_unit = 0;
@@ -27,6 +27,6 @@ struct Answer {
 // mix.
 // `answers`: oldest first.
 std::vector<Row> joined(const core::Manifest& manifest, std::vector<Row> record,
-                        const std::vector<Answer>& answers);
+                        const std::vector<ReplayRows>& answers);
 
 }  // namespace flor::results

@@ -129,8 +129,8 @@ std::optional<Verdict> verdict_if_whole(const core::ReplayDir& replay) try {
 
 }  // namespace
 
-std::vector<Answer> read_answers(const core::RunDir& run, std::vector<std::string>& warnings) {
-  std::vector<std::pair<int, Answer>> ranked;
+std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, std::vector<std::string>& warnings) {
+  std::vector<std::pair<int, ReplayRows>> ranked;
   std::optional<Record> record;  // read where rows are left out
   for (const auto& replay : run.all_replays()) {
     try {
@@ -140,7 +140,7 @@ std::vector<Answer> read_answers(const core::RunDir& run, std::vector<std::strin
       const Hidden hidden(plan, verdict ? verdict->taken_back() : std::set<std::string>());
       if (!hidden.nothing() && !record)
         record.emplace(read_record(run).rows, core::read_manifest_and_progress(run));
-      Answer answer;
+      ReplayRows answer;
       answer.last_unit = plan.units.back().id;
       for (const auto& unit : plan.units) {
         if (!core::fs::exists(replay.unit(unit.id))) continue;
@@ -159,7 +159,7 @@ std::vector<Answer> read_answers(const core::RunDir& run, std::vector<std::strin
   }
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<Answer> answers;
+  std::vector<ReplayRows> answers;
   answers.reserve(ranked.size());
   for (auto& [rank, answer] : ranked) answers.push_back(std::move(answer));
   return answers;

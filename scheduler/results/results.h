@@ -25,7 +25,7 @@ RecordLog read_record(const core::RunDir& run);
 
 // Returns what the replays of the run have answered so far, for joined(): the ones that count most come last.
 // Leaves out a damaged plan or unit, and adds a line to `warnings`.
-std::vector<Answer> read_answers(const core::RunDir& run, std::vector<std::string>& warnings);
+std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, std::vector<std::string>& warnings);
 
 // Reads the verdict. Nothing if the replay was not collected. Throws core::Error naming a damaged file.
 std::optional<Verdict> read_verdict(const core::ReplayDir& replay);

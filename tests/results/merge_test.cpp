@@ -29,8 +29,8 @@ std::string record_text(int64_t epochs) {
   return out + line("", "end", "9");
 }
 
-Answer answer(const core::Plan& plan, const std::vector<std::pair<int64_t, std::string>>& units) {
-  Answer out;
+ReplayRows rows_of_replay(const core::Plan& plan, const std::vector<std::pair<int64_t, std::string>>& units) {
+  ReplayRows out;
   out.last_unit = plan.units.back().id;
   for (const auto& [id, body] : units) {
     out.units[id] = testing::unit_log(plan.units[static_cast<std::size_t>(id)], body);
@@ -38,7 +38,7 @@ Answer answer(const core::Plan& plan, const std::vector<std::pair<int64_t, std::
   return out;
 }
 
-Names join(int64_t epochs, const std::vector<Answer>& answers) {
+Names join(int64_t epochs, const std::vector<ReplayRows>& answers) {
   return places(joined(testing::manifest(epochs), testing::record(record_text(epochs)), answers));
 }
 
@@ -66,8 +66,8 @@ TEST(Joined, OuterProbesAroundASkippedBlock) {
                 line(at, "behind", "1");
   }
   expected += line("", "end", "9");
-  EXPECT_EQ(join(2, {answer(plan, {{0, line("", "start", "0") + unit(0)},
-                                   {1, unit(1) + testing::loop_end(1, 1) + line("", "end", "9")}})}),
+  EXPECT_EQ(join(2, {rows_of_replay(plan, {{0, line("", "start", "0") + unit(0)},
+                                           {1, unit(1) + testing::loop_end(1, 1) + line("", "end", "9")}})}),
             order(expected));
 }
 
@@ -83,13 +83,13 @@ TEST(Joined, InnerProbesBetweenRecordedRows) {
   }
   body += line("epoch=1", "acc", "3");
   expected += line("epoch=1", "acc", "3") + epoch_rows(2) + line("", "end", "9");
-  EXPECT_EQ(join(3, {answer(plan, {{1, body}})}), order(expected));
+  EXPECT_EQ(join(3, {rows_of_replay(plan, {{1, body}})}), order(expected));
 }
 
 // Only epochs in the middle were asked for, and nothing recorded lies in front of the new row.
 TEST(Joined, AUnitInTheMiddleStartsBehindThePrecedingOnes) {
   const auto plan = testing::plan(3);
-  const auto rows = join(3, {answer(plan, {{2, line("epoch=2", "new", "1")}})});
+  const auto rows = join(3, {rows_of_replay(plan, {{2, line("epoch=2", "new", "1")}})});
   EXPECT_EQ(rows, order(line("", "start", "0") + epoch_rows(0) + epoch_rows(1) + line("epoch=2", "new", "1") +
                         epoch_rows(2) + line("", "end", "9")));
 }
@@ -100,15 +100,16 @@ TEST(Joined, AroundTheMainLoop) {
                            skipped("epoch=0/train#0") + line("epoch=0", "acc", "3") +
                            testing::loop_end(0, 0) + line("", "two", "1") + line("", "end", "9") +
                            line("", "three", "1");
-  EXPECT_EQ(join(1, {answer(plan, {{0, body}})}),
+  EXPECT_EQ(join(1, {rows_of_replay(plan, {{0, body}})}),
             (Names{"zero", "start", "one", "loss@epoch=0/train#0/step=0", "loss@epoch=0/train#0/step=1",
                    "acc@epoch=0", "two", "end", "three"}));
 }
 
 TEST(Joined, BehindTheLoopInTheLastUnitOnly) {
   const auto plan = testing::plan(2);
-  const auto rows = join(2, {answer(plan, {{1, skipped("epoch=1/train#0") + line("epoch=1", "acc", "3") +
-                                                   line("", "end", "9") + line("", "new", "1")}})});
+  const auto rows =
+      join(2, {rows_of_replay(plan, {{1, skipped("epoch=1/train#0") + line("epoch=1", "acc", "3") +
+                                             line("", "end", "9") + line("", "new", "1")}})});
   EXPECT_EQ(rows.back(), "new");
   EXPECT_EQ(rows[rows.size() - 2], "end");
 }
@@ -125,7 +126,7 @@ TEST(Joined, NestedLoopsAndBlocksWithoutRecordedRows) {
   }
   expected += body + epoch_rows(0) + epoch_rows(1) + line("", "end", "9");
   body += skipped("epoch=0/train#0") + line("epoch=0", "acc", "3");
-  EXPECT_EQ(join(2, {answer(plan, {{0, line("", "start", "0") + body}})}), order(expected));
+  EXPECT_EQ(join(2, {rows_of_replay(plan, {{0, line("", "start", "0") + body}})}), order(expected));
 }
 
 TEST(Joined, TwoEqualNamesInAScopeAreTwoAnchors) {
@@ -133,7 +134,8 @@ TEST(Joined, TwoEqualNamesInAScopeAreTwoAnchors) {
   const std::string recorded = line("epoch=0", "loss", "1") + line("epoch=0", "loss", "2");
   const std::string body =
       line("epoch=0", "loss", "1") + line("epoch=0", "probe", "7") + line("epoch=0", "loss", "2");
-  const auto rows = joined(testing::manifest(1), testing::record(recorded), {answer(plan, {{0, body}})});
+  const auto rows =
+      joined(testing::manifest(1), testing::record(recorded), {rows_of_replay(plan, {{0, body}})});
   EXPECT_EQ(places(rows), (Names{"loss@epoch=0", "probe@epoch=0", "loss@epoch=0"}));
   EXPECT_EQ(rows[0].value(), "1");
   EXPECT_EQ(rows[2].value(), "2");
@@ -143,7 +145,7 @@ TEST(Joined, RecordedNamesKeepTheirRecordedValues) {
   const auto plan = testing::plan(1);
   const auto rows =
       joined(testing::manifest(1), testing::record(line("epoch=0", "loss", "1")),
-             {answer(plan, {{0, line("epoch=0", "loss", "2") + line("epoch=0", "loss", "3")}})});
+             {rows_of_replay(plan, {{0, line("epoch=0", "loss", "2") + line("epoch=0", "loss", "3")}})});
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].value(), "1");
 }
@@ -153,10 +155,10 @@ TEST(Joined, OfANameReplayedTwiceTheNewestReplayCounts) {
   auto body = [](const std::string& value) {
     return line("epoch=0", "g", value) + line("epoch=0", "acc", "3");
   };
-  const auto rows =
-      joined(testing::manifest(2), testing::record(record_text(2)),
-             {answer(plan, {{0, body("1")}, {1, line("epoch=1", "g", "1") + line("epoch=1", "h", "1")}}),
-              answer(plan, {{0, body("2")}})});
+  const auto rows = joined(
+      testing::manifest(2), testing::record(record_text(2)),
+      {rows_of_replay(plan, {{0, body("1")}, {1, line("epoch=1", "g", "1") + line("epoch=1", "h", "1")}}),
+       rows_of_replay(plan, {{0, body("2")}})});
   Names got;
   for (const auto& row : rows) {
     if (row.name == "g" || row.name == "h") got.push_back(row.name + row.value() + "@" + row.at);
@@ -176,9 +178,9 @@ TEST(Joined, SeveralReplaysInterleaveByLoopPath) {
   };
   const auto rows =
       places(joined(testing::manifest(2), {},
-                    {answer(plan, {{0, line("epoch=0", "e", "1")}, {1, line("epoch=1", "e", "1")}}),
-                     answer(plan, {{0, steps(0, "a")}, {1, steps(1, "a")}}),
-                     answer(plan, {{0, steps(0, "b")}, {1, steps(1, "b")}})}));
+                    {rows_of_replay(plan, {{0, line("epoch=0", "e", "1")}, {1, line("epoch=1", "e", "1")}}),
+                     rows_of_replay(plan, {{0, steps(0, "a")}, {1, steps(1, "a")}}),
+                     rows_of_replay(plan, {{0, steps(0, "b")}, {1, steps(1, "b")}})}));
   EXPECT_EQ(rows, (Names{"a@epoch=0/eval#0/step=0", "b@epoch=0/eval#0/step=0", "a@epoch=0/eval#0/step=1",
                          "b@epoch=0/eval#0/step=1", "e@epoch=0", "a@epoch=1/eval#0/step=0",
                          "b@epoch=1/eval#0/step=0", "a@epoch=1/eval#0/step=1", "b@epoch=1/eval#0/step=1",
@@ -187,7 +189,8 @@ TEST(Joined, SeveralReplaysInterleaveByLoopPath) {
 
 TEST(Joined, StrayedRowsAreLeftOut) {
   const auto plan = testing::plan(2);
-  const auto rows = join(2, {answer(plan, {{0, line("epoch=0", "new", "1") + line("epoch=1", "new", "1")}})});
+  const auto rows =
+      join(2, {rows_of_replay(plan, {{0, line("epoch=0", "new", "1") + line("epoch=1", "new", "1")}})});
   EXPECT_EQ(std::count(rows.begin(), rows.end(), "new@epoch=1"), 0);
 }
 
@@ -204,7 +207,7 @@ TEST(Joined, HundredThousandRowsAreFast) {
   constexpr int64_t epochs = 100;
   const auto plan = testing::plan(epochs);
   std::string recorded;
-  Answer replay;
+  ReplayRows replay;
   replay.last_unit = epochs - 1;
   for (int64_t epoch = 0; epoch < epochs; ++epoch) {
     const std::string at = "epoch=" + std::to_string(epoch) + "/train#0";

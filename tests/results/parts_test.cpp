@@ -73,7 +73,7 @@ class Parts : public ::testing::Test {
   }
   Verdict judged() { return judge(manifest, plan, Record(testing::record(log), manifest), logs(), {}); }
   std::vector<std::string> joined_places() {
-    Answer answer;
+    ReplayRows answer;
     answer.last_unit = plan.units.back().id;
     for (auto& unit : logs()) answer.units[unit.id] = std::move(unit);
     return places(joined(manifest, testing::record(log), {answer}));

@@ -135,7 +135,7 @@ TEST_F(Collect, AnswersSkipAndNameDamage) {
   write_unit(second, 0, row(0) + line("epoch=0", "grad", "1"));
   core::write_durably(second.unit(1), "{}\n");
   std::vector<std::string> warnings;
-  const auto answers = read_answers(run, warnings);
+  const auto answers = read_replay_rows(run, warnings);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_NE(warnings[0].find(second.unit(1).string()), std::string::npos);
   const auto rows = joined(core::read_manifest(run), read_record(run).rows, answers);
@@ -158,7 +158,7 @@ TEST_F(Collect, WhatDiffersOrOnlyChecksOutranksNoAnswer) {
   }
   EXPECT_EQ(read_verdict(run.replay("r2"))->judgement, Judgement::differs);
   std::vector<std::string> warnings;
-  const auto answers = read_answers(run, warnings);
+  const auto answers = read_replay_rows(run, warnings);
   EXPECT_TRUE(warnings.empty());
   ASSERT_EQ(answers.size(), 2U);  // r3 answers nobody
   // The last one counts: r1, whose values are the record's.

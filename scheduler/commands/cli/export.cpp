@@ -51,7 +51,7 @@ void require_sense(const Flags& flags) {
 // By the recorded rows and those that replays added.
 exporting::Best best_epoch(const core::RunDir& run, const core::Manifest& manifest, const Flags& flags) {
   std::vector<std::string> warnings;
-  const auto answers = results::read_answers(run, warnings);
+  const auto answers = results::read_replay_rows(run, warnings);
   for (const auto& warning : warnings) print_error("warning: " + warning);
   const auto rows = results::joined(manifest, results::read_record(run).rows, answers);
   return exporting::best_epoch(manifest, rows, flags.best, flags.max);

@@ -74,7 +74,7 @@ void show_log(const Flags& flags) {
   results::RecordLog record = results::read_record(run);
   std::vector<std::string> warnings;
   if (record.torn) warnings.push_back(run.log().string() + ": its last line was cut off and is left out");
-  const auto answers = results::read_answers(run, warnings);
+  const auto answers = results::read_replay_rows(run, warnings);
   for (const auto& warning : warnings) print_error("warning: " + warning);
   auto rows = results::joined(manifest, std::move(record.rows), answers);
   results::require_names(rows, flags.names);
