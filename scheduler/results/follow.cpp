@@ -69,9 +69,9 @@ class ReplayFollower : public Follower {
     if (ordered_) {
       while (!missing_.empty() && core::fs::exists(replay_.unit(*missing_.begin())))
         add(*missing_.begin(), rows);
-    } else if (const auto now = LookPace::Clock::now(); pace_.is_due(now)) {
+    } else if (const auto now = PollPace::Clock::now(); pace_.is_due(now)) {
       for (const int64_t unit : units_done(replay_, plan_)) add(unit, rows);
-      pace_.looked(now, LookPace::Clock::now() - now, !rows.empty());
+      pace_.polled(now, PollPace::Clock::now() - now, !rows.empty());
     }
     return rows;
   }
@@ -100,7 +100,7 @@ class ReplayFollower : public Follower {
   const Hidden hidden_;
   std::optional<Record> record_;  // read where rows are left out
   std::set<int64_t> missing_;
-  LookPace pace_{std::chrono::milliseconds(0), std::chrono::seconds(5)};  // of listings
+  PollPace pace_{std::chrono::milliseconds(0), std::chrono::seconds(5)};  // of listings
 };
 
 }  // namespace

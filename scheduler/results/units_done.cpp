@@ -52,7 +52,7 @@ void UnitsDone::tell(int64_t unit) {
 
 void UnitsDone::look(bool told) {
   const bool trust = told && doubted_.empty();
-  if ((trust ? told_pace_ : pace_).is_due(LookPace::Clock::now())) list();
+  if ((trust ? told_pace_ : pace_).is_due(PollPace::Clock::now())) list();
 }
 
 void UnitsDone::doubt_all_but(const std::vector<int64_t>& listed) {
@@ -67,15 +67,15 @@ void UnitsDone::doubt_all_but(const std::vector<int64_t>& listed) {
 }
 
 void UnitsDone::list() {
-  const auto begun = LookPace::Clock::now();
+  const auto begun = PollPace::Clock::now();
   const auto listed = units_done(replay_, plan_);
   const bool changed = listed.size() != listed_;
   doubt_all_but(listed);
   for (const int64_t unit : listed) add(unit);
   listed_ = listed.size();
-  const auto took = LookPace::Clock::now() - begun;
-  pace_.looked(begun, took, changed);
-  told_pace_.looked(begun, took, changed);
+  const auto took = PollPace::Clock::now() - begun;
+  pace_.polled(begun, took, changed);
+  told_pace_.polled(begun, took, changed);
 }
 
 }  // namespace flor::results

@@ -10,7 +10,7 @@
 
 #include "core/store/plan.h"
 #include "core/store/store.h"
-#include "results/look_pace.h"
+#include "results/poll_pace.h"
 
 namespace flor::results {
 
@@ -25,7 +25,7 @@ class UnitsDone {
   // The queue reports that the unit is done. Counts until a later listing does not name it.
   void tell(int64_t unit);
   // Lists if it is time: rarely while the queue reports what is done (`told`), at once when it reports all,
-  // else by LookPace.
+  // else by PollPace.
   void look(bool told);
   void list();
 
@@ -47,7 +47,7 @@ class UnitsDone {
   double work_ = 0;
   // Reported by the queue, not listed yet.
   std::set<int64_t> doubted_;
-  LookPace pace_, told_pace_;
+  PollPace pace_, told_pace_;
 };
 
 }  // namespace flor::results

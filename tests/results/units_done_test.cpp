@@ -13,31 +13,31 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-TEST(LookPaceTest, ComesSoonAfterAChangeAndSeldomLater) {
-  LookPace pace(milliseconds(100), seconds(10));
-  const auto begin = LookPace::Clock::time_point() + seconds(1000);
+TEST(PollPaceTest, ComesSoonAfterAChangeAndSeldomLater) {
+  PollPace pace(milliseconds(100), seconds(10));
+  const auto begin = PollPace::Clock::time_point() + seconds(1000);
   EXPECT_TRUE(pace.is_due(begin)) << "at first";
-  pace.looked(begin, {}, true);
+  pace.polled(begin, {}, true);
   EXPECT_FALSE(pace.is_due(begin + milliseconds(99)));
   EXPECT_TRUE(pace.is_due(begin + milliseconds(100)));
-  pace.looked(begin + seconds(20), {}, false);
+  pace.polled(begin + seconds(20), {}, false);
   EXPECT_FALSE(pace.is_due(begin + seconds(20) + milliseconds(1999)));
   EXPECT_TRUE(pace.is_due(begin + seconds(22))) << "a tenth of the time without a change";
-  pace.looked(begin + seconds(1000), {}, false);
+  pace.polled(begin + seconds(1000), {}, false);
   EXPECT_TRUE(pace.is_due(begin + seconds(1010))) << "at most ten seconds";
-  pace.looked(begin + seconds(1010), {}, true);
+  pace.polled(begin + seconds(1010), {}, true);
   EXPECT_TRUE(pace.is_due(begin + seconds(1010) + milliseconds(100)));
 }
 
-TEST(LookPaceTest, TakesAFiftiethOfTheTime) {
-  LookPace pace(milliseconds(100), seconds(10));
-  const auto begin = LookPace::Clock::time_point() + seconds(1000);
-  pace.looked(begin, milliseconds(40), true);
+TEST(PollPaceTest, TakesAFiftiethOfTheTime) {
+  PollPace pace(milliseconds(100), seconds(10));
+  const auto begin = PollPace::Clock::time_point() + seconds(1000);
+  pace.polled(begin, milliseconds(40), true);
   EXPECT_FALSE(pace.is_due(begin + milliseconds(1999)));
   EXPECT_TRUE(pace.is_due(begin + seconds(2)));
-  pace.looked(begin, seconds(9), true);
+  pace.polled(begin, seconds(9), true);
   EXPECT_TRUE(pace.is_due(begin + seconds(10)));
-  pace.looked(begin, seconds(9), true);
+  pace.polled(begin, seconds(9), true);
   pace.hurry();
   EXPECT_TRUE(pace.is_due(begin));
 }
@@ -77,8 +77,8 @@ TEST_F(UnitsDoneTest, OnlyAListingEndsIt) {
   EXPECT_EQ(done.size(), 0U) << "nothing is there";
   done.look(true);
   for (int64_t unit = 0; unit < 4; ++unit) publish(unit);
-  const auto until = LookPace::Clock::now() + seconds(20);
-  while (!done.all_are_listed() && LookPace::Clock::now() < until) done.look(true);
+  const auto until = PollPace::Clock::now() + seconds(20);
+  while (!done.all_are_listed() && PollPace::Clock::now() < until) done.look(true);
   EXPECT_TRUE(done.all_are_listed()) << "what the queue told once is looked for soon";
 }
 

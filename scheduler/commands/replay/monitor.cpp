@@ -195,7 +195,7 @@ void Monitor::read_news() {
     // A rebuilt queue may report units that it no longer knows as done. The files decide.
     if (rebuilt) done_.list();
     if (rebuilt || !asked_) ask_queue();
-    news_.looked(now, std::chrono::steady_clock::now() - now, changed);
+    news_.polled(now, std::chrono::steady_clock::now() - now, changed);
   } catch (const queue::RedisDown& problem) {
     redis_is_down(problem);
   }
@@ -263,7 +263,7 @@ bool Monitor::is_proved() {
   const auto now = std::chrono::steady_clock::now();
   if (!proofs_.is_due(now)) return false;
   const auto missing = proofs_missing(replay_, plan_);
-  proofs_.looked(now, std::chrono::steady_clock::now() - now, false);
+  proofs_.polled(now, std::chrono::steady_clock::now() - now, false);
   const bool any =
       std::any_of(missing.begin(), missing.end(), [&](int64_t id) { return proofs_aside_.count(id) == 0; });
   const std::string units = any && !proving_said_ ? proofs_text(replay_, plan_) : "";

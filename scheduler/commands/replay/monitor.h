@@ -15,7 +15,7 @@
 #include "core/store/store.h"
 #include "dispatch/launcher.h"
 #include "queue/queue.h"
-#include "results/look_pace.h"
+#include "results/poll_pace.h"
 #include "results/units_done.h"
 
 namespace flor::commands {
@@ -99,7 +99,7 @@ class Monitor {
   std::size_t done_at_begin_ = 0;    // units there when the watch began
   std::size_t done_at_start_ = 0;    // units there when workers were last started
   int idle_rounds_ = 0;              // of workers that brought no unit, in a row
-  results::LookPace news_, proofs_;  // when to ask the queue what is new, and to look for proofs
+  results::PollPace news_, proofs_;  // when to ask the queue what is new, and to look for proofs
   bool asked_ = false;               // the queue told its state, and its news go on from there
   bool redis_down_ = false;
   std::string launcher_trouble_;                                     // said
