@@ -14,7 +14,7 @@ bool is_in_kept_iteration(const KeptEvent& event, const std::string& at) {
          elements.front().value < event.before;
 }
 
-// Of the loop "epoch=3/train#0/step" a row at "epoch=3/train#0/step=12/…".
+// Matches a row at "epoch=3/train#0/step=12/…" for the loop "epoch=3/train#0/step".
 bool is_in_kept_step(const KeptEvent& event, const std::string& at) {
   if (at.size() <= event.at.size() || at[event.at.size()] != '=') return false;
   const auto elements = scope_elements(std::string_view(at).substr(event.at.rfind('/') + 1));

@@ -165,7 +165,7 @@ class Comparison {
     return iteration && *iteration >= cut_at_;
   }
 
-  // Of the plan; nothing where it cannot be told.
+  // From the plan. Nothing if unknown.
   std::optional<int64_t> unit_with(int64_t iteration, std::optional<int64_t> part) const {
     const std::pair<int64_t, int64_t> place(iteration, part.value_or(Record::in_front));
     auto unit = std::upper_bound(

@@ -103,8 +103,8 @@ class Marker {
     return nullptr;
   }
 
-  // Does the statement of the `if` at `at` end with the node, does it belong to no lambda, and has it no
-  // else?
+  // Returns whether the statement of the `if` at `at` ends with the node, belongs to no lambda, and has no
+  // else.
   [[nodiscard]] bool region_is_node(int index, size_t at) const {
     const Node& node = tree_.node(index);
     size_t begin = node.begin;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kMaxHead = 2000;  // tokens
 
-// Behind `template <...>`, or begin itself.
+// Returns the token after `template <...>`, or begin.
 size_t skip_template(const Tree& tree, size_t begin, size_t end) {
   while (tree.is(begin, "template") && tree.is(begin + 1, "<")) {
     int depth = 0;
@@ -24,7 +24,7 @@ size_t skip_template(const Tree& tree, size_t begin, size_t end) {
   return begin;
 }
 
-// Is `text` among the tokens outside of parentheses, brackets and braces?
+// Returns whether `text` is a token outside parentheses, brackets and braces.
 bool has(const Tree& tree, size_t begin, size_t end, std::string_view text) {
   for (size_t i = begin; i < end; i = tree.skip(i)) {
     if (tree.is(i, text)) return true;
@@ -54,7 +54,7 @@ NodeKind in_declarations(const Tree& tree, size_t begin, size_t brace) {
   return call && has(tree, begin, brace, "->") ? NodeKind::kFunction : NodeKind::kLeaf;
 }
 
-// Behind the closing parenthesis of `for (...)` and its like.
+// Returns the token after the closing parenthesis of `for (...)` and similar.
 NodeKind behind_parenthesis(const Tree& tree, size_t begin, size_t close) {
   const size_t open = tree.match[close];
   if (open == begin) return NodeKind::kLeaf;
@@ -88,7 +88,7 @@ NodeKind in_statements(const Tree& tree, size_t begin, size_t brace) {
 }  // namespace
 
 NodeKind classify(const Tree& tree, size_t begin, size_t brace, NodeKind around) {
-  // A table of initializers, not a head. Reading it anew at each of its braces would take forever.
+  // A table of initializers, not a head. Reading it again at each of its braces would take forever.
   if (brace - begin > kMaxHead) return NodeKind::kLeaf;
   const bool declarations =
       around == NodeKind::kRoot || around == NodeKind::kNamespace || around == NodeKind::kClass;

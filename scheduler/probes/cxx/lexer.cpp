@@ -7,7 +7,7 @@
 namespace flor::probes {
 namespace {
 
-// What a byte may be part of.
+// Classes of characters.
 enum ByteKind : uint8_t { kOther = 0, kBlank = 1, kDigit = 2, kLetter = 4, kLongPunctuator = 8 };
 
 constexpr std::array<uint8_t, 256> byte_kinds() {
@@ -73,8 +73,8 @@ class Lexer {
  private:
   [[nodiscard]] char at(size_t pos) const { return pos < text_.size() ? text_[pos] : '\0'; }
 
-  // The length of a backslash with its line end at pos, 0 if there is none. As gcc, it forgives blanks
-  // between.
+  // Returns the length of a backslash with its line end at pos, 0 if there is none. Allows blanks between, as
+  // gcc does.
   [[nodiscard]] size_t splice(size_t pos) const {
     if (at(pos) != '\\') return 0;
     size_t end = pos + 1;
@@ -153,7 +153,7 @@ class Lexer {
     emit(TokenKind::kWord, begin, line_);
   }
 
-  // A string or character literal, with its prefix from `begin` and a suffix of the user's.
+  // Reads a string or character literal, with its prefix from `begin` and a user-defined suffix.
   void quoted(size_t begin, char quote, int line) {
     advance(1);
     while (at(pos_) != quote) {
@@ -177,7 +177,7 @@ class Lexer {
     emit(TokenKind::kString, begin, line);
   }
 
-  // With pos_ at the quote of a raw string: where it ends.
+  // Returns where the raw string ends whose quote is at pos_.
   [[nodiscard]] size_t raw_end() const {
     const size_t open = text_.find('(', pos_);
     if (open == std::string::npos || open - pos_ > 17) return std::string::npos;

@@ -49,13 +49,13 @@ const Words kStoringMethods = {
     "push_back", "emplace_back", "push_front", "emplace_front", "push", "emplace", "insert",
     "insert_or_assign", "try_emplace", "append", "assign", "add_module"};
 
-// Changes its object alone.
+// Changes only its object.
 const Words kChangingMethods = {
     "clear", "resize", "reserve", "pop_back", "pop_front", "pop", "erase", "shrink_to_fit", "reset", "step",
     "train", "eval", "next", "seed", "set_lr", "scale_options", "open", "close", "flush", "precision",
     "setf", "fill", "sort_in_place", "set_requires_grad", "update_scale"};
 
-// Reads its object for the purpose of other variables: gradients have rules of their own (gradients.h).
+// Only reads its object, for other variables. Gradients have their own rules (gradients.h).
 const Words kGradientMethods = {
     "backward", "grad", "mutable_grad", "retain_grad", "zero_grad"};
 
@@ -67,7 +67,7 @@ const Words kTorchViews = {
     "hsplit", "vsplit", "adjoint", "as_strided", "unsafe_chunk", "unsafe_split", "alias", "contiguous",
     "Tensor"};
 
-// Of namespaces torch and at: what is no mere computation.
+// Names of torch and at that do more than compute.
 const Words kTorchOthers = {
     "save", "load", "manual_seed", "set_num_threads", "set_num_interop_threads", "set_default_dtype",
     "init_num_threads", "globalContext", "load_state_dict"};
@@ -88,7 +88,7 @@ const Words kStdFresh = {
     "seconds", "milliseconds", "microseconds", "nanoseconds", "minutes", "hours", "nullopt", "nothrow",
     "uniform_real_distribution", "uniform_int_distribution", "normal_distribution"};
 
-// Their result may lead to what they are given.
+// Functions whose result may share storage with their arguments.
 const Words kStdViews = {
     "begin", "end", "cbegin", "cend", "rbegin", "rend", "get", "make_pair", "make_tuple", "make_shared",
     "make_unique", "make_optional", "forward", "ref", "cref", "as_const", "addressof", "data", "next",
@@ -109,7 +109,7 @@ const Words kStdAlgorithms = {
     "set_union", "set_difference", "set_intersection", "erase", "erase_if", "advance", "getline", "apply",
     "invoke", "visit", "transform_reduce"};
 
-// Without a namespace, as C has them.
+// Functions of C, without a namespace.
 const Words kCFresh = {
     "printf", "fprintf", "puts", "putchar", "fputs", "fflush", "abs", "fabs", "sqrt", "exp", "log", "log2",
     "log10", "pow", "sin", "cos", "tan", "tanh", "floor", "ceil", "round", "fmod", "fmax", "fmin", "isnan",
@@ -139,7 +139,7 @@ const Words kVolatileNames = {
     "is_regular_file", "space", "cin", "scanf", "getloadaverage", "get_id", "rusage", "timespec", "timeval",
     "hardware_concurrency"};
 
-// Of these, the functions that write into what they are given.
+// The functions among them that write to their arguments.
 const Words kFilling = {
     "fread", "fgets", "fscanf", "scanf", "recv", "recvfrom", "stat", "lstat", "fstat", "statfs", "statvfs",
     "gettimeofday", "clock_gettime", "getrusage", "time", "times", "sysinfo", "getloadavg", "gethostname",
@@ -171,7 +171,7 @@ Method method_of(const std::string& name) {
 
 Library function_of(const std::string& qualified) {
   const std::string name = last_part(qualified);
-  // Files are no state of the program.
+  // Files are not part of the state of a program.
   if (begins_with(qualified, "fs::") || begins_with(qualified, "std::filesystem::")) return Library::kFresh;
   if (begins_with(qualified, "flor::")) return Library::kFresh;
   if (has(kFilling, name)) return Library::kFills;

@@ -7,7 +7,7 @@
 namespace flor::probes {
 namespace {
 
-// Where words stand, by the ids of their texts.
+// Index of words, by the ids of their texts.
 struct Mentions {
   std::vector<std::vector<Text>> names{};  // of a word: the names in whose definitions it stands
   std::vector<size_t> last{};              // of a word: the definition that mentioned it last
@@ -31,8 +31,8 @@ void note(Text name, const std::vector<Token>& tokens, size_t begin, size_t end,
   }
 }
 
-// The variable that a statement declares, assigns to (the word in front of its first `=`, `+=`, …) or adds
-// to.
+// Returns the variable that a statement declares, assigns to (the word before its first `=`, `+=`, …) or
+// appends to.
 std::string assigned(const Tree& tree, const Node& leaf) {
   if (const auto own = declaration(tree, leaf.begin, leaf.end)) return own->name;
   for (size_t i = leaf.begin + 1; i < leaf.end; i = tree.skip(i)) {

@@ -6,7 +6,7 @@
 namespace flor::probes {
 namespace {
 
-// The conversions of a format in order, `*` among them: "d", "*f".
+// Returns the conversions of a format in order, with `*`: "d", "*f".
 std::string conversions(const std::string& format) {
   std::string out;
   for (size_t i = 0; i < format.size(); ++i) {
@@ -18,7 +18,7 @@ std::string conversions(const std::string& format) {
     if (end < format.size() && format[end] != '%') out += format.substr(i, end + 1 - i);
     i = end;
   }
-  // How wide a value is printed is nothing but text, where no argument says it.
+  // The width of a printed value is only text, unless an argument sets it.
   std::string kept;
   for (const char c : out) {
     if (std::isdigit(static_cast<unsigned char>(c)) == 0 && std::string("-+ #.").find(c) == std::string::npos)
@@ -31,7 +31,7 @@ bool is_text(const Token& token) {
   return token.kind == TokenKind::kString && token.text.str().front() == '"';
 }
 
-// The same conversions, of which none writes, or is spelled by an escape.
+// Returns whether both have the same conversions, and none writes memory or is spelled by an escape.
 bool same_format(const std::string& a, const std::string& b) {
   const std::string wanted = conversions(a);
   return wanted == conversions(b) && wanted.find_first_of("n\\") == std::string::npos;

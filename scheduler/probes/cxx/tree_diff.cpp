@@ -11,8 +11,7 @@ namespace {
 
 constexpr size_t kMaxCells = size_t{1} << 22;  // of all comparisons of lists of one file
 
-// Hashes of token ranges in constant time (a polynomial over the tokens before). Equal ranges have equal
-// hashes.
+// Hashes token ranges in constant time (a polynomial over the tokens before). Equal ranges have equal hashes.
 class RangeHash {
  public:
   explicit RangeHash(const Tree& tree)
@@ -31,7 +30,7 @@ class RangeHash {
   std::vector<uint64_t> prefix_, power_;
 };
 
-// How well two nodes pair.
+// Returns how well two nodes match.
 enum Score : uint32_t { kNone = 0, kOtherName = 1, kSameHead = 2, kEqual = 3 };
 
 class Differ {
@@ -151,7 +150,7 @@ class Differ {
     if (pair != kEqual) lists(recorded, present);
   }
 
-  // The line of the present file in front of which something was taken from this list.
+  // Returns the line of the present file before which something was removed from this list.
   [[nodiscard]] int line_at(int parent, size_t child) const {
     const Node& node = b_.node(parent);
     if (child < node.children.size()) return b_.line(node.children[child]);
@@ -166,8 +165,8 @@ class Differ {
   std::vector<Edit> edits_;
 };
 
-// The ranges of `more` that `less` does not have, where they are whole statements within braces; nothing
-// where the two differ otherwise.
+// Returns the ranges of `more` that `less` does not have, if they are whole statements inside braces. Nothing
+// if the two differ in another way.
 std::vector<std::pair<size_t, size_t>> insertions(const Tree& less, const Node& a, const Tree& more,
                                                   const Node& b) {
   std::vector<std::pair<size_t, size_t>> out;

@@ -1,5 +1,5 @@
-// Members that always stand for one and the same variable: references that the only constructor of a class
-// binds to a parameter, where every object of the class is made with that variable.
+// Finds members that always refer to the same variable: references that the only constructor of a class binds
+// to a parameter, if every object of the class is created with that variable.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -16,7 +16,7 @@ struct Member {
   const Node* owner = nullptr;  // the class
 };
 
-// The class that declares the name as a reference; nothing where anything else outside of functions has the
+// Returns the class that declares the name as a reference. Nothing if anything else outside functions has the
 // name, too.
 std::optional<Member> reference_member(const Program& program, const std::string& name) {
   std::optional<Member> out;
@@ -39,8 +39,8 @@ std::optional<Member> reference_member(const Program& program, const std::string
   return out;
 }
 
-// How often the program names the class where it may make an object of it: outside of the class itself, and
-// of references and pointers to it.
+// Returns how often the program names the class where it may create an object: outside the class itself, and
+// not in references or pointers to it.
 size_t mentions_of(const Program& program, const Member& member, const std::string& name) {
   size_t out = 0;
   for (const Source& source : program.sources) {
@@ -102,7 +102,7 @@ int bound_parameter(const Model& model, const Function& constructor, const std::
 
 }  // namespace
 
-// The variable that the member always stands for, −1: it is not known to be one.
+// Returns the variable that the member always refers to. −1: unknown.
 int Flow::bound_to(int member) const {
   const Symbol& symbol = model_.symbol(member);
   if (symbol.function >= 0 || !symbol.reference) return -1;
@@ -154,7 +154,7 @@ void Flow::find_held() {
   }
 }
 
-// The variable in place of a member that always stands for it.
+// Replaces a member that always refers to one variable by that variable.
 AccessPath Flow::bound(const AccessPath& path) const {
   const auto at = bound_.find(path.symbol);
   return at == bound_.end() ? path : AccessPath{at->second, path.fields};

@@ -92,7 +92,7 @@ AccessPath Flow::as_called(const Call& call, int callee, const AccessPath& path)
   return within(object, path.fields);
 }
 
-// What the call of this function changes for its caller.
+// Computes what a call of this function changes for its caller.
 void Flow::apply(int statement, const Call& call, int callee, std::vector<Definition>* out) const {
   for (const Definition& change : summaries_[static_cast<size_t>(callee)]) {
     const Symbol& symbol = model_.symbol(change.path.symbol);
@@ -119,10 +119,10 @@ void Flow::apply(int statement, const Call& call, int callee, std::vector<Defini
   }
 }
 
-// Did a function that the statement calls grow since it was asked last?
+// Returns whether the summary of a called function grew since it was last used.
 bool Flow::has_news(int statement) const {
   const std::vector<int>& seen = seen_[static_cast<size_t>(statement)];
-  if (seen.empty()) return true;  // it was never looked at
+  if (seen.empty()) return true;  // never analysed before
   size_t position = 0;
   for (const Call& call : model_.statement(statement).calls) {
     for (const int callee : call.callees) {
@@ -132,7 +132,7 @@ bool Flow::has_news(int statement) const {
   return false;
 }
 
-// Recomputes what the function's statements change; true where its callers see more than before.
+// Recomputes what the statements of the function change. Returns whether its callers see more than before.
 bool Flow::summarise(int index) {
   const Function& function = model_.function(index);
   bool more = false;
@@ -271,7 +271,8 @@ void Flow::index() {
   }
 }
 
-// Is the path a module within the one that is set to train or to evaluate? So is that one then.
+// Returns whether the path is a module inside the one that is set to training or evaluation mode. It is then
+// set, too.
 bool Flow::switches(const Definition& change, const AccessPath& path) const {
   if (change.cause != Cause::kSwitch || change.path.fields.empty() || path.fields.empty() ||
       change.path.symbol != path.symbol || model_.text(change.path.fields.back()) != "(mode)")
@@ -315,16 +316,16 @@ std::vector<const Definition*> Flow::definitions_of(const AccessPath& asked) con
   }
   const Symbol& symbol = model_.symbol(path.symbol);
   if (symbol.constant || symbol.loop_value) return out;
-  // Whoever is handed `*this` may change any member.
+  // A function that gets `*this` may change any member.
   if (symbol.function < 0 && this_ >= 0 && path.symbol != this_) {
     const auto& all = by_symbol_[static_cast<size_t>(this_)];
     out.insert(out.end(), all.begin(), all.end());
   }
   for (const int other : reach(led_by_, leading_, path.symbol)) {
     for (const Definition* one : by_symbol_[static_cast<size_t>(other)]) {
-      // The mode of a module is its own; whoever was made of the module has another.
+      // A module has its own mode. One that was built from it has another.
       const bool part = !one->path.fields.empty() && model_.text(one->path.fields.back())[0] == '(';
-      // Options of an optimizer are nothing of the modules that it was made of.
+      // Options of an optimizer do not belong to the modules that it was created with.
       if (part && is_module(path.symbol) && model_.text(one->path.fields.back()) == "(options)") continue;
       if (one->deep && (!part || model_.symbol(other).view) && reaches(*one, path.symbol)) out.push_back(one);
     }

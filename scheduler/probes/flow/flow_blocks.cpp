@@ -1,4 +1,4 @@
-// Where statements run: in which blocks, in which loops, once or anew in each iteration.
+// Finds where statements run: in which blocks and loops, once or in each iteration.
 #include <algorithm>
 
 #include "probes/flow/flow.h"
@@ -200,7 +200,7 @@ bool Flow::is_set_anew(int index) const {
 bool Flow::is_carried(const AccessPath& path) const {
   if (!outlives_iteration(path.symbol)) return false;
   const auto definitions = definitions_of(path);
-  // A loader that is walked through begins anew; gradients have rules of their own.
+  // Iterating a loader starts again. Gradients have their own rules.
   if (model_.symbol(path.symbol).name == "(gradients)") return false;
   const bool changed = std::any_of(definitions.begin(), definitions.end(), [&](const Definition* one) {
     return in_main_loop(one->statement) && one->cause != Cause::kMode;

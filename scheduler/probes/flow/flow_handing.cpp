@@ -1,5 +1,5 @@
-// Objects that are handed to functions of the program by reference: of these a call reads what the function
-// reads of its parameter, and no more.
+// Objects that are passed to functions of the program by reference. A call reads only what the function reads
+// of its parameter.
 #include <algorithm>
 
 #include "probes/cxx/library.h"
@@ -14,8 +14,8 @@ bool same(const AccessPath& a, const AccessPath& b) {
 
 }  // namespace
 
-// Does the function's text say all that it reads of its parameters? Not if it hands out a lambda, which may
-// read them later, nor if it is a constructor, whose object may keep them.
+// Returns whether the text of the function shows all that it reads of its parameters. Not if it passes out a
+// lambda, which may read them later, nor if it is a constructor, whose object may keep them.
 bool Flow::tells_reads(int function) const {
   const Function& one = model_.function(function);
   return (one.owner < 0 || one.owner != one.name) &&
@@ -31,7 +31,7 @@ bool Flow::is_parameter(const Call& call, size_t position, int callee) const {
   if (!argument.roots[0].fields.empty() || given.function < 0 || given.plain || given.lambda >= 0 ||
       position >= function.parameters.size())
     return false;
-  // Of another type the parameter is made from the argument, and may be made from all of it.
+  // A parameter of another type is built from the argument, and may use all of it.
   const Symbol& parameter = model_.symbol(function.parameters[position]);
   const bool known = !given.type.empty() && given.type != "auto" && given.type != "several";
   return parameter.reference && known && last_part(parameter.type) == last_part(given.type);
@@ -43,7 +43,7 @@ bool Flow::hands_on(const Call& call, size_t position) const {
   });
 }
 
-// What each statement reads, without the objects that it only hands on.
+// Computes what each statement reads, without objects that it only passes on.
 void Flow::find_own_reads() {
   own_reads_.resize(model_.statements.size());
   for (size_t s = 0; s < own_reads_.size(); ++s) {
@@ -65,7 +65,7 @@ void Flow::find_own_reads() {
   }
 }
 
-// What the callee's path is to the caller, where it is part of a parameter; nothing where it is none of one.
+// Translates a path of the callee into one of the caller, if it is part of a parameter. Nothing otherwise.
 std::vector<AccessPath> Flow::as_handed(const Call& call, int callee, const AccessPath& path) const {
   const Symbol& symbol = model_.symbol(path.symbol);
   if (symbol.function != callee || symbol.parameter < 0) return {};

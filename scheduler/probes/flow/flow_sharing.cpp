@@ -1,4 +1,4 @@
-// Which variables share storage with which.
+// Finds which variables share storage.
 #include <algorithm>
 
 #include "probes/flow/flow.h"
@@ -122,7 +122,7 @@ bool Flow::join_kept() {
   return joined;
 }
 
-// The value of a call shares what the function returns: its parameters', its object's, a global's storage.
+// The value of a call shares storage with what the function returns: parameters, its object, or a global.
 void Flow::join_results() {
   const auto join_one = [this](const Result& result, int callee) {
     const Function& function = model_.function(callee);

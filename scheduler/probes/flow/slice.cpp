@@ -14,7 +14,7 @@ constexpr int kMaxDepth = 400;  // of a chain of computations: deeper ones are t
 }  // namespace
 
 Wants Slice::of(int statement) {
-  // What executes makes more of the program matter: again until nothing is added.
+  // A block that executes makes more of the program matter. Repeat until nothing is added.
   std::set<int> known;
   do {
     known = wants_.execute;
@@ -128,7 +128,7 @@ bool Slice::jump_matters(int jump, int statement) const {
   const int loop = loop_of(jump);
   bool shares_loop = false;
   for (int up = to.parent; up >= 0; up = model_.statement(up).parent) shares_loop = shares_loop || up == loop;
-  // That the main loop came this far, the record says.
+  // The record shows that the main loop came this far.
   const bool main = loop >= 0 && flow_.is_main_loop(loop);
   if (local) return loop >= 0 && shares_loop && (!main || from.begin < to.begin);
   return from.begin < to.begin || (loop >= 0 && shares_loop && !main);
@@ -243,7 +243,7 @@ void Slice::visit(const AccessPath& path) {
   --depth_;
 }
 
-// Is it nothing but another name of what callers hand in, each of which is asked about by itself?
+// Returns whether the symbol is only another name of what callers pass in; these are analysed themselves.
 bool Slice::stands_for_arguments(const Symbol& symbol) const {
   if (symbol.parameter < 0 || !symbol.reference) return false;
   const Function& function = model_.function(symbol.function);
@@ -255,7 +255,7 @@ bool Slice::stands_for_arguments(const Symbol& symbol) const {
          });
 }
 
-// What callers hand in.
+// Follows what callers pass in.
 void Slice::parameter(const Symbol& symbol, const AccessPath& path) {
   for (const Flow::Site& site : flow_.callers_of(symbol.function)) {
     if (static_cast<size_t>(symbol.parameter) >= site.call->arguments.size()) continue;
@@ -302,7 +302,7 @@ bool Slice::blocks_of(const Definition& one, const AccessPath& path, Input& inpu
   return wanted;
 }
 
-// Of a variable that is handed to a function as it is, the function need change no more than the part wanted.
+// If a variable is passed to a function as it is, the function need only change the wanted part.
 Fields Slice::part_wanted(const Definition& one, const Call& call, const AccessPath& wanted) const {
   if (one.parameter < 0) return {};
   const auto position = static_cast<size_t>(model_.symbol(one.parameter).parameter);
@@ -350,7 +350,7 @@ void Slice::define(const Definition& one, const AccessPath& wanted) {
   }
 }
 
-// The path hands something on from iteration to iteration.
+// The path carries something from iteration to iteration.
 void Slice::carried(const AccessPath& path, Input& input) {
   const bool guarded = model_.has_guard && guard_holds(flow_, path);
   if (guarded) {

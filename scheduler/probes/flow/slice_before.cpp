@@ -1,4 +1,4 @@
-// What is certain of a variable by the time that a statement reads it: set anew, restored, switched.
+// What is certain about a variable when a statement reads it: set again, restored, switched.
 #include <algorithm>
 
 #include "probes/flow/held.h"
@@ -35,7 +35,7 @@ bool Slice::set_before(const AccessPath& path, int statement) {
     if (by.source == at.source && by.function == at.function && by.begin < model_.statement(setter).begin)
       continue;
     const bool after = by.function == at.function && by.source == at.source && by.begin > at.begin;
-    // Behind the statement it counts where a loop brings it in front again, and not through the setter.
+    // A change after the statement counts if a loop leads back to it without passing the setter.
     bool again = false;
     for (int up = at.parent; after && up >= 0; up = model_.statement(up).parent) {
       const bool loop = is_around(up, one->statement) && !is_around(up, setter);

@@ -22,7 +22,7 @@ Value together(const std::vector<Value>& arguments) {
   return out;
 }
 
-// The class of an object that is a variable or a member of one, "" where it is not known.
+// Returns the class of an object that is a variable, or a member of one. "": unknown.
 std::string Expressions::type_of(const Value& object) {
   if (object.roots.size() != 1 || object.cut || object.lambda >= 0) return "";
   const AccessPath& path = object.roots[0];
@@ -66,14 +66,14 @@ Value Expressions::result_of_last_call() {
   return out;
 }
 
-// Functions among the arguments may run whenever something unknown is called.
+// Function arguments may run whenever unknown code is called.
 void Expressions::hand_out(const std::vector<Value>& arguments) {
   for (const Value& one : arguments) {
     if (one.lambda >= 0) model_.functions[static_cast<size_t>(one.lambda)].escapes = true;
   }
 }
 
-// An algorithm runs the functions among its arguments on what the others lead to.
+// An algorithm runs its function arguments on what the other arguments refer to.
 void Expressions::run_here(const std::vector<Value>& arguments) {
   const Value all = together(arguments);
   for (const Value& one : arguments) {

@@ -62,7 +62,7 @@ std::vector<AccessPath> Expressions::held(const Tree& tree, size_t begin, size_t
   return out;
 }
 
-// The next token to look at: brackets and template arguments as a whole.
+// Returns the next token, with brackets and template arguments as a whole.
 size_t Expressions::next(size_t at, size_t end) const {
   if (tree_->word(at) && is(at + 1, "<")) {
     const size_t behind = behind_template(*tree_, at + 1, end);

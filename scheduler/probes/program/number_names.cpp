@@ -1,4 +1,4 @@
-// Other names that a program gives to number types.
+// Finds aliases of number types.
 #include "probes/program/number_names.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace flor::probes {
 namespace {
 
-// Where the name is seen from the whole file: in no class, function or named namespace.
+// Returns whether the whole file sees the name: it is in no class, function or named namespace.
 bool at_root(const Tree& tree, const Node& node) {
   for (int up = node.parent; up > 0; up = tree.node(up).parent) {
     const Node& around = tree.node(up);

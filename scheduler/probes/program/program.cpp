@@ -28,7 +28,7 @@ Source read_source(const SourceFile& file, const std::shared_ptr<Texts>& texts) 
   return source;
 }
 
-// Whatever looks like a word, in comments and strings, too.
+// Returns everything that looks like a word, also in comments and strings.
 WordSet raw_words(const std::string& text) {
   WordSet found;
   std::string word;

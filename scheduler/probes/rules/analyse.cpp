@@ -11,7 +11,7 @@
 namespace flor::probes {
 namespace {
 
-// What makes comparing pointless before it begins.
+// Checks for reasons that make comparing pointless.
 void check_files(const std::vector<SourceFile>& files, const std::vector<std::string>& unresolved,
                  const char* side, AnalysisBuilder* analysis) {
   for (const SourceFile& file : files) {
@@ -53,7 +53,7 @@ void check_blocks(const Program& program, AnalysisBuilder* analysis) {
   }
 }
 
-// All that stands in a file which the record does not have.
+// Treats a file that the record does not have as one addition.
 FileEdits whole_file(const Program& program, size_t present) {
   FileEdits out{-1, static_cast<int>(present), {}};
   const Tree& tree = program.sources[present].tree;

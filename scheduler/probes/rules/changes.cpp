@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kNone = std::string::npos;
 
-// The variable at the root of `a.b[c]->d`, read backwards from its last token; kNone where it is none.
+// Returns the variable at the root of `a.b[c]->d`, read backwards from its last token. kNone: it has none.
 size_t root_of(const Tree& tree, size_t begin, size_t last) {
   size_t at = last;
   while (at > begin) {
@@ -29,7 +29,7 @@ size_t root_of(const Tree& tree, size_t begin, size_t last) {
   return tree.word(at) && !tree.is(at, "std") ? at : kNone;  // std::tie(a, b) = …
 }
 
-// What a node changes that is not its own.
+// Collects what a node changes that is not its own.
 class Changes {
  public:
   explicit Changes(const Tree& tree) : tree_(tree) {}
@@ -76,7 +76,7 @@ class Changes {
     names[own->name] = stands_for;
   }
 
-  // The paths that a path means, of names that stand for others; none: it is the code's own.
+  // Returns the paths that a path means, if it is an alias. None: it belongs to the code itself.
   [[nodiscard]] static std::set<std::string> resolved(const std::string& path, const Names& names) {
     const auto own = names.find(path.substr(0, path.find('.')));
     return own == names.end() ? std::set<std::string>{path} : own->second;
@@ -128,7 +128,7 @@ class Changes {
     }
   }
 
-  // Of a target that cannot be read, back to where its expression begins.
+  // An unreadable target: go back to where its expression begins.
   void any_in(size_t begin, size_t last, const Names& names) {
     static const std::set<std::string> kInFront = {";", ",", "{",  "}",  "(",     "[",
                                                    "?", ":", "&&", "||", "return"};

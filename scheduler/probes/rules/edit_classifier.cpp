@@ -123,7 +123,7 @@ void EditClassifier::added(const FileEdits& file, const Edit& edit) {
   if (!why.empty()) analysis_.everything(where(file, edit.line), why);
 }
 
-// Why an added node may change what the recorded program does, "" where it does not.
+// Returns why an added node may change what the recorded program does. "": it does not.
 std::string EditClassifier::objection(const FileEdits& file, int index) {
   const Source& source = present_.sources[static_cast<size_t>(file.present)];
   const Tree& tree = source.tree;
@@ -233,7 +233,7 @@ std::string EditClassifier::objection_to_member(const Source& source, int index)
   return "member of a class added or changed";
 }
 
-// Does the edit part an `if` from its `else`, or give one an else?
+// Returns whether the edit separates an `if` from its `else`, or gives one an else.
 bool EditClassifier::separates_else(const Tree& tree, int node, const std::set<int>& edited) const {
   const auto begins_else = [&](int index) { return tree.is(tree.node(index).begin, "else"); };
   const int next = tree.next_sibling(node);

@@ -146,7 +146,7 @@ std::string OwnCode::objection_to_training(int index) const {
   return "";
 }
 
-// Is it without computations that gradient modes could be of any meaning to?
+// Returns whether gradient modes do not matter to the statement.
 bool OwnCode::is_without_tensors(const Statement& statement) const {
   const auto plain = [&](const AccessPath& path) {
     const Symbol& symbol = model_.symbol(path.symbol);
@@ -207,7 +207,7 @@ bool OwnCode::is_switched_anew(int module, const Statement& from) const {
   return true;
 }
 
-// What the functions that it calls change outside of themselves.
+// Checks what the called functions change outside themselves.
 std::string OwnCode::objection_to_calls(int index) const {
   const Statement& statement = model_.statement(index);
   for (const Call& call : statement.calls) {
@@ -225,7 +225,7 @@ std::string OwnCode::objection_to_calls(int index) const {
   return "";
 }
 
-// Does the statement leave what is around the range?
+// Returns whether the statement leaves the code around the range.
 bool OwnCode::leaves(int index, const Range& range) const {
   const Statement& statement = model_.statement(index);
   if (!statement.jumps) return false;

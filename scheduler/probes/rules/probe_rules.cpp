@@ -35,7 +35,7 @@ std::string ProbeRules::where(const Found& found) const {
   return present_.sources[static_cast<size_t>(found.probe.source)].name + ":" + std::to_string(line(found));
 }
 
-// With the blocks around it: it is reached only through them.
+// Executes the block and those around it: it is reached only through them.
 void ProbeRules::execute(int block) {
   executing_.insert(block);
   analysis_.execute(name_of(block));
@@ -84,7 +84,7 @@ void ProbeRules::run(const std::vector<EditClassifier::Probe>& probes) {
   }
   for (const Found& found : all) around(found);
   for (const Found& found : all) gradients(found);
-  // What one probe makes execute, the next one reads anew: until nothing is added.
+  // A block that one probe makes execute may matter to the next probe. Repeat until nothing is added.
   for (size_t before = executing_.size() + 1; before != executing_.size();) {
     before = executing_.size();
     for (const Found& found : all) {
@@ -244,7 +244,7 @@ bool ProbeRules::skips_between(const Found& found, int statement, bool read_twic
   return false;
 }
 
-// Across a skipped block a clock tells nothing of the recorded run.
+// A clock read across a skipped block says nothing about the recorded run.
 void ProbeRules::withhold(const Found& found, const std::string& name, const std::set<int>& at,
                           AddedLog& log) {
   log.is_volatile = true;

@@ -12,7 +12,7 @@
 namespace flor::probes {
 namespace {
 
-// Names that the file declares as variables in functions, and never uses as members.
+// Returns names that the file declares as variables in functions, and never uses as members.
 std::set<std::string> variables(const Tree& tree) {
   std::set<std::string> out;
   const auto add = [&](size_t begin, size_t end) {
@@ -54,7 +54,7 @@ bool pair_words(const Tree& a, size_t a_begin, size_t a_end, const Tree& b, size
 
 using Names = std::map<std::string, std::string>;
 
-// Variables that the recorded file calls otherwise throughout.
+// Finds variables that the recorded file names differently throughout.
 bool rename_everywhere(Tree* recorded, const Tree& present, const Names& names) {
   std::unordered_set<std::string> old_words, new_words;
   std::vector<bool> old_seen, new_seen;
