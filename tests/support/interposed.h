@@ -13,7 +13,7 @@ struct Interposed {
   enum class Locks { real, none, of_this_node };
   Locks locks = Locks::real;
   std::function<void()> at_flock;  // before each
-  int changed_modes = 0;  // calls of fchmod()
+  int changed_modes = 0;           // calls of fchmod()
   // As on NFS: a file that this process has open leaves a .nfs file when it is removed.
   bool open_files_stay = false;
   int taken_runs = 0;  // so many calls of mkdir() for a run find that another process was quicker

@@ -82,9 +82,9 @@ class CostModel {
   double least(std::size_t copied) const;
   // Returns the part of expected() that is interference.
   double interference(std::size_t copied) const;
-  // c of equation 4, R / M: the paper's figure, and no measured one. A recording restores nothing unless it is
-  // resumed, and so does not know R. It matters little: g is ε until c exceeds 1 / ε - 1, which is 14 for the
-  // usual ε. Replays measure R and plan with it (scheduler/plan/history.h).
+  // c of equation 4, R / M: the paper's figure, and no measured one. A recording restores nothing unless it
+  // is resumed, and so does not know R. It matters little: g is ε until c exceeds 1 / ε - 1, which is 14 for
+  // the usual ε. Replays measure R and plan with it (scheduler/plan/history.h).
   static constexpr double c() { return 1.38; }
   // Returns the seconds beyond M that a program waits if it does nothing else during the write.
   double wait(std::size_t copied) const;
