@@ -206,6 +206,17 @@ TEST_F(BoundsTest, ASegmentThatThePlanHasNotIsHandedToNoWorker) {
   }
 }
 
+TEST_F(BoundsTest, WhatHasNoNumberIsNoSegment) {
+  fill();
+  for (const std::string id : {"x", "../../x", "\033[2J", "0x0", "-1", "1.5"}) {
+    restore();
+    admin.command({"COPY", prefix + "seg:0", prefix + "seg:" + id});
+    admin.command({"HSET", prefix + "seg:" + id, "state", "ready"});
+    admin.command({"ZADD", prefix + "ready", "-1", id});
+    EXPECT_THROW(adas_queue().claim("w4", -1), queue::QueueDamaged) << id;
+  }
+}
+
 TEST_F(BoundsTest, WhatSurvivedARestartDamagedIsBuiltAnew) {
   fill();
   admin.command({"HSET", prefix + "meta", "next", "999999999999999", "server", "of before"});
