@@ -1,8 +1,7 @@
-// Decides after each execution of a block or iteration whether to take a checkpoint of it, takes it, and
-// keeps the accounts: one ε for the whole run, shared by all kinds of checkpoint (blocks, nested blocks,
-// @iteration).
+// Decides after each execution of a block or iteration whether to take a checkpoint, and takes it. One ε for
+// the whole run covers all kinds of checkpoint (blocks, nested blocks, @iteration).
 //
-// Training thread only. Results of background writes are taken in at the next call.
+// Training thread only. Each call first takes in the results of background writes.
 #pragma once
 
 #include <functional>
@@ -24,15 +23,16 @@
 
 namespace flor::core {
 
-// The journal's files, by position.
+// The files of the journal, by position.
 enum JournalFile : std::size_t { log_file = 0, timeline_file = 1, generators_file = 2 };
 
 class Checkpointer {
  public:
   using OnDamage = std::function<void(const std::string&)>;  // any thread
 
-  // Training that has to wait for the writer, for a checkpoint that is taken whatever it costs, waits
-  // `patience` seconds beyond what the slowest store would need, then goes on without: a store may hang.
+  // `patience`: training that must wait for the writer (for a checkpoint taken whatever it costs) waits so
+  // many seconds beyond what the slowest store would need. Then it goes on without the checkpoint: a store
+  // may hang.
   Checkpointer(const RunDir& run, const Manifest& manifest, Journal& journal, OnDamage on_damage,
                double patience = 60);
 
@@ -43,28 +43,28 @@ class Checkpointer {
   };
   Start mark_start() const { return {materializer_->busy(), policy_.computed()}; }
 
-  // Call when the first execution of `block` starts (the main loop, for @iteration): makes memory for its
-  // checkpoint ready in the background, as far as its size can be told.
+  // Call when the first execution of `block` starts (of the main loop, for @iteration). Maps memory for its
+  // checkpoint in the background, as far as its size is known.
   void prefault_for(const std::string& block, State& state);
 
-  // Call when an execution ends that took `seconds` of computing, executions inside of it included. `save`
-  // collects the live state, generators included; it is called only when a checkpoint is taken or the state
-  // is measured. `forced`: why the checkpoint is taken whatever it costs (then this counts as no execution);
-  // nullptr: the policy decides. Returns whether one is taken.
+  // Call when an execution ends. `seconds`: computing time, executions inside included. `save` collects the
+  // live state with generators; it is called only if a checkpoint is taken or the state is measured.
+  // `forced`: why the checkpoint is taken whatever it costs (it then counts as no execution); nullptr: the
+  // policy decides. Returns whether a checkpoint is taken.
   bool on_execution_end(const CheckpointKey& key, double seconds, const Start& start, const char* forced,
                         const std::function<std::vector<Buffer>()>& save);
 
   // As Policy::interval.
   std::optional<double> recovery_interval(const std::string& block) const { return policy_.interval(block); }
 
-  // Counts checkpoints of an earlier attempt of the run, oldest first, among those that are kept. Call it
-  // before any other checkpoint is taken.
+  // Counts checkpoints of an earlier attempt of the run, oldest first, among those that are kept. Call before
+  // any other checkpoint is taken.
   void adopt(const std::vector<StoredCheckpoint>& earlier) { retention_.adopt(earlier); }
 
-  // The start of the recording took so many seconds from training. ε covers them too.
+  // Charges the seconds that the start of the recording took from training. ε covers them too.
   void charge_startup(double seconds) { policy_.spend(seconds); }
 
-  // Waits until all is written, however long that takes. Warns once where the store hangs.
+  // Waits until everything is written, however long that takes. Warns once if the store hangs.
   void drain();
   int64_t durable() const;  // checkpoints
   std::size_t bytes_written() const;

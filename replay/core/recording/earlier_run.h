@@ -1,5 +1,5 @@
-// Which run a recording goes on with, where an earlier attempt of it was ended: by preemption, a time limit,
-// a crash.
+// Finds the run that a recording resumes, after an earlier attempt was ended by preemption, a time limit or a
+// crash.
 #pragma once
 
 #include <optional>
@@ -12,26 +12,27 @@
 
 namespace flor::core {
 
-// The run that FLOR_RESUME names, else the one that the same Slurm job recorded before it was requeued.
-// Nothing: a new one is recorded; where that is so though the job has an unfinished one, it is said why.
-// Throws UsageError when the run that FLOR_RESUME names cannot be gone on with.
+// Returns the run that FLOR_RESUME names, else the one that the same Slurm job recorded before it was
+// requeued. Nothing: record a new run; if the job has an unfinished one, prints why it is not resumed. Throws
+// UsageError if the run that FLOR_RESUME names cannot be resumed.
 std::optional<RunDir> run_to_resume(const Settings& settings);
 
-// The same; where that run cannot be gone on with, says so and ends the process: to train from the start,
-// unrecorded, is not what was asked for.
+// As run_to_resume(), but prints the error and ends the process: training from the start, unrecorded, is not
+// what the user asked for.
 std::optional<RunDir> run_to_resume_or_leave(const Settings& settings);
 
-// Did a user ask to go on with a run? Else Slurm put the job back into the queue: training goes on in any
-// case.
+// Returns whether a user asked for the resumption. Otherwise Slurm requeued the job, and training goes on in
+// any case.
 bool was_resumption_asked_for();
 
-// One line: a new run is recorded instead of this one.
+// Prints one line: a new run is recorded instead of this one.
 void say_not_resumed(const RunDir& run, const std::string& why);
 
-// Why nobody can go on with the run; nothing when somebody can.
+// Returns why the run cannot be resumed. Nothing if it can.
 std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& manifest);
 
-// The launches [CLUSTER.]JOB.STEP.RESTART before `launch`, newest first; none of one that is no Slurm step's.
+// Returns the launches [CLUSTER.]JOB.STEP.RESTART before `launch`, newest first. Empty if it is no Slurm
+// step.
 std::vector<std::string> earlier_launches(const std::string& launch);
 
 }  // namespace flor::core

@@ -1,6 +1,6 @@
-// SIGTERM while recording: a preemption, the end of a time limit, a cancellation. Training goes on to the
-// next place where a checkpoint can be taken, if that comes within the grace time; then the process ends as
-// it would have.
+// Handles SIGTERM while recording: preemption, the end of a time limit, or a cancellation. Training goes on
+// to the next place where a checkpoint can be taken, if it comes within the grace time. Then the process ends
+// as it would have.
 #pragma once
 
 #include <condition_variable>
@@ -14,18 +14,18 @@ namespace flor::core {
 
 class LastCheckpoint {
  public:
-  // `sync` makes durable what is recorded; called on a thread of the library.
+  // `sync` makes the record durable. It is called on a thread of the library.
   LastCheckpoint(const Settings& settings, std::function<void()> sync);
 
-  // Training thread: about so many seconds from now to the next place where a checkpoint can be taken. Until
-  // the first call nobody knows.
+  // Training thread: sets the expected seconds until the next place where a checkpoint can be taken. Unknown
+  // until the first call.
   void expects(double seconds);
-  // Training thread: why this place is to be checkpointed whatever it costs, where the signal has come; else
-  // nullptr.
+  // Training thread: if the signal has come, returns why this place is checkpointed whatever it costs.
+  // Otherwise nullptr.
   const char* why_asked() const;
-  // Training thread: that checkpoint is durable. Does not return: the process ends.
+  // Training thread: call when that checkpoint is durable. Ends the process.
   [[noreturn]] void taken();
-  // The program ends by itself: it is not ended any more.
+  // Call at the end of the program: the process is not ended any more.
   void over();
 
  private:

@@ -1,5 +1,5 @@
-// A run as it is being written: its directory and manifest, its journal, its checkpoints, its agent, and what
-// went wrong with them. Training thread only, but for damaged().
+// A run while it is written: its directory and manifest, journal, checkpoints, agent, and damage. Training
+// thread only, except damaged() and is_ours().
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@ namespace flor::core {
 
 class Recording {
  public:
-  // `earlier`: the run to go on with; else a new one. Nothing: another process of the launch records. Throws
-  // when the store cannot be written; where a resumption was asked for, the process ends instead.
+  // `earlier`: the run to resume; otherwise a new run. Returns null if another process of the launch records.
+  // Throws if the store cannot be written. If the user asked for the resumption, ends the process instead.
   static std::unique_ptr<Recording> begin(const Settings& settings, Frontend& frontend,
                                           const std::optional<RunDir>& earlier);
 
@@ -29,32 +29,33 @@ class Recording {
   const RunDir& run() const { return begun_.run; }
   Manifest& manifest() { return begun_.manifest; }
   void save_manifest();
-  // An outermost loop is entered: saves the manifest where more than its loops is new. A program may have
-  // thousands of them; while it runs they are in the timeline.
+  // Called when an outermost loop is entered. Saves the manifest only if more than its loops is new: a
+  // program may have thousands of loops, and while it runs the timeline has them.
   void save_manifest_at_loop();
   Checkpointer& checkpointer() { return *checkpointer_; }
 
   void append(JournalFile file, Line line) { journal_->append(file, std::move(line)); }
-  // In a resumed recording's log: how its rows and those of earlier attempts make one (docs/formats.md,
-  // "Rows").
+  // Adds an event to the log of a resumed recording. Events tell how its rows and those of earlier attempts
+  // make one log (docs/formats.md, "Rows").
   void log_event(Json event);
   void note_generators(const std::string& at, const char* edge, const GeneratorStates& states);
-  // Where training is; shown while it runs.
+  // Reports where training is, for display.
   void progress(const std::string& at, int64_t of, double seconds) {
     agent_->progress_record(at, of, seconds);
   }
-  bool sync() { return journal_->sync(); }  // all rows are durable; false: they could not be written
+  // Makes all rows durable. Returns false if they could not be written.
+  bool sync() { return journal_->sync(); }
 
-  // False, and said once: a further attempt goes on with the run (docs/formats.md, "owner.N.json"), so that
-  // this one writes nothing more that a reader sees. Any thread.
+  // Returns false, and warns once, if a later attempt has taken over the run (docs/formats.md,
+  // "owner.N.json"). This attempt then writes nothing that readers see. Any thread.
   bool is_ours();
-  // Something is missing in the record from now on: said once, and the run is marked. Any thread.
+  // Reports that the record is incomplete from now on: warns once and marks the run. Any thread.
   void damaged(const std::string& what);
-  // What a reader of the record must know, though nothing is missing.
+  // Adds a line that readers of the record must know, although nothing is missing.
   void remark(const std::string& line);
 
   void finish(int exit_code);
-  // All checkpoints and rows so far are in the store, where they can be.
+  // Returns when all checkpoints and rows so far are in the store, where possible.
   void settle();
   void give_up(const std::string& why) noexcept;
 

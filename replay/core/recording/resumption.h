@@ -1,6 +1,6 @@
-// The way of a resumed recording back to where the earlier attempt ended: to the newest iteration whose
-// checkpoint can be read; without flor::checkpointing by running from the start with its blocks skipped
-// (pseudoresume). What lies behind is executed and recorded again. Used from the training thread.
+// Restores a resumed recording to where the earlier attempt ended: to the newest iteration with a readable
+// checkpoint. Without flor::checkpointing the program runs from the start with its blocks skipped
+// (pseudoresume). Later work is executed and recorded again. Training thread only.
 #pragma once
 
 #include <functional>
@@ -15,31 +15,35 @@ namespace flor::core {
 
 class Resumption {
  public:
-  // Reads what is recorded so far: to be made before anything is added. Throws Error where there is no loop
-  // to go on with. `damaged` is told of checkpoints that cannot be used.
+  // Reads the record so far, so create it before adding to the record. Throws Error if there is no loop to
+  // resume. Reports unusable checkpoints to `damaged`.
   Resumption(const RunDir& run, Frontend& frontend, std::function<void(const std::string&)> damaged);
 
   const Manifest& manifest() const { return recorded_.index().manifest(); }
   const RecordedLoop* loop(const std::string& name) const { return recorded_.index().loop(name); }
   bool has_checkpoint(const std::string& at) const;
 
-  // Says why, and ends the process: to train on from here would not be what was asked for. Where nobody asked
-  // (was_resumption_asked_for()), the program starts again instead, unrecorded: a requeued job trains on in
-  // any case.
+  // Reports why and ends the process: the user asked for a resumption. If no user asked
+  // (was_resumption_asked_for()), restarts the program unrecorded instead, because a requeued job should
+  // train on in any case.
   [[noreturn]] static void impossible(const std::string& why);
 
-  // The checkpoints that are there, oldest first; those that cannot be read are left out.
+  // Returns the readable checkpoints, oldest first.
   std::vector<StoredCheckpoint> stored() const;
 
-  // What an outermost loop goes on with.
+  // Where an outermost loop continues.
   struct Entry {
-    int64_t next = 0;    // the value of its first iteration
-    int64_t before = 0;  // how many iterations lie before that
-    double seconds = 0;  // that they took
-    bool over = false;   // it ended on record, and all of it is restored
+    // Value of its first iteration.
+    int64_t next = 0;
+    // Iterations before that one.
+    int64_t before = 0;
+    // Seconds that these took.
+    double seconds = 0;
+    // The loop ended on record, and all of it is restored.
+    bool over = false;
   };
-  // Restores the newest iteration of the loop whose checkpoint can be read. Without one the loop goes on with
-  // its first iteration, and `guards` are as they were.
+  // Restores the newest iteration of the loop with a readable checkpoint. Without one the loop starts at its
+  // first iteration, and `guards` keep their state.
   Entry enter(const RecordedLoop& loop, State& guards);
 
   // Of the loop over steps at this scope path, which is about to be entered: restores the objects in front of
@@ -52,11 +56,11 @@ class Resumption {
   std::optional<Step> enter_steps(const std::string& loop, State& guards);
   void begin(const std::string& step) { recorded_.pin_generators(step, "entry"); }
 
-  // Restores a block; false: it must execute. `loops`: those around it.
+  // Restores a block. Returns false if it must execute. `loops`: the loops around it.
   bool skip(const std::string& at, State& state, const std::vector<LoopPosition>& loops);
 
-  // Seconds that skipped executions took when they were recorded, less what restoring them took now: what the
-  // time of an iteration lacks.
+  // Seconds that skipped executions took on record, minus what restoring them took: what is missing in the
+  // time of an iteration.
   double saved() const { return saved_; }
   void save(double seconds) { saved_ += seconds; }
 

@@ -8,10 +8,10 @@
 
 namespace flor::core {
 
-// Puts copies of the journals in their places, without a torn last line: what an earlier attempt writes later
-// goes into files that nobody can open any more. Writes down which checkpoints count that no row named, and
-// that `attempt` begins; of earlier attempts no other checkpoint counts from then on.
-// The run's owner file must say `attempt` before. Throws std::system_error, Error that names the path.
+// Replaces the journals by copies without a torn last line, so that later writes of an earlier attempt go to
+// files that no reader opens. Writes rows for checkpoints without one, and that `attempt` begins; from then
+// on no other checkpoint of earlier attempts counts.
+// The owner file of the run must already name `attempt`. Throws std::system_error or Error naming the path.
 void take_over(const RunDir& run, int64_t attempt);
 
 }  // namespace flor::core
