@@ -7,6 +7,7 @@
 #include <chrono>
 #include <fstream>
 
+#include "commands/garbage.h"
 #include "commands/replay/replay_reuse.h"
 #include "core/base/clock.h"
 #include "core/base/digest.h"
@@ -30,8 +31,6 @@
 
 namespace flor::gc {
 namespace {
-
-using Names = std::vector<std::string>;
 
 Names names(const std::vector<RunFacts>& runs) {
   Names out;
@@ -91,61 +90,6 @@ TEST(Abandoned, IsWhatNamesAProcessThatIsGone) {
     EXPECT_FALSE(is_abandoned(name)) << name;
   }
 }
-
-class Garbage : public testing::Test {
- protected:
-  core::RunDir make_run(const std::string& id, const std::string& label = "") {
-    const core::RunDir run = store_.run(id);
-    core::fs::create_directories(run.checkpoints() / "train");
-    core::Manifest manifest;
-    manifest.id = id;
-    manifest.status = "completed";
-    manifest.finished = 50;
-    core::write_manifest(run, manifest);
-    std::ofstream(run.lock()).flush();
-    EXPECT_TRUE(label.empty() || store_.claim_label(label, id));
-    return run;
-  }
-
-  // A checkpoint with one tensor of its own and, with `holder`, one whose bytes lie there.
-  void add_checkpoint(const core::RunDir& run, int64_t epoch, const std::string& holder = "") {
-    const std::string own = "own" + std::to_string(epoch);
-    core::CheckpointHeader header;
-    header.run = run.id();
-    header.block = "train";
-    header.at = "epoch=" + std::to_string(epoch) + "/train#0";
-    header.tensors.resize(1);
-    header.tensors[0] = {"own", "U8", {4}, core::digest_of(own), 0, 4, "", ""};
-    if (!holder.empty()) {
-      const std::string held =
-          core::read_file(run.path / holder).substr(core::fs::file_size(run.path / holder) - 4);
-      header.tensors.push_back({"held", "U8", {4}, core::digest_of(held), 0, 0, holder, "own"});
-    }
-    const std::string text = core::encode_header(header) + own;
-    core::write_durably(run.path / file(epoch), text);
-    core::LineAppender timeline(run.timeline());
-    timeline.append(core::Json({{"kind", "checkpoint"},
-                                {"at", header.at},
-                                {"block", "train"},
-                                {"file", file(epoch)},
-                                {"state", header.state}})
-                        .dump() +
-                    "\n");
-  }
-  static std::string file(int64_t epoch) {
-    return core::RunDir::checkpoint_file("train", "epoch=" + std::to_string(epoch)).string();
-  }
-  static Names present(const core::RunDir& run) {
-    Names out;
-    for (const auto& entry : core::fs::directory_iterator(run.checkpoints() / "train"))
-      out.push_back(entry.path().stem().string());
-    std::sort(out.begin(), out.end());
-    return out;
-  }
-
-  test::TemporaryDirectory directory_;
-  core::Store store_{directory_.path()};
-};
 
 TEST_F(Garbage, ThinningNotesWhatItRemoves) {
   const auto run = make_run("r1");
@@ -283,11 +227,6 @@ TEST_F(Garbage, NoLaunchIsLookedForBehindALinkOrInAnothersDirectory) {
   EXPECT_FALSE(core::fs::exists(launches / uid / "notes"));
 }
 
-TEST(ActingAs, RefusesWhatHasNoOwnerAnyMore) {
-  FLOR_NEEDS_ROOT();
-  EXPECT_THROW(ActingAs("/proc/self/no such file"), core::Error);
-}
-
 // As a recording with --flor-local leaves it when it is killed before the agent came by.
 TEST_F(Garbage, ARunGoesWithWhatLiesInThisNodesLocalTier) {
   const auto run = make_run("r1");
@@ -403,93 +342,6 @@ TEST_F(Garbage, ARunThatItsRequeuedJobWillResumeStays) {
   EXPECT_TRUE(core::fs::exists(run.manifest()));
   ::setenv("PATH", path.c_str(), 1);
   ::unsetenv("SLURM_CLUSTER_NAME");
-}
-
-class RootsGarbage : public Garbage {
- protected:
-  void SetUp() override {
-    FLOR_NEEDS_ROOT();
-    ::chmod(directory_.path().c_str(), 01777);
-    core::fs::create_directory(secret_);
-    ::chmod(secret_.c_str(), 0700);
-  }
-  core::RunDir make_run_of(uid_t owner) {
-    const auto run = make_run("r1");
-    for (const auto& entry : core::fs::recursive_directory_iterator(run.path))
-      ::lchown(entry.path().c_str(), owner, owner);
-    ::chown(run.path.c_str(), owner, owner);
-    return run;
-  }
-  const core::fs::path secret_ = directory_ / "secret";  // where only root may write
-};
-
-TEST_F(RootsGarbage, ALockThatIsALinkIsNotFollowed) {
-  const auto run = make_run_of(test::attacker);
-  core::fs::remove(run.lock());
-  test::plant_link(run.lock(), secret_ / "made", test::attacker);
-  const RunFacts facts = facts_of(run);
-  EXPECT_THROW(remove_run(store_, facts), core::Error);
-  EXPECT_TRUE(core::fs::is_empty(secret_));
-}
-
-TEST_F(RootsGarbage, ALockOrAManifestThatIsAFifoHangsNoOne) {
-  const auto run = make_run_of(test::attacker);
-  for (const auto& path : {run.lock(), run.manifest()}) {
-    core::fs::remove(path);
-    ASSERT_EQ(::mkfifo(path.c_str(), 0666), 0);
-    ::chown(path.c_str(), test::attacker, test::attacker);
-  }
-  const RunFacts facts = facts_of(run);
-  EXPECT_EQ(facts.status, "unreadable");
-  EXPECT_EQ(facts.busy, "");
-  EXPECT_THROW(remove_run(store_, facts), core::Error);
-}
-
-TEST_F(RootsGarbage, AHugeTimelineTakesNoMemory) {
-  const auto run = make_run_of(test::attacker);
-  test::plant_file(run.timeline(), "", test::attacker);
-  for (const std::uintmax_t size : {std::uintmax_t{2} << 30, std::uintmax_t{10} << 40}) {
-    core::fs::resize_file(run.timeline(), size);  // takes no space
-    const std::string said = test::as_user(0, [&] {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-      const rlimit one_gib = {std::size_t{1} << 30, std::size_t{1} << 30};
-      ::setrlimit(RLIMIT_AS, &one_gib);
-#endif
-      return facts_of(run).status + ", " + std::to_string(leftovers_of(run, core::wall_seconds()).size());
-    });
-    EXPECT_EQ(said, "completed, 1") << size;  // the empty directory of checkpoints
-  }
-}
-
-TEST_F(RootsGarbage, NothingGoesThatTheOwnerCouldNotRemove) {
-  const auto run = make_run_of(test::attacker);
-  // As where root's directory was moved into the run.
-  core::fs::create_directories(run.path / "replays" / "moved");
-  std::ofstream(run.path / "replays" / "moved" / "file") << "root's";
-  EXPECT_THROW(remove_run(store_, facts_of(run)), std::system_error);
-  EXPECT_TRUE(core::fs::exists(store_.removed("r1") / "replays" / "moved" / "file"));
-  EXPECT_EQ(::geteuid(), 0U);  // root again, and with its groups
-}
-
-TEST_F(RootsGarbage, LinksAreRemovedAndNotFollowed) {
-  const auto run = make_run_of(test::attacker);
-  std::ofstream(secret_ / "file") << "kept";
-  ::chmod(secret_.c_str(), 0777);
-  test::plant_link(run.path / "replays", secret_, test::attacker);
-  test::plant_link(run.checkpoints() / "away", secret_, test::attacker);
-  remove_run(store_, facts_of(run));
-  EXPECT_FALSE(core::fs::exists(run.path));
-  EXPECT_TRUE(store_.all_removed().empty());
-  EXPECT_TRUE(core::fs::exists(secret_ / "file"));
-}
-
-TEST_F(RootsGarbage, ARunOfAnotherUserGoesWithItsLabels) {
-  const auto run = make_run_of(test::victim);
-  const auto claimed = [&] { return std::string(store_.claim_label("mine", "r1") ? "claimed" : "taken"); };
-  ASSERT_EQ(test::as_user(test::victim, claimed), "claimed");
-  remove_run(store_, facts_of(run));
-  EXPECT_FALSE(core::fs::exists(run.path));
-  EXPECT_TRUE(core::fs::is_empty(directory_ / ".names" / std::to_string(test::victim)));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/valid_id.h"
+#include "core/files/file_lock.h"
 
 namespace flor::core {
 
@@ -16,11 +17,6 @@ namespace fs = std::filesystem;
 
 // YYYYMMDD-HHMMSS-xxxxxxxxxxxxxxxx in UTC with 64 random bits, after `prefix`.
 std::string new_id(const std::string& prefix = "");
-
-// Does a process hold flock() on the file? Nothing: the file system does not tell (it has no locks, or the
-// file cannot be opened). Whoever asks has the lock for a moment, shared with others who ask.
-std::optional<bool> lock_held(const fs::path& path);
-bool is_locked(const fs::path& path);  // false where it does not tell
 
 // The directory of one replay.
 struct ReplayDir {
@@ -114,28 +110,6 @@ class Store {
 
  private:
   fs::path path_;
-};
-
-// Holds flock() on a file (created if missing) as long as it lives. A file whose name ends in .lock is its
-// owner's alone: another user who could open it could keep its owner waiting.
-class FileLock {
- public:
-  // Nothing when another process holds it. Waits for those who only ask, 10 s at most.
-  static std::optional<FileLock> try_take(const fs::path& path);
-  // Waits, and says for what when that takes 10 s.
-  static FileLock take(const fs::path& path);
-  // Creates the file and takes its lock, at no time open to others. Throws where the file exists.
-  static FileLock create(const fs::path& path);
-  // In a forked child: the locks are the parent's. Motivation: a child shares the open file, and would hold
-  // the lock beyond the parent's end, or keep it from the parent's next life after execv().
-  static void drop_in_child() noexcept;
-  FileLock(FileLock&& other) noexcept;
-  FileLock& operator=(FileLock&& other) noexcept;
-  ~FileLock();
-
- private:
-  explicit FileLock(int fd);
-  int fd_ = -1;
 };
 
 }  // namespace flor::core

@@ -1,0 +1,168 @@
+#include "core/files/file_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <random>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "core/base/messages.h"
+#include "core/files/descriptor.h"
+#include "core/files/trusted_file.h"
+
+namespace flor::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const char* what, const fs::path& path) {
+  throw std::system_error(errno, std::generic_category(), std::string(what) + " " + path.string());
+}
+
+// Whoever may read a file may lock it, and keep its owner waiting. What is nothing but a lock is therefore
+// closed to others from the start; a program's own log, which is locked as well, is not.
+bool is_only_a_lock(const fs::path& path) {
+  return path.extension() == ".lock";
+}
+
+// One that an earlier version left open.
+void close_to_others(int fd, const fs::path& path) {
+  struct stat info = {};
+  if (is_only_a_lock(path) && ::fstat(fd, &info) == 0 && info.st_uid == ::geteuid() &&
+      (info.st_mode & 0077) != 0)
+    ::fchmod(fd, 0600);
+}
+
+int open_lock(const fs::path& path) {
+  Descriptor file = open_regular_for(path, O_RDWR | O_CREAT, is_only_a_lock(path) ? 0600 : 0644);
+  close_to_others(file.get(), path);
+  return file.release();
+}
+
+constexpr auto askers_patience = std::chrono::seconds(10);
+
+int lock_now(int fd) {
+  return ::flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+}
+
+// Is the lock, which could not be had, only shared by askers?
+bool is_only_asked_for(int fd) {
+  if (::flock(fd, LOCK_SH | LOCK_NB) != 0) return false;
+  ::flock(fd, LOCK_UN);
+  return true;
+}
+
+// The descriptors of the locks held. A list that only grows, as far as there are locks at one time: a forked
+// child, which may not take a mutex nor free memory, walks it.
+struct HeldLock {
+  std::atomic<int> descriptor{-1};  // -1: free
+  HeldLock* next = nullptr;
+};
+std::atomic<HeldLock*> held_locks{nullptr};
+
+void hold(int fd) {
+  for (HeldLock* held = held_locks; held != nullptr; held = held->next) {
+    int none = -1;
+    if (held->descriptor.compare_exchange_strong(none, fd)) return;
+  }
+  auto added = std::make_unique<HeldLock>();
+  added->descriptor = fd;
+  added->next = held_locks;
+  while (!held_locks.compare_exchange_weak(added->next, added.get())) {
+  }
+  added.release();  // the list's, for ever
+}
+
+}  // namespace
+
+std::optional<bool> lock_held(const fs::path& path) {
+  try {
+    const Descriptor file = open_regular(path);
+    if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0) return false;
+    return errno == EWOULDBLOCK ? std::optional<bool>(true) : std::nullopt;
+  } catch (const std::system_error& problem) {
+    return problem.code() == std::errc::no_such_file_or_directory ? std::optional<bool>(false) : std::nullopt;
+  } catch (const std::exception&) {
+    return false;  // no file that could be locked
+  }
+}
+
+bool is_locked(const fs::path& path) {
+  return lock_held(path).value_or(false);
+}
+
+std::optional<FileLock> FileLock::try_take(const fs::path& path) {
+  const int fd = open_lock(path);
+  const auto until = std::chrono::steady_clock::now() + askers_patience;
+  int error = lock_now(fd);
+  while (error == EWOULDBLOCK && is_only_asked_for(fd) && std::chrono::steady_clock::now() < until) {
+    // Of random length: two who take it may take each other for askers.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1 + std::random_device()() % 10));
+    error = lock_now(fd);
+  }
+  if (error == 0) return FileLock(fd);
+  ::close(fd);
+  if (error == EWOULDBLOCK) return std::nullopt;
+  errno = error;
+  fail("cannot lock", path);
+}
+
+FileLock FileLock::take(const fs::path& path) {
+  if (auto lock = try_take(path)) return std::move(*lock);
+  say("waiting for " + path.string() + ", which another process has locked");
+  const int fd = open_lock(path);
+  while (::flock(fd, LOCK_EX) != 0) {
+    if (errno == EINTR) continue;
+    const int error = errno;
+    ::close(fd);
+    errno = error;
+    fail("cannot lock", path);
+  }
+  return FileLock(fd);
+}
+
+FileLock FileLock::create(const fs::path& path) {
+  constexpr int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  Descriptor file(::open(path.c_str(), flags, 0600));
+  if (!file) fail("cannot create", path);
+  if (const int error = lock_now(file.get()); error != 0) {
+    errno = error;
+    fail("cannot lock", path);
+  }
+  return FileLock(file.release());
+}
+
+FileLock::FileLock(int fd) : fd_(fd) {
+  hold(fd);
+}
+
+void FileLock::drop_in_child() noexcept {
+  for (HeldLock* held = held_locks; held != nullptr; held = held->next) {
+    const int fd = held->descriptor.exchange(-1);
+    if (fd >= 0) ::close(fd);
+  }
+}
+
+FileLock::FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+FileLock& FileLock::operator=(FileLock&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+FileLock::~FileLock() {
+  if (fd_ < 0) return;
+  for (HeldLock* held = held_locks; held != nullptr; held = held->next) {
+    int mine = fd_;
+    if (held->descriptor.compare_exchange_strong(mine, -1)) break;
+  }
+  ::close(fd_);
+}
+
+}  // namespace flor::core
