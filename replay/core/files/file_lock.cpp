@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const char* what, const fs::path& path) {
+[[noreturn]] void fail_on(const char* what, const fs::path& path) {
   throw std::system_error(errno, std::generic_category(), std::string(what) + " " + path.string());
 }
 
@@ -112,7 +112,7 @@ std::optional<FileLock> FileLock::try_take(const fs::path& path) {
   ::close(fd);
   if (error == EWOULDBLOCK) return std::nullopt;
   errno = error;
-  fail("cannot lock", path);
+  fail_on("cannot lock", path);
 }
 
 FileLock FileLock::take(const fs::path& path) {
@@ -124,7 +124,7 @@ FileLock FileLock::take(const fs::path& path) {
     const int error = errno;
     ::close(fd);
     errno = error;
-    fail("cannot lock", path);
+    fail_on("cannot lock", path);
   }
   return FileLock(fd);
 }
@@ -132,10 +132,10 @@ FileLock FileLock::take(const fs::path& path) {
 FileLock FileLock::create(const fs::path& path) {
   constexpr int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   Descriptor file(::open(path.c_str(), flags, 0600));
-  if (!file) fail("cannot create", path);
+  if (!file) fail_on("cannot create", path);
   if (const int error = lock_now(file.get()); error != 0) {
     errno = error;
-    fail("cannot lock", path);
+    fail_on("cannot lock", path);
   }
   return FileLock(file.release());
 }
