@@ -1,0 +1,104 @@
+// core::Worker as a training process has it, each in a process of its own, with a real agent and a real
+// Redis.
+#include <cstdlib>
+
+#include "agent/fixture.h"
+#include "core/base/error.h"
+#include "core/replaying/worker.h"
+
+namespace flor::test {
+namespace {
+
+class NoFrontend : public core::Frontend {
+ public:
+  std::map<std::string, std::string> generators() override { return {}; }
+  void set_generators(const std::map<std::string, std::string>&) override {}
+  std::map<std::string, std::string> environment() override { return {{"device", "cpu"}}; }
+  std::map<std::string, std::string> preset() override { return {}; }
+  void apply(const std::map<std::string, std::string>&) override {}
+  void synchronize() override {}
+};
+
+class ReplayWorker : public AgentTest {
+ protected:
+  void SetUp() override {
+    start_agent();
+    core::create_directories_durably(replay.dir().workers());
+    ::setenv("FLOR_AGENT_SOCKET", socket.c_str(), 1);
+    ::setenv("FLOR_REDIS", server.url().c_str(), 1);
+    ::setenv("FLOR_WORKER", "one", 1);
+    ::setenv("SLURMD_NODENAME", "n1", 1);
+  }
+  ~ReplayWorker() override {
+    for (const char* name : {"FLOR_AGENT_SOCKET", "FLOR_REDIS", "FLOR_WORKER", "SLURMD_NODENAME"})
+      ::unsetenv(name);
+  }
+
+  // In the process that works: it leaves by itself.
+  core::Worker worker() { return {core::Settings({}), replay.run(), replay.dir(), false}; }
+  [[noreturn]] void work() {
+    core::Worker worker = this->worker();
+    for (int64_t from = -1;;) {
+      const core::Unit& unit = worker.next_unit(from);
+      from = unit.id;
+      worker.commit(unit, rows_of(unit.id), 0.25);
+    }
+  }
+  static std::string rows_of(int64_t unit) {
+    return "{\"name\":\"loss\",\"value\":" + std::to_string(unit) + "}\n";
+  }
+  core::Json told() { return core::Json::parse(core::read_file(replay.dir().workers() / "n1.one.json")); }
+  core::fs::path unit(int64_t id) const { return replay.dir().unit(id); }
+};
+
+TEST_F(ReplayWorker, TakesEveryUnitInOrderPublishesItsRowsAndLeaves) {
+  EXPECT_EXIT(work(), testing::ExitedWithCode(0), "");
+  for (int64_t id = 0; id < 12; ++id) EXPECT_EQ(core::read_file(unit(id)), rows_of(id));
+  auto queue = open();
+  for (const auto& segment : queue.status().segments) EXPECT_EQ(segment.state, "done") << segment.id;
+  // No unit was committed twice: one event each.
+  const auto all = events();
+  EXPECT_EQ(std::count(all.begin(), all.end(), "commit"), 12);
+}
+
+TEST_F(ReplayWorker, OtherRowsThanAnEarlierAttemptsAreNotedAndTheFirstStay) {
+  const auto come_second = [&] {
+    core::Worker worker = this->worker();
+    const core::Unit& held = worker.next_unit(-1);
+    core::publish_once(unit(held.id), "other\n");
+    worker.commit(held, rows_of(held.id), 0.25);
+    worker.leave(0);
+  };
+  EXPECT_EXIT(come_second(), testing::ExitedWithCode(0), "unit 0 was replayed twice with different rows");
+  EXPECT_EQ(core::read_file(unit(0)), "other\n");
+  ASSERT_EQ(told()["warnings"].size(), 1U);
+  EXPECT_NE(told()["warnings"][0].get<std::string>().find("not deterministic"), std::string::npos);
+}
+
+TEST_F(ReplayWorker, WhatKeepsItFromAnsweringIsPublishedOnceAndItLeaves) {
+  const auto fail = [&](const char* why) {
+    core::Worker worker = this->worker();
+    worker.next_unit(-1);
+    worker.fail(why);
+  };
+  EXPECT_EXIT(fail("the data is gone"), testing::ExitedWithCode(1), "error: the data is gone");
+  EXPECT_EXIT(fail("something else"), testing::ExitedWithCode(1), "error: something else");
+  const auto failure = core::Json::parse(core::read_file(replay.dir().failure()));
+  EXPECT_EQ(failure["error"], "the data is gone");
+  EXPECT_EQ(failure["worker"], "n1.one");
+}
+
+TEST_F(ReplayWorker, WhereTheEnvironmentDiffersItLeavesBeforeItTakesAnything) {
+  EXPECT_EXIT(
+      {
+        NoFrontend frontend;
+        worker().introduce(frontend, {{"device", "cuda"}});
+      },
+      testing::ExitedWithCode(1), "this worker differs from the recording: .*device");
+  EXPECT_NE(told()["refused"].get<std::string>().find("--any-device"), std::string::npos);
+  auto queue = open();
+  EXPECT_TRUE(core::fs::is_empty(replay.dir().units()));
+}
+
+}  // namespace
+}  // namespace flor::test
