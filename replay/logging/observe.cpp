@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/messages.h"
+#include "core/checkpoint/safetensors.h"
 #include "logging/image.h"
 #include "logging/summary.h"
 
@@ -21,16 +22,11 @@ std::string_view view(const void* bytes, std::size_t size) {
   return {static_cast<const char*>(bytes), size};
 }
 
-// Returns a safetensors file (https://github.com/huggingface/safetensors) of one tensor, without its bytes.
-std::string safetensors_head(const std::string& name, const std::string& dtype,
-                             const std::vector<int64_t>& shape, std::size_t bytes) {
+// Returns a safetensors file of one tensor, without its bytes.
+std::string head_of(const std::string& name, const core::Buffer& tensor) {
   Json json = Json::object();
-  json[name] = {{"dtype", dtype}, {"shape", shape}, {"data_offsets", {0, bytes}}};
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  text.resize((text.size() + 7) / 8 * 8, ' ');
-  std::string length(8, '\0');
-  for (int i = 0; i < 8; ++i) length[static_cast<std::size_t>(i)] = static_cast<char>(text.size() >> (8 * i));
-  return length + text;
+  json[name] = core::safetensors_entry(tensor.dtype, tensor.shape, 0, tensor.bytes);
+  return core::safetensors_head(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 // Publishes the parts unless the file exists, and names it in the row.
@@ -58,8 +54,7 @@ core::LateValue whole_value(const core::Buffer& like, const void* bytes, const R
       {"dtype", like.dtype}, {"shape", like.shape}, {"xxh3", core::digest_of(bytes, like.bytes)}};
   return kept(row, destination, "tensors", "safetensors", like.dtype + ' ' + core::shape_text(like.shape),
               [&](core::LogFiles& files, const std::string& name) {
-                const std::string head =
-                    safetensors_head(destination.name, like.dtype, like.shape, like.bytes);
+                const std::string head = head_of(destination.name, like);
                 files.publish(name, {head, view(bytes, like.bytes)});
               });
 }

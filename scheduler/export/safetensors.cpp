@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/json.h"
+#include "core/checkpoint/safetensors.h"
 #include "core/files/durable.h"
 
 namespace flor::exporting {
@@ -21,12 +22,9 @@ SafetensorsLayout safetensors_layout(const core::LoadedTensors& tensors, const M
     const core::LoadedTensor& tensor = tensors.at(name);
     const std::size_t begin = offset;
     offset += tensor.bytes;
-    json[name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {begin, offset}}};
+    json[name] = core::safetensors_entry(tensor.dtype, tensor.shape, begin, offset);
   }
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  text.resize((text.size() + 7) / 8 * 8, ' ');
-  for (int i = 0; i < 8; ++i) out.header += static_cast<char>(text.size() >> (8 * i));
-  out.header += text;
+  out.header = core::safetensors_head(json.dump(-1, ' ', false, Json::error_handler_t::replace));
   return out;
 }
 

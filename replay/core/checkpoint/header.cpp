@@ -7,6 +7,7 @@
 #include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/checkpoint/buffers.h"
+#include "core/checkpoint/safetensors.h"
 
 namespace flor::core {
 namespace {
@@ -141,15 +142,10 @@ HeaderText::HeaderText(CheckpointHeader& header, std::size_t alignment) {
     const std::uint64_t size = tensor.end - tensor.begin;
     tensor.begin = offset;
     tensor.end = offset += size;
-    json[tensor.name] = {
-        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {tensor.begin, tensor.end}}};
+    json[tensor.name] = safetensors_entry(tensor.dtype, tensor.shape, tensor.begin, tensor.end);
   }
   json["__metadata__"] = metadata_of(blank);
-  const std::string text = json.dump();
-  const std::size_t size = (8 + text.size() + alignment - 1) / alignment * alignment - 8;
-  for (int i = 0; i < 8; ++i) text_ += static_cast<char>(size >> (8 * i));
-  text_ += text;
-  text_.resize(8 + size, ' ');
+  text_ = safetensors_head(json.dump(), alignment);
   lines_ = state_lines(std::move(lines));
   find_places(header.tensors.size());
   header.data_offset = text_.size();
