@@ -6,7 +6,8 @@
 //                                               children of the program, from 1
 //   CALL    any, mkdir, open, write, fsync, rename, unlink
 //   ACTION  kill, short (write a half of it), delay=SECONDS, an errno's number; none: only count
-//   FLOR_TEST_DISK_COUNT=FILE                   the number of calls is left there, in text, at exit
+//   FLOR_TEST_DISK_BELOW=TEXT                   looks instead at paths that hold the text; then CALL may be
+//   fdatasync FLOR_TEST_DISK_COUNT=FILE                   the number of calls is left there, in text, at exit
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -55,7 +56,8 @@ __attribute__((destructor)) void leave() {
 }
 
 bool is_checkpoint(const char* path) {
-  return path != nullptr && std::strstr(path, "/checkpoints") != nullptr;
+  const char* below = std::getenv("FLOR_TEST_DISK_BELOW");
+  return path != nullptr && std::strstr(path, below != nullptr ? below : "/checkpoints") != nullptr;
 }
 
 bool is_checkpoint(int fd) {
@@ -142,6 +144,11 @@ __attribute__((visibility("default"))) int mkdir(const char* path, mode_t mode) 
 __attribute__((visibility("default"))) int fsync(int fd) {
   static const auto next = real<int (*)(int)>("fsync");
   return guarded("fsync", fd, [&] { return next(fd); });
+}
+__attribute__((visibility("default"))) int fdatasync(int fd) {
+  static const auto next = real<int (*)(int)>("fdatasync");
+  if (std::getenv("FLOR_TEST_DISK_BELOW") == nullptr) return next(fd);
+  return guarded("fdatasync", fd, [&] { return next(fd); });
 }
 __attribute__((visibility("default"))) int rename(const char* from, const char* to) {
   static const auto next = real<int (*)(const char*, const char*)>("rename");

@@ -66,6 +66,8 @@ class Checkpointer {
 
   // Waits until everything is written, however long that takes. Warns once if the store hangs.
   void drain();
+  // In seconds: drain() waits longer only for a store that hangs, and then without end.
+  double longest_drain() const { return arbiter_.longest_wait(); }
   int64_t durable() const;  // checkpoints
   std::size_t bytes_written() const;
   double stalled() const { return stalled_; }

@@ -1,12 +1,16 @@
 #include "core/recording/recording.h"
 
+#include <algorithm>
+
 #include "core/base/clock.h"
+#include "core/base/ends_within.h"
 #include "core/base/error.h"
 #include "core/base/messages.h"
 #include "core/base/start_detached.h"
 #include "core/base/units_text.h"
 #include "core/config/redis_setting.h"
 #include "core/config/tools.h"
+#include "core/config/values.h"
 #include "core/recording/earlier_run.h"
 #include "core/recording/resumption.h"
 #include "core/recording/takeover.h"
@@ -16,6 +20,12 @@ namespace flor::core {
 namespace {
 
 constexpr std::size_t most_damages = 20;
+constexpr double end_margin = 10;  // seconds, for what is written behind the last checkpoint
+
+// After so many seconds a store that does nothing hangs. The variable is for tests.
+double patience() {
+  return seconds_from(environment_variable("FLOR_HUNG_SECONDS").value_or("")).value_or(60);
+}
 
 AgentClient::Hello hello(const Settings& settings, const BegunRun& begun) {
   AgentClient::Hello hello;
@@ -71,7 +81,7 @@ Recording::Recording(BegunRun begun) : begun_(std::move(begun)), remarks_(begun_
   if (manifest().attempt > 0) take_over(run(), manifest().attempt);
   const std::vector<fs::path> files{run().log(), run().timeline(), run().generators()};
   journal_ = std::make_unique<Journal>(files, on_failure, [this] { return is_ours(); });
-  checkpointer_ = std::make_unique<Checkpointer>(run(), begun_.manifest, *journal_, on_failure);
+  checkpointer_ = std::make_unique<Checkpointer>(run(), begun_.manifest, *journal_, on_failure, patience());
 }
 
 void Recording::log_event(Json event) {
@@ -141,7 +151,30 @@ void Recording::settle() {
   if (begun_.local && !lost_) empty_local_tier();
 }
 
+// Motivation of the time limit: a write that hangs cannot be broken off, and a program that is through must
+// not wait for ever for the record of it.
 void Recording::finish(int exit_code) {
+  const double limit = checkpointer_->longest_drain() + std::min(end_margin, patience());
+  if (!ends_within(limit, [this, exit_code] { write_all(exit_code); })) {
+    warn("the store does not answer, and the program ends without it: run " + run().id() +
+         " is shown as killed, and what was not written by now is missing");
+    return;
+  }
+  if (lost_) return;
+  try {
+    if (begun_.local) empty_local_tier();
+  } catch (const std::exception& problem) {
+    tell_of_unwritten_end(problem.what());
+  }
+  over_ = true;
+  begun_.owner.end();
+  const int64_t durable = checkpointer_->durable();
+  say("recorded run " + run().id() + ": " + std::to_string(durable) +
+      (durable == 1 ? " checkpoint, " : " checkpoints, ") + bytes_text(checkpointer_->bytes_written()));
+}
+
+// All checkpoints and rows, and that the program has ended.
+void Recording::write_all(int exit_code) {
   checkpointer_->drain();
   if (!sync()) damaged("the log could not be synced");
   if (lost_) return;
@@ -152,17 +185,15 @@ void Recording::finish(int exit_code) {
   release_space(run());
   try {
     write_end();
-    if (begun_.local) empty_local_tier();
   } catch (const std::exception& problem) {
-    damaged(problem.what());
-    warn("the end of the recording could not be written, it is shown as killed, and rows may be missing: " +
-         std::string(problem.what()));
+    tell_of_unwritten_end(problem.what());
   }
-  over_ = true;
-  begun_.owner.end();
-  const int64_t durable = checkpointer_->durable();
-  say("recorded run " + run().id() + ": " + std::to_string(durable) +
-      (durable == 1 ? " checkpoint, " : " checkpoints, ") + bytes_text(checkpointer_->bytes_written()));
+}
+
+void Recording::tell_of_unwritten_end(const std::string& why) {
+  damaged(why);
+  warn("the end of the recording could not be written, it is shown as killed, and rows may be missing: " +
+       why);
 }
 
 // What a node's own agent does not bring to the store is brought now: an agent that was started on demand may

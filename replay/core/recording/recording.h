@@ -54,6 +54,7 @@ class Recording {
   // Adds a line that readers of the record must know, although nothing is missing.
   void remark(const std::string& line);
 
+  // Waits for the store 70 s, and 1 s for each 10 MB that it still has to write; then goes without it.
   void finish(int exit_code);
   // Returns when all checkpoints and rows so far are in the store, where possible.
   void settle();
@@ -63,7 +64,9 @@ class Recording {
   static std::unique_ptr<Recording> start(const Settings& settings, Frontend& frontend,
                                           const std::optional<RunDir>& earlier);
   bool is_damaged();
+  void write_all(int exit_code);
   void write_end();
+  void tell_of_unwritten_end(const std::string& why);
   void empty_local_tier();
 
   BegunRun begun_;

@@ -53,10 +53,14 @@ std::optional<std::string> WriterArbiter::skip_reason(Execution& execution) {
   return "the writer is still busy with an earlier checkpoint";
 }
 
-bool WriterArbiter::wait_until_free(std::size_t bytes) {
+double WriterArbiter::longest_wait() const {
   const auto writing = kinds_.find(writing_);
   const double bytes_ahead = writing == kinds_.end() ? 0 : static_cast<double>(writing->second.bytes);
-  const double until = monotonic_seconds() + patience_ + bytes_ahead / slowest_store;
+  return patience_ + bytes_ahead / slowest_store;
+}
+
+bool WriterArbiter::wait_until_free(std::size_t bytes) {
+  const double until = monotonic_seconds() + longest_wait();
   while (materializer_.busy() && !materializer_.ready(bytes, 0)) {
     // Once a wait was in vain, the next ones end at once until the writer is back.
     hung_ = hung_ || monotonic_seconds() >= until;

@@ -28,6 +28,9 @@ class WriterArbiter {
   // which is that the store hangs; nullopt where it can.
   std::optional<std::string> wait_for_writer(Execution& execution);
 
+  // After so many seconds a store that has not written what it was given hangs.
+  double longest_wait() const;
+
   // Waits until the writer can take so many more bytes. False where the store hangs.
   bool wait_until_free(std::size_t bytes);
 

@@ -1,0 +1,27 @@
+#include "core/base/ends_within.h"
+
+#include <chrono>
+#include <future>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "core/base/blocked_signals.h"
+
+namespace flor::core {
+
+bool ends_within(double seconds, std::function<void()> work) {
+  std::packaged_task<void()> task(std::move(work));
+  auto end = task.get_future();
+  try {
+    const BlockedSignals blocked;
+    std::thread(std::move(task)).detach();
+  } catch (const std::system_error&) {
+    task();  // the constructor that threw has taken nothing
+  }
+  if (end.wait_for(std::chrono::duration<double>(seconds)) != std::future_status::ready) return false;
+  end.get();
+  return true;
+}
+
+}  // namespace flor::core
