@@ -7,49 +7,53 @@
 namespace flor::spank {
 namespace {
 
+// Where an option means something.
+enum class Use { anywhere, recording, replay };
+
 struct Row {
   const char* name;
   const char* argument;  // nullptr: takes none
   const char* help;
   const char* variable;
-  Problem (*validate)(const std::string&);
+  Use use;
 };
 
 // In the order of enum Option.
 const std::array<Row, kOptionCount> kTable{{
     {"flor-record", nullptr, "record this training run (one task), to be replayed later", "FLOR_RECORD",
-     nullptr},
+     Use::anywhere},
     {"flor-epsilon", "E",
      "with --flor-record: may cost at most this share of the time without (default 0.0667)", "FLOR_EPSILON",
-     check_epsilon},
+     Use::recording},
     {"flor-store", "DIR",
      "the directory of the runs, absolute, seen by all nodes (default $FLOR_STORE, else ~/.flor)",
-     "FLOR_STORE", check_store_name},
-    {"flor-name", "NAME", "with --flor-record: a label for the run, unused so far", "FLOR_NAME", check_label},
+     "FLOR_STORE", Use::anywhere},
+    {"flor-name", "NAME", "with --flor-record: a label for the run, unused so far", "FLOR_NAME",
+     Use::recording},
     {"flor-arg", "NAME=VALUE", "a hyper-parameter for flor::arg; may be given several times", "FLOR_ARGS",
-     check_argument},
+     Use::anywhere},
     {"flor-materializer", "HOW",
      "with --flor-record: how checkpoints are written: inline, thread, fork, fork-batch or auto (default "
      "auto)",
-     "FLOR_MATERIALIZER", check_materializer},
+     "FLOR_MATERIALIZER", Use::recording},
     {"flor-mtbf", "TIME",
      "with --flor-record: mean time between failures, for recovery's sake; seconds, or with s, m, h or d",
-     "FLOR_MTBF", check_mtbf},
+     "FLOR_MTBF", Use::recording},
     {"flor-local", "DIR",
      "with --flor-record: a directory of the node, absolute, where checkpoints land before the store",
-     "FLOR_LOCAL", check_local},
+     "FLOR_LOCAL", Use::recording},
     {"flor-keep", "N", "with --flor-record: keep the newest N checkpoints of each kind, or all (default all)",
-     "FLOR_KEEP", check_keep},
+     "FLOR_KEEP", Use::recording},
     {"flor-resume", "RUN",
      "go on with the recording of RUN (id or label), which was ended before its program was", "FLOR_RESUME",
-     check_run},
+     Use::anywhere},
     {"flor-replay", "RUN", "be a worker of a replay of RUN (id or label) or of RUN/REPLAY; every task is one",
-     "FLOR_REPLAY", check_replay},
+     "FLOR_REPLAY", Use::anywhere},
     {"flor-probe", "WHICH",
      "with --flor-replay: blocks that execute: auto, none, all or BLOCK,... (default auto)", "FLOR_PROBE",
-     check_probe},
+     Use::replay},
     {"flor-epochs", "A:B", "with --flor-replay: only the main loop's iterations A to B-1", "FLOR_EPOCHS",
-     check_epochs},
+     Use::replay},
 }};
 
 // Never destroyed: srun runs slurm_spank_exit from an exit handler, which is older than the statics and so
@@ -59,6 +63,18 @@ Options& mutable_options() {
   return options;
 }
 
+Problem check(const Row& row, const std::string& value) {
+  const std::string key = std::string(row.name).substr(std::string("flor-").size());
+  return row.argument == nullptr ? Problem() : check_value(key, value);
+}
+
+// The variable in which sbatch and salloc hand an option on.
+std::string handed_on(const Row& row) {
+  std::string variable = "SLURM_SPANK__SLURM_SPANK_OPTION_flor_" + std::string(row.name);
+  std::replace(variable.begin(), variable.end(), '-', '_');
+  return variable;
+}
+
 Problem problem_with(Option option, const std::string& value) {
   const Options& given = options();
   const bool records = option == kRecord || option == kResume;
@@ -66,8 +82,7 @@ Problem problem_with(Option option, const std::string& value) {
     return "cannot go with the other of --flor-record and --flor-replay (set for the job, perhaps); give "
            "each to a step of its own";
   }
-  const auto validate = kTable[option].validate;
-  return validate == nullptr ? Problem() : validate(value);
+  return check(kTable[option], value);
 }
 
 // Slurm calls it for each option given, on 22.05 twice in slurmstepd; an option without an argument comes
@@ -118,14 +133,28 @@ int register_options(spank_t spank) {
   return 0;
 }
 
+std::vector<std::string> options_without_use(const Environment& environment) {
+  const Options& given = options();
+  const bool records = given.records() || environment("FLOR_RECORD") == "1";
+  const bool replays = given.has(kReplay) || !environment("FLOR_REPLAY").empty();
+  std::vector<std::string> out;
+  for (int option = 0; option < kOptionCount; ++option) {
+    const Row& row = kTable[option];
+    const bool fits = row.use == Use::anywhere || (row.use == Use::recording ? records : replays);
+    // What the job was submitted with is for those of its steps that record.
+    if (fits || !given.value[option] || !environment(handed_on(row).c_str()).empty()) continue;
+    const char* wanted = row.use == Use::recording ? "--flor-record" : "--flor-replay";
+    out.push_back("--" + std::string(row.name) + " has no effect without " + wanted);
+  }
+  return out;
+}
+
 void adopt_from_environment(const Environment& environment) {
   for (int option = 0; option < kOptionCount; ++option) {
     const Row& row = kTable[option];
-    std::string variable = "SLURM_SPANK__SLURM_SPANK_OPTION_flor_" + std::string(row.name);
-    std::replace(variable.begin(), variable.end(), '-', '_');
-    const std::string value = environment(variable.c_str());
+    const std::string value = environment(handed_on(row).c_str());
     // "(null)" stands for an option without an argument. Checked again: not only sbatch writes environments.
-    const bool good = !value.empty() && (row.validate == nullptr || row.validate(value).empty());
+    const bool good = !value.empty() && check(row, value).empty();
     if (good) option_given(option, value.c_str(), 1);
   }
 }

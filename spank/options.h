@@ -49,6 +49,10 @@ const char* variable_of(Option option);
 // spank.h is ignored by sbatch and salloc.
 int register_options(spank_t spank);
 
+// Of those that this srun was given itself: one line for each that does nothing here, with the option that it
+// wants beside it.
+std::vector<std::string> options_without_use(const Environment& environment);
+
 // Takes the options from a batch script's environment. Under --export=NONE or NIL Slurm does not call back
 // for them in the batch step (22.05, tried), though their variables are there.
 void adopt_from_environment(const Environment& environment);

@@ -35,6 +35,7 @@ int slurm_spank_init_post_opt(spank_t spank, int, char**) {
   if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR) return 0;
   return guarded([&] {
     flor::spank::hide_password();
+    flor::spank::warn_of_options_without_use();
     return flor::spank::carry_arguments(spank);
   });
 }

@@ -9,6 +9,7 @@
 
 #include "answer.h"
 #include "cluster.h"
+#include "core/config/conf.h"
 #include "launch.h"
 #include "options.h"
 #include "store.h"
@@ -34,20 +35,20 @@ std::string& recorded_launch() {
 void hide_password() {
   const Options& given = options();
   const std::string url = environment_value("FLOR_REDIS");
-  if ((!given.records() && !given.has(kReplay)) || url.rfind("redis://", 0) != 0) return;
-  // As core/config/redis_setting.h has it, of which nothing is linked here.
-  const std::size_t begin = std::string("redis://").size();
-  const std::size_t at = url.rfind('@');
-  if (at == std::string::npos || at < begin) return;
-  const std::string login = url.substr(begin, at - begin);
-  const std::string user = login.substr(0, login.find(':'));
-  if (user == login) return;
-  setenv("FLOR_REDIS", ("redis://" + (user.empty() ? url.substr(at + 1) : user + url.substr(at))).c_str(), 1);
+  const std::string without = core::without_password(url);
+  if ((!given.records() && !given.has(kReplay)) || without == url) return;
+  setenv("FLOR_REDIS", without.c_str(), 1);
   std::fputs(
       "flor: FLOR_REDIS holds a password, which every process of the job would see: it goes without; keep it "
       "as "
       "`redis = URL` in ~/.config/flor/flor.conf (chmod 600)\n",
       stderr);
+}
+
+void warn_of_options_without_use() {
+  if (spank_context() != S_CTX_LOCAL) return;
+  for (const std::string& line : options_without_use(environment_value))
+    std::fprintf(stderr, "flor: warning: %s\n", line.c_str());
 }
 
 int carry_arguments(spank_t spank) {

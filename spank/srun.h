@@ -14,6 +14,9 @@ constexpr const char* kCarriedArguments = "SLURM_SPANK_FLOR_ARGS";
 // ours.
 void hide_password();
 
+// srun, after the options: on stderr, one line for each option that does nothing for this step.
+void warn_of_options_without_use();
+
 // srun, sbatch and salloc, after the options: Slurm takes only the last --flor-arg to the node; this takes
 // all.
 int carry_arguments(spank_t spank);

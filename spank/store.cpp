@@ -12,9 +12,12 @@
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <system_error>
 
+#include "core/base/valid_id.h"
+#include "core/config/conf.h"
 #include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
 #include "launch.h"
@@ -38,12 +41,10 @@ constexpr std::size_t kLongestId = 4096;  // bytes of a file that holds an id
 // The key `store` of a flor.conf; empty if there is none.
 std::string configured_store(const std::string& file) {
   std::ifstream input(file);
-  for (std::string line; std::getline(input, line);) {
-    const auto equals = line.find('=');
-    if (equals == std::string::npos || trimmed(line.substr(0, equals)) != "store") continue;
-    return trimmed(line.substr(equals + 1, line.find('#', equals) - equals - 1));
-  }
-  return "";
+  const std::string text{std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};
+  const auto values = core::parse_conf(text);
+  const auto store = values.find("store");
+  return store == values.end() ? "" : store->second;
 }
 
 std::string home_of(const Environment& environment) {
@@ -179,7 +180,8 @@ std::string resolve_replay(const Store& store, const std::string& replay) {
   const auto exists = [&] { return access((store.path + "/" + run + "/run.json").c_str(), R_OK) == 0; };
   // As the library does (core::Store::find): a label before an id, which everyone may give to a directory.
   if (const std::string labelled = labelled_run(store, run); !labelled.empty()) {
-    if (!is_id(labelled) || core::directory_owner(store.path + "/" + labelled) != geteuid()) return "";
+    if (!core::is_valid_id(labelled) || core::directory_owner(store.path + "/" + labelled) != geteuid())
+      return "";
     run = labelled;
   }
   return exists() ? run + rest : "";

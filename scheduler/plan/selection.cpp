@@ -1,25 +1,13 @@
 #include "plan/selection.h"
 
 #include <algorithm>
-#include <string_view>
+#include <utility>
 
 #include "core/base/error.h"
-#include "core/base/parse_number.h"
+#include "core/config/values.h"
 
 namespace flor::plan {
 namespace {
-
-[[noreturn]] void refuse(const std::string& text, const std::string& what) {
-  throw core::UsageError("'" + text + "' is no range of " + what +
-                         ": write FIRST:END, as in 40:60 for 40 … 59, or one number");
-}
-
-std::optional<int64_t> number(std::string_view text, const std::string& whole, const std::string& what) {
-  if (text.empty()) return std::nullopt;
-  const auto value = core::parse_number<int64_t>(text);
-  if (!value) refuse(whole, what);
-  return value;
-}
 
 // Returns the values that a range means in this record.
 struct Values {
@@ -37,27 +25,11 @@ Values values_of(const LoopRange& range, const std::vector<core::Unit>& units) {
 
 }  // namespace
 
-LoopRange parse_range(const std::string& text, const std::string& what) {
-  const auto colon = text.find(':');
-  if (text.empty() || text == ":") refuse(text, what);
-  LoopRange range;
-  range.begin = number(std::string_view(text).substr(0, colon), text, what);
-  range.end = colon == std::string::npos ? *range.begin + 1
-                                         : number(std::string_view(text).substr(colon + 1), text, what);
-  if (range.begin && range.end && *range.begin >= *range.end) {
-    throw core::UsageError(what + " " + text + " are none: ranges are half-open, 40:60 is 40 … 59");
-  }
-  return range;
-}
-
 std::vector<LoopRange> parse_ranges(const std::string& text, const std::string& what) {
-  std::vector<LoopRange> ranges;
-  for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', begin), text.size());
-    ranges.push_back(parse_range(text.substr(begin, comma - begin), what));
-    begin = comma + 1;
-  }
-  return ranges;
+  if (text.empty()) return {};
+  const core::SettingForm& form = core::setting_form("epochs");
+  if (auto ranges = core::ranges_from(text)) return std::move(*ranges);
+  throw core::UsageError("'" + text + "' is no range of " + what + "; --" + what + " takes " + form.what);
 }
 
 std::string range_of(const std::vector<core::Unit>& units) {

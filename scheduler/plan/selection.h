@@ -7,19 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "core/config/values.h"
 #include "core/store/plan.h"
 
 namespace flor::plan {
 
-// Half-open, in values of the main loop. A missing end is that of the record.
-struct LoopRange {
-  std::optional<int64_t> begin, end;
-};
+using LoopRange = core::ValueRange;  // in values of the main loop, or of an inner one
 
-// Parses "40:60", "40:", ":60", or "7" for 7:8. Throws UsageError that shows the form. `what`: the name of
-// the values in messages.
-LoopRange parse_range(const std::string& text, const std::string& what = "epochs");
-// Parses several ranges with commas between. Empty text: everything.
+// Empty text: everything. Throws UsageError that shows the form of --`what`.
 std::vector<LoopRange> parse_ranges(const std::string& text, const std::string& what = "epochs");
 
 // Returns the range of values that the units cover: "0:12".

@@ -44,6 +44,25 @@ refused() {
   one_line "flor: $1:"
 }
 
+# --- values that mean nothing where they are given: the step runs
+
+@test "a setting of a recording without a recording is warned about" {
+  run -0 --separate-stderr srun --flor-keep=2 --flor-store="$store" true
+  [[ $stderr == "flor: warning: --flor-keep has no effect without --flor-record" ]]
+}
+
+@test "a setting of a replay without a replay is warned about" {
+  run -0 --separate-stderr srun --flor-epochs=3,7 --flor-probe=all true
+  [[ ${#stderr_lines[@]} -eq 2 ]]
+  [[ $stderr == *"--flor-probe has no effect without --flor-replay"*"--flor-epochs has no effect without --flor-replay"* ]]
+}
+
+@test "a setting that a job was submitted with is for those of its steps that record" {
+  run -0 sbatch --wait --flor-keep=2 --flor-store="$store" -o out --wrap 'srun true; srun --flor-record sh -c "echo \$FLOR_KEEP"'
+  [[ $(grep -c 'has no effect' out) -eq 0 ]]
+  [[ $(grep -c '^2$' out) -eq 1 ]]
+}
+
 # --- bad values: refused at once by the command
 
 @test "epsilon 0 is refused" {

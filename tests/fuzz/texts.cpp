@@ -2,7 +2,7 @@
 
 #include "agent/messages.h"
 #include "core/checkpoint/header.h"
-#include "core/config/settings.h"
+#include "core/config/conf.h"
 #include "core/files/json_lines.h"
 #include "core/store/generators.h"
 #include "core/store/manifest.h"

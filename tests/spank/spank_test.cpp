@@ -8,6 +8,7 @@
 #include "launch.h"
 #include "store.h"
 #include "support/another_user.h"
+#include "support/setting_values.h"
 #include "support/temporary.h"
 
 namespace flor::spank {
@@ -67,6 +68,12 @@ TEST(Answer, LeavesNothingBehind) {
   if (!(child >> pid >> holds_output)) GTEST_SKIP() << "it was killed before it began";
   EXPECT_FALSE(holds_output);
   while (::kill(pid, 0) == 0 && fs::exists("/proc/" + std::to_string(pid) + "/exe")) ::usleep(1000);
+}
+
+TEST(Options, TakeWhatTheCommandsTake) {
+  for (const auto& row : test::setting_values())
+    EXPECT_EQ(check_value(row.key, row.value).empty(), row.fits) << row.key << "=" << row.value;
+  EXPECT_NE(check_value("arg", "a=1\nb=2").find("a value cannot hold a line break"), std::string::npos);
 }
 
 class PluginStore : public testing::Test {

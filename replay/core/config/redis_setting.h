@@ -4,14 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "core/config/conf.h"
 #include "core/config/settings.h"
 
 namespace flor::core {
-
-// redis://ada:PASSWORD@host → redis://ada@host, redis://:PASSWORD@host → redis://host,
-// unix://ada:PASSWORD@/path → unix://ada@/path; other texts as they are. What an environment may hold: every
-// process of a job sees that, and Slurm keeps it.
-std::string without_password(const std::string& url);
 
 // FLOR_REDIS, else `redis` of flor.conf. Where FLOR_REDIS has no password and is otherwise the URL of
 // flor.conf, the latter: so the environment tells a worker which server and login, and its owner's flor.conf

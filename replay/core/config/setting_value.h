@@ -1,4 +1,4 @@
-// Settings that the library reads by itself, in a process that nobody can refuse any more.
+// Settings read in a running training process: invalid values are warned about and passed over.
 #pragma once
 
 #include <optional>
@@ -6,19 +6,19 @@
 
 #include "core/base/messages.h"
 #include "core/config/settings.h"
+#include "core/config/values.h"
 
 namespace flor::core {
 
-// What `parse` makes of a setting's text. Nothing: there is none, or one line has told that it is not `what`
-// such settings are.
+// What `parse` makes of a setting's text. Nothing: there is none, or it does not have the key's form.
 template <class Parse>
-auto setting_value(const std::optional<std::string>& text, const std::string& key, const std::string& what,
-                   Parse parse) -> decltype(parse(*text)) {
+auto setting_value(const std::optional<std::string>& text, const std::string& key, Parse parse)
+    -> decltype(parse(*text)) {
   if (!text) return std::nullopt;
   auto value = parse(*text);
   if (!value) {
-    warn(key + " is " + what + "; '" + *text + "' is not (" + Settings::variable_of(key) + ", or " + key +
-         " in flor.conf) and is passed over");
+    warn(key + " is " + setting_form(key).what + "; '" + *text + "' is not (" + Settings::variable_of(key) +
+         ", or " + key + " in flor.conf) and is passed over");
   }
   return value;
 }

@@ -10,20 +10,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 
-#include "core/config/redis_setting.h"
+#include "core/base/messages.h"
+#include "core/config/conf.h"
 
 namespace flor::core {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string trim(const std::string& text) {
-  const auto begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
 
 std::string slurp(const fs::path& path) {
   std::ifstream in(path);
@@ -58,26 +52,14 @@ std::optional<std::string> environment_variable(const char* name) {
   return std::string(value);
 }
 
-std::map<std::string, std::string> parse_conf(const std::string& text) {
-  std::map<std::string, std::string> out;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) {
-    line = trim(line.substr(0, line.find('#')));
-    const auto equals = line.find('=');
-    if (equals == std::string::npos) continue;
-    const std::string key = trim(line.substr(0, equals));
-    const std::string value = trim(line.substr(equals + 1));
-    if (!key.empty() && !value.empty()) out[key] = value;
-  }
-  return out;
-}
-
 Settings Settings::load() {
   const fs::path user = environment_variable("XDG_CONFIG_HOME").value_or(home() + "/.config");
   std::map<std::string, std::string> values;
   std::string exposed;
   for (const fs::path& path : {user / "flor" / "flor.conf", fs::path("/etc/flor/flor.conf")}) {
-    auto read = parse_conf(slurp(path));
+    const std::string text = slurp(path);
+    for (const auto& problem : conf_problems(text)) warn_once(path.string() + ", " + problem);
+    auto read = parse_conf(text);
     if (values.count("redis") == 0 && exposes_password(path, read)) exposed = path.string();
     values.merge(read);
   }

@@ -10,7 +10,7 @@ namespace flor::core {
 
 class Settings {
  public:
-  // Reads both flor.conf files once. A line that is no `key = value` is ignored.
+  // Reads both flor.conf files once. What Flor cannot use in them is warned about and passed over.
   static Settings load();
   explicit Settings(std::map<std::string, std::string> from_files) : files_(std::move(from_files)) {}
 
@@ -41,8 +41,6 @@ class Settings {
 
 // As users name directories: ~ is the home directory, and a relative one is of the working directory.
 std::string absolute_directory(std::string path);
-
-std::map<std::string, std::string> parse_conf(const std::string& text);
 
 std::optional<std::string> environment_variable(const char* name);
 

@@ -1,9 +1,12 @@
-// The values of settings as users write them, and what they are told when they write anything else.
+// The values of settings as users write them. One form for srun's plugin, the commands and the library: what
+// one of them takes, all take. Pure; of the standard library alone, for the plugin.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace flor::core {
 
@@ -15,16 +18,20 @@ std::optional<std::string> materializer_from(const std::string& text);
 std::optional<std::string> name_from(const std::string& text);
 std::optional<double> seconds_from(const std::string& text);  // 0 or more
 
-inline constexpr const char* what_epsilon_is =
-    "the share of training time that recording may cost, a number above 0 such as 0.0667";
-inline constexpr const char* what_every_is =
-    "a number from 1, a checkpoint after every so many executions, or 0 for the adaptive policy";
-inline constexpr const char* what_keep_is =
-    "all, or a number from 1: of each kind the newest so many checkpoints are kept";
-inline constexpr const char* what_materializer_is =
-    "how checkpoints are written: inline, thread, fork, fork-batch or auto";
-inline constexpr const char* what_name_is =
-    "a name of letters, digits, '.', '_' and '-', 128 at most, the first a letter or digit";
-inline constexpr const char* what_mtbf_is = "a time above 0, in seconds or with s, m, h or d such as 12h";
+// Half-open. An end that is left out is the record's.
+struct ValueRange {
+  std::optional<std::int64_t> begin, end;
+};
+// "40:60", "40:", ":60", "7" for 7:8, and several of these with commas between.
+std::optional<std::vector<ValueRange>> ranges_from(const std::string& text);
+
+struct SettingForm {
+  const char* key;   // in flor.conf; FLOR_KEY, --flor-KEY and --KEY are made of it
+  const char* what;  // its value is
+  bool (*fits)(const std::string& value);
+};
+
+// Of the settings and flags that have a form; throws std::out_of_range for others.
+const SettingForm& setting_form(std::string_view key);
 
 }  // namespace flor::core

@@ -87,14 +87,16 @@ Manifest next_manifest(const Settings& settings, const RunDir& run) {
 }
 
 std::uint64_t spool_rate(const Settings& settings) {
-  const auto rate =
-      setting_value(settings.get("spool_rate"), "spool_rate", "bytes a second such as 200M", parse_bytes);
+  const auto rate = setting_value(settings.get("spool_rate"), "spool_rate", parse_bytes);
   return rate.value_or(0);
 }
 
 // A tier that cannot be used is no reason not to record. `before`: of an earlier attempt.
 std::optional<LocalRun> begin_local(const Settings& settings, const RunDir& run, const Manifest& before) {
-  const auto tier = settings.local();
+  const auto given = setting_value(settings.get("local"), "local", [](const std::string& path) {
+    return setting_form("local").fits(path) ? std::optional(path) : std::nullopt;
+  });
+  const auto tier = given ? settings.local() : std::nullopt;
   if (!tier) return std::nullopt;
   try {
     std::error_code ignored;
@@ -162,7 +164,7 @@ class DraftRun {
 };
 
 void name_run(const Settings& settings, const Store& store, Manifest& manifest) {
-  const auto name = setting_value(settings.get("name"), "name", what_name_is, name_from);
+  const auto name = setting_value(settings.get("name"), "name", name_from);
   if (!name) return;
   if (store.claim_label(*name, manifest.id)) {
     manifest.name = *name;

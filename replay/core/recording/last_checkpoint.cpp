@@ -24,9 +24,7 @@ constexpr double usual_grace = 25;
 constexpr double most = 86400;  // a clock takes no more than nine digits of seconds
 
 double grace_of(const Settings& settings) {
-  const char* what = "how many seconds there are between SIGTERM and the kill, 0 or more";
-  return std::min(setting_value(settings.get("grace"), "grace", what, seconds_from).value_or(usual_grace),
-                  most);
+  return std::min(setting_value(settings.get("grace"), "grace", seconds_from).value_or(usual_grace), most);
 }
 
 }  // namespace

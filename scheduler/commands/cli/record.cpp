@@ -45,28 +45,15 @@ void pass_on(int signal, siginfo_t* info, void*) {
 }
 
 // A setting of the recording, by flag or else by the settings: its value must be one.
-using Flag = std::string Flags::*;
 struct Setting {
-  const char* key;  // FLOR_KEY in capitals, key in flor.conf
-  Flag flag;
-  bool (*fits)(const std::string& value);
-  const char* what;  // it must be
+  const char* key;
+  std::string Flags::*flag;
 };
-
-template <auto parse>
-bool is(const std::string& text) {
-  return parse(text).has_value();
-}
 
 const Setting settings_to_check[] = {
-    {"epsilon", &Flags::epsilon, is<core::epsilon_from>, core::what_epsilon_is},
-    {"every", &Flags::every, is<core::every_from>, core::what_every_is},
-    {"materializer", &Flags::materializer, is<core::materializer_from>, core::what_materializer_is},
-    {"mtbf", &Flags::mtbf, is<core::parse_duration>, core::what_mtbf_is},
-    {"local", &Flags::local, [](const std::string& text) { return fs::path(text).is_absolute(); },
-     "the absolute path of a directory that each node has for itself"},
-    {"keep", &Flags::keep, is<core::keep_from>, core::what_keep_is},
-};
+    {"epsilon", &Flags::epsilon}, {"every", &Flags::every}, {"materializer", &Flags::materializer},
+    {"mtbf", &Flags::mtbf},       {"local", &Flags::local}, {"keep", &Flags::keep},
+    {"name", &Flags::name}};
 
 void pass_settings(const Flags& flags, const core::Settings& settings,
                    std::map<std::string, std::string>& environment) {
@@ -75,10 +62,10 @@ void pass_settings(const Flags& flags, const core::Settings& settings,
     const auto value = flag.empty() ? settings.get(setting.key) : flag;
     if (!value) continue;
     const std::string variable = core::Settings::variable_of(setting.key);
-    if (!setting.fits(*value)) {
-      throw core::UsageError(std::string(setting.key) + " is " + setting.what + "; '" + *value +
-                             "' is not (--" + setting.key + ", " + variable + ", or " + setting.key +
-                             " in flor.conf)");
+    const core::SettingForm& form = core::setting_form(setting.key);
+    if (!form.fits(*value)) {
+      throw core::UsageError(std::string(setting.key) + " is " + form.what + "; '" + *value + "' is not (--" +
+                             setting.key + ", " + variable + ", or " + setting.key + " in flor.conf)");
     }
     // The library reads the others by itself, and knows which of them speak for a resumed run.
     if (!flag.empty()) environment[variable] = flag;
@@ -113,10 +100,9 @@ void require_resumable(const core::RunDir& run) {
 std::string arguments_of(const std::vector<std::string>& flags) {
   std::string lines = core::environment_variable("FLOR_ARGS").value_or("");
   for (const auto& arg : flags) {
-    const auto equals = arg.find('=');
-    if (equals == std::string::npos || equals == 0 || arg.find('\n') != std::string::npos) {
-      throw core::UsageError("--arg takes NAME=VALUE, such as --arg lr=0.1; '" + arg + "' is not");
-    }
+    const core::SettingForm& form = core::setting_form("arg");
+    if (!form.fits(arg))
+      throw core::UsageError("--arg takes " + std::string(form.what) + "; '" + arg + "' is not");
     if (!lines.empty() && lines.back() != '\n') lines += '\n';
     lines += arg;
   }
@@ -177,6 +163,7 @@ void record(Flags flags, Outcome& outcome) {
   what.environment = dispatch::present_environment();
   for (const char* other : {"FLOR_REPLAY", "FLOR_PROBE", "FLOR_EPOCHS"}) what.environment.erase(other);
   pass_settings(flags, settings, what.environment);
+  const std::string arguments = arguments_of(flags.args);
   hide_password(settings, what.environment);
   dispatch::find_program(outcome.program.front());  // before anything is written
   store.require_writable();
@@ -191,7 +178,6 @@ void record(Flags flags, Outcome& outcome) {
   environment["FLOR_BIN"] = own_directory().string();
   if (!name.empty()) environment["FLOR_NAME"] = name;
   if (!flags.resume.empty()) environment["FLOR_RESUME"] = store.find(flags.resume).id();
-  const std::string arguments = arguments_of(flags.args);
   if (!arguments.empty()) environment["FLOR_ARGS"] = arguments;
 
   // The library says it where this command cannot: of a program that a script starts.

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/config/conf.h"
+#include "support/setting_values.h"
+
 namespace flor::core {
 namespace {
 
@@ -30,6 +33,39 @@ TEST(Values, Every) {
   EXPECT_EQ(every_from("0"), 0);
   EXPECT_EQ(every_from("7"), 7);
   for (const char* text : {"", "-1", "1.5", "all"}) EXPECT_FALSE(every_from(text)) << text;
+}
+
+TEST(Values, AreThoseOfTheTable) {
+  const auto table = test::setting_values();
+  EXPECT_GT(table.size(), 100U);
+  for (const auto& row : table)
+    EXPECT_EQ(setting_form(row.key).fits(row.value), row.fits) << row.key << "=" << row.value;
+  EXPECT_FALSE(setting_form("arg").fits("a=1\nb=2"));
+  for (const char* key : {"epsilon", "arg", "name", "epochs", "probe"})
+    EXPECT_FALSE(setting_form(key).fits("")) << key;
+}
+
+TEST(Values, Ranges) {
+  const auto ranges = ranges_from("3,:7,40:60,-2:");
+  ASSERT_TRUE(ranges);
+  ASSERT_EQ(ranges->size(), 4U);
+  EXPECT_EQ(ranges->at(0).begin, 3);
+  EXPECT_EQ(ranges->at(0).end, 4);
+  EXPECT_FALSE(ranges->at(1).begin);
+  EXPECT_EQ(ranges->at(1).end, 7);
+  EXPECT_EQ(ranges->at(2).end, 60);
+  EXPECT_EQ(ranges->at(3).begin, -2);
+  EXPECT_FALSE(ranges->at(3).end);
+}
+
+TEST(Conf, TellsOfLinesThatItCannotUse) {
+  EXPECT_TRUE(conf_problems("# a comment\n\nstore = /s # where\nredis=redis://h\nepsilon =\n").empty());
+  EXPECT_EQ(
+      conf_problems("store = /s\nepsilom = 0.1\n  keep 3\n= 4\nname = mine\n"),
+      (std::vector<std::string>{"line 2: 'epsilom' is passed over: there is no such setting (misspelled?)",
+                                "line 3: 'keep 3' is passed over: a setting is written as `key = value`",
+                                "line 4: '= 4' is passed over: a setting is written as `key = value`",
+                                "line 5: 'name' is passed over: there is no such setting (misspelled?)"}));
 }
 
 TEST(Values, Seconds) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/config/conf.h"
 #include "core/config/redis_setting.h"
 #include "core/config/settings.h"
 #include "core/files/durable.h"
