@@ -78,7 +78,7 @@ void hold(int fd) {
   added->next = held_locks;
   while (!held_locks.compare_exchange_weak(added->next, added.get())) {
   }
-  added.release();  // the list's, for ever
+  [[maybe_unused]] const auto* kept = added.release();  // the list keeps it for ever
 }
 
 }  // namespace
