@@ -37,6 +37,14 @@ bool has_number(const std::vector<ArrayJob>& jobs, const std::string& number) {
   return std::any_of(jobs.begin(), jobs.end(), [&](const ArrayJob& job) { return job.number == number; });
 }
 
+// The user's SQUEUE_STATES and its like would leave out workers.
+Environment without_squeue_settings() {
+  Environment out = present_environment();
+  const auto begin = out.lower_bound("SQUEUE_");
+  out.erase(begin, out.lower_bound("SQUEUE`"));  // '`' follows '_'
+  return out;
+}
+
 }  // namespace
 
 std::optional<ArrayJob> parse_job(const std::string& text) {
@@ -84,9 +92,9 @@ void SlurmJobs::add(const ArrayJob& job) {
 // forgotten are an error of squeue too, but another one than its silence.
 std::optional<std::vector<ArrayTask>> SlurmJobs::tasks_of(const std::string& cluster,
                                                           const std::string& numbers) {
-  auto command = tool({"squeue", "--noheader", "--array", "--me", "--format=%F %T %o"}, cluster);
+  auto command = tool({"squeue", "--all", "--noheader", "--array", "--me", "--format=%F %T %o"}, cluster);
   if (!numbers.empty()) command.push_back("--jobs=" + numbers);
-  const Result result = run(command, kAnswersWithin);
+  const Result result = run(command, without_squeue_settings(), kAnswersWithin);
   if (result.code == 0 || result.err.find("Invalid job id") != std::string::npos)
     return parse_tasks(result.out, script_);
   const std::string why =

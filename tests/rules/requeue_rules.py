@@ -1,4 +1,5 @@
 """A job that Slurm requeued finds something changed. Nobody asked for the resumption, so it may not end training."""
+import json
 import os
 import subprocess
 
@@ -44,6 +45,20 @@ class Requeue(Interrupted):
         self.assertEqual([again.manifest()[key] for key in ("status", "attempt")], ["completed", 0])
         self.assertEqual((run.manifest()["status"], run.manifest()["attempt"]), ("recording", 0))
         self.assertIn("nothing is damaged", self.flor("check", again.id).stdout)
+
+    def test_another_program_whose_sources_are_not_in_the_record_is_a_new_run(self):
+        run = self.killed("train", "--guard", at=3, checkpoint="@iteration/epoch=2")
+        path = os.path.join(run.path, "run.json")
+        with open(path) as file:
+            manifest = json.load(file)
+        self.assertEqual(manifest["binary_digest"], "")
+        manifest["binary_digest"] = "0" * 32
+        with open(path, "w") as file:
+            json.dump(manifest, file)
+        done = self.requeued("train", "--guard", at=3)
+        self.assertIn(f"flor: run {run.id} of this job is not resumed, a new one is recorded: the program is not the one that "
+                      "was recorded", done.stderr)
+        self.assertNotEqual(self.newest_run().id, run.id)
 
     def test_another_range_of_a_later_loop_ends_the_recording_alone(self):
         run = self.killed("train", "--guard", "--tune", at=102, checkpoint="tune/round=1")

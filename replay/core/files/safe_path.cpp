@@ -7,6 +7,8 @@
 
 #include <string>
 
+#include "core/files/shared_directory.h"
+
 namespace flor::core {
 namespace {
 
@@ -30,19 +32,42 @@ bool may_others_replace(const struct stat& info) {
   return !(S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0) && may_others_write(info);
 }
 
+bool is_known(const fs::path& path, const struct stat& info, uid_t maker) {
+  return info.st_uid == ::geteuid() || info.st_uid == maker || is_roots(path, info);
+}
+
+// Does a directory above `path` keep all others out?
+bool is_out_of_reach(fs::path path, uid_t maker) {
+  while (path != path.parent_path()) {
+    path = path.parent_path();
+    struct stat info = {};
+    if (::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && is_known(path, info, maker) &&
+        (info.st_mode & (S_IXGRP | S_IXOTH)) == 0)
+      return true;
+  }
+  return false;
+}
+
 // `path` and all above it, as they are named.
 bool are_safe_as_named(fs::path path, uid_t maker) {
   while (true) {
     struct stat info = {};
-    if (::lstat(path.c_str(), &info) != 0) return false;
-    const bool is_known = info.st_uid == 0 || info.st_uid == ::geteuid() || info.st_uid == maker;
-    if (!is_known || may_others_replace(info)) return false;
+    if (::lstat(path.c_str(), &info) != 0 || !is_known(path, info, maker)) return false;
+    if (may_others_replace(info) && !is_out_of_reach(path, maker)) return false;
     if (path == path.parent_path()) return true;
     path = path.parent_path();
   }
 }
 
 }  // namespace
+
+bool is_roots(const fs::path& path, const struct stat& info) {
+  constexpr uid_t unmapped = 65534;  // user_namespaces(7), overflowuid
+  if (info.st_uid == 0) return true;
+  if (info.st_uid != unmapped || sees_all_users()) return false;
+  struct stat above = {};
+  return ::lstat(path.parent_path().c_str(), &above) == 0 && (above.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
 
 bool is_safe_path(const fs::path& path, uid_t maker) {
   std::error_code error;
@@ -58,7 +83,8 @@ bool is_safe_path(const fs::path& path) {
 
 bool is_closed_directory(const fs::path& directory, uid_t maker) {
   struct stat info = {};
-  return ::stat(directory.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && !may_others_write(info) &&
+  return ::stat(directory.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
+         (!may_others_write(info) || is_out_of_reach(fs::weakly_canonical(directory), maker)) &&
          is_safe_path(directory, maker);
 }
 

@@ -87,15 +87,6 @@ std::vector<UserMapping> user_mappings() {
   return out;
 }
 
-// Are users' numbers here what they are on the whole machine? A namespace for users maps all of them only
-// where root made it so.
-bool sees_all_users() {
-  constexpr std::uint64_t all = 4294967295;
-  const auto mappings = user_mappings();
-  return mappings.empty() || (mappings.size() == 1 && mappings[0].inside == 0 && mappings[0].outside == 0 &&
-                              mappings[0].count == all);
-}
-
 // The user's number one namespace further out. Motivation: as root of a container every user would have the
 // same directory, and not the one that the Slurm plugin uses.
 uid_t mapped_number() {
@@ -182,6 +173,13 @@ Descriptor make_user_directory(const fs::path& store, const std::string& kind) {
 
 fs::path user_directory(const fs::path& store, const std::string& kind) {
   return store / kind / own_name(store / kind);
+}
+
+bool sees_all_users() {
+  constexpr std::uint64_t all = 4294967295;
+  const auto mappings = user_mappings();
+  return mappings.empty() || (mappings.size() == 1 && mappings[0].inside == 0 && mappings[0].outside == 0 &&
+                              mappings[0].count == all);
 }
 
 bool is_root() {

@@ -35,6 +35,9 @@ Descriptor make_user_directory(const std::filesystem::path& store, const std::st
 // STORE/KIND/UID as a path, for messages.
 std::filesystem::path user_directory(const std::filesystem::path& store, const std::string& kind);
 
+// Has each user of the machine a number of their own here? Not in a container that maps some users only.
+bool sees_all_users();
+
 // Is this process root's, who may act for all users? Root of a user namespace (a rootless container) is not:
 // it has the rights of the user who made that, and other users' files look like one unknown user's.
 bool is_root();

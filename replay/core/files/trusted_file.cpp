@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/files/safe_path.h"
 
 namespace flor::core {
 namespace {
@@ -110,7 +111,8 @@ fs::path without_links(const fs::path& path) {
       out = next;
       continue;
     }
-    if (is_foreign(info)) throw Error(next.string() + " is a symbolic link of another user's");
+    if (is_foreign(info) && !is_roots(next, info))
+      throw Error(next.string() + " is a symbolic link of another user's");
     if (++links > most_links) throw Error(path.string() + " leads through too many symbolic links");
     const fs::path target = fs::read_symlink(next);
     if (target.is_absolute()) out = "/";

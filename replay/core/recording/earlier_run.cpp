@@ -35,6 +35,10 @@ std::optional<std::string> changed_source(const Manifest& manifest) {
   return std::nullopt;
 }
 
+bool is_another_program(const Manifest& manifest) {
+  return !manifest.binary_digest.empty() && digest_of(read_file("/proc/self/exe")) != manifest.binary_digest;
+}
+
 std::string text_of(const std::vector<std::string>& command) {
   std::string text;
   for (const auto& word : command) text += (text.empty() ? "" : " ") + word;
@@ -63,6 +67,10 @@ std::optional<std::string> why_not_here(const RunDir& run, const Manifest& manif
   if (const auto source = changed_source(manifest)) {
     return *source + " is not as it was recorded; build the recorded program again (its sources are in " +
            run.source().string() + "), or record a new run";
+  }
+  if (is_another_program(manifest)) {
+    return "the program is not the one that was recorded, and not all of its sources are in the record; "
+           "build the recorded program again, or record a new run";
   }
   return why_unreadable(run);
 }

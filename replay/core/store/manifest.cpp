@@ -117,6 +117,7 @@ Json to_json(const Manifest& m) {
           {"environment", m.environment},
           {"preset", m.preset},
           {"binary", m.binary},
+          {"binary_digest", m.binary_digest},
           {"sources", sources_json(m.sources)},
           {"unresolved", m.unresolved},
           {"args", m.args},
@@ -149,6 +150,7 @@ Manifest manifest_from(const Json& json) {
   m.environment = field<Map>(json, "environment", {});
   m.preset = field<Map>(json, "preset", {});
   m.binary = field<std::string>(json, "binary", "");
+  m.binary_digest = field<std::string>(json, "binary_digest", "");
   for (const auto& source : field<Json>(json, "sources", Json::array())) {
     m.sources.push_back({field<std::string>(source, "path", ""), field<std::string>(source, "file", ""),
                          field<std::string>(source, "digest", ""), field(source, "newer", false)});

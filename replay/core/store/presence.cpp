@@ -6,11 +6,14 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "core/base/blocked_signals.h"
 #include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/messages.h"
 #include "core/files/descriptor.h"
 #include "core/files/durable.h"
 #include "core/files/trusted_file.h"
@@ -57,6 +60,7 @@ class Presence::Beat {
     const std::string text = to_json(this_process(path.parent_path())).dump() + "\n";
     // Where it cannot be written, the lock alone tells.
     if (::ftruncate(file_.get(), 0) == 0) step::write(file_.get(), text.data(), text.size(), 0);
+    step::sync(file_.get());  // other nodes see it at once
     const BlockedSignals blocked;
     thread_ = std::thread([this] { work(); });
   }
@@ -95,12 +99,20 @@ Presence::Presence(FileLock lock, const fs::path& path, std::chrono::millisecond
 
 std::optional<Presence> Presence::try_take(const fs::path& path, std::chrono::milliseconds every) {
   auto lock = FileLock::try_take(path);
-  if (!lock) return std::nullopt;
+  // Where locks hold on one node only, another node's process may have it as well.
+  if (!lock || may_be_held_elsewhere(path, false)) return std::nullopt;
   return Presence(std::move(*lock), path, every);
 }
 
 Presence Presence::take(const fs::path& path, std::chrono::milliseconds every) {
-  return Presence(FileLock::take(path), path, every);
+  FileLock lock = FileLock::take(path);
+  bool is_said = false;
+  while (may_be_held_elsewhere(path, false)) {
+    if (!is_said) say("waiting for " + path.string() + ", which a process on another node has");
+    is_said = true;
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+  return Presence(std::move(lock), path, every);
 }
 
 Presence::Presence(Presence&&) noexcept = default;
@@ -116,8 +128,12 @@ bool may_be_present(const fs::path& lock) {
   if (held == true) return true;
   try {
     return may_be_held_elsewhere(lock, held);
-  } catch (const std::exception&) {
+  } catch (const std::system_error& problem) {
+    return problem.code() != std::errc::no_such_file_or_directory;  // a store that fails says nothing
+  } catch (const Error&) {
     return false;  // no file that a process of its owner could have locked
+  } catch (const std::exception&) {
+    return true;
   }
 }
 

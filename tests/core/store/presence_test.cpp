@@ -72,6 +72,16 @@ TEST_F(PresenceTest, OnAnotherNodeItsFileTellsForTenMinutes) {
   EXPECT_FALSE(may_be_present(path));
 }
 
+TEST_F(PresenceTest, IsNotTakenFromAnotherNode) {
+  const auto theirs = Presence::take(path);
+  move_to_another_node(false);
+  calls->locks = Interposed::Locks::of_this_node;
+  EXPECT_FALSE(Presence::try_take(path));
+  EXPECT_GT(fs::file_size(path), 0U);
+  age(std::chrono::minutes(11));
+  EXPECT_TRUE(Presence::try_take(path));
+}
+
 TEST_F(PresenceTest, WithoutLocksItsFileTells) {
   const auto presence = Presence::take(path);
   calls->locks = Interposed::Locks::none;

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/digest.h"
+#include "core/files/durable.h"
 #include "core/store/source_copies.h"
 #include "support/another_user.h"
 #include "support/temporary.h"
@@ -108,6 +110,41 @@ TEST_F(FoundSources, WhatAGroupCanWriteIsLeftOutAndNamed) {
   put("shared/project/include/config.h", "");
   ::chmod((project / "include").c_str(), 0775);
   EXPECT_EQ(found(), "shared/project/train.cpp ;config.h ;shared/project/include/config.h ");
+}
+
+TEST_F(FoundSources, WhatIsLeftOutIsReplacedByTheProgramsDigest) {
+  put("shared/project/train.cpp", "");
+  const auto digest_recorded = [&](const char* name) {
+    const RunDir run{directory / name};
+    fs::create_directory(run.path);
+    Manifest manifest;
+    manifest.binary = program.string();
+    copy_sources(scan_sources(program), run, manifest);
+    return manifest.binary_digest;
+  };
+  EXPECT_EQ(digest_recorded("run1"), "");
+  ::chmod(project.c_str(), 0775);
+  EXPECT_EQ(digest_recorded("run2"), digest_of(read_file(program)));
+}
+
+TEST_F(FoundSources, AreThoseOfADirectoryThatNoOneElseCanEnter) {
+  const fs::path own = directory / "home/lab";
+  plant_directory(own, victim);
+  plant_directory(own / "bin", victim);
+  fs::copy_file(FLOR_SOURCES_PROGRAM, own / "bin/train");
+  ::chown((own / "bin/train").c_str(), victim, victim);
+  put("home/lab/train.cpp", "");
+  ::chmod(own.c_str(), 0775);
+  const auto found_there = [&] {
+    return test::as_user(victim, [&] {
+      const SourceScan scan = scan_sources(own / "bin/train");
+      return std::to_string(scan.files.size()) + " taken, " + std::to_string(scan.withheld.size()) +
+             " withheld";
+    });
+  };
+  EXPECT_EQ(found_there(), "1 taken, 0 withheld");
+  ::chmod((directory / "home").c_str(), 0710);
+  EXPECT_EQ(found_there(), "0 taken, 1 withheld");
 }
 
 TEST_F(FoundSources, AreThoseOfTheProgramsOwnerToo) {
