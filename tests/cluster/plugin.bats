@@ -162,8 +162,8 @@ refused() {
   refused --flor-probe=train,,eval --flor-replay=r
 }
 
-@test "epochs without a colon are refused" {
-  refused --flor-epochs=5 --flor-replay=r
+@test "an empty part of a list of epochs is refused" {
+  refused --flor-epochs=3, --flor-replay=r
 }
 
 @test "epochs that are no numbers are refused" {
@@ -348,6 +348,14 @@ JOB
     [[ $(grep -cx "$expected" <<<"$output") -eq 4 ]]
   done
   lacks '^FLOR_RECORD='
+}
+
+@test "epochs are written as for flor replay" {
+  make_run r1
+  for epochs in 7 3,7 3,7,40:60 40: :60; do
+    run -0 srun --flor-replay=r1/job-7 --flor-store="$store" "--flor-epochs=$epochs" printenv FLOR_EPOCHS
+    [[ $output == "$epochs" ]]
+  done
 }
 
 @test "a replay may name its run by the label" {
