@@ -36,7 +36,9 @@ std::optional<std::string> changed_source(const Manifest& manifest) {
 }
 
 bool is_another_program(const Manifest& manifest) {
-  return !manifest.binary_digest.empty() && digest_of(read_file("/proc/self/exe")) != manifest.binary_digest;
+  if (manifest.binary_digest.empty()) return false;
+  std::error_code ignored;
+  return digest_of(read_file(fs::read_symlink("/proc/self/exe", ignored))) != manifest.binary_digest;
 }
 
 std::string text_of(const std::vector<std::string>& command) {

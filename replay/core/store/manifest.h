@@ -52,8 +52,7 @@ struct Manifest {
   std::map<std::string, std::string> environment;  // must match for bit equality
   std::map<std::string, std::string> preset;       // a launcher sets these before the process starts
   std::vector<RecordedSource> sources;
-  std::string
-      binary_digest;  // of the program, where sources are missing that another user could have put there
+  std::string binary_digest;            // of the program, where not all of its sources are in the record
   std::vector<std::string> unresolved;  // quoted includes that were not found
   std::map<std::string, std::string> args;
   double epsilon = 0.0667;

@@ -19,7 +19,7 @@ void copy_sources(const SourceScan& scan, const RunDir& run, Manifest& manifest)
   }
   manifest.unresolved = scan.unresolved;
   // Without the sources only the program itself can tell whether it was edited.
-  if (!scan.withheld.empty()) manifest.binary_digest = digest_of(read_file(manifest.binary));
+  if (!scan.unresolved.empty()) manifest.binary_digest = digest_of(read_file(manifest.binary));
 }
 
 }  // namespace flor::core

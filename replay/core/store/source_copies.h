@@ -7,7 +7,7 @@
 
 namespace flor::core {
 
-// Writes source/NNN-NAME for each file, and names them in the manifest. Where files were withheld, the
+// Writes source/NNN-NAME for each file, and names them in the manifest. Where some are missing, the
 // manifest gets the digest of the program at `manifest.binary` as well. A copy can be read by no one who
 // could not read the file by its mode. Throws std::system_error.
 void copy_sources(const SourceScan& scan, const RunDir& run, Manifest& manifest);
