@@ -21,7 +21,7 @@ TEST(Restores, ADamagedTimelineOfAReplayCostsOnlyItsOwnRows) {
                                      << "\n";
   }
   ASSERT_EQ(restores_of(run).size(), 2U);
-  std::ofstream(run.replay("r1").timeline(), std::ios::app) << "{\"kind\":\"rest\0\0\0\n{}\n";
+  std::ofstream(run.replay("r1").timeline(), std::ios::app) << "{\"kind\":\"rest\n{}\n";
   EXPECT_EQ(restores_of(run).size(), 1U);
 }
 
