@@ -52,14 +52,14 @@ struct Spectrum : torch::nn::Module {
 // A file of a module's checkpoint, from the objects to LibTorch's reader.
 TEST(ExportedFile, HasComplexNumbersWhereTheModuleHas) {
   const test::TemporaryDirectory directory;
-  Spectrum net;
+  auto net = std::make_shared<Spectrum>();
   const auto record = test::Record::of(net);
   exporting::write_pytorch(directory / "out.pt", record.tensors());
   std::ifstream in(directory / "out.pt", std::ios::binary);
   const std::vector<char> file((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   const auto dict = torch::pickle_load(file).toGenericDict();
-  EXPECT_TRUE(torch::equal(dict.at("0.filter").toTensor(), net.filter));
-  EXPECT_TRUE(torch::equal(dict.at("0.weight").toTensor(), net.weight));
+  EXPECT_TRUE(torch::equal(dict.at("0.filter").toTensor(), net->filter));
+  EXPECT_TRUE(torch::equal(dict.at("0.weight").toTensor(), net->weight));
 }
 
 }  // namespace
