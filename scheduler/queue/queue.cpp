@@ -177,8 +177,11 @@ Claim Queue::within(double left, const std::string& worker, int64_t from, const 
   int64_t end = proof ? proof_within(plan(), segment.cur, usable)
                       : done_within(times(), from, {segment.cur, segment.hi}, usable);
   if (end == segment.cur) {
-    if (!fresh) {  // a proof is no try either: a worker with more time may have enough for it
-
+    if (proof) {  // no one waits for a proof that cannot come: the answers are there
+      release(segment.id, segment.fence, "too little time was left before the job's time limit", true);
+      return claim(worker, from, static_cast<int64_t>(left));
+    }
+    if (!fresh) {
       release(segment.id, segment.fence);
       return {ClaimKind::late, {}};
     }
