@@ -1,6 +1,5 @@
 #include "queue_link.h"
 
-#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -15,13 +14,12 @@ constexpr std::chrono::milliseconds first_pause{100}, longest_pause{5000};
 }  // namespace
 
 QueueLink::QueueLink(const Place& place, queue::QueueOptions options, Leases& leases)
-    : place_(place), leases_(leases), queue_(place.redis, place.replay, options) {}
+    : place_(place), leases_(leases), queue_(place.redis, place.replay, options), pauses_(first_pause, longest_pause) {}
 
 void QueueLink::failed(const std::string& why) {
   if (trouble_.empty()) log_line(why);
   trouble_ = why;
-  pause_ = std::clamp(pause_ * 2, first_pause, longest_pause);
-  retry_at_ = std::chrono::steady_clock::now() + pause_;
+  retry_at_ = std::chrono::steady_clock::now() + pauses_.next();
 }
 
 // False when Redis is away. Lets every error but RedisDown out.
@@ -35,7 +33,7 @@ bool QueueLink::attempt(const std::function<void()>& call) {
   }
   if (!trouble_.empty()) log_line("the queue of replay " + place_.replay.id() + " can be used again");
   trouble_.clear();
-  pause_ = {};
+  pauses_.reset();
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <variant>
 
+#include "core/base/backoff.h"
 #include "leases.h"
 #include "queue/queue.h"
 
@@ -53,7 +54,7 @@ class QueueLink {
   queue::Queue queue_;
   std::deque<Remembered> remembered_;
   std::string trouble_;
-  std::chrono::milliseconds pause_{0};
+  core::Backoff pauses_;
   std::chrono::steady_clock::time_point retry_at_;
 };
 

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <thread>
 
+#include "core/base/backoff.h"
+
 namespace flor::dispatch {
 
 Environment worker_environment(const WorkerOrder& order) {
@@ -24,13 +26,12 @@ void Launcher::finish(std::chrono::milliseconds at_most) {
   const auto deadline = std::chrono::steady_clock::now() + at_most;
   Liveness now = liveness_now();
   // Most leave at once; one that does not is no reason to ask a server without end.
-  auto pause = std::chrono::milliseconds(100);
+  core::Backoff pauses(std::chrono::milliseconds(100), std::chrono::milliseconds(1000));
   // Those that wait for a place would find nothing to do.
   while (now.running > 0 && std::chrono::steady_clock::now() < deadline) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    std::this_thread::sleep_for(std::min(pause, left));
-    pause = std::min(pause * 2, std::chrono::milliseconds(1000));
+    std::this_thread::sleep_for(std::min(pauses.next(), left));
     now = liveness_now();
   }
   if (now.any()) cancel();
