@@ -20,10 +20,10 @@ struct Interposed {
 };
 Interposed& interposed();
 
-// Puts all back when it goes.
+// Begins with all as it is, and puts all back when it goes.
 class Interposing {
  public:
-  Interposing() = default;
+  Interposing() { interposed() = {}; }
   ~Interposing() { interposed() = {}; }
   Interposing(const Interposing&) = delete;
   Interposing& operator=(const Interposing&) = delete;
