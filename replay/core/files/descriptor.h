@@ -1,4 +1,4 @@
-// A file descriptor that is closed with its owner.
+// Owns a file descriptor and closes it, for all code that opens files.
 #pragma once
 
 #include <unistd.h>
@@ -8,6 +8,7 @@
 namespace flor::core {
 
 class Descriptor {
+  // -1 stands for none. Can be moved, not copied.
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
   Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
