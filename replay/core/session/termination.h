@@ -1,4 +1,5 @@
-// SIGTERM in a program that leaves it to its default: a preemption, a cancellation, the end of a time limit.
+// Handles SIGTERM (a preemption, a cancellation, or the end of a time limit) in a program that leaves it to
+// its default.
 #pragma once
 
 #include <functional>
@@ -6,9 +7,9 @@
 
 namespace flor::core {
 
-// While it lives, SIGTERM first calls `last`, on a thread of the library, and then ends the process as it
-// would have. A program's own handler, installed before or later, is left alone. Children are left alone,
-// too: SIGTERM ends them at once, and this process does not hear of it. One object at a time.
+// While it lives, SIGTERM first calls `last` on a thread of the library, and then ends the process as it
+// would have ended. Keeps a handler of the program, installed before or later. Children are not affected:
+// SIGTERM ends them at once. Only one may live at a time.
 class Termination {
  public:
   explicit Termination(std::function<void()> last);
@@ -20,7 +21,8 @@ class Termination {
   void wait() noexcept;
 
   std::function<void()> last_;
-  std::thread thread_;  // nothing is watched without one
+  // Not joinable where nothing is watched.
+  std::thread thread_;
 };
 
 }  // namespace flor::core
