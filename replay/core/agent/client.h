@@ -39,7 +39,7 @@ class AgentClient {
     std::string socket;
     // The program to start. Empty: find_tool("flor-agent").
     std::string agent;
-    // claim() throws after so many seconds without an agent.
+    // claim() throws after this many seconds without an agent.
     double give_up_s = 30;
     // Seconds to wait for one answer. After that the agent counts as dead.
     double patience_s = 10;

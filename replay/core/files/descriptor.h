@@ -7,8 +7,8 @@
 
 namespace flor::core {
 
+// -1 stands for no descriptor. Can be moved, not copied.
 class Descriptor {
-  // -1 stands for none. Can be moved, not copied.
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
   Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}

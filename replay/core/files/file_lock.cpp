@@ -47,11 +47,11 @@ int open_lock(const fs::path& path) {
   return file.release();
 }
 
+// How long try_take() waits for processes that only ask.
 constexpr auto askers_patience = std::chrono::seconds(10);
 
 int lock_now(int fd) {
   return ::flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
-  // How long try_take() waits for processes that only ask.
 }
 
 // Was the lock refused only because askers share it?

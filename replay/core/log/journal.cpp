@@ -85,9 +85,9 @@ bool Journal::flush(std::unique_lock<std::mutex>& lock) {
     const std::lock_guard<std::mutex> writing(write_mutex_);
     for (auto& file : files_) {
       lock.lock();
+      // Otherwise the lines stay, and append() drops what no longer fits.
       if (file->unwritten.size() + file->lines.bytes() <= max_buffered) {
         file->unwritten += file->lines.take(problems);
-        // Otherwise append() drops the lines that are too many.
       }
       const bool dropped = std::exchange(file->dropped, false);
       lock.unlock();

@@ -1,7 +1,7 @@
 // Decides after each execution of a block or iteration whether to take a checkpoint, and takes it. One budget
 // ε covers all kinds of checkpoints of a run: blocks, nested blocks, steps and iterations.
 //
-// Training thread only. Most calls first take in the results of background writes.
+// Training thread only. on_execution_end() and drain() take in the results of background writes.
 #pragma once
 
 #include <functional>

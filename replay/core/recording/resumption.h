@@ -39,7 +39,7 @@ class Resumption {
     int64_t before = 0;
     // Seconds that these took.
     double seconds = 0;
-    // The loop ended on record, and all of it is restored.
+    // The loop had ended when it was recorded, and all of it is restored.
     bool over = false;
   };
   // Restores the newest iteration of the loop with a readable checkpoint. Without one the loop starts at its

@@ -9,8 +9,8 @@
 
 namespace flor::core {
 
+// Keeps pointers to the states, which the caller owns. Training thread only.
 class Guards : public State {
-  // Keeps pointers to the states, which the caller owns. Training thread only.
  public:
   void enter(State& state) { states_.push_back(&state); }
   void leave(State& state);

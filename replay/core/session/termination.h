@@ -8,8 +8,9 @@
 namespace flor::core {
 
 // While it lives, SIGTERM first calls `last` on a thread of the library, and then ends the process as it
-// would have ended. Keeps a handler of the program, installed before or later. Children are not affected:
-// SIGTERM ends them at once. Only one may live at a time.
+// would have ended. Does nothing where the program has a handler of its own, installed before or later. Does
+// not extend to children: SIGTERM ends them at once, and this process does not notice. Only one may live at a
+// time.
 class Termination {
  public:
   explicit Termination(std::function<void()> last);

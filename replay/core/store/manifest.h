@@ -89,8 +89,8 @@ struct Manifest {
   // The loop that ran longest; nullptr where no loop was entered. Valid as long as `loops` is not changed.
   const RecordedLoop* main_loop() const;
   std::vector<std::string> loop_names() const;
-  bool complete() const { return main_loop() != nullptr && main_loop()->guarded; }
   // Can replay enter its units by restoring a checkpoint?
+  bool complete() const { return main_loop() != nullptr && main_loop()->guarded; }
 };
 
 Json to_json(const RecordedLoop& loop);

@@ -62,8 +62,8 @@ void end_owner(const RunDir& run, int64_t attempt);
 // The recorder's own owner file. beat() may be called by several threads, but not after or during end().
 class OwnerFile {
  public:
-  static constexpr std::chrono::seconds interval{10};
   // How often the recorder beats.
+  static constexpr std::chrono::seconds interval{10};
 
   OwnerFile() = default;
   // Creates owner.ATTEMPT.json, and ends the attempt before it. Throws Error where another recorder, which
@@ -73,6 +73,7 @@ class OwnerFile {
   // Updates the heartbeat. Returns false where a later attempt or `flor unlock` has ended this one: then the
   // run no longer belongs to it.
   bool beat() const noexcept;
+  // Marks the attempt as ended: empties the file.
   void end() const noexcept;
 
  private:

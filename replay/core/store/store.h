@@ -1,4 +1,4 @@
-// The store and its run directories: every path and file name in them. No other code builds these names.
+// The paths and file names of a store and its run directories, and how a run is found by its id or label.
 // Layout: docs/formats.md, "The store".
 #pragma once
 
@@ -66,8 +66,8 @@ struct RunDir {
   bool is_being_recorded() const;
 };
 
+// One store directory, and who may use the names in it. Holds only its path; thread-safe.
 class Store {
-  // One store directory, and who may use the names in it. Holds only its path; thread-safe.
  public:
   explicit Store(fs::path path) : path_(std::move(path)) {}
   const fs::path& path() const { return path_; }

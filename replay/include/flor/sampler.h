@@ -1,5 +1,5 @@
-// Samplers for torch::data::make_data_loader whose order is a function of (seed, epoch), and which can go on
-// in the middle of an epoch without loading what is in front:
+// Samplers for torch::data::make_data_loader. Their order is a function of (seed, epoch), and they can resume
+// in the middle of an epoch without loading the samples before:
 //
 //   flor::RandomSampler sampler(dataset.size().value(), /*seed=*/7);
 //   auto loader = torch::data::make_data_loader(dataset, sampler, options);

@@ -55,7 +55,7 @@ class FLOR_API Checkpointing {
   std::unique_ptr<Impl> impl_;
 };
 
-// Guard for the state of an iteration, placed in front of the main loop:
+// Guard for the state of an iteration, placed before the main loop:
 //
 //   auto state = flor::checkpointing(net, optimizer, scheduler, best);
 //
