@@ -15,7 +15,7 @@ constexpr std::size_t most_news = 64;
 
 void AgentClient::State::start_thread() {
   if (thread.joinable()) return;
-  // Signals of the program go to its own threads.
+  // Signals of the program go to the program's own threads.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
@@ -95,7 +95,7 @@ AgentClient::~AgentClient() {
     std::unique_lock lock(s.mutex);
     s.stop = true;
     s.changed.notify_all();
-    // An exchange takes a millisecond. One that hangs is cancelled.
+    // An exchange takes a millisecond. Cancels one that hangs.
     if (!s.changed.wait_for(lock, std::chrono::milliseconds(300), [&] { return !s.busy; }))
       s.link.cancel(true);
   }

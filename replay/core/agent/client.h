@@ -1,4 +1,5 @@
-// Speaks the agent protocol for a training process (docs/formats.md, "Agent protocol").
+// Speaks the agent protocol for a training process that records or replays (docs/formats.md, "Agent
+// protocol").
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@ namespace flor::core {
 // child.
 class AgentClient {
  public:
+  // What the process tells the agent when it connects.
   struct Hello {
     // "replay" or "record".
     std::string mode;
@@ -37,7 +39,7 @@ class AgentClient {
     std::string socket;
     // The program to start. Empty: find_tool("flor-agent").
     std::string agent;
-    // claim() throws after so many seconds without an agent.
+    // claim() throws after this many seconds without an agent.
     double give_up_s = 30;
     // Seconds to wait for one answer. After that the agent counts as dead.
     double patience_s = 10;
@@ -50,8 +52,8 @@ class AgentClient {
   AgentClient(const AgentClient&) = delete;
   AgentClient& operator=(const AgentClient&) = delete;
 
-  // `behind`: only units before `from` are left. `late`: no unit that is left fits into the time that is
-  // left.
+  // `done`: no unit is left. `behind`: only units before `from` are left. `late`: no unit that is left fits
+  // into the time that is left.
   enum class Kind { segment, wait, done, behind, late };
   struct Claim {
     Kind kind = Kind::wait;
@@ -63,12 +65,14 @@ class AgentClient {
     // For `wait`: what cannot be reached. Empty if other workers hold all the work.
     std::string why;
   };
-  // Claims a segment whose next unit is `from` or later (-1: any). Releases a segment that is still held
-  // first. `left`: seconds until this process is ended.
-  // Returns `wait` also while agent or Redis cannot be reached. Throws Error if that lasts give_up_s, or if
-  // the agent refuses the request.
-  // From now until the last commit, the loss or the release of the segment, a thread tells the agent that
-  // this process lives.
+  // Claims a segment whose next unit is `from` or later (-1: any). First releases a segment that is still
+  // held. `left` is the number of seconds until this process is ended.
+  //
+  // Returns `wait` also while the agent or Redis cannot be reached. Throws Error if that lasts give_up_s, or
+  // if the agent refuses the request.
+  //
+  // From then on a thread tells the agent that this process lives, until the segment is committed, lost or
+  // released.
   Claim claim(int64_t from, std::optional<int64_t> left = {});
 
   struct LeaseStatus {
@@ -83,24 +87,25 @@ class AgentClient {
   // Reports the unit that is being executed.
   void running(int64_t unit);
 
-  // Reports that the file of the unit is published. Waits at most patience_s for the answer. Without one it
-  // keeps the commit, sends it to the next agent, and returns the last known status.
+  // Reports that the file of the unit is published. Waits at most patience_s for the answer. Without an
+  // answer, keeps the commit for the next agent, and returns the last known status.
   LeaseStatus commit(int64_t unit, const std::string& digest, int64_t bytes, double seconds);
 
   // Hands the held segment back. With an error this counts as a failed try.
   void release(const std::string& error = "");
 
-  // Record mode: reports where training is. `at`: scope path. `of`: number of iterations, -1 if unknown.
-  // `seconds`: duration of the last one. Never blocks: the report is dropped if the agent is slow or absent.
+  // Record mode: reports the position of training. `at` is the scope path, `of` the number of iterations (-1
+  // if unknown), `seconds` the duration of the last one. Never blocks; drops the report if the agent is slow
+  // or absent.
   void progress_record(const std::string& at, int64_t of, double seconds);
 
-  // Record mode with a local tier: has an agent copy the files to the store. Starts one where none runs.
+  // Record mode with a local tier: asks an agent to copy the files to the store. Starts one where none runs.
   // Never blocks.
   void spool_soon();
 
   enum class Spooler { none, on_demand, service };
-  // Tells which process copies the local tier to the store: an agent that may end with the job, or a service
-  // of the node. Starts no agent. Waits at most patience_s.
+  // Returns which process copies the local tier to the store: an agent that may end with the job, or a
+  // service of the node. Starts no agent. Waits at most patience_s.
   Spooler spooler();
 
  private:

@@ -1,4 +1,4 @@
-// Messages to the agent, sent by the thread that holds the turn.
+// Exchanges messages with the agent. The thread that holds the turn calls these functions.
 #include <algorithm>
 #include <filesystem>
 #include <thread>
@@ -12,8 +12,10 @@
 namespace flor::core {
 namespace {
 
-constexpr double start_pause_s = 2;   // between two attempts to start an agent
-constexpr double record_pause_s = 5;  // after a recording found no agent
+// Seconds between two attempts to start an agent.
+constexpr double start_pause_s = 2;
+// Seconds without messages after a recording found no agent.
+constexpr double record_pause_s = 5;
 
 std::string slurm(const char* first, const char* second) {
   if (auto value = environment_variable(first)) return *value;
@@ -73,7 +75,7 @@ bool AgentClient::State::start() {
   }
   try {
     prepare_agent_directory(link.socket());
-  } catch (const Error& problem) {  // the agent has no log there that could say it
+  } catch (const Error& problem) {  // Without that directory the agent has no log to report this in.
     trouble = problem.what();
     return false;
   }
@@ -95,7 +97,8 @@ bool AgentClient::State::connect(Time until, bool may_start) {
   if (link.is_open() && !link.ended()) return true;
   if (!link.open()) {
     if (trouble.empty()) trouble = "nobody listens there";
-    // A recording is worth telling somebody only where somebody may listen, or where there is work to do.
+    // A recording starts an agent only where another process may read its messages, or where there are files
+    // to copy.
     const bool wanted = hello.mode != "record" || !hello.redis.empty() || !hello.local.empty();
     if (!wanted || !may_start || !start()) return false;
   }
@@ -135,7 +138,7 @@ std::optional<Json> AgentClient::State::ask(const Json& request, Time until) {
   return std::nullopt;
 }
 
-// Takes in an answer about the held segment. `next`: the unit after the one that was answered.
+// Applies an answer about the held segment. `next` is the unit after the one that was answered.
 void AgentClient::State::absorb(const Json& answer, int64_t next) {
   const std::lock_guard lock(mutex);
   if (!held) return;
@@ -163,7 +166,8 @@ bool AgentClient::State::flush(Time until) {
                  {"digest", done.digest}, {"bytes", done.bytes},      {"seconds", done.seconds}};
     }
     auto answer = ask(request, until);
-    if (!answer && !refused) answer = ask(request, until);  // the agent died: try once more with the next one
+    // The agent may have died: try once more with the next one.
+    if (!answer && !refused) answer = ask(request, until);
     if (!answer && !refused) return false;
     {
       const std::lock_guard lock(mutex);
@@ -182,7 +186,8 @@ void AgentClient::State::hand_back(const std::string& error, Time until) {
     request["segment"] = held->segment;
   }
   if (!error.empty()) request["error"] = error.substr(0, 1000);
-  ask(request, until);  // without an answer the lease expires
+  // Without an answer the lease expires.
+  ask(request, until);
   const std::lock_guard lock(mutex);
   held.reset();
   unsent.clear();

@@ -20,7 +20,8 @@ constexpr std::size_t longest_answer = std::size_t{64} * 1024;
 int milliseconds_until(AgentLink::Time until) {
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-  return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 100));  // slices, so that cancel() is noticed
+  // Waits in slices of at most 100 ms, so that cancel() is noticed.
+  return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 100));
 }
 
 }  // namespace
@@ -41,8 +42,7 @@ bool AgentLink::open() {
   if (fd_ < 0) return false;
   ucred who{};
   socklen_t size = sizeof who;
-  // Checks who listens: anyone may create a socket in /tmp, and our messages may contain the password of
-  // Redis.
+  // Checks who listens: anyone may create a socket in /tmp, and messages may contain the password of Redis.
   const bool fine = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
                     ::getsockopt(fd_, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == ::getuid();
   if (!fine) close();

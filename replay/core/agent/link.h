@@ -1,4 +1,4 @@
-// A connection to the agent, one line at a time, and how to start an agent. Messages: core/agent/client.h.
+// A connection to the agent that exchanges one line at a time. Messages: core/agent/client.h.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace flor::core {
 
-// Not thread-safe, except cancel(). Never throws because of the other side. Never raises SIGPIPE.
+// Not thread-safe, except cancel(). Errors of the other side do not throw. Never raises SIGPIPE.
 class AgentLink {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -18,19 +18,20 @@ class AgentLink {
   AgentLink(const AgentLink&) = delete;
   AgentLink& operator=(const AgentLink&) = delete;
 
-  // Returns false if no agent of this user listens.
+  // Connects. Returns false if no agent of this user listens.
   bool open();
   bool is_open() const { return fd_ >= 0; }
   void close();
 
-  // Sends a line (without its newline) and returns the answer. Returns nothing and closes the link if the
-  // agent goes away or `until` passes. Motivation: a late answer would be taken for the next one.
+  // Sends a line (without its newline) and returns the answer. Returns std::nullopt and closes the link if
+  // the agent goes away or `until` passes: a late answer would be taken for the answer to the next line.
   std::optional<std::string> exchange(const std::string& line, Time until);
 
   // Returns whether the agent closed the connection. Never blocks.
   bool ended() const;
 
-  // Ends an exchange in another thread soon.
+  // With `on`, ends an exchange of another thread that waits, within 100 ms. Holds for later exchanges, too,
+  // until called with false.
   void cancel(bool on) { cancelled_ = on; }
 
   const std::string& socket() const { return socket_; }

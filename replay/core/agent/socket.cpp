@@ -22,8 +22,8 @@ bool is_own_directory(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::getuid();
 }
 
-// Returns the first by name, so that processes which created two at once agree on one. No other user can
-// create one that belongs to us, or remove ours: /tmp is sticky. Empty: none.
+// Returns the first sibling by name, so that processes which created two at once agree on one; empty if there
+// is none. Since /tmp is sticky, no other user can create one that belongs to this user, or remove it.
 std::string first_own_sibling(const std::string& path) {
   std::string first;
   std::error_code error;
@@ -41,7 +41,8 @@ std::string directory_in_tmp() {
   if (::mkdir(path.c_str(), 0700) == 0 || is_own_directory(path)) return path;
   if (first_own_sibling(path).empty()) {
     std::string name = path + ".XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) return path;  // the agent will report why it cannot serve there
+    // The agent will report why it cannot serve there.
+    if (::mkdtemp(name.data()) == nullptr) return path;
   }
   return first_own_sibling(path);
 }
@@ -62,7 +63,7 @@ void prepare_agent_directory(const std::string& socket) {
 std::string agent_socket_path() {
   if (auto path = environment_variable("FLOR_AGENT_SOCKET")) return *path;
   const std::string name = "agent-" + node_name() + ".sock";
-  // A job carries the variable to nodes where the user has no session, and so no such directory.
+  // A job takes the variable to nodes where the user has no session, and so no such directory.
   const auto runtime = environment_variable("XDG_RUNTIME_DIR");
   struct stat info = {};
   if (runtime && ::stat(runtime->c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::getuid())

@@ -29,7 +29,7 @@ struct AgentClient::State {
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }
 
-  // Least seconds between two messages of a recording.
+  // The minimum time in seconds between two messages of a recording.
   static constexpr double news_pause_s = 0.1;
 
   struct DoneUnit {
@@ -49,11 +49,11 @@ struct AgentClient::State {
     return options.socket.empty() ? agent_socket_path() : options.socket;
   }
 
-  // Returns whether this is a forked child: it has no thread, and the socket is its parent's.
+  // Is this a forked child? It has no thread, and the socket belongs to its parent.
   bool foreign() const { return ::getpid() != pid; }
   Time patience() const { return in(options.patience_s); }
 
-  // The turn to talk to the agent. False if it did not come in time.
+  // Holds the turn to talk to the agent for its lifetime. False if the turn did not come in time.
   class Turn {
    public:
     Turn(State& state, Time until);
@@ -67,7 +67,7 @@ struct AgentClient::State {
     bool mine_ = false;
   };
 
-  // Callers hold the turn (exchange.cpp):
+  // Call these only with the turn (exchange.cpp).
   bool connect(Time until, bool may_start = true);
   bool start();
   bool greet(Time until);
@@ -75,13 +75,16 @@ struct AgentClient::State {
   std::optional<Json> ask(const Json& request, Time until);
   // Sends the commits that have no answer yet, in order. Returns false if some are left.
   bool flush(Time until);
+  // Applies an answer about the held segment.
   void absorb(const Json& answer, int64_t next);
   void hand_back(const std::string& error, Time until);
+  // Reports the running unit.
   void progress(Time until);
+  // Sends the queued messages of a recording, or drops them after a failure.
   void tell_news(Time until);
   [[noreturn]] void give_up() const;
 
-  // The background thread (client.cpp):
+  // The background thread (client.cpp).
   void start_thread();
   // Queues a message for the thread to send.
   void post(Json line);
@@ -104,7 +107,7 @@ struct AgentClient::State {
   std::deque<Json> news;
   std::thread thread;
 
-  // Only for the thread that holds the turn:
+  // For the thread that holds the turn only.
   std::optional<Time> out_of_reach_since;
   // Why there is no agent, or what it refused.
   std::string trouble;

@@ -1,4 +1,4 @@
-// Threads of the library start with every signal blocked, so that the program's handlers run on its own
+// Blocks signals while the library starts a thread, so that the program's handlers run on the program's
 // threads.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace flor::core {
 
-// Blocks all signals of the calling thread while it lives; threads that are started meanwhile inherit that.
+// Blocks all signals in the calling thread for its lifetime. Threads started meanwhile inherit the mask.
 class BlockedSignals {
  public:
   BlockedSignals() {

@@ -1,16 +1,16 @@
-// The time, in seconds.
+// The current time in seconds, by a steady and by a wall clock.
 #pragma once
 
 #include <chrono>
 
 namespace flor::core {
 
-// Since some point in the past; never set back.
+// Seconds since an arbitrary start; never goes backwards.
 inline double monotonic_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Since 1970, by this node's clock.
+// Seconds since 1970 (UTC), by this node's clock.
 inline double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }

@@ -26,17 +26,20 @@ double seconds_to_fill(unsigned char* page, const std::vector<unsigned char>& so
 }
 
 double measure() {
-  constexpr std::size_t size = (pages + 1) * huge_page;  // room to begin at a huge page
+  // One page more than is measured, so that the buffer can start at a huge page.
+  constexpr std::size_t size = (pages + 1) * huge_page;
   void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return otherwise;
-  ::madvise(memory, size, MADV_HUGEPAGE);  // as staging memory
+  // As staging memory does it.
+  ::madvise(memory, size, MADV_HUGEPAGE);
   auto* first = static_cast<unsigned char*>(memory);
   first += (huge_page - reinterpret_cast<std::uintptr_t>(first) % huge_page) % huge_page;
   const std::vector<unsigned char> source(source_bytes, 1);
-  // The faster one: the other may have been interrupted.
+  // Takes the faster of the two pages: the other measurement may have been interrupted.
   double least = slowest * huge_page;
   for (std::size_t i = 0; i < pages; ++i) {
-    seconds_to_fill(first + i * huge_page, source);  // page faults cost more than the copy
+    // The first pass is not measured: page faults cost more than the copy.
+    seconds_to_fill(first + i * huge_page, source);
     least = std::min(least, seconds_to_fill(first + i * huge_page, source));
   }
   ::munmap(memory, size);

@@ -8,18 +8,19 @@
 
 namespace flor::core {
 
-// 32 lower-case hex digits, the canonical (big-endian) form of XXH3-128.
+// Returns 32 lower-case hex digits, the canonical (big-endian) form of XXH3-128.
 std::string digest_of(const void* bytes, std::size_t size);
 inline std::string digest_of(std::string_view text) {
   return digest_of(text.data(), text.size());
 }
 
-// The same, written to 32 bytes at `hex`; allocates nothing.
+// Writes the same 32 digits to `hex`, without a terminating zero. Allocates nothing.
 void digest_to(char* hex, const void* bytes, std::size_t size) noexcept;
 
+// Is `text` 32 lower-case hex digits?
 bool is_digest(std::string_view text);
 
-// The same over bytes that arrive in parts. Not thread-safe.
+// Computes the same digest over bytes that arrive in parts. Not thread-safe.
 class Digester {
  public:
   Digester();

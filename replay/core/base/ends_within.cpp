@@ -17,7 +17,8 @@ bool ends_within(double seconds, std::function<void()> work) {
     const BlockedSignals blocked;
     std::thread(std::move(task)).detach();
   } catch (const std::system_error&) {
-    task();  // the constructor that threw has taken nothing
+    // Without a thread the work still has to be done.
+    task();
   }
   if (end.wait_for(std::chrono::duration<double>(seconds)) != std::future_status::ready) return false;
   end.get();

@@ -1,4 +1,4 @@
-// Errors that a user reads: one clear line that says what, where, and what to do.
+// Exceptions whose text a user reads: one clear line that says what failed, where, and what to do.
 #pragma once
 
 #include <stdexcept>
@@ -11,7 +11,7 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Wrong usage: the request itself is at fault (exit code 2 of the commands).
+// The request itself is wrong. The commands exit with code 2.
 class UsageError : public Error {
  public:
   using Error::Error;

@@ -9,11 +9,12 @@
 namespace flor::core {
 namespace {
 
-// Before it is parsed, since a parsed value takes many times the text's memory. Of a text that is no JSON it
-// does not matter what comes out.
+// Checks the limits before the text is parsed, since a parsed value takes many times the memory of its text.
+// The result does not matter for a text that is not JSON: the parser refuses that.
 bool is_within(std::string_view text, std::size_t most_members) {
   if (text.size() <= std::min(deepest_json, most_members)) return true;
-  std::vector<std::size_t> members;  // of the arrays and objects that are open
+  // For each open array or object, its number of members so far.
+  std::vector<std::size_t> members;
   for (std::size_t at = 0; at < text.size(); ++at) {
     switch (text[at]) {
       case '"':

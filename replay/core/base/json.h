@@ -1,4 +1,5 @@
-// The one JSON type of the project: insertion-ordered, so that what we write reads in the order we chose.
+// The JSON type of the project, and how it reads and writes JSON text. Objects keep the order in which their
+// members were inserted.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,26 +13,28 @@ namespace flor::core {
 
 using Json = nlohmann::ordered_json;
 
-// How deep arrays and objects of a text that is read may nest. Motivation: what reads and writes values calls
-// itself for each level, and a file of brackets alone would exhaust the stack.
+// The maximum nesting of arrays and objects in a text that is read. Reading and writing a value recurses once
+// a level, so a file of nothing but brackets would exhaust the stack.
 inline constexpr std::size_t deepest_json = 256;
-// How many members one object of another user's document may have: to find a name takes time with each of
-// them.
+// The maximum number of members of one object in another user's document. The time to find a member grows
+// with their number.
 inline constexpr std::size_t most_foreign_members = 2000;
 
-// The value of a JSON text. A discarded one (is_discarded(), no object) where the text is none, nests deeper,
-// or has an object with more members. Never throws but std::bad_alloc.
+// Parses a JSON text. Returns a discarded value (is_discarded(), which is no object) where the text is not
+// JSON, nests deeper than deepest_json, or has an object with more than `most_members` members. Throws
+// nothing but std::bad_alloc.
 Json parse_json(std::string_view text, std::size_t most_members = std::numeric_limits<std::size_t>::max());
 
-// The JSON text of a value in which every floating-point number has the shortest form that reads back to the
-// same bits and never looks like an integer ("1.0"). Non-finite numbers become the strings "NaN", "Infinity",
-// "-Infinity". Motivation: the verdict compares these texts, so equal text must mean equal bits.
+// Returns the JSON text of a value. Each floating-point number has the shortest form that reads back to the
+// same bits and never looks like an integer ("1.0"). Non-finite numbers become the strings "NaN", "Infinity"
+// and "-Infinity". The verdict compares these texts, so equal text must mean equal bits.
 std::string json_text(const Json& value);
 
-// The shortest text of one number, as above; quoted when it is not finite.
+// Returns the text of one number in the form above; with quotes where it is not finite.
 std::string number_text(double value);
 
-// Reads a field, or `fallback` where it is absent or of another type. Never throws.
+// Returns the field `key`, or `fallback` where it is absent, null or of another type, or where `object` is no
+// object.
 template <class T>
 T field(const Json& object, const char* key, T fallback) {
   if (!object.is_object()) return fallback;

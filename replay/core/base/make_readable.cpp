@@ -15,7 +15,8 @@ bool make_readable(const void* memory, std::size_t size) {
   char* const begin = const_cast<char*>(static_cast<const char*>(memory)) - before;
   while (::madvise(begin, before + size, MADV_POPULATE_READ) != 0) {
     if (errno == EINTR || errno == EAGAIN) continue;
-    return errno == EINVAL;  // a kernel without it
+    // A kernel without MADV_POPULATE_READ.
+    return errno == EINVAL;
   }
 #else
   (void)memory;

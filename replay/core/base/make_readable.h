@@ -1,13 +1,13 @@
-// Memory of a mapped file that can really be read.
+// Finds out whether a mapped file can be read, before an access could end the process.
 #pragma once
 
 #include <cstddef>
 
 namespace flor::core {
 
-// Brings these bytes of a mapping into memory. False where the kernel cannot read them from the medium, or
-// the file has become shorter: to touch them would end the process (SIGBUS). True also on kernels that cannot
-// tell (before Linux 5.14).
+// Brings `size` bytes of a mapping into memory. Returns false where the kernel cannot read them from the
+// medium, or where the file has become shorter; an access would then end the process with SIGBUS. Also
+// returns true on kernels before Linux 5.14, which cannot tell.
 bool make_readable(const void* memory, std::size_t size);
 
 }  // namespace flor::core

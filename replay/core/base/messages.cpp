@@ -20,7 +20,8 @@ void warn(const std::string& line) {
 
 void warn_once(const std::string& line) {
   static std::mutex mutex;
-  static auto* said = new std::set<std::string>();  // outlives the last exit handler
+  // Never destroyed: an exit handler may still warn.
+  static auto* said = new std::set<std::string>();
   {
     const std::lock_guard<std::mutex> lock(mutex);
     if (!said->insert(line).second) return;

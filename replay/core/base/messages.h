@@ -1,13 +1,16 @@
-// Lines to the user on stderr. Thread-safe; each line is one write, so that lines of several processes that
-// share a terminal or a file stay whole.
+// Prints lines for the user to stderr. Thread-safe. Each line is one write(), so that the lines of several
+// processes on one terminal or file do not mix. Control characters are escaped (printable.h).
 #pragma once
 
 #include <string>
 
 namespace flor::core {
 
-void say(const std::string& line);        // "flor: …"
-void warn(const std::string& line);       // "flor: warning: …"
-void warn_once(const std::string& line);  // once in this process, however often it is called
+// Prints "flor: LINE".
+void say(const std::string& line);
+// Prints "flor: warning: LINE".
+void warn(const std::string& line);
+// As warn(), but prints the same line only once in this process.
+void warn_once(const std::string& line);
 
 }  // namespace flor::core

@@ -14,7 +14,7 @@ namespace flor::core {
 
 namespace {
 
-// One cache line: written as a whole, or memory must be read first after all.
+// The size of a cache line. The processor reads a line from memory first unless it is written as a whole.
 constexpr std::size_t line = 64;
 
 }  // namespace
@@ -37,7 +37,8 @@ void nontemporal_copy(void* to, const void* from, std::size_t bytes) {
     _mm_stream_si128(places + 2, third);
     _mm_stream_si128(places + 3, fourth);
   }
-  _mm_sfence();  // streamed stores are not ordered with what follows, such as the release of a lock
+  // Streaming stores are not ordered with later ones, such as the release of a lock.
+  _mm_sfence();
   std::memcpy(out + at, in + at, bytes - at);
 }
 

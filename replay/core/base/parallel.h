@@ -1,4 +1,4 @@
-// Work on many independent parts by a few threads. For work of a millisecond or more.
+// Divides many independent parts of work among a few threads. Worth it for work of a millisecond or more.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,9 @@
 
 namespace flor::core {
 
-// Calls `part(i)` for each i < count, on up to `threads` threads (0: as many as may run, at most 4), this one
-// included. Rethrows what the first part (by number) threw, when all have ended.
+// Calls `part(i)` for each i < count on up to `threads` threads, the calling one included. 0 stands for one
+// thread for each processor that this process may use, at most 4. Returns when all parts have ended; then
+// rethrows the exception of the lowest part that threw.
 void in_parallel(std::size_t count, const std::function<void(std::size_t)>& part, unsigned threads = 0);
 
 }  // namespace flor::core

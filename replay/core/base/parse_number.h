@@ -1,4 +1,4 @@
-// A number that a whole text is.
+// Parses a number from text, strictly and without the locale.
 #pragma once
 
 #include <charconv>
@@ -7,7 +7,8 @@
 
 namespace flor::core {
 
-// Nothing where the text is anything else, or does not fit.
+// Parses all of `text` as a number. Returns std::nullopt where the text is anything else, or the number does
+// not fit.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number value{};

@@ -11,10 +11,11 @@ constexpr const char* replacement = "\xef\xbf\xbd";  // U+FFFD
 
 struct Character {
   char32_t code = 0;
-  std::size_t bytes = 0;  // 0: no UTF-8
+  // 0: not UTF-8.
+  std::size_t bytes = 0;
 };
 
-// The first character of a text that is not empty.
+// Returns the first character of a text that is not empty.
 Character first_of(std::string_view text) {
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
   const unsigned char lead = byte(0);
@@ -33,10 +34,13 @@ Character first_of(std::string_view text) {
 }
 
 bool is_harmful(char32_t code) {
-  if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;        // control characters
-  if (code == 0x061c || code == 0x200e || code == 0x200f) return true;  // marks of direction
+  // Control characters.
+  if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
+  // Marks of writing direction.
+  if (code == 0x061c || code == 0x200e || code == 0x200f) return true;
   return (code >= 0x2028 && code <= 0x202e) ||
-         (code >= 0x2066 && code <= 0x2069);  // lines, overrides, isolates
+         // Line separators, overrides and isolates of direction.
+         (code >= 0x2066 && code <= 0x2069);
 }
 
 std::string escaped(std::string_view text, std::string_view kept) {

@@ -1,5 +1,5 @@
-// Text that a terminal, a table or a log takes as text alone, whatever it holds. Needs libc alone, so that
-// the Slurm plugin uses it too.
+// Makes any text safe to show on a terminal, in a table or in a log. Needs libc alone, so that the Slurm
+// plugin can use it.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace flor::core {
 
-// Control characters, and those that turn the direction of writing around, become escapes as in JSON
-// (\u001b); bytes that are no UTF-8 become U+FFFD. Pure.
+// Escapes control characters and characters that change the writing direction, as JSON does (\u001b).
+// Replaces each byte that is not UTF-8 by U+FFFD. Pure.
 std::string printable(std::string_view text);
 
-// The same; line breaks and tabs stay.
+// The same, but keeps line breaks and tabs.
 std::string printable_lines(std::string_view text);
 
 }  // namespace flor::core

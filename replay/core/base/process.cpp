@@ -27,7 +27,7 @@ std::vector<std::string> words_of(const char* path) {
   return out;
 }
 
-// As execve() takes them; valid as long as `words`.
+// Returns an argument or environment vector for execve(), valid as long as `words`.
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   std::vector<char*> out;
   out.reserve(words.size() + 1);
@@ -78,7 +78,7 @@ void execute_again() {
   const auto argv = pointers_to(words);
   ::execve("/proc/self/exe", argv.data(), pointers_to(present).data());
   if (errno == E2BIG) {
-    // The program made its environment larger than one may be that is handed on.
+    // The program has made its environment larger than execve() accepts.
     const auto first = environment_to_start_with(words_of("/proc/self/environ"), present);
     ::execve("/proc/self/exe", argv.data(), pointers_to(first).data());
   }

@@ -1,4 +1,4 @@
-// This process: how it was started, how it starts again, and how it ends.
+// How this process was started, how it starts again, and how it ends.
 #pragma once
 
 #include <string>
@@ -6,25 +6,25 @@
 
 namespace flor::core {
 
-// The words of /proc/self/cmdline.
+// Returns the words of /proc/self/cmdline.
 std::vector<std::string> command_line();
-// Where the process was when the library was loaded: a program may change its directory before its first
-// loop.
+// Returns the working directory at the time when the library was loaded. A program may change its directory
+// before its first loop.
 const std::string& start_directory();
 
-// Executes the same program from its start, in the same process: Slurm, the agent and the user see no change.
-// It gets the same command line, its first directory where that is still there, and the environment as it is
-// now; where that has become too large, environment_to_start_with(). Writes buffered output first. Returns
-// only where it fails, after a warning.
+// Executes the program again from its start, in the same process, so that Slurm, the agent and the user see
+// no change. Keeps the command line and the present environment; where that has become too large, takes
+// environment_to_start_with(). Goes back to start_directory(); warns where that is gone. Flushes buffered
+// output first. Returns only on failure, after a warning.
 void execute_again();
 
-// The environment that the program began with, and flor's own variables as they are now. Both as
+// Returns the variables that the program began with, but flor's own (FLOR_*) as they are now. All are
 // "NAME=value". Pure.
 std::vector<std::string> environment_to_start_with(const std::vector<std::string>& at_start,
                                                    const std::vector<std::string>& present);
 
-// Ends the process at once, without exit handlers, after buffered output is written. The library ends a
-// process here and nowhere else.
+// Flushes buffered output and ends the process by _exit(), without exit handlers. The library ends a process
+// only here.
 [[noreturn]] void leave_process(int code);
 
 }  // namespace flor::core

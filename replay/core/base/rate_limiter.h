@@ -1,4 +1,4 @@
-// How fast bytes may pass. Pure: no clock, no sleep.
+// Limits how many bytes pass in a second. Pure: no clock, no sleep.
 #pragma once
 
 #include <algorithm>
@@ -6,12 +6,12 @@
 
 namespace flor::core {
 
-// Spaces out what passes, so that over any stretch of time no more than rate × time passes, and two steps
-// more. The time that a step takes counts; a pause earns no burst.
+// Tells its caller how long to wait between steps. Over any stretch of time, at most rate × time and two
+// steps pass. The time that a step takes counts. A pause earns no burst.
 class RateLimiter {
  public:
-  // `bytes` have passed at `now` (seconds of a steady clock): how many seconds to wait before the next.
-  // `rate`: bytes a second; 0: no limit.
+  // Call after `bytes` have passed at `now`, in seconds of a steady clock. Returns how many seconds to wait
+  // before the next step. `rate` is in bytes a second; 0 means no limit.
   double wait_after(std::uint64_t bytes, std::uint64_t rate, double now) {
     if (rate == 0) return 0;
     free_at_ = std::max(free_at_ + static_cast<double>(bytes) / static_cast<double>(rate), now);

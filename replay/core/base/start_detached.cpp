@@ -19,20 +19,25 @@ namespace {
 constexpr std::size_t stack_bytes = std::size_t{64} << 10;
 
 #ifdef __SANITIZE_THREAD__
-constexpr int memory = 0;  // a copy: what the sanitizer notes of a child must not be noted of this process
+// A copy: what the sanitizer notes of the child must not count for this process.
+constexpr int memory = 0;
 #else
 constexpr int memory = CLONE_VM;
 #endif
 
 struct Start {
   std::vector<char*> argv;
-  int streams = 3;  // so many of the standard ones are /dev/null
-  std::vector<std::byte> first{stack_bytes}, second{stack_bytes};  // stacks, which grow downwards
+  // How many of the standard streams become /dev/null.
+  int streams = 3;
+  // The stacks of the two children; they grow downwards.
+  std::vector<std::byte> first{stack_bytes}, second{stack_bytes};
 };
 
-// Both children use this process's memory while it stands still (CLONE_VFORK). Without a termination signal
-// the first's end is told to nobody; but execve() would give it one, so that is left to a child of its own,
-// which is an orphan then.
+// Starts a child that shares this process's memory while this process stands still (CLONE_VFORK).
+//
+// There are two children, because no SIGCHLD may come. The first has no termination signal, so its end sends
+// none. But execve() would set that signal back to SIGCHLD. So the first child starts a second one for
+// execve(), and ends; the second is an orphan then.
 int clone_of(int (*work)(void*), Start& start, std::vector<std::byte>& stack, int signal) {
   std::byte* const end = stack.data() + stack.size();
   std::byte* const top = end - reinterpret_cast<std::uintptr_t>(end) % 16;
@@ -73,7 +78,8 @@ bool start_detached(const std::vector<std::string>& words, bool keep_stderr) {
   start.argv.push_back(nullptr);
   int status = 1;
   if (::access(start.argv[0], X_OK) == 0) {
-    const BlockedSignals blocked;  // and in the children until they are another program
+    // Stay blocked in the children until they have become another program.
+    const BlockedSignals blocked;
     const int child = clone_of(leave_an_orphan, start, start.first, 0);
     while (child >= 0 && ::waitpid(child, &status, __WALL) < 0 && errno == EINTR) {
     }

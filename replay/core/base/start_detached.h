@@ -1,4 +1,4 @@
-// Starting a program that is no child of this process.
+// Starts a program that is not a child of this process, such as the agent.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace flor::core {
 
-// Starts words[0], a path, with these arguments: in a session of its own, with /dev/null for its standard
-// streams, no other descriptor of ours and default signals. The program that this library lives in cannot
-// notice it: no SIGCHLD comes, and no wait() of its finds it. Copies no page tables, whatever the process
-// holds. With `keep_stderr` it writes to this process's stderr. False where there is no such program, or no
-// process for it.
+// Starts words[0], a path, with the other words as its arguments. The new process has its own session,
+// default signals, /dev/null for its standard streams, and no other descriptor of this process. With
+// `keep_stderr` it writes to this process's stderr. The program that uses the library cannot notice it: no
+// SIGCHLD comes, and no wait() finds it. Copies no page tables, so that the memory of this process does not
+// matter. Returns false where the program cannot be executed, or where no process can be started.
 bool start_detached(const std::vector<std::string>& words, bool keep_stderr = false);
 
 }  // namespace flor::core

@@ -34,7 +34,7 @@ std::string why() {
 
 [[noreturn]] void on_terminate() {
   const Handler& present = handler();
-  // A child that the program forked, or another thread of it, is no business of ours.
+  // Leaves alone a child that the program forked, and other threads of the program.
   if (present.process == ::getpid() && present.thread == std::this_thread::get_id()) {
     try {
       present.instead(why());

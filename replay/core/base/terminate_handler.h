@@ -1,5 +1,7 @@
-// While the program runs on from between two steps, where a replay left the inner loop, to its next
-// iteration: nothing that it computes there is recorded state or answer.
+// Catches the end of a program by an uncaught exception, for a replay that left an inner loop early.
+//
+// Between two steps, a replay leaves the inner loop, and the program runs on to its next iteration. Nothing
+// that it computes there is recorded state or part of the answer.
 #pragma once
 
 #include <exception>
@@ -8,10 +10,10 @@
 
 namespace flor::core {
 
-// While it lives, std::terminate() in this thread of this process (an exception that nobody catches) calls
-// `instead`, which should not return: that part of the program may rely on an epoch that ran to its end.
-// `why`: what the exception says. Elsewhere, and where `instead` returns or throws, the process ends as it
-// would have. One at a time.
+// While it lives, std::terminate() in this thread of this process calls `instead`, which should not return.
+// The code after an inner loop may rely on an epoch that ran to its end, and throw. `why` is the text of the
+// exception. In other threads or processes, or where `instead` returns or throws, the process ends as it
+// would have ended without. Only one may live at a time.
 class TerminateHandler {
  public:
   explicit TerminateHandler(std::function<void(const std::string& why)> instead);

@@ -39,7 +39,7 @@ std::optional<std::uint64_t> parse_bytes(const std::string& text) {
     if (power == std::string::npos) return std::nullopt;
     value *= std::pow(binary ? 1024 : 1000, power + 1);
   }
-  // Less than a byte is none, and 0 often stands for no limit.
+  // Refuses less than a byte: it would become 0, which often means "no limit".
   if (!(value < 1e18) || (value > 0 && value < 1)) return std::nullopt;
   return static_cast<std::uint64_t>(value);
 }

@@ -1,4 +1,4 @@
-// What may be joined to a path: ids of runs and replays, and names of runs.
+// Checks what is joined to a path: ids of runs and replays, and names of runs.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace flor::core {
 
 inline constexpr std::size_t longest_id = 128;
 
-// [A-Za-z0-9][A-Za-z0-9._-]{0,127} (docs/formats.md).
+// Does `id` match [A-Za-z0-9][A-Za-z0-9._-]{0,127}? (docs/formats.md)
 inline bool is_valid_id(std::string_view id) {
   const auto alphanumeric = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');

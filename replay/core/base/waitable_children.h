@@ -1,13 +1,13 @@
-// A program that ignores SIGCHLD has children whose end no one can learn: waitpid() then waits for all of
-// them, and answers ECHILD.
+// Makes the library's children waitable in a program that ignores SIGCHLD. There waitpid() waits for all
+// children and then fails with ECHILD, so no one learns how a child ended.
 #pragma once
 
 #include <csignal>
 
 namespace flor::core {
 
-// Lets SIGCHLD be at its default while it lives, where the program ignores it; in a child that is started
-// meanwhile as well. A handler of the program's stays.
+// While it lives, sets an ignored SIGCHLD to its default; in children that are started meanwhile, too. Keeps
+// a handler of the program.
 class WaitableChildren {
  public:
   WaitableChildren() {

@@ -1,4 +1,4 @@
-// Hyper-parameters of a recording: as given, or, where it is resumed, as they were recorded.
+// Hyper-parameters of a recording: as given, or as recorded where the recording is resumed.
 #pragma once
 
 #include <map>
@@ -9,22 +9,24 @@
 
 namespace flor::core {
 
-// Hyper-parameters of FLOR_ARGS: one name=value a line.
+// Reads FLOR_ARGS: one NAME=VALUE a line. Warns about other lines and skips them.
 std::map<std::string, std::string> given_arguments();
 
+// Serves flor::arg(): which value an argument has, and which arguments the program used. Not thread-safe.
 class Arguments {
  public:
   Arguments() = default;
   explicit Arguments(std::map<std::string, std::string> recorded)
       : used_(recorded), recorded_(std::move(recorded)) {}
 
-  // Nothing: the program's own default. A given value that a recorded one overrules is said.
+  // Returns std::nullopt where the program's default applies. A recorded value wins over a given one, with a
+  // warning where they differ.
   std::optional<std::string> value(const std::string& name) const;
   void use(const std::string& name, const std::string& value) {
     used_[name] = value;
     asked_.insert(name);
   }
-  // What was given, and the program never asked for: mistyped, most likely.
+  // Arguments that were given but never read: misspelled, most likely.
   std::vector<std::string> unasked() const;
   const std::map<std::string, std::string>& used() const { return used_; }
 

@@ -21,10 +21,11 @@ std::string trim(const std::string& text) {
 
 struct ConfLine {
   std::size_t number = 0;
-  std::string text, key, value;  // no key: it is no `key = value`
+  // Without a key, the line is no `key = value`.
+  std::string text, key, value;
 };
 
-// Those that hold more than a comment.
+// Returns the lines that hold more than a comment.
 std::vector<ConfLine> lines_of(const std::string& text) {
   std::vector<ConfLine> out;
   std::istringstream in(text);
@@ -71,7 +72,8 @@ std::string without_password(const std::string& url) {
   const std::string scheme = is_socket ? "unix://" : "redis://";
   const auto at = is_socket ? url.rfind("@/") : url.rfind('@');
   if (url.rfind(scheme, 0) != 0 || at == std::string::npos) return url;
-  if (is_socket && url[scheme.size()] == '/') return url;  // a path without a login
+  // A path without a login.
+  if (is_socket && url[scheme.size()] == '/') return url;
   const std::string login = url.substr(scheme.size(), at - scheme.size());
   const std::string user = login.substr(0, login.find(':'));
   return scheme + (user.empty() ? url.substr(at + 1) : user + url.substr(at));

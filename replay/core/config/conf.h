@@ -1,4 +1,5 @@
-// The text of a flor.conf. Pure; of the standard library alone, for srun's plugin.
+// Parses the text of a flor.conf. Pure; needs the standard library alone, so that the Slurm plugin can use
+// it.
 #pragma once
 
 #include <map>
@@ -7,16 +8,16 @@
 
 namespace flor::core {
 
-// `key = value`, one a line; # begins a comment. Of a key given twice the last counts; an empty value is
-// none.
+// Returns the settings of a text: one `key = value` a line; # begins a comment. The last of equal keys
+// counts. An empty value counts as absent.
 std::map<std::string, std::string> parse_conf(const std::string& text);
 
-// What a user should be told: lines that are no `key = value`, and keys that Flor does not know.
+// Returns what to warn the user about: lines that are no `key = value`, and keys that Flor does not know.
 std::vector<std::string> conf_problems(const std::string& text);
 
-// redis://ada:PASSWORD@host → redis://ada@host, redis://:PASSWORD@host → redis://host,
-// unix://ada:PASSWORD@/path → unix://ada@/path; other texts as they are. What an environment may hold: every
-// process of a job sees that, and Slurm keeps it.
+// Removes the password from a URL of Redis: redis://ada:PASSWORD@host → redis://ada@host,
+// redis://:PASSWORD@host → redis://host, unix://ada:PASSWORD@/path → unix://ada@/path. Leaves other texts as
+// they are. An environment may hold only the result: every process of a job sees it, and Slurm keeps it.
 std::string without_password(const std::string& url);
 
 }  // namespace flor::core

@@ -1,5 +1,5 @@
-// What of a record's environment a launcher sets before a worker's process starts. The record may be another
-// user's, so only what is named here passes: nothing that loads code, or leads to files.
+// Selects the recorded environment variables that a launcher sets before a worker starts. The record may be
+// another user's, so only the variables named here pass: none that loads code or leads to files.
 #pragma once
 
 #include <map>
@@ -8,10 +8,11 @@
 
 namespace flor::core {
 
-// The names of the variables.
+// The names of these variables.
 const std::vector<std::string>& preset_names();
 
-// Those of `recorded` that have such a name, and a value of one word.
+// Returns those of `recorded` that have such a name, and a short, plain value: at most 128 letters, digits,
+// blanks and _-+.,:
 std::map<std::string, std::string> known_preset(const std::map<std::string, std::string>& recorded);
 
 }  // namespace flor::core

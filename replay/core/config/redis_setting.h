@@ -1,4 +1,4 @@
-// The setting `redis`: the URL of the server that coordinates replays, which may hold a password.
+// Reads the setting `redis`: the URL of the server that coordinates replays, which may hold a password.
 #pragma once
 
 #include <optional>
@@ -9,12 +9,12 @@
 
 namespace flor::core {
 
-// FLOR_REDIS, else `redis` of flor.conf. Where FLOR_REDIS has no password and is otherwise the URL of
-// flor.conf, the latter: so the environment tells a worker which server and login, and its owner's flor.conf
-// the password.
+// Returns FLOR_REDIS, else `redis` of flor.conf. Where FLOR_REDIS is the URL of flor.conf without its
+// password, returns that of flor.conf. So the environment tells a worker the server and login, and the user's
+// own flor.conf the password.
 std::optional<std::string> redis_url(const Settings& settings);
 
-// Would a process of this user whose environment holds without_password(url) get `url`?
+// Would a process of this user find `url` if its environment held without_password(url)?
 bool is_found_without_password(const Settings& settings, const std::string& url);
 
 }  // namespace flor::core

@@ -1,4 +1,4 @@
-// Settings read in a running training process: invalid values are warned about and passed over.
+// Reads settings in a running training process: warns about invalid values and ignores them.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,8 @@
 
 namespace flor::core {
 
-// What `parse` makes of a setting's text. Nothing: there is none, or it does not have the key's form.
+// Returns `parse(*text)`. Returns std::nullopt where the setting is absent; also, with a warning, where its
+// text does not have the form of `key`.
 template <class Parse>
 auto setting_value(const std::optional<std::string>& text, const std::string& key, Parse parse)
     -> decltype(parse(*text)) {

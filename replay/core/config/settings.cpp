@@ -24,7 +24,7 @@ std::string slurp(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-// Does `redis` hold a password there, in a file that others may read?
+// Does `redis` hold a password, in a file that other users may read?
 bool exposes_password(const fs::path& path, const std::map<std::string, std::string>& values) {
   const auto redis = values.find("redis");
   struct stat info = {};

@@ -1,5 +1,5 @@
-// Where a setting comes from: flag, then environment (FLOR_STORE, …), then the user's flor.conf, then the
-// system's.
+// Looks up settings for the library and the commands: first the environment (FLOR_STORE, …), which flags set
+// too, then the user's flor.conf, then the system's.
 #pragma once
 
 #include <map>
@@ -10,28 +10,30 @@ namespace flor::core {
 
 class Settings {
  public:
-  // Reads both flor.conf files once. What Flor cannot use in them is warned about and passed over.
+  // Reads both flor.conf files once. Warns about what it cannot use in them and ignores it.
   static Settings load();
   explicit Settings(std::map<std::string, std::string> from_files) : files_(std::move(from_files)) {}
 
-  // The environment variable alone: what was asked for by a flag, or by the user's hand.
+  // The environment variable alone: what the user asked for by a flag or by hand.
   static std::optional<std::string> asked(const std::string& key);
 
-  // The environment variable FLOR_<KEY in capitals>, then the files. Empty values count as absent.
+  // The environment variable variable_of(key), else the files. An empty value counts as absent.
   std::optional<std::string> get(const std::string& key) const;
 
-  // What flor.conf says, whatever the environment does.
+  // The value of flor.conf, whatever the environment says.
   std::optional<std::string> from_files(const std::string& key) const;
 
-  // The flor.conf that holds a password of Redis and can be read by other users; empty: none does.
+  // The flor.conf with the password of Redis that other users can read; empty where there is none.
   const std::string& exposed() const { return exposed_; }
 
-  // FLOR_<KEY in capitals>.
+  // Returns FLOR_ and the key in capitals.
   static std::string variable_of(const std::string& key);
 
-  // `store`, default ~/.flor (the home directory of the user's account when HOME is unset).
+  // The setting `store`, by default ~/.flor. Where HOME is unset, the home directory is that of the user's
+  // account.
   std::string store() const;
-  // `local`: the directory of the local tier, absolute. Nothing: checkpoints go straight to the store.
+  // The setting `local`: the directory of the local tier, absolute. std::nullopt: checkpoints go straight to
+  // the store.
   std::optional<std::string> local() const;
 
  private:
@@ -39,18 +41,24 @@ class Settings {
   std::string exposed_;
 };
 
-// As users name directories: ~ is the home directory, and a relative one is of the working directory.
+// Resolves a directory as users name it: ~ is the home directory, and a relative path starts in the working
+// directory.
 std::string absolute_directory(std::string path);
 
+// Returns std::nullopt where the variable is unset or empty.
 std::optional<std::string> environment_variable(const char* name);
 
-// SLURMD_NODENAME, else the host name up to its first dot.
+// Returns SLURMD_NODENAME, else the host name up to its first dot.
 std::string node_name();
 
-// FLOR_AGENT_SOCKET, else agent-NODE.sock in $XDG_RUNTIME_DIR/flor where XDG_RUNTIME_DIR exists and is the
-// user's, else in /tmp/flor-UID, which is created where it is missing; where that is another user's, in the
-// first directory of this user's own that is named /tmp/flor-UID.XXXXXX, one of which is created where none
-// is. So whoever asks afterwards on this node finds the same one.
+// Returns the path of the agent's socket: FLOR_AGENT_SOCKET, else agent-NODE.sock in the first of these
+// directories that can be used:
+//
+// $XDG_RUNTIME_DIR/flor, where XDG_RUNTIME_DIR exists and belongs to the user; /tmp/flor-UID, which is
+// created where it is missing; where /tmp/flor-UID is another user's, the first directory of this user that
+// is named /tmp/flor-UID.XXXXXX; one is created where there is none.
+//
+// So every later call on this node finds the same socket.
 std::string agent_socket_path();
 
 }  // namespace flor::core

@@ -26,8 +26,9 @@ bool can_be_started(const fs::path& path) {
   return path.is_absolute() && !fs::is_directory(path, ignored) && ::access(path.c_str(), X_OK) == 0;
 }
 
-// libflor, or this program where it is linked into it. Motivation: dladdr() gives the name that it was loaded
-// by, which may be relative to a directory that was left long ago, or be another file's by now.
+// Returns the path of libflor, or of this program where libflor is linked into it. dladdr() would not do: it
+// gives the name at loading, which may be relative to a directory that was left long ago, or be another file
+// by now.
 fs::path own_binary() {
   const auto address = reinterpret_cast<std::uintptr_t>(&find_tool);
   std::ifstream maps("/proc/self/maps");
@@ -59,7 +60,7 @@ fs::path mapped_file(const std::string& line, std::uintptr_t address) {
   if (first.ec != std::errc() || first.ptr == last || *first.ptr != '-') return {};
   const auto second = std::from_chars(first.ptr + 1, last, end, 16);
   if (second.ec != std::errc() || address < begin || address >= end) return {};
-  // Access, offset, device and inode stand between, none of them with a slash.
+  // Access, offset, device and inode stand between; none of them has a slash.
   const auto at = line.find('/', static_cast<std::size_t>(second.ptr - line.data()));
   if (at == std::string::npos) return {};
   const bool is_gone = line.size() > removed.size() &&
@@ -76,7 +77,7 @@ std::string find_tool(const std::string& name) {
   if (!binary.empty() && ::lstat(binary.c_str(), &info) == 0) {
     for (const auto& directory : directories_beside(binary)) {
       const fs::path tool = directory / name;
-      // Who made libflor decides already what this process does.
+      // The owner of libflor already decides what this process does.
       if (can_be_started(tool) && is_safe_path(tool, info.st_uid)) return tool;
     }
   }

@@ -38,7 +38,7 @@ bool is_replay(const std::string& text) {
   return is_valid_id(text.substr(0, slash)) && (slash == npos || is_valid_id(text.substr(slash + 1)));
 }
 
-// As clean_name() leaves the names of blocks.
+// Are these names as clean_name() returns them for blocks, with commas between?
 bool are_blocks(const std::string& text) {
   const auto in_a_name = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '.' ||

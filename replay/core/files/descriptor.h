@@ -1,4 +1,4 @@
-// A file descriptor that is closed with its owner.
+// Owns a file descriptor and closes it, for all code that opens files.
 #pragma once
 
 #include <unistd.h>
@@ -7,6 +7,7 @@
 
 namespace flor::core {
 
+// -1 stands for no descriptor. Can be moved, not copied.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}

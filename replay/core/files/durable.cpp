@@ -24,8 +24,8 @@ constexpr const char* temporary_mark = ".tmp.";
   fail(what, path);
 }
 
-// Are both names links of one file? If an NFS server's answer to link() is lost, the client asks again, and
-// the server says EEXIST although this process made the link.
+// Do both names link to the same file? If an NFS server's answer to link() is lost, the client asks again,
+// and the server then says EEXIST although this process made the link.
 bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
   struct stat first = {}, second = {};
   return ::lstat(a.c_str(), &first) == 0 && ::lstat(b.c_str(), &second) == 0 && first.st_nlink > 1 &&
@@ -35,8 +35,7 @@ bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b
 }  // namespace
 
 int step::write(int fd, const void* bytes, std::size_t size, off_t offset) noexcept {
-  // Linux transfers at most 0x7ffff000 bytes a call; smaller steps also keep a full disk from being found
-  // late.
+  // Linux transfers at most 0x7ffff000 bytes in a call. Smaller steps also report a full disk earlier.
   constexpr std::size_t most = std::size_t{64} << 20;
   const char* at = static_cast<const char*>(bytes);
   while (size > 0) {
@@ -60,7 +59,7 @@ int step::sync_directory(const char* path) noexcept {
   if (fd < 0) return errno;
   const int error = sync(fd);
   ::close(fd);
-  // Some network file systems cannot sync a directory and say EINVAL; there the rename itself is the commit.
+  // Some network file systems cannot sync a directory and say EINVAL. There the rename itself is the commit.
   return error == EINVAL ? 0 : error;
 }
 
@@ -74,7 +73,7 @@ int step::rename(int fd, const char* from, const char* to) noexcept {
 }
 
 std::filesystem::path temporary_sibling(const std::filesystem::path& path) {
-  // In containers a process that was killed and its successor often have the same id.
+  // The process id alone is not enough: in containers a killed process and its successor often have the same.
   static std::atomic<unsigned> counter{std::random_device{}()};
   return path.parent_path() / ("." + path.filename().string() + temporary_mark + std::to_string(::getpid()) +
                                "." + std::to_string(counter++));
@@ -123,7 +122,8 @@ void DurableFile::close() {
 
 void DurableFile::commit() {
   sync();
-  // A server may report by close() alone that it could not keep the bytes; so a second descriptor stays open.
+  // Keeps a second descriptor open for rename() below. The first must be closed before that: some servers
+  // report only at close() that they could not keep the bytes.
   const Descriptor written(::fcntl(fd_, F_DUPFD_CLOEXEC, 0));
   close();
   const int error = step::rename(written.get(), temporary_.c_str(), path_.c_str());
@@ -138,7 +138,7 @@ bool DurableFile::commit_if_absent() {
   if (::link(temporary_.c_str(), path_.c_str()) != 0 &&
       !(errno == EEXIST && is_same_file(temporary_, path_))) {
     const int error = errno;
-    // Whoever saw that all is there may have removed this one.
+    // A process that saw the file in place may have removed this temporary file.
     if (error == EEXIST || (error == ENOENT && std::filesystem::exists(path_))) return false;
     fail(error, "cannot link", path_);
   }

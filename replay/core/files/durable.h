@@ -1,5 +1,5 @@
-// The durable write chain: temporary sibling, fsync, rename or link, fsync of the directory.
-// A reader sees all of a file or none of it. Every function throws std::system_error that names the path.
+// Writes files durably: temporary sibling, fsync, rename or link, fsync of the directory. A reader sees all
+// of a file or none of it. Errors are std::system_error that names the path.
 #pragma once
 
 #include <sys/types.h>
@@ -14,49 +14,49 @@
 
 namespace flor::core {
 
-// The steps of the chain for callers that may neither throw nor allocate (a forked child). Each returns 0 or
-// the errno of what failed. A call that was interrupted, or wrote a part, goes on.
+// The steps of the chain for callers that may neither throw nor allocate, such as a forked child. Each
+// returns 0 or an errno. Continues after an interrupted or partial write.
 namespace step {
 int write(int fd, const void* bytes, std::size_t size, off_t offset) noexcept;
 int sync(int fd) noexcept;
 int sync_directory(const char* path) noexcept;
-// rename(2) of the file that is open as `fd`, 0 or errno. Motivation: if an NFS server's answer is lost, the
-// client asks again, and the server says ENOENT although the file has its new name.
+// As rename(2) of the file that is open as `fd`. If an NFS server's answer is lost, the client asks again,
+// and the server then says ENOENT although the file has its new name; that counts as done.
 int rename(int fd, const char* from, const char* to) noexcept;
 }  // namespace step
 
-// The name under which a file is written before it is renamed to `path`. A new one at each call.
+// Returns the name under which a file is written before it is renamed to `path`. A new one at each call.
 std::filesystem::path temporary_sibling(const std::filesystem::path& path);
-// What such names were made for: `path` of the above.
+// Returns the `path` that a temporary_sibling() was made for.
 std::filesystem::path target_of(const std::filesystem::path& temporary);
-// The files of such names in a directory; none where it can't be read.
+// Lists the files with names of temporary_sibling() in a directory; empty where it cannot be read.
 std::vector<std::filesystem::path> temporaries_in(const std::filesystem::path& directory);
 
-// Replaces `path` by `content`.
+// Replaces the file `path` by one with `content`.
 void write_durably(const std::filesystem::path& path, std::string_view content, mode_t mode = 0644);
 
 enum class Published { first, same, different };
 
-// Makes `content` appear as `path` unless a file of that name exists (link(), never rename over it).
-// `same` and `different` compare what exists with `content`; what exists stays.
+// Publishes `content` as `path`, unless a file of that name exists (link(), never rename over it). An
+// existing file stays; `same` and `different` say how it compares with `content`.
 Published publish_once(const std::filesystem::path& path, std::string_view content);
 
-// Creates the directory and its parents below `root` and syncs what was created.
+// Creates the directory and its missing parents, and syncs the parent of each that it creates.
 void create_directories_durably(const std::filesystem::path& path);
 
 void sync_directory(const std::filesystem::path& path);
 
-// Reads a file of a store, which another user may have made: it must be a regular file and no link
-// (trusted_file.h). Throws Error as well where it is none, or has more than `limit` bytes, or more than
-// `foreign` and is another user's.
+// Reads a file of a store. Another user may have made it, so it must be a regular file and no link
+// (trusted_file.h). Also throws Error where it is not one, has more than `limit` bytes, or is another user's
+// and has more than `foreign` bytes.
 std::string read_file(const std::filesystem::path& path, std::size_t limit = any_size,
                       std::size_t foreign = foreign_limit);
 
 // Reads a file that the user named; it may be a link to a regular file.
 std::string read_named_file(const std::filesystem::path& path);
 
-// A file that is written in parts under a temporary name; it appears under its own at commit().
-// Destroyed without commit, it leaves nothing.
+// A file that is written in parts under a temporary name, and gets its own name at commit(). Without a commit
+// the destructor removes it. Not thread-safe.
 class DurableFile {
  public:
   explicit DurableFile(std::filesystem::path path, mode_t mode = 0644);
@@ -65,10 +65,12 @@ class DurableFile {
   DurableFile& operator=(const DurableFile&) = delete;
 
   void write(const void* bytes, std::size_t size);
-  // Where the bytes are until then.
+  // The path of the bytes before the commit.
   const std::filesystem::path& temporary() const { return temporary_; }
-  void commit();            // rename over what may exist
-  bool commit_if_absent();  // link; false when the name is taken
+  // Replaces an existing file (rename).
+  void commit();
+  // Returns false where the name is taken (link).
+  bool commit_if_absent();
 
  private:
   void sync();

@@ -27,13 +27,13 @@ namespace fs = std::filesystem;
   throw std::system_error(errno, std::generic_category(), std::string(what) + " " + path.string());
 }
 
-// Whoever may read a file may lock it, and keep its owner waiting. What is nothing but a lock is therefore
-// closed to others from the start; a program's own log, which is locked as well, is not.
+// Whoever may read a file may lock it, and keep its owner waiting. So a file that is only a lock is closed to
+// others from the start. A program's log is locked too, but others may read it.
 bool is_only_a_lock(const fs::path& path) {
   return path.extension() == ".lock";
 }
 
-// One that an earlier version left open.
+// Closes a lock that an earlier version left open to others.
 void close_to_others(int fd, const fs::path& path) {
   struct stat info = {};
   if (is_only_a_lock(path) && ::fstat(fd, &info) == 0 && info.st_uid == ::geteuid() &&
@@ -47,23 +47,25 @@ int open_lock(const fs::path& path) {
   return file.release();
 }
 
+// How long try_take() waits for processes that only ask.
 constexpr auto askers_patience = std::chrono::seconds(10);
 
 int lock_now(int fd) {
   return ::flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
 }
 
-// Is the lock, which could not be had, only shared by askers?
+// Was the lock refused only because askers share it?
 bool is_only_asked_for(int fd) {
   if (::flock(fd, LOCK_SH | LOCK_NB) != 0) return false;
   ::flock(fd, LOCK_UN);
   return true;
 }
 
-// The descriptors of the locks held. A list that only grows, as far as there are locks at one time: a forked
-// child, which may not take a mutex nor free memory, walks it.
+// The descriptors of the locks that this process holds. A forked child walks this list, and may neither take
+// a mutex nor free memory. So entries are reused but never removed.
 struct HeldLock {
-  std::atomic<int> descriptor{-1};  // -1: free
+  // -1: free.
+  std::atomic<int> descriptor{-1};
   HeldLock* next = nullptr;
 };
 std::atomic<HeldLock*> held_locks{nullptr};
@@ -78,7 +80,8 @@ void hold(int fd) {
   added->next = held_locks;
   while (!held_locks.compare_exchange_weak(added->next, added.get())) {
   }
-  [[maybe_unused]] const auto* kept = added.release();  // the list keeps it for ever
+  // The list owns it for ever.
+  [[maybe_unused]] const auto* kept = added.release();
 }
 
 }  // namespace
@@ -91,7 +94,8 @@ std::optional<bool> lock_held(const fs::path& path) {
   } catch (const std::system_error& problem) {
     return problem.code() == std::errc::no_such_file_or_directory ? std::optional<bool>(false) : std::nullopt;
   } catch (const std::exception&) {
-    return false;  // no file that could be locked
+    // Not a file that could be locked.
+    return false;
   }
 }
 
@@ -104,7 +108,7 @@ std::optional<FileLock> FileLock::try_take(const fs::path& path) {
   const auto until = std::chrono::steady_clock::now() + askers_patience;
   int error = lock_now(fd);
   while (error == EWOULDBLOCK && is_only_asked_for(fd) && std::chrono::steady_clock::now() < until) {
-    // Of random length: two who take it may take each other for askers.
+    // Sleeps for a random time: two takers may take each other for askers.
     std::this_thread::sleep_for(std::chrono::milliseconds(1 + std::random_device()() % 10));
     error = lock_now(fd);
   }

@@ -1,5 +1,5 @@
-// Locks on files, by flock(): one holder at a time among the processes of this node, and of all nodes where
-// the file system keeps such locks for all of them (shared_locks.h).
+// Locks on files by flock(). One process holds a lock at a time: among all nodes where the file system shares
+// its locks (shared_locks.h), else among the processes of this node.
 #pragma once
 
 #include <filesystem>
@@ -7,23 +7,27 @@
 
 namespace flor::core {
 
-// Does a process hold flock() on the file? Nothing: the file system does not tell (it has no locks, or the
-// file cannot be opened). Whoever asks has the lock for a moment, shared with others who ask.
+// Does a process hold flock() on the file? std::nullopt: unknown, since the file system has no locks, or the
+// file cannot be opened. A file that does not exist or is not a regular file is not locked. The question
+// itself holds a shared lock for a moment.
 std::optional<bool> lock_held(const std::filesystem::path& path);
-bool is_locked(const std::filesystem::path& path);  // false where it does not tell
+// As lock_held(), false where that is unknown.
+bool is_locked(const std::filesystem::path& path);
 
-// Holds flock() on a file (created if missing) as long as it lives. A file whose name ends in .lock is its
-// owner's alone: another user who could open it could keep its owner waiting.
+// Holds flock() on a file for its lifetime; creates the file if it is missing. A file whose name ends in
+// .lock can be opened by its owner alone: another user could lock it and keep the owner waiting. Functions
+// throw std::system_error, or Error where the path is a link or no regular file.
 class FileLock {
  public:
-  // Nothing when another process holds it. Waits for those who only ask, 10 s at most.
+  // Returns std::nullopt where another process holds the lock. Waits at most 10 s for processes that only
+  // ask.
   static std::optional<FileLock> try_take(const std::filesystem::path& path);
-  // Waits, and says for what when that takes 10 s.
+  // Waits for the lock. Prints what it waits for where try_take() fails.
   static FileLock take(const std::filesystem::path& path);
-  // Creates the file and takes its lock, at no time open to others. Throws where the file exists.
+  // Creates the file, open to its owner alone, and takes its lock. Throws where the file exists.
   static FileLock create(const std::filesystem::path& path);
-  // In a forked child: the locks are the parent's. Motivation: a child shares the open file, and would hold
-  // the lock beyond the parent's end, or keep it from the parent's next life after execv().
+  // Call in a forked child: closes its copies of all locks. A child shares the open file. It would hold the
+  // lock after the parent's end, or keep it from the parent that execv() starts again. Async-signal-safe.
   static void drop_in_child() noexcept;
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;

@@ -29,9 +29,11 @@ bool for_each_line(std::string_view text, const std::string& name,
     const bool complete = end != std::string_view::npos;
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(complete ? end + 1 : text.size());
-    if (line.empty()) continue;  // the mark that LineAppender sets behind a torn line
+    // The mark that LineAppender sets after a torn line.
+    if (line.empty()) continue;
     if (complete && take(line)) continue;
-    // The last line, or one that a writer was killed in and its successor closed with an empty line.
+    // This is the last line, or one in which a writer was killed and which its successor ended with an empty
+    // line.
     torn = true;
     if (text.empty() || text.front() == '\n') continue;
     throw Error(name + ":" + std::to_string(number) + ": not a JSON object; the file is damaged here");
@@ -57,14 +59,15 @@ JsonLines read_json_lines(const std::filesystem::path& path) {
 
 void renew_whole_lines(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return;
-  // A log may be larger than the memory that training has left.
+  // Copies in parts: a log may be larger than the memory that training has left.
   constexpr std::size_t part = std::size_t{16} << 20;
   DurableFile renewed(path);
   std::string text;
   for (std::uintmax_t offset = 0;; offset += part) {
     const std::string more = read_part(path, offset, part);
     text += more;
-    const std::size_t whole = text.rfind('\n') + 1;  // npos + 1 is 0
+    // npos + 1 is 0.
+    const std::size_t whole = text.rfind('\n') + 1;
     renewed.write(text.data(), whole);
     text.erase(0, whole);
     if (more.size() < part) break;

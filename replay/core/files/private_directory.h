@@ -1,4 +1,4 @@
-// Directories that belong to this user alone, in places where others may write.
+// Directories that belong to this user alone, in places such as /tmp where others may write.
 #pragma once
 
 #include <filesystem>
@@ -6,11 +6,11 @@
 
 namespace flor::core {
 
-// Throws Error, naming the directory and ending in `way_out`, when it is a link, another user's, or open to
-// others: whoever can write there could put own files in place of ours.
+// Throws Error where the directory is a link, another user's, or open to others, who could put their files in
+// place of ours. The message names the directory and ends with `way_out`, which says what to do.
 void require_private_directory(const std::filesystem::path& path, const std::string& way_out);
 
-// Creates it with mode 0700 where it is missing, and requires the above.
+// Creates the directory with mode 0700 where it is missing, and then requires the same.
 void make_private_directory(const std::filesystem::path& path, const std::string& way_out);
 
 }  // namespace flor::core

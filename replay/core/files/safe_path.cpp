@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Many systems give each user a group of their own, and let it write.
+// Many systems give each user a group of their own, and let that group write.
 bool is_users_own_group(gid_t group, uid_t user) {
   const passwd* account = ::getpwuid(user);
   const std::string name = account == nullptr ? "" : account->pw_name;
@@ -23,7 +23,8 @@ bool is_users_own_group(gid_t group, uid_t user) {
 }
 
 bool may_others_write(const struct stat& info) {
-  if (S_ISLNK(info.st_mode)) return false;  // a link has no mode; its directory's counts
+  // The mode of a link says nothing; that of its directory counts.
+  if (S_ISLNK(info.st_mode)) return false;
   if ((info.st_mode & S_IWOTH) != 0) return true;
   return (info.st_mode & S_IWGRP) != 0 && info.st_uid != 0 && !is_users_own_group(info.st_gid, info.st_uid);
 }
@@ -36,7 +37,7 @@ bool is_known(const fs::path& path, const struct stat& info, uid_t maker) {
   return info.st_uid == ::geteuid() || info.st_uid == maker || is_roots(path, info);
 }
 
-// Does a directory above `path` keep all others out?
+// Does a directory above `path` keep everyone else out?
 bool is_out_of_reach(fs::path path, uid_t maker) {
   while (path != path.parent_path()) {
     path = path.parent_path();
@@ -48,7 +49,7 @@ bool is_out_of_reach(fs::path path, uid_t maker) {
   return false;
 }
 
-// `path` and all above it, as they are named.
+// Checks `path` and all directories above it, as they are named.
 bool are_safe_as_named(fs::path path, uid_t maker) {
   while (true) {
     struct stat info = {};
@@ -72,8 +73,7 @@ bool is_roots(const fs::path& path, const struct stat& info) {
 bool is_safe_path(const fs::path& path, uid_t maker) {
   std::error_code error;
   const fs::path target = fs::canonical(path, error);
-  // A link in the middle of `path` leads to what canonical() shows; the links themselves are of the path as
-  // named.
+  // Checks both: canonical() gives the target without the links, and `path` as named leads through them.
   return !error && path.is_absolute() && are_safe_as_named(path, maker) && are_safe_as_named(target, maker);
 }
 

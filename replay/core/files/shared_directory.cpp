@@ -37,7 +37,7 @@ constexpr mode_t writable_by_others = 022;
               "; its owner or root must remove it, or choose another store (--flor-store, FLOR_STORE)");
 }
 
-// A descriptor that is none where the directory does not exist.
+// Returns a descriptor, or none where the directory does not exist.
 Descriptor open_directory(int parent, const fs::path& name, const fs::path& shown) {
   Descriptor directory(::openat(parent, name.c_str(), as_directory));
   if (directory || errno == ENOENT) return directory;
@@ -62,7 +62,7 @@ struct stat status_of(const Descriptor& directory, const fs::path& shown) {
 
 void open_to_everyone(const Descriptor& directory, const fs::path& shown) {
   const auto info = status_of(directory, shown);
-  // A failure shows when the next user cannot write.
+  // Ignores a failure: it shows when the next user cannot write.
   if (info.st_uid == ::geteuid() && (info.st_mode & 07777) != everyones) ::fchmod(directory.get(), everyones);
 }
 
@@ -87,8 +87,8 @@ std::vector<UserMapping> user_mappings() {
   return out;
 }
 
-// The user's number one namespace further out. Motivation: as root of a container every user would have the
-// same directory, and not the one that the Slurm plugin uses.
+// Returns the user's number one user namespace further out. Without that, every user would be root of their
+// container, with the same directory, and not with the one that the Slurm plugin uses.
 uid_t mapped_number() {
   const uid_t inside = ::geteuid();
   for (const auto& [first, outside, count] : user_mappings()) {
@@ -102,7 +102,7 @@ bool is_own_directory(const fs::path& path) {
   return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid();
 }
 
-// The lowest number in `common` that names a directory of this user's; nothing where there is none.
+// Returns the lowest number in `common` that names a directory of this user.
 std::optional<uid_t> number_in(const fs::path& common) {
   std::optional<uid_t> out;
   std::error_code ignored;
@@ -113,10 +113,10 @@ std::optional<uid_t> number_in(const fs::path& common) {
   return out;
 }
 
-// The name of this user's directory in `common`: their number as it is outside of any container. A container
-// within a container sees only the next one's numbers, often root's. There the directory tells that is this
-// user's already, and else Slurm, which names the user in each job's environment. No one gains by a wrong
-// number: the directory must be this user's in any case.
+// Returns the name of this user's directory in `common`: the user's number outside of any container. A
+// container within a container sees only the numbers of the next one, often root's. There, an existing
+// directory of this user decides; else Slurm, which names the user in each job's environment. A wrong number
+// helps no attacker: the directory must belong to this user in any case.
 std::string own_name(const fs::path& common) {
   if (sees_all_users()) return std::to_string(::geteuid());
   const uid_t mapped = mapped_number();
@@ -143,7 +143,7 @@ Descriptor create_new(int directory, const fs::path& path) {
 }
 
 void prove_writable(const fs::path& directory) {
-  // `flor gc` takes what is left of it when the process is killed, for its number.
+  // The name carries the process id: `flor gc` uses it to remove the file when this process was killed.
   const fs::path path = directory / unguessable_name(".writable.tmp." + std::to_string(::getpid()) + ".");
   const Descriptor file = create_new(AT_FDCWD, path);
   const std::string block(4096, '\n');

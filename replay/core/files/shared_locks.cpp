@@ -14,8 +14,8 @@ bool has_option(const std::string& options, const std::string& wanted) {
   return ("," + options + ",").find("," + wanted + ",") != std::string::npos;
 }
 
-// The mount that an open file lies on. Motivation: on some network file systems the device numbers of files
-// and of mounts differ.
+// Returns the id of the mount that an open file lies on. Device numbers would not do: on some network file
+// systems those of files and of mounts differ.
 std::string mount_of(int file) {
   std::ifstream info("/proc/self/fdinfo/" + std::to_string(file));
   for (std::string key, value; info >> key >> value;) {

@@ -1,4 +1,4 @@
-// Do locks (flock) of one node hold on all others? Told from how the file system is mounted here.
+// Tells from the mount whether flock() locks of one node hold on all others, for locks in a store.
 #pragma once
 
 #include <filesystem>
@@ -6,11 +6,11 @@
 
 namespace flor::core {
 
-// `type`, `options`: of the mount, as /proc/self/mountinfo has them. False also where it is not known: BeeGFS
-// does not tell in its mount options. Pure.
+// `type` and `options` are those of the mount, as in /proc/self/mountinfo. Returns false also where it is
+// unknown: the mount options of BeeGFS do not tell. Pure.
 bool are_locks_shared(const std::string& type, const std::string& options);
 
-// The same for the file system that `path` lies on.
+// The same for the directory `path`.
 bool has_shared_locks(const std::filesystem::path& path);
 
 }  // namespace flor::core

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
   throw std::system_error(errno, std::generic_category(), std::string(what) + " " + path.string());
 }
 
-// O_NONBLOCK: a FIFO must not be waited for. It changes nothing for regular files.
+// O_NONBLOCK keeps open() from waiting for a FIFO. It changes nothing for regular files.
 Descriptor open_checked(int directory, const fs::path& path, int flags, Links links, mode_t mode = 0644) {
   const int no_link = links == Links::refused ? O_NOFOLLOW : 0;
   Descriptor file(
@@ -34,8 +34,8 @@ Descriptor open_checked(int directory, const fs::path& path, int flags, Links li
   return file;
 }
 
-// Not by the effective user: root takes that of an owner to clear away as they could, and trusts them no
-// more.
+// Compares with the real user and not the effective one. Root takes an owner's effective id to remove files
+// as that owner could, and must not trust them more.
 bool is_foreign(const struct stat& info) {
   return info.st_uid != ::getuid() && info.st_uid != 0;
 }
@@ -71,8 +71,8 @@ std::string read_regular(int directory, const fs::path& path, Links links, std::
   };
   refuse_larger_than_limit(static_cast<std::size_t>(info.st_size));
   std::string text;
-  // Room behind the file's end, so that the read that finds it needs no more; files of /proc say that they
-  // are empty.
+  // Leaves room after the end of the file, so that the read() that finds the end needs no more. Files of
+  // /proc report size 0.
   constexpr std::size_t more = 4096;
   for (std::size_t size = 0;;) {
     text.resize(std::max(static_cast<std::size_t>(info.st_size), size) + more);
@@ -89,7 +89,8 @@ std::string read_regular(int directory, const fs::path& path, Links links, std::
 }
 
 fs::path without_links(const fs::path& path) {
-  constexpr int most_links = 40;  // as the kernel has it
+  // The kernel's own limit.
+  constexpr int most_links = 40;
   fs::path out = "/";
   std::deque<fs::path> rest;
   const auto put_in_front = [&rest](const fs::path& more) {

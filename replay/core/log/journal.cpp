@@ -17,9 +17,12 @@ namespace flor::core {
 struct Journal::File {
   std::filesystem::path path;
   Descriptor file;
-  Lines lines;            // appended since the last flush, or behind a value that is missing
-  std::string unwritten;  // of earlier flushes, that the disk refused
-  bool dropped = false;   // a line, for which there was no room
+  // Appended since the last flush, or after a line whose value is missing.
+  Lines lines;
+  // Of earlier flushes, refused by the disk.
+  std::string unwritten;
+  // A line was dropped, since there was no room for it.
+  bool dropped = false;
 
   // Writes as much as the disk accepts. Returns false with errno set if it refuses.
   bool drain() {
@@ -47,7 +50,7 @@ Journal::Journal(const std::vector<std::filesystem::path>& files, OnFailure on_f
     file->file = open_regular_for(path, O_WRONLY | O_CREAT | O_APPEND);
     files_.push_back(std::move(file));
   }
-  const BlockedSignals blocked;  // signals of the program go to its own threads
+  const BlockedSignals blocked;
   thread_ = std::thread([this] { run(); });
 }
 
@@ -82,9 +85,10 @@ bool Journal::flush(std::unique_lock<std::mutex>& lock) {
     const std::lock_guard<std::mutex> writing(write_mutex_);
     for (auto& file : files_) {
       lock.lock();
+      // Otherwise the lines stay, and append() drops what no longer fits.
       if (file->unwritten.size() + file->lines.bytes() <= max_buffered) {
         file->unwritten += file->lines.take(problems);
-      }  // else `append` drops what is more
+      }
       const bool dropped = std::exchange(file->dropped, false);
       lock.unlock();
       if (!file->drain()) {
@@ -120,7 +124,7 @@ bool Journal::sync() {
   lock.unlock();
   for (auto& file : files_) {
     if (::fdatasync(file->file.get()) == 0) continue;
-    // Linux reports a failed write once. The next fdatasync would succeed.
+    // Linux reports a failed write once. The next fdatasync() would succeed.
     report("cannot sync " + file->path.string() + ": " + std::strerror(errno));
     fine = false;
   }

@@ -2,8 +2,9 @@
 // training never waits for the disk. A line is in the file within about 0.1 s, or when sync() returns. A line
 // whose value is still being computed keeps its place: later lines of its file wait for it.
 //
-// Thread-safe. Never throws: a failed write is reported once through `on_failure` (on any thread) and tried
-// again with the next lines. While the disk refuses, at most `max_buffered` bytes are kept per file.
+// Thread-safe. No call but the constructor throws. Reports the first failure through `on_failure`, on any
+// thread; tries failed writes again with the next lines. While the disk refuses, keeps at most twice
+// `max_buffered` bytes a file, and drops further lines.
 #pragma once
 
 #include <atomic>
@@ -29,7 +30,8 @@ class Journal {
   // OwnerFile::interval by the background thread, and by sync(). Must not throw.
   using Beat = std::function<bool()>;
 
-  // Opens the files, creates missing ones. Throws std::system_error if one cannot be opened.
+  // Opens the files, in this order; creates missing ones. Throws std::system_error, or Error, if one cannot
+  // be opened.
   Journal(
       const std::vector<std::filesystem::path>& files, OnFailure on_failure, Beat beat = [] { return true; });
   // Waits for missing values and writes what is left.
@@ -37,6 +39,7 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
+  // `file` is the position among the constructor's files. Never waits for the disk.
   void append(std::size_t file, Line line);
   // Makes all lines appended so far durable. Waits for missing values. Returns false if a write failed, or if
   // the run no longer belongs to this process.

@@ -1,5 +1,5 @@
-// Lines of a log. A line whose value is still being computed takes its place at once; later lines wait for
-// it.
+// Lines of a log, for writers of rows. A line whose value is still being computed takes its place at once;
+// later lines wait for it.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace flor::core {
 
-// Result of a computation in the background: the JSON text of a value.
+// The result of a computation in the background: the JSON text of a value.
 struct LateValue {
   std::string text;
-  // A write that failed. The text then says so, too.
+  // Why a write failed; empty if none failed. After a failure the text says so, too.
   std::string error;
 };
 using Later = std::shared_future<LateValue>;
@@ -30,12 +30,12 @@ struct Line {
       : head(std::move(head)), value(std::move(value)), tail(std::move(tail)) {}
 
   std::string head;
-  // valid() if the line has one.
+  // valid() if the line has a value.
   Later value;
   std::string tail;
 };
 
-// Lines in order. Not thread-safe.
+// Keeps lines in order. Not thread-safe.
 class Lines {
  public:
   void add(Line line);
@@ -47,14 +47,14 @@ class Lines {
   std::string take_all(std::vector<std::string>& errors);
 
   bool empty() const { return ready_.empty() && waiting_.empty(); }
-  // Bytes added and not taken, as far as known.
+  // The bytes that were added and not taken, without the values that are missing.
   std::size_t bytes() const { return bytes_; }
   // Returns the missing values.
   std::vector<Later> awaited() const;
 
  private:
   std::string ready_;
-  // Each has a value. Lines without a value are part of the tail of the line before.
+  // Each has a value. A line without one is appended to the tail of the line before.
   std::deque<Line> waiting_;
   std::size_t bytes_ = 0;
 };

@@ -12,7 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t longest = 150;  // of the 255 bytes that file systems take, digest and suffix apart
+// Of the 255 bytes that file systems accept, without digest and suffix.
+constexpr std::size_t longest = 150;
 
 void publish_below(const fs::path& directory, const std::string& name,
                    const std::vector<std::string_view>& parts) {
@@ -54,7 +55,8 @@ void LogFiles::publish(const std::string& name, const std::vector<std::string_vi
       return;
     }
   }
-  publish_below(*directory_, name, parts);  // once it is set it stays
+  // Read without the lock: once it is set, it does not change.
+  publish_below(*directory_, name, parts);
 }
 
 std::optional<std::string> LogFiles::open(const fs::path& directory) {

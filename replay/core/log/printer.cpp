@@ -16,10 +16,10 @@ void write_out(const std::string& text) {
 Printer::Printer() : process_(::getpid()) {}
 
 void Printer::print(Line line) {
-  // The usual case. It must cost nothing.
+  // The usual case; it must be fast.
   if (!line.value.valid() && !waiting_) return write_out(line.head + '\n');
   if (::getpid() != process_) {
-    // A forked child: the lock may be held for ever, and the lines belong to the parent.
+    // In a forked child the lock may never be released, and the waiting lines belong to the parent.
     if (!line.value.valid()) return write_out(line.head + '\n');
     Lines alone;
     alone.add(std::move(line));
@@ -43,13 +43,14 @@ void Printer::drain() {
     const std::lock_guard<std::mutex> lock(mutex_);
     awaited = lines_.awaited();
   }
-  // Without the lock: the threads that compute the values print, too.
+  // Waits without the lock: the threads that compute the values print, too.
   for (const auto& value : awaited) value.wait();
   advance();
 }
 
 void Printer::print_ready() {
-  std::vector<std::string> ignored;  // the row itself says what failed
+  // The row itself says what failed.
+  std::vector<std::string> ignored;
   write_out(lines_.take(ignored));
   waiting_ = !lines_.empty();
 }

@@ -18,7 +18,7 @@ struct Row {
 };
 
 // Returns the row as a line of a log, with its loops as columns and its scope path (docs/formats.md, "Rows").
-// `attempt`: of the recording; 0 is not written.
+// `attempt` is that of the recording; 0 is not written.
 Line row_line(const Row& row, const Scope& scope, int64_t attempt = 0);
 
 }  // namespace flor::core

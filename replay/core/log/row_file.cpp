@@ -20,7 +20,8 @@ RowFile::RowFile(const std::string& where, RowFiles held) : process_(::getpid())
   const fs::path path = where;
   const fs::path file = path.extension() == ".jsonl" ? path : path / "log.jsonl";
   try {
-    open(without_links(file), std::move(held));  // the user may name a link
+    // The user may name a link.
+    open(without_links(file), std::move(held));
   } catch (const std::exception& problem) {
     warn("rows are not kept in " + file.string() + ", the program goes on: " + problem.what());
   }
@@ -47,7 +48,7 @@ RowFile::~RowFile() {
     sync();
     return;
   }
-  // A forked child: it has neither the thread nor the locks of its parent.
+  // A forked child has neither the thread nor the locks of its parent.
   [[maybe_unused]] Journal* parents = journal_.release();
 }
 

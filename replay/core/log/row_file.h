@@ -1,4 +1,4 @@
-// Writes rows of a program that does not record them: `log.jsonl` in a directory, and beside it the tensors
+// Writes the rows of a program that is not recorded: `log.jsonl` in a directory, and beside it the tensors
 // and images that rows refer to (docs/formats.md, "Rows").
 #pragma once
 
@@ -20,10 +20,11 @@ namespace flor::core {
 // nothing in a forked child.
 class RowFile {
  public:
-  // `where`: a directory, or the file itself if the name ends in ".jsonl". Creates it if missing, continues
-  // it if present. `held`: files of rows logged before, which are written now. Null: none.
+  // `where` is a directory, or the file itself if its name ends in ".jsonl". Creates it if it is missing;
+  // appends to it if it exists. `held` are files of rows that were logged before; they are written now. Null:
+  // none.
   explicit RowFile(const std::string& where, RowFiles held = nullptr);
-  // As sync().
+  // Waits as sync() does.
   ~RowFile();
   RowFile(const RowFile&) = delete;
   RowFile& operator=(const RowFile&) = delete;
@@ -33,7 +34,7 @@ class RowFile {
   void log(const Row& row, const Scope& scope) { append(row_line(row, scope)); }
   void append(Line line);
   RowFiles files() const { return writes() ? files_ : nullptr; }
-  // Makes all rows so far durable.
+  // Makes all rows so far durable. Returns false if some could not be written.
   bool sync();
 
  private:

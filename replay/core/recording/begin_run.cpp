@@ -29,7 +29,7 @@ constexpr std::size_t reserved_bytes = std::size_t{256} << 10;
 
 std::string launch_id() {
   if (auto given = environment_variable("FLOR_LAUNCH")) return *given;
-  // The children of this process belong to the same launch.
+  // Through the environment, the children of this process belong to the same launch.
   std::string id = new_id("local-");
   ::setenv("FLOR_LAUNCH", id.c_str(), 1);
   return id;
@@ -50,7 +50,7 @@ void record_sources(const RunDir& run, Manifest& manifest) {
        "; a replay of an edited program will execute every block");
 }
 
-// Who records: of the present attempt.
+// Sets who records: the process of the present attempt.
 void set_attempt(Manifest& m) {
   m.command = command_line();
   m.cwd = start_directory();
@@ -91,7 +91,8 @@ std::uint64_t spool_rate(const Settings& settings) {
   return rate.value_or(0);
 }
 
-// A tier that cannot be used is no reason not to record. `before`: of an earlier attempt.
+// Opens the local tier. A tier that cannot be used gives a warning, and recording goes on without. `before`
+// is the manifest of an earlier attempt.
 std::optional<LocalRun> begin_local(const Settings& settings, const RunDir& run, const Manifest& before) {
   const auto given = setting_value(settings.get("local"), "local", [](const std::string& path) {
     return setting_form("local").fits(path) ? std::optional(path) : std::nullopt;
@@ -110,8 +111,8 @@ std::optional<LocalRun> begin_local(const Settings& settings, const RunDir& run,
   }
 }
 
-// The other processes of a launch train unrecorded while one records, as they should. Who comes when that is
-// over may have meant to be recorded.
+// Tells the user why this process is not recorded. While one process of a launch records, the others train
+// unrecorded, which is normal. A process that starts after the recording ended probably wanted its own run.
 void tell_of_earlier(const Store& store, const std::string& launch) {
   const std::string id = store.launched(launch).value_or("");
   if (!is_valid_id(id)) return;
@@ -122,7 +123,7 @@ void tell_of_earlier(const Store& store, const std::string& launch) {
       " already; give each program a launch of its own (srun or flor record)");
 }
 
-// A run's directory, which goes again unless the run begins: nothing else would remove it.
+// A new run directory. The destructor removes it unless the run begins, since nothing else would.
 class DraftRun {
  public:
   explicit DraftRun(const Store& store) : store_(store), run_(create(store)) {}
@@ -130,9 +131,11 @@ class DraftRun {
     if (begun_) return;
     try {
       store_.free_labels(run_.id());
-    } catch (const std::exception&) {  // a name that leads nowhere is taken, and no more
+    } catch (const std::exception&) {
+      // A label may then name no run. It stays taken; no other harm is done.
     }
-    lock_.reset();  // NFS keeps a directory whose files are open
+    // NFS keeps a directory with open files.
+    lock_.reset();
     std::error_code ignored;
     fs::remove_all(run_.path, ignored);
   }
@@ -183,8 +186,8 @@ std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, 
   DraftRun draft(store);
   draft.lock();
   const RunDir& run = draft.run();
-  // Not before the directory is there: until then the id may be another run's, and a requeued job would go on
-  // with that.
+  // Claims the launch only after the directory is created. Before that the id may belong to another run, and
+  // a requeued job would resume that run.
   if (!store.claim_launch(launch, run.id())) {
     tell_of_earlier(store, launch);
     return std::nullopt;
@@ -198,8 +201,8 @@ std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, 
   return BegunRun{run, std::move(manifest), draft.begun(), std::nullopt, std::move(owner)};
 }
 
-// A requeued job brings its name along; who asks for a resumption may expect that one gives the run a new
-// one.
+// Warns that a resumed run keeps its name, where the user gave another one. Not for a requeued job: it only
+// repeats the name of its first start.
 void tell_of_unused_name(const Manifest& manifest) {
   const auto name = Settings::asked("name");
   if (!name || *name == manifest.name || !was_resumption_asked_for()) return;
@@ -228,7 +231,7 @@ std::optional<BegunRun> begin_run(const Settings& settings, Frontend& frontend,
   store.require_writable();
   auto begun = earlier ? go_on(settings, store, *earlier) : begin_new(settings, store, frontend);
   if (!begun) return std::nullopt;
-  // Behind the manifest: an agent takes a run without one for a run that was removed.
+  // After the manifest: for an agent, a run without a manifest was removed.
   begun->local = begin_local(settings, begun->run, begun->manifest);
   begun->manifest.local = begun->local ? begun->local->path.string() : "";
   if (begun->local) write_manifest(begun->run, begun->manifest);

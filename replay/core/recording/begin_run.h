@@ -1,4 +1,5 @@
-// Begins a run's directory: label, launch, lock, copies of the sources, first manifest.
+// Begins a run's directory for a recording: label, launch, lock, copies of the sources, and the first
+// manifest.
 #pragma once
 
 #include <optional>
@@ -15,19 +16,22 @@ namespace flor::core {
 struct BegunRun {
   RunDir run;
   Manifest manifest;
-  FileLock lock;                  // held as long as the process records
-  std::optional<LocalRun> local;  // where a local tier is set and can be used
-  OwnerFile owner;                // tells that this process lives, where the lock is not seen
+  // Held as long as the process records.
+  FileLock lock;
+  // Set where a local tier is set and can be used.
+  std::optional<LocalRun> local;
+  // Shows that this process lives, where the lock cannot be seen.
+  OwnerFile owner;
 };
 
-// `earlier`: the run to go on with, in a further attempt; else a new one begins. Nothing when another process
-// of the same launch has taken the run already (docs/semantics.md, rule 16). Throws when the store cannot
-// be written, or when somebody else records `earlier`.
+// Begins a further attempt of the run `earlier`; without it, a new run. Returns std::nullopt where another
+// process of the same launch has taken the run (docs/semantics.md, rule 16). Throws where the store cannot be
+// written, or where another process records `earlier`.
 std::optional<BegunRun> begin_run(const Settings& settings, Frontend& frontend,
                                   const std::optional<RunDir>& earlier);
 
-// A few blocks set aside while recording, so that a disk that filled up can still be told that in the
-// manifest.
+// Keeps 256 KiB free while recording, so that the manifest of a run can still be marked as damaged when the
+// disk is full. release_space() gives them back; it never throws.
 void reserve_space(const RunDir& run);
 void release_space(const RunDir& run);
 

@@ -10,10 +10,10 @@
 namespace flor::core {
 namespace {
 
-// After so many failed writes in a row no more are tried: a full disk stays full, and each try would stall
+// After this many failed writes in a row, no more are tried. A full disk stays full, and each try would stall
 // training.
 constexpr int most_failures = 3;
-// The state is measured again after so many executions, with or without a checkpoint.
+// The state is measured again after this many executions, with or without a checkpoint.
 constexpr int64_t measure_every = 8;
 
 std::size_t bytes_of(const std::vector<Buffer>& live) {
@@ -40,11 +40,12 @@ CheckpointKind& Checkpointer::kind_of(const std::string& block) {
   return at->second;
 }
 
-// Measuring copies nothing but visits all objects, and the run pays for that as for a checkpoint.
+// Measuring copies nothing, but visits all objects. The run pays for that as for a checkpoint.
 bool Checkpointer::wants_measuring(const CheckpointKind& kind) const {
-  if (kind.bytes == 0 && kind.measuring_seconds == 0) return true;  // the first estimate
-  // A state that shrank must not be judged by its old size for ever. And what a checkpoint copies depends on
-  // the one before it.
+  // The first estimate.
+  if (kind.bytes == 0 && kind.measuring_seconds == 0) return true;
+  // A state that shrank must not be judged by its old size for ever. After a checkpoint the copy may be
+  // smaller, too.
   const bool due = kind.measured_at < 0 || kind.executions - kind.measured_at >= measure_every;
   return due && policy_.affords(kind.measuring_seconds);
 }
@@ -67,7 +68,7 @@ void Checkpointer::prefault_for(const std::string& block, State& state) {
     const std::size_t bytes = materializer_->to_copy(state.save()) + state.bytes_to_come();
     materializer_->ready(bytes, 0);
   } catch (const std::exception&) {
-    // The first checkpoint of it will say what cannot be saved.
+    // The first checkpoint of this block will report what cannot be saved.
   }
   const double took = monotonic_seconds() - start;
   stalled_ += took;
@@ -82,7 +83,8 @@ void Checkpointer::count(Execution& execution, const Start& start) {
   execution.own = policy_.computed() - before;
 }
 
-// Where a program has checkpoints of its whole state, a failed run is resumed from the newest of those.
+// Where a program has checkpoints of its whole state, a failed run is resumed from the newest of those. Other
+// checkpoints do not count then.
 ResumeSource Checkpointer::resume_source(const std::string& block) const {
   if (block == iteration_kind || block == step_kind) return ResumeSource::newest;
   return kinds_.count(iteration_kind) == 0 ? ResumeSource::own_kind : ResumeSource::none;
@@ -106,17 +108,18 @@ Decision Checkpointer::decide(const Execution& execution, const char* forced) {
 
 bool Checkpointer::on_execution_end(const CheckpointKey& key, double seconds, const Start& start,
                                     const char* forced, const std::function<std::vector<Buffer>()>& save) {
-  // First: the costs of earlier writes decide whether this one fits.
+  // Must come first: the costs of earlier writes decide whether this checkpoint fits.
   take_in_results();
   const double ended = monotonic_seconds();
   CheckpointKind& kind = kind_of(key.block);
   Execution execution{key, kind, policy_.executions(), seconds};
   if (wants_measuring(kind)) measure_state(execution, save);
   policy_.expect(key.block, kind.model.expected(kind.copied), kind.model.least(kind.copied), kind.model.c());
-  // A forced checkpoint may stand at a loop's entry, where no execution ended.
+  // A forced checkpoint may be that of a loop's entry, where no execution ended.
   if (forced == nullptr) count(execution, start);
   execution.decision = decide(execution, forced);
-  // The policy may be put off by a busy writer. What the user asked for waits for it instead.
+  // A busy writer may delay a checkpoint of the policy. A checkpoint that the user asked for waits for the
+  // writer.
   const bool free = forced == nullptr && every_ == 0;
   if (execution.decision.materialize) {
     if (const auto why = free ? arbiter_.skip_reason(execution) : arbiter_.wait_for_writer(execution)) {
@@ -134,7 +137,7 @@ bool Checkpointer::on_execution_end(const CheckpointKey& key, double seconds, co
   }
   execution.stall = monotonic_seconds() - ended;
   stalled_ += execution.stall;
-  // The stall is known now. The interference is an estimate, corrected in take_in_results().
+  // The stall is known now. The interference is an estimate; take_in_results() corrects it.
   policy_.pay(key.block, execution.number, execution.stall, execution.interference);
   if (execution.outcome == "materialize") {
     kind.checkpoints += 1;
@@ -163,7 +166,7 @@ void Checkpointer::materialize(Execution& execution) {
 MaterializeJob Checkpointer::job_for(const Execution& execution) {
   Result result{execution.key, {}, execution.number, execution.kind.copied, execution.interference};
   return {execution.key.block, execution.key.at, execution.key.file,
-          // The log is durable before the checkpoint that covers it. Otherwise a run resumed from the
+          // The log must be durable before the checkpoint that covers it. Otherwise a run resumed from the
           // checkpoint would miss rows.
           [this] {
             if (!journal_.sync()) throw Error("the log that it covers is not durable");
@@ -191,7 +194,7 @@ Retention::Actions Checkpointer::retention_actions(const RunDir& run, const fs::
     return journal_.sync();
   };
   const auto remove = [run, local](const std::string& file) {
-    // Errors do no harm: `flor gc` finds files that stay, as one that is just being spooled.
+    // Ignores errors: `flor gc` finds files that stay, such as one that is just being spooled.
     std::error_code ignored;
     if (!local.empty()) fs::remove(local / file, ignored);
     fs::remove(run.path / file, ignored);
@@ -218,8 +221,8 @@ void Checkpointer::take_in_results() {
       continue;
     }
     failures_ = 0;
-    // What the write took from training is known only now. The estimate was paid in advance, so the
-    // difference is paid here.
+    // Only now it is known what the write took from training. The estimate was paid in advance, so this pays
+    // the difference.
     CostModel& model = kind_of(result.key.block).model;
     const Materialized& written = result.materialized;
     model.wrote(written.processor, written.background ? written.write : 0, result.copied);

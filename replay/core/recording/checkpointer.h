@@ -1,7 +1,7 @@
-// Decides after each execution of a block or iteration whether to take a checkpoint, and takes it. One ε for
-// the whole run covers all kinds of checkpoint (blocks, nested blocks, @iteration).
+// Decides after each execution of a block or iteration whether to take a checkpoint, and takes it. One budget
+// ε covers all kinds of checkpoints of a run: blocks, nested blocks, steps and iterations.
 //
-// Training thread only. Each call first takes in the results of background writes.
+// Training thread only. on_execution_end() and drain() take in the results of background writes.
 #pragma once
 
 #include <functional>
@@ -23,52 +23,55 @@
 
 namespace flor::core {
 
-// The files of the journal, by position.
+// The position of each file in the journal.
 enum JournalFile : std::size_t { log_file = 0, timeline_file = 1, generators_file = 2 };
 
 class Checkpointer {
  public:
-  using OnDamage = std::function<void(const std::string&)>;  // any thread
+  // Called on any thread.
+  using OnDamage = std::function<void(const std::string&)>;
 
-  // `patience`: training that must wait for the writer (for a checkpoint taken whatever it costs) waits so
-  // many seconds beyond what the slowest store would need. Then it goes on without the checkpoint: a store
-  // may hang.
+  // `patience` is in seconds. A checkpoint that is taken whatever it costs waits for the writer as long as
+  // the slowest store would need, and this long in addition. Then training goes on without the checkpoint,
+  // since the store may hang.
   Checkpointer(const RunDir& run, const Manifest& manifest, Journal& journal, OnDamage on_damage,
                double patience = 60);
 
-  // What an execution has to remember of its start.
+  // What must be remembered from the start of an execution.
   struct Start {
-    bool overlapped = false;  // by the write of a checkpoint
-    double computed = 0;      // Policy::computed()
+    // A checkpoint was being written.
+    bool overlapped = false;
+    double computed = 0;  // Policy::computed()
   };
   Start mark_start() const { return {materializer_->busy(), policy_.computed()}; }
 
-  // Call when the first execution of `block` starts (of the main loop, for @iteration). Maps memory for its
-  // checkpoint in the background, as far as its size is known.
+  // Call when the first execution of `block` starts; for iterations, when the main loop does. Maps memory for
+  // its checkpoint in the background, as far as its size is known.
   void prefault_for(const std::string& block, State& state);
 
-  // Call when an execution ends. `seconds`: computing time, executions inside included. `save` collects the
-  // live state with generators; it is called only if a checkpoint is taken or the state is measured.
-  // `forced`: why the checkpoint is taken whatever it costs (it then counts as no execution); nullptr: the
-  // policy decides. Returns whether a checkpoint is taken.
+  // Call when an execution ends. `seconds` is its computing time, with the executions inside it. `save`
+  // collects the live state with the generators; it is called only if a checkpoint is taken or the state is
+  // measured. `forced` says why the checkpoint is taken whatever it costs; it then does not count as an
+  // execution. With nullptr the policy decides. Returns whether a checkpoint is taken.
   bool on_execution_end(const CheckpointKey& key, double seconds, const Start& start, const char* forced,
                         const std::function<std::vector<Buffer>()>& save);
 
   // As Policy::interval.
   std::optional<double> recovery_interval(const std::string& block) const { return policy_.interval(block); }
 
-  // Counts checkpoints of an earlier attempt of the run, oldest first, among those that are kept. Call before
+  // Adds the checkpoints of an earlier attempt, oldest first, to those that --flor-keep counts. Call before
   // any other checkpoint is taken.
   void adopt(const std::vector<StoredCheckpoint>& earlier) { retention_.adopt(earlier); }
 
   // Charges the seconds that the start of the recording took from training. ε covers them too.
   void charge_startup(double seconds) { policy_.spend(seconds); }
 
-  // Waits until everything is written, however long that takes. Warns once if the store hangs.
+  // Waits until everything is written, without a limit. Warns once if the store hangs.
   void drain();
-  // In seconds: drain() waits longer only for a store that hangs, and then without end.
+  // The longest time in seconds that drain() takes with a store that does not hang.
   double longest_drain() const { return arbiter_.longest_wait(); }
-  int64_t durable() const;  // checkpoints
+  // The number of durable checkpoints.
+  int64_t durable() const;
   std::size_t bytes_written() const;
   double stalled() const { return stalled_; }
 
@@ -78,7 +81,8 @@ class Checkpointer {
     Materialized materialized;
     int64_t execution = 0;
     std::size_t copied = 0;
-    double interference = 0;  // as paid when the write began
+    // As paid when the write began.
+    double interference = 0;
   };
 
   CheckpointKind& kind_of(const std::string& block);
@@ -100,17 +104,21 @@ class Checkpointer {
   OnDamage on_damage_;
   Policy policy_;
   WriterArbiter::Kinds kinds_;
-  std::set<std::string> prefaulted_;  // blocks
+  // Names of blocks.
+  std::set<std::string> prefaulted_;
   double stalled_ = 0;
-  int failures_ = 0;  // in a row
+  // In a row.
+  int failures_ = 0;
 
-  mutable std::mutex mutex_;  // guards results_ and the totals, which the writer adds to
+  // Guards results_ and the totals, which the writer's thread changes.
+  mutable std::mutex mutex_;
   std::vector<Result> results_;
   int64_t durable_ = 0;
   std::size_t bytes_written_ = 0;
 
   Retention retention_;
-  std::unique_ptr<Materializer> materializer_;  // after what its thread uses
+  // Declared after everything that its thread uses.
+  std::unique_ptr<Materializer> materializer_;
   WriterArbiter arbiter_;
 };
 

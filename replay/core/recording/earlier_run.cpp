@@ -51,7 +51,7 @@ bool same_arguments(const std::vector<std::string>& a, const std::vector<std::st
   return a.size() == b.size() && (a.empty() || std::equal(a.begin() + 1, a.end(), b.begin() + 1));
 }
 
-// Why the way back cannot be found. A run that was ended before its first loop has none to go.
+// Returns why the record cannot be read. A run that ended before its first loop has nothing to restore.
 std::optional<std::string> why_unreadable(const RunDir& run) {
   try {
     if (read_manifest_and_progress(run).main_loop() != nullptr) RecordIndex index(run);
@@ -61,7 +61,7 @@ std::optional<std::string> why_unreadable(const RunDir& run) {
   }
 }
 
-// Why this process cannot: its program is another one, or what was recorded is damaged.
+// Returns why this process cannot resume the run: its program is another one, or the record is damaged.
 std::optional<std::string> why_not_here(const RunDir& run, const Manifest& manifest) {
   if (auto why = why_not_resumable(run, manifest)) return why;
   if (!same_arguments(manifest.command, command_line()))
@@ -77,7 +77,7 @@ std::optional<std::string> why_not_here(const RunDir& run, const Manifest& manif
   return why_unreadable(run);
 }
 
-// JOB.STEP.RESTART of CLUSTER.JOB.STEP.RESTART.
+// Returns JOB.STEP.RESTART of CLUSTER.JOB.STEP.RESTART.
 std::string without_cluster(const std::string& launch) {
   std::size_t begin = launch.size();
   for (int part = 0; part < 3 && begin != 0 && begin != std::string::npos; ++part)
@@ -85,7 +85,7 @@ std::string without_cluster(const std::string& launch) {
   return begin == 0 || begin == std::string::npos ? launch : launch.substr(begin + 1);
 }
 
-// Launches of earlier versions lie where anyone may put a file, and are not trusted.
+// Tells of a launch of an earlier version. These lie where anyone may put a file, so they are not trusted.
 void tell_of_old_launch(const Store& store, const std::string& launch) {
   const fs::path old = store.path() / ".launches" / without_cluster(launch);
   struct stat info = {};
@@ -143,7 +143,7 @@ void say_not_resumed(const RunDir& run, const std::string& why) {
 std::optional<RunDir> run_to_resume(const Settings& settings) {
   const Store store(settings.store());
   const auto launch = environment_variable("FLOR_LAUNCH");
-  // Another process of this launch has begun already.
+  // Another process of this launch has begun a run.
   if (launch && store.launched(*launch)) return std::nullopt;
   if (const auto asked = environment_variable("FLOR_RESUME")) {
     RunDir run = store.find(*asked);
@@ -166,7 +166,7 @@ void disclaim_launch(const Settings& settings) noexcept {
     if (const auto launch = environment_variable("FLOR_LAUNCH"))
       Store(settings.store()).disclaim_launch(*launch);
   } catch (const std::exception&) {
-    // srun warns of the launch as well, then.
+    // Then srun warns about the launch, too.
   }
 }
 

@@ -13,12 +13,12 @@
 namespace flor::core {
 
 // Returns the run that FLOR_RESUME names, else the one that the same Slurm job recorded before it was
-// requeued. Nothing: record a new run; if the job has an unfinished one, prints why it is not resumed. Throws
-// UsageError if the run that FLOR_RESUME names cannot be resumed.
+// requeued. std::nullopt: record a new run. If the job has an unfinished run, prints why it is not resumed.
+// Throws UsageError if the run that FLOR_RESUME names cannot be resumed.
 std::optional<RunDir> run_to_resume(const Settings& settings);
 
-// As run_to_resume(), but prints the error and ends the process: training from the start, unrecorded, is not
-// what the user asked for.
+// As run_to_resume(). But if that throws UsageError, or if a user asked for the resumption, prints the error
+// and ends the process: the user did not ask for training from the start.
 std::optional<RunDir> run_to_resume_or_leave(const Settings& settings);
 
 // Returns whether a user asked for the resumption. Otherwise Slurm requeued the job, and training goes on in
@@ -28,10 +28,10 @@ bool was_resumption_asked_for();
 // Prints one line: a new run is recorded instead of this one.
 void say_not_resumed(const RunDir& run, const std::string& why);
 
-// Returns why the run cannot be resumed. Nothing if it can.
+// Returns why the run cannot be resumed; std::nullopt if it can.
 std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& manifest);
 
-// Returns the launches [CLUSTER.]JOB.STEP.RESTART before `launch`, newest first. Empty if it is no Slurm
+// Returns the launches [CLUSTER.]JOB.STEP.RESTART before `launch`, newest first; empty if it is not a Slurm
 // step.
 std::vector<std::string> earlier_launches(const std::string& launch);
 

@@ -21,7 +21,8 @@ Json decision_row(const Execution& execution) {
           {"copied", kind.copied},
           {"credit", decision.credit},
           {"run", decision.run},
-          {"window", decision.window},  // infinity becomes null
+          // Infinity becomes null in JSON.
+          {"window", decision.window},
           {"interval", decision.interval ? Json(*decision.interval) : Json()},
           {"since", decision.since},
           {"decision", execution.outcome},

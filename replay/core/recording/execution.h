@@ -1,5 +1,5 @@
-// One execution of a block or of an iteration, from its end to the decision about its checkpoint, and the
-// rows of timeline.jsonl that describe it.
+// One execution of a block or iteration, from its end to the decision about its checkpoint, and its rows in
+// timeline.jsonl.
 #pragma once
 
 #include <string>
@@ -15,24 +15,31 @@ namespace flor::core {
 
 // Identifies a checkpoint.
 struct CheckpointKey {
-  std::string block;  // or @iteration
-  std::string at;     // scope path
-  std::string file;   // relative to the run directory
-  // The program ends after this one, as far as can be told. Then it waits for the write, and a write that the
-  // rest of the run's ε does not cover is not begun.
+  // The name of the block, or @iteration or @step.
+  std::string block;
+  // Scope path.
+  std::string at;
+  // Relative to the run directory.
+  std::string file;
+  // As far as is known, the program ends after this checkpoint. It then waits for the write. So the
+  // checkpoint is not taken where the rest of ε does not cover that wait.
   bool final = false;
 };
 
-// What is known of the checkpoints of one block, or of all iterations.
+// What is known about the checkpoints of one block, or of all iterations.
 struct CheckpointKind {
   CostModel model;
   int64_t executions = 0, checkpoints = 0;
-  std::size_t bytes = 0;         // of its state, when last measured
-  std::size_t copied = 0;        // of these, what a checkpoint would have copied then
-  int64_t measured_at = -1;      // in executions; -1: never, or not since the last checkpoint
-  double measuring_seconds = 0;  // what the last measurement cost
-  // Executions in a row whose checkpoint the policy wanted while the writer was busy, and the kind of
-  // checkpoint that it was busy with.
+  // The size of its state at the last measurement.
+  std::size_t bytes = 0;
+  // How many of these bytes a checkpoint would have copied then.
+  std::size_t copied = 0;
+  // The number of executions at that time; -1: never, or not since the last checkpoint.
+  int64_t measured_at = -1;
+  // How long the last measurement took.
+  double measuring_seconds = 0;
+  // How many executions in a row got no checkpoint because the writer was busy, and which kind of checkpoint
+  // was being written.
   int delays = 0;
   std::string delayed_by;
 };
@@ -41,17 +48,22 @@ struct CheckpointKind {
 struct Execution {
   const CheckpointKey& key;
   CheckpointKind& kind;
-  int64_t number = 0;  // Policy::executed
-  double seconds = 0;  // of computing, executions inside of it included
-  double own = 0;      // without these
+  // As Policy::executed() numbers it.
+  int64_t number = 0;
+  // Computing time, with the executions inside it.
+  double seconds = 0;
+  // Computing time without them.
+  double own = 0;
   Decision decision{};
   std::string outcome = "skip";
   double stall = 0, interference = 0;
-  double waited = 0;              // part of the stall: for the writer, or for memory
-  std::vector<Buffer> buffers{};  // its state, once it was measured
+  // The part of the stall that was spent waiting for the writer, or for memory.
+  double waited = 0;
+  // Its state, once that was measured.
+  std::vector<Buffer> buffers{};
 };
 
-// A row of kind `block` and one of kind `checkpoint` (docs/formats.md, timeline.jsonl). Pure.
+// The rows of kind `block` and of kind `checkpoint` (docs/formats.md, "timeline.jsonl"). Pure.
 Json decision_row(const Execution& execution);
 Json checkpoint_row(const CheckpointKey& key, const Materialized& written);
 

@@ -1,4 +1,4 @@
-// What an execution of a block or iteration takes without flor.
+// Measures how long an execution of a block or iteration would take without flor.
 #pragma once
 
 #include "core/base/clock.h"
@@ -10,7 +10,8 @@ namespace flor::core {
 class ExecutionTimer {
  public:
   ExecutionTimer() = default;
-  // Begins. `resumption`: nullptr where the recording is not resumed. Both must outlive it.
+  // Starts now. `resumption` is nullptr where the recording is not resumed. Both objects must outlive the
+  // timer.
   ExecutionTimer(const Checkpointer& checkpointer, const Resumption* resumption)
       : checkpointer_(&checkpointer),
         resumption_(resumption),
@@ -19,8 +20,8 @@ class ExecutionTimer {
         saved_(saved()),
         start_(checkpointer.mark_start()) {}
 
-  // Seconds so far: without what checkpoints kept training, and with what restored blocks took when they were
-  // recorded.
+  // Seconds so far. Leaves out the stalls by checkpoints. For a restored block, counts the time that it took
+  // when it was recorded.
   double elapsed() const {
     return (monotonic_seconds() - began_) - (checkpointer_->stalled() - stalled_) + (saved() - saved_);
   }

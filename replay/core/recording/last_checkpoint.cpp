@@ -19,9 +19,10 @@ namespace flor::core {
 
 namespace {
 
-// Slurm's KillWait is 30 s unless configured.
+// Slurm's KillWait is 30 s by default.
 constexpr double usual_grace = 25;
-constexpr double most = 86400;  // a clock takes no more than nine digits of seconds
+// Seconds. The clock of a wait takes at most nine digits of seconds.
+constexpr double most = 86400;
 
 double grace_of(const Settings& settings) {
   return std::min(setting_value(settings.get("grace"), "grace", seconds_from).value_or(usual_grace), most);
@@ -63,7 +64,7 @@ void LastCheckpoint::last() {
     asked_ = true;
     changed_.wait_for(lock, std::chrono::duration<double>(grace_), [this] { return taken_ || over_; });
   }
-  // exit() ends the process, with the program's own code.
+  // exit() ends the process, with the program's own exit code.
   while (over_) changed_.wait(lock);
   const bool taken = taken_;
   const bool too_far = !asked_ && next_ >= 0;

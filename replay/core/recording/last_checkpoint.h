@@ -1,6 +1,6 @@
-// Handles SIGTERM while recording: preemption, the end of a time limit, or a cancellation. Training goes on
-// to the next place where a checkpoint can be taken, if it comes within the grace time. Then the process ends
-// as it would have.
+// Takes a last checkpoint when SIGTERM comes while recording: at a preemption, the end of a time limit, or a
+// cancellation. Training goes on to the next place for a checkpoint, if it comes within the grace time. Then
+// the process ends as it would have ended.
 #pragma once
 
 #include <condition_variable>
@@ -17,27 +17,30 @@ class LastCheckpoint {
   // `sync` makes the record durable. It is called on a thread of the library.
   LastCheckpoint(const Settings& settings, std::function<void()> sync);
 
-  // Training thread: sets the expected seconds until the next place where a checkpoint can be taken. Unknown
-  // until the first call.
+  // Training thread: sets after how many seconds the next place for a checkpoint is expected. Unknown until
+  // the first call.
   void expects(double seconds);
-  // Training thread: if the signal has come, returns why this place is checkpointed whatever it costs.
-  // Otherwise nullptr.
+  // Training thread: returns why a checkpoint is taken at this place whatever it costs; nullptr if the signal
+  // has not come.
   const char* why_asked() const;
-  // Training thread: call when that checkpoint is durable. Ends the process.
+  // Training thread: call when that checkpoint is durable. Does not return; another thread ends the process.
   [[noreturn]] void taken();
-  // Call at the end of the program: the process is not ended any more.
+  // Call when the program ends by itself. From then on this does not end the process.
   void over();
 
  private:
   void last();
 
-  const double grace_;  // seconds from the signal to the kill
+  // Seconds from the signal to the kill.
+  const double grace_;
   const std::function<void()> sync_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  double next_ = -1;  // monotonic_seconds() of the next place; negative: not known
+  // monotonic_seconds() of the next place; negative: unknown.
+  double next_ = -1;
   bool asked_ = false, taken_ = false, over_ = false;
-  Termination termination_;  // last: its thread uses what is above
+  // Declared last: its thread uses the members above.
+  Termination termination_;
 };
 
 }  // namespace flor::core

@@ -1,5 +1,5 @@
-// What a loop was recorded in: threads, device, versions, and what a launcher sets for that. The program has
-// set its own threads and flags when it enters its first loop.
+// The environment that a loop is recorded in: threads, device, versions, and what a launcher sets for them.
+// It is taken at the loop's entry, where the program has set its own threads and flags.
 #pragma once
 
 #include <map>
@@ -11,10 +11,12 @@ namespace flor::core {
 
 class LoopEnvironment {
  public:
-  // At a loop's entry. `resumed`: it is to be as it was in the earlier attempt; what cannot be is remarked.
+  // Call at a loop's entry. With `resumed`, sets the environment of the earlier attempt, and remarks what
+  // still differs.
   void enter(Frontend& frontend, Recording& recording, bool resumed);
 
-  // This loop's is what a replay must have: of the one that ran longest so far.
+  // Writes this loop's environment into the manifest. Call for the loop that ran longest so far: a replay
+  // must have that loop's environment.
   void keep(Manifest& manifest) const;
 
  private:

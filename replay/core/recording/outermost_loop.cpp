@@ -26,7 +26,7 @@ OutermostLoop::OutermostLoop(RecordedLoop info, Recording& recording, Frontend& 
   recording_.save_manifest_at_loop();
 }
 
-// Of a resumed recording in the place that it has there.
+// Returns the loop's entry. A resumed loop keeps its position in the manifest.
 RecordedLoop& OutermostLoop::in_manifest() {
   auto& loops = recording_.manifest().loops;
   const auto at =

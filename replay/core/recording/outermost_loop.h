@@ -1,4 +1,4 @@
-// The outermost loop that is being recorded: its entry in the manifest, and its rows of the timeline
+// The outermost loop that is being recorded: its entry in the manifest and its rows in the timeline
 // (docs/formats.md, "timeline.jsonl"). Training thread only.
 #pragma once
 
@@ -15,22 +15,28 @@ namespace flor::core {
 
 class OutermostLoop {
  public:
-  // Enters it. `resumption`: nullptr where the recording is not resumed. What is given must outlive it.
+  // Enters the loop. `resumption` is nullptr where the recording is not resumed. All arguments but `info`
+  // must outlive this object.
   OutermostLoop(RecordedLoop info, Recording& recording, Frontend& frontend, const Resumption* resumption);
 
   const RecordedLoop& info() const { return info_; }
   bool iterating() const { return iterating_; }
-  bool in_last_iteration() const { return last_; }        // as far as is known beforehand
-  const ExecutionTimer& timer() const { return timer_; }  // of the iteration
-  std::optional<double> usual_seconds() const;            // of an iteration so far
+  // As far as that is known in advance.
+  bool in_last_iteration() const { return last_; }
+  // Of the running iteration.
+  const ExecutionTimer& timer() const { return timer_; }
+  // The mean of the finished iterations; std::nullopt before the first one ended.
+  std::optional<double> usual_seconds() const;
 
-  // Of a resumed recording: what the loop goes on with.
+  // In a resumed recording: sets where the loop continues. take_entry() returns that once.
   void resume(const Resumption::Entry& entry);
-  std::optional<Resumption::Entry> take_entry();  // once
+  std::optional<Resumption::Entry> take_entry();
 
   void begin(int64_t value);
-  double end(const std::string& at);  // the iteration at this scope path; its seconds
-  // Between two steps of the loop `inner` in the iteration. False: an earlier one is the inner loop.
+  // Ends the iteration at scope path `at`. Returns its seconds.
+  double end(const std::string& at);
+  // Call between two steps of the loop `inner` in the iteration. Returns false where another loop is the
+  // inner loop.
   bool end_step(const std::string& at, const std::string& inner, int64_t next);
   void leave(LoopEnd how);
 

@@ -1,4 +1,4 @@
-// What the user asked of a recording's checkpoints: when they are taken, how, and which stay.
+// Reads the user's settings for the checkpoints of a recording: when they are taken, how, and which are kept.
 #pragma once
 
 #include "core/config/settings.h"
@@ -6,8 +6,8 @@
 
 namespace flor::core {
 
-// Into `m`. Of a further attempt (`resumed`) only what this one asks for: a configuration file only speaks
-// for new runs. One line tells of a value that is none, and what `m` says holds.
+// Writes the settings into `m`. For a further attempt (`resumed`) takes only the environment's, which flags
+// set: flor.conf is for new runs. Warns about an invalid value, and keeps that of `m`.
 void set_policy(const Settings& settings, Manifest& m, bool resumed);
 
 }  // namespace flor::core

@@ -1,7 +1,7 @@
-// The recording session. It times every execution of a block or iteration and notes its generators; the
-// Checkpointer decides whether its effects are saved. The run begins at the first loop or block, so a program
-// that never reaches one leaves no run. A resumed run first restores the state where the earlier attempt
-// ended (Resumption).
+// The recording session. It times every execution of a block or iteration, and notes the generators there.
+// The Checkpointer decides whether its effects are saved. The run begins at the first loop or block, so a
+// program that never reaches one leaves no run. A resumed run first restores the state where the earlier
+// attempt ended (Resumption).
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -30,7 +30,8 @@ struct OpenBlock {
   std::string name;
   State* state = nullptr;
   ExecutionTimer timer;
-  bool skipped = false;  // restored from an earlier attempt
+  // Restored from an earlier attempt.
+  bool skipped = false;
 };
 struct OpenLoop {
   LoopPosition place;
@@ -74,7 +75,7 @@ class Recorder : public Session {
 
  private:
   void begin_recording();
-  // Who asked for the resumption wants no training that goes unrecorded, and none from the start.
+  // A user who asked for the resumption wants neither unrecorded training nor training from the start.
   void leave_unless_resumed(const std::string& why) const {
     if (earlier_ && !resumed_ && was_resumption_asked_for()) Resumption::impossible(why);
   }
@@ -86,34 +87,40 @@ class Recorder : public Session {
   void enter_outermost(RecordedLoop info);
   bool skip(State& state);
   void resume_loop(const RecordedLoop& earlier);
-  // `restorable`: its state is that of an iteration's end.
+  // `restorable`: the state is that at the end of an iteration.
   void end_iteration(bool restorable);
   void checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
                             const char* forced);
-  // After the last checkpoint before the process is ended: makes everything durable and ends the process.
+  // After the last checkpoint: makes everything durable and ends the process.
   void leave_after_last_checkpoint();
   void note_generators(const std::string& at, const char* edge);
 
   const Settings settings_;
   Frontend& frontend_;
   Scope& scope_;
-  std::optional<RunDir> earlier_;  // the run to go on with
+  // The run to resume.
+  std::optional<RunDir> earlier_;
   int64_t attempt_ = 0;
   std::unique_ptr<Recording> recording_;
   std::unique_ptr<Resumption> resumption_;
   std::unique_ptr<LastCheckpoint> last_;
   bool someone_else_records_ = false;
-  bool keeps_rows_ = true;        // in the run, or until it begins
-  bool resumed_ = false;          // the first outermost loop was entered where the earlier attempt left it
-  std::vector<Line> early_rows_;  // logged before the run began
+  // In the run, or in early_rows_ until it begins.
+  bool keeps_rows_ = true;
+  // The first outermost loop was entered where the earlier attempt left it.
+  bool resumed_ = false;
+  // Logged before the run began.
+  std::vector<Line> early_rows_;
   RowFiles files_ = std::make_shared<LogFiles>();
   Arguments arguments_;
   Guards guards_;
   std::optional<StepRecorder> steps_;
-  bool enterable_ = false;  // the state in front of the next iteration has a checkpoint
+  // The state before the next iteration has a checkpoint.
+  bool enterable_ = false;
   std::vector<OpenBlock> blocks_;
   std::vector<OpenLoop> loops_;
-  std::optional<OutermostLoop> main_;  // while it runs
+  // Set while an outermost loop runs.
+  std::optional<OutermostLoop> main_;
 };
 
 void Recorder::begin_recording() {
@@ -139,9 +146,9 @@ void Recorder::begin_recording() {
   for (const auto& [name, value] : arguments_.used()) recording_->manifest().args[name] = value;
 }
 
-// A requeued job may find other data, and its loop another range. Nothing is touched yet, so it starts a run
-// of its own, which is what its user wants. If the user asked for the resumption, the mismatch is an error
-// instead (enter_loop).
+// A requeued job may find other data, so that its loop has another range. Nothing is touched yet, so it
+// records a new run, as its user would want. If the user asked for the resumption, enter_loop() makes the
+// mismatch an error instead.
 void Recorder::leave_earlier_where_it_differs(const std::string& name, const LoopSpec& loop) {
   if (recording_ || !earlier_ || was_resumption_asked_for()) return;
   const Manifest manifest = read_manifest_and_progress(*earlier_);
@@ -183,7 +190,8 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   if (earlier != nullptr) {
     if (const auto why = mismatch(*earlier, loop)) {
       if (was_resumption_asked_for()) Resumption::impossible(*why);
-      throw Error(*why);  // what is restored so far is right: only the recording ends
+      // What was restored so far is right. Only the recording ends.
+      throw Error(*why);
     }
     info.inner = earlier->inner;
   }
@@ -198,9 +206,9 @@ void Recorder::enter_outermost(RecordedLoop info) {
   const std::string entry = main_->info().name + "=entry";
   const std::string at = entry + "/" + iteration_kind;
   enterable_ = resumption_ && resumption_->has_checkpoint(at);
-  // Always kept: a replay enters unit 0 from it.
+  // A replay enters unit 0 from this checkpoint.
   if (!enterable_) checkpoint_iteration(at, entry, 0, "the loop's entry is always kept");
-  // Before the first iteration, so that the page faults of the copy do not fall into training.
+  // Before the first iteration, so that the page faults of the copy do not count as training.
   recording_->checkpointer().prefault_for(iteration_kind, guards_);
 }
 
@@ -276,7 +284,7 @@ void Recorder::leave_loop(LoopEnd how) {
     main_->leave(how);
     main_.reset();
   } else if (!someone_else_records_ && how == LoopEnd::early && loops_.back().has_block) {
-    // Replay must know: a block of this iteration may hold what left the loop.
+    // A replay must know this: the statement that left the loop may be in a block of this iteration.
     const LoopPosition& loop = loops_.back().place;
     recording_->append(timeline_file, Json({{"kind", "loop_end"},
                                             {"at", loop.parent},
@@ -322,13 +330,14 @@ void Recorder::leave_block(bool unwound) {
   const OpenBlock block = blocks_.back();
   blocks_.pop_back();
   if (!someone_else_records_ && !unwound && !block.skipped) {
-    // The block is over for the clock only when the device is done.
+    // The block has ended only when the device has done its work.
     frontend_.synchronize();
     const double seconds = block.timer.elapsed();
     note_generators(scope_.path(), "exit");
     const std::string stem = checkpoint_stem(scope_.parent(), scope_.ordinal());
     const char* last = guards_.empty() && blocks_.empty() ? last_->why_asked() : nullptr;
-    // The last chance to find tensors that changed silently (Materializer::recheck_trusted).
+    // The last iteration is the last chance to find tensors that changed silently
+    // (Materializer::recheck_trusted).
     const bool final = main_ && main_->in_last_iteration() && loops_.size() == 1 && blocks_.empty();
     recording_->checkpointer().on_execution_end(
         {block.name, scope_.path(), RunDir::checkpoint_file(block.name, stem, attempt_).string(), final},
@@ -357,14 +366,14 @@ void Recorder::finish(int exit_code) {
   if (someone_else_records_) return;
   if (!recording_) {
     keeps_rows_ = false;
-    // `flor record` says it itself, also of programs that never call the library.
+    // `flor record` reports this itself, also for programs that never call the library.
     if (environment_variable("FLOR_LAUNCH").value_or("").rfind("local-", 0) != 0) {
       warn("nothing was recorded: the program never reached a flor::loop");
     }
     return;
   }
   last_->over();
-  // exit() inside a loop: it was left early, as by break.
+  // exit() inside a loop counts as leaving it early, as by break.
   if (!loops_.empty()) {
     blocks_.clear();
     while (scope_.depth() > 1) scope_.leave();

@@ -20,9 +20,10 @@ namespace flor::core {
 namespace {
 
 constexpr std::size_t most_damages = 20;
-constexpr double end_margin = 10;  // seconds, for what is written behind the last checkpoint
+// Seconds for what is written after the last checkpoint.
+constexpr double end_margin = 10;
 
-// After so many seconds a store that does nothing hangs. The variable is for tests.
+// After this many seconds without progress, the store counts as hung. The variable is for tests.
 double patience() {
   return seconds_from(environment_variable("FLOR_HUNG_SECONDS").value_or("")).value_or(60);
 }
@@ -37,8 +38,8 @@ AgentClient::Hello hello(const Settings& settings, const BegunRun& begun) {
   return hello;
 }
 
-// Of what blocks change and do not hold. This library does not read sources; `flor` does, in a process of its
-// own. `flor record` has said it already, where it could.
+// Warns about values that blocks change and do not hold. This library does not read sources, so it starts
+// `flor` in a process of its own. `flor record` has already warned where it could.
 void warn_of_unheld(const BegunRun& begun) {
   if (begun.manifest.sources.empty() || environment_variable("FLOR_UNHELD")) return;
   const std::string tool = find_tool("flor");
@@ -53,7 +54,7 @@ std::unique_ptr<Recording> Recording::begin(const Settings& settings, Frontend& 
   try {
     return start(settings, frontend, earlier);
   } catch (const std::exception& problem) {
-    // Whoever asked for a resumption wants no training from the start.
+    // A user who asked for a resumption does not want training from the start.
     if (earlier && was_resumption_asked_for()) Resumption::impossible(problem.what());
     throw;
   }
@@ -121,13 +122,14 @@ bool Recording::is_damaged() {
   return !damages_.empty();
 }
 
-// The manifest with what is known of the end by now.
+// Saves the manifest with what is known about the end.
 void Recording::write_end() {
   Manifest& manifest = begun_.manifest;
   {
     const std::lock_guard<std::mutex> lock(damage_mutex_);
     if (!damages_.empty()) manifest.status = "damaged";
-    manifest.warnings = damages_;  // what is missing comes first
+    // What is missing comes first.
+    manifest.warnings = damages_;
   }
   manifest.warnings.insert(manifest.warnings.end(), remarks_.begin(), remarks_.end());
   save_manifest();
@@ -151,8 +153,8 @@ void Recording::settle() {
   if (begun_.local && !lost_) empty_local_tier();
 }
 
-// Motivation of the time limit: a write that hangs cannot be broken off, and a program that is through must
-// not wait for ever for the record of it.
+// The time is limited, because a hanging write cannot be interrupted, and a program at its end must not wait
+// for ever.
 void Recording::finish(int exit_code) {
   const double limit = checkpointer_->longest_drain() + std::min(end_margin, patience());
   if (!ends_within(limit, [this, exit_code] { write_all(exit_code); })) {
@@ -173,7 +175,7 @@ void Recording::finish(int exit_code) {
       (durable == 1 ? " checkpoint, " : " checkpoints, ") + bytes_text(checkpointer_->bytes_written()));
 }
 
-// All checkpoints and rows, and that the program has ended.
+// Writes all checkpoints and rows, and that the program has ended.
 void Recording::write_all(int exit_code) {
   checkpointer_->drain();
   if (!sync()) damaged("the log could not be synced");
@@ -196,8 +198,8 @@ void Recording::tell_of_unwritten_end(const std::string& why) {
        why);
 }
 
-// What a node's own agent does not bring to the store is brought now: an agent that was started on demand may
-// be killed with the job.
+// Brings the rest of the local tier to the store now. The node's agent does not: an agent that was started on
+// demand may be killed with the job.
 void Recording::empty_local_tier() {
   const std::string trouble = spool_rest(*begun_.local, *agent_);
   if (trouble.empty()) return;
@@ -210,7 +212,7 @@ void Recording::give_up(const std::string& why) noexcept {
     damaged(why);
     write_end();
   } catch (...) {
-    // The disk refuses even this; the line on stderr has been printed.
+    // The disk refuses even this. The warning on stderr has been printed.
   }
 }
 

@@ -1,4 +1,4 @@
-// A run while it is written: its directory and manifest, journal, checkpoints, agent, and damage. Training
+// A run while it is recorded: its directory and manifest, journal, checkpoints, agent, and damage. Training
 // thread only, except damaged() and is_ours().
 #pragma once
 
@@ -19,8 +19,9 @@ namespace flor::core {
 
 class Recording {
  public:
-  // `earlier`: the run to resume; otherwise a new run. Returns null if another process of the launch records.
-  // Throws if the store cannot be written. If the user asked for the resumption, ends the process instead.
+  // Resumes the run `earlier`; without it, begins a new run. Returns null if another process of the launch
+  // records. Throws if the store cannot be written. If the user asked for the resumption, ends the process
+  // instead.
   static std::unique_ptr<Recording> begin(const Settings& settings, Frontend& frontend,
                                           const std::optional<RunDir>& earlier);
 
@@ -29,8 +30,8 @@ class Recording {
   const RunDir& run() const { return begun_.run; }
   Manifest& manifest() { return begun_.manifest; }
   void save_manifest();
-  // Called when an outermost loop is entered. Saves the manifest only if more than its loops is new: a
-  // program may have thousands of loops, and while it runs the timeline has them.
+  // Call when an outermost loop is entered. Saves the manifest only if more than its loops is new. A program
+  // may have thousands of loops, and the timeline has them during the run.
   void save_manifest_at_loop();
   Checkpointer& checkpointer() { return *checkpointer_; }
 
@@ -39,7 +40,7 @@ class Recording {
   // make one log (docs/formats.md, "Rows").
   void log_event(Json event);
   void note_generators(const std::string& at, const char* edge, const GeneratorStates& states);
-  // Reports where training is, for display.
+  // Reports the position of training to the agent, for display.
   void progress(const std::string& at, int64_t of, double seconds) {
     agent_->progress_record(at, of, seconds);
   }
@@ -54,10 +55,12 @@ class Recording {
   // Adds a line that readers of the record must know, although nothing is missing.
   void remark(const std::string& line);
 
-  // Waits for the store 70 s, and 1 s for each 10 MB that it still has to write; then goes without it.
+  // Ends the run with this exit code. Waits for the store 70 s, and 1 s more for each 10 MB that is still to
+  // be written. Then gives up with a warning.
   void finish(int exit_code);
   // Returns when all checkpoints and rows so far are in the store, where possible.
   void settle();
+  // Marks the run as damaged after an exception. The recording ends.
   void give_up(const std::string& why) noexcept;
 
  private:
@@ -71,14 +74,17 @@ class Recording {
 
   BegunRun begun_;
   using Texts = std::map<std::string, std::string>;
-  std::optional<std::pair<Texts, Texts>> saved_;  // environment and arguments, at the last loop's entry
+  // Environment and arguments at the entry of the last loop.
+  std::optional<std::pair<Texts, Texts>> saved_;
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Checkpointer> checkpointer_;
   std::unique_ptr<AgentClient> agent_;
   GeneratorWriter generators_;
   std::vector<std::string> remarks_;
-  std::atomic<bool> lost_{false};  // the run is no longer this attempt's
-  std::atomic<bool> over_{false};  // its end is written
+  // A later attempt has the run.
+  std::atomic<bool> lost_{false};
+  // The end is written.
+  std::atomic<bool> over_{false};
   std::mutex damage_mutex_;
   std::vector<std::string> damages_;
 };

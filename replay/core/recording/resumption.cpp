@@ -58,7 +58,7 @@ std::vector<StoredCheckpoint> Resumption::stored() const {
       out.push_back({field<std::string>(*row, "block", ""), field<std::string>(*row, "at", ""), file,
                      referred_files(Checkpoint::header_of(run, file), file), false});
     } catch (const Damage&) {
-      // It is not counted on.
+      // A damaged checkpoint does not count.
     }
   }
   return out;

@@ -1,6 +1,6 @@
 // Restores a resumed recording to where the earlier attempt ended: to the newest iteration with a readable
 // checkpoint. Without flor::checkpointing the program runs from the start with its blocks skipped
-// (pseudoresume). Later work is executed and recorded again. Training thread only.
+// (pseudoresume). Work after that point is executed and recorded again. Training thread only.
 #pragma once
 
 #include <functional>
@@ -39,16 +39,16 @@ class Resumption {
     int64_t before = 0;
     // Seconds that these took.
     double seconds = 0;
-    // The loop ended on record, and all of it is restored.
+    // The loop had ended when it was recorded, and all of it is restored.
     bool over = false;
   };
   // Restores the newest iteration of the loop with a readable checkpoint. Without one the loop starts at its
   // first iteration, and `guards` keep their state.
   Entry enter(const RecordedLoop& loop, State& guards);
 
-  // Of the loop over steps at this scope path, which is about to be entered: restores the objects in front of
-  // its newest step that can be, and says which and how far into the iteration that is, in seconds. begin()
-  // then sets the generators of that step.
+  // Call when the loop over steps at this scope path is entered. Restores the objects before its newest step
+  // that can be restored. Returns that step, and how many seconds into the iteration it began; std::nullopt
+  // where no step can be restored. begin() then sets the generators of that step.
   struct Step {
     int64_t next = 0;
     double into = 0;
@@ -59,14 +59,15 @@ class Resumption {
   // Restores a block. Returns false if it must execute. `loops`: the loops around it.
   bool skip(const std::string& at, State& state, const std::vector<LoopPosition>& loops);
 
-  // Seconds that skipped executions took on record, minus what restoring them took: what is missing in the
-  // time of an iteration.
+  // Seconds that skipped executions took when they were recorded, minus the seconds that restoring them took.
+  // The time of an iteration lacks them.
   double saved() const { return saved_; }
   void save(double seconds) { saved_ += seconds; }
 
  private:
   RecordReader recorded_;
-  // Of each execution of a block and each iteration, by scope path; of each `@step`: into its iteration.
+  // By scope path: the seconds of each execution of a block and of each iteration. For each `@step`: the
+  // seconds from the start of its iteration.
   std::map<std::string, double> seconds_;
   double saved_ = 0;
 };

@@ -19,7 +19,7 @@ void StepRecorder::enter(const std::string& parent, const std::string& name) {
   if (resumption_ != nullptr) resume();
 }
 
-// In front of a data loader's begin(), whose sampler may be one of the objects.
+// Called before a data loader's begin(), since its sampler may be one of the objects.
 void StepRecorder::resume() {
   const auto step = resumption_->enter_steps(path_, loop_.guards());
   if (!step) return;
@@ -45,7 +45,8 @@ void StepRecorder::begin() {
 }
 
 void StepRecorder::end_step(int64_t next) {
-  if (!enterable_ || next < 1) return;  // a plan says by -1 that a unit does not begin at a step
+  // In a plan, -1 means that a unit does not begin at a step.
+  if (!enterable_ || next < 1) return;
   const char* last = last_.why_asked();
   const auto interval = [this] {
     return step_interval(recording_.manifest().step_seconds,

@@ -1,5 +1,5 @@
-// The loop over steps inside of an iteration, as it is recorded: between two of them a checkpoint may be
-// taken, where a replay may begin and end, and a resumed recording goes on. Training thread only.
+// Records the loop over steps inside an iteration. Between two steps a checkpoint may be taken. A replay may
+// begin and end there, and a resumed recording may continue there. Training thread only.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ namespace flor::core {
 
 class StepRecorder {
  public:
-  // `resumption`: nullptr where the recording is not resumed. What is given must outlive it.
+  // `resumption` is nullptr where the recording is not resumed. All arguments must outlive this object.
   StepRecorder(Recording& recording, Resumption* resumption, LastCheckpoint& last, Frontend& frontend,
                const Scope& scope)
       : recording_(recording), resumption_(resumption), last_(last), frontend_(frontend), scope_(scope) {}
 
-  // Of the iterations' own.
+  // The guards that an iteration enters.
   Guards& guards() { return loop_.guards(); }
 
-  // `enterable`: the state in front of the iteration has a checkpoint, without which none inside is of use.
+  // `enterable`: the state before the iteration has a checkpoint. Without it, no checkpoint inside is of use.
   void begin_iteration(OutermostLoop& main, bool enterable);
-  // A loop is entered inside of the iteration, directly or in blocks of it. A resumed recording goes on with
-  // its newest checkpoint: the first step is then another one. What follows is for that loop alone.
+  // Call when a loop is entered inside the iteration, directly or in its blocks. A resumed recording restores
+  // the loop's newest checkpoint, and then begins at a later step. The calls below are for that loop only.
   void enter(const std::string& parent, const std::string& name);
   bool inside() const { return loop_.inside(); }
   std::optional<int64_t> next(std::optional<int64_t> natural);
@@ -49,10 +49,14 @@ class StepRecorder {
   OutermostLoop* main_ = nullptr;
   bool enterable_ = false;
   InnerLoop loop_;
-  std::string path_;                // the loop's scope path
-  std::optional<int64_t> resumed_;  // the step to go on with, until it begins
-  double began_ = 0;                // monotonic_seconds() of the step before; 0: there was none
-  ExecutionTimer timer_;            // since the last place that could be checkpointed
+  // The loop's scope path.
+  std::string path_;
+  // The step to continue with, until it begins.
+  std::optional<int64_t> resumed_;
+  // monotonic_seconds() at the start of the step before; 0: there was none.
+  double began_ = 0;
+  // Since the last place that could have had a checkpoint.
+  ExecutionTimer timer_;
 };
 
 }  // namespace flor::core

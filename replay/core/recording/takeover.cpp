@@ -6,9 +6,9 @@
 namespace flor::core {
 
 void take_over(const RunDir& run, int64_t attempt) {
-  // The earlier attempt may be writing just now. Of a checkpoint it makes the log durable first, then the
-  // file, then the timeline's row; in the opposite order nothing is missing of what a checkpoint on record
-  // covers.
+  // The earlier attempt may still be writing. For a checkpoint it first makes the log durable, then the file,
+  // then the row of the timeline. This reads them in the opposite order, so that for each checkpoint in the
+  // timeline nothing that it covers is missing.
   renew_whole_lines(run.timeline());
   std::string rows;
   for (const auto& row : recorded_timeline(run)) {

@@ -1,5 +1,5 @@
-// A further attempt of a recording takes the run's journals over from an earlier one. That one may live: on a
-// node that was cut off and came back, its process wakes up and writes on.
+// Takes over the journals of a run for a further attempt of its recording. The earlier attempt may still
+// live: on a node that was cut off and came back, its process continues to write.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,9 @@
 namespace flor::core {
 
 // Replaces the journals by copies without a torn last line, so that later writes of an earlier attempt go to
-// files that no reader opens. Writes rows for checkpoints without one, and that `attempt` begins; from then
-// on no other checkpoint of earlier attempts counts.
+// files that no reader opens. Adds rows for checkpoints without one, and the row that `attempt` begins. From
+// then on no other checkpoint of earlier attempts counts.
+//
 // The owner file of the run must already name `attempt`. Throws std::system_error or Error naming the path.
 void take_over(const RunDir& run, int64_t attempt);
 

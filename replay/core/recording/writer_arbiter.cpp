@@ -11,17 +11,18 @@
 namespace flor::core {
 namespace {
 
-// A kind that was delayed so often goes first.
+// A kind that was delayed this often goes first.
 constexpr int most_delays = 2;
-// Every store that works is faster.
-constexpr double slowest_store = 10e6;  // bytes per second
+// Bytes a second. Every store that works is faster.
+constexpr double slowest_store = 10e6;
 
 }  // namespace
 
 WriterArbiter::WriterArbiter(Materializer& materializer, const Kinds& kinds, double patience)
     : materializer_(materializer), kinds_(kinds), patience_(patience) {}
 
-// Half of what the budget has left beside the checkpoint: the rest is kept for checkpoints, which it is for.
+// Waits at most half of what the budget has left after the checkpoint. The other half is kept for
+// checkpoints.
 bool WriterArbiter::wait_for_memory(Execution& execution) {
   const Decision& decision = execution.decision;
   const double left = std::min({decision.credit, decision.run, decision.window}) - decision.M;
@@ -31,9 +32,9 @@ bool WriterArbiter::wait_for_memory(Execution& execution) {
   return ready;
 }
 
-// Lets the iteration go first. Motivation: an iteration often ends right after the block in it, whose
-// checkpoint is being written then. Without this rule the iteration would never have a checkpoint, and replay
-// could enter nowhere but at the first one.
+// Lets the iteration go first. An iteration often ends right after the block in it, while the checkpoint of
+// that block is being written. Without this rule the iteration would never have a checkpoint, and a replay
+// could enter only the first iteration.
 bool WriterArbiter::gives_way(const Execution& execution) const {
   const auto iteration = kinds_.find(iteration_kind);
   return iteration != kinds_.end() && &iteration->second != &execution.kind &&
@@ -62,7 +63,7 @@ double WriterArbiter::longest_wait() const {
 bool WriterArbiter::wait_until_free(std::size_t bytes) {
   const double until = monotonic_seconds() + longest_wait();
   while (materializer_.busy() && !materializer_.ready(bytes, 0)) {
-    // Once a wait was in vain, the next ones end at once until the writer is back.
+    // After a wait without success, the next ones end at once until the writer is free again.
     hung_ = hung_ || monotonic_seconds() >= until;
     if (hung_) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

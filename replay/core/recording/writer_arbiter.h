@@ -1,4 +1,4 @@
-// Decides whether a checkpoint can have the writer now. All kinds of checkpoint share one writer, which
+// Decides whether a checkpoint can have the writer now. All kinds of checkpoints share one writer, which
 // writes one at a time. Training thread only.
 #pragma once
 
@@ -16,25 +16,25 @@ class WriterArbiter {
  public:
   using Kinds = std::map<std::string, CheckpointKind>;
 
-  // A wait for the writer ends `patience` seconds after the time that the slowest store would need. Both
-  // objects must outlive this one.
+  // A wait for the writer ends `patience` seconds after the time that the slowest store would need.
+  // `materializer` and `kinds` must outlive this object.
   WriterArbiter(Materializer& materializer, const Kinds& kinds, double patience);
 
-  // Why a checkpoint that the policy wants cannot be taken now; nullopt where it can. Waits only for memory,
-  // and only as long as the budget allows.
+  // Returns why a checkpoint that the policy wants cannot be taken now; std::nullopt where it can. Waits only
+  // for memory, and only as long as the budget allows.
   std::optional<std::string> skip_reason(Execution& execution);
 
-  // Waits for the writer, for a checkpoint that is taken whatever it costs. Returns why it cannot be taken,
-  // which is that the store hangs; nullopt where it can.
+  // Waits for the writer, for a checkpoint that is taken whatever it costs. Returns why it cannot be taken:
+  // the store hangs. std::nullopt where it can.
   std::optional<std::string> wait_for_writer(Execution& execution);
 
-  // After so many seconds a store that has not written what it was given hangs.
+  // A store that has not written its bytes after this many seconds counts as hung.
   double longest_wait() const;
 
-  // Waits until the writer can take so many more bytes. False where the store hangs.
+  // Waits until the writer can take this many more bytes. Returns false where the store hangs.
   bool wait_until_free(std::size_t bytes);
 
-  // The writer begins with a checkpoint of this kind.
+  // Call when the writer begins with a checkpoint of this kind.
   void assign(const std::string& block) { writing_ = block; }
 
  private:
@@ -44,8 +44,10 @@ class WriterArbiter {
   Materializer& materializer_;
   const Kinds& kinds_;
   const double patience_;
-  std::string writing_;  // the kind of the last checkpoint
-  bool hung_ = false;    // the last wait for the writer was in vain
+  // The kind of the last checkpoint.
+  std::string writing_;
+  // The last wait for the writer had no success.
+  bool hung_ = false;
 };
 
 }  // namespace flor::core

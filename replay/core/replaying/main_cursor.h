@@ -1,5 +1,5 @@
-// Position of a replay in the main loop. Moves from one recorded state to another to reach units
-// (docs/semantics.md, rule 12). Training thread only.
+// The position of a replay in the main loop, for the replayer. Moves from one recorded state to another to
+// reach units (docs/semantics.md, rule 12). Training thread only.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace flor::core {
 
 class MainCursor {
  public:
-  // `recorded`, `plan` and `guards` (those in front of the loop) must outlive this.
+  // `recorded`, `plan` and `guards` (those entered before the loop) must outlive this.
   MainCursor(RecordReader& recorded, const Plan& plan, State& guards)
       : recorded_(recorded), plan_(plan), guards_(guards) {}
 

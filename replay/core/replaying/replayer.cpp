@@ -44,15 +44,15 @@ void Replayer::enter_main(const LoopSpec& loop) {
     worker_->fail("the recorded program had flor::checkpointing in front of loop " + main().name +
                   ", this one has not; put it back");
   }
-  // Only here: the program has set its thread counts and flags by now, and the record took the environment at
-  // the same place.
+  // Not earlier: the program has set its thread counts and flags by now, and the recording took the
+  // environment at the same place.
   worker_->introduce(frontend_, record().manifest().environment);
   cursor_->enter(loop);
   phase_ = Phase::lead_in;
 }
 
-// A loop before the main one is restored from the state at its end instead of executed. That needs a guard
-// and a loop that ran to its end: after a break, code behind the loop may depend on where it stopped.
+// Restores a loop before the main one from the state at its end, instead of executing it. That needs a guard,
+// and a loop that ran to its end: after a break, the code after the loop may depend on where it stopped.
 void Replayer::enter_earlier(const RecordedLoop& loop) {
   earlier_loop_ = true;
   const std::string at = loop.name + "=" + std::to_string(loop.last) + "/" + iteration_kind;
@@ -74,7 +74,7 @@ void Replayer::begin(int64_t value) {
   if (!working()) return;
   if (in_inner()) steps_->begin(value);
   if (!outermost()) return;
-  // Every iteration draws the random numbers that it drew on record, however the replay got here.
+  // Every iteration draws the random numbers that it drew when it was recorded, however the replay got here.
   recorded_->pin_generators(scope_.path(), "entry");
   if (!in_main() || phase_ == Phase::after) return;
   iterating_ = true;
@@ -94,18 +94,20 @@ std::optional<int64_t> Replayer::next_of_inner(std::optional<int64_t> natural) {
   return enter_between_steps(natural);
 }
 
-// Called while no unit runs. The next one begins at this step, at a later step, or elsewhere.
+// Called while no unit runs. The next unit begins at this step, at a later step, or elsewhere.
 std::optional<int64_t> Replayer::enter_between_steps(std::optional<int64_t> natural) {
   if (!target_) {
     target_ = worker_->next_unit(-1);
     if (!begins_here(*target_) || !steps_->reach(target_->from, cursor_->exact())) {
       leave_steps();
-      return std::nullopt;  // the loop ends here; what stands behind it leads to the next iteration
+      // The loop ends here. The code after it leads to the next iteration.
+      return std::nullopt;
     }
   }
-  if (!begins_here(*target_)) return natural;  // a lead-in through whole iterations
+  // A lead-in of whole iterations.
+  if (!begins_here(*target_)) return natural;
   if (steps_->jump(target_->from)) cursor_->set_exact(true);
-  // Where its checkpoint cannot be read, the steps in front of it lead in.
+  // Where the checkpoint of the step cannot be read, the steps before it lead in.
   const int64_t step = steps_->next();
   if (step < target_->from) return natural;
   start(*target_);
@@ -116,7 +118,8 @@ std::optional<int64_t> Replayer::enter_between_steps(std::optional<int64_t> natu
 bool Replayer::is_last(const Unit& unit) const {
   if (unit.is_proof() && !unit.behind_loop) return false;
   const int64_t end = unit.is_proof() ? unit.proves->second : unit.id + 1;
-  // Behind a recording that was killed nothing was recorded; its last unit ends as the others do.
+  // After the last unit of a recording that was killed nothing was recorded, so that unit ends as the others
+  // do.
   return end == static_cast<int64_t>(plan().units.size()) && main().ended != LoopEnd::running &&
          record().manifest().status != "recording";
 }
@@ -124,13 +127,13 @@ bool Replayer::is_last(const Unit& unit) const {
 std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
   const bool left = leaving_.has_value();
   end_main_iteration();
-  // The loop was left from its last iteration: the container has no further element, but the replay goes
+  // The loop was left from its last iteration. The container has no further element, but the replay goes
   // back.
   if (left) natural = cursor_->position();
   while (true) {
     if (unit_) {
-      // Behind the last unit the program goes on by itself: past the loop, or, where a break of the record
-      // did not happen again, past the record; the loop_end event then tells.
+      // After the last unit the program goes on by itself: past the loop, or past the record where a recorded
+      // break did not happen again. The loop_end event then reports that.
       if (cursor_->position() <= unit_->last || is_last(*unit_))
         return natural ? std::optional(cursor_->position()) : std::nullopt;
       commit();
@@ -139,7 +142,7 @@ std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
       target_ = worker_->next_unit(cursor_->first_within_reach());
       const int64_t here = cursor_->position();
       approach(*target_);
-      // Behind the last iteration, too: a proof unit may end there, and others begin in front of it.
+      // Also after the last iteration: a proof unit may end there, and other units begin before it.
       if (cursor_->position() < here) natural = cursor_->position();
     }
     if (cursor_->position() < target_->first || target_->from >= 0) return cursor_->position();
@@ -147,22 +150,23 @@ std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
   }
 }
 
-// Sets state and position for the unit. If this process cannot get there, a fresh one starts from the
+// Sets state and position for the unit. Where this process cannot get there, a fresh one starts from the
 // beginning.
 void Replayer::approach(const Unit& unit) {
   phase_ = Phase::lead_in;
   if (!cursor_->approach(unit)) worker_->restart();
 }
 
-// The rest of this iteration runs with only some of its steps, so it may fail where the record did not. Such
-// a failure must not look like one of the program: the process restarts.
+// Leaves the inner loop. The rest of this iteration then follows only some of its steps, so it may fail where
+// the recorded program did not. Such a failure must not count as one of the program, so the process restarts
+// instead.
 void Replayer::leave_steps() {
   leaving_.emplace([this](const std::string& why) {
     try {
       worker_->note("the program failed behind a loop that was left between two steps (" + why +
                     "); it starts anew");
     } catch (const std::exception&) {
-      // A full disk is no reason to stay.
+      // Restart even where the disk is full and the note cannot be written.
     }
     worker_->restart();
   });
@@ -190,7 +194,6 @@ void Replayer::end_main_iteration() {
     approach(*target_);
     return;
   }
-  // Units that begin or end between two steps of it.
   const bool missed_begin = target_ && begins_here(*target_);
   const bool missed_end = unit_ && unit_->to >= 0 && unit_->last == cursor_->position();
   // The unit begins or ends between two steps that this iteration never reached: the program or its data
@@ -218,10 +221,11 @@ void Replayer::leave_loop(LoopEnd how) {
 }
 
 void Replayer::end_of_main(LoopEnd how, int64_t last) {
-  // The loop ended because of a state that the record never had, not as the record says.
+  // The loop ended from a state that was never recorded, so this end must not be compared with the recorded
+  // one.
   if (leaving_) worker_->restart();
   iterating_ = false;
-  // The loop ended before the unit that was asked for. The unit reports that, without rows.
+  // The loop ended before the requested unit. The unit reports that, without rows.
   if (!unit_ && target_) start(*target_);
   if (!unit_) return;
   unit_log_.line(loop_end_event(main(), how, last));
@@ -247,10 +251,10 @@ bool Replayer::is_brief(const std::string& at) const {
   return !plan().executes(scope_.name()) && record().checkpoint(at) != nullptr;
 }
 
-// Called where the next step of a loop begins. Two steps at least: only the second shows what one step passes
-// to the next.
+// Called where the next step of a loop begins. Executes at least two steps: only the second shows what one
+// step passes to the next.
 bool Replayer::cuts_short() {
-  constexpr int64_t least_steps = 2;  // what one step hands to the next shows
+  constexpr int64_t least_steps = 2;
   if (!brief_ || loops_.size() != brief_->loops + 1 || blocks_.size() != brief_->blocks) return false;
   return brief_->steps++ >= least_steps && monotonic_seconds() >= brief_->until;
 }
@@ -298,7 +302,8 @@ void Replayer::compare(const std::string& at, State& state) {
 }
 
 void Replayer::line(Line json) {
-  if (brief_) return;  // a skipped block has no rows
+  // A skipped block has no rows.
+  if (brief_) return;
   if (capturing()) {
     unit_log_.line(std::move(json));
   } else if (in_front()) {
@@ -331,7 +336,7 @@ void Replayer::finish(int exit_code) {
     worker_->fail("the program ended (exit code " + std::to_string(exit_code) + ") before it reached loop " +
                   main().name);
   }
-  // exit() inside the loop ended it. The loop_end event tells whether the record ended the same way.
+  // exit() inside the loop ended it. The loop_end event tells whether the recorded loop ended the same way.
   if (phase_ != Phase::after) end_of_main(LoopEnd::early, cursor_->position());
   const int recorded = record().manifest().exit_code.value_or(0);
   // Checked before the last commit: rows of a program that failed must not count.
@@ -358,7 +363,7 @@ std::unique_ptr<Session> make_replayer(const Settings& settings, Frontend& front
   try {
     return std::make_unique<Replayer>(settings, frontend, scope);
   } catch (const std::exception& problem) {
-    // Training from the start, as the program would do without us, answers no question.
+    // Training from the start would answer no question, so the process ends.
     say("error: cannot replay: " + std::string(problem.what()));
     leave_process(1);
   }

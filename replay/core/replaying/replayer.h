@@ -89,10 +89,10 @@ class Replayer : public Session {
   }
   bool capturing() const { return phase_ == Phase::unit || phase_ == Phase::after; }
   bool in_inner() const { return working() && steps_->inside() && loops_.size() == 2; }
-  // Returns whether the unit begins inside the running iteration.
+  // Does the unit begin inside the running iteration?
   bool begins_here(const Unit& unit) const { return unit.from >= 0 && unit.first == cursor_->position(); }
   bool leads_to_steps() const { return iterating_ && steps_->in_front(); }
-  // Returns whether no outermost loop was entered yet.
+  // Has no outermost loop been entered yet?
   bool in_front() const { return phase_ == Phase::before && !earlier_loop_; }
   const RecordIndex& record() const { return recorded_->index(); }
   const RecordedLoop& main() const { return record().main_loop(); }
@@ -120,10 +120,10 @@ class Replayer : public Session {
 
   Frontend& frontend_;
   Scope& scope_;
-  // Null: another process of this task is the worker, and this one runs as without flor.
+  // Null: another process of this task is the worker, and this one runs as if flor were not there.
   std::unique_ptr<Worker> worker_;
   std::optional<RecordReader> recorded_;
-  // Files of the run. A replay does not write again what it finds there.
+  // The files of the recorded run. A replay does not write again a file that it finds there.
   RowFiles files_;
   Guards guards_;
   std::vector<LoopPosition> loops_;

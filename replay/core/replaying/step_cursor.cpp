@@ -16,7 +16,7 @@ bool StepCursor::enter(const std::string& parent, const LoopSpec& loop, const st
 }
 
 void StepCursor::leave() {
-  // A unit that begins after the last element of a data loader.
+  // For a unit that begins after the last element of a data loader.
   if (pins_) recorded_.pin_generators(path_of(step_), "entry");
   pins_ = false;
   loop_.leave();
@@ -31,7 +31,7 @@ int64_t StepCursor::next() {
 void StepCursor::begin(int64_t step) {
   step_ = step;
   loop_.begin_step();
-  // After the data loader has advanced to its element, which may have drawn random numbers.
+  // Only now: the data loader has advanced to its element, and may have drawn random numbers for that.
   if (pins_) recorded_.pin_generators(path_of(step_), "entry");
   pins_ = false;
 }

@@ -1,5 +1,5 @@
-// Position of a replay in the inner loop of an iteration. Reaches units that begin between two steps.
-// Training thread only.
+// The position of a replay in the inner loop of an iteration, for the replayer. Reaches units that begin
+// between two steps. Training thread only.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace flor::core {
 
 class StepCursor {
  public:
-  // `inner`: the inner loop of the plan. Empty: units are whole iterations. `recorded` must outlive this.
+  // `inner` is the inner loop of the plan; empty where units are whole iterations. `recorded` must outlive
+  // this.
   StepCursor(RecordReader& recorded, std::string inner) : recorded_(recorded), inner_(std::move(inner)) {}
 
   Guards& guards() { return loop_.guards(); }
@@ -34,16 +35,16 @@ class StepCursor {
   std::string place() const { return place_before_step(path_, step_); }
   void begin(int64_t step);
 
-  // Restores the state before `step`; jump() then goes there. Before the first step, call it ahead of the
-  // data loader's begin(): that shuffles with the present generators, and its sampler may be one of the
-  // objects.
+  // Restores the state before `step`; jump() then goes there. Before the first step, call this before the
+  // data loader's begin(): that shuffles with the present generators, and the loader's sampler may be one of
+  // the objects.
   void restore(int64_t step);
   // As restore(), from the present place between two steps. Does nothing if the program is exactly there.
   // Returns false if no way leads there. `exact`: live state equals the recorded state.
   bool reach(int64_t step, bool exact);
   // Makes `step` the next one, if its state was restored.
   bool jump(int64_t step);
-  // Marks that a unit begins here: the next step draws the random numbers that it drew on record.
+  // Marks that a unit begins here: the next step draws the random numbers that it drew when it was recorded.
   void pin() { pins_ = true; }
 
  private:

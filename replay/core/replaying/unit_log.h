@@ -19,8 +19,8 @@ class UnitLog {
  public:
   // Adds a row or event from before the main loop. It belongs to unit 0.
   void preamble(Line json) { preamble_.push_back(std::move(json)); }
-  // Counts a row logged before the inner loop of the present iteration. A unit that begins after it states
-  // these counts, so that its own rows are numbered as in the record.
+  // Counts a row that was logged before the inner loop of the present iteration. A unit that begins after
+  // that states these counts, so that its own rows are numbered as in the record.
   void count(const std::string& at, const std::string& name) { ++in_front_[{at, name}]; }
   void begin_iteration() { in_front_.clear(); }
 
@@ -42,12 +42,15 @@ class UnitLog {
   std::map<std::pair<std::string, std::string>, int64_t> in_front_;
 };
 
-// The events of a unit, as lines:
+// The next functions return the events of a unit, as lines.
+//
+// A block was executed or skipped.
 std::string block_event(const std::string& at, bool executed);
-// States that the unit begins inside an iteration, with `count` rows of this name before the inner loop.
+// The unit begins inside an iteration; `count` rows of this name came before the inner loop.
 std::string before_event(const std::string& at, const std::string& name, int64_t count);
+// The state at `at`, as recorded and now.
 std::string digest_event(const std::string& at, const std::string& recorded, const std::string& live);
-// Of the main loop.
+// How the main loop ended, as recorded and now.
 std::string loop_end_event(const RecordedLoop& recorded, LoopEnd ended, int64_t last);
 
 }  // namespace flor::core

@@ -30,12 +30,12 @@
 namespace flor::core {
 namespace {
 
-// A bound against a program that restarts for ever. Restarts are cheap and normal: one for each jump back in
-// a run with partial checkpoints.
+// Stops a program that restarts for ever. Restarts are cheap and normal: a run with partial checkpoints needs
+// one for each jump back.
 constexpr int most_restarts = 10000;
 
-// Runs the flor command and returns its exit code. Planning and verdicts live in the command, not in libflor:
-// a training program should not link them.
+// Runs the flor command and returns its exit code. Planning and verdicts are part of the command and not of
+// libflor, which training programs link.
 int run_tool(const std::vector<std::string>& arguments) {
   const std::string tool = find_tool("flor");
   if (tool.empty()) throw Error("cannot find the flor command; put its directory on PATH or in FLOR_BIN");
@@ -56,8 +56,8 @@ int run_tool(const std::vector<std::string>& arguments) {
 
 // Returns "CLUSTER-". Jobs of two clusters that share a store may have the same number.
 std::string cluster_prefix() {
-  auto cluster =
-      environment_variable("FLOR_CLUSTER");  // from the plugin; Slurm does not name it in every step
+  // The plugin sets FLOR_CLUSTER; Slurm does not name the cluster in every step.
+  auto cluster = environment_variable("FLOR_CLUSTER");
   if (!cluster) cluster = environment_variable("SLURM_CLUSTER_NAME");
   return cluster ? clean_name(*cluster) + "-" : "";
 }
@@ -81,7 +81,7 @@ std::vector<std::string> earlier_notes(const fs::path& file) {
   return field<std::vector<std::string>>(parse_json(read_file(file)), "warnings", {});
 }
 
-// Returns the seconds until Slurm ends the job at its time limit. Nothing: unknown, or no limit.
+// Returns the seconds until Slurm ends the job at its time limit. std::nullopt: unknown, or no limit.
 std::optional<int64_t> seconds_left() {
   for (const char* variable : {"FLOR_JOB_END", "SLURM_JOB_END_TIME"}) {
     const auto end = parse_number<int64_t>(environment_variable(variable).value_or(""));
@@ -190,7 +190,7 @@ AgentClient::Claim Worker::claim(int64_t from) {
     try {
       claim = agent_.claim(from, seconds_left());
     } catch (const std::exception& problem) {
-      // Without an agent this process can do nothing; others may.
+      // Without an agent this process can do nothing; other workers may.
       say("error: " + std::string(problem.what()));
       leave_now(1);
     }
@@ -251,7 +251,7 @@ bool Worker::choose_proof() {
       proof_ = unit_of(plan_, proof);
       return true;
     }
-    // Nothing to prove: an empty unit is committed, so that no other worker tries the slot.
+    // Nothing to prove: commits an empty unit, so that no other worker tries the slot.
     Unit empty;
     empty.id = current_;
     empty.proves = proof.units;
@@ -298,7 +298,7 @@ void Worker::restored(const std::string& at, double seconds) {
     LineAppender(replay_.timeline())
         .append(Json({{"kind", "restore"}, {"at", at}, {"seconds", seconds}}).dump() + "\n");
   } catch (const std::exception&) {
-    // Only the plan of a later replay would have been better for it.
+    // Ignored: the row only improves the plan of a later replay.
   }
 }
 
@@ -311,7 +311,7 @@ void Worker::note(const std::string& line) {
 
 void Worker::fail(const std::string& why) {
   say("error: " + why);
-  // The answers are there without a proof: it is tried again, by this worker or another.
+  // The replay has its answers without this proof. The proof is tried again, by this worker or another.
   if (holding_ && is_proof(plan_, current_)) {
     agent_.release(why);
     holding_ = false;
@@ -322,7 +322,8 @@ void Worker::fail(const std::string& why) {
                  Json({{"error", why}, {"worker", name_}, {"node", node_name()}}).dump() + "\n");
     agent_.release(why);
   } catch (const std::exception& problem) {
-    say("error: " + std::string(problem.what()));  // a full disk, say: the agent sees this process leave
+    // The disk may be full, for example. The agent sees this process end.
+    say("error: " + std::string(problem.what()));
   }
   leave(1);
 }
@@ -340,14 +341,16 @@ void Worker::leave(int code) {
 }
 
 void Worker::leave_now(int code) {
-  presence_.reset();  // else other nodes would take this worker for alive for ten minutes
+  // Otherwise other nodes would take this worker for alive for ten minutes.
+  presence_.reset();
   leave_process(code);
 }
 
 void Worker::restart() {
   const int restarts = std::atoi(environment_variable("FLOR_RESTARTS").value_or("0").c_str());
   if (restarts >= most_restarts) leave(1);
-  // Handed back in order: else the queue would count a worker that died, and give the unit up after three.
+  // Hands the segment back in order. Otherwise the queue would count a failed worker, and give the unit up
+  // after three.
   if (holding_) agent_.release();
   ::setenv("FLOR_RESTARTS", std::to_string(restarts + 1).c_str(), 1);
   execute_again();

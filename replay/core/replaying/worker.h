@@ -31,7 +31,8 @@ class Worker {
   const Plan& plan() const { return plan_; }
 
   // Sets the environment as recorded, as far as possible, and writes down which worker runs where. Ends the
-  // process if the environment still differs: equal bits cannot be expected.
+  // process if the environment still differs, unless the plan allows any device: equal bits cannot be
+  // expected.
   void introduce(Frontend& frontend, const std::map<std::string, std::string>& recorded);
 
   // Waits for the next unit to execute, `from` or later (-1: any). Does not return if no unit is left for
@@ -45,20 +46,23 @@ class Worker {
   // Otherwise restarts it.
   void finish();
 
-  // Adds a row to the timeline of the replay.
+  // Adds a row about a restore of `seconds` to the timeline of the replay. Ignores errors.
   void restored(const std::string& at, double seconds);
   // Warns on stderr, and adds the line to the reasons of the verdict.
   void note(const std::string& line);
 
-  // Reports, once for all workers, why the replay cannot answer. Ends the process.
+  // Reports, once for all workers, why the replay cannot answer, and ends the process. In a proof unit hands
+  // the unit back and restarts instead.
   [[noreturn]] void fail(const std::string& why);
+  // Ends the process with this exit code. Where this worker gives the verdict, runs `flor collect` before.
   [[noreturn]] void leave(int code);
+  // Hands a held segment back, and executes the program again from its start.
   [[noreturn]] void restart();
 
  private:
   AgentClient::Hello hello() const;
   AgentClient::Claim claim(int64_t from);
-  // `segment`: this worker holds unit current_.
+  // Returns `segment` where this worker holds unit current_.
   AgentClient::Kind hold(int64_t from);
   bool choose_proof();
   void save() const;
@@ -78,7 +82,7 @@ class Worker {
   // What could not be reached at the last claim.
   std::string waited_for_;
   AgentClient agent_;
-  // Holds a segment.
+  // Does this worker hold a segment?
   bool holding_ = false;
   int64_t current_ = 0, end_ = 0;
   // The units to execute if current_ is a proof slot.

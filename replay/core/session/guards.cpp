@@ -29,7 +29,8 @@ std::vector<Buffer> Guards::save() {
 std::vector<LoadedTensors> Guards::parts(const LoadedTensors& tensors) const {
   std::vector<LoadedTensors> out(states_.size());
   for (const auto& [name, tensor] : tensors) {
-    std::size_t guard = 0;  // objects of the first have no prefix; theirs begin with a digit
+    // The objects of the first guard have no prefix; their names begin with a digit.
+    std::size_t guard = 0;
     if (name.front() == 'g') {
       for (guard = 1; guard < states_.size() && name.rfind(prefix_of(guard), 0) != 0;) ++guard;
     }

@@ -1,5 +1,5 @@
-// The flor::checkpointing guards that live, as one state: together they declare what an iteration depends on.
-// Objects of the k-th guard behind the first are named `gK.ARG.FIELD`.
+// Joins the living flor::checkpointing guards into one state: all that an iteration leaves to the next. The
+// objects of the first guard keep their names; those of the k-th after it are named `gK.ARG.FIELD`.
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 
 namespace flor::core {
 
+// Keeps pointers to the states, which the caller owns. Training thread only.
 class Guards : public State {
  public:
   void enter(State& state) { states_.push_back(&state); }
@@ -21,7 +22,7 @@ class Guards : public State {
   std::optional<std::string> restore(const LoadedTensors& tensors) override;
 
  private:
-  // The part of each guard; one more than there are guards where tensors belong to none.
+  // Splits the tensors by guard. Returns more parts than there are guards where a tensor belongs to none.
   std::vector<LoadedTensors> parts(const LoadedTensors& tensors) const;
   std::vector<State*> states_;
 };

@@ -1,6 +1,6 @@
-// The loop inside of an iteration of the main loop, between whose steps replay may begin and end as well: the
-// first one that is entered there while a flor::checkpointing guard of the iteration's own lives. That
-// guard's objects are all that a step leaves to the next.
+// Finds the inner loop of an iteration, between whose steps replay may begin and end, too. It is the first
+// loop that the iteration enters while a flor::checkpointing guard of the iteration lives. That guard's
+// objects are all that a step leaves to the next.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,16 @@
 
 namespace flor::core {
 
+// Used by recording and replaying. Training thread only.
 class InnerLoop {
  public:
-  // Guards that are entered inside of an iteration.
+  // The guards that are entered inside an iteration.
   Guards& guards() { return guards_; }
 
   void begin_iteration() { entered_ = false; }
 
-  // A loop was entered, directly inside the iteration or in blocks of it; `path` leads there from the
-  // iteration ("train#0/step"). True: it is the one.
+  // Call when a loop is entered inside the iteration, directly or in its blocks. `path` leads there from the
+  // iteration ("train#0/step"). Returns whether it is the inner loop.
   bool enter(std::string path) {
     if (entered_ || guards_.empty()) return false;
     entered_ = inside_ = true;
@@ -30,9 +31,12 @@ class InnerLoop {
   void begin_step() { stepping_ = true; }
   void end_step() { stepping_ = false; }
 
-  bool entered() const { return entered_; }    // in this iteration
-  bool inside() const { return inside_; }      // now, or in what is in it
-  bool stepping() const { return stepping_; }  // a step has begun
+  // In this iteration.
+  bool entered() const { return entered_; }
+  // The program is in the inner loop, or in something inside it.
+  bool inside() const { return inside_; }
+  // A step has begun.
+  bool stepping() const { return stepping_; }
   const std::string& path() const { return path_; }
 
  private:
@@ -41,14 +45,15 @@ class InnerLoop {
   bool entered_ = false, inside_ = false, stepping_ = false;
 };
 
-// The path from an iteration of the outermost loop to a loop in it: of "epoch=3/train#0" and "step",
-// "train#0/step".
+// Returns the path from an iteration of the outermost loop to a loop in it: for "epoch=3/train#0" and "step"
+// it is "train#0/step".
 inline std::string path_in_iteration(const std::string& parent, const std::string& loop) {
   const auto slash = parent.find('/');
   return slash == std::string::npos ? loop : parent.substr(slash + 1) + "/" + loop;
 }
 
-// Where the state in front of a step has its checkpoint: behind the step before. `loop`: its scope path.
+// Returns the scope path of the checkpoint of the state before a step: it belongs to the end of the step
+// before. `loop` is the loop's scope path.
 inline std::string place_before_step(const std::string& loop, int64_t step) {
   return loop + "=" + std::to_string(step - 1) + "/" + step_kind;
 }

@@ -1,5 +1,4 @@
-// Does the program that replays, here, match what was recorded? Pure: the record and what is found in, text
-// for people out.
+// Compares the running program with the recorded one, and describes differences to the user. Pure.
 #pragma once
 
 #include <map>
@@ -11,10 +10,11 @@
 
 namespace flor::core {
 
-// Why the main loop is another one than the recorded; nothing when it runs over the same values.
+// Returns why the loop differs from the recorded one; std::nullopt where both run over the same values.
 std::optional<std::string> mismatch(const RecordedLoop& recorded, const LoopSpec& live);
 
-// What of the environment differs, as "KEY is 'HERE', recorded 'THERE', …"; empty when all of it is the same.
+// Returns how the environment differs, as "KEY is 'HERE', recorded 'THERE', …"; empty where all recorded keys
+// are equal.
 std::string mismatch(const std::map<std::string, std::string>& recorded,
                      const std::map<std::string, std::string>& live);
 

@@ -40,7 +40,7 @@ bool requeue_if_preempted() noexcept {
   try {
     const std::string job = environment_variable("SLURM_JOB_ID").value_or("");
     if (!is_number(job)) return false;
-    // A time, or a word where it is not being preempted.
+    // squeue prints a time, or a word where the job is not being preempted.
     const Outcome preempted = run("squeue --noheader --jobs " + job + " --Format PreemptTime:.");
     const auto first = preempted.output.find_first_not_of(" \n");
     if (first == std::string::npos || std::isdigit(static_cast<unsigned char>(preempted.output[first])) == 0)

@@ -1,11 +1,11 @@
-// Preemption by Slurm, as a task of the job that it takes.
+// Requeues this process's Slurm job after a preemption.
 #pragma once
 
 namespace flor::core {
 
-// Within the grace time of a preemption: puts the job back into the queue. True when it was. Motivation:
-// Slurm requeues a preempted job that it has to kill, and not one that ends by itself before that; to wait
-// for the kill would keep from others what the job does not use any more. Asks slurmctld twice at most.
+// Puts the job back into the queue, within the grace time of a preemption. Returns whether that was done.
+// Slurm requeues a preempted job that it has to kill, but not one that ends by itself before. To wait for the
+// kill would keep resources from other jobs. Runs squeue and scontrol, so asks slurmctld at most twice.
 bool requeue_if_preempted() noexcept;
 
 }  // namespace flor::core

@@ -19,7 +19,7 @@ namespace {
 
 Runtime* the_runtime = nullptr;
 
-// Where the present thread is, for printing when no session keeps the scope.
+// Where this thread is, for printing rows when no session keeps the scope.
 thread_local Scope plain_scope;
 
 Line printed(const Row& row, const Scope& scope) {
@@ -113,12 +113,14 @@ void Runtime::keep_unkept_rows() {
 }
 
 void Runtime::forget() noexcept {
-  // Not destroyed: its loops and blocks may still be open above us, its threads are not in a forked child.
+  // Not destroyed: calls of its loops and blocks may still be on the stack, and a forked child does not have
+  // its threads.
   [[maybe_unused]] Session* forgotten = session_.release();
   recording_ = false;
   if (owner_.load() != std::this_thread::get_id()) return;
   try {
-    plain_scope = scope_.without_blocks();  // its rows are still printed with their loops
+    // So that rows are still printed with their loops.
+    plain_scope = scope_.without_blocks();
   } catch (const std::exception&) {
   }
 }
@@ -126,8 +128,8 @@ void Runtime::forget() noexcept {
 void Runtime::finish(int exit_code) noexcept {
   if (::getpid() != process_) return;
   guarded([&] { printer_.drain(); });
-  // Another thread called exit() in the middle of training: what that thread holds is not ours to end. The
-  // run counts as killed, the unit as not finished.
+  // If another thread calls exit() in the middle of training, the session must not end what the training
+  // thread holds. The run then counts as killed, and the unit as not finished.
   if (session_ && (owner_.load() == std::this_thread::get_id() || depth_ == 0)) {
     guarded([&] {
       session_->finish(exit_code);

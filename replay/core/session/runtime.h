@@ -1,9 +1,9 @@
-// The process-wide entry of the library, called by front ends: chooses plain, record or replay from the
-// environment at the first call, and is the boundary that no exception of ours crosses.
+// The entry of the library in a process, called by front ends. It chooses plain, record or replay from the
+// environment when it is created. No exception of the library leaves it.
 //
-// Plain, or on any thread but the one that entered the first loop: loops are plain ranges, blocks execute,
-// rows are printed (with FLOR_LOG also written there, unless they are recorded). A failure while recording is
-// one warning, then the program goes on plain.
+// The first thread that enters a loop, block or guard owns the session. On any other thread, and in plain
+// mode, loops are plain ranges, blocks execute, and rows are printed; rows that no session keeps also go to
+// FLOR_LOG where it is set. A failure while recording gives one warning, then the program goes on plain.
 #pragma once
 
 #include <sys/types.h>
@@ -25,36 +25,42 @@ namespace flor::core {
 
 class Runtime {
  public:
-  // Never destroyed: exit handlers of the program may still call it.
+  // Create one per process, and never destroy it: exit handlers of the program may still call it.
   explicit Runtime(std::unique_ptr<Frontend> frontend);
 
-  bool active() const;                           // recording or replaying, on this thread
-  bool recording() const { return recording_; }  // on any thread
-  // On any thread, and in forked children: they must keep from the program's files, too.
+  // Does this thread record or replay?
+  bool active() const;
+  // On any thread.
+  bool recording() const { return recording_; }
+  // On any thread, and in forked children: they must also leave the program's files alone.
   bool replaying() const { return replaying_; }
 
   void enter_loop(const LoopSpec& loop);
   std::optional<int64_t> next(std::optional<int64_t> natural);
   void begin(int64_t value);
   void leave_loop(LoopEnd how);
-  bool enter_block(const std::string& name, State* state);  // state: nullptr unless active()
+  // `state` may be nullptr unless active().
+  bool enter_block(const std::string& name, State* state);
   void leave_block(bool unwound);
   void enter_guard(State& state);
   void leave_guard(State& state);
   void log(const Row& row);
-  // For a row that is computed in the background. Nothing: it would be dropped.
+  // Where the value of a row goes that is computed in the background. std::nullopt: the row would be dropped.
   struct RowTarget {
-    RowFiles files;    // null: nowhere
-    std::string stem;  // of their names: the scope path, as in the names of checkpoints
+    // Null: nowhere.
+    RowFiles files;
+    // The stem of the files' names: the scope path, as in the names of checkpoints.
+    std::string stem;
   };
   std::optional<RowTarget> row_destination();
-  void value_came() { printer_.advance(); }  // of such a row; on any thread
+  // Call when the value of such a row has been computed. Any thread.
+  void value_came() { printer_.advance(); }
   std::string argument(const std::string& name, const std::string& fallback);
-  // In place of a text that the program can make nothing of: what it uses instead.
+  // Call where the program cannot use the text of an argument: sets the value that it uses instead.
   void use_argument(const std::string& name, const std::string& value);
 
   void finish(int exit_code) noexcept;
-  // In a forked child: the run belongs to the parent.
+  // Call in a forked child: the run belongs to the parent.
   void forget() noexcept;
 
  private:
@@ -68,22 +74,26 @@ class Runtime {
     });
   }
   void give_up(const std::string& why);
-  // From now on rows go where FLOR_LOG says: those that the session could not keep, and all that follow.
+  // Sends rows to FLOR_LOG from now on: those that the session could not keep, and all that follow.
   void keep_rows_elsewhere(Session::Unkept unkept);
   void keep_unkept_rows();
   void finish_at_exit();
-  bool
-  own();  // as active(); the first thread that enters a loop, block or guard owns the session from then on
+  // As active(), but first makes the calling thread the owner where there is none.
+  bool own();
 
   std::unique_ptr<Frontend> frontend_;
   std::unique_ptr<Session> session_;
-  std::unique_ptr<RowFile> row_file_;    // of FLOR_LOG, where no session keeps the rows
-  std::atomic<RowFile*> rows_{nullptr};  // the same, for any thread
+  // The file of FLOR_LOG, where no session keeps the rows.
+  std::unique_ptr<RowFile> row_file_;
+  // The same, for any thread.
+  std::atomic<RowFile*> rows_{nullptr};
   Printer printer_;
   std::once_flag at_exit_;
-  Scope scope_;  // of the owning thread, for the session
+  // The scope of the owning thread, for the session.
+  Scope scope_;
   std::atomic<std::thread::id> owner_{};
-  std::atomic<int> depth_{0};  // loops of the owner that are open
+  // How many loops of the owner are open.
+  std::atomic<int> depth_{0};
   std::atomic<bool> recording_{false};
   bool replaying_ = false;
   pid_t process_;

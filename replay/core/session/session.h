@@ -1,6 +1,6 @@
-// What a program does, as the library sees it: loops, blocks, guards, rows. A Session records it or replays
-// it. Called on one thread, the one that entered the first loop. Calls may throw; Runtime is the boundary
-// that turns an exception into a warning (record) or a failed replay.
+// The interface that recording and replaying implement: what a program does, as loops, blocks, guards and
+// rows. Runtime calls it on one thread, the one that owns the session. Calls may throw; Runtime turns an
+// exception into a warning (record) or a failed replay.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,29 @@ namespace flor::core {
 
 struct LoopSpec {
   std::string name;
-  bool range = true;  // over a range of numbers; else over a container or data loader, counted from 0
+  // Over a range of numbers. False: over a container or data loader, counted from 0.
+  bool range = true;
   int64_t begin = 0;
-  int64_t end = -1;  // -1: not known before it ends
+  // -1: unknown until the loop ends.
+  int64_t end = -1;
 };
 
 class Session {
  public:
   virtual ~Session() = default;
 
-  // Loops nest; each call speaks of the innermost one. The session keeps the scope.
+  // Loops nest; each call concerns the innermost one. The session keeps the scope.
   virtual void enter_loop(const LoopSpec& loop) = 0;
-  // Ends the present iteration, if any. `natural`: the value that would follow, nothing at the loop's end.
-  // Returns the value to go on with. A container's value may lie ahead; it is then advanced to.
+  // Ends the present iteration, if any. `natural` is the value that would follow; std::nullopt at the loop's
+  // end. Returns the value to go on with. It may be larger than `natural`, also for a container, which then
+  // must be advanced to it.
   virtual std::optional<int64_t> next(std::optional<int64_t> natural) = 0;
-  virtual void begin(int64_t value) = 0;  // the iteration with this value
+  // Begins the iteration with this value.
+  virtual void begin(int64_t value) = 0;
   virtual void leave_loop(LoopEnd how) = 0;
 
-  // True: execute the block, then leave_block. False: its effects were restored; leave_block follows as well.
+  // Returns true to execute the block, false where its effects were restored. leave_block() follows in both
+  // cases.
   virtual bool enter_block(const std::string& name, State& state) = 0;
   virtual void leave_block(bool unwound) = 0;
 
@@ -46,29 +51,35 @@ class Session {
   virtual void leave_guard(State& state) = 0;
 
   virtual void log(const Row& row) = 0;
-  // Of a row that is logged now: nothing where it would be dropped, and need not be computed.
+  // The files for a row that is logged now. std::nullopt: the row would be dropped, so its value need not be
+  // computed.
   virtual std::optional<RowFiles> row_files() = 0;
 
-  // A hyper-parameter's recorded or given value. `used` says which value the program goes on with.
+  // argument() returns the recorded or given value of a hyper-parameter. used_argument() tells which value
+  // the program goes on with.
   virtual std::optional<std::string> argument(const std::string& name) = 0;
   virtual void used_argument(const std::string& name, const std::string& value) = 0;
 
-  virtual void finish(int exit_code) = 0;  // the process ends by exit() or return from main
+  // Call when the process ends by exit() or by return from main.
+  virtual void finish(int exit_code) = 0;
 
-  // What was logged to a session that keeps no rows from now on.
+  // The rows of a session that keeps no rows from now on.
   struct Unkept {
     std::vector<Line> rows;
-    RowFiles files;  // that these rows name; null: there are none
+    // The files that these rows name; null: none.
+    RowFiles files;
   };
-  // Nothing while the session keeps rows.
+  // Returns std::nullopt while the session keeps rows.
   virtual std::optional<Unkept> take_unkept() { return std::nullopt; }
 
   virtual bool records() const = 0;
 
-  // A call threw; none follows. Record: the run is marked and training goes on. Replay: the worker ends.
+  // Call after a call threw; no other call follows. Recording marks the run, and training goes on. Replaying
+  // ends the worker.
   virtual void give_up(const std::string& why) noexcept = 0;
 };
 
+// Implemented in core/recording and core/replaying. The arguments but `settings` must outlive the session.
 std::unique_ptr<Session> make_recorder(const Settings& settings, Frontend& frontend, Scope& scope);
 std::unique_ptr<Session> make_replayer(const Settings& settings, Frontend& frontend, Scope& scope);
 

@@ -16,7 +16,7 @@
 namespace flor::core {
 namespace {
 
-// The ends of the one object's pipe, for the handler and for forked children.
+// Both ends of the one object's pipe, for the handler and for forked children.
 std::atomic<int> wake{-1};
 std::atomic<int> tell{-1};
 std::atomic<pid_t> owner{0};
@@ -29,22 +29,22 @@ bool send(char what) {
 }
 
 // Ends the process as SIGTERM does by default. Async-signal-safe. SIGTERM is blocked inside its own handler,
-// so it is unblocked first: else it would stay pending and the handler would go on.
+// so it must be unblocked first. Otherwise it would stay pending and the handler would go on.
 void end_by_sigterm() {
   ::signal(SIGTERM, SIG_DFL);
   sigset_t set;
   ::sigemptyset(&set);
   ::sigaddset(&set, SIGTERM);
   ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-  // Not raise(): in a child of vfork() older C libraries send that to the parent's thread.
+  // Not raise(): in a child of vfork(), older C libraries send that signal to the parent's thread.
   ::kill(::getpid(), SIGTERM);
-  // For process 1 of a container the kernel ignores a signal that is at its default.
+  // Reached in process 1 of a container, for which the kernel ignores a signal with the default disposition.
   ::_exit(128 + SIGTERM);
 }
 
 extern "C" void on_sigterm(int) {
   const int before = errno;
-  // A child made by vfork() or clone() still has the handler; it shares the pipe, and must not write to it.
+  // A child of vfork() or clone() still has this handler. It shares the pipe and must not write to it.
   if (owner != ::getpid() || !send(terminated)) return end_by_sigterm();
   errno = before;
 }
@@ -69,7 +69,7 @@ void restore_default() {
   if (::sigaction(SIGTERM, nullptr, &present) == 0 && is_ours(present)) ::signal(SIGTERM, SIG_DFL);
 }
 
-// A child made by fork() has the program's own disposition and nothing of the pipe.
+// Gives a child of fork() the default disposition that the program had, and closes its copy of the pipe.
 void forget_in_child() {
   restore_default();
   close_pipe();
@@ -93,18 +93,21 @@ Termination::Termination(std::function<void()> last) : last_(std::move(last)) {
   }
   struct sigaction ours {};
   ours.sa_handler = on_sigterm;
-  ours.sa_flags = SA_RESTART;  // the program's own calls do not fail for it
+  // So that calls of the program do not fail with EINTR.
+  ours.sa_flags = SA_RESTART;
   ::sigaction(SIGTERM, &ours, nullptr);
 }
 
 Termination::~Termination() {
   if (!thread_.joinable()) return;
-  if (owner != ::getpid()) {  // a forked child has no such thread
+  if (owner != ::getpid()) {
+    // A forked child does not have the thread.
     thread_.detach();
     return;
   }
   restore_default();
-  send(over);  // not by closing: a child made by clone() may hold the pipe open
+  // Closing the pipe would not do: a child of clone() may hold it open.
+  send(over);
   thread_.join();
   close_pipe();
 }

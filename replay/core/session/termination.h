@@ -1,4 +1,5 @@
-// SIGTERM in a program that leaves it to its default: a preemption, a cancellation, the end of a time limit.
+// Handles SIGTERM (a preemption, a cancellation, or the end of a time limit) in a program that leaves it to
+// its default.
 #pragma once
 
 #include <functional>
@@ -6,9 +7,10 @@
 
 namespace flor::core {
 
-// While it lives, SIGTERM first calls `last`, on a thread of the library, and then ends the process as it
-// would have. A program's own handler, installed before or later, is left alone. Children are left alone,
-// too: SIGTERM ends them at once, and this process does not hear of it. One object at a time.
+// While it lives, SIGTERM first calls `last` on a thread of the library, and then ends the process as it
+// would have ended. Does nothing where the program has a handler of its own, installed before or later. Does
+// not extend to children: SIGTERM ends them at once, and this process does not notice. Only one may live at a
+// time.
 class Termination {
  public:
   explicit Termination(std::function<void()> last);
@@ -20,7 +22,8 @@ class Termination {
   void wait() noexcept;
 
   std::function<void()> last_;
-  std::thread thread_;  // nothing is watched without one
+  // Not joinable where nothing is watched.
+  std::thread thread_;
 };
 
 }  // namespace flor::core

@@ -1,5 +1,6 @@
-// generators.jsonl: the states of the random number generators at the entry (and exit) of every execution of
-// a block and of every main-loop iteration, checkpointed or not. A state that occurred before is only named.
+// Writes and reads generators.jsonl: the states of the random number generators at each entry and exit of a
+// block, at each entry of a main-loop iteration, at the exit of the loop, and before steps with a checkpoint
+// (docs/semantics.md, rule 5). A state that occurred before is only named by its digest.
 #pragma once
 
 #include <map>
@@ -12,26 +13,30 @@
 
 namespace flor::core {
 
-using GeneratorStates = std::map<std::string, std::string>;  // generator → its state's bytes
+// Maps a generator to the bytes of its state.
+using GeneratorStates = std::map<std::string, std::string>;
 
 std::string base64(const std::string& bytes);
-std::string from_base64(const std::string& text);  // throws Error when it is none
+// Throws Error where the text is not base64.
+std::string from_base64(const std::string& text);
 
-// The lines to append for the states at `at`. Not thread-safe.
+// Makes the lines to append for the states at scope path `at`. `edge` is "entry" or "exit". Not thread-safe.
 class GeneratorWriter {
  public:
   std::vector<std::string> lines(const std::string& at, const char* edge, const GeneratorStates& states);
 
  private:
-  std::unordered_set<std::string> known_;  // digests
+  // Digests of the states that were written.
+  std::unordered_set<std::string> known_;
 };
 
-// What a run recorded. Throws Error when the file is damaged (a state whose digest does not match).
+// The states that a run recorded, by place. The constructor throws Error where a state is missing, or does
+// not match its digest.
 class GeneratorLog {
  public:
   explicit GeneratorLog(const std::vector<Json>& rows, const std::string& file);
 
-  // nullptr where nothing was recorded.
+  // Returns nullptr where nothing was recorded. The pointer is valid as long as the log.
   const GeneratorStates* at(const std::string& at, const char* edge) const;
 
  private:

@@ -14,9 +14,10 @@
 namespace flor::core {
 namespace {
 
-constexpr double live_s = 60;  // six heartbeats
-constexpr double dead_s =
-    600;  // longer than a file server's restart, or a partition of the network that heals
+// Six heartbeats.
+constexpr double live_s = 60;
+// Longer than a file server's restart, or a partition of the network that heals.
+constexpr double dead_s = 600;
 
 std::string ago(double seconds) {
   return seconds < 120 ? std::to_string(static_cast<int64_t>(seconds)) + " s"
@@ -50,7 +51,7 @@ void add_owner(Evidence& evidence, const RunDir& run, const FoundOwner& found, c
   evidence.ended = found.ended;
   evidence.host = owner.host;
   evidence.same_kernel = !owner.boot.empty() && owner.boot == here.boot;
-  // A process that called execv() may go on with what its former program recorded; its lock tells.
+  // A process that called execv() may go on with what its former program recorded. Its lock tells.
   const bool myself = owner.pid == here.pid && owner.start == here.start;
   if (evidence.same_kernel && owner.pids == here.pids && !myself) evidence.process = is_running(owner);
   evidence.restarted = !owner.boot.empty() && owner.boot != here.boot && owner.host == here.host;
@@ -74,12 +75,12 @@ Liveness judge(const RunDir& run, std::optional<bool> locked, const AskJob& ask_
     evidence.silence = [] { return Silence{dead_s, false}; };
   }
   Liveness out = decide(evidence);
-  // The end is written last; only the owner file was not emptied any more.
+  // The end is written before the owner file is emptied. The recorder ended between the two.
   if (out.life == Life::unknown && is_end_written(run)) return {Life::dead, "its end is written"};
   return out;
 }
 
-// When the lock left it open, on another kernel.
+// Decides by the last sign of life, where the lock tells nothing and the recorder's kernel is another one.
 Liveness decide_by_heartbeat(const Evidence& evidence) {
   const Silence silence = evidence.silence();
   const std::string since = "its last sign of life from node " +
@@ -105,7 +106,8 @@ std::optional<double> server_time(const fs::path& directory) {
     ::unlink(path.c_str());
     return now;
   } catch (const std::exception&) {
-    return std::nullopt;  // a reader who may not write there
+    // A reader may not write there.
+    return std::nullopt;
   }
 }
 

@@ -26,7 +26,7 @@ bool has_dots(const fs::path& path) {
   return std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
 }
 
-// Whoever can rename DIR/flor-UID could put another directory in its place.
+// A user who can rename DIR/flor-UID could put another directory in its place.
 void require_safe_tier(const fs::path& tier) {
   struct stat info = {};
   if (::stat(tier.c_str(), &info) != 0) {
@@ -44,8 +44,9 @@ void require_safe_tier(const fs::path& tier) {
 
 constexpr std::time_t young_s = 2;
 
-// A forked child may go on writing when the recording was killed. Motivation: a read lease is refused as long
-// as anybody has the file open for writing (fcntl(2), F_SETLEASE); between closing and renaming nobody has.
+// A forked child may go on writing after the recording was killed. The kernel refuses a read lease while any
+// process has the file open for writing (fcntl(2), F_SETLEASE). Between close and rename no process has, so a
+// young file counts as being written.
 bool is_being_written(const fs::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   struct stat info = {};
@@ -56,7 +57,7 @@ bool is_being_written(const fs::path& path) {
   return false;
 }
 
-// What writers left half written. False when one of them is at it.
+// Removes what writers left half written. Returns false where one of them still writes.
 bool remove_unfinished(const fs::path& directory) {
   for (const auto& file : temporaries_in(directory)) {
     if (is_being_written(file)) return false;
@@ -65,7 +66,7 @@ bool remove_unfinished(const fs::path& directory) {
   return true;
 }
 
-// Removes an empty directory; false when something is in it.
+// Returns false where the directory is not empty.
 bool remove_directory(const fs::path& path) {
   if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return true;
   if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR) return false;

@@ -1,5 +1,5 @@
-// The local tier: a node-local disk or tmpfs where checkpoints land first, to be spooled to the store.
-// Layout: docs/formats.md, "The local tier".
+// The local tier: a node-local disk or tmpfs where checkpoints are written first, and from there spooled to
+// the store. Layout: docs/formats.md, "The local tier".
 #pragma once
 
 #include <cstdint>
@@ -10,45 +10,51 @@
 
 namespace flor::core {
 
-// A run's directory in the local tier, DIR/flor-UID/RUN, and what its spool.json says.
+// A run's directory in the local tier, DIR/flor-UID/RUN, and the content of its spool.json.
 struct LocalRun {
   fs::path path;
-  RunDir home;             // the run's directory in the store, where the files belong
-  std::string node;        // that has this tier
-  std::uint64_t rate = 0;  // bytes a second that spooling may take; 0: no limit
+  // The run's directory in the store, where the files belong.
+  RunDir home;
+  // The node that has this tier.
+  std::string node;
+  // How many bytes a second spooling may use; 0: no limit.
+  std::uint64_t rate = 0;
 
   fs::path info() const { return path / "spool.json"; }
-  fs::path lock() const { return path / "spool.lock"; }  // flock()ed by whoever spools
-  // Is the run there, in the store? False also when the store is not mounted.
+  // Whoever spools holds flock() on it.
+  fs::path lock() const { return path / "spool.lock"; }
+  // Is the run in the store? False also while the store is not mounted.
   bool has_home() const;
 };
 
-// DIR/flor-UID: what lies below is this user's.
+// DIR/flor-UID, the directory of this user in a tier.
 fs::path local_root(const fs::path& tier);
 
-// Makes the run's directory; it appears with its spool.json or not at all. Throws Error: one line that says
-// what is wrong with the tier.
+// Makes the run's directory. It appears with its spool.json or not at all. Throws where the tier cannot be
+// used; Error says in one line what is wrong.
 LocalRun create_local_run(const fs::path& tier, const RunDir& run, std::uint64_t rate);
 
-// Reads and checks what another process made. Throws Error unless the path is DIR/flor-UID/RUN of this user,
-// private, without links, and its spool.json names a directory RUN of this user in a store.
+// Reads and checks a directory that another process made. Throws Error unless the path is DIR/flor-UID/RUN of
+// this user, private and without links, and its spool.json names a directory RUN of this user in a store.
 LocalRun open_local_run(const fs::path& path);
 
-// The directories of runs under a local_root(); none where it does not exist. Throws Error when it is not
-// private.
+// Lists the directories of runs under a local_root(), sorted; empty where it does not exist. Throws Error
+// where it is not private.
 std::vector<fs::path> local_runs(const fs::path& root);
 
-// To be said behind "the file is missing": where a checkpoint of the run may still lie; empty where it used
-// no local tier.
+// Text to append to "the file is missing": where a checkpoint of the run may still lie. Empty where the run
+// used no local tier.
 std::string where_else(const RunDir& run);
 
 enum class Removal {
   done,
-  being_written,  // by a process that outlives the recording: look again later
-  not_empty       // a checkpoint, or what is not ours, lies in it
+  // A process that outlives the recording still writes. Try again later.
+  being_written,
+  // A checkpoint, or a file that is not Flor's, lies in it.
+  not_empty
 };
-// Removes the directory of a run whose recording is over, with what killed writers left half written; never a
-// finished file. Throws std::system_error.
+// Removes the directory of a run whose recording is over, with what killed writers left half written. Never
+// removes a finished file. Throws std::system_error.
 Removal remove_local_run(const LocalRun& local);
 
 }  // namespace flor::core

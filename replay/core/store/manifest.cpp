@@ -192,14 +192,15 @@ void write_manifest(const RunDir& run, const Manifest& manifest) {
   write_durably(run.manifest(), to_json(manifest).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-// The loops of a recording that is not over, by the rows of its timeline.
+// Collects the loops of a recording that is not over from the rows of its timeline.
 class LoopsSoFar {
  public:
   explicit LoopsSoFar(std::vector<RecordedLoop>& loops) : loops_(loops) {}
 
   void add(const TimelineRow& row) {
     const auto kind = field<std::string>(row, "kind", "");
-    if (kind == "loop_end" && !field<std::string>(row, "at", "").empty()) return;  // a nested loop's
+    // The row of a nested loop.
+    if (kind == "loop_end" && !field<std::string>(row, "at", "").empty()) return;
     if (kind == "loop") return begin(loop_from(row));
     if (kind == "loop_end") {
       if (auto* loop = find(field<std::string>(row, "name", ""))) end(*loop, loop_from(row));
@@ -212,7 +213,7 @@ class LoopsSoFar {
   }
 
  private:
-  // A resumed recording enters a loop once more.
+  // A resumed recording enters a loop again.
   void begin(RecordedLoop loop) {
     const auto [known, is_new] = places_.emplace(loop.name, loops_.size());
     if (is_new) {
@@ -229,7 +230,8 @@ class LoopsSoFar {
   }
   static void iterate(RecordedLoop& loop, const TimelineRow& row) {
     const int64_t value = field<int64_t>(row, "value", -1);
-    if (loop.iterations > 0 && value <= loop.last) return;  // once more, after a resumption
+    // Repeated after a resumption.
+    if (loop.iterations > 0 && value <= loop.last) return;
     loop.last = value;
     loop.iterations += 1;
     loop.seconds += field(row, "seconds", 0.0);
@@ -246,7 +248,7 @@ class LoopsSoFar {
 Manifest read_manifest_and_progress(const RunDir& run) {
   Manifest m = read_manifest(run);
   if (m.status != "recording") return m;
-  // The loops were not yet written: the timeline, which is appended to as the run goes, has them.
+  // The manifest does not have these loops yet; the timeline is appended to during the run.
   m.loops.clear();
   LoopsSoFar loops(m.loops);
   for (const auto& row : read_timeline(run.timeline())) loops.add(row);

@@ -1,4 +1,5 @@
-// run.json: what a run was, and how it ended. Field by field in docs/formats.md.
+// Reads and writes run.json, the manifest of a run: what was recorded, and how it ended. docs/formats.md
+// describes each field.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,14 @@
 namespace flor::core {
 
 struct RecordedSource {
-  std::string path;    // absolute, as it was
-  std::string file;    // its copy, relative to the run directory
-  std::string digest;  // XXH3-128 of the text
-  bool newer = false;  // modified after the binary was linked: may not be what was compiled
+  // Absolute, at the time of the recording.
+  std::string path;
+  // Its copy, relative to the run directory.
+  std::string file;
+  // digest_of() its text.
+  std::string digest;
+  // Modified after the binary was linked, so it may not be what was compiled.
+  bool newer = false;
 };
 
 // How a loop ended.
@@ -26,17 +31,25 @@ LoopEnd loop_end_from(const std::string& text);
 
 // An outermost loop of the run.
 struct RecordedLoop {
-  std::string name;   // with its occurrence: "epoch", "epoch#1"
-  bool range = true;  // over a range of numbers, so that replay can jump; else over a container or loader
-  int64_t begin = 0;  // of a range
-  int64_t end = 0;    // of a range; of a container the number of iterations where it is known, else -1
+  // With its occurrence: "epoch", "epoch#1".
+  std::string name;
+  // True: over a range of numbers, so that replay can jump. False: over a container or a loader.
+  bool range = true;
+  // Of a range.
+  int64_t begin = 0;
+  // Of a range; of a container the number of iterations, -1 where it is unknown.
+  int64_t end = 0;
   LoopEnd ended = LoopEnd::running;
-  int64_t iterations = 0;  // that were begun
-  int64_t last = -1;       // the value of the last one that was begun
-  double seconds = 0;      // without stalls
-  bool guarded = false;    // a flor::checkpointing guard lived at its entry
-  std::string
-      inner{};  // the loop in it between whose steps there are checkpoints ("train#0/step"); empty: none
+  // How many iterations began.
+  int64_t iterations = 0;
+  // The value of the last iteration that began.
+  int64_t last = -1;
+  // Of computing, without the stalls that checkpoints cost.
+  double seconds = 0;
+  // A flor::checkpointing guard lived at its entry.
+  bool guarded = false;
+  // The loop inside it between whose steps there are checkpoints ("train#0/step"); empty: none.
+  std::string inner{};
 };
 
 struct Manifest {
@@ -49,25 +62,34 @@ struct Manifest {
   int64_t rank = 0, world = 1, attempt = 0;
   double started = 0;
   std::optional<double> finished;
-  std::map<std::string, std::string> environment;  // must match for bit equality
-  std::map<std::string, std::string> preset;       // a launcher sets these before the process starts
+  // What must match for equal bits (docs/semantics.md, rule 21).
+  std::map<std::string, std::string> environment;
+  // Variables that a launcher sets before a worker starts.
+  std::map<std::string, std::string> preset;
   std::vector<RecordedSource> sources;
-  std::string binary_digest;            // of the program, where not all of its sources are in the record
-  std::vector<std::string> unresolved;  // quoted includes that were not found
+  // Of the program; empty where the record has all of its sources.
+  std::string binary_digest;
+  // Sources and quoted includes that were not found.
+  std::vector<std::string> unresolved;
   std::map<std::string, std::string> args;
   double epsilon = 0.0667;
   int64_t every = 0;
-  std::optional<double> mtbf;          // mean time between failures, seconds
-  std::optional<double> step_seconds;  // as in core/policy/step_interval.h, where the user gave it
+  // The mean time between failures, in seconds.
+  std::optional<double> mtbf;
+  // As in core/policy/step_interval.h; only where the user gave it.
+  std::optional<double> step_seconds;
   std::string materializer = "auto";
-  std::string local;  // the run's directory in the local tier of `host`; empty: none was used
-  int64_t keep = 0;   // checkpoints of each kind; 0: all
+  // The run's directory in the local tier of `host`; empty: none was used.
+  std::string local;
+  // How many checkpoints of each kind are kept; 0: all.
+  int64_t keep = 0;
   std::vector<RecordedLoop> loops;
   std::vector<std::string> warnings;
 
-  // The loop that ran longest; nullptr when none was entered.
+  // The loop that ran longest; nullptr where no loop was entered. Valid as long as `loops` is not changed.
   const RecordedLoop* main_loop() const;
   std::vector<std::string> loop_names() const;
+  // Can replay enter its units by restoring a checkpoint?
   bool complete() const { return main_loop() != nullptr && main_loop()->guarded; }
 };
 
@@ -75,11 +97,11 @@ Json to_json(const RecordedLoop& loop);
 Json to_json(const Manifest& manifest);
 Manifest manifest_from(const Json& json);
 
-// Throws Error that names the file when it is no manifest of a known format.
+// Throws Error that names the file where it is not a manifest of a known format.
 Manifest read_manifest(const RunDir& run);
 void write_manifest(const RunDir& run, const Manifest& manifest);
 
-// The manifest, with the loops of a recording that was killed or still runs filled in from its timeline.
+// Returns the manifest. For a recording that was killed or still runs, takes its loops from its timeline.
 Manifest read_manifest_and_progress(const RunDir& run);
 
 }  // namespace flor::core

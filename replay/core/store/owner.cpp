@@ -45,7 +45,7 @@ fs::path owner_file(const RunDir& run, int64_t attempt) {
   return run.path / (prefix + std::to_string(attempt) + suffix);
 }
 
-// N of owner.N.json; -1 of any other name.
+// Returns N of owner.N.json; -1 for any other name.
 int64_t attempt_in(const std::string& name) {
   if (name.size() <= prefix.size() + suffix.size() || name.rfind(prefix, 0) != 0) return -1;
   const std::size_t digits = name.size() - prefix.size() - suffix.size();
@@ -67,7 +67,7 @@ void empty(int file) {
   ::fsync(file);
 }
 
-// Its process may live, on a node that was cut off: from its next beat on it knows.
+// The process of that attempt may still live, on a node that was cut off. Its next beat tells it.
 void end_attempt(const RunDir& run, int64_t attempt) {
   const fs::path path = owner_file(run, attempt);
   std::error_code ignored;
@@ -77,7 +77,7 @@ void end_attempt(const RunDir& run, int64_t attempt) {
 }  // namespace
 
 std::optional<std::uint64_t> start_time_in(const std::string& stat) {
-  // The program's name, field 2, may hold blanks and brackets.
+  // Field 2, the program's name, may contain blanks and brackets.
   std::size_t at = stat.rfind(')');
   for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
   if (at == std::string::npos) return std::nullopt;
@@ -94,7 +94,7 @@ Owner this_process(const fs::path& directory) {
   out.pid = ::getpid();
   out.start = start_time_in(first_line_of("/proc/self/stat")).value_or(0);
   out.uid = ::geteuid();
-  // From the plugin; Slurm does not name it in every step.
+  // The plugin sets FLOR_CLUSTER; Slurm does not name the cluster in every step.
   const auto cluster = environment_variable("FLOR_CLUSTER");
   out.cluster = cluster ? *cluster : environment_variable("SLURM_CLUSTER_NAME").value_or("");
   out.job = environment_variable("SLURM_JOB_ID").value_or("");
@@ -141,11 +141,11 @@ std::optional<bool> is_running(const Owner& owner) {
     return std::nullopt;
   const std::string stat = first_line_of("/proc/" + std::to_string(owner.pid) + "/stat");
   if (const auto start = start_time_in(stat)) {
-    // Of a process whose main thread has ended others may still write; its lock tells.
+    // The main thread has ended, but other threads of the process may still write. Its lock tells.
     if (stat[stat.rfind(')') + 2] == 'Z') return std::nullopt;
     return *start == owner.start;
   }
-  // Where /proc hides other users' processes (hidepid), only this says that there is none.
+  // Where /proc hides other users' processes (hidepid), only kill() tells that there is none.
   if (::kill(static_cast<pid_t>(owner.pid), 0) != 0 && errno == ESRCH) return false;
   return std::nullopt;
 }
@@ -157,7 +157,7 @@ std::optional<FoundOwner> find_owner(const RunDir& run) {
   out.path = owner_file(run, attempt);
   const std::string text = read_file(out.path, most_of_an_owner);
   struct stat info = {};
-  // On NFS an open brings the attributes up to date.
+  // On NFS, opening a file refreshes its attributes.
   const Descriptor file = open_regular(out.path);
   if (::fstat(file.get(), &info) == 0)
     out.beat = static_cast<double>(info.st_mtim.tv_sec) + 1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
@@ -176,12 +176,12 @@ OwnerFile OwnerFile::create(const RunDir& run, int64_t attempt) {
   const fs::path path = owner_file(run, attempt);
   const std::string text = json_text(to_json(this_process(run.path))) + "\n";
   if (publish_once(path, text) == Published::different) {
-    // A recorder may have died between this file and the manifest that counts its attempt.
+    // A recorder may have died after it wrote this file, and before the manifest that counts its attempt.
     if (liveness_while_locked(run).life != Life::dead) throw Error("another process records run " + run.id());
     write_durably(path, text);
   }
-  // Opened before it is read: another resumer that replaces the file later takes this one's away, which the
-  // next beat tells.
+  // Opens the file before reading it. If another resumer replaces the file later, this descriptor's link is
+  // gone, and the next beat() sees that.
   Descriptor file = open_regular_for(path, O_WRONLY);
   if (read_file(path) != text) throw Error("another process records run " + run.id());
   end_attempt(run, attempt - 1);
@@ -190,8 +190,8 @@ OwnerFile OwnerFile::create(const RunDir& run, int64_t attempt) {
 
 bool OwnerFile::beat() const noexcept {
   if (!file_) return true;
-  // Of the ways to set a time, only this one lets a file server take its own clock; and its answer brings
-  // what another node did to the file, which an NFS client would learn a minute later.
+  // A null pointer for the times makes the file server take its own clock. Its answer also shows what another
+  // node did to the file, which an NFS client would learn a minute later.
   if (::futimens(file_.get(), nullptr) != 0 && errno == ESTALE) return false;
   struct stat info = {};
   return ::fstat(file_.get(), &info) != 0 || (info.st_nlink > 0 && info.st_size > 0);

@@ -1,6 +1,6 @@
-// owner.N.json: which process records attempt N of a run, for readers on nodes where its lock cannot be seen.
-// Fields: docs/formats.md, "owner.N.json". Its modification time is the recorder's heartbeat; an empty file
-// says that the attempt has ended.
+// Reads and writes owner.N.json: which process records attempt N of a run. Readers need it on nodes where the
+// run's lock cannot be seen. Its modification time is the recorder's heartbeat. An empty file means that the
+// attempt has ended. Fields: docs/formats.md, "owner.N.json".
 #pragma once
 
 #include <chrono>
@@ -15,53 +15,65 @@
 namespace flor::core {
 
 struct Owner {
-  std::string host, boot;  // boot: the kernel's random id of this boot
-  std::string pids;        // the namespace that `pid` counts in
+  // `boot` is the kernel's random id of this boot.
+  std::string host, boot;
+  // The PID namespace of `pid`.
+  std::string pids;
   int64_t pid = 0;
-  std::uint64_t start = 0;  // field 22 of /proc/PID/stat
+  // When the process started: field 22 of /proc/PID/stat.
+  std::uint64_t start = 0;
   int64_t uid = -1;
-  std::string cluster, job, step;  // Slurm's names; empty outside of Slurm
-  int64_t restart = 0;             // how often Slurm had requeued the job
-  bool shared_locks = false;       // do the file system's locks hold on all nodes, as mounted on `host`?
+  // Slurm's names; empty outside of Slurm.
+  std::string cluster, job, step;
+  // How often Slurm had requeued the job.
+  int64_t restart = 0;
+  // Do the file system's locks hold on all nodes, as mounted on `host`?
+  bool shared_locks = false;
 };
 
-// This process, as the recorder of a run in `directory`.
+// Describes this process as the recorder of a run in `directory`.
 Owner this_process(const fs::path& directory);
 
 Json to_json(const Owner& owner);
 Owner owner_from(const Json& json);
 
-// Does that process live? Nothing where /proc does not tell. For an owner on this kernel, in these pids.
+// Does the owner's process live? std::nullopt where /proc does not tell. Call only for an owner on this
+// kernel and in this PID namespace.
 std::optional<bool> is_running(const Owner& owner);
 
-// Field 22 of the text of /proc/PID/stat; nothing in any other text. Pure.
+// Returns field 22 of a text of /proc/PID/stat; std::nullopt for any other text. Pure.
 std::optional<std::uint64_t> start_time_in(const std::string& stat);
 
 struct FoundOwner {
   fs::path path;
   bool ended = false;
-  Owner owner;      // without fields where the file is no owner's
-  double beat = 0;  // the last heartbeat, by the file server's clock
+  // With default fields where the file does not describe an owner.
+  Owner owner;
+  // The last heartbeat, in seconds since 1970 by the file server's clock.
+  double beat = 0;
 };
-// That of the newest attempt; nothing for a run that has none. Throws std::system_error, Error where the file
-// cannot be read, or is no regular file.
+// Returns the owner of the newest attempt; std::nullopt for a run without one. Throws std::system_error or
+// Error where the file cannot be read or is not a regular file.
 std::optional<FoundOwner> find_owner(const RunDir& run);
 
-// Empties the newest attempt's file; one is made for `attempt` where the run has none.
+// Empties the owner file of the newest attempt. Where the run has none, creates an empty one for `attempt`.
 void end_owner(const RunDir& run, int64_t attempt);
 
-// The recorder's hold on its own file. Thread-safe for beat(), which end() must not overtake.
+// The recorder's own owner file. beat() may be called by several threads, but not after or during end().
 class OwnerFile {
  public:
+  // How often the recorder beats.
   static constexpr std::chrono::seconds interval{10};
 
   OwnerFile() = default;
-  // Makes owner.ATTEMPT.json, and ends the attempt before. Throws Error where another recorder that may live
-  // has made it.
+  // Creates owner.ATTEMPT.json, and ends the attempt before it. Throws Error where another recorder, which
+  // may live, created the file.
   static OwnerFile create(const RunDir& run, int64_t attempt);
 
-  // False: a further attempt, or `flor unlock`, has ended this one, and the run is no longer its own.
+  // Updates the heartbeat. Returns false where a later attempt or `flor unlock` has ended this one: then the
+  // run no longer belongs to it.
   bool beat() const noexcept;
+  // Marks the attempt as ended: empties the file.
   void end() const noexcept;
 
  private:

@@ -1,5 +1,6 @@
-// plan.json: the question, the units that answer it and how they were cut. Written once by the planner, read
-// by every worker and agent. Field by field in docs/formats.md.
+// Reads and writes plan.json: the question of a replay, the units that answer it, and how they were cut into
+// segments. The planner writes it once; every worker and agent reads it. docs/formats.md describes each
+// field.
 #pragma once
 
 #include <cstdint>
@@ -16,98 +17,128 @@
 
 namespace flor::core {
 
-// The work between two consecutive restorable checkpoints: iterations first … last of the main loop, or a
-// part of one: of iteration `first` the steps of the plan's inner loop from `from` on, of iteration `last`
-// those in front of `to`.
+// The work between two consecutive checkpoints that can be restored: iterations `first` to `last` of the main
+// loop, or parts of them. Iteration `first` may begin at step `from` of the plan's inner loop; iteration
+// `last` may end before step `to`.
 struct Unit {
   int64_t id = 0;
-  int64_t first = 0;  // values of the main loop, both inside the unit
+  // Values of the main loop; both belong to the unit.
+  int64_t first = 0;
   int64_t last = 0;
-  std::string entry;     // the iteration checkpoint that it starts from; empty: entered by pseudoresume
-  double cost = 0;       // seconds when every block of it executes
-  double skip_cost = 0;  // seconds when every block with a checkpoint is skipped (pseudoresume, outer probes)
-  double restore = 0;    // seconds to restore `entry` and `step`
-  double work = 0;       // seconds that it takes in this replay, the restore of its entry included
-  int64_t from = -1;     // -1: all of iteration `first`, what stands in front of the inner loop included
-  int64_t to = -1;       // -1: all of iteration `last`, what stands behind the inner loop included
-  std::string
-      step{};  // where `from` is set: the step checkpoint that it starts from, once `entry` is restored
-  // Of a proof unit (core/store/proof.h): the units that it executes as one.
+  // The iteration checkpoint that it starts from. Empty: it is entered by pseudoresume.
+  std::string entry;
+  // Seconds when every block in it executes.
+  double cost = 0;
+  // Seconds when every block with a checkpoint is skipped (pseudoresume, outer probes).
+  double skip_cost = 0;
+  // Seconds to restore `entry` and `step`.
+  double restore = 0;
+  // Seconds that it takes in this replay, with the restore of its entry.
+  double work = 0;
+  // -1: all of iteration `first`, with what stands before the inner loop.
+  int64_t from = -1;
+  // -1: all of iteration `last`, with what stands after the inner loop.
+  int64_t to = -1;
+  // Where `from` is set: the step checkpoint that is restored after `entry`.
+  std::string step{};
+  // For a proof unit (core/store/proof.h): the units that it executes as one.
   std::optional<UnitRange> proves{};
-  bool behind_loop = false;  // of a proof unit: it executes what follows the main loop as well
+  // For a proof unit: it also executes what follows the main loop.
+  bool behind_loop = false;
 
   bool is_proof() const { return proves.has_value(); }
-  int64_t begin_id() const { return proves ? proves->first : id; }  // of the plan's unit that it begins as
+  // The id of the plan's unit whose beginning is this unit's beginning.
+  int64_t begin_id() const { return proves ? proves->first : id; }
 };
 
-// Something that a probe's row is computed from.
+// A value that a probe's row is computed from.
 struct ProbeInput {
-  std::string name;                    // as the program calls it: "meter.sum"
-  bool held = true;                    // does a replay that skips blocks have its value?
-  std::string why{};                   // one line
-  std::set<std::string> changed_by{};  // blocks that change it and do not hold it
+  // As the program calls it: "meter.sum".
+  std::string name;
+  // Does a replay that skips blocks have its value?
+  bool held = true;
+  // One line for the user.
+  std::string why{};
+  // Blocks that change it and do not hold it.
+  std::set<std::string> changed_by{};
 };
 
-// Why a probe's rows can be believed before anything is proved by execution (docs/semantics.md, rules 18a -
-// 19b).
+// Why a probe's rows can be believed before an execution proves them (docs/semantics.md, rules 18a to 19b).
 enum class Founding {
-  executed,  // every block that changes what it reads executes in the unit
-  held,      // a block is skipped, and the analysis found all that the probe reads held
-  unproved   // the user's --probe skips a block that changes what it reads
+  // Every block that changes what the probe reads executes in the unit.
+  executed,
+  // A block is skipped, and the analysis found that everything the probe reads is held.
+  held,
+  // The user's --probe skips a block that changes what the probe reads.
+  unproved
 };
 const char* to_string(Founding founding);
 
 struct Probe {
-  std::string name;  // empty where it is no literal
+  // Empty where it is not a literal.
+  std::string name;
   std::string file;
   int line = 0;
-  std::string block;  // empty: outside all blocks
+  // Empty: outside of all blocks.
+  std::string block;
   Founding founding = Founding::executed;
-  std::string why{};  // of `unproved`
-  // Why its rows are not given where a block in front of it was skipped: it reads clocks or the machine.
-  // Empty: they are.
+  // The reason for `unproved`.
+  std::string why{};
+  // Why its rows are not given where a block before it was skipped: it reads clocks or the machine. Empty:
+  // they are given.
   std::string withheld{};
   std::vector<ProbeInput> inputs{};
-  bool is_volatile = false;         // it reads them; where its rows are given, they are not compared
-  std::set<std::string> depends{};  // blocks that execute if its rows turn out wrong
+  // It reads clocks or the machine; its rows are not compared.
+  bool is_volatile = false;
+  // Blocks that execute if its rows turn out wrong.
+  std::set<std::string> depends{};
 };
 
-// The question of a replay that only checks (`flor check --complete`): its rows answer nobody.
+// The question of a replay that only checks (`flor check --complete`); its rows are not shown.
 inline constexpr const char* check_question = "check";
 
 struct Plan {
   std::string run, replay, question;
-  std::string recipe;  // of a unit's rows: the question, but for which units it is about
+  // Like the question, but without which units it selects; so equal recipes give equal rows of a unit.
+  std::string recipe;
   std::vector<std::string> command;
-  bool complete = false;  // units are entered by restoring; else by pseudoresume, forward only
-  // Where units may begin and end inside of an iteration: the scope path from there to the loop, without its
-  // value
-  // ("train#0/step"); empty: they do not.
+  // True: units are entered by restoring. False: by pseudoresume, forward only.
+  bool complete = false;
+  // The loop at whose steps units may begin and end: its scope path inside an iteration ("train#0/step").
+  // Empty: units are whole iterations.
   std::string inner;
-  std::vector<Unit> units;  // all of the run, in order; unit ids are positions
+  // All units of the run, in order; a unit's id is its position.
+  std::vector<Unit> units;
   UnitSet selected;
   std::vector<UnitRange> segments;
-  bool balance = true;  // idle workers take from running segments; false: segments stay as they were cut
-  bool copies = true;   // they may also execute a unit whose worker is slow
+  // Idle workers take work from running segments. False: segments stay as they were cut.
+  bool balance = true;
+  // Idle workers may also execute a unit whose worker is slow.
+  bool copies = true;
   bool execute_all = false;
-  std::set<std::string> execute;  // blocks that execute, by their recorded names
-  // Blocks that also execute in front of a unit that is entered by running from the start: a skipped one
-  // would leave something stale that the unit reads. Others that execute (a log was added in them) are
-  // skipped there.
+  // Blocks that execute, by their recorded names.
+  std::set<std::string> execute;
+  // Blocks that also execute before a unit that is entered by running from the start. If they were skipped,
+  // the unit would read a stale value. Other blocks of `execute`, to which a log was added, are skipped
+  // there.
   bool lead_in_all = false;
   std::set<std::string> lead_in;
-  std::map<std::string, std::string> renamed;  // blocks with a new name: that name → the recorded one
+  // Blocks with a new name: new name → recorded name.
+  std::map<std::string, std::string> renamed;
   bool any_device = false;
-  int64_t proofs = 0;  // slots for proof units (core/store/proof.h)
-  // Proof units leave the loops of a block that the plan skips after so many seconds, and restore the
-  // block's end; nothing: they execute every block wholly.
+  // Slots for proof units (core/store/proof.h).
+  int64_t proofs = 0;
+  // Seconds after which a proof unit leaves the loops of a block that the plan skips; it then restores the
+  // block's end. std::nullopt: proof units execute every block completely.
   std::optional<double> brief{};
   std::vector<Probe> probes;
   std::vector<std::string> reasons;
-  std::size_t workers = 0;                     // that it was cut for
-  double bound = 0, makespan = 0, serial = 0;  // seconds, estimated
+  // The number of workers that it was cut for.
+  std::size_t workers = 0;
+  // Estimated seconds.
+  double bound = 0, makespan = 0, serial = 0;
 
-  // The name under which the record has a block of the program.
+  // The name of a block of the program in the record.
   std::string recorded_name(const std::string& block) const {
     const auto at = renamed.find(block);
     return at == renamed.end() ? block : at->second;
@@ -119,8 +150,8 @@ struct Plan {
 };
 
 Json to_json(const Plan& plan);
-// Throws Error naming `file` where a field is missing or out of range: a plan decides which rows are
-// produced.
+// Throws Error naming `file` where the plan is damaged: a field is missing or out of range. A plan decides
+// which rows are produced.
 Plan plan_from(const Json& json, const std::string& file);
 Plan read_plan(const ReplayDir& replay);
 

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t longest_text = 65536;  // bytes
 
-// Nothing for a lock that has ended, or was no presence's.
+// Returns std::nullopt for a lock that was released, or that no Presence wrote.
 std::optional<Owner> owner_in(const fs::path& lock) {
   const std::string text = read_file(lock, longest_text);
   if (text.empty()) return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<Owner> owner_in(const fs::path& lock) {
   return owner.boot.empty() ? std::nullopt : std::optional(std::move(owner));
 }
 
-// Of a lock that no process on this node is seen to hold.
+// Called where no process on this node is seen to hold the lock.
 bool may_be_held_elsewhere(const fs::path& lock, std::optional<bool> held) {
   const auto owner = owner_in(lock);
   if (!owner) return false;
@@ -43,7 +43,8 @@ bool may_be_held_elsewhere(const fs::path& lock, std::optional<bool> held) {
   if (owner->boot == here.boot && owner->pids == here.pids) {
     if (const auto runs = is_running(*owner)) return *runs;
   }
-  const Descriptor file = open_regular(lock);  // on NFS that brings the attributes up to date
+  // On NFS, opening a file refreshes its attributes.
+  const Descriptor file = open_regular(lock);
   struct stat info = {};
   if (::fstat(file.get(), &info) != 0) return false;
   const double now = server_time(lock.parent_path()).value_or(wall_seconds());
@@ -58,9 +59,10 @@ class Presence::Beat {
   Beat(const fs::path& path, std::chrono::milliseconds every)
       : file_(open_regular_for(path, O_WRONLY)), every_(every), process_(::getpid()) {
     const std::string text = to_json(this_process(path.parent_path())).dump() + "\n";
-    // Where it cannot be written, the lock alone tells.
+    // Where the file cannot be written, the lock alone tells.
     if (::ftruncate(file_.get(), 0) == 0) step::write(file_.get(), text.data(), text.size(), 0);
-    step::sync(file_.get());  // other nodes see it at once
+    // So that other nodes see it at once.
+    step::sync(file_.get());
     const BlockedSignals blocked;
     thread_ = std::thread([this] { work(); });
   }
@@ -75,13 +77,13 @@ class Presence::Beat {
   }
   Beat(const Beat&) = delete;
   Beat& operator=(const Beat&) = delete;
-  // The thread is the parent's only, in a forked child.
+  // In a forked child, the thread is still the parent's.
   bool is_ours() const { return ::getpid() == process_; }
 
  private:
   void work() {
     std::unique_lock lock(mutex_);
-    // Without times given, the file server takes its own clock.
+    // A null pointer for the times makes the file server take its own clock.
     while (!changed_.wait_for(lock, every_, [this] { return over_; })) ::futimens(file_.get(), nullptr);
   }
 
@@ -99,7 +101,7 @@ Presence::Presence(FileLock lock, const fs::path& path, std::chrono::millisecond
 
 std::optional<Presence> Presence::try_take(const fs::path& path, std::chrono::milliseconds every) {
   auto lock = FileLock::try_take(path);
-  // Where locks hold on one node only, another node's process may have it as well.
+  // Where locks hold on one node only, a process of another node may have it too.
   if (!lock || may_be_held_elsewhere(path, false)) return std::nullopt;
   return Presence(std::move(*lock), path, every);
 }
@@ -119,7 +121,7 @@ Presence::Presence(Presence&&) noexcept = default;
 Presence& Presence::operator=(Presence&&) noexcept = default;
 
 Presence::~Presence() {
-  // In a forked child its thread can neither be joined nor destroyed.
+  // In a forked child the thread can be neither joined nor destroyed.
   if (beat_ && !beat_->is_ours()) static_cast<void>(beat_.release());  // NOLINT(bugprone-unused-return-value)
 }
 
@@ -129,9 +131,11 @@ bool may_be_present(const fs::path& lock) {
   try {
     return may_be_held_elsewhere(lock, held);
   } catch (const std::system_error& problem) {
-    return problem.code() != std::errc::no_such_file_or_directory;  // a store that fails says nothing
+    // A store that fails tells nothing.
+    return problem.code() != std::errc::no_such_file_or_directory;
   } catch (const Error&) {
-    return false;  // no file that a process of its owner could have locked
+    // Not a file that a process of its owner could have locked.
+    return false;
   } catch (const std::exception&) {
     return true;
   }

@@ -1,5 +1,6 @@
-// A lock that other nodes see as well where locks hold on one node only: its file says who has it, and is
-// touched once a minute. Workers and `flor replay` hold one each, so that `flor gc` leaves their run alone.
+// A lock that other nodes can see even where locks hold on one node only. Its file says which process has it,
+// and is touched once a minute. Each worker and each `flor replay` holds one, so that `flor gc` leaves their
+// run alone.
 #pragma once
 
 #include <chrono>
@@ -11,14 +12,14 @@
 
 namespace flor::core {
 
-// Its end says at once that it is over. A process that was killed counts as there for silence_counts_as_end
-// on nodes that cannot see its lock.
+// Destroying it shows all nodes at once that the process is done. Nodes that cannot see the lock count a
+// killed process as present for silence_counts_as_end. Runs one thread.
 class Presence {
  public:
   static constexpr std::chrono::milliseconds interval{60'000};
   static constexpr std::chrono::seconds silence_counts_as_end{600};
 
-  // As FileLock has them. `interval`: for tests.
+  // As FileLock::try_take() and take(). `every` is for tests.
   static std::optional<Presence> try_take(const fs::path& path, std::chrono::milliseconds every = interval);
   static Presence take(const fs::path& path, std::chrono::milliseconds every = interval);
 
@@ -34,7 +35,7 @@ class Presence {
   std::unique_ptr<Beat> beat_;
 };
 
-// May a process have the lock, on this node or another? True as well for a FileLock that is held.
+// May a process on this or another node hold the lock? True also for a FileLock that is held.
 bool may_be_present(const fs::path& lock);
 
 }  // namespace flor::core

@@ -17,12 +17,13 @@ namespace {
 
 constexpr double listing_holds_s = 10;
 
-// Of this cluster, whatever the user's environment asks of another one, or makes squeue leave out.
+// Asks this cluster, whatever variables of the user name another one or make squeue leave jobs out.
 const std::string plain = "env $(env | sed -n 's/^\\(SQUEUE_[A-Z_]*\\|SLURM_CLUSTERS\\)=.*/-u \\1/p') ";
-// All jobs, those of hidden partitions as well.
+// Lists all jobs, also those of hidden partitions.
 const std::string squeue = plain + "squeue --all --noheader --states=all --array --format='%A %T'";
 
-// What a command prints; nothing where it fails. `command` must hold nothing that a file or a user said.
+// Returns what a command prints; std::nullopt where it fails or takes 10 s. `command` must hold no text from
+// a file or a user.
 std::optional<std::string> output_of(const std::string& command) {
   std::FILE* pipe = ::popen(("timeout 10 " + command + " 2>/dev/null").c_str(), "re");
   if (pipe == nullptr) return std::nullopt;
@@ -61,7 +62,7 @@ std::optional<std::string> jobs_of(uid_t user) {
 }  // namespace
 
 JobState state_in(const std::string& listing, const std::string& job) {
-  // The others of Slurm's states say that its processes may still be there, or cannot be reached (NODE_FAIL).
+  // In Slurm's other states processes may still be there, or cannot be reached (NODE_FAIL).
   static const std::set<std::string> over{"COMPLETED",     "FAILED",   "CANCELLED", "TIMEOUT", "PREEMPTED",
                                           "OUT_OF_MEMORY", "DEADLINE", "BOOT_FAIL", "REVOKED"};
   static const std::set<std::string> waiting{"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED",

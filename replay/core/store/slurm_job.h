@@ -1,4 +1,4 @@
-// What Slurm says of a job that recorded a run.
+// Asks Slurm for the state of the job that recorded a run.
 #pragma once
 
 #include <string>
@@ -8,19 +8,20 @@
 
 namespace flor::core {
 
-// The state of the job where `squeue --noheader --states=all --array --format="%A %T"` printed `listing`.
-// Pure.
+// Returns the state of `job` in `listing`, the output of `squeue --noheader --states=all --array --format="%A
+// %T"`. Pure.
 JobState state_in(const std::string& listing, const std::string& job);
 
-// The value of `name` in `scontrol show config`; empty where there is none. Pure.
+// Returns the value of `name` in the output of `scontrol show config`; empty where it is absent. Pure.
 std::string config_value(const std::string& config, const std::string& name);
 
-// Asks the controller, at most once in 10 s for each user. Unknown as well where it does not answer within
-// 10 s, is that of another cluster, or the job is another user's, which a site may hide.
+// Asks the controller, at most once in 10 s for each user; blocks up to 10 s for each question. Returns
+// `unknown` also where it does not answer, belongs to another cluster, or the job is another user's, which a
+// site may hide. Thread-safe.
 JobState state_of_job(const Owner& owner);
 
-// Does the job that recorded the run wait to be started again? Then it will resume the run. False where that
-// cannot be told.
+// Does the job that recorded the run wait to be started again? It will then resume the run. False where that
+// is unknown.
 bool is_job_waiting(const RunDir& run);
 
 }  // namespace flor::core

@@ -18,7 +18,7 @@ void copy_sources(const SourceScan& scan, const RunDir& run, Manifest& manifest)
     manifest.sources.push_back({source.path, file, digest_of(source.text), source.newer_than_binary});
   }
   manifest.unresolved = scan.unresolved;
-  // Without the sources only the program itself can tell whether it was edited.
+  // Without all sources, only the program itself can tell whether it was edited.
   if (!scan.unresolved.empty()) manifest.binary_digest = digest_of(read_file(manifest.binary));
 }
 

@@ -25,7 +25,7 @@ const T* view(const std::string& image, std::uint64_t offset) {
   return reinterpret_cast<const T*>(image.data() + offset);
 }
 
-// The bytes of the section of that name in a 64-bit ELF image; empty when there is none.
+// Returns the bytes of the section of that name in a 64-bit ELF image; empty where there is none.
 std::string section(const std::string& image, const std::string& wanted) {
   const auto* header = view<Elf64_Ehdr>(image, 0);
   if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -65,15 +65,15 @@ bool is_below(const fs::path& path, const fs::path& directory) {
   return !rest.empty() && *rest.begin() != "..";
 }
 
-// Finds sources by their names. Whoever could put a file where one is looked for could have any file of the
-// user's copied into the record, by an #include of its path; so only what root, the user or the program's
-// owner alone could have put there is taken.
+// Finds sources by their names. A user who could put a file where Flor looks for one could have any file of
+// this user copied into the record, by an #include of its path. So the finder takes only what root, this user
+// or the program's owner alone could have put there.
 class SourceFinder {
  public:
   explicit SourceFinder(const fs::path& program) : program_(program), maker_(owner_of(program)) {}
 
-  // A relative name was relative to the directory of the compilation, which is nowhere recorded: the
-  // program's directory, those above it and the working directory are where it can have been.
+  // A relative name starts at the directory of the compilation, which is not recorded. So this searches the
+  // program's directory, those above it, and the working directory.
   std::optional<fs::path> unit(const fs::path& name) {
     if (name.is_absolute()) return taken(name);
     for (const auto& directory : project_of(program_.parent_path(), most_up_from_program)) {
@@ -83,8 +83,7 @@ class SourceFinder {
     return searched(fs::current_path(error), name);
   }
 
-  // A quoted include is searched beside the file that names it, then in the usual places of a project around
-  // it.
+  // Searches a quoted include beside the file that names it, then in the usual places of a project around it.
   std::optional<fs::path> include(const fs::path& name, const fs::path& includer) {
     if (name.is_absolute()) return std::nullopt;
     const auto directories = project_of(includer.parent_path(), most_up_from_includer);
@@ -109,7 +108,8 @@ class SourceFinder {
     return ::stat(path.c_str(), &info) == 0 ? info.st_uid : ::geteuid();
   }
 
-  // `directory`, and those above it as long as they are one owner's and no one else can put a file there.
+  // Returns `directory`, and those above it as long as they have the same owner and no one else can put a
+  // file there.
   std::vector<fs::path> project_of(const fs::path& directory, int most_up) const {
     std::vector<fs::path> out{directory};
     while (static_cast<int>(out.size()) <= most_up) {
@@ -150,7 +150,8 @@ std::vector<std::string> translation_units(const std::string& image) {
   const std::string bytes = section(image, section_name);
   std::set<std::string> units;
   for (std::size_t at = 0; at < bytes.size();) {
-    const std::string name(bytes.c_str() + at);  // padding between the strings reads as empty names
+    // Padding between the strings reads as empty names.
+    const std::string name(bytes.c_str() + at);
     if (!name.empty()) units.insert(name);
     at += name.size() + 1;
   }

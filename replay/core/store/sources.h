@@ -1,8 +1,9 @@
-// Which source files a program was built from, read from the program without running it.
+// Finds the source files that a program was built from, without running the program (docs/semantics.md, rule
+// 17).
 //
-// <flor/flor.h> leaves the name of every translation unit that includes it in the ELF section `flor_sources`;
-// with them go the quoted includes that they reach. Only files that no one but root, this user and the
-// program's owner could have put there are read (safe_path.h).
+// <flor/flor.h> leaves the name of every translation unit that includes it in the ELF section `flor_sources`.
+// The quoted includes that these reach are added. Only files that root, this user or the program's owner
+// alone could have put there are read (safe_path.h).
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +15,8 @@
 namespace flor::core {
 
 struct SourceText {
-  std::string path;  // absolute
+  // Absolute.
+  std::string path;
   std::string text;
   bool newer_than_binary = false;
   mode_t mode = 0644;
@@ -22,17 +24,19 @@ struct SourceText {
 
 struct SourceScan {
   std::vector<SourceText> files;
-  std::vector<std::string> unresolved;  // translation units or quoted includes that were not found
-  std::vector<std::string> withheld;  // paths at which another user could have put a file; unresolved as well
+  // Translation units or quoted includes that were not found. If the scan failed, also the reason.
+  std::vector<std::string> unresolved;
+  // Paths where another user could have put a file; they are unresolved, too.
+  std::vector<std::string> withheld;
 };
 
-// A program without the section, or that is no ELF file, gives an empty scan. Never throws.
+// Never throws. Returns an empty scan for a program without the section, or that is not an ELF file.
 SourceScan scan_sources(const std::filesystem::path& binary);
 
-// The translation units named in an ELF image, as the compiler was given them.
+// Returns the names of translation units in an ELF image, as the compiler was given them.
 std::vector<std::string> translation_units(const std::string& image);
 
-// The names of the quoted includes of a source text, in order. Comments are skipped.
+// Returns the names of the quoted includes of a source text, in order. Skips comments.
 std::vector<std::string> quoted_includes(const std::string& text);
 
 }  // namespace flor::core

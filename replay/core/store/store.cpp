@@ -46,7 +46,7 @@ const std::string names = ".names";
 const std::string launches = ".launches";
 constexpr std::size_t most_of_a_launch = 4096;  // bytes
 
-// The last component of what the link names; empty where it is no link of this user's.
+// Returns the last component of the link's target; empty where it is not a link of this user.
 std::string link_target(int directory, const std::string& name) {
   struct stat info = {};
   if (::fstatat(directory, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || info.st_uid != ::geteuid())
@@ -64,7 +64,7 @@ std::vector<std::string> names_in(int directory) {
   return out;
 }
 
-// Has the directory a manifest? Nothing where that cannot be seen; then errno says why.
+// Has the directory a manifest? std::nullopt where that cannot be seen; errno then says why.
 std::optional<bool> has_manifest(const fs::path& run) {
   struct stat info = {};
   if (::stat((run / "run.json").c_str(), &info) == 0) return true;
@@ -87,7 +87,7 @@ std::string new_id(const std::string& prefix) {
   char stamp[32];
   std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &utc);
   std::random_device random;
-  // The tasks of an array begin in the same second, thousands of them.
+  // The tasks of a job array begin in the same second, thousands of them.
   char tail[32];
   std::snprintf(tail, sizeof tail, "-%08x%08x", random(), random());
   return prefix + stamp + tail;
@@ -95,7 +95,7 @@ std::string new_id(const std::string& prefix) {
 
 namespace {
 
-// Six digits, so that files are listed in order.
+// Pads to six digits, so that files are listed in order.
 std::string numbered(int64_t id) {
   std::string number = std::to_string(id);
   if (number.size() < 6) number.insert(0, 6 - number.size(), '0');
@@ -118,7 +118,7 @@ fs::path ReplayDir::proof_rows(int64_t id) const {
 
 namespace {
 
-// A file's name has at most 255 bytes, of which suffixes and temporary names take some.
+// A file name has at most 255 bytes, and suffixes and temporary names need some of them.
 std::string bounded(const std::string& name) {
   constexpr std::size_t most = 180;
   constexpr std::size_t kept = 140;
@@ -196,7 +196,7 @@ RunDir Store::find(const std::string& wanted) const {
     const auto is_run = has_manifest(path_ / wanted);
     if (is_own && !is_run) refuse_closed(path_ / wanted, "");
     if (is_own && *is_run) return {path_ / wanted};
-    // A label before another user's run: everyone may give a directory the name that is this user's label.
+    // A label comes before another user's run: anyone may give a directory the name of this user's label.
     if (const auto run = labelled(wanted)) return *run;
     if (const std::string gone = label_target(wanted); !gone.empty())
       throw UsageError("the name '" + wanted + "' is that of run " + gone +
@@ -297,7 +297,8 @@ void Store::free_labels(const std::string& run) const {
   try {
     directory = open_user_directory(path_, names);
   } catch (const Error&) {
-    return;  // none of them is this user's
+    // Then none of them is this user's.
+    return;
   }
   if (!directory) return;
   for (const auto& name : names_in(directory.get())) {
@@ -310,7 +311,7 @@ bool Store::claim_label(const std::string& name, const std::string& run) const {
   const Descriptor directory = make_user_directory(path_, names);
   if (::symlinkat((fs::path("../..") / run).c_str(), directory.get(), name.c_str()) != 0) {
     if (errno != EEXIST) fail("cannot create", link);
-    // It may be this call's own: an NFS server that is asked once more says EEXIST.
+    // This call may have made it: an NFS server that is asked once more says EEXIST.
     if (link_target(directory.get(), name) != run) return false;
   }
   step::sync(directory.get());

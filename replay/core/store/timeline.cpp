@@ -17,11 +17,11 @@
 namespace flor::core {
 namespace {
 
-// A text of this size takes longer to read than a thread to start.
+// Below this size, starting a thread takes longer than reading the text.
 constexpr std::size_t worth_a_thread = std::size_t{1} << 20;
 
-// For each file that a timeline names, its last word on it: the row of a checkpoint, of its removal, or of a
-// doubt. A doubt is always the last one: it may have been found while the file was still being written.
+// For each file that a timeline names, its last word: the row of a checkpoint, of its removal, or of a doubt.
+// A doubt is always last: it may have been found while the file was still being written.
 class LastWords {
  public:
   explicit LastWords(const Timeline& timeline) {
@@ -37,7 +37,7 @@ class LastWords {
     for (const auto& [file, row] : doubts_) say(file, row);
   }
 
-  // Those of this kind, in order, with the JSON text of the file's name.
+  // Calls `take` for the rows of one kind, in order, with the JSON text of the file's name.
   template <class Take>
   void each(std::string_view kind, Take take) const {
     for (const auto& [file, row] : rows_) {
@@ -54,7 +54,8 @@ class LastWords {
 
   std::deque<std::pair<std::string, const TimelineRow*>> doubts_;
   std::unordered_map<std::string_view, std::size_t> at_;
-  std::vector<std::pair<std::string_view, const TimelineRow*>> rows_;  // nullptr: another word followed
+  // nullptr: a later row follows.
+  std::vector<std::pair<std::string_view, const TimelineRow*>> rows_;
 };
 
 std::set<std::string> files_last_named_by(std::string_view kind, const Timeline& timeline) {
@@ -76,7 +77,7 @@ Timeline read_timeline(const std::filesystem::path& path) {
 
 Timeline parse_timeline(std::string text, const std::string& name, std::size_t most_rows) {
   const auto whole = std::make_shared<const std::string>(std::move(text));
-  // `ends_well`: its last line is a row.
+  // Sets `ends_well` to whether the last line is a row.
   const auto rows_of = [&](std::string_view part, bool& ends_well) {
     Timeline rows;
     rows.reserve(std::min(part.size() / 200, most_rows));
@@ -104,9 +105,10 @@ Timeline parse_timeline(std::string text, const std::string& name, std::size_t m
       return rows;
     }
   } catch (const Error&) {
-    // Counts lines from the middle.
+    // The message counts lines from the middle of the text. The whole text is read again below.
   }
-  return rows_of(all, ends_well);  // a line that is no row may be one only at the very end
+  // Reads the text as a whole: so an error names the right line, and a torn line counts only at the very end.
+  return rows_of(all, ends_well);
 }
 
 std::vector<const TimelineRow*> kept_checkpoints(const Timeline& timeline) {

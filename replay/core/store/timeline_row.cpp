@@ -3,8 +3,8 @@
 namespace flor::core {
 namespace {
 
-// Reads the simplest form of an object, in which this library writes rows: no white space between tokens, and
-// strings of ASCII without escapes. Whatever else there is, is for the JSON library to read.
+// Scans the simple form of an object in which this library writes rows: no white space between tokens, and
+// strings of ASCII without escapes. The JSON library reads any other form.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -63,7 +63,7 @@ class Scanner {
     if (!skip('+')) skip('-');
     return digits();
   }
-  // To the bracket that closes it.
+  // Scans to the closing bracket.
   bool nested() {
     const std::size_t begin = at_;
     int depth = 0;
@@ -88,7 +88,7 @@ class Scanner {
 }  // namespace
 
 TimelineRow::TimelineRow(const Json& object) {
-  // Whatever stands in a value: as escapes, which the fields are read through the JSON library for.
+  // text_of() escapes whatever a value holds. Such fields are then read through the JSON library.
   auto text = std::make_shared<std::string>();
   for (const auto& [key, value] : object.items()) {
     *text += text->empty() ? R"({")" : R"(,")";
@@ -114,7 +114,8 @@ std::optional<TimelineRow> TimelineRow::parse(std::shared_ptr<const std::string>
 }
 
 bool TimelineRow::scan() {
-  thread_local std::vector<Key> keys;  // so that each row takes what it needs, once
+  // Reused, so that each row allocates its keys once, at the right size.
+  thread_local std::vector<Key> keys;
   keys.clear();
   Scanner scanner(line_);
   if (!scanner.skip('{')) return false;
@@ -136,7 +137,7 @@ std::string_view TimelineRow::value(std::size_t field) const {
 }
 
 std::string_view TimelineRow::raw(std::string_view key) const {
-  // From the end: of a key that stands there twice the last one counts, as in the JSON library.
+  // Searches from the end: the last of equal keys counts, as in the JSON library.
   for (std::size_t i = keys_.size(); i-- > 0;) {
     if (keys_[i].size == key.size() && line_.compare(keys_[i].at, key.size(), key) == 0) return value(i);
   }

@@ -1,7 +1,7 @@
-// A row of a timeline: one flat JSON object, kept as its text and where its keys lie in that.
+// A row of a timeline: one flat JSON object, kept as its text and the positions of its keys.
 //
-// Motivation: the timeline of 100,000 iterations has 150 MB. As JSON values that takes ten times the time and
-// memory; rows share the text that they were read from.
+// The timeline of 100,000 iterations has 150 MB. As JSON values it would take ten times the time and memory.
+// Rows share the text that they were read from, and keep it alive.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +19,22 @@ namespace flor::core {
 
 class TimelineRow {
  public:
-  TimelineRow(const Json& object);  // implicit: a row that was made, not read
-  // Nothing where the text is no JSON object. `line` lies in `text`.
+  // Implicit: for a row that is made here, not read.
+  TimelineRow(const Json& object);
+  // Returns std::nullopt where `line` is not a JSON object. `line` must lie in `text`.
   static std::optional<TimelineRow> parse(std::shared_ptr<const std::string> text, std::string_view line);
 
-  // The text by which raw() has a value that is no plain ASCII.
+  // Returns the text under which raw() shows a value that is not plain ASCII.
   static std::string text_of(const Json& value);
 
   bool contains(std::string_view key) const { return !raw(key).empty(); }
   // The row's own text, without a newline.
   std::string_view text() const { return line_; }
-  // The JSON text of a field; empty: it is absent.
+  // The JSON text of a field; empty where it is absent.
   std::string_view raw(std::string_view key) const;
 
  private:
-  // A key, which its value follows behind `":`, up to the `,"` or `}` behind that.
+  // The position of a key. Its value follows after `":`, up to the next key's `,"` or the final `}`.
   struct Key {
     std::uint32_t at = 0, size = 0;
   };
@@ -43,11 +44,12 @@ class TimelineRow {
   std::string_view value(std::size_t field) const;
 
   std::shared_ptr<const std::string> text_;
-  std::string_view line_;  // in `text_`
+  // Lies in `text_`.
+  std::string_view line_;
   std::vector<Key> keys_;
 };
 
-// As field() of a JSON object.
+// As field() for a JSON object.
 template <class T>
 T field(const TimelineRow& row, const char* key, T otherwise) {
   const std::string_view raw = row.raw(key);

@@ -1,4 +1,4 @@
-// Sets of unit ids, as a question selects them.
+// A set of unit ids, as a question of a replay selects them.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,24 @@
 
 namespace flor::core {
 
-// Half-open range of unit ids.
+// A half-open range of unit ids.
 using UnitRange = std::pair<int64_t, int64_t>;
 
-// Kept as disjoint ranges that do not touch, in order.
+// Keeps sorted, disjoint ranges that do not touch.
 class UnitSet {
  public:
   UnitSet() = default;
-  UnitSet(int64_t first, int64_t end);  // a range; empty where first >= end
+  // Empty where first >= end.
+  UnitSet(int64_t first, int64_t end);
 
-  void add(int64_t id);  // larger than every id that is in
+  // `id` must be larger than every id in the set.
+  void add(int64_t id);
 
   bool contains(int64_t id) const;
   bool empty() const { return ranges_.empty(); }
   std::size_t size() const;
-  std::vector<int64_t> ids() const;  // in order
+  // In order.
+  std::vector<int64_t> ids() const;
   const std::vector<UnitRange>& ranges() const { return ranges_; }
 
  private:

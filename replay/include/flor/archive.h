@@ -37,25 +37,27 @@ class FLOR_API Archive {
 
   // --- The leaves. `name` is the full name; callers other than the library use operator(). ---
 
-  // A tensor that may be rebound: one that is undefined, or has another shape than recorded. Otherwise it is
-  // written in place. `like`: an undefined tensor is created on its device.
+  // A tensor that may be rebound where it is undefined or has another shape than recorded. Otherwise its
+  // recorded value is written in place. An undefined tensor is created on the device of `like`.
   virtual void tensor(const std::string& name, at::Tensor& value, const at::Tensor& like) = 0;
-  // A tensor that is never rebound: a parameter or buffer of a module. Another shape does not fit.
+  // A tensor that is never rebound: a parameter or buffer of a module. A recorded value of another shape does
+  // not fit.
   virtual void fixed_tensor(const std::string& name, at::Tensor& value) = 0;
-  // `dtype`: safetensors type of the number. `bytes`: its memory.
+  // A number. `dtype` is its safetensors type; `bytes` points to its `size` bytes.
   virtual void number(const std::string& name, const char* dtype, void* bytes, std::size_t size) = 0;
   virtual void text(const std::string& name, std::string& value) = 0;
   virtual void flags(const std::string& name, std::vector<uint8_t>& values) = 0;
   virtual void generator(const std::string& name, at::Generator& generator) = 0;
 
-  // Reports bytes of state that do not exist yet, but will once the object was used.
+  // Reports bytes of state that do not exist yet, but will once the object has been used.
   virtual void to_come(std::size_t /*bytes*/) {}
 
   // Returns whether this visit writes recorded values to the object.
   virtual bool writing() const = 0;
-  // Returns whether the names of this visit come from a record: to write it, or first to check that it fits.
+  // Returns whether the names of this visit come from a record: to write its values, or to check first that
+  // they fit.
   virtual bool restoring() const = 0;
-  // Returns the recorded value of a count and changes nothing. Returns `live` when saving.
+  // When restoring, returns the recorded value of a count, and changes nothing. When saving, returns `live`.
   virtual int64_t count(const std::string& name, int64_t live) = 0;
 
  protected:
@@ -109,7 +111,7 @@ inline constexpr bool never = false;
 
 }  // namespace detail
 
-// Walks over one object; what it accepts is the list of SkipBlock's and checkpointing's arguments.
+// Walks over one object. The types that it accepts are those that SkipBlock and checkpointing accept.
 template <class T>
 void walk(Archive& archive, const std::string& name, T& object);
 
@@ -171,7 +173,8 @@ void Archive::operator()(const std::string& name, T& member) {
   walk(*this, prefix_ + "." + name, member);
 }
 
-// Objects given to a block or guard, by reference; implementation detail of SkipBlock and checkpointing.
+// The objects given to a block or guard, by reference. An implementation detail of SkipBlock and
+// checkpointing.
 class Objects {
  public:
   virtual ~Objects() = default;

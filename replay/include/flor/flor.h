@@ -22,8 +22,8 @@
 #include "flor/sampler.h"
 #include "flor/skip_block.h"
 
-// The name of this translation unit, kept in the program, so that flor knows the sources it was built from
-// without running it (docs/formats.md).
+// Stores the name of this translation unit in the program, so that flor learns the program's sources without
+// running it (docs/formats.md).
 #if defined(__has_attribute)
 #if __has_attribute(retain)
 #define FLOR_DETAIL_RETAIN , retain

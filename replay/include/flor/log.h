@@ -24,15 +24,17 @@ struct Observation {
   Kind kind = Kind::summary;
   int buckets = 0;
 };
-// Count, NaNs, infinities, minimum, maximum, mean and norm.
+// Logs count, NaNs, infinities, minimum, maximum, mean and norm.
 inline constexpr Observation summary{};
-// As summary, plus how many values fall into each of `buckets` (1 to 4096) equal parts of [minimum, maximum].
+// Logs the summary, and how many values fall into each of `buckets` (1 to 4096) equal parts of [minimum,
+// maximum].
 constexpr Observation histogram(int buckets = 64) {
   return {Observation::Kind::summary, buckets < 1 ? 1 : buckets > 4096 ? 4096 : buckets};
 }
-// The whole tensor, in a safetensors file that the row names.
+// Logs the whole tensor, in a safetensors file that the row names.
 inline constexpr Observation whole{Observation::Kind::whole, 0};
-// A PNG file that the row names. U8, or floating point from 0 to 1; HxW, HxWxC or CxHxW with 1 to 4 channels.
+// Logs a PNG file that the row names. The tensor is U8, or floating point from 0 to 1; HxW, HxWxC or CxHxW
+// with 1 to 4 channels.
 inline constexpr Observation image{Observation::Kind::image, 0};
 
 namespace detail {
@@ -90,7 +92,8 @@ inline void log(const std::string& name, const at::Tensor& value, Observation ho
 }
 
 // Returns a hyper-parameter: from `--flor-arg name=value` or FLOR_ARGS, else `fallback`. A replay uses the
-// recorded value. Warns and returns `fallback` if the text is no number of this type, or does not fit into T.
+// recorded value. Warns and returns `fallback` where the text is not a number of this type, or does not fit
+// into T.
 template <class T>
 T arg(const std::string& name, const T& fallback) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -115,8 +118,8 @@ inline std::string arg(const std::string& name, const char* fallback) {
   return detail::argument(name, fallback);
 }
 
-// Return whether this run is recorded or replayed. Use replaying() so that a replay does not overwrite what
-// the recorded run wrote: if (!flor::replaying()) save(net, "model.pt");
+// Return whether this run is being recorded or replayed. Use replaying() so that a replay does not overwrite
+// what the recorded run wrote: if (!flor::replaying()) save(net, "model.pt");
 FLOR_API bool recording();
 FLOR_API bool replaying();
 

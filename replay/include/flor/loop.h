@@ -14,32 +14,33 @@
 namespace flor {
 namespace detail {
 
-// One run of a loop: from its entry to its end, however it ends.
+// One run of a loop, from its entry to its end, however it ends.
 class FLOR_API LoopRun {
  public:
-  // `range`: over begin … end-1. Otherwise over a container, counted from 0 (end -1: unknown size).
+  // With `range` over begin … end-1. Otherwise over a container, counted from 0; end is then its size, -1 if
+  // unknown.
   LoopRun(const std::string& name, bool range, int64_t begin, int64_t end);
   ~LoopRun();
   LoopRun(const LoopRun&) = delete;
   LoopRun& operator=(const LoopRun&) = delete;
 
-  // Ends the present iteration. Returns the next value, nothing at the end. `at_end`: the container is at its
-  // end.
+  // Ends the present iteration. Returns the next value; std::nullopt at the end. `at_end`: the container has
+  // no further element.
   std::optional<int64_t> next(bool at_end = false);
-  // The iteration with this value begins.
+  // Begins the iteration with this value.
   void begin(int64_t value);
   void exhausted() { exhausted_ = true; }
 
-  // --- What a container may have to do with the loop over it: samplers (flor/sampler.h). ---
+  // --- For containers that take part in the loop over them: samplers (flor/sampler.h). ---
 
   int64_t id() const { return id_; }
-  // Returns the loop over a container while begin() of the container is called. nullptr: none.
+  // While begin() of a container is being called, returns the loop over it; otherwise nullptr.
   static LoopRun* beginning();
   // Sets the position of the first element that the container will yield.
   void begins_at(int64_t position) { begins_at_ = position; }
   // Returns how many iterations of the loop with this id have ended. -1: it is not running.
   static int64_t ended_in(int64_t id);
-  // Calls begin(), and tells where it begins.
+  // Calls `begin`, which calls begin() of the container; meanwhile beginning() returns this loop.
   template <class Begin>
   auto begin_of(Begin begin) {
     const Beginning here(*this);
@@ -99,7 +100,7 @@ class RangeLoop {
   LoopRun run_;
 };
 
-// Over anything with begin() and end(): containers, data loaders. Replayed forward only.
+// A loop over anything with begin() and end(): containers, data loaders. A replay runs it forward only.
 template <class Container>
 class ContainerLoop {
  public:
@@ -147,7 +148,8 @@ class ContainerLoop {
   Sentinel end() const { return {}; }
 
  private:
-  Container container_;  // a reference where an lvalue was given
+  // A reference where an lvalue was given.
+  Container container_;
   LoopRun run_;
 };
 
@@ -165,7 +167,7 @@ inline detail::RangeLoop loop(const std::string& name, int64_t count) {
   return {name, 0, count};
 }
 
-// begin … end-1.
+// A loop over begin … end-1.
 inline detail::RangeLoop loop(const std::string& name, int64_t begin, int64_t end) {
   return {name, begin, end};
 }

@@ -1,5 +1,5 @@
-// Samplers for torch::data::make_data_loader whose order is a function of (seed, epoch), and which can go on
-// in the middle of an epoch without loading what is in front:
+// Samplers for torch::data::make_data_loader. Their order is a function of (seed, epoch), and they can resume
+// in the middle of an epoch without loading the samples before:
 //
 //   flor::RandomSampler sampler(dataset.size().value(), /*seed=*/7);
 //   auto loader = torch::data::make_data_loader(dataset, sampler, options);
@@ -26,7 +26,7 @@
 namespace flor {
 namespace detail {
 
-// The samples of an epoch, in order.
+// Describes the order of the samples of an epoch.
 struct SampleOrder {
   int64_t size = 0;
   bool shuffles = false;
@@ -43,8 +43,9 @@ class FLOR_API EpochSampler : public torch::data::samplers::Sampler<> {
 
   // Begins the next epoch. The first one is 0.
   void reset(torch::optional<size_t> new_size = torch::nullopt) override;
-  // Returns up to `batch_size` indices, nothing at the end of the epoch.
+  // Returns up to `batch_size` indices; nullopt at the end of the epoch.
   torch::optional<std::vector<size_t>> next(size_t batch_size) override;
+  // Save and load the epoch in an archive of LibTorch.
   void save(torch::serialize::OutputArchive& archive) const override;
   void load(torch::serialize::InputArchive& archive) override;
 
@@ -66,25 +67,28 @@ FLOR_API void flor_state(Archive& archive, EpochSampler& sampler);
 
 }  // namespace detail
 
-// A new order each epoch, by torch::randperm with its own generator. Does not use the default generator.
+// Takes a new order each epoch, by torch::randperm with a generator of its own. Does not use the default
+// generator.
 class RandomSampler : public detail::EpochSampler {
  public:
   explicit RandomSampler(int64_t size, uint64_t seed = 0) : EpochSampler({size, true, seed, 1, 0}) {}
 };
 
+// Takes the samples in the order of the data set.
 class SequentialSampler : public detail::EpochSampler {
  public:
   explicit SequentialSampler(int64_t size) : EpochSampler({size, false, 0, 1, 0}) {}
 };
 
-// Each rank takes every replicas-th sample of one order. If they do not divide evenly, the order starts
-// again, so that all ranks get the same number.
+// Gives each rank every replicas-th sample of one order. If the samples do not divide evenly, the order
+// starts again, so that all ranks get the same number of samples.
 class DistributedRandomSampler : public detail::EpochSampler {
  public:
   DistributedRandomSampler(int64_t size, int64_t replicas, int64_t rank, uint64_t seed = 0)
       : EpochSampler({size, true, seed, replicas, rank}) {}
 };
 
+// The same, in the order of the data set.
 class DistributedSequentialSampler : public detail::EpochSampler {
  public:
   DistributedSequentialSampler(int64_t size, int64_t replicas, int64_t rank)

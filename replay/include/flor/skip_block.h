@@ -1,5 +1,5 @@
-// flor::SkipBlock: a block whose side effects are memoized. flor::checkpointing: the complete state of an
-// iteration.
+// flor::SkipBlock: a block whose side effects are recorded, so that it can be skipped. flor::checkpointing:
+// the complete state of an iteration.
 #pragma once
 
 #include <exception>
@@ -30,7 +30,7 @@ class FLOR_API SkipBlock {
   SkipBlock& operator=(const SkipBlock&) = delete;
 
   // Returns true if the block must be executed, false if its recorded effects were restored. Always true
-  // outside flor and while recording.
+  // outside flor. While recording, false only where a resumed recording restores the block.
   bool step_into();
 
  private:
@@ -40,8 +40,9 @@ class FLOR_API SkipBlock {
   const int exceptions_ = std::uncaught_exceptions();
 };
 
-// Guard: while it lives, each iteration of the main loop ends with a checkpoint of `objects` if the policy
-// agrees.
+// A guard. While it lives, each iteration of the main loop ends with a checkpoint of its objects, where the
+// policy agrees. A guard that is created inside an iteration does the same for the steps of the next loop
+// there. Create it with flor::checkpointing().
 class FLOR_API Checkpointing {
  public:
   explicit Checkpointing(std::unique_ptr<Objects> objects);
@@ -54,7 +55,7 @@ class FLOR_API Checkpointing {
   std::unique_ptr<Impl> impl_;
 };
 
-// Guard for the state of an iteration, placed in front of the main loop:
+// Guard for the state of an iteration, placed before the main loop:
 //
 //   auto state = flor::checkpointing(net, optimizer, scheduler, best);
 //
