@@ -5,7 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <deque>
 #include <string>
+#include <vector>
 
 #include "core/files/shared_directory.h"
 
@@ -26,7 +29,9 @@ bool may_others_write(const struct stat& info) {
   // The mode of a link says nothing; that of its directory counts.
   if (S_ISLNK(info.st_mode)) return false;
   if ((info.st_mode & S_IWOTH) != 0) return true;
-  return (info.st_mode & S_IWGRP) != 0 && info.st_uid != 0 && !is_users_own_group(info.st_gid, info.st_uid);
+  // The root of a container is a user like others.
+  const bool is_real_root = info.st_uid == 0 && sees_all_users();
+  return (info.st_mode & S_IWGRP) != 0 && !is_real_root && !is_users_own_group(info.st_gid, info.st_uid);
 }
 
 bool may_others_replace(const struct stat& info) {
@@ -49,32 +54,66 @@ bool is_out_of_reach(fs::path path, uid_t maker) {
   return false;
 }
 
-// Checks `path` and all directories above it, as they are named.
-bool are_safe_as_named(fs::path path, uid_t maker) {
-  while (true) {
+// Is this entry, a file, a directory or a link, what root, this user or `maker` made of it?
+bool is_safe_entry(const fs::path& path, uid_t maker) {
+  struct stat info = {};
+  if (::lstat(path.c_str(), &info) != 0 || !is_known(path, info, maker)) return false;
+  return !may_others_replace(info) || is_out_of_reach(path, maker);
+}
+
+// The entries that the kernel visits on its way to `path`: each directory and each link, in order, and the
+// target. Empty where there is none.
+std::vector<fs::path> way_to(const fs::path& path) {
+  constexpr int most_links = 40;  // the kernel's own limit
+  std::vector<fs::path> way{"/"};
+  fs::path at = "/";
+  const fs::path named = path.relative_path();
+  std::deque<fs::path> rest(named.begin(), named.end());
+  for (int links = 0; !rest.empty();) {
+    const fs::path part = rest.front();
+    rest.pop_front();
+    if (part.empty() || part == ".") continue;
+    if (part == "..") {
+      at = at.parent_path();
+      continue;
+    }
+    way.push_back(at / part);
     struct stat info = {};
-    if (::lstat(path.c_str(), &info) != 0 || !is_known(path, info, maker)) return false;
-    if (may_others_replace(info) && !is_out_of_reach(path, maker)) return false;
-    if (path == path.parent_path()) return true;
-    path = path.parent_path();
+    if (::lstat(way.back().c_str(), &info) != 0) return {};
+    if (!S_ISLNK(info.st_mode)) {
+      at = way.back();
+      continue;
+    }
+    if (++links > most_links) return {};
+    std::error_code error;
+    const fs::path target = fs::read_symlink(way.back(), error);
+    if (error) return {};
+    if (target.is_absolute()) at = "/";
+    const fs::path more = target.relative_path();
+    rest.insert(rest.begin(), more.begin(), more.end());
   }
+  return way;
 }
 
 }  // namespace
 
-bool is_roots(const fs::path& path, const struct stat& info) {
+bool is_unmapped(uid_t owner) {
   constexpr uid_t unmapped = 65534;  // user_namespaces(7), overflowuid
+  return owner == unmapped && !sees_all_users();
+}
+
+bool is_roots(const fs::path& path, const struct stat& info) {
   if (info.st_uid == 0) return true;
-  if (info.st_uid != unmapped || sees_all_users()) return false;
+  if (!is_unmapped(info.st_uid)) return false;
   struct stat above = {};
   return ::lstat(path.parent_path().c_str(), &above) == 0 && (above.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 bool is_safe_path(const fs::path& path, uid_t maker) {
-  std::error_code error;
-  const fs::path target = fs::canonical(path, error);
-  // Checks both: canonical() gives the target without the links, and `path` as named leads through them.
-  return !error && path.is_absolute() && are_safe_as_named(path, maker) && are_safe_as_named(target, maker);
+  if (!path.is_absolute()) return false;
+  const auto way = way_to(path);
+  return !way.empty() && std::all_of(way.begin(), way.end(),
+                                     [maker](const fs::path& entry) { return is_safe_entry(entry, maker); });
 }
 
 bool is_safe_path(const fs::path& path) {

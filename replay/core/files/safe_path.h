@@ -21,6 +21,9 @@ bool is_safe_path(const std::filesystem::path& path);
 // lets others create files there, and hard links to ours.
 bool is_closed_directory(const std::filesystem::path& directory, uid_t maker);
 
+// Is this the owner that a container shows for all users whom it does not map?
+bool is_unmapped(uid_t owner);
+
 // Does `path`, with `info` from lstat(), belong to root? In a container that maps only its user, root's files
 // show the owner of unmapped files. Such a file counts as root's where only the owner of its directory may
 // put files.

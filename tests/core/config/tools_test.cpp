@@ -139,6 +139,13 @@ TEST(SafePath, IsNoOneElses) {
   EXPECT_EQ(is_safe("theirs"), "not safe");
   EXPECT_EQ(is_safe("link"), "not safe");
   EXPECT_EQ(is_safe("missing"), "not safe");
+  test::plant_link(directory / "through", directory / "link", victim);  // ours, theirs, ours
+  EXPECT_EQ(is_safe("through"), "not safe");
+  test::plant_link(directory / "own", "mine", victim);
+  test::plant_link(directory / "twice", directory / "own", victim);
+  EXPECT_EQ(is_safe("twice"), "safe");
+  test::plant_link(directory / "endless", "endless", victim);
+  EXPECT_EQ(is_safe("endless"), "not safe");
   ::chmod((directory / "mine").c_str(), 0666);
   EXPECT_EQ(is_safe("mine"), "not safe");
 }
