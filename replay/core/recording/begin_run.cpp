@@ -41,7 +41,12 @@ std::string user_name() {
 }
 
 void record_sources(const RunDir& run, Manifest& manifest) {
-  const SourceScan scan = scan_sources(manifest.binary);
+  SourceScan scan = scan_sources(manifest.binary);
+  std::error_code ignored;
+  // On some file systems the file of a program that runs can be replaced. What it was built from is
+  // elsewhere.
+  if (!fs::equivalent(running_program, manifest.binary, ignored))
+    scan.unresolved.push_back(manifest.binary + " is not the program that runs any more");
   copy_sources(scan, run, manifest);
   if (scan.withheld.empty()) return;
   std::string names;

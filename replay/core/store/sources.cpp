@@ -65,35 +65,43 @@ bool is_below(const fs::path& path, const fs::path& directory) {
   return !rest.empty() && *rest.begin() != "..";
 }
 
+// Where a name leads. A file that is withheld ends the search, as it would for a compiler: another file of
+// that name is not what the program was built from.
+struct Found {
+  std::optional<fs::path> path;
+  bool withheld = false;
+  bool exists() const { return path || withheld; }
+};
+
 // Finds sources by their names. A user who could put a file where Flor looks for one could have any file of
 // this user copied into the record, by an #include of its path. So the finder takes only what root, this user
 // or the program's owner alone could have put there.
 class SourceFinder {
  public:
-  explicit SourceFinder(const fs::path& program) : program_(program), maker_(owner_of(program)) {}
+  explicit SourceFinder(const fs::path& program) : program_(program), maker_(maker_of(program)) {}
 
   // A relative name starts at the directory of the compilation, which is not recorded. So this searches the
   // program's directory, those above it, and the working directory.
-  std::optional<fs::path> unit(const fs::path& name) {
+  Found unit(const fs::path& name) {
     if (name.is_absolute()) return taken(name);
     for (const auto& directory : project_of(program_.parent_path(), most_up_from_program)) {
-      if (auto found = searched(directory, name)) return found;
+      if (Found found = searched(directory, name); found.exists()) return found;
     }
     std::error_code error;
     return searched(fs::current_path(error), name);
   }
 
   // Searches a quoted include beside the file that names it, then in the usual places of a project around it.
-  std::optional<fs::path> include(const fs::path& name, const fs::path& includer) {
-    if (name.is_absolute()) return std::nullopt;
+  Found include(const fs::path& name, const fs::path& includer) {
+    if (name.is_absolute()) return {};
     const auto directories = project_of(includer.parent_path(), most_up_from_includer);
     for (const auto& directory : directories) {
       for (const char* below : {"", "include", "src"}) {
         if (!is_below(directory / below / name, directories.back())) continue;
-        if (auto found = searched(directory, below / name)) return found;
+        if (Found found = searched(directory, below / name); found.exists()) return found;
       }
     }
-    return std::nullopt;
+    return {};
   }
 
   // What was found and not taken.
@@ -106,6 +114,18 @@ class SourceFinder {
   static uid_t owner_of(const fs::path& path) {
     struct stat info = {};
     return ::stat(path.c_str(), &info) == 0 ? info.st_uid : ::geteuid();
+  }
+
+  // All users whom a container does not map look like one, who is no maker.
+  static uid_t maker_of(const fs::path& program) {
+    const uid_t owner = owner_of(program);
+    return is_unmapped(owner) ? ::geteuid() : owner;
+  }
+
+  // In a container another user's file can look like root's.
+  static bool may_be_anyones(const fs::path& path) {
+    struct stat info = {};
+    return ::lstat(path.c_str(), &info) != 0 || is_unmapped(info.st_uid);
   }
 
   // Returns `directory`, and those above it as long as they have the same owner and no one else can put a
@@ -122,27 +142,47 @@ class SourceFinder {
     return out;
   }
 
-  std::optional<fs::path> searched(const fs::path& directory, const fs::path& name) {
+  Found searched(const fs::path& directory, const fs::path& name) {
     const fs::path path = directory / name;
-    if (!is_file(path)) return std::nullopt;
-    if (is_closed_directory(path.parent_path(), maker_)) return taken(path);
-    withheld_.insert(path.lexically_normal().string());
-    return std::nullopt;
+    if (!is_file(path)) return {};
+    return is_closed_directory(path.parent_path(), maker_) ? taken(path) : withhold(path);
   }
 
-  std::optional<fs::path> taken(const fs::path& path) {
-    if (!is_file(path)) return std::nullopt;
+  Found taken(const fs::path& path) {
+    if (!is_file(path)) return {};
     std::error_code error;
     const fs::path canonical = fs::canonical(path, error);
-    if (!error && is_safe_path(path, maker_)) return canonical;
+    const bool is_ours =
+        !error && is_safe_path(path, maker_) && !may_be_anyones(path) && !may_be_anyones(canonical);
+    return is_ours ? Found{canonical, false} : withhold(path);
+  }
+
+  Found withhold(const fs::path& path) {
     withheld_.insert(path.lexically_normal().string());
-    return std::nullopt;
+    return {std::nullopt, true};
   }
 
   fs::path program_;
   uid_t maker_;
   std::set<std::string> withheld_;
 };
+
+// Who can read the file: the directories above it count as well as its own mode.
+Readers readers_of(const fs::path& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) return {};
+  Readers out{info.st_gid, (info.st_mode & S_IRGRP) != 0, (info.st_mode & S_IROTH) != 0};
+  for (fs::path at = path; at != at.parent_path();) {
+    at = at.parent_path();
+    struct stat above = {};
+    if (::stat(at.c_str(), &above) != 0) return {};
+    const bool enter_others = (above.st_mode & S_IXOTH) != 0;
+    const bool enter_group = above.st_gid == out.group_id ? (above.st_mode & S_IXGRP) != 0 : enter_others;
+    out.others = out.others && enter_others;
+    out.group = out.group && enter_group;
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -197,8 +237,8 @@ SourceScan scan_sources(const fs::path& binary) {
     std::set<fs::path> seen;
     std::vector<fs::path> open;
     for (const auto& name : translation_units(read_named_file(program))) {
-      if (auto unit = finder.unit(name)) {
-        open.push_back(*unit);
+      if (const Found unit = finder.unit(name); unit.path) {
+        open.push_back(*unit.path);
       } else {
         scan.unresolved.push_back(name);
       }
@@ -207,12 +247,13 @@ SourceScan scan_sources(const fs::path& binary) {
       const fs::path path = open.back();
       open.pop_back();
       if (!seen.insert(path).second) continue;
-      scan.files.push_back({path.string(), read_named_file(path), fs::last_write_time(path) > built,
-                            static_cast<mode_t>(fs::status(path).permissions())});
+      scan.files.push_back(
+          {path.string(), read_named_file(path), fs::last_write_time(path) > built, readers_of(path)});
       for (const auto& name : quoted_includes(scan.files.back().text)) {
-        if (auto include = finder.include(name, path)) {
-          open.push_back(*include);
-        } else if (fs::path(name).is_absolute() || !belongs_to_system(name)) {
+        const Found include = finder.include(name, path);
+        if (include.path) {
+          open.push_back(*include.path);
+        } else if (include.withheld || fs::path(name).is_absolute() || !belongs_to_system(name)) {
           scan.unresolved.push_back(name);
         }
       }

@@ -14,12 +14,19 @@
 
 namespace flor::core {
 
+// Who besides its owner can read a file, by its mode and those of the directories above it.
+struct Readers {
+  gid_t group_id = 0;
+  bool group = false;
+  bool others = false;
+};
+
 struct SourceText {
   // Absolute.
   std::string path;
   std::string text;
   bool newer_than_binary = false;
-  mode_t mode = 0644;
+  Readers readers;
 };
 
 struct SourceScan {

@@ -2,8 +2,12 @@
 #include "core/store/sources.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <thread>
 
 #include "core/base/digest.h"
 #include "core/files/durable.h"
@@ -112,6 +116,18 @@ TEST_F(FoundSources, WhatAGroupCanWriteIsLeftOutAndNamed) {
   EXPECT_EQ(found(), "shared/project/train.cpp ;config.h ;shared/project/include/config.h ");
 }
 
+// The compiler read what is withheld, and not another file of that name.
+TEST_F(FoundSources, WhatIsLeftOutIsReplacedByNoOtherFileOfItsName) {
+  put("shared/project/train.cpp", "#include \"config.h\"\n#include \"features.h\"\n");
+  put("shared/project/include/config.h", "");
+  put("shared/project/include/features.h", "");  // /usr/include has one, too
+  put("shared/project/src/config.h", "");
+  ::chmod((project / "include").c_str(), 0777);
+  EXPECT_EQ(found(),
+            "shared/project/train.cpp ;config.h features.h ;"
+            "shared/project/include/config.h shared/project/include/features.h ");
+}
+
 TEST_F(FoundSources, WhatIsLeftOutIsReplacedByTheProgramsDigest) {
   put("shared/project/train.cpp", "");
   const auto digest_recorded = [&](const char* name) {
@@ -119,12 +135,57 @@ TEST_F(FoundSources, WhatIsLeftOutIsReplacedByTheProgramsDigest) {
     fs::create_directory(run.path);
     Manifest manifest;
     manifest.binary = program.string();
-    copy_sources(scan_sources(program), run, manifest);
+    copy_sources(scan_sources(program), run, manifest, program);
     return manifest.binary_digest;
   };
   EXPECT_EQ(digest_recorded("run1"), "");
   ::chmod(project.c_str(), 0775);
   EXPECT_EQ(digest_recorded("run2"), digest_of(read_file(program)));
+}
+
+TEST_F(FoundSources, AProgramThatCannotBeReadIsRecordedAndCountsAsAnother) {
+  const RunDir run{directory / "run"};
+  fs::create_directory(run.path);
+  Manifest manifest;
+  EXPECT_FALSE(is_another_program(manifest, program)) << "all its sources are recorded";
+  const auto recorded_from = [&](const fs::path& path) {
+    SourceScan scan;
+    scan.unresolved = {"train.cpp"};
+    manifest = Manifest();
+    copy_sources(scan, run, manifest, path);
+  };
+  recorded_from(program);
+  EXPECT_FALSE(is_another_program(manifest, program));
+  EXPECT_TRUE(is_another_program(manifest, directory / "gone"));
+  EXPECT_TRUE(is_another_program(manifest, "/bin/sh"));
+  recorded_from(directory / "gone");
+  EXPECT_TRUE(is_another_program(manifest, directory / "gone"));
+  EXPECT_TRUE(is_another_program(manifest, program));
+}
+
+// Its linker removes the file of a program that still loads its data.
+TEST_F(FoundSources, AProgramThatWasBuiltAgainIsStillRead) {
+  const fs::path copy = directory / "copy";
+  fs::copy_file("/bin/sleep", copy);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execl(copy.c_str(), "sleep", "60", nullptr);
+    ::_exit(127);
+  }
+  const fs::path running = "/proc/" + std::to_string(child) + "/exe";
+  std::error_code ignored;
+  while (!fs::equivalent(running, copy, ignored)) std::this_thread::yield();
+  const std::string digest = digest_of(read_file(copy));
+  fs::remove(copy);
+  Manifest manifest;
+  SourceScan scan;
+  scan.unresolved = {"train.cpp"};
+  const RunDir run{directory / "run"};
+  fs::create_directory(run.path);
+  copy_sources(scan, run, manifest, running);
+  EXPECT_EQ(manifest.binary_digest, digest);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
 }
 
 TEST_F(FoundSources, AreThoseOfADirectoryThatNoOneElseCanEnter) {
@@ -157,17 +218,27 @@ TEST_F(FoundSources, AreThoseOfTheProgramsOwnerToo) {
 
 TEST_F(FoundSources, ACopyIsAsClosedAsTheFile) {
   put("shared/project/train.cpp", "private");
-  for (const mode_t mode : {0600U, 0640U, 0444U, 0644U}) {
-    ::chmod((project / "train.cpp").c_str(), mode);
-    const RunDir run{directory / ("run" + std::to_string(mode))};
+  int runs = 0;
+  const auto mode_of_copy = [&](mode_t mode, mode_t above, gid_t group) {
+    const fs::path source = project / "train.cpp";
+    EXPECT_EQ(::chown(source.c_str(), victim, group), 0);
+    ::chmod(source.c_str(), mode);
+    ::chmod(project.c_str(), above);
+    const RunDir run{directory / ("run" + std::to_string(runs++))};
     fs::create_directory(run.path);
     Manifest manifest;
-    copy_sources(scan_sources(program), run, manifest);
-    ASSERT_EQ(manifest.sources.size(), 1U);
+    copy_sources(scan_sources(program), run, manifest, program);
+    ::chmod(project.c_str(), 0755);
     struct stat info = {};
-    ASSERT_EQ(::stat((run.path / manifest.sources.front().file).c_str(), &info), 0);
-    EXPECT_EQ(info.st_mode & 0777, 0600 | (mode & 0444)) << mode;
-  }
+    EXPECT_EQ(manifest.sources.size(), 1U);
+    EXPECT_EQ(::stat((run.path / manifest.sources.at(0).file).c_str(), &info), 0);
+    return info.st_mode & 0777;
+  };
+  const gid_t own = ::getegid();
+  for (const mode_t mode : {0600U, 0640U, 0644U}) EXPECT_EQ(mode_of_copy(mode, 0755, own), mode);
+  EXPECT_EQ(mode_of_copy(0444, 0755, own), 0644U);
+  EXPECT_EQ(mode_of_copy(0640, 0755, victim), 0600U) << "the copy's group is another one";
+  EXPECT_EQ(mode_of_copy(0644, 0700, own), 0600U) << "no one else comes to the file";
 }
 
 }  // namespace
