@@ -50,10 +50,11 @@ void add_owner(Evidence& evidence, const RunDir& run, const FoundOwner& found, c
   const Owner here = this_process(run.path);
   evidence.ended = found.ended;
   evidence.host = owner.host;
-  evidence.same_kernel = !owner.boot.empty() && owner.boot == here.boot;
+  evidence.sees_locks = sees_locks_of(owner, here);
+  const bool same_kernel = !owner.boot.empty() && owner.boot == here.boot;
   // A process that called execv() may go on with what its former program recorded. Its lock tells.
   const bool myself = owner.pid == here.pid && owner.start == here.start;
-  if (evidence.same_kernel && owner.pids == here.pids && !myself) evidence.process = is_running(owner);
+  if (same_kernel && owner.pids == here.pids && !myself) evidence.process = is_running(owner);
   evidence.restarted = !owner.boot.empty() && owner.boot != here.boot && owner.host == here.host;
   evidence.requeued = !owner.job.empty() && owner.job == here.job && owner.cluster == here.cluster &&
                       owner.restart < here.restart;
@@ -80,7 +81,7 @@ Liveness judge(const RunDir& run, std::optional<bool> locked, const AskJob& ask_
   return out;
 }
 
-// Decides by the last sign of life, where the lock tells nothing and the recorder's kernel is another one.
+// Decides by the last sign of life, where neither the lock nor the process can be seen from here.
 Liveness decide_by_heartbeat(const Evidence& evidence) {
   const Silence silence = evidence.silence();
   const std::string since = "its last sign of life from node " +
@@ -118,7 +119,7 @@ Liveness decide(const Evidence& evidence) {
                              : Liveness{Life::dead, "its process has ended"};
   }
   if (evidence.locked == true) return {Life::live, "a process holds its lock"};
-  if (evidence.locked == false && (evidence.same_kernel || !evidence.has_owner))
+  if (evidence.locked == false && (evidence.sees_locks || !evidence.has_owner))
     return {Life::dead, "no process holds its lock"};
   if (!evidence.has_owner) return {Life::unknown, "its file system cannot tell who holds its lock"};
   if (evidence.requeued) return {Life::dead, "Slurm has started its job again"};

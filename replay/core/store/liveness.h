@@ -39,8 +39,8 @@ struct Evidence {
   std::string host;
   // Does the recorder's process live? std::nullopt: it cannot be seen from here, or is this process itself.
   std::optional<bool> process;
-  // The recorder runs on this kernel, so its locks are seen here.
-  bool same_kernel = false;
+  // The recorder's locks are seen here (owner.h, sees_locks_of).
+  bool sees_locks = false;
   // std::nullopt: the file system cannot tell.
   std::optional<bool> locked;
   // This process belongs to a later start of the same Slurm job.

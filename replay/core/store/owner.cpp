@@ -94,6 +94,8 @@ Owner this_process(const fs::path& directory) {
   out.pid = ::getpid();
   out.start = start_time_in(first_line_of("/proc/self/stat")).value_or(0);
   out.uid = ::geteuid();
+  struct stat info = {};
+  out.device = ::stat(directory.c_str(), &info) == 0 ? info.st_dev : 0;
   // The plugin sets FLOR_CLUSTER; Slurm does not name the cluster in every step.
   const auto cluster = environment_variable("FLOR_CLUSTER");
   out.cluster = cluster ? *cluster : environment_variable("SLURM_CLUSTER_NAME").value_or("");
@@ -113,6 +115,7 @@ Json to_json(const Owner& owner) {
       {"pids", owner.pids},
       {"pid", owner.pid},
       {"start", owner.start},
+      {"device", owner.device},
       {"uid", owner.uid},
       {"slurm",
        {{"cluster", owner.cluster}, {"job", owner.job}, {"step", owner.step}, {"restart", owner.restart}}},
@@ -126,6 +129,7 @@ Owner owner_from(const Json& json) {
   out.pids = field<std::string>(json, "pids", "");
   out.pid = field<int64_t>(json, "pid", 0);
   out.start = field<std::uint64_t>(json, "start", 0);
+  out.device = field<std::uint64_t>(json, "device", 0);
   out.uid = field<int64_t>(json, "uid", -1);
   const Json slurm = field<Json>(json, "slurm", Json::object());
   out.cluster = field<std::string>(slurm, "cluster", "");
@@ -134,6 +138,10 @@ Owner owner_from(const Json& json) {
   out.restart = field<int64_t>(slurm, "restart", 0);
   out.shared_locks = field(json, "shared_locks", false);
   return out;
+}
+
+bool sees_locks_of(const Owner& owner, const Owner& here) {
+  return owner.boot == here.boot && owner.device != 0 && owner.device == here.device;
 }
 
 std::optional<bool> is_running(const Owner& owner) {

@@ -22,6 +22,9 @@ struct Owner {
   int64_t pid = 0;
   // When the process started: field 22 of /proc/PID/stat.
   std::uint64_t start = 0;
+  // The file system that its directory lies in, by the kernel's number (st_dev). A file system that is
+  // mounted twice can have two numbers, and then two sets of locks. 0: not known.
+  std::uint64_t device = 0;
   int64_t uid = -1;
   // Slurm's names; empty outside of Slurm.
   std::string cluster, job, step;
@@ -36,6 +39,10 @@ Owner this_process(const fs::path& directory);
 
 Json to_json(const Owner& owner);
 Owner owner_from(const Json& json);
+
+// Are the locks of `owner` seen by a process that this_process() describes? flock() belongs to one mount of a
+// file system on one kernel, where the file system does not share it (Owner::shared_locks).
+bool sees_locks_of(const Owner& owner, const Owner& here);
 
 // Does the owner's process live? std::nullopt where /proc does not tell. Call only for an owner on this
 // kernel and in this PID namespace.

@@ -24,12 +24,14 @@ namespace flor::core {
 namespace {
 
 constexpr std::size_t longest_text = 65536;  // bytes
+// A node of the same name that gave a sign of life more recently is another node.
+constexpr double booting_takes_s = 90;
 
 // Returns std::nullopt for a lock that was released, or that no Presence wrote.
 std::optional<Owner> owner_in(const fs::path& lock) {
   const std::string text = read_file(lock, longest_text);
   if (text.empty()) return std::nullopt;
-  Owner owner = owner_from(Json::parse(text, nullptr, false));
+  Owner owner = owner_from(parse_json(text));
   return owner.boot.empty() ? std::nullopt : std::optional(std::move(owner));
 }
 
@@ -38,7 +40,7 @@ bool may_be_held_elsewhere(const fs::path& lock, std::optional<bool> held) {
   const auto owner = owner_in(lock);
   if (!owner) return false;
   const Owner here = this_process(lock.parent_path());
-  const bool is_seen = owner->boot == here.boot || (owner->shared_locks && here.shared_locks);
+  const bool is_seen = sees_locks_of(*owner, here) || (owner->shared_locks && here.shared_locks);
   if (is_seen && held == false) return false;
   if (owner->boot == here.boot && owner->pids == here.pids) {
     if (const auto runs = is_running(*owner)) return *runs;
@@ -48,8 +50,10 @@ bool may_be_held_elsewhere(const fs::path& lock, std::optional<bool> held) {
   struct stat info = {};
   if (::fstat(file.get(), &info) != 0) return false;
   const double now = server_time(lock.parent_path()).value_or(wall_seconds());
-  return now - static_cast<double>(info.st_mtime) <
-         static_cast<double>(Presence::silence_counts_as_end.count());
+  const double silent = now - static_cast<double>(info.st_mtime);
+  // A worker that its rebooted node starts again does not wait for itself.
+  if (owner->host == here.host && owner->boot != here.boot && silent > booting_takes_s) return false;
+  return silent < static_cast<double>(Presence::silence_counts_as_end.count());
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST(Decide, TheFirstEvidenceThatTellsDecides) {
       {"its process lives", with(silent, [](auto& e) { e.process = true; }), Life::live},
       {"its process is gone", with(fresh, [](auto& e) { e.process = false; }), Life::dead},
       {"its lock is held", with(silent, [](auto& e) { e.locked = true; }), Life::live},
-      {"free on its own kernel", with(fresh, [](auto& e) { e.same_kernel = true; }), Life::dead},
+      {"free where its locks are seen", with(fresh, [](auto& e) { e.sees_locks = true; }), Life::dead},
       {"its job began again", with(fresh, [](auto& e) { e.requeued = true; }), Life::dead},
       {"its job waits", with(fresh, [&](auto& e) { e.job = [] { return JobState::waiting; }; }), Life::dead},
       {"its job is over", with(fresh, [&](auto& e) { e.job = [] { return JobState::over; }; }), Life::dead},
@@ -179,6 +179,21 @@ TEST_F(Recorded, AProcessOfThisNodeTellsWhateverItsLockDoes) {
     recorder.kill();
     EXPECT_EQ(liveness(recorder).life, Life::dead);
   }
+}
+
+// flock() is one mount's: a container with a mount of its own neither sees the lock nor the process.
+TEST_F(Recorded, BehindAnotherMountOnItsNodeItsHeartbeatTells) {
+  RecordingProcess recorder(store.path());
+  const RunDir run = store.run(recorder.said());
+  const fs::path file = find_owner(run)->path;
+  Json owner = Json::parse(read_file(file));
+  owner["device"] = owner["device"].get<std::uint64_t>() + 1;
+  owner["pids"] = "pid:[1]";
+  std::ofstream(file) << owner.dump() << "\n";
+  calls->locks = Interposed::Locks::of_this_node;
+  EXPECT_EQ(liveness(recorder).life, Life::live);
+  test::age_heartbeat(run, seconds(3600));
+  EXPECT_EQ(liveness(recorder).life, Life::unknown);
 }
 
 TEST_F(Recorded, OnAnotherNodeItsHeartbeatTellsWhatItsLockDoesNot) {

@@ -28,6 +28,7 @@ class PresenceTest : public testing::Test {
   void move_to_another_node(bool shared_locks) const {
     Json owner = Json::parse(read_file(path));
     owner["boot"] = "00000000-0000-0000-0000-000000000000";
+    owner["host"] = "another";
     owner["shared_locks"] = shared_locks;
     std::ofstream(path) << owner.dump() << "\n";
   }
@@ -67,6 +68,30 @@ TEST_F(PresenceTest, OnAnotherNodeItsFileTellsForTenMinutes) {
   calls->locks = Interposed::Locks::of_this_node;
   EXPECT_TRUE(may_be_present(path));
   age(std::chrono::minutes(9));
+  EXPECT_TRUE(may_be_present(path));
+  age(std::chrono::minutes(11));
+  EXPECT_FALSE(may_be_present(path));
+}
+
+TEST_F(PresenceTest, ANodeThatWasBootedSinceTakesItAgain) {
+  const auto theirs = Presence::take(path);
+  Json owner = Json::parse(read_file(path));
+  owner["boot"] = "00000000-0000-0000-0000-000000000000";
+  std::ofstream(path) << owner.dump() << "\n";
+  calls->locks = Interposed::Locks::of_this_node;
+  EXPECT_FALSE(Presence::try_take(path)) << "another node may have the same name";
+  age(std::chrono::minutes(2));
+  EXPECT_TRUE(Presence::try_take(path));
+}
+
+// As where a container has a mount of the store of its own, and process numbers of its own.
+TEST_F(PresenceTest, AnotherMountOnTheSameNodeHasLocksOfItsOwn) {
+  const auto theirs = Presence::take(path);
+  Json owner = Json::parse(read_file(path));
+  owner["device"] = owner["device"].get<std::uint64_t>() + 1;
+  owner["pids"] = "pid:[1]";
+  std::ofstream(path) << owner.dump() << "\n";
+  calls->locks = Interposed::Locks::of_this_node;
   EXPECT_TRUE(may_be_present(path));
   age(std::chrono::minutes(11));
   EXPECT_FALSE(may_be_present(path));
