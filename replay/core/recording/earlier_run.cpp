@@ -13,10 +13,12 @@
 #include "core/base/messages.h"
 #include "core/base/process.h"
 #include "core/checkpoint/record_index.h"
+#include "core/config/arguments.h"
 #include "core/files/durable.h"
 #include "core/files/shared_directory.h"
 #include "core/store/liveness.h"
 #include "core/store/slurm_job.h"
+#include "core/store/source_copies.h"
 #include "core/store/sources.h"
 
 namespace flor::core {
@@ -33,12 +35,6 @@ std::optional<std::string> changed_source(const Manifest& manifest) {
     if (at == present.end() || at->second != source.digest) return source.path;
   }
   return std::nullopt;
-}
-
-bool is_another_program(const Manifest& manifest) {
-  if (manifest.binary_digest.empty()) return false;
-  std::error_code ignored;
-  return digest_of(read_file(fs::read_symlink("/proc/self/exe", ignored))) != manifest.binary_digest;
 }
 
 std::string text_of(const std::vector<std::string>& command) {
@@ -75,6 +71,21 @@ std::optional<std::string> why_not_here(const RunDir& run, const Manifest& manif
            "build the recorded program again, or record a new run";
   }
   return why_unreadable(run);
+}
+
+// As why_not_here(), where no one asked for this run: whatever is wrong with it, a new one can be recorded.
+std::optional<std::string> why_not_resumed(const RunDir& run) {
+  try {
+    const Manifest manifest = read_manifest(run);
+    for (const auto& [name, value] : given_arguments()) {
+      const auto recorded = manifest.args.find(name);
+      if (recorded != manifest.args.end() && recorded->second != value)
+        return "it was recorded with the argument " + name + "=" + recorded->second;
+    }
+    return why_not_here(run, manifest);
+  } catch (const Error& damage) {
+    return damage.what();
+  }
 }
 
 // Returns JOB.STEP.RESTART of CLUSTER.JOB.STEP.RESTART.
@@ -153,7 +164,7 @@ std::optional<RunDir> run_to_resume(const Settings& settings) {
   }
   auto run = launch ? of_earlier_launch(store, *launch) : std::nullopt;
   if (!run) return std::nullopt;
-  const auto why = why_not_here(*run, read_manifest(*run));
+  const auto why = why_not_resumed(*run);
   if (!why) return run;
   say_not_resumed(*run, *why);
   return std::nullopt;
@@ -176,8 +187,7 @@ std::optional<RunDir> run_to_resume_or_leave(const Settings& settings) {
   try {
     return run_to_resume(settings);
   } catch (const std::exception& problem) {
-    const bool is_refused = dynamic_cast<const UsageError*>(&problem) != nullptr;
-    if (!is_refused && !was_resumption_asked_for()) throw;
+    if (!was_resumption_asked_for()) throw;
     say("error: " + std::string(problem.what()));
     disclaim_launch(settings);
     leave_process(1);

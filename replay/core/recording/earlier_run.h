@@ -17,8 +17,8 @@ namespace flor::core {
 // Throws UsageError if the run that FLOR_RESUME names cannot be resumed.
 std::optional<RunDir> run_to_resume(const Settings& settings);
 
-// As run_to_resume(). But if that throws UsageError, or if a user asked for the resumption, prints the error
-// and ends the process: the user did not ask for training from the start.
+// As run_to_resume(). But where a user asked for the resumption and it cannot begin, prints the error and
+// ends the process: the user did not ask for training from the start.
 std::optional<RunDir> run_to_resume_or_leave(const Settings& settings);
 
 // Returns whether a user asked for the resumption. Otherwise Slurm requeued the job, and training goes on in

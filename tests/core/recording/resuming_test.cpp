@@ -3,6 +3,8 @@
 
 #include <fstream>
 
+#include "core/base/error.h"
+#include "core/base/process.h"
 #include "core/config/arguments.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
@@ -95,6 +97,49 @@ TEST_F(Resuming, OnlyWhatIsUnfinishedAndWholeCanBeGoneOnWith) {
   manifest.host = "n1";
   const FileLock lock = FileLock::take(run.lock());
   EXPECT_EQ(why_not_resumable(run, manifest), "process 123 on n1 is recording it");
+}
+
+// A requeued job whose earlier run is damaged, or cannot go on, records a new one.
+class Requeued : public Resuming {
+ protected:
+  void SetUp() override {
+    run = Store(directory / "store").run("run");
+    fs::create_directories(run.path);
+    manifest.id = "run";
+    manifest.command = command_line();
+    ::setenv("FLOR_STORE", (directory / "store").c_str(), 1);
+    ::setenv("FLOR_LAUNCH", "42.0.0", 1);
+    Store(directory / "store").claim_launch("42.0.0", "run");
+    ::setenv("FLOR_LAUNCH", "42.0.1", 1);
+  }
+  void TearDown() override {
+    for (const char* name : {"FLOR_STORE", "FLOR_LAUNCH", "FLOR_ARGS"}) ::unsetenv(name);
+  }
+  static bool is_resumed() { return run_to_resume_or_leave(Settings::load()).has_value(); }
+};
+
+TEST_F(Requeued, GoesOnWithItsRun) {
+  write_manifest(run, manifest);
+  EXPECT_TRUE(is_resumed());
+}
+
+TEST_F(Requeued, RecordsANewRunWhereTheManifestCannotBeRead) {
+  std::ofstream(run.manifest()) << "{\"format\": 2}";
+  EXPECT_FALSE(is_resumed());
+}
+
+TEST_F(Requeued, RecordsANewRunWhereItsArgumentsAreOthers) {
+  manifest.args = {{"lr", "0.1"}};
+  write_manifest(run, manifest);
+  ::setenv("FLOR_ARGS", "lr=0.1", 1);
+  EXPECT_TRUE(is_resumed());
+  ::setenv("FLOR_ARGS", "lr=0.2", 1);
+  EXPECT_FALSE(is_resumed());
+}
+
+TEST_F(Requeued, GoesOnUnrecordedWhereTheLaunchIsNoId) {
+  ::setenv("FLOR_LAUNCH", "a/b", 1);
+  EXPECT_THROW(is_resumed(), UsageError) << "it did not end the process";
 }
 
 TEST_F(Resuming, OfAnEarlierAttemptsFileTheWholeLinesStay) {
