@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "core/base/parse_number.h"
+#include "core/files/safe_path.h"
 
 namespace flor::queue {
 namespace {
@@ -111,7 +112,7 @@ std::optional<std::string> why_not_over_tcp(const End& here, const End& there) {
 }
 
 // A service with an account like a person's is trusted in a directory of its own, which no one else can
-// write.
+// write, and which no one else could have made: anyone can make a directory in /tmp.
 std::optional<std::string> why_not_over_a_socket(int connection, const std::string& path) {
   ucred other{};
   socklen_t size = sizeof other;
@@ -119,9 +120,10 @@ std::optional<std::string> why_not_over_a_socket(int connection, const std::stri
     return "who listens there cannot be seen";
   if (is_trusted_owner(other.uid, ::getuid())) return std::nullopt;
   struct stat directory {};
-  const auto parent = std::filesystem::path(path).parent_path();
+  const auto parent = std::filesystem::absolute(path).parent_path();
   const bool is_its_own = ::stat(parent.c_str(), &directory) == 0 && directory.st_uid == other.uid &&
-                          (directory.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+                          (directory.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+                          core::is_closed_directory(parent.parent_path(), other.uid);
   return is_its_own ? std::nullopt : std::optional(strangers(other.uid));
 }
 

@@ -160,15 +160,34 @@ TEST(Listener, AServiceInADirectoryOfItsOwnIsTrusted) {
   FLOR_NEEDS_ROOT();
   const TempDir directory;
   ::chmod(directory.path().c_str(), 0755);
-  ::chown(directory.path().c_str(), attacker, attacker);
+  const auto own = directory.path() / "own";
+  std::filesystem::create_directory(own);
+  ::chown(own.c_str(), attacker, attacker);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const std::string path = (directory.path() / "redis.sock").string();
+  const std::string path = (own / "redis.sock").string();
   path.copy(address.sun_path, sizeof address.sun_path - 1);
   Stranger service([&] { return listening_at(reinterpret_cast<sockaddr*>(&address), sizeof address); });
   ASSERT_TRUE(service.listens());
   EXPECT_THROW(queue::Redis("unix://ada:hunter2@" + path).command({"PING"}), queue::RedisDown);
   EXPECT_NE(service.heard().find("hunter2"), std::string::npos);
+}
+
+TEST(Listener, ADirectoryThatAnyoneCouldHaveMadeIsNoServices) {
+  FLOR_NEEDS_ROOT();
+  const TempDir directory;
+  ::chmod(directory.path().c_str(), 01777);  // as /tmp is
+  const auto made = directory.path() / "service";
+  std::filesystem::create_directory(made);
+  ::chown(made.c_str(), attacker, attacker);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = (made / "redis.sock").string();
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  Stranger stranger([&] { return listening_at(reinterpret_cast<sockaddr*>(&address), sizeof address); });
+  ASSERT_TRUE(stranger.listens());
+  refuses("unix://ada:hunter2@" + path);
+  EXPECT_EQ(stranger.heard(), "");
 }
 
 TEST(Listener, AServerOfOnesOwnIsGivenThePassword) {
