@@ -164,9 +164,11 @@ FileLock::~FileLock() {
   if (fd_ < 0) return;
   for (HeldLock* held = held_locks; held != nullptr; held = held->next) {
     int mine = fd_;
-    if (held->descriptor.compare_exchange_strong(mine, -1)) break;
+    if (!held->descriptor.compare_exchange_strong(mine, -1)) continue;
+    ::close(fd_);
+    return;
   }
-  ::close(fd_);
+  // drop_in_child() has closed it; the number may be another file's by now.
 }
 
 }  // namespace flor::core

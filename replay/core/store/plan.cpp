@@ -1,5 +1,8 @@
 #include "core/store/plan.h"
 
+#include <algorithm>
+#include <filesystem>
+
 #include "core/base/error.h"
 #include "core/files/durable.h"
 
@@ -16,7 +19,8 @@ Json unit_json(const Unit& unit) {
 }
 
 bool is_below(const std::string& path) {
-  return path.find("..") == std::string::npos && path.rfind('/', 0) != 0;
+  const std::filesystem::path parts(path);
+  return !parts.has_root_directory() && std::find(parts.begin(), parts.end(), "..") == parts.end();
 }
 
 Json ranges_json(const std::vector<UnitRange>& ranges) {

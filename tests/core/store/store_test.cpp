@@ -121,6 +121,23 @@ TEST(FileLock, AChildDropsAllOfItsParents) {
   ::close(ready[1]);
 }
 
+TEST(FileLock, WhatAChildDroppedItClosesNoMore) {
+  const TemporaryDirectory directory;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int other = -1;
+    {
+      const FileLock lock = FileLock::create(directory / "a.lock");
+      FileLock::drop_in_child();
+      other = ::open("/dev/null", O_RDONLY);  // gets the number that the lock had
+    }
+    ::_exit(::fcntl(other, F_GETFD) < 0 ? 1 : 0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
 TEST(Settings, EnvironmentComesBeforeTheFiles) {
   const Settings settings(parse_conf("# comment\nstore = /shared/flor # where\nredis=redis://h:1\nbroken\n"));
   ::unsetenv("FLOR_STORE");
@@ -218,10 +235,12 @@ TEST(Plan, RefusesWhatWouldLeadToWrongRows) {
        {broken("/units/1/id", 5), broken("/units/1/last", 2), broken("/selected", Json::parse("[[0,3]]")),
         broken("/selected", Json::parse("[[1,2],[0,1]]")), broken("/selected", Json::array()),
         broken("/segments/0", Json{1, 1}), broken("/run", "../x"), broken("/units/0/entry", "/etc/passwd"),
-        broken("/units/1/step", "/etc/passwd"), broken("/units/1/step", ""), broken("/units/1/entry", ""),
-        broken("/inner", ""), broken("/mode", "partial"), broken("/format", 2), Json("no plan")}) {
+        broken("/units/0/entry", "train/../../x"), broken("/units/1/step", "/etc/passwd"),
+        broken("/units/1/step", ""), broken("/units/1/entry", ""), broken("/inner", ""),
+        broken("/mode", "partial"), broken("/format", 2), Json("no plan")}) {
     EXPECT_THROW(plan_from(json, "plan.json"), Error) << json.dump();
   }
+  EXPECT_NO_THROW(plan_from(broken("/units/1/entry", "checkpoints/a..b/epoch=3"), "plan.json"));
 }
 
 }  // namespace
