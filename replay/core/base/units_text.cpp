@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 namespace flor::core {
@@ -27,9 +26,12 @@ std::optional<std::uint64_t> parse_bytes(const std::string& text) {
   const auto digits = text.find_first_not_of("0123456789.");
   const std::string number = text.substr(0, digits);
   std::string unit = digits == std::string::npos ? "" : text.substr(digits);
-  char* end = nullptr;
-  double value = std::strtod(number.c_str(), &end);
-  if (number.empty() || number.front() == '.' || *end != '\0') return std::nullopt;
+  // Not strtod(): the program's locale may have a decimal comma.
+  double value = 0;
+  const char* end = number.data() + number.size();
+  const auto read = std::from_chars(number.data(), end, value);
+  if (number.empty() || number.front() == '.' || read.ec != std::errc() || read.ptr != end)
+    return std::nullopt;
   if (!unit.empty() && unit.back() == 'B') unit.pop_back();
   const bool binary = unit.size() == 2 && unit.back() == 'i';
   if (binary) unit.pop_back();

@@ -20,6 +20,13 @@ TEST(Duration, IsNothingElse) {
   }
 }
 
+TEST(Bytes, HaveADecimalPoint) {
+  EXPECT_EQ(parse_bytes("1.5G"), 1500000000U);
+  EXPECT_EQ(parse_bytes("1,5G"), std::nullopt);
+  EXPECT_EQ(parse_bytes("1.5.2G"), std::nullopt);
+  EXPECT_EQ(parse_bytes("1e3"), std::nullopt);
+}
+
 TEST(Manifest, KeepsTheMeanTimeBetweenFailures) {
   Manifest manifest;
   EXPECT_EQ(manifest_from(to_json(manifest)).mtbf, std::nullopt);
