@@ -1,14 +1,12 @@
 #include "core/session/preemption.h"
 
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 #include <exception>
 #include <string>
 
 #include "core/config/settings.h"
+#include "core/store/slurm_job.h"
 
 namespace flor::core {
 namespace {
@@ -18,22 +16,6 @@ bool is_number(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-struct Outcome {
-  std::string output;
-  bool success = false;
-};
-
-Outcome run(const std::string& command) {
-  FILE* pipe = ::popen((command + " 2>/dev/null").c_str(), "re");
-  if (pipe == nullptr) return {};
-  Outcome out;
-  char buffer[256];
-  while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) out.output += buffer;
-  const int status = ::pclose(pipe);
-  out.success = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  return out;
-}
-
 }  // namespace
 
 bool requeue_if_preempted() noexcept {
@@ -41,11 +23,12 @@ bool requeue_if_preempted() noexcept {
     const std::string job = environment_variable("SLURM_JOB_ID").value_or("");
     if (!is_number(job)) return false;
     // squeue prints a time, or a word where the job is not being preempted.
-    const Outcome preempted = run("squeue --noheader --jobs " + job + " --Format PreemptTime:.");
-    const auto first = preempted.output.find_first_not_of(" \n");
-    if (first == std::string::npos || std::isdigit(static_cast<unsigned char>(preempted.output[first])) == 0)
+    const std::string preempted =
+        ask_slurm("squeue --noheader --jobs " + job + " --Format PreemptTime:.").value_or("");
+    const auto first = preempted.find_first_not_of(" \n");
+    if (first == std::string::npos || std::isdigit(static_cast<unsigned char>(preempted[first])) == 0)
       return false;
-    return run("scontrol requeue " + job).success;
+    return ask_slurm("scontrol requeue " + job).has_value();
   } catch (const std::exception&) {
     return false;
   }

@@ -17,28 +17,15 @@ namespace {
 
 constexpr double listing_holds_s = 10;
 
-// Asks this cluster, whatever variables of the user name another one or make squeue leave jobs out.
-const std::string plain = "env $(env | sed -n 's/^\\(SQUEUE_[A-Z_]*\\|SLURM_CLUSTERS\\)=.*/-u \\1/p') ";
+// Leaves out what of the user's names another cluster, or makes squeue leave jobs or columns out.
+const std::string plain = "env $(env | sed -n 's/^\\(SQUEUE_[A-Z0-9_]*\\|SLURM_CLUSTERS\\)=.*/-u \\1/p') ";
 // Lists all jobs, also those of hidden partitions.
-const std::string squeue = plain + "squeue --all --noheader --states=all --array --format='%A %T'";
-
-// Returns what a command prints; std::nullopt where it fails or takes 10 s. `command` must hold no text from
-// a file or a user.
-std::optional<std::string> output_of(const std::string& command) {
-  std::FILE* pipe = ::popen(("timeout 10 " + command + " 2>/dev/null").c_str(), "re");
-  if (pipe == nullptr) return std::nullopt;
-  std::string out;
-  std::array<char, 4096> part{};
-  while (const std::size_t size = std::fread(part.data(), 1, part.size(), pipe))
-    out.append(part.data(), size);
-  if (::pclose(pipe) != 0) return std::nullopt;
-  return out;
-}
+const std::string squeue = "squeue --all --noheader --states=all --array --format='%A %T'";
 
 std::string present_cluster() {
   static const std::string name = [] {
     const auto here = environment_variable("SLURM_CLUSTER_NAME");
-    return here ? *here : config_value(output_of(plain + "scontrol show config").value_or(""), "ClusterName");
+    return here ? *here : config_value(ask_slurm("scontrol show config").value_or(""), "ClusterName");
   }();
   return name;
 }
@@ -53,13 +40,24 @@ std::optional<std::string> jobs_of(uid_t user) {
   const std::lock_guard<std::mutex> lock(mutex);
   Listing& listing = listings[user];
   if (listing.taken == 0 || monotonic_seconds() - listing.taken > listing_holds_s) {
-    listing.text = output_of(squeue + " --users=" + std::to_string(user));
+    listing.text = ask_slurm(squeue + " --users=" + std::to_string(user));
     listing.taken = monotonic_seconds();
   }
   return listing.text;
 }
 
 }  // namespace
+
+std::optional<std::string> ask_slurm(const std::string& command) {
+  std::FILE* pipe = ::popen(("timeout 10 " + plain + command + " 2>/dev/null").c_str(), "re");
+  if (pipe == nullptr) return std::nullopt;
+  std::string out;
+  std::array<char, 4096> part{};
+  while (const std::size_t size = std::fread(part.data(), 1, part.size(), pipe))
+    out.append(part.data(), size);
+  if (::pclose(pipe) != 0) return std::nullopt;
+  return out;
+}
 
 JobState state_in(const std::string& listing, const std::string& job) {
   // In Slurm's other states processes may still be there, or cannot be reached (NODE_FAIL).

@@ -1,6 +1,7 @@
 // Asks Slurm for the state of the job that recorded a run.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/store/liveness.h"
@@ -14,6 +15,11 @@ JobState state_in(const std::string& listing, const std::string& job);
 
 // Returns the value of `name` in the output of `scontrol show config`; empty where it is absent. Pure.
 std::string config_value(const std::string& config, const std::string& name);
+
+// Runs a command of Slurm's. What of the user's environment names another cluster, or changes what squeue
+// prints, is left out. Returns what it prints; std::nullopt where it fails or takes 10 s. `command` must hold
+// no text from a file or a user. Thread-safe.
+std::optional<std::string> ask_slurm(const std::string& command);
 
 // Asks the controller, at most once in 10 s for each user; blocks up to 10 s for each question. Returns
 // `unknown` also where it does not answer, belongs to another cluster, or the job is another user's, which a
