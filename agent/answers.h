@@ -1,4 +1,4 @@
-// The way of answers from the threads that made them to the one that sends them.
+// A queue that takes answers from the threads of the links to the main thread (server.h), which sends them.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace flor::agent {
 struct Answer {
   uint64_t connection = 0;
   std::string line;      // without its newline
-  bool refused = false;  // the connection ends with it
+  bool refused = false;  // the connection is closed after it
 };
 
 // Thread-safe.
@@ -22,8 +22,9 @@ class Answers {
   Answers();  // throws core::Error
 
   void put(Answer answer);
-  // Becomes readable when there are some.
+  // A descriptor for poll: readable while there are answers.
   int fd() const { return event_.get(); }
+  // Removes and returns all answers.
   std::vector<Answer> take();
 
  private:

@@ -1,17 +1,17 @@
-// When a worker that found no work asks again.
+// Decides for a session how long a worker that found no work waits before it asks again.
 #pragma once
 
 namespace flor::agent {
 
-// Half a second at first, then longer each time, to at most five seconds: hundreds of idle workers shall not
-// keep Redis busy. Towards the end of what runs, sooner again: then there is work of another, or none at all
-// any more.
+// Starts with half a second and waits longer each time, up to five seconds, so that hundreds of idle workers
+// do not keep Redis busy. Near the expected end of the running segments it waits less: then work of another
+// worker becomes free, or all is done.
 class IdleWait {
  public:
-  // Seconds. `left`: until what runs is expected to be over; 0: not known. `chance` in [0, 1) spreads those
-  // that began together.
+  // Returns the next wait in seconds. `left`: seconds until the running segments are expected to end; 0:
+  // unknown. `chance`, in [0, 1), changes the wait by up to a quarter, to spread workers that began together.
   double next(double left, double chance);
-  // It has work.
+  // Starts again with the shortest wait, because the worker got work.
   void reset() { longest_ = least; }
 
  private:

@@ -50,7 +50,7 @@ bool JobThread::end_if_resting() {
   return true;
 }
 
-// The job, and what is to be done behind it.
+// Executes the job, if there is one, and then `tend`. Calls `tend` again after 1 s if there was an exception.
 void JobThread::execute(const Job& job) noexcept {
   Pause pause = std::chrono::seconds(1);
   try {
@@ -81,7 +81,7 @@ void JobThread::work() noexcept {
     busy_ = true;
     lock.unlock();
     execute(job);
-    job = nullptr;  // what it holds ends here, not under the lock
+    job = nullptr;  // destroys what the job holds before the lock is taken
     lock.lock();
     busy_ = false;
   }

@@ -1,4 +1,4 @@
-// A thread for what may hang.
+// A thread for calls that may hang, so that the main thread of the agent never waits for them.
 #pragma once
 
 #include <chrono>
@@ -20,17 +20,17 @@ class JobThread {
   // returns no pause, its next call is after the next job.
   using Tend = std::function<Pause()>;
 
-  // `first`: the pause in front of the first `tend`. Exceptions of jobs and of `tend` go to the log.
+  // `first`: the pause before the first `tend`. Logs the exceptions of jobs and of `tend`.
   explicit JobThread(Tend tend, Pause first = {});
-  // Executes what was posted, and waits for it.
+  // Executes all posted jobs, and waits for the thread.
   ~JobThread();
   JobThread(const JobThread&) = delete;
   JobThread& operator=(const JobThread&) = delete;
 
   void post(Job job);
-  // No job waits or is executed, and nothing is to be tended.
+  // Returns true if no job waits or runs, and no call of `tend` is due later.
   bool is_idle() const;
-  // Ends the thread, unless it is at work now: then false.
+  // Tells the thread to end. Does nothing, and returns false, if a job waits or if it is at work now.
   bool end_if_resting();
 
  private:

@@ -1,4 +1,4 @@
-// The leases that this agent's workers hold.
+// The table of the leases that this agent's workers hold, shared by the sessions and the renewals.
 #pragma once
 
 #include <chrono>
@@ -15,38 +15,40 @@
 
 namespace flor::agent {
 
-// Which queue: a replay, and the Redis that coordinates it.
+// The address of a queue: a replay, and the Redis that coordinates it.
 struct Place {
   std::string redis;
   core::ReplayDir replay;
   std::string key() const { return redis + " " + replay.path.string(); }
 };
 
-// Thread-safe; no call waits for anything.
+// Thread-safe. No call waits for Redis or the store.
 class Leases {
  public:
   struct Lease {
-    std::string place;  // its key
+    std::string place;  // Place::key()
     std::string worker;
     queue::Segment segment;
     queue::Standing standing;
     std::chrono::steady_clock::time_point heard;
   };
 
-  // `length`: of a lease. A session counts as alive for two fifths of it after it was heard from: a frozen
-  // worker loses its segment although its agent lives.
+  // `length` is that of a lease. A session counts as alive for two fifths of this time after its last sign of
+  // life. So a frozen worker loses its segment, although its agent lives.
   explicit Leases(std::chrono::milliseconds length) : length_(length) {}
 
   void hold(uint64_t session, const Place& place, const std::string& worker, const queue::Segment& segment);
   void drop(uint64_t session);
 
-  // The session's worker gave a sign of life.
+  // Notes a sign of life of the session's worker.
   void heard(uint64_t session);
-  // What is known of the session's lease; nothing when it holds none.
+  // Returns the known state of the session's lease; nullopt if it holds none.
   std::optional<queue::Standing> standing(uint64_t session) const;
-  // What a commit or renewal with this token found.
+  // Notes the result of a commit or a renewal with this token. Ignored if the session now holds another
+  // token.
   void update(uint64_t session, const std::string& fence, const queue::Standing& standing);
-  // Those of a place that are to be renewed, by session.
+  // Returns the leases of a place that must be renewed, with their sessions: not lost, and of a living
+  // worker.
   std::vector<std::pair<uint64_t, Lease>> due(const std::string& place) const;
 
  private:

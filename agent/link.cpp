@@ -3,7 +3,7 @@
 namespace flor::agent {
 namespace {
 
-constexpr std::chrono::milliseconds retry_pause{100};  // while calls are remembered
+constexpr std::chrono::milliseconds retry_pause{100};  // between tries, while there are remembered calls
 
 }  // namespace
 

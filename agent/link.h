@@ -1,5 +1,5 @@
-// What the sessions of one replay, or of one recording, share: a thread that makes their calls to Redis and
-// to the store. If one of them hangs, the sessions of other replays and recordings go on.
+// The thread that makes the calls to Redis and to the store for all sessions of one replay, or of one
+// recording. If a call hangs, the sessions of other replays and recordings go on.
 #pragma once
 
 #include <memory>
@@ -13,23 +13,23 @@
 
 namespace flor::agent {
 
-// Made, counted and ended by the main thread.
+// Only the main thread creates and ends links, and counts their sessions.
 class Link {
  public:
-  // Of a recording.
+  // A link of a recording.
   Link();
-  // Of a replay. Throws core::UsageError for a bad URL.
+  // A link of a replay. Throws core::UsageError for a bad URL.
   Link(const Place& place, queue::QueueOptions options, Leases& leases);
 
   void post(JobThread::Job job) { jobs_.post(std::move(job)); }
-  // Makes the calls that are remembered, whether it is time to try again or not.
+  // Makes the remembered calls now, without waiting for the next try.
   void retry_now();
-  // Ends its threads where no session uses them and nothing is left to do; else false.
+  // Tells its threads to end, if no session uses them and no work is left. Else returns false.
   bool end_if_unused();
 
-  int sessions = 0;
+  int sessions = 0;  // that use this link
 
-  // Of jobs alone.
+  // For the jobs of this link only.
   QueueLink& queue() { return *queue_; }
   RecordLink& records() { return records_; }
 

@@ -28,7 +28,7 @@ sockaddr_un address_of(const std::string& path) {
   return address;
 }
 
-// pidfd_open(2) is Linux 5.3; without it a death shows as the end of the connection.
+// pidfd_open(2) needs Linux 5.3. Without it, the death of a process shows as the end of its connection.
 Descriptor watch_process(pid_t pid, bool* gone) {
 #ifdef SYS_pidfd_open
   if (pid > 0) {
@@ -56,7 +56,7 @@ std::optional<Listener> Listener::take(const std::string& path) {
   if (!lock) return std::nullopt;
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) fail("cannot make a socket");
-  ::unlink(path.c_str());  // of an agent that was killed: whoever holds the lock owns the name
+  ::unlink(path.c_str());  // left by an agent that was killed: the holder of the lock owns the name
   const mode_t mask = ::umask(0177);
   const int bound = ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   ::umask(mask);

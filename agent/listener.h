@@ -1,5 +1,5 @@
-// The agent's unix socket: made private to this user, taken over from a dead agent, left alone while one
-// lives.
+// The agent's unix socket. It is private to this user. Only one agent can have it; it is taken over from a
+// dead agent.
 #pragma once
 
 #include <sys/types.h>
@@ -14,17 +14,19 @@ namespace flor::agent {
 
 using core::Descriptor;
 
-// A connection of this user, and who opened it.
+// A connection of this user, and the process that opened it.
 struct Peer {
   Descriptor socket;
-  Descriptor process;  // a pidfd, readable when the process is gone; empty where the kernel has none
+  Descriptor process;  // a pidfd, readable when the process is gone; empty if the kernel has no pidfds
   pid_t pid = 0;
   bool gone = false;  // the process ended before it could be watched
 };
 
 class Listener {
  public:
-  // Listens on the socket, mode 0600. Nothing when another agent does. Throws core::Error.
+  // Creates the socket, with mode 0600, and listens. Returns nullopt if another agent has it. Throws
+  // core::Error. Changes the umask of the process for a moment, so call it before there are threads that
+  // create files.
   static std::optional<Listener> take(const std::string& socket);
   Listener(Listener&&) noexcept = default;
   Listener& operator=(Listener&&) noexcept = delete;
@@ -32,10 +34,11 @@ class Listener {
   ~Listener();
 
   int fd() const { return socket_.get(); }
-  // Nothing when nobody waits, or when the peer is another user, which is said in the log.
+  // Accepts the next connection. Returns nullopt if none waits, or if the peer is another user, which is
+  // logged.
   std::optional<Peer> accept();
-  // Did the last accept() fail for lack of descriptors or memory? The log says so once, and the peer waits
-  // on.
+  // Returns true if the last accept() failed for lack of descriptors or memory. This is logged once, and the
+  // peer keeps waiting.
   bool starved() const { return starved_; }
 
  private:

@@ -16,7 +16,7 @@ void log_line(const std::string& text) {
   std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
   const std::string line =
       std::string(stamp) + " flor-agent[" + std::to_string(::getpid()) + "] " + core::printable(text) + "\n";
-  // A log that cannot be written is no reason to stop.
+  // The agent goes on if its log cannot be written.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -5,7 +5,8 @@
 
 namespace flor::agent {
 
-// One write(2) a line, so that lines of several threads stay whole. Control characters become blanks.
+// Writes each line with one write(2), so that the lines of several threads do not mix. Thread-safe. Replaces
+// control characters in `text`.
 void log_line(const std::string& text);
 
 }  // namespace flor::agent

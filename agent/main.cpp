@@ -1,4 +1,4 @@
-// flor-agent: stands between the training processes of one user on one node and Redis.
+// The program flor-agent: connects the training processes of one user on one node with Redis.
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <poll.h>
@@ -27,7 +27,7 @@ struct Options {
   int64_t lease_ms = 10000, idle_ms = 30000;
 };
 
-// Blocked in every thread, read from a descriptor by the main one.
+// Blocks the signals that end the agent, for all threads to come, and returns a signalfd for the main thread.
 int end_signals() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -39,7 +39,7 @@ int end_signals() {
   return fd;
 }
 
-// What a daemon says goes to a log beside its socket; it begins anew when it has grown large.
+// Redirects stderr to a log file. Empties it first if it is larger than 1 MiB.
 void open_log(const std::string& path) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return;
@@ -64,8 +64,8 @@ std::optional<flor::agent::Listener> take_socket(const Options& options, int sig
   }
 }
 
-// A thread that waits for a store that hangs cannot be ended. What matters is done by now, or is found in the
-// store.
+// Ends the process after 5 s, whatever hangs. A thread that waits for a store that hangs cannot be ended, and
+// all that matters is done by now, or is in the store.
 void end_in_any_case() {
   std::thread([] {
     constexpr std::chrono::seconds patience(5);
@@ -75,7 +75,7 @@ void end_in_any_case() {
   }).detach();
 }
 
-// `ready`: a pipe to whoever waits for the socket to answer; -1: nobody.
+// Runs the agent. `ready` is a pipe to the process that waits for the socket to answer; -1: no one waits.
 void serve(const Options& options, int ready) {
   const int signals = end_signals();
   auto listener = take_socket(options, signals);
@@ -100,8 +100,9 @@ void serve(const Options& options, int ready) {
   flor::agent::log_line("ends");
 }
 
-// The agent is a grandchild of whoever starts it, and the child ends when the socket answers: the starter
-// then has no child that it would have to wait for. Before any thread is started. The exit status.
+// Runs the agent in a forked process, and returns the exit status for this one once the socket answers. So
+// the agent is a grandchild of the program that starts it, which has no long-lived child to wait for. Call it
+// before any thread is started.
 int serve_in_background(const Options& options) {
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0) throw flor::core::Error("pipe failed");
@@ -110,7 +111,7 @@ int serve_in_background(const Options& options) {
   if (child == 0) {
     ::close(pipe[0]);
     ::setsid();
-    [[maybe_unused]] const int root = ::chdir("/");  // pins no file system
+    [[maybe_unused]] const int root = ::chdir("/");  // so that no file system stays in use
     serve(options, pipe[1]);
     return 0;
   }

@@ -10,7 +10,7 @@ namespace {
 
 using core::Json;
 
-constexpr int64_t largest = int64_t{1} << 53;  // what JSON numbers carry exactly everywhere
+constexpr int64_t largest = int64_t{1} << 53;  // every JSON reader has whole numbers up to here exactly
 
 // Reads the fields of one request.
 class Fields {
@@ -119,7 +119,7 @@ Request hello(const Fields& fields) {
   return out;
 }
 
-// An error may be a worker's whole last words: what is too long is cut, not refused.
+// Cuts a long error instead of refusing it: it may be the last message of a worker.
 std::string cut(std::string text, std::size_t limit) {
   if (text.size() > limit) text.resize(limit);
   return text;

@@ -1,5 +1,5 @@
-// The requests of the agent protocol (docs/formats.md, "Agent protocol"): parsed, and checked before anything
-// is done with them.
+// Parses and checks the requests of the agent protocol (docs/formats.md, "Agent protocol"), before a session
+// handles them.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,26 @@
 
 namespace flor::agent {
 
-constexpr std::size_t max_line = std::size_t{64} * 1024;  // with its newline
+constexpr std::size_t max_line = std::size_t{64} * 1024;  // in bytes, with the newline
 constexpr int protocol_version = 1;
 
-// A request that makes no sense or cannot be served: answered {"ok":false}, and the connection is closed.
+// A request that makes no sense or cannot be served. The answer is {"ok":false}, and the connection is
+// closed.
 class Refusal : public core::Error {
  public:
   using core::Error::Error;
 };
 
 struct HelloReplay {
-  std::string run_dir, replay, worker, redis;  // redis empty: the agent's own
+  std::string run_dir, replay, worker, redis;  // redis: empty for the agent's own
   std::string node, gpu, job, task;
   int64_t pid = 0;
-  std::string segment, fence;  // to go on with a lease; else empty
-  int64_t hi = 0;              // its end as the worker knows it
+  std::string segment, fence;  // a lease that the worker already holds; else empty
+  int64_t hi = 0;              // the end of that segment, as the worker knows it
 };
 struct HelloRecord {
   std::string run, run_dir, redis;
-  std::string local;  // the run's directory in the local tier; empty: none is used
+  std::string local;  // the run's directory in the local tier; empty if it uses none
 };
 struct ClaimRequest {
   int64_t from = -1;
@@ -61,11 +62,11 @@ struct SpoolRequest {};
 using Request = std::variant<HelloReplay, HelloRecord, ClaimRequest, ProgressRequest, RecordProgress,
                              CommitRequest, ReleaseRequest, SpoolRequest>;
 
-// Throws Refusal, in one line that names the field. Every text is within its length, every number within its
-// range, every id a valid one, every path absolute.
+// Parses a line without its newline. Checks the length of each text, the range of each number, that ids are
+// valid and that paths are absolute. Throws Refusal with a text of one line that names the field.
 Request parse_request(std::string_view line);
 
-// The answer to a Refusal.
+// Returns the line of the answer to a Refusal, without the newline.
 std::string refusal_line(const std::string& why);
 
 }  // namespace flor::agent

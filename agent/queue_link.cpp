@@ -8,7 +8,7 @@
 namespace flor::agent {
 namespace {
 
-// Between two attempts, so that a Redis that hangs (2 s an attempt) leaves the agent time for its workers.
+// Between two tries, so that a Redis that hangs (each try takes 2 s) leaves the link time for its workers.
 constexpr std::chrono::milliseconds first_pause{100}, longest_pause{5000};
 
 }  // namespace
@@ -22,7 +22,7 @@ void QueueLink::failed(const std::string& why) {
   retry_at_ = std::chrono::steady_clock::now() + pauses_.next();
 }
 
-// False when Redis is away. Lets every error but RedisDown out.
+// Makes the call. Returns false if Redis is away. Throws every error except RedisDown.
 bool QueueLink::attempt(const std::function<void()>& call) {
   if (!trouble_.empty() && std::chrono::steady_clock::now() < retry_at_) return false;
   try {
@@ -51,7 +51,7 @@ void QueueLink::make(const Remembered& remembered) {
   }
 }
 
-// In order: a commit is refused before those of earlier units.
+// Makes the remembered calls in order: the queue refuses a commit before those of earlier units.
 bool QueueLink::flush() {
   while (!remembered_.empty()) {
     try {

@@ -1,5 +1,5 @@
-// The way of one thread to one queue: calls that cannot be made now because Redis is away are answered from
-// what is known, and those that matter are remembered and made in order when it is back.
+// Gives the thread of a link access to its queue, also while Redis is away. Commits and releases that cannot
+// be made then are remembered, and made in order when Redis is back.
 #pragma once
 
 #include <chrono>
@@ -16,22 +16,24 @@
 
 namespace flor::agent {
 
+// Not thread-safe. Between two tries after a failure it pauses for 0.1 to 5 s. A call during the pause
+// behaves as if Redis were away, and does not wait.
 class QueueLink {
  public:
-  // Throws core::UsageError for a bad URL.
+  // `leases` must outlive it. Throws core::UsageError for a bad URL.
   QueueLink(const Place& place, queue::QueueOptions options, Leases& leases);
 
-  // Nothing: Redis is away, `trouble()` says why. Throws core::Error when asking again would not help.
+  // Returns nullopt if Redis is away; trouble() tells why. Throws core::Error if asking again would not help.
   std::optional<queue::Claim> claim(const std::string& worker, int64_t from, std::optional<int64_t> left);
-  // Nothing: remembered; its outcome goes to the leases.
+  // Returns nullopt if the call is only remembered. Its result goes to the leases later.
   std::optional<queue::Standing> commit(uint64_t session, const queue::Commit& unit);
   void release(const std::string& segment, const std::string& fence, const std::string& error);
-  // Nothing: Redis is away.
+  // Returns nullopt if Redis is away.
   std::optional<queue::Standing> renew(const std::string& segment, const std::string& fence);
   void join(const queue::WorkerInfo& worker);
   void leave(const std::string& worker);
 
-  // Makes the remembered calls, when it is time to try again (`now`: in any case).
+  // Makes the remembered calls, unless it pauses after a failure. With `now`, ends the pause.
   void retry(bool now = false);
   bool pending() const { return !remembered_.empty(); }
   const std::string& trouble() const { return trouble_; }

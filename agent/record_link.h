@@ -1,4 +1,4 @@
-// Publishes what recordings tell, in Redis, where one is configured. What cannot be published now is dropped.
+// Publishes the progress of recordings in Redis, if one is configured. Drops what cannot be published now.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ namespace flor::agent {
 
 class RecordLink {
  public:
-  // `redis` empty: nothing is published.
+  // Publishes nothing if `redis` is empty. Logs a failure, and publishes nothing there for the next 5 s.
   void publish(const std::string& redis, const std::string& run, const RecordProgress& progress);
 
  private:

@@ -37,7 +37,8 @@ void Renewals::round() {
       leases_.update(session, lease.segment.fence, standing);
       if (standing.lost) log_line("worker " + lease.worker + " lost segment " + lease.segment.id);
     }
-    // Behind the renewals: after an outage, what this node still works on shall not be taken for dead.
+    // Reap only after the renewals: after an outage, the leases of this node have expired, but its workers
+    // live.
     const auto reaped = queue_->reap();
     if (reaped > 0) log_line("handed back " + std::to_string(reaped) + " segments whose lease had run out");
     down_ = false;

@@ -1,4 +1,4 @@
-// Renews the leases of one replay on a thread and a connection of their own.
+// Renews the leases of one replay, on its own thread and connection, so that no other call delays a renewal.
 #pragma once
 
 #include <chrono>
@@ -9,13 +9,13 @@
 
 namespace flor::agent {
 
-// With a lease of 10 s, every 3 s. Leases that ran out, of whatever node, are reaped then.
+// Renews every 3 s for a lease of 10 s, and then reaps the expired leases of the replay, of all nodes.
 class Renewals {
  public:
   // `leases` must outlive it.
   Renewals(const Place& place, queue::QueueOptions options, Leases& leases);
 
-  // False while a round goes on.
+  // Tells the thread to end. Does nothing, and returns false, during a round.
   bool end_if_resting() { return thread_.end_if_resting(); }
 
  private:
@@ -25,9 +25,9 @@ class Renewals {
   const Place place_;
   const queue::QueueOptions options_;
   Leases& leases_;
-  // Of the thread alone.
+  // For the thread only.
   std::optional<queue::Queue> queue_;
-  bool down_ = false;  // said already
+  bool down_ = false;  // the last round failed, and this was logged
   std::chrono::steady_clock::time_point next_;
   JobThread thread_;
 };

@@ -15,8 +15,8 @@ namespace flor::agent {
 namespace {
 
 constexpr std::size_t most_connections = 256;
-constexpr int retry_ms = 100;          // while links are left, or files are brought
-constexpr int accept_pause_ms = 1000;  // after no descriptor was left for a connection
+constexpr int retry_ms = 100;          // between two looks at links or a spooler that still work
+constexpr int accept_pause_ms = 1000;  // after a connection could not be accepted for lack of descriptors
 
 bool failed_for_now() {
   return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
@@ -31,7 +31,8 @@ Server::Server(Listener listener, Shared& shared, int signals, ServerOptions opt
       options_(options),
       last_needed_(std::chrono::steady_clock::now()) {}
 
-// The signals, the listener, the answers, then two entries a connection: its socket and its process.
+// Returns the entries for poll: the signals, the listener, the answers, and then two for each connection, its
+// socket and its process. serve() expects this order.
 std::vector<pollfd> Server::wanted() const {
   const bool accepting =
       connections_.size() < most_connections && std::chrono::steady_clock::now() >= accept_at_;
@@ -40,8 +41,8 @@ std::vector<pollfd> Server::wanted() const {
   out.push_back({accepting ? listener_.fd() : -1, POLLIN, 0});
   out.push_back({shared_.answers.fd(), POLLIN, 0});
   for (const auto& [id, connection] : connections_) {
-    // Who waits for an answer, or does not read its answers, is not read from. poll skips negative
-    // descriptors.
+    // Do not read from a peer that waits for an answer, or that has not read its last answer yet. poll skips
+    // negative descriptors.
     const short events = connection->out.empty() ? POLLIN : POLLOUT;
     out.push_back({connection->busy ? -1 : connection->peer.socket.get(), events, 0});
     out.push_back({connection->peer.process.get(), POLLIN, 0});
@@ -78,7 +79,7 @@ void Server::run() {
       break;
     }
   }
-  // Leases are left to the living workers: they go on with them through the next agent.
+  // Do not release the leases: the living workers go on with them through the next agent.
   for (auto& [id, connection] : connections_) end(*connection, "");
   connections_.clear();
   for (auto& [key, link] : shared_.links) link->retry_now();
@@ -99,7 +100,7 @@ void Server::serve(Connection& connection, const pollfd& socket, const pollfd& p
     if ((socket.revents & POLLOUT) != 0) send(connection);
     if ((socket.revents & (POLLIN | POLLHUP | POLLERR)) != 0) read(connection);
     if (process.revents != 0 && !connection.ended) {
-      read(connection);  // what it said last; a child that it left may hold the socket open
+      read(connection);  // its last requests; a child process of it may keep the socket open
       end(connection, "died");
     }
   } catch (const std::exception& problem) {

@@ -1,4 +1,5 @@
-// The agent's poll loop: connections, lines, and the end of processes.
+// The agent's main loop: it polls the connections, splits what it reads into lines, and notices the end of
+// peers.
 #pragma once
 
 #include <chrono>
@@ -18,16 +19,17 @@ struct pollfd;
 namespace flor::agent {
 
 struct ServerOptions {
-  // On demand: the loop ends when so long no connection was open. Nothing: only a signal ends it.
+  // An agent on demand ends after this time without a connection. Without a value, only a signal ends it.
   std::optional<std::chrono::milliseconds> idle;
 };
 
 class Server {
  public:
-  // `signals`: a signalfd that becomes readable when the agent shall end.
+  // `signals`: a signalfd that becomes readable when the agent must end. `shared` must outlive it.
   Server(Listener listener, Shared& shared, int signals, ServerOptions options);
 
-  // Until a signal comes or nobody needs the agent any more. Lets no exception of a single connection out.
+  // Serves until a signal comes, or until no one needs the agent any more. An exception that concerns one
+  // connection ends only this connection.
   void run();
 
  private:
@@ -36,15 +38,15 @@ class Server {
         : peer(std::move(who)), id(number), session(std::make_shared<Session>(shared, number)) {}
     Peer peer;
     uint64_t id;
-    std::shared_ptr<Session> session;  // its link's thread has it, too, while a request is under way
+    std::shared_ptr<Session> session;  // shared with the link's thread while that answers a request
     std::string in, out;
-    bool busy = false;     // a request is under way: nothing more is read
-    bool closing = false;  // to be closed when `out` is sent
-    bool ended = false;
+    bool busy = false;     // the link's thread answers a request: read no more
+    bool closing = false;  // close it when `out` is sent
+    bool ended = false;    // sweep() removes it
   };
 
   std::vector<pollfd> wanted() const;
-  int patience() const;  // ms that poll may wait; -1: for ever
+  int patience() const;  // how long poll may wait, in ms; -1: for ever
   void serve(const std::vector<pollfd>& ready);
   void serve(Connection& connection, const pollfd& socket, const pollfd& process);
   void accept();
@@ -64,7 +66,7 @@ class Server {
   uint64_t next_id_ = 1;
   std::map<uint64_t, std::unique_ptr<Connection>> connections_;
   std::chrono::steady_clock::time_point last_needed_, accept_at_;
-  bool links_left_ = false;  // that no session uses
+  bool links_left_ = false;  // there are links that no session uses, but that still work
 };
 
 }  // namespace flor::agent

@@ -55,7 +55,7 @@ Session::Session(Shared& shared, uint64_t id)
       id_(id),
       chance_(static_cast<unsigned>(::getpid()) * 257U + static_cast<unsigned>(id)) {}
 
-// Asking again would not help: a wrong URL, no plan, an unfit Redis.
+// Turns any exception into a Refusal: asking again would not help (a wrong URL, no plan, an unfit Redis).
 template <class Call>
 auto or_refuse(Call call) {
   try {
@@ -127,7 +127,8 @@ std::string Session::on(const HelloReplay& hello) {
   return resume(hello);
 }
 
-// The sign of life that is expected, and where the worker goes on with a lease, how it stands.
+// Returns the answer to a hello: the seconds between signs of life ("beat"), and, if the worker goes on with
+// a lease, its state.
 std::string Session::resume(const HelloReplay& hello) {
   const double beat = static_cast<double>(shared_.options.lease.count()) / 10000;
   Json out = {{"ok", true}, {"beat", beat}};
@@ -215,7 +216,7 @@ std::string Session::on(const ProgressRequest& progress) {
 std::string Session::on(const RecordProgress& progress) {
   if (!record_) throw Refusal("the first request of a recording is a hello in mode record");
   link_->records().publish(record_->redis, record_->run, progress);
-  if (watching_) shared_.spooler.wake();  // an iteration ended: there may be a checkpoint
+  if (watching_) shared_.spooler.wake();  // an iteration ended, so there may be a new checkpoint
   return R"({"ok":true})";
 }
 
@@ -227,8 +228,8 @@ std::string Session::on(const CommitRequest& request) {
       link_->queue().commit(id_, {request.segment, replay.held->fence, request.unit, replay.worker,
                                   request.digest, request.bytes, request.seconds});
   if (found) shared_.leases.update(id_, replay.held->fence, *found);
-  // Remembered: the unit's file is in the store, so nothing can be lost, and the worker goes on with what is
-  // known.
+  // Without a result, the call is remembered. The unit's file is in the store, so no data can be lost, and
+  // the worker goes on with the known end of its segment.
   const auto standing =
       found ? *found : shared_.leases.standing(id_).value_or(queue::Standing{true, false, 0});
   if (standing.lost || request.unit + 1 >= standing.hi) let_go();

@@ -1,4 +1,4 @@
-// The state of one connection: a replaying worker or a recording.
+// The state of one connection, of a replaying worker or of a recording, and the answers to its requests.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace flor::agent {
 
-// What the sessions share. Only the main thread may use it, apart from the answers, the leases and the
-// spooler, which are thread-safe.
+// The objects that all sessions share. Only the main thread may use it, except for the answers, the leases
+// and the spooler, which are thread-safe.
 struct Shared {
   Shared(std::string default_redis, queue::QueueOptions queue_options, Spooler::Options spooling)
       : redis(std::move(default_redis)),
@@ -26,11 +26,12 @@ struct Shared {
         leases(queue_options.lease),
         spooler(std::move(spooling)) {}
 
-  // The link of a replay or a recording, made when the first session asks. Throws core::UsageError.
+  // Returns the link of a replay or a recording, and creates it for the first session. Throws
+  // core::UsageError for a bad URL.
   Link& replay_link(const Place& place);
   Link& record_link(const std::string& redis, const std::string& run_dir);
-  // Ends links that no session uses and that have nothing left to do. Returns whether such a link is still at
-  // work, so that this must be called again.
+  // Ends links that no session uses and that have no work left. Returns true if an unused link still works:
+  // then call this again.
   bool tend();
 
   const std::string redis;
@@ -41,8 +42,8 @@ struct Shared {
   std::map<std::string, std::unique_ptr<Link>> links;
 };
 
-// Its requests come one after another: the main thread passes each on to the thread of the session's link,
-// and none in front of the answer to the last.
+// Handles one request at a time. The main thread passes each request to the thread of the session's link, and
+// waits with the next one until the answer to the last has come.
 class Session {
  public:
   Session(Shared& shared, uint64_t id);
@@ -50,20 +51,23 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Answers, without a newline, what needs neither Redis nor the store; a hello also chooses the link.
-  // Returns nothing for other requests: these go to answer(). Call it from the main thread. Throws Refusal.
+  // Returns the answer, without a newline, to a request that needs neither Redis nor the store. Returns
+  // nullopt for other requests: pass these to answer(). A hello also chooses the link here. Call it from the
+  // main thread. Throws Refusal.
   std::optional<std::string> answer_at_once(const Request& request);
-  Link* link() const { return link_; }  // of which the main thread counts the sessions
+  // Returns the link; nullptr before the hello. Its count of sessions belongs to the main thread.
+  Link* link() const { return link_; }
 
   // Answers any other request. Call it from the link's thread. Throws Refusal.
   std::string answer(const Request& request);
 
-  // The connection ended or the worker died: what it holds is handed back at once. Empty `why`: the agent
-  // ends, and leases are left to the living workers, who go on with them through the next agent. Of the
-  // link's thread.
+  // Ends the session: the connection ended, or the worker died. Hands back its segment at once. With an empty
+  // `why` the agent ends: then the segment is not handed back, because the living worker goes on with its
+  // lease through the next agent. Call it from the link's thread.
   void end(const std::string& why) noexcept;
 
-  const std::string& name() const { return name_; }  // of the peer, for the log
+  // The name of the peer, for the log.
+  const std::string& name() const { return name_; }
 
  private:
   void connect(const HelloReplay& hello);
@@ -95,7 +99,7 @@ class Session {
   std::minstd_rand chance_;
   std::optional<Replay> replay_;
   std::optional<HelloRecord> record_;
-  bool watching_ = false;  // its local tier
+  bool watching_ = false;  // the spooler watches its local tier
 };
 
 }  // namespace flor::agent

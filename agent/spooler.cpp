@@ -23,7 +23,7 @@ namespace fs = core::fs;
 
 constexpr std::size_t most_roots = 64;
 constexpr int low_priority = 10;  // training goes first
-// Between two looks: while recordings live, while something could not be brought, and else.
+// Pauses between two rounds: while recordings live, while some files could not be brought, and otherwise.
 constexpr std::chrono::seconds live_pause{1};
 constexpr std::chrono::seconds backlog_pause{5};
 constexpr std::chrono::seconds idle_pause{30};
@@ -108,7 +108,7 @@ bool Spooler::busy() const {
 }
 
 void Spooler::work() noexcept {
-  // On Linux this is of the calling thread alone. Refused, it is no reason not to spool.
+  // On Linux this changes the calling thread only. If it is refused, spool all the same.
   [[maybe_unused]] const int refused = ::setpriority(PRIO_PROCESS, 0, low_priority);
   std::unique_lock lock(mutex_);
   while (!stop_) {
@@ -154,14 +154,15 @@ void Spooler::look_at(const fs::path& directory) {
     }
     bring(local);
   } catch (const std::exception& problem) {
-    // Another spooler may have removed it just now.
+    // Say nothing if another spooler has removed it just now.
     std::error_code ignored;
     if (fs::exists(directory, ignored)) say_once(directory, problem.what());
   }
 }
 
 void Spooler::bring(const core::LocalRun& local) {
-  const bool live = local.home.is_being_recorded();  // before the files are listed: behind it none is added
+  // Ask before the files are listed: if the recording is over by now, no file is added later.
+  const bool live = local.home.is_being_recorded();
   const auto lock = core::FileLock::try_take(local.lock());
   std::optional<core::Spooled> done;
   if (lock) {

@@ -1,4 +1,4 @@
-// Brings checkpoints from the node's local tiers to the store, on a thread of its own, at low priority.
+// Brings checkpoints from the node's local tiers to the store, on its own thread, at low priority.
 #pragma once
 
 #include <atomic>
@@ -15,28 +15,31 @@
 
 namespace flor::agent {
 
-// Thread-safe. What there is to do is told by the tiers that are known: one by the configuration, others by
-// the recordings that connect, which are kept in a file for the agent that follows.
+// Looks through all local tiers that it knows: the configured one, and those of recordings that have
+// connected. Keeps the latter in a file for the next agent. Thread-safe.
 class Spooler {
  public:
   struct Options {
-    core::fs::path known;  // the file that keeps the tiers, one a line
-    core::fs::path tier;   // empty: none is configured
-    bool service = false;  // lives on when nobody is connected
+    core::fs::path known;  // the file that keeps the tiers, one on each line
+    core::fs::path tier;   // the configured tier; empty: none
+    bool service = false;  // the agent goes on when no one is connected
   };
 
   explicit Spooler(Options options);
-  ~Spooler();  // breaks off what is being copied: nothing is lost by that
+  // Breaks off the present copy. This loses nothing.
+  ~Spooler();
   Spooler(const Spooler&) = delete;
   Spooler& operator=(const Spooler&) = delete;
 
-  // A recording that uses this directory of the local tier is connected; `home`: its run's directory in the
-  // store. Throws core::Error unless all of it is this user's own (core::open_local_run).
+  // Adds a connected recording. `local` is its directory in the local tier, and `home` its run's directory in
+  // the store. Throws core::Error unless all of it belongs to this user (core::open_local_run).
   void watch(const core::fs::path& local, const core::fs::path& home);
+  // Removes a recording that watch() added.
   void unwatch();
+  // Looks through the tiers now.
   void wake();
 
-  // Does anything wait that can be brought to the store?
+  // Returns true while it works, or has files that it could not bring yet.
   bool busy() const;
   bool is_service() const { return options_.service; }
 
@@ -56,9 +59,9 @@ class Spooler {
   bool stop_ = false, woken_ = true, working_ = false;
   int watched_ = 0;                 // recordings that are connected
   std::set<core::fs::path> roots_;  // DIR/flor-UID
-  std::set<core::fs::path> kept_;   // of these, what the file keeps
-  // Of the thread alone, but read under the mutex by busy():
-  bool backlog_ = false;  // the last round left something behind
+  std::set<core::fs::path> kept_;   // those of roots_ that the file keeps
+  // Written by the thread, under the mutex, because busy() reads the first:
+  bool backlog_ = false;  // the last round left files behind
   bool live_ = false;     // the last round saw a recording that may write more
   core::RateLimiter pacer_;
   std::map<core::fs::path, std::string> said_;

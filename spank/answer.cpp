@@ -18,7 +18,7 @@ namespace {
 using core::Descriptor;
 using Clock = std::chrono::steady_clock;
 
-// A descriptor that is inherited keeps srun waiting for the end of the task's output.
+// Closes all other descriptors. An inherited one would keep srun waiting for the end of the task's output.
 void close_all_but(int kept) {
   const int highest = static_cast<int>(std::min<long>(sysconf(_SC_OPEN_MAX), 65536));
   for (int fd = 0; fd < highest; ++fd) {
@@ -38,6 +38,8 @@ bool write_all(int fd, const void* bytes, std::size_t size) {
   return true;
 }
 
+// Runs in the new process. Writes its pid, then the answer, then a zero byte to mark that the answer is
+// whole.
 [[noreturn]] void answer(int fd, const std::function<std::string()>& ask) noexcept {
   try {
     setsid();
@@ -46,15 +48,15 @@ bool write_all(int fd, const void* bytes, std::size_t size) {
     if (write_all(fd, &self, sizeof self)) {
       const std::string text = ask();
       write_all(fd, text.data(), text.size());
-      write_all(fd, "", 1);  // all of it came
+      write_all(fd, "", 1);
     }
   } catch (...) {
-    // No answer.
+    // The reader finds no zero byte, and so no answer.
   }
   _exit(0);
 }
 
-// What comes through the pipe until its end, or until the time is over.
+// Reads the pipe until its end, or until the deadline.
 std::string read_until(int fd, Clock::time_point deadline) {
   std::string text;
   std::array<char, 4096> buffer{};

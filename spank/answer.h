@@ -7,11 +7,12 @@
 
 namespace flor::spank {
 
-// Returns what `ask` returns, which runs in a process of its own; nothing where it has not returned within
-// `limit`, or its process ended before. Motivation: a file system that hangs holds who asks it, perhaps
-// beyond any signal, and a task that cannot be killed costs its node ("Kill task failed"). So the process is
-// no child of this one, holds no descriptor of it and is in no session of it. It is killed when the time is
-// over.
+// Runs `ask` in another process and returns its result, for calls that touch the store and so may hang.
+// Returns nullopt if there is no result within `limit`, or if the process ended or threw before; then kills
+// it.
+// Motivation: a file system that hangs blocks the process that asks it, perhaps so that no signal ends it,
+// and a task that cannot be killed costs its node ("Kill task failed"). So the process is no child of this
+// one, has its own session, and keeps no inherited descriptor but its end of the pipe.
 std::optional<std::string> answer_within(std::chrono::milliseconds limit,
                                          const std::function<std::string()>& ask);
 

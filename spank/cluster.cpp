@@ -3,8 +3,9 @@
 extern "C" {
 #include <slurm/slurm.h>
 
-// Slurm's configuration in the process that loads the plugin (its read_config.h, which is not installed). No
-// variable of the environment is an alternative: a step of srun's own allocation has no SLURM_CLUSTER_NAME.
+// Slurm's configuration in the process that loads the plugin. Declared here because Slurm's read_config.h is
+// not installed. The environment is no alternative: a step in srun's own allocation has no
+// SLURM_CLUSTER_NAME.
 extern slurm_conf_t slurm_conf __attribute__((weak));
 }
 

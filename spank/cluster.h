@@ -4,11 +4,13 @@
 
 namespace flor::spank {
 
-// The cluster's name (ClusterName in slurm.conf), of letters, digits, '_' and '-', the first no sign. Empty
-// where Slurm does not tell it. srun and the node read it from the same configuration.
+// Returns the cluster's name (ClusterName in slurm.conf) for launch ids (launch.h), cleaned by
+// clean_cluster_name(); "" if Slurm does not tell it. srun and the node read the same configuration, so both
+// get the same name.
 std::string cluster_name();
 
-// A name of Slurm's as that. Pure.
+// Returns `name` with only letters, digits, '_' and '-', starting with a letter or digit, and not too long
+// for a launch id. Pure.
 std::string clean_cluster_name(const std::string& name);
 
 }  // namespace flor::spank

@@ -3,7 +3,7 @@
 namespace flor::spank {
 namespace {
 
-// Where the last `parts` parts of a launch id begin.
+// Returns where the last `parts` parts of a launch id start.
 std::size_t last_parts(const std::string& launch, int parts) {
   std::size_t dot = launch.size();
   for (; parts > 0 && dot != std::string::npos && dot > 0; --parts) dot = launch.rfind('.', dot - 1);

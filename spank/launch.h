@@ -5,29 +5,30 @@
 
 namespace flor::spank {
 
-// Slurm's numbers for the steps that no srun of the user's started (slurm.h: SLURM_BATCH_SCRIPT and its
-// neighbours, which are not the same names in all its versions).
+// Slurm's numbers for the steps that were not started by an srun of the user. slurm.h defines them near
+// SLURM_BATCH_SCRIPT, but under different names in different versions.
 constexpr std::uint32_t kInteractiveStep = 0xfffffffa;
 constexpr std::uint32_t kBatchStep = 0xfffffffb;
 constexpr std::uint32_t kExternStep = 0xfffffffc;
 
-// Which launch this is: CLUSTER.JOB.STEP.RESTART, e.g. main.42.0.0 or main.42.batch.1; without CLUSTER. where
-// that is empty. Two clusters that share a store have the same job ids. `restart` is SLURM_RESTART_COUNT,
-// nullptr or empty when it is not set. srun and the node compute it alike, from what both know.
+// Returns the id of a launch, one start of a step: CLUSTER.JOB.STEP.RESTART, such as main.42.0.0 or
+// main.42.batch.1. An empty `cluster` is left out with its dot. The cluster is needed because clusters that
+// share a store have equal job ids. `restart` is SLURM_RESTART_COUNT; nullptr or "" if it is not set.
+// srun and the node both compute the id, from values that both know.
 std::string launch_id(const std::string& cluster, std::uint32_t job, std::uint32_t step, const char* restart);
 
-// What all launches of the same job begin with: CLUSTER.JOB.
+// Returns the common start of all launch ids of the same job, with the last dot: "CLUSTER.JOB.".
 std::string job_of_launch(const std::string& launch);
 
-// The name of the step for messages: JOB.STEP.
+// Returns the step's name for messages: JOB.STEP.
 std::string step_of_launch(const std::string& launch);
 
-// The directory of a store that holds each user's launches, in directories of their own. In it the library
-// writes the id of the run that the launch recorded, into a file of the launch's name.
+// The directory in a store that has one directory of launches for each user. There, the library writes the id
+// of the recorded run to a file with the name of the launch.
 constexpr const char* kLaunches = ".launches";
 
-// A file beside it, made by the task once its checks have passed, removed by srun: tells srun that the step
-// began, and that it sees the same store as the node.
+// Returns the name of a file beside it. The task creates it after its checks have passed, and srun removes
+// it. It tells srun that the step began, and that srun and the node see the same store.
 std::string begun_name(const std::string& launch);
 
 }  // namespace flor::spank

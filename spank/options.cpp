@@ -7,7 +7,7 @@
 namespace flor::spank {
 namespace {
 
-// Where an option means something.
+// Where an option has an effect.
 enum class Use { anywhere, recording, replay };
 
 struct Row {
@@ -56,8 +56,8 @@ const std::array<Row, kOptionCount> kTable{{
      Use::replay},
 }};
 
-// Never destroyed: srun runs slurm_spank_exit from an exit handler, which is older than the statics and so
-// runs after their destructors.
+// Never destroyed: srun calls slurm_spank_exit from an exit handler that was registered before the statics
+// were created, and so runs after their destructors.
 Options& mutable_options() {
   static auto& options = *new Options;
   return options;
@@ -68,7 +68,7 @@ Problem check(const Row& row, const std::string& value) {
   return row.argument == nullptr ? Problem() : check_value(key, value);
 }
 
-// The variable in which sbatch and salloc hand an option on.
+// Returns the variable in which sbatch and salloc pass an option on.
 std::string handed_on(const Row& row) {
   std::string variable = "SLURM_SPANK__SLURM_SPANK_OPTION_flor_" + std::string(row.name);
   std::replace(variable.begin(), variable.end(), '-', '_');
@@ -85,9 +85,9 @@ Problem problem_with(Option option, const std::string& value) {
   return check(kTable[option], value);
 }
 
-// Slurm calls it for each option given, on 22.05 twice in slurmstepd; an option without an argument comes
-// with NULL, then with "". In the user's commands a negative result refuses the command, also when the plugin
-// is `optional`.
+// Slurm's callback for each given option. In slurmstepd of 22.05 it comes twice: for an option without an
+// argument, first with NULL and then with "". In the user's commands, a negative result refuses the command,
+// even if the plugin is `optional`.
 int option_given(int number, const char* argument, int remote) noexcept try {
   const auto option = static_cast<Option>(number);
   const std::string value = kTable[option].argument != nullptr && argument != nullptr ? argument : "1";
@@ -141,7 +141,7 @@ std::vector<std::string> options_without_use(const Environment& environment) {
   for (int option = 0; option < kOptionCount; ++option) {
     const Row& row = kTable[option];
     const bool fits = row.use == Use::anywhere || (row.use == Use::recording ? records : replays);
-    // What the job was submitted with is for those of its steps that record.
+    // Do not warn of an option of the whole job: it is for those of its steps that record.
     if (fits || !given.value[option] || !environment(handed_on(row).c_str()).empty()) continue;
     const char* wanted = row.use == Use::recording ? "--flor-record" : "--flor-replay";
     out.push_back("--" + std::string(row.name) + " has no effect without " + wanted);
@@ -153,7 +153,8 @@ void adopt_from_environment(const Environment& environment) {
   for (int option = 0; option < kOptionCount; ++option) {
     const Row& row = kTable[option];
     const std::string value = environment(handed_on(row).c_str());
-    // "(null)" stands for an option without an argument. Checked again: not only sbatch writes environments.
+    // Slurm writes "(null)" for an option without an argument. Check the value again, because other programs
+    // than sbatch can set the environment.
     const bool good = !value.empty() && check(row, value).empty();
     if (good) option_given(option, value.c_str(), 1);
   }
@@ -168,7 +169,7 @@ std::string merge_arguments(const std::string& text, const std::vector<std::stri
   std::string merged;
   for (auto line = lines.begin(); line != lines.end(); ++line) {
     const std::string key = line->substr(0, line->find('=') + 1);
-    bool later = key.empty();  // no line at all, or one without "="
+    bool later = key.empty();  // drops an empty line, and one without '='
     for (auto other = line + 1; other != lines.end() && !later; ++other) later = other->rfind(key, 0) == 0;
     if (!later) merged += (merged.empty() ? "" : "\n") + *line;
   }

@@ -27,11 +27,11 @@ enum Option {
   kOptionCount
 };
 
-// What was given on the command line, in #SBATCH lines, or came with the job's environment.
+// The values of the options, from the command line, from #SBATCH lines, or from the job's environment.
 struct Options {
   std::array<std::optional<std::string>, kOptionCount> value;
-  // Every --flor-arg in order; value[kArg] is only the last. On the node only the last is known: see
-  // carry_arguments.
+  // All values of --flor-arg in order; value[kArg] has only the last. On the node Slurm passes only the last:
+  // see carry_arguments (srun.h).
   std::vector<std::string> arguments;
 
   bool has(Option option) const { return value[option].has_value(); }
@@ -39,25 +39,25 @@ struct Options {
   bool records() const { return has(kRecord) || has(kResume); }
 };
 
-// The options of this process.
+// Returns the options of this process.
 const Options& options();
 
-// The environment variable that an option becomes, e.g. FLOR_EPSILON.
+// Returns the environment variable that an option becomes, such as FLOR_EPSILON.
 const char* variable_of(Option option);
 
-// Makes the options known to Slurm. To be called from slurm_spank_init in every context: the static table of
-// spank.h is ignored by sbatch and salloc.
+// Registers the options with Slurm. Call it from slurm_spank_init in every context: sbatch and salloc ignore
+// the static table of spank.h.
 int register_options(spank_t spank);
 
-// Of those that this srun was given itself: one line for each that does nothing here, with the option that it
-// wants beside it.
+// Returns one line for each option on the command line of this srun that has no effect here. The line names
+// the option that it needs.
 std::vector<std::string> options_without_use(const Environment& environment);
 
-// Takes the options from a batch script's environment. Under --export=NONE or NIL Slurm does not call back
-// for them in the batch step (22.05, tried), though their variables are there.
+// Takes the options from a batch script's environment. With --export=NONE or NIL, Slurm does not call back
+// for them in the batch step (tried with 22.05), although their variables are set.
 void adopt_from_environment(const Environment& environment);
 
-// `text` (lines NAME=VALUE) with `added` behind it, each name once: the last wins.
+// Returns `text` (lines NAME=VALUE) followed by `added`, with each name once: its last value wins.
 std::string merge_arguments(const std::string& text, const std::vector<std::string>& added);
 
 }  // namespace flor::spank

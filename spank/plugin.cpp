@@ -1,6 +1,6 @@
-// Dispatch, and nothing else: which callback of Slurm runs which function. Where a line runs, and as whom, is
-// told by the file it stands in: srun.cpp (srun, sbatch, salloc; the user), task.cpp (the task's process on
-// its node; the user). slurmd, the prolog and the epilog load the plugin too; nothing happens there.
+// Maps Slurm's callbacks to functions, and does nothing else. The file of a function shows where it runs, and
+// as which user: srun.cpp in srun, sbatch and salloc, as the user; task.cpp in the task's process on its
+// node, as the user. slurmd, the prolog and the epilog load the plugin, too, but it does nothing there.
 
 #include "options.h"
 #include "slurm_spank.h"
@@ -9,8 +9,8 @@
 
 namespace {
 
-// A failure of ours must never hurt a job: what throws is dropped. Refusals are no failures (options.cpp,
-// task.cpp).
+// Drops every exception: a failure of the plugin must never hurt a job. The refusals in options.cpp and
+// task.cpp are no exceptions, and do stop it.
 template <typename Function>
 int guarded(Function function) noexcept {
   try {
@@ -49,8 +49,8 @@ int slurm_spank_task_init(spank_t spank, int, char**) {
 }
 
 int slurm_spank_exit(spank_t, int, char**) {
-  // No question for the context: on 22.05 it is unknown by now. Only an srun that created a step has
-  // something to do.
+  // Do not ask for the context: in 22.05 it is unknown by now. step_ended() does nothing unless this srun
+  // created a step.
   return guarded([] { return flor::spank::step_ended(); });
 }
 

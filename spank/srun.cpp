@@ -1,4 +1,4 @@
-// In the user's own commands, as the user.
+// Runs in the user's own commands (srun, sbatch, salloc), as the user.
 
 #include "srun.h"
 
@@ -24,7 +24,8 @@ std::string environment_value(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The launch that this srun records; empty if it does not. Never destroyed, as the options (options.cpp).
+// Returns the launch that this srun records; "" if it records none. Never destroyed, like the options
+// (options.cpp).
 std::string& recorded_launch() {
   static auto& launch = *new std::string;
   return launch;
@@ -54,7 +55,7 @@ void warn_of_options_without_use() {
 int carry_arguments(spank_t spank) {
   const auto& given = options().arguments;
   if (given.empty()) return 0;
-  // What the job was submitted with comes first, so that the step's own win.
+  // The values of the whole job come first, so that those of the step win.
   const std::string all = merge_arguments(environment_value(kCarriedArguments), given);
   if (spank_context() == S_CTX_LOCAL) return setenv(kCarriedArguments, all.c_str(), 1);
   spank_job_control_setenv(spank, "FLOR_ARGS", all.c_str(), 1);
@@ -75,7 +76,7 @@ int step_created(spank_t spank) {
 int step_ended() {
   const std::string& launch = recorded_launch();
   if (launch.empty()) return 0;
-  // No answer: a store that hangs must not hold srun.
+  // Ask with a limit: a store that hangs must not block srun. Without an answer, do not warn.
   const auto nothing = answer_within(kPatience, [&] {
     const Store store = resolve_store(options().value[kStore], environment_value);
     return recorded_nothing(store, launch) ? "nothing" : "";

@@ -4,27 +4,30 @@
 
 namespace flor::spank {
 
-// The environment variable that takes every --flor-arg to the node. Its prefix lets it pass --export=NONE,
-// and is the one under which Slurm hands a job the variables that sbatch and salloc set for it
+// The functions of the plugin that run in srun, sbatch and salloc, as the user. plugin.cpp calls them.
+
+// The environment variable that carries all --flor-arg to the node. With its prefix it passes --export=NONE.
+// Slurm also gives this prefix to the variables that sbatch and salloc set for a job
 // (spank_job_control_setenv).
 constexpr const char* kCarriedArguments = "SLURM_SPANK_FLOR_ARGS";
 
-// Takes the password out of FLOR_REDIS before Slurm copies the environment: every process of the job would
-// see it there, and slurmctld keeps it. Says so. Only with --flor-record and the like: other jobs are none of
-// ours.
+// Removes the password from FLOR_REDIS before Slurm copies the environment, and warns the user. Else each
+// process of the job could see it, and slurmctld would store it. Does so only for jobs that record, resume or
+// replay.
 void hide_password();
 
-// srun, after the options: on stderr, one line for each option that does nothing for this step.
+// Writes one line to stderr for each option that has no effect on this step. Only in srun. Call it after the
+// options were read.
 void warn_of_options_without_use();
 
-// srun, sbatch and salloc, after the options: Slurm takes only the last --flor-arg to the node; this takes
-// all.
+// Carries all --flor-arg to the node, because Slurm carries only the last. Call it after the options were
+// read.
 int carry_arguments(spank_t spank);
 
-// srun, when the step has its number and before it starts.
+// Notes the launch of a step that is to be recorded. Call it in srun when the step has its number.
 int step_created(spank_t spank);
 
-// srun, when all tasks have ended: warns if the step was to be recorded and recorded nothing.
+// Warns if the step should have recorded, but recorded nothing. Call it in srun when all tasks have ended.
 int step_ended();
 
 }  // namespace flor::spank

@@ -38,7 +38,7 @@ std::string trimmed_line(const std::string& text) {
 constexpr const char* kNames = ".names";
 constexpr std::size_t kLongestId = 4096;  // bytes of a file that holds an id
 
-// The key `store` of a flor.conf; empty if there is none.
+// Returns the value of `store` in a flor.conf; "" if there is none.
 std::string configured_store(const std::string& file) {
   std::ifstream input(file);
   const std::string text{std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};
@@ -69,7 +69,7 @@ std::string named(const Store& store) {
   return "store " + store.path + " (" + store.origin + ")";
 }
 
-// What a failure of the shared modules of the core means for the user.
+// Returns the text for the user of an exception from the core.
 Problem problem_of(const std::exception& failure, const Store& store, const char* what) {
   const auto* error = dynamic_cast<const std::system_error*>(&failure);
   const std::string why = error != nullptr ? error->code().message() : failure.what();
@@ -77,7 +77,8 @@ Problem problem_of(const std::exception& failure, const Store& store, const char
          (error != nullptr ? "; choose another with --flor-store" : "");
 }
 
-// The last component of what a label of the user's names; empty where it names nothing.
+// Returns the run that a label of the user names: the last component of the link's target. Returns "" if
+// there is no such label.
 std::string labelled_run(const Store& store, const std::string& label) {
   const core::Descriptor labels = core::open_user_directory(store.path, kNames);
   struct stat info = {};
@@ -91,8 +92,8 @@ std::string labelled_run(const Store& store, const std::string& label) {
   return target.substr(target.rfind('/') + 1);
 }
 
-// Did the same job record the run, in an earlier step or before it was requeued? Then the label is the job's
-// own, and the library says that it is taken.
+// Returns true if the same job recorded the run, in an earlier step or before it was requeued. Then the label
+// belongs to the job itself, and the library reports a label that is taken.
 bool recorded_by_same_job(const Store& store, const std::string& run, const std::string& launch) {
   const core::Descriptor launches = core::open_user_directory(store.path, kLaunches);
   if (!launches) return false;
@@ -146,8 +147,8 @@ Problem check_writable(const Store& store) try {
 
 Problem begin_launch(const Store& store, const std::string& launch, bool batch) try {
   const core::Descriptor launches = core::make_user_directory(store.path, kLaunches);
-  // No process of this launch has run yet: what goes by its name is of a job that the controller has
-  // forgotten. The library would take the launch for recorded.
+  // No process of this launch has run yet. So a file with its name belongs to an older job, whose number the
+  // controller has used again. The library would think that the launch was recorded.
   unlinkat(launches.get(), launch.c_str(), 0);
   const std::string begun = begun_name(launch);
   unlinkat(launches.get(), begun.c_str(), 0);
@@ -178,7 +179,7 @@ std::string resolve_replay(const Store& store, const std::string& replay) {
   const std::string rest = slash == std::string::npos ? "" : replay.substr(slash);
   std::string run = replay.substr(0, slash);
   const auto exists = [&] { return access((store.path + "/" + run + "/run.json").c_str(), R_OK) == 0; };
-  // As the library does (core::Store::find): a label before an id, which everyone may give to a directory.
+  // Like the library (core::Store::find), prefer a label: any user can create a directory with a given id.
   if (const std::string labelled = labelled_run(store, run); !labelled.empty()) {
     if (!core::is_valid_id(labelled) || core::directory_owner(store.path + "/" + labelled) != geteuid())
       return "";

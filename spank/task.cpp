@@ -1,9 +1,9 @@
-// In the task's own process on its node, as the user, just before it becomes the user's program.
+// Runs in the task's own process on its node, as the user, just before it becomes the user's program.
 //
-// Which steps are recorded: those of srun, each as a launch of its own, and the batch step, so that a script
-// that trains without srun is recorded too. These cannot become two runs by accident: within a launch the
-// first process to reach a main loop takes the run, and a script that only calls srun never reaches one. The
-// extern step and an interactive step (salloc's shell) hold no training and get nothing.
+// Each step of srun is recorded, as a launch of its own, and so is the batch step, for a script that trains
+// without srun. One training cannot become two runs: in a launch, the first process that reaches a main loop
+// takes the run, and a script that only calls srun never reaches one. The extern step and an interactive step
+// (the shell of salloc) do not train, so nothing is set for them.
 
 #include "task.h"
 
@@ -27,7 +27,8 @@ namespace {
 // How long a task's start waits for the store.
 constexpr auto kPatience = std::chrono::seconds(30);
 
-// The task's environment, not slurmstepd's. Of any length, which spank_getenv and its buffer are not.
+// Reads a variable of the task's environment, not of slurmstepd's. Unlike spank_getenv with its buffer,
+// allows any length.
 std::string task_variable(spank_t spank, const char* name) {
   char** entries = nullptr;
   if (spank_get_item(spank, S_JOB_ENV, &entries) != ESPANK_SUCCESS || entries == nullptr) return "";
@@ -49,20 +50,20 @@ void set(spank_t spank, const char* name, const std::string& value) {
   if (error != ESPANK_SUCCESS) slurm_error("flor: %s cannot be set: %s", name, spank_strerror(error));
 }
 
-// What is asked of the store, and what it is asked for.
+// The launch for which the store is checked.
 struct Task {
   std::string launch;
   bool batch = false;
 };
 
-// What the store said.
+// The result of the checks.
 struct Found {
   std::string store;  // its path
   std::string run;    // what --flor-resume or --flor-replay means: RUN or RUN/REPLAY
   Problem problem;    // why the task must not start
 };
 
-// One text, for the process that asks.
+// Packs the result into one text, because answer_within() passes a text between processes.
 std::string text_of(const Found& found) {
   const std::string end(1, '\0');
   return found.store + end + found.run + end + found.problem + end;
@@ -87,13 +88,13 @@ void look_for_recording(const Store& store, const Task& task, Found& found) {
   const auto& label = options().value[kName];
   const auto& resumed = options().value[kResume];
   if (resumed) {
-    // That it can be gone on with is for the library to tell.
+    // The library checks whether the run can be resumed.
     found.run = resolve_replay(store, *resumed);
     if (found.run.empty()) found.problem = no_such_run("--flor-resume=" + *resumed, store);
   } else if (label) {
     found.problem = check_label_free(store, *label, task.launch);
   }
-  // Last: srun takes it for a step that began.
+  // Do this last: it tells srun that the step began.
   if (found.problem.empty()) found.problem = begin_launch(store, task.launch, task.batch);
 }
 
@@ -107,7 +108,7 @@ void look_for_replay(const Store& store, Found& found) {
   }
 }
 
-// All that touches the store, or the user's home directory.
+// Does everything that touches the store or the user's home directory, and so may hang.
 Found look_at_store(const Task& task, const Environment& environment) {
   Found found;
   try {
@@ -125,10 +126,10 @@ void set_for_recording(spank_t spank, const Task& task, const Found& found) {
   if (!found.run.empty()) set(spank, "FLOR_RESUME", found.run);
   set(spank, "FLOR_RECORD", "1");
   set(spank, "FLOR_LAUNCH", task.launch);
-  // The place of data-parallel recording: one task is rank 0 of 1.
+  // Reserved for data-parallel recording: one task is rank 0 of 1.
   set(spank, "FLOR_RANK", "0");
   set(spank, "FLOR_WORLD", "1");
-  // An environment that asks for a replay is overruled by the flag.
+  // The flag overrides an environment that asks for a replay.
   spank_unsetenv(spank, "FLOR_REPLAY");
 }
 
@@ -137,21 +138,22 @@ void set_for_replay(spank_t spank, const Found& found) {
   spank_unsetenv(spank, "FLOR_RECORD");
 }
 
-// One line in the log, whatever a path holds; of the first task alone.
+// Logs one line, whatever characters a path has. Only the first task logs.
 void say(spank_t spank, const std::string& line) {
   if (number(spank, S_TASK_GLOBAL_ID, 0) == 0) slurm_error("flor: %s", core::printable(line).c_str());
 }
 
-// Ends this task, and with it the step, before the program starts. Slurm does the same for a `required`
-// plugin (exec_task() in its task.c) but drops the result of an `optional` one (_do_call_stack() in
-// plugstack.c), and required is too much: then a plugin that cannot be loaded stops every job.
+// Ends this task, and so the step, before the program starts.
+// Motivation: Slurm does this for a `required` plugin (exec_task() in its task.c), but ignores the result of
+// an `optional` one (_do_call_stack() in plugstack.c). And `required` is too strict: a plugin that cannot be
+// loaded would stop every job.
 [[noreturn]] void refuse(spank_t spank, const Problem& problem) {
   say(spank, problem);
   _exit(1);
 }
 
-// The store gave no answer. A recording is not worth a training that does not start; who resumes or replays
-// has nothing without the store.
+// Handles a store that does not answer. A new recording is given up, so that the training starts. To resume
+// or to replay makes no sense without the store, so that is refused.
 void go_on_without_store(spank_t spank) {
   const std::string flag = options().value[kStore].value_or("the store");
   const std::string why = flag + " does not answer within " + std::to_string(kPatience.count()) + " s";
@@ -161,7 +163,7 @@ void go_on_without_store(spank_t spank) {
   say(spank, "warning: not recorded: " + why);
 }
 
-// In the batch step, which is one process, the count is that of the job.
+// Skips the batch step: it is one process, but there Slurm gives the count of the whole job.
 Problem check_tasks(spank_t spank, bool batch) {
   if (batch || !options().records() || number(spank, S_JOB_TOTAL_TASK_COUNT, 1) <= 1) return "";
   return "--flor-record: a step of several tasks cannot be recorded yet; use one task (srun -n1), or give "

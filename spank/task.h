@@ -4,8 +4,8 @@
 
 namespace flor::spank {
 
-// The forked child of slurmstepd that is about to become the task, as the user: checks that what was asked
-// for can be had, and sets the task's environment. Ends the process where it cannot.
+// Checks that the options can be satisfied, and sets the environment of the task. Runs as the user, in the
+// forked child of slurmstepd that is about to become the task. Ends the process if a check fails.
 int task_init(spank_t spank);
 
 }  // namespace flor::spank

@@ -7,7 +7,7 @@ namespace {
 
 Problem check_store_name(const std::string& value) {
   if (!value.empty() && (value[0] == '/' || value == "~" || value.rfind("~/", 0) == 0)) return "";
-  // Relative to what? The directories of srun, of the batch script and of the task may be three.
+  // A relative path is not clear: srun, the batch script and the task may run in three different directories.
   return "not an absolute path; give the whole path of a directory that all nodes see";
 }
 

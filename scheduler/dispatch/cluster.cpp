@@ -32,7 +32,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
-// "gpu:2", "gpu:a100:4(S:0-1)", "gpu:(null):1(IDX:0)", "gpu:2,shard:8"; other resources are left out.
+// Reads "gpu:2", "gpu:a100:4(S:0-1)", "gpu:(null):1(IDX:0)" or "gpu:2,shard:8". Skips other resources.
 std::map<std::string, std::size_t> gpus_in(const std::string& column) {
   std::map<std::string, std::size_t> out;
   for (const auto& resource : split(column, ',')) {
@@ -45,16 +45,17 @@ std::map<std::string, std::size_t> gpus_in(const std::string& column) {
   return out;
 }
 
-// "mixed", "idle~", "mixed*": the base state, and a mark behind it (sinfo(1), NODE STATE CODES).
+// Reads "mixed", "idle~" or "mixed*": a state, and marks after it (sinfo(1), NODE STATE CODES).
 bool takes_jobs(std::string state) {
   while (!state.empty() && std::isalpha(static_cast<unsigned char>(state.back())) == 0) {
-    // Not responding, in maintenance, rebooting, powering down, blocked.
+    // These mean: not responding, in maintenance, rebooting, powering down, blocked.
     if (std::string_view("*$@^!%").find(state.back()) != std::string_view::npos) return false;
-    state.pop_back();  // powered down or up (~ #): Slurm wakes it; planned (-)
+    state.pop_back();  // ~ and #: powered down or starting, and Slurm wakes the node; -: planned
   }
   return state == "idle" || state == "mixed" || state == "planned";
 }
 
+// Returns only the letters and digits, in lower case, to compare "NVIDIA A100-SXM4" with "a100".
 std::string words_of(const std::string& text) {
   std::string out;
   for (unsigned char c : text) {
@@ -91,7 +92,7 @@ std::vector<Node> parse_sinfo(const std::string& text, bool default_only) {
   bool has_default = false;
   for (std::size_t at = text.find('*'); at != std::string::npos && !has_default;
        at = text.find('*', at + 1)) {
-    // In the first column; behind a state it says that the node does not respond.
+    // The * must end the first column. After a state it means that the node does not respond.
     const auto line = text.rfind('\n', at) + 1;
     has_default = text.find(' ', line) == at + 1;
   }
@@ -106,7 +107,7 @@ std::vector<Node> parse_sinfo(const std::string& text, bool default_only) {
     std::string used;
     if (!(columns >> partition >> name >> state >> cpus >> gres >> used)) continue;
     if (default_only && has_default && partition.back() != '*') continue;
-    // A node stands in a line for each of its partitions.
+    // sinfo prints a node once for each of its partitions.
     const bool known = std::any_of(nodes.begin(), nodes.end(), [&](const Node& n) { return n.name == name; });
     if (known) continue;
     Node node;

@@ -1,5 +1,6 @@
-// What of a Slurm cluster is free now: one call of `sinfo`, never one per unit.
-// Motivation: libslurm's soname and the tools' JSON schema change with every series; these columns do not.
+// Tells the launcher of Slurm jobs (dispatch/slurm.h) which nodes of a cluster are free, from one call of
+// `sinfo`.
+// Motivation: libslurm's soname and the JSON of the tools change with every series; these columns do not.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@ namespace flor::dispatch {
 
 struct Node {
   std::string name;
-  bool usable = false;  // takes new jobs: idle or mixed, responding, not draining
+  bool usable = false;  // takes new jobs: it is idle or mixed, responds, and is not draining
   std::size_t idle_cpus = 0;
   std::map<std::string, std::size_t> gpus;       // type ("" for none) → configured
   std::map<std::string, std::size_t> gpus_used;  // type → allocated
@@ -21,7 +22,7 @@ struct Node {
 class Cluster {
  public:
   virtual ~Cluster() = default;
-  // The nodes of a partition ("": of the default one), each once. Throws core::Error when Slurm does not
+  // Returns the nodes of a partition ("": the default one), each once. Throws core::Error if Slurm does not
   // answer.
   virtual std::vector<Node> nodes(const std::string& partition) = 0;
 
@@ -31,24 +32,25 @@ class Cluster {
   Cluster& operator=(const Cluster&) = default;
 };
 
+// Runs `sinfo`, for at most 10 s.
 class SinfoCluster : public Cluster {
  public:
   std::vector<Node> nodes(const std::string& partition) override;
 };
 
-// Reads `sinfo --noheader --Node -O Partition,NodeList,StateLong,CPUsState,Gres,GresUsed`. With
-// `default_only` the nodes of other partitions than the default one (marked with *) are left out, if there is
-// one. Pure.
+// Parses the output of `sinfo --noheader --Node -O Partition,NodeList,StateLong,CPUsState,Gres,GresUsed`.
+// With `default_only`, keeps only the nodes of the default partition (marked with *), if there is one. Pure.
 std::vector<Node> parse_sinfo(const std::string& text, bool default_only = false);
 
-// How many workers of so many CPUs fit now, each with a GPU where `gpu`. Pure.
+// Returns how many workers fit now, each with `cpus` CPUs, and with a GPU if `gpu`. Pure.
 std::size_t free_places(const std::vector<Node>& nodes, bool gpu, std::size_t cpus);
 
-// The --gres of a worker: a GPU where the record computed on one (`recorded`, its model; of the type that the
-// model names, if the cluster tells types apart) or where the cluster has any; else "". Pure.
+// Returns the --gres of a worker. `recorded` is the model of the GPU that the recording used; "" for none.
+// With one, asks for a GPU, of the type whose name is part of the model if the cluster has such a type.
+// Without one, asks for a GPU if any node has one; else returns "". Pure.
 std::string gres_for(const std::vector<Node>& nodes, const std::string& recorded);
 
-// Does any node have a GPU?
+// Returns true if any node has a GPU.
 bool has_gpus(const std::vector<Node>& nodes);
 
 }  // namespace flor::dispatch

@@ -17,21 +17,22 @@ bool is_any(std::string_view name, Names names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Written by Slurm for a job, a step and its MPI: true of them alone. `sbatch --export=ALL` would hand it to
-// the workers, whose srun reads most of it as options (SLURM_MEM_PER_CPU beside --mem is fatal).
+// Variables that Slurm sets for a job, a step and its MPI, and that are right only there. `sbatch
+// --export=ALL` would pass them to the workers, whose srun reads most of them as options (SLURM_MEM_PER_CPU
+// beside --mem is fatal).
 bool is_of_a_job(std::string_view name) {
   return begins_with_any(name, {"SLURM", "_SLURM", "SBATCH_", "SRUN_", "SALLOC_", "SPANK_", "PMI"});
 }
 
-// Which cluster it is and who asks: Slurm never writes these for a job.
+// Variables that name the cluster and the user. Slurm never sets these for a job.
 bool says_where(std::string_view name) {
   return is_any(name,
                 {"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_CLUSTERS", "SLURM_JWT", "SLURM_TIME_FORMAT"});
 }
 
-// A user's settings for every job of theirs: under which name it runs, where, and how long. A flag of `flor
-// replay` overrides them. Others (SBATCH_EXPORT, SBATCH_ARRAY_INX, SBATCH_OUTPUT, SBATCH_WAIT, …) would make
-// the workers' array something else.
+// A user's settings for all their jobs: account, place and time limit. A flag of `flor replay` overrides
+// them. Other variables of sbatch (SBATCH_EXPORT, SBATCH_ARRAY_INX, SBATCH_OUTPUT, SBATCH_WAIT, …) are not
+// kept, because they would change what the array of workers is.
 bool is_a_users(std::string_view name) {
   return is_any(name, {"SBATCH_ACCOUNT", "SBATCH_CLUSTERS", "SBATCH_CONSTRAINT", "SBATCH_NO_REQUEUE",
                        "SBATCH_PARTITION", "SBATCH_QOS", "SBATCH_REQUEUE", "SBATCH_RESERVATION",
@@ -42,7 +43,7 @@ bool asks_for_memory(std::string_view name) {
   return is_any(name, {"SBATCH_MEM_PER_CPU", "SBATCH_MEM_PER_GPU", "SBATCH_MEM_PER_NODE"});
 }
 
-// The devices of the surrounding job. Outside of a job a user may have set them.
+// The devices of the surrounding job. Outside of a job, the user may have set them, so they are kept.
 bool is_a_jobs_device(std::string_view name) {
   return is_any(name, {"CUDA_VISIBLE_DEVICES", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "GPU_DEVICE_ORDINAL",
                        "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK"});

@@ -10,7 +10,8 @@ namespace flor::dispatch {
 
 Environment worker_environment(const WorkerOrder& order) {
   Environment out = present_environment();
-  // Of a job around us: its settings, and the flags that Slurm would hand on to the workers' srun.
+  // `flor replay` may itself run in a job with Flor's flags. Remove its settings, and the flags that Slurm
+  // would pass on to the srun of the workers.
   for (const char* name : {"FLOR_RECORD", "FLOR_LAUNCH", "FLOR_PROBE", "FLOR_EPOCHS", "FLOR_NAME",
                            "FLOR_ARGS", "FLOR_RESUME", "SLURM_SPANK_FLOR_ARGS"}) {
     out.erase(name);
@@ -25,9 +26,9 @@ Environment worker_environment(const WorkerOrder& order) {
 void Launcher::finish(std::chrono::milliseconds at_most) {
   const auto deadline = std::chrono::steady_clock::now() + at_most;
   Liveness now = liveness_now();
-  // Most leave at once; one that does not is no reason to ask a server without end.
+  // Most workers end at once. Ask less and less often, because an answer may need a server.
   core::Backoff pauses(std::chrono::milliseconds(100), std::chrono::milliseconds(1000));
-  // Those that wait for a place would find nothing to do.
+  // Do not wait for workers that have not started: they would find no work.
   while (now.running > 0 && std::chrono::steady_clock::now() < deadline) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());

@@ -1,5 +1,6 @@
-// Starts the workers of a replay, knows whether any still lives, and ends them. Two implementations: local
-// processes and a Slurm job array. Both start the same program with the same environment.
+// The interface through which `flor replay` starts the workers of a replay, watches them and ends them.
+// LocalLauncher runs them as local processes, SlurmLauncher as a Slurm job array. Both start the same program
+// with the same environment.
 #pragma once
 
 #include <chrono>
@@ -13,22 +14,23 @@
 
 namespace flor::dispatch {
 
-// What a worker is.
+// The program that a worker runs, and what it needs.
 struct WorkerOrder {
   core::ReplayDir replay;
   std::vector<std::string> command;
   fs::path cwd;
-  Environment environment;  // FLOR_REPLAY, …, and the record's preset, added to ours
-  std::string threads;      // that the record computed with; empty: unknown
-  std::string gpu;          // model that the record computed on; empty: none
+  Environment environment;  // FLOR_REPLAY, …, and the record's preset; added to this process's environment
+  std::string threads;      // number of threads that the recording used; empty: unknown
+  std::string gpu;          // model of the GPU that the recording used; empty: none
 };
 
-// Ours with the order's; without what would make a worker something else.
+// Returns the environment of this process plus that of the order, without variables that would make the
+// worker record, or replay something else.
 Environment worker_environment(const WorkerOrder& order);
 
 struct Liveness {
   std::size_t running = 0;
-  std::size_t waiting = 0;  // for a place to run
+  std::size_t waiting = 0;  // not started yet
   bool any() const { return running + waiting > 0; }
 };
 
@@ -36,45 +38,47 @@ class Launcher {
  public:
   virtual ~Launcher() = default;
 
-  // "local" or "slurm".
+  // Returns "local" or "slurm".
   virtual std::string name() const = 0;
 
-  // How many workers the free part of the machine or cluster can run now; at least 1.
+  // Returns how many workers the free part of the machine or cluster can run now; at least 1.
   virtual std::size_t free_places() = 0;
 
-  // How many more of them could begin at once; none where what is free does not change. Asks a server:
-  // seldom.
+  // Returns how many more workers could start at once; always 0 if the free part does not change. Call it
+  // seldom: it asks a server.
   virtual std::size_t room() { return 0; }
 
-  // Starts this many more workers. Throws core::Error in one line.
+  // Starts this many more workers. Throws core::Error with a text of one line.
   virtual void start(std::size_t workers) = 0;
 
-  // Goes on with workers that an earlier `flor replay` of the same replay left running. How many. Throws
-  // core::Error where that cannot be told.
+  // Takes over the workers that an earlier `flor replay` of the same replay left running, and returns how
+  // many there are. Throws core::Error if this cannot be found out.
   virtual std::size_t adopt() { return 0; }
 
-  // Cheap enough to be called every second: a launcher that must ask a server asks it less often.
+  // Returns how many workers live. Can be called every second: a launcher that must ask a server does so less
+  // often.
   virtual Liveness liveness() = 0;
 
-  // The same, asked now.
+  // The same, but always asks.
   virtual Liveness liveness_now() { return liveness(); }
 
-  // Why liveness() may be out of date; "" when it is not. Workers go on meanwhile.
+  // Returns the reason why liveness() may be out of date; "" if it is not. The workers go on meanwhile.
   virtual std::string trouble() const { return ""; }
 
-  // Did any worker's program begin? Where it cannot be told: yes.
+  // Returns true if the program of any worker has started, or if this is unknown.
   virtual bool any_began() { return true; }
 
-  // What this launcher started, for the user: "job 42, 8 tasks".
+  // Returns what this launcher started, for the user: "job 42, 8 tasks".
   virtual std::string describe() const = 0;
 
-  // The file and the last lines of the output of a worker that failed; "" when none did or none wrote.
+  // Returns the file and the last lines of output that explain why workers failed; "" if there are none. Call
+  // it after a failure.
   virtual std::string failure_tail() = 0;
 
-  // Ends every worker. Returns when they are gone, or when that took too long.
+  // Ends all workers. Returns when they are gone, or after some seconds.
   virtual void cancel() = 0;
 
-  // Waits for the workers to leave by themselves, at most this long, then cancels what is left.
+  // Waits at most this long for the running workers to end by themselves, and then cancels the rest.
   void finish(std::chrono::milliseconds at_most);
 
  protected:

@@ -38,9 +38,9 @@ std::vector<std::string> gpus_here() {
 
 }  // namespace
 
-// A process that leads the workers' process group and kills all of it when this process is gone.
+// A process that leads the process group of the workers, and kills the whole group when this process is gone.
 // Motivation: a worker may be a script that starts the training program. The death signal of prctl() would
-// reach the script alone; the group reaches both.
+// reach only the script; the group reaches both.
 class LocalLauncher::Guard {
  public:
   Guard() {
@@ -57,11 +57,11 @@ class LocalLauncher::Guard {
       ::close(alive_);
       throw std::system_error(error, std::generic_category(), "cannot start a process");
     }
-    ::setpgid(pid_, pid_);  // in both processes, so that the group stands before a worker joins it
+    ::setpgid(pid_, pid_);  // in both processes, so that the group exists before a worker joins it
   }
 
   ~Guard() {
-    ::close(alive_);  // its end of file: it kills what is left of the group, and itself
+    ::close(alive_);  // The guard reads end of file, and kills the rest of the group and itself.
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
@@ -71,7 +71,8 @@ class LocalLauncher::Guard {
   pid_t group() const { return pid_; }
 
  private:
-  // Only async-signal-safe calls. Holds nothing of ours open but its end of the pipe.
+  // Runs in the forked process, so makes only async-signal-safe calls. Closes all inherited descriptors
+  // except its end of the pipe.
   [[noreturn]] static void watch(int fd) {
     ::setpgid(0, 0);
     for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(signal, SIG_IGN);
@@ -112,7 +113,7 @@ void LocalLauncher::start(std::size_t workers) {
     Spawn what;
     what.command = order_.command;
     what.environment = worker_environment(order_);
-    what.environment["FLOR_WORKER"] = std::to_string(number);  // tells workers of one node apart
+    what.environment["FLOR_WORKER"] = std::to_string(number);  // makes workers on one node different
     if (!gpus_.empty()) what.environment["CUDA_VISIBLE_DEVICES"] = gpus_[number % gpus_.size()];
     what.output = order_.replay.workers() / ("worker-" + std::to_string(number) + ".out");
     what.group = guard_->group();
@@ -179,7 +180,8 @@ void LocalLauncher::cancel() {
 std::vector<std::string> visible_gpus(const std::string& listing, const char* visible) {
   std::vector<std::string> out;
   if (visible != nullptr) {
-    // The user's or Slurm's own choice, whatever naming it uses; none when it is empty or negative.
+    // The user or Slurm chose the devices, by number or by another name. As in CUDA, an empty or negative
+    // entry ends the list.
     std::istringstream in(visible);
     for (std::string one; std::getline(in, one, ',');) {
       if (one.empty() || one.front() == '-') break;

@@ -1,4 +1,5 @@
-// Workers as child processes on this machine. None outlives this process, however it ends.
+// Runs the workers of a replay as child processes on this machine. No worker outlives this process, however
+// it ends.
 #pragma once
 
 #include <sys/types.h>
@@ -30,7 +31,7 @@ class LocalLauncher : public Launcher {
   struct Worker {
     pid_t pid = -1;
     fs::path output;
-    std::uintmax_t offset = 0;  // where its own output begins in the file
+    std::uintmax_t offset = 0;  // where its own output starts in the file, in bytes
     bool alive = true;
     int code = 0;
   };
@@ -42,11 +43,11 @@ class LocalLauncher : public Launcher {
   std::vector<Worker> workers_;
 };
 
-// The GPUs that `nvidia-smi -L` lists, by their numbers, cut down to what CUDA_VISIBLE_DEVICES allows
-// (nullptr: unset). Pure.
+// Returns the devices in CUDA_VISIBLE_DEVICES (`visible`), or, if that is nullptr, the numbers of the GPUs
+// that `nvidia-smi -L` lists. Pure.
 std::vector<std::string> visible_gpus(const std::string& listing, const char* visible);
 
-// How many workers fit: one a GPU, else cores / recorded threads; at least 1. Pure.
+// Returns how many workers fit: one for each GPU; without GPUs, cores / recorded threads, at least 1. Pure.
 std::size_t local_places(std::size_t gpus, std::size_t cores, const std::string& threads);
 
 }  // namespace flor::dispatch

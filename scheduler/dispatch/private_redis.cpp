@@ -17,7 +17,7 @@
 namespace flor::dispatch {
 namespace {
 
-// sun_path holds 108 bytes; Redis refuses longer ones.
+// In bytes. sun_path holds 108, and Redis refuses longer paths.
 constexpr std::size_t kLongestSocket = 100;
 constexpr auto kStartWithin = std::chrono::seconds(10);
 
@@ -61,7 +61,7 @@ PrivateRedis::PrivateRedis(const fs::path& beside) {
   log_ = beside / (name + ".log");
   if (socket_.string().size() <= kLongestSocket && start()) return;
   stop();
-  // Too deep, or a file system without sockets.
+  // The path is too long, or the file system has no sockets.
   directory_ = make_private_directory();
   socket_ = directory_ / "redis.sock";
   if (start()) return;
@@ -100,9 +100,9 @@ bool PrivateRedis::start() {
                     socket_.parent_path().string()};
   server.environment = present_environment();
   server.output = log_;
-  server.group = 0;  // a Ctrl-C on the terminal is ours to answer
+  server.group = 0;  // a Ctrl-C on the terminal must not end the server before this process
   server.die_with_us = true;
-  server.closed_to_others = true;  // also between the socket's creation and its chmod()
+  server.closed_to_others = true;  // protects the socket before the server's chmod(), too
   pid_ = spawn(server);
   const auto deadline = std::chrono::steady_clock::now() + kStartWithin;
   while (std::chrono::steady_clock::now() < deadline) {
@@ -118,7 +118,7 @@ bool PrivateRedis::start() {
 
 void PrivateRedis::stop() {
   if (pid_ > 0) {
-    ::kill(pid_, SIGKILL);  // it holds nothing that is not in files
+    ::kill(pid_, SIGKILL);  // loses nothing: all that matters is in files
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
     pid_ = -1;

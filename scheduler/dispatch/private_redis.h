@@ -1,5 +1,5 @@
-// A redis-server of one `flor replay`'s own: on a unix socket, without persistence (the queue is rebuilt from
-// files), stopped when this object or this process ends.
+// A redis-server for one `flor replay`, where no Redis is configured. Listens on a unix socket, and writes
+// nothing to disk: the queue can be rebuilt from files. Ends with this object, or with this process.
 #pragma once
 
 #include <sys/types.h>
@@ -13,9 +13,10 @@ namespace fs = std::filesystem;
 
 class PrivateRedis {
  public:
-  // One at a time in `beside`: what a killed one left there is removed. The socket lies in `beside`, where
-  // its path is short enough for one; else in a fresh directory of mode 0700. Returns when the server
-  // answers. Throws core::Error in one line: not installed, or why it did not start.
+  // Starts the server, and returns when it answers. `beside` must have no other one: removes what a killed
+  // one left there. The socket lies in `beside`; if its path is too long, or the server does not start there,
+  // in a new directory of mode 0700. Throws core::Error with one line: redis-server is not installed, or did
+  // not start.
   explicit PrivateRedis(const fs::path& beside);
   ~PrivateRedis();
   PrivateRedis(const PrivateRedis&) = delete;
@@ -24,10 +25,11 @@ class PrivateRedis {
   std::string url() const { return "unix://" + socket_.string(); }
 
  private:
-  bool start();  // false: it ended, or does not answer
+  // Returns false if the server ended, or does not answer within 10 s.
+  bool start();
   void stop();
 
-  fs::path directory_;  // made for the socket; empty: beside the run
+  fs::path directory_;  // created for the socket; empty: the socket lies in `beside`
   fs::path socket_, log_;
   pid_t pid_ = -1;
 };

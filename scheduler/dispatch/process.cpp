@@ -66,29 +66,30 @@ std::vector<std::string> lines_of(const Environment& environment) {
   return out;
 }
 
-// What the child needs, made before fork(): behind it only async-signal-safe calls are allowed.
+// All that the child needs, prepared before fork(): after it, only async-signal-safe calls are allowed.
 struct Prepared {
   std::vector<std::string> variables;
   std::vector<char*> arguments, environment;
   std::string program;
-  int in = -1, out = -1, err = -1;  // −1: ours
+  int in = -1, out = -1, err = -1;  // −1: that of this process
   pid_t group = -1, parent = 0;
   bool die_with_us = false;
   bool closed_to_others = false;
 };
 
-// In the child. Returns only when something failed; errno says what.
+// Runs the program in the child. Returns only after a failure, with errno set.
 void become(const Prepared& child) {
   if (child.die_with_us) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != child.parent) ::_exit(127);  // it died before prctl()
+    if (::getppid() != child.parent) ::_exit(127);  // the parent died before prctl()
   }
   if (child.closed_to_others) ::umask(077);
   if (child.group >= 0) ::setpgid(0, child.group);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  // Only what flor itself ignores: exec resets what is handled, and what was ignored before stays so (nohup).
+  // Reset only the signals that flor itself ignores. exec resets handled signals, and a signal that was
+  // ignored before flor started must stay ignored (nohup).
   for (int signal : {SIGPIPE, SIGCHLD}) ::signal(signal, SIG_DFL);
   if (child.in >= 0 && ::dup2(child.in, STDIN_FILENO) < 0) return;
   if (child.out >= 0 && ::dup2(child.out, STDOUT_FILENO) < 0) return;
@@ -139,7 +140,7 @@ int milliseconds_until(const Deadline& deadline) {
       0, std::chrono::ceil<std::chrono::milliseconds>(left).count()));
 }
 
-// False: the deadline came first.
+// Reads both pipes until they are closed. Returns false if the deadline comes first.
 bool drain(Pipe& out, Pipe& err, Result& result, const Deadline& deadline) {
   std::array<char, 4096> buffer{};
   while (out.read >= 0 || err.read >= 0) {
@@ -231,7 +232,7 @@ Result run(const std::vector<std::string>& command, const Environment& environme
   Prepared child = prepare(command, environment);
   child.out = out.write;
   child.err = err.write;
-  child.die_with_us = true;  // nobody else waits for its answer
+  child.die_with_us = true;  // no one else reads its answer
   const pid_t pid = start(child);
   Pipe::close_end(out.write);
   Pipe::close_end(err.write);

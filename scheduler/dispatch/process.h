@@ -1,4 +1,4 @@
-// Child processes: started without a shell, with an environment of their own.
+// Starts child processes without a shell, for the launchers and the commands.
 #pragma once
 
 #include <sys/types.h>
@@ -15,28 +15,33 @@ namespace flor::dispatch {
 namespace fs = std::filesystem;
 
 using Environment = std::map<std::string, std::string>;
+
+// Returns the environment of this process.
 Environment present_environment();
 
-// The file that execvp would run: as it is when it holds a '/', else from PATH.
-// Throws core::UsageError: not found, or not executable.
+// Returns the file that execvp would run: `name` itself if it has a '/', else the first match on PATH. Throws
+// core::UsageError if there is none, or if it is not executable.
 fs::path find_program(const std::string& name);
 
-// Is there such a program on PATH?
+// Returns true if PATH has a program `name`.
 bool has_program(const std::string& name);
 
 struct Spawn {
   std::vector<std::string> command;
   Environment environment;
-  fs::path output;                // stdout and stderr are appended here, stdin is empty; empty: all as ours
-  pid_t group = -1;               // process group to join; 0: one of its own; -1: ours
-  bool die_with_us = false;       // killed when this process ends, however it ends
-  bool closed_to_others = false;  // what it creates is open to its user alone, from the first moment on
+  // Appends stdout and stderr to this file, with an empty stdin. Without a file, the child has those of this
+  // process.
+  fs::path output;
+  pid_t group = -1;               // process group to join; 0: a new one; -1: that of this process
+  bool die_with_us = false;       // killed when the thread that started it, or this process, ends
+  bool closed_to_others = false;  // starts with umask 077: only its user can open the files that it creates
 };
 
-// Returns the child's pid once its program runs. Throws core::Error when it cannot be executed.
+// Starts the program and returns its pid. The caller must wait for the child. Throws core::Error if the
+// program cannot be executed.
 pid_t spawn(const Spawn& what);
 
-// The exit code of a waitpid() status; 128 + N for signal N, as shells have it.
+// Returns the exit code in a waitpid() status; 128 + N for signal N, as shells do.
 int exit_code_of(int status);
 
 struct Result {
@@ -46,18 +51,22 @@ struct Result {
 
 using Limit = std::optional<std::chrono::milliseconds>;
 
-// Runs a program to its end and collects what it writes. What runs longer than the limit is killed, and its
-// code is kTimedOut: for questions to a server that may hang, not for what changes something there.
-constexpr int kTimedOut = 124;  // as timeout(1) has it
+// The code of a program that exceeded its limit, as timeout(1) returns it.
+constexpr int kTimedOut = 124;
+
+// Runs a program to its end, and collects its output. Kills it after `limit`, and returns kTimedOut as its
+// code. Use a limit for questions to a server that may hang, and not for a program that changes something
+// there. Throws core::Error if the program cannot be executed.
 Result run(const std::vector<std::string>& command, const Environment& environment, Limit limit = {});
 inline Result run(const std::vector<std::string>& command, Limit limit = {}) {
   return run(command, present_environment(), limit);
 }
 
-// The word as a POSIX shell reads it back.
+// Quotes the word for a POSIX shell, if it needs quotes.
 std::string shell_quoted(const std::string& word);
 
-// The last `lines` lines of a file from `offset` on, without empty ones at the end; "" if it cannot be read.
+// Returns the last `lines` lines of a file, from byte `offset` on and from its last 16 KiB at most, without
+// empty lines at the end; "" if it cannot be read.
 std::string tail_of(const fs::path& file, std::size_t lines, std::uintmax_t offset = 0);
 
 }  // namespace flor::dispatch

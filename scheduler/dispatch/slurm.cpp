@@ -17,7 +17,7 @@ namespace flor::dispatch {
 namespace {
 
 constexpr auto kAskEvery = std::chrono::seconds(3);
-// A controller that hangs or is away: its tools would try for minutes.
+// If the controller hangs or is away, Slurm's tools try for minutes.
 constexpr auto kAnswersWithin = std::chrono::seconds(10);
 constexpr auto kFirstAsk =
     std::chrono::seconds(1);  // after sbatch: on a free cluster the tasks start at once
@@ -36,7 +36,7 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
   return out;
 }
 
-// The clusters that the user lets sbatch choose from, besides the one that it takes by itself.
+// Returns the clusters that the user named for sbatch, besides its default one.
 std::set<std::string> clusters_of(const SbatchFlags& flags) {
   std::string names = core::environment_variable("SBATCH_CLUSTERS").value_or("");
   for (const auto& option : flags.others) {
@@ -49,7 +49,7 @@ std::set<std::string> clusters_of(const SbatchFlags& flags) {
   return out;
 }
 
-// sbatch expands % in the names of output files; %% is the character (sbatch(1), "filename pattern").
+// Escapes % as %%, because sbatch expands it in the names of output files (sbatch(1), "filename pattern").
 std::string without_patterns(const std::string& path) {
   std::string out;
   for (const char c : path) out += c == '%' ? "%%" : std::string(1, c);
@@ -118,7 +118,8 @@ std::vector<std::string> sbatch_command(const WorkerOrder& order, const SbatchFl
 }
 
 bool is_too_many(const std::string& error) {
-  // ESLURM_INVALID_ARRAY; ESLURM_ACCOUNTING_POLICY and the like; what a site's job_submit plugin may say.
+  // Matches ESLURM_INVALID_ARRAY, ESLURM_ACCOUNTING_POLICY and similar errors, and likely texts of a site's
+  // job_submit plugin.
   const std::string line = first_line(error);
   return line.find("array") != std::string::npos || line.find("limit") != std::string::npos ||
          line.find("policy") != std::string::npos;
@@ -161,7 +162,7 @@ SlurmLauncher::SlurmLauncher(WorkerOrder order, SbatchFlags flags, std::unique_p
       flags_(std::move(flags)),
       cluster_(std::move(cluster)),
       jobs_(order_.replay.workers() / "jobs", order_.replay.workers() / "job.sh") {
-  // As sbatch itself would take it.
+  // sbatch would take the partition from there. It is needed here to ask for free nodes.
   if (flags_.partition.empty())
     flags_.partition = core::environment_variable("SBATCH_PARTITION").value_or("");
 }
@@ -173,7 +174,7 @@ std::string SlurmLauncher::gres() {
 }
 
 std::size_t SlurmLauncher::free_places() {
-  return std::max<std::size_t>(room(), 1);  // it waits in Slurm's queue
+  return std::max<std::size_t>(room(), 1);  // a worker can wait in Slurm's queue
 }
 
 std::size_t SlurmLauncher::room() {
@@ -186,8 +187,8 @@ Result SlurmLauncher::submit(std::size_t workers) {
   return run(command, outside_job(worker_environment(order_), !flags_.mem.empty()));
 }
 
-// How many to ask for after Slurm rejected so many: MaxArraySize says it, other limits (of a QOS, an
-// association) have to be tried.
+// Returns how many workers to try after Slurm refused this many: MaxArraySize if that was the limit, else
+// half. Other limits (of a QOS or an association) can only be found by trying.
 std::size_t SlurmLauncher::fewer_than(std::size_t workers, const std::string& why) {
   const std::size_t most = parse_max_array_size(run({"scontrol", "show", "config"}, kAnswersWithin).out);
   const bool by_array = most > 0 && most < workers;
@@ -253,7 +254,8 @@ std::string SlurmLauncher::describe() const {
          (limit_.empty() ? "" : " (" + limit_ + ")");
 }
 
-// Of the tasks that this launcher started and that began, the one written to last in front.
+// Returns the output files of the tasks that have started since this launcher's first job, the last written
+// first.
 std::vector<fs::path> SlurmLauncher::outputs() const {
   std::multimap<fs::file_time_type, fs::path, std::greater<>> found;
   std::error_code ignored;
@@ -276,7 +278,7 @@ std::string SlurmLauncher::failure_tail() {
   for (const auto& output : outputs()) {
     const std::string tail = tail_of(output, 10);
     if (tail.empty()) continue;
-    // Slurm remembers it for some minutes (MinJobAge).
+    // Slurm remembers an ended task for some minutes (MinJobAge).
     const std::string end =
         parse_end(jobs_.record_of_task(output.stem().string().substr(std::string("slurm-").size())));
     return output.string() + (end.empty() ? "" : " (Slurm: " + end + ")") + ":\n" + tail;

@@ -1,4 +1,4 @@
-// Workers as tasks of a Slurm job array.
+// Runs the workers of a replay as tasks of a Slurm job array.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace flor::dispatch {
 
-// What goes to sbatch as it is; empty: not given.
+// The user's options for sbatch. Empty: not given.
 struct SbatchFlags {
   std::string partition, qos, time, gres, account, constraint, cpus_per_task, mem;
   std::vector<std::string> others;  // whole options: "--exclude=n3"
@@ -47,34 +47,34 @@ class SlurmLauncher : public Launcher {
   std::optional<std::vector<Node>> nodes_;
   SlurmJobs jobs_;
   std::size_t started_ = 0;
-  std::size_t most_ = 0;  // tasks that Slurm takes at a time; 0: not known
-  std::string limit_;     // for the user: why there are fewer workers; "" when there are not
+  std::size_t most_ = 0;  // the most tasks that Slurm accepts in an array; 0: unknown
+  std::string limit_;     // for the user: why there are fewer workers; "" if there are not
   fs::file_time_type since_;
   std::chrono::steady_clock::time_point asked_;
   Liveness last_;
 };
 
-// Is Slurm here and does its controller answer?
+// Returns true if Slurm's tools are installed and its controller answers within 10 s.
 bool slurm_answers();
 
-// The CPUs of a worker: the flag, else what the record computed with, else 1.
+// Returns the CPUs of a worker: the flag, else the recorded number of threads, else 1.
 std::size_t cpus_of(const SbatchFlags& flags, const WorkerOrder& order);
 
-// The batch script of the array: one srun of the user's command. Pure.
+// Returns the batch script of the array: one srun of the user's command. Pure.
 std::string job_script(const WorkerOrder& order, std::size_t cpus);
 
-// The sbatch command line for so many workers. Nothing secret is in it. Pure.
+// Returns the sbatch command line for `workers` workers. It has no secrets. Pure.
 std::vector<std::string> sbatch_command(const WorkerOrder& order, const SbatchFlags& flags,
                                         std::size_t workers, const std::string& gres, std::size_t cpus);
 
-// May Slurm take an array of fewer tasks where it says this of one? Pure.
+// Returns true if, after this error of sbatch, Slurm may accept an array of fewer tasks. Pure.
 bool is_too_many(const std::string& error);
 
-// MaxArraySize of `scontrol show config`; 0: not there. Pure.
+// Returns MaxArraySize from `scontrol show config`; 0 if it is missing. Pure.
 std::size_t parse_max_array_size(const std::string& config);
 
-// What `scontrol --oneliner show job` says of how a task ended: "FAILED (NonZeroExitCode), exit code 3"; ""
-// when it is not over, or ended well. Pure.
+// Returns how a task ended, from `scontrol --oneliner show job`: "FAILED (NonZeroExitCode), exit code 3".
+// Returns "" if it is not over, or was successful. Pure.
 std::string parse_end(const std::string& text);
 
 }  // namespace flor::dispatch

@@ -12,7 +12,7 @@
 namespace flor::dispatch {
 namespace {
 
-// A controller that hangs or is away: its tools would try for minutes.
+// If the controller hangs or is away, Slurm's tools try for minutes.
 constexpr auto kAnswersWithin = std::chrono::seconds(10);
 constexpr auto kGoneWithin = std::chrono::seconds(10);
 
@@ -20,14 +20,14 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// "all" means every cluster to Slurm's tools.
+// Refuses "all", which Slurm's tools read as every cluster.
 bool is_cluster(const std::string& text) {
   return !text.empty() && text.front() != '-' && text != "all" &&
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") ==
              std::string::npos;
 }
 
-// A tool of Slurm's that asks or changes one cluster.
+// Returns the command line of a Slurm tool for one cluster.
 std::vector<std::string> tool(std::vector<std::string> words, const std::string& cluster) {
   if (!cluster.empty()) words.push_back("--clusters=" + cluster);
   return words;
@@ -37,7 +37,7 @@ bool has_number(const std::vector<ArrayJob>& jobs, const std::string& number) {
   return std::any_of(jobs.begin(), jobs.end(), [&](const ArrayJob& job) { return job.number == number; });
 }
 
-// The user's SQUEUE_STATES and its like would leave out workers.
+// Removes SQUEUE_STATES and similar settings of the user, which would hide workers.
 Environment without_squeue_settings() {
   Environment out = present_environment();
   const auto begin = out.lower_bound("SQUEUE_");
@@ -74,7 +74,7 @@ Liveness count(const std::vector<ArrayTask>& tasks) {
                                              "REQUEUE_HOLD", "SPECIAL_EXIT", "REQUEUE_FED"};
   Liveness out;
   for (const auto& task : tasks) {
-    if (task.state == "COMPLETING") continue;  // its program has ended; an epilog may take its time
+    if (task.state == "COMPLETING") continue;  // its program has ended; only an epilog may still run
     (waiting.count(task.state) != 0 ? out.waiting : out.running) += 1;
   }
   return out;
@@ -88,8 +88,9 @@ void SlurmJobs::add(const ArrayJob& job) {
   living_.push_back(job);
 }
 
-// The tasks of ours among these jobs ("42,43"; empty: among all of the user's). Jobs that the controller has
-// forgotten are an error of squeue too, but another one than its silence.
+// Returns our tasks among these jobs ("42,43"; empty: all jobs of the user); nullopt if Slurm does not
+// answer. squeue also fails for jobs that the controller has forgotten, with "Invalid job id"; then there are
+// no tasks.
 std::optional<std::vector<ArrayTask>> SlurmJobs::tasks_of(const std::string& cluster,
                                                           const std::string& numbers) {
   auto command = tool({"squeue", "--all", "--noheader", "--array", "--me", "--format=%F %T %o"}, cluster);
@@ -118,7 +119,8 @@ void SlurmJobs::find(std::set<std::string> clusters) {
     if (!tasks && known.count(cluster) != 0)
       throw core::Error("whether the workers of before still run, Slurm does not say: " + trouble_);
     if (!tasks) continue;
-    // Our cluster may be asked by its name as well: the same number with the same script is the same job.
+    // The default cluster may be asked twice, once by its name. The same number with the same script is the
+    // same job.
     for (const auto& task : *tasks) {
       if (!has_number(jobs_, task.job)) jobs_.push_back({task.job, cluster});
     }

@@ -1,7 +1,8 @@
-// The job arrays of one replay in Slurm: which they are, which of their tasks live, and how they are ended.
-// Motivation: a number alone names no job. Each cluster counts its own, and a controller that lost its state
-// counts anew. So a job is ours by its cluster and its number, and only while squeue shows our script as its
-// command.
+// Keeps the list of a replay's job arrays in Slurm for SlurmLauncher, tells which tasks live, and cancels
+// them.
+// Motivation: a number does not identify a job. Each cluster has its own numbers, and a controller that lost
+// its state counts from the start. So a job is ours if its cluster and number match, and if squeue shows our
+// script as its command.
 #pragma once
 
 #include <filesystem>
@@ -16,63 +17,64 @@ namespace flor::dispatch {
 
 struct ArrayJob {
   std::string number;
-  std::string cluster;  // empty: the one that Slurm's tools ask by themselves
+  std::string cluster;  // empty: the default one of Slurm's tools
 };
 
-// "42" or "42;cluster", as `sbatch --parsable` prints it and the file of jobs keeps it. Pure.
+// Parses "42" or "42;cluster", the format of `sbatch --parsable` and of the file of jobs. Pure.
 std::optional<ArrayJob> parse_job(const std::string& text);
 
 struct ArrayTask {
   std::string job, state;
 };
 
-// Reads `squeue --noheader --array --format='%F %T %o'`: the tasks whose command is this script. Pure.
+// Parses `squeue --noheader --array --format='%F %T %o'`. Returns the tasks whose command is `script`. Pure.
 std::vector<ArrayTask> parse_tasks(const std::string& text, const fs::path& script);
 
-// How many of them run, and how many wait. Pure.
+// Counts the running and the waiting tasks. Skips tasks that are completing. Pure.
 Liveness count(const std::vector<ArrayTask>& tasks);
 
 class SlurmJobs {
  public:
-  // `file` keeps the jobs for a later `flor replay`.
+  // `file` stores the jobs for a later `flor replay`. `script` is the batch script of all jobs.
   SlurmJobs(fs::path file, fs::path script);
 
-  // After sbatch took it.
+  // Adds a job that sbatch accepted, also to the file.
   void add(const ArrayJob& job);
 
-  // Finds the jobs that an earlier `flor replay` left running, also those that it was killed before it could
-  // write down: on our cluster, on those that the file names, and on `clusters`. Throws core::Error where
-  // Slurm does not answer for a job of the file.
+  // Finds the jobs that an earlier `flor replay` left running, also a job that it could not write to the file
+  // before it was killed. Searches the default cluster, those in the file, and `clusters`. Throws core::Error
+  // if Slurm does not answer for a cluster in the file.
   void find(std::set<std::string> clusters);
 
-  // Nothing where Slurm does not answer; trouble() then says why.
+  // Asks Slurm for the state of the tasks. Returns nullopt if it does not answer; trouble() tells why.
   std::optional<Liveness> ask();
 
-  // Ends all tasks. Returns when they are gone, or after some seconds.
+  // Cancels all tasks. Returns when they are gone, or after about 10 s.
   void cancel();
 
-  // Lets them be: they are over.
+  // Forgets all jobs, because they are over.
   void clear();
 
   bool empty() const { return jobs_.empty(); }
   const std::string& trouble() const { return trouble_; }
 
-  // For the user: "42, 43".
+  // Returns the numbers of the jobs, for the user: "42, 43".
   std::string describe() const;
 
-  // `scontrol --oneliner show job` of the task with this array index, of the latest job that has one; ""
-  // where Slurm has forgotten it.
+  // Returns the output of `scontrol --oneliner show job` for the task with this array index, in the latest
+  // job that has such a task; "" if Slurm has forgotten it.
   std::string record_of_task(const std::string& index) const;
 
  private:
   std::optional<std::vector<ArrayTask>> tasks_of(const std::string& cluster, const std::string& numbers);
-  std::set<std::string> clusters() const;  // of the living
+  std::set<std::string> clusters() const;  // of the jobs in living_
   std::string numbers_on(const std::string& cluster) const;
   void send_cancel() const;
 
   fs::path file_, script_;
   std::vector<ArrayJob> jobs_;
-  std::vector<ArrayJob> living_;  // as squeue showed last, and what came since; others are asked for no more
+  // The jobs that squeue showed last, and those added since. Only these are asked for.
+  std::vector<ArrayJob> living_;
   std::string trouble_;
 };
 

@@ -20,7 +20,7 @@ using core::Json;
 // A checkpoint inside an iteration of the main loop.
 struct Candidate {
   int64_t epoch = 0;
-  std::string inside;  // its path behind the iteration: train#0, step=3/optimize#0, @iteration
+  std::string inside;  // its path inside the iteration: train#0, step=3/optimize#0, @iteration
   Chosen checkpoint;
 };
 
@@ -70,7 +70,7 @@ Chosen choose(const core::Manifest& manifest, const core::Timeline& timeline, in
   std::vector<Candidate> all = candidates(manifest, timeline);
   const auto other = [&](const Candidate& one) {
     if (block.empty())
-      return one.checkpoint.block == core::step_kind;  // inside of the epoch: when it is named
+      return one.checkpoint.block == core::step_kind;  // a checkpoint between steps must be named
     return one.checkpoint.block != block && one.inside != block;
   };
   all.erase(std::remove_if(all.begin(), all.end(), other), all.end());

@@ -1,4 +1,4 @@
-// Chooses the checkpoint to export. Pure.
+// Chooses the checkpoint that `flor export` writes. Pure.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,9 @@ struct Best {
   double value = 0;
 };
 
-// Returns the iteration of the main loop whose last row of that name is the smallest, or largest; the first
-// of equals. Throws core::UsageError if no iteration has such a row with a finite number.
+// Returns the iteration of the main loop whose last row of that name is the smallest, or the largest; the
+// first one if several are equal. Throws core::UsageError if no iteration has such a row with a finite
+// number.
 Best best_epoch(const core::Manifest& manifest, const std::vector<results::Row>& rows,
                 const std::string& name, bool largest);
 

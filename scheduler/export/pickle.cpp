@@ -1,4 +1,4 @@
-// Opcodes: Python's Lib/pickletools.py, whose names stand beside them here.
+// The comments beside the opcodes are their names in Python's Lib/pickletools.py.
 #include "export/pickle.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class Pickler {
     out_ += value;
   }
 
-  // Numbers from 0.
+  // Writes a number that is not negative.
   void number(int64_t value) {
     const auto bits = static_cast<std::uint64_t>(value);
     if (value < 256) {

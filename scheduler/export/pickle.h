@@ -1,4 +1,4 @@
-// Writes the pickle inside a PyTorch file.
+// Makes the pickle inside a PyTorch file (export/pytorch.h).
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@ struct PickledTensor {
   std::vector<int64_t> shape;
 };
 
-// Pairs of reals that are the parts of complex numbers. safetensors has no dtypes for them.
+// Names for pairs of reals that are complex numbers, because safetensors has no dtypes for these.
 inline constexpr const char* complex_f32 = "complex F32";
 inline constexpr const char* complex_f64 = "complex F64";
 
-// Returns the PyTorch name for a storage of a safetensors dtype, or of the two above. Nothing if PyTorch has
+// Returns PyTorch's name for the storage of a safetensors dtype, or of the two above; nullopt if PyTorch has
 // none.
 std::optional<std::string> storage_of(const std::string& dtype);
 

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t alignment = 64;
 constexpr std::size_t large = 0xffffffff;  // from here on an entry needs zip's 64-bit fields
 
-// The library opens by name, and would follow a link. So the file is created first.
+// Creates the file first, because minizip opens by name, and would follow a link that someone planted.
 zipFile new_archive(const fs::path& path) {
   core::create_new(AT_FDCWD, path);
   return ::zipOpen64(path.c_str(), APPEND_STATUS_CREATE);
@@ -126,7 +126,8 @@ std::optional<std::vector<unsigned char>> widened(const core::LoadedTensor& tens
   return std::nullopt;
 }
 
-// The front end stores complex numbers as pairs of reals, and says so in NAME@kind (docs/formats.md).
+// Returns true for complex numbers, which the front end stores as pairs of reals and marks in NAME@kind
+// (docs/formats.md).
 bool is_complex(const std::string& name, const core::LoadedTensor& tensor, const core::LoadedTensors& all) {
   const auto kind = all.find(name + "@kind");
   if (kind == all.end() || tensor.shape.empty() || tensor.shape.back() != 2) return false;

@@ -1,4 +1,4 @@
-// Writes plain safetensors files (https://github.com/huggingface/safetensors).
+// Writes plain safetensors files (https://github.com/huggingface/safetensors), for `flor export`.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ using Metadata = std::map<std::string, std::string>;
 struct SafetensorsLayout {
   // Length prefix, JSON, padding.
   std::string header;
-  // Of the bytes of the tensors after it.
+  // The names of the tensors, in the order of their bytes after the header.
   std::vector<std::string> order;
 };
 

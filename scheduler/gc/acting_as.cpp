@@ -16,7 +16,7 @@ namespace {
 
 constexpr gid_t no_group = 65534;
 
-// Of a user that no one knows, nothing but the user remains.
+// Takes the groups of the user. A user whom the node does not know gets no groups.
 bool take_groups(uid_t user) {
   const passwd* entry = ::getpwuid(user);
   if (entry == nullptr) return ::setgroups(0, nullptr) == 0 && ::setegid(no_group) == 0;
@@ -62,7 +62,7 @@ ActingAs::~ActingAs() {
 void ActingAs::give_back() {
   if (!changed_) return;
   changed_ = false;
-  // Where one of these fails, what comes next has fewer rights, and says so.
+  // If a call fails, the process keeps fewer rights, so the next thing that it may not do reports an error.
   if (::seteuid(0) != 0) return;
   [[maybe_unused]] const bool back =
       ::setegid(group_) == 0 && ::setgroups(groups_.size(), groups_.data()) == 0;

@@ -1,4 +1,5 @@
-// Root clears away as the user whose run it is: what that user planted then leads nowhere they could not go.
+// Gives root the rights of the user whose files `flor gc` removes. So a link that this user planted leads to
+// no place that they could not reach themselves.
 #pragma once
 
 #include <sys/types.h>
@@ -8,14 +9,14 @@
 
 namespace flor::gc {
 
-// As long as it lives, root's process has the rights of the owner of `path`, and of their groups. Any other
-// user, root of a container (core::is_root()), and root's own paths, change nothing. Not for processes with
-// threads that need root's rights meanwhile. Throws core::Error where root cannot become that user, or cannot
-// tell who it is.
+// While the object lives, root's process has the rights of the owner of `path` and of their groups. Does
+// nothing for other users, for root of a container (core::is_root()), and for paths that root owns.
+// Changes the whole process: no other thread may need root's rights meanwhile. Throws core::Error if root
+// cannot become the owner, or cannot find out who it is.
 class ActingAs {
  public:
   explicit ActingAs(const std::filesystem::path& path);
-  // The same for the owner of an open file or directory, which `path` names in messages.
+  // The same for the owner of an open file or directory. Messages show it as `path`.
   ActingAs(int descriptor, const std::filesystem::path& path);
   ~ActingAs();
   ActingAs(const ActingAs&) = delete;

@@ -24,7 +24,7 @@ Choice choose(std::vector<RunFacts> runs, const std::set<std::string>& among, co
     std::uint64_t& size = sizes[run.owner];
     if (criteria.max_size && size <= *criteria.max_size) continue;
     if (!among.empty() && among.count(run.id) == 0) continue;
-    // What may have been killed is busy, and named among those that would go.
+    // A run that may have been killed is busy. So it is only listed, and never removed.
     const std::string& status = run.status == "unknown" ? "killed" : run.status;
     if (!criteria.statuses.empty() && criteria.statuses.count(status) == 0) continue;
     if (criteria.older_than && now - run.ended <= *criteria.older_than) continue;

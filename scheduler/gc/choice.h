@@ -1,4 +1,4 @@
-// Which whole runs go. Pure.
+// Chooses the runs that `flor gc` removes as a whole. Pure.
 #pragma once
 
 #include <cstdint>
@@ -9,38 +9,41 @@
 
 namespace flor::gc {
 
-// What is known of a run.
+// The facts about a run that the choice needs.
 struct RunFacts {
   std::string id;
   std::string status;  // as `flor runs` shows it: completed, failed, damaged, killed, recording, unknown,
                        // unreadable
-  double ended = 0;    // when its recording ended, or was last seen; seconds since the epoch of Unix
+  double ended = 0;    // when its recording ended, or was last seen alive; seconds since the Unix epoch
   std::uint64_t bytes = 0;  // on the disk
-  std::string busy;         // why it cannot be touched now: it is being recorded, or replayed
-  double touched = 0;       // when its manifest or its log last changed
-  std::string beyond;       // what removing it here leaves behind: gc::beyond_reach()
-  std::uint64_t owner = 0;  // the user whose it is
+  std::string busy;         // why it must not be removed now: it is recorded or replayed; else empty
+  double touched = 0;       // when its manifest or its log last changed; seconds since the Unix epoch
+  std::string beyond;       // where this node cannot remove its checkpoints: gc::beyond_reach()
+  std::uint64_t owner = 0;  // the user id of its owner
 };
 
-// Which runs a user wants to be rid of. All conditions that are given must hold.
+// The runs that a user wants to remove: those that meet all the given conditions.
 struct Criteria {
-  std::optional<double> older_than;       // seconds
-  std::set<std::string> statuses;         // empty: any
-  std::optional<std::uint64_t> max_size;  // remove no more than makes each owner's runs as small as this
+  std::optional<double> older_than;  // seconds
+  std::set<std::string> statuses;    // empty: any
+  // Bytes. Removes runs of an owner, the oldest first, only while all runs of that owner together are larger.
+  std::optional<std::uint64_t> max_size;
   bool any() const { return older_than || !statuses.empty() || max_size; }
 };
 
 struct Choice {
   std::vector<RunFacts> remove;  // oldest first
-  std::vector<RunFacts> busy;    // would go, too
+  std::vector<RunFacts> busy;    // would be removed as well, but are in use
 };
 
-// When the recording ended that says that it `claims`, if `written` is when the file that says so last
-// changed by the file server's clock. An end after that, or no time at all, is not taken over.
+// Returns the end of a recording: the time that it `claims`, but not later than `written`, when the file with
+// the claim last changed by the file server's clock. Returns `written` if the claim is no finite number.
 double sane_end(double claims, double written);
 
-// `among`: of these ids only; empty: of all. The size is that of all `runs` of one owner together.
-// Motivation: else one user's bulk, real or made up, would remove another's runs where root clears away.
+// Chooses from `runs`, and only from the ids in `among` if there are any. Chooses none without a criterion.
+// The size limit counts all `runs` of one owner together.
+// Motivation: counted over all owners, the data of one user, real or made up, would make root remove the runs
+// of another.
 Choice choose(std::vector<RunFacts> runs, const std::set<std::string>& among, const Criteria& criteria,
               double now);
 

@@ -29,8 +29,8 @@ constexpr double longest_job = 90 * day;
 constexpr std::size_t longest_text = 4096;  // bytes
 const char* const launches = ".launches";
 
-// STORE/.launches/UID, open. Everyone may write into STORE: what is reached by its path alone may be a link
-// to any other directory.
+// STORE/.launches/UID, opened.
+// Motivation: everyone can write to STORE, so the path alone may lead through a link to any other directory.
 struct UserDirectory {
   core::Descriptor descriptor;
   fs::path path;
@@ -52,8 +52,8 @@ std::vector<std::string> names_in(const core::Descriptor& directory) {
   return out;
 }
 
-// The directory of that name, if it belongs to the user whose number it has, and if this process may clear
-// away there: it is that user's, or root's.
+// Opens the directory STORE/.launches/`name`, if it belongs to the user with that number, and if this process
+// runs as that user or as root.
 std::optional<UserDirectory> user_directory(const core::Store& store, const std::string& name) {
   const core::Descriptor common = open_directory(AT_FDCWD, store.path() / launches);
   if (!common) return std::nullopt;
@@ -66,6 +66,7 @@ std::optional<UserDirectory> user_directory(const core::Store& store, const std:
   return out;
 }
 
+// Returns true if the file is no longer needed; false if it cannot be read.
 bool has_ended(const core::Store& store, const UserDirectory& user, const std::string& name, double now) {
   struct stat info = {};
   if (::fstatat(user.descriptor.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 ||

@@ -1,4 +1,5 @@
-// STORE/.launches: which run each launch recorded. Most of them are of use only as long as their job is.
+// Finds and removes files of STORE/.launches that `flor gc` may remove. Each tells which run a launch
+// recorded, and most are needed only while its job exists.
 #pragma once
 
 #include <vector>
@@ -7,12 +8,14 @@
 
 namespace flor::gc {
 
-// Those that nobody asks for any more: whose run is gone, since a day at least; marks of steps that begun
-// three months ago, and temporary files of processes that are gone. Of this user; of all users where root
-// asks. Follows no link, and looks only where STORE/.launches/UID is that user's own.
+// Returns the files that are no longer needed, of this user, or of all users for root: launches older than a
+// day whose run does not exist, marks of steps that began three months ago, and temporary files of processes
+// that are gone. Follows no link, and skips a directory STORE/.launches/UID that the user UID does not own.
+// `now` is in seconds since the Unix epoch.
 std::vector<core::fs::path> ended_launches(const core::Store& store, double now);
 
-// Removes it as its owner, if it is one still. Throws std::system_error that names the path.
+// Removes the file with the rights of its owner, if it is still not needed. Throws std::system_error, which
+// names the path.
 void remove_ended_launch(const core::Store& store, const core::fs::path& path, double now);
 
 }  // namespace flor::gc

@@ -31,7 +31,7 @@ std::optional<pid_t> pid_from(std::string_view text) {
   return pid && *pid > 0 ? pid : std::nullopt;
 }
 
-// The process that a file is named for.
+// Returns the process that created the temporary file `name`; nullopt if the name is not of that form.
 std::optional<pid_t> process_in(std::string_view name) {
   static constexpr std::string_view temporary = ".tmp.";
   static constexpr std::string_view proof = ".writable.";  // of earlier versions
@@ -45,7 +45,7 @@ std::optional<pid_t> process_in(std::string_view name) {
   return pid_from(tail.substr(0, tail.find('.')));
 }
 
-// Made for a moment to ask the file server for its time (core/store/liveness.cpp).
+// Returns true for a file that was created to read the file server's clock (core/store/liveness.cpp).
 bool is_clock(const std::string& name) {
   return name.rfind(".time.", 0) == 0;
 }
@@ -74,7 +74,7 @@ void add_checkpoints(const core::RunDir& run, std::vector<Leftover>& out) {
     for (const auto& file : inventory_of(run).useless)
       out.push_back(leftover(run.path / file, "a checkpoint that nothing names"));
   } catch (const core::Error&) {
-    // Damage is `flor check`'s to tell; here it means that nobody knows what is needed.
+    // The run is damaged, so it is unknown which files are needed. `flor check` reports the damage.
   }
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(run.checkpoints(), ignored)) {
@@ -99,7 +99,7 @@ std::vector<Leftover> left_in(const core::RunDir& run, double now) {
   return out;
 }
 
-// RUN of STORE/.removed.RUN; empty of any other name.
+// Returns RUN for a path STORE/.removed.RUN, and "" for any other.
 std::string removed_run(const fs::path& path) {
   static const std::string prefix = ".removed.";
   const std::string name = path.filename().string();
@@ -108,7 +108,7 @@ std::string removed_run(const fs::path& path) {
   return core::is_valid_id(id) ? id : "";
 }
 
-// Was the directory made by a recording that did not come as far as its manifest, and is over?
+// Returns true if a recording created the directory, and ended before it wrote its manifest.
 bool never_began(const fs::path& path) {
   std::error_code ignored;
   if (!core::is_valid_id(path.filename().string()) || core::directory_owner(path) == core::no_user ||
@@ -120,7 +120,7 @@ bool never_began(const fs::path& path) {
   return is_there("run.lock") && !is_there("run.json") && busy_with({path}).empty();
 }
 
-// What the entry of a store is a leftover of, if it is one.
+// Returns this entry of a store as a leftover; nullopt if it is none, or if another user owns it.
 std::optional<Leftover> left_in_store(const fs::path& path, double now) {
   if (!is_ours(path)) return std::nullopt;
   const bool is_removed = !removed_run(path).empty();
@@ -164,7 +164,7 @@ void remove_leftovers(const core::RunDir& run, const std::vector<Leftover>& list
     } else {
       fs::remove(leftover.path, error);
     }
-    // An agent may have put a checkpoint there just now.
+    // A directory that is not empty any more is no error: an agent may have put a checkpoint there just now.
     if (error && error != std::errc::directory_not_empty)
       throw std::system_error(error, "cannot remove " + leftover.path.string());
   }

@@ -1,4 +1,5 @@
-// What processes that were killed left behind.
+// Finds and removes for `flor gc` what killed processes left behind in runs and in the store. Times `now` are
+// seconds since the Unix epoch.
 #pragma once
 
 #include <cstdint>
@@ -10,31 +11,32 @@
 namespace flor::gc {
 
 struct Leftover {
-  core::fs::path path;  // a file, or a directory with all that is in it
-  std::string run;      // that it is of; empty: of the store
+  core::fs::path path;  // a file, or a directory with its content
+  std::string run;      // the run that it belongs to; empty: the store
   std::uint64_t bytes = 0;
-  std::string what;
+  std::string what;  // what it is, for the user
 };
 
-// Is it `.NAME.tmp.PID.N`, or another name that a process with that id gave a file for a moment, and is there
-// no such process on this machine?
+// Returns true if `name` is the name of a temporary file, such as `.NAME.tmp.PID.N`, and no process PID
+// exists on this machine. That process may still exist on another machine, so the functions below leave
+// temporary files alone until they are an hour old.
 bool is_abandoned(const std::string& name);
 
-// Temporary files, which another machine may be at work on, are left alone until they are an hour old.
-
-// Of a run that is not busy: temporary files, what a recording had set aside, replays without a plan, empty
-// directories, checkpoints that nothing names. None where the run is busy.
+// Returns the leftovers of a run: temporary files, space that a recording had reserved, replays without a
+// plan, empty directories of checkpoints, and checkpoints that nothing names. Returns none if the run is
+// busy.
 std::vector<Leftover> leftovers_of(const core::RunDir& run, double now);
 
-// Removes those of this run that are `listed` and still left over. Throws core::Error when the run is busy by
-// now, std::system_error that names the path.
+// Removes the `listed` leftovers of this run that are still leftovers. Throws core::Error if the run has
+// become busy, and std::system_error, which names the path.
 void remove_leftovers(const core::RunDir& run, const std::vector<Leftover>& listed);
 
-// Of the store itself: removals that were cut off, runs that never got a manifest, temporary files, launches.
+// Returns the leftovers of the store itself: removals that were cut off, runs that never got a manifest,
+// temporary files, and launches.
 std::vector<Leftover> leftovers_of(const core::Store& store, double now);
 
-// Removes one of these, if it is one still. Looks at it alone, and does not list the store anew. Throws
-// core::Error, std::system_error that names the path.
+// Removes a leftover of the store, if it is still one. Checks only this one, and does not read the store
+// again. Throws core::Error, and std::system_error, which names the path.
 void remove_leftover(const core::Store& store, const Leftover& leftover, double now);
 
 }  // namespace flor::gc

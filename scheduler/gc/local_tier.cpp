@@ -17,7 +17,7 @@ std::optional<core::LocalRun> within_reach(const std::string& id, const core::Ma
     auto local = core::open_local_run(manifest.local);
     if (local.home.id() == id) return local;
   } catch (const std::exception&) {
-    // It is gone, or another user's.
+    // The directory is gone, or belongs to another user.
   }
   return std::nullopt;
 }
@@ -44,7 +44,7 @@ std::string beyond_reach(const core::RunDir& run, const core::Manifest& manifest
   try {
     if (results::local_tier_of(run, manifest, core::read_timeline(run.timeline())).waiting.empty()) return "";
   } catch (const core::Error&) {
-    // A damaged timeline: there may be some.
+    // The timeline is damaged, so there may be checkpoints.
   }
   return manifest.local + " on node " + manifest.host;
 }

@@ -1,4 +1,4 @@
-// What of a run that is to be removed lies in a node's local tier.
+// Finds and removes, for `flor gc`, the part of a run that lies in a node's local tier.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,15 @@
 
 namespace flor::gc {
 
-// The run's directory in this node's local tier. As long as it is held, nobody brings files from it.
+// The run's directory in this node's local tier, under its lock: while the object lives, no agent brings
+// files from there to the store.
 class HeldTier {
  public:
-  // Nothing where the run used no local tier, or has nothing on this node that is this user's. Throws
-  // core::Error when checkpoints are just being brought to the store.
+  // Returns nullopt if the run used no local tier, or if this node has no directory of it that this user
+  // owns. Throws core::Error if its checkpoints are being brought to the store now.
   static std::optional<HeldTier> take(const std::string& id, const core::Manifest& manifest);
 
-  // Removes it with all that lies in it. Throws std::system_error that names the path.
+  // Removes the directory with its content. Throws std::system_error, which names the path.
   void remove() const;
 
  private:
@@ -27,8 +28,8 @@ class HeldTier {
   core::FileLock lock_;
 };
 
-// "/nvme/flor-1000/RUN on node n1", where that node or user has to remove checkpoints; empty where
-// none lie.
+// Returns where checkpoints lie that only another node or user can remove: "/nvme/flor-1000/RUN on node n1".
+// Returns "" if there are none.
 std::string beyond_reach(const core::RunDir& run, const core::Manifest& manifest);
 
 }  // namespace flor::gc

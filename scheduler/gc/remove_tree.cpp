@@ -47,8 +47,9 @@ bool is_directory(const Descriptor& parent, const std::string& name) {
   return ::fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode);
 }
 
-// Each level that is entered holds a descriptor and a piece of the stack, and names of all levels together
-// may be longer than a path can be. So what lies deeper is moved up first, into `top`.
+// The deepest level that is entered. A directory below it is first moved up into `top`.
+// Motivation: each level needs a descriptor and some of the stack, and the path of a deep file can be longer
+// than the system allows.
 constexpr int deepest = 32;
 
 class Removal {
@@ -59,7 +60,7 @@ class Removal {
     for (const auto& name : names_in(directory, shown)) remove(directory, name, shown / name, depth);
   }
 
-  // Have directories been moved up, so that the top has to be emptied once more?
+  // Returns true if directories were moved up since the last call: then the top must be emptied once more.
   bool moved() { return std::exchange(moved_, false); }
 
  private:

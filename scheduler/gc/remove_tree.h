@@ -1,14 +1,13 @@
-// Removes a directory with all that is in it.
+// Removes a directory with its content, safely in a place where other users can write.
 #pragma once
 
 #include <filesystem>
 
 namespace flor::gc {
 
-// Follows no link on its way down: each directory is opened by its name in the one above, and a link is
-// removed itself. However deep the tree is, few descriptors and little of the stack
-// are used. What does not exist is removed already. Throws std::system_error that names the path,
-// core::Error where `path` is another user's directory.
+// Follows no link below the parent of `path`: opens each directory by its name in the one above, and removes
+// a link itself. Uses few descriptors and little stack, however deep the tree is. Does nothing if `path` does
+// not exist. Throws std::system_error, which names the path, and core::Error if another user owns `path`.
 void remove_tree(const std::filesystem::path& path);
 
 }  // namespace flor::gc

@@ -27,7 +27,7 @@ namespace fs = core::fs;
 const char* const being_recorded = "it is being recorded";
 const char* const waited_for = "its Slurm job waits to be started again, and will resume it";
 
-// Why the run must not be touched; empty: its recording is over.
+// Returns the reason why the recording is not over; "" if it is.
 std::string recorded_by(const core::RunDir& run, const core::Liveness& liveness) {
   switch (liveness.life) {
     case core::Life::live:
@@ -44,7 +44,7 @@ double seconds_of(const timespec& time) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Its content; any user may set this time of their own file to whatever they like.
+// Returns when the content of manifest or log last changed. A user can set this time of their own files.
 double touched_at(const core::RunDir& run) {
   double last = 0;
   struct stat info = {};
@@ -53,7 +53,8 @@ double touched_at(const core::RunDir& run) {
   return last;
 }
 
-// When anything of manifest or log last changed. Only the file server sets this time.
+// Returns when manifest or log last changed in any way. Only the file server sets this time, so no user can
+// make a run look younger than it is.
 double written_at(const core::RunDir& run) {
   double last = 0;
   struct stat info = {};
@@ -62,7 +63,8 @@ double written_at(const core::RunDir& run) {
   return last;
 }
 
-// What of the run lies in this node's local tier. Nobody knows of it where the manifest cannot be read.
+// Takes the run's part in this node's local tier; nullopt if there is none, or if the manifest, which names
+// the place, cannot be read.
 std::optional<HeldTier> tier_of(const core::RunDir& run, const std::string& id) {
   core::Manifest manifest;
   try {
@@ -73,7 +75,8 @@ std::optional<HeldTier> tier_of(const core::RunDir& run, const std::string& id) 
   return HeldTier::take(id, manifest);
 }
 
-// The manifest names the local tier, so that goes first.
+// Removes what is left of a run with a hidden name. The local tier goes first: only the manifest names it, so
+// a removal that is cut off could not find it later.
 void remove_hidden(const core::Store& store, const std::string& id, const std::optional<HeldTier>& tier) {
   const fs::path hidden = store.removed(id);
   store.free_labels(id);
@@ -81,6 +84,7 @@ void remove_hidden(const core::Store& store, const std::string& id, const std::o
   remove_tree(hidden);
 }
 
+// Returns true if any lock of the run's replays is held, other than `but`.
 bool any_replay_lock_is_held(const core::RunDir& run, const fs::path& but) {
   bool is_held = false;
   walk(run.replays(), [&](const Entry& entry) {
@@ -90,11 +94,11 @@ bool any_replay_lock_is_held(const core::RunDir& run, const fs::path& but) {
   return is_held;
 }
 
-// Nothing where no one has replayed the run. Throws core::Error where it is held.
+// Takes the lock for planning; nullopt if the run was never replayed. Throws core::Error if another holds it.
 std::optional<core::FileLock> take_planning(const core::RunDir& run) {
   std::error_code none;
   if (!fs::is_directory(run.replays(), none)) return std::nullopt;
-  // Another node's planner may hold it where locks hold on one node only.
+  // Where locks hold on one node only, a planner on another node may hold it.
   const bool planned_elsewhere = core::may_be_present(planning_lock(run));
   auto lock = core::FileLock::try_take(planning_lock(run));
   if (!lock || planned_elsewhere)
@@ -150,7 +154,7 @@ std::vector<core::RunDir> runs_of_ours(const core::Store& store) {
       struct stat info = {};
       if (::lstat(run.manifest().c_str(), &info) == 0 || errno == EACCES) out.push_back(run);
     } catch (const core::Error&) {
-      // It has just gone.
+      // The run has just gone.
     }
   }
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
@@ -174,7 +178,7 @@ RunFacts facts_of(const core::RunDir& run) {
   out.owner = owner_of(run.path);
   out.bytes = bytes_below(run.path);
   out.busy = busy_with(run);
-  // What was killed has no end; its log was written to until then.
+  // A killed run records no end, so take the time of its last write.
   out.touched = touched_at(run);
   out.ended = sane_end(out.touched, written_at(run));
   try {
@@ -200,8 +204,8 @@ void remove_run(const core::Store& store, const RunFacts& listed) {
   fs::rename(run.path, hidden, error);
   if (error) throw std::system_error(error, "cannot remove " + run.path.string());
   core::sync_directory(store.path());
-  // No one finds the run any more. On NFS a file that is open leaves a .nfsXXXX when it is removed, and its
-  // directory would stay.
+  // No one can find the run any more, so close the lock files. On NFS, removing an open file leaves a
+  // .nfsXXXX, and its directory would stay.
   held.reset();
   remove_hidden(store, run.id(), tier);
 }

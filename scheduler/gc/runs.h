@@ -1,4 +1,4 @@
-// What `flor gc` knows of the runs of a store, and how a run is removed.
+// Lists the runs of a store for `flor gc`, tells which are in use, and removes a run.
 #pragma once
 
 #include <optional>
@@ -10,42 +10,45 @@
 
 namespace flor::gc {
 
-// Does a process replay the run now: a worker, `flor replay`, one that plans or merges?
+// Returns true if a process replays the run now: a worker, or a `flor replay` that plans or merges.
 bool is_being_replayed(const core::RunDir& run);
 
-// "DIRECTORY cannot be read (Permission denied)", where its owner may not look at all of the run; else empty.
+// Returns "DIRECTORY cannot be read (Permission denied)" if the run's owner may not read all of it; else "".
 std::string why_closed(const core::RunDir& run);
 
-// Why the run must not be touched: a process records or replays it now, or a directory in it cannot be read,
-// so that nobody can tell. Empty: it may be.
+// Returns the reason why the run must not be changed: a process records or replays it now, or a directory
+// cannot be read, so that this is unknown. Returns "" if it can be changed.
 std::string busy_with(const core::RunDir& run);
 
-// What `flor replay` holds while it plans.
+// Returns the file that `flor replay` locks while it plans.
 core::fs::path planning_lock(const core::RunDir& run);
 
-// The locks of a run that is to be changed: no one begins to record into it meanwhile, or plans a replay of
-// it.
+// The locks of a run that is to be changed. While they are held, no process begins to record into the run, or
+// to plan a replay of it.
 struct Claim {
   core::FileLock recording;
-  std::optional<core::FileLock> planning;  // of a run that was replayed before
+  std::optional<core::FileLock> planning;  // nullopt for a run that was never replayed
 };
 
-// Throws core::Error when the run is busy.
+// Takes the locks. Throws core::Error if the run is busy.
 Claim claim(const core::RunDir& run);
 
-// The runs of the store that this user may clear away, oldest first: also those whose directory is closed to
-// its owner, of which nobody can tell whether it has a manifest.
+// Returns the runs of the store that this user may remove, sorted by path. Includes runs whose directory is
+// closed to its own owner, where the manifest cannot be seen.
 std::vector<core::RunDir> runs_of_ours(const core::Store& store);
 
-// The user whose directory it is. May this user remove it: is it theirs, or are they root?
+// Returns the user id of the path's owner; core::no_user if there is no such path.
 std::uint64_t owner_of(const core::fs::path& path);
+
+// Returns true if this user may remove the path: they own it, or are root.
 bool is_ours(const core::fs::path& path);
 
+// Reads what the choice needs to know about a run. A run that cannot be read has the status "unreadable".
 RunFacts facts_of(const core::RunDir& run);
 
-// Removes the run with its labels, so that no moment leaves half a run: it gets a hidden name first. What a
-// removal that was cut off left, finish_removal() completes. Throws core::Error when the run is busy by now,
-// or was recorded further since facts_of(), std::system_error that names the path when it cannot be removed.
+// Removes the run with its labels. Renames it to a hidden name first, so that no one ever sees half a run;
+// finish_removal() completes a removal that was cut off. Throws core::Error if the run has become busy or was
+// recorded further since facts_of(), and std::system_error, which names the path, if it cannot be removed.
 void remove_run(const core::Store& store, const RunFacts& run);
 void finish_removal(const core::Store& store, const std::string& id);
 

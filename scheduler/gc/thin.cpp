@@ -31,7 +31,7 @@ Inventory inventory_of(const core::RunDir& run) {
     referred.insert(files.begin(), files.end());
     return files;
   };
-  // From the end: of a checkpoint that was written again the last row counts.
+  // Go backwards: if a checkpoint was written more than once, its last row counts.
   for (auto row = timeline.rbegin(); row != timeline.rend(); ++row) {
     if (field<std::string>(*row, "kind", "") != "checkpoint") continue;
     const auto file = field<std::string>(*row, "file", "");

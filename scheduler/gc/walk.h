@@ -1,4 +1,4 @@
-// Looks at all that lies in a directory, which another user may have filled with what they like.
+// Visits everything below a directory, safely also where another user has filled it with bad intent.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,28 +11,29 @@
 
 namespace flor::gc {
 
-// Directories below each other that a walk enters. Those of a run lie three deep.
+// The number of nested directories that a walk enters. Those of a run are three deep.
 inline constexpr int deepest_walk = 32;
 
-// Valid as long as the visit to it.
+// An entry of a directory. Valid only during the visit.
 struct Entry {
   std::filesystem::path path;
-  int parent = -1;  // the directory that it lies in
+  int parent = -1;  // descriptor of the directory that holds it
   const char* name = "";
 
-  std::optional<struct stat> status() const;  // what lstat() says; nothing where it has just gone
+  // Returns what lstat() gives; nullopt if the entry has just gone.
+  std::optional<struct stat> status() const;
 };
 
-// Calls `visit` for each entry below `path`. Follows no link. What lies deeper than deepest_walk is not
-// looked at; what goes meanwhile is passed over. Returns the first directory that could not be looked into
-// and why, "DIRECTORY cannot be read (Permission denied)", after it looked at all others; else an empty text.
+// Calls `visit` for each entry below `path`. Follows no link, does not enter directories deeper than
+// deepest_walk, and skips entries that disappear meanwhile. If directories cannot be read, visits all others
+// and returns a message about the first one: "DIRECTORY cannot be read (Permission denied)". Else returns "".
 std::string walk(const std::filesystem::path& path, const std::function<void(const Entry&)>& visit);
 
-// "DIRECTORY cannot be read (Permission denied)" of the first such directory at or below `path`; empty: none
-// is closed to this process.
+// Returns "DIRECTORY cannot be read (Permission denied)" for the first directory, `path` or below, that this
+// process cannot read; "" if there is none.
 std::string closed_below(const std::filesystem::path& path);
 
-// Bytes that the files below `path` take on the disk, each file once, however many names it has.
+// Returns the bytes that the files below `path` take on the disk. Counts a file with several names once.
 std::uint64_t bytes_below(const std::filesystem::path& path);
 
 }  // namespace flor::gc

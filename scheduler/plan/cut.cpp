@@ -16,7 +16,7 @@ Work work_of(const core::Plan& plan) {
       work.cost.push_back(unit.work);
       if (!plan.complete) work.start.push_back(before);
     }
-    // Skipping never costs more than executing. This makes the greedy cut optimal.
+    // Assume that skipping never costs more than executing. This makes the greedy cut optimal.
     before += selected ? std::min(unit.skip_cost, unit.work) : unit.skip_cost;
   }
   return work;

@@ -1,4 +1,4 @@
-// Cuts the selected units of a plan into segments and estimates their durations. Pure.
+// Cuts the selected units of a plan into segments for its workers, and estimates their durations. Pure.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace flor::plan {
 // before it.
 Work work_of(const core::Plan& plan);
 
-// Fills segments, bound, makespan and serial (duration with one worker) of a plan. Its units, with their
-// work, and its selection must be set.
+// Fills segments, workers, bound, makespan and serial (duration with one worker) of a plan. Its units, with
+// their work, and its selection must be set.
 void cut(core::Plan& plan, std::size_t workers);
 
 }  // namespace flor::plan

@@ -14,8 +14,10 @@ constexpr std::size_t most_forecast = 1024;  // workers
 
 constexpr double worth_cutting = 20;  // seconds of an epoch: two parts of the usual length
 
+// The longest time to expect without earlier replays, as a multiple of the planned time.
 constexpr double without_experience = 1.3;
-constexpr double worth_saying = 0.9;  // a time that is less than this part of the present one
+// Advice is given only if the time becomes less than this fraction of the present one.
+constexpr double worth_saying = 0.9;
 
 core::Plan cut_for(core::Plan plan, std::size_t workers) {
   cut(plan, workers);
@@ -28,7 +30,7 @@ std::string seconds_text(double seconds) {
   return text.data();
 }
 
-// Ratio of actual to planned time.
+// Returns the smallest and the largest ratio of actual to planned time.
 std::pair<double, double> range_of(const std::vector<Experience>& experience) {
   std::vector<double> ratios;
   for (const auto& one : experience) {
@@ -74,7 +76,7 @@ std::vector<std::size_t> worker_counts(const core::Plan& plan, std::size_t wante
 
 std::vector<std::string> advice(const core::Plan& plan, std::size_t workers) {
   const double now = cut_for(plan, workers).makespan;
-  std::vector<std::pair<double, std::string>> found;  // seconds that it would take then, what to do
+  std::vector<std::pair<double, std::string>> found;  // the seconds that it would take then, and what to do
   if (workers < plan.selected.size()) {
     const double then = cut_for(plan, 2 * workers).makespan;
     found.emplace_back(then, std::to_string(2 * workers) + " workers: about " + seconds_text(then));

@@ -1,4 +1,4 @@
-// Forecasts how long a replay would take. Pure.
+// Forecasts how long a replay would take, for `flor replay --dry-run`. Pure.
 #pragma once
 
 #include <cstddef>

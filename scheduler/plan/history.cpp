@@ -24,7 +24,7 @@ std::string_view tail_of(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
 }
 
-// Returns the value of `element` = "NAME=value" of the loop NAME. Nothing for another loop, or for
+// Returns the value in `element` = "NAME=value" of the loop NAME. Returns nullopt for another loop, and for
 // NAME=entry.
 std::optional<int64_t> value_in(std::string_view element, const std::string& loop) {
   if (element.size() <= loop.size() + 1 || element.compare(0, loop.size(), loop) != 0 ||
@@ -95,8 +95,9 @@ class Builder {
   }
 
  private:
-  // Each iteration that had an end left rows; a few may be lost. Whoever writes the manifest of a run can
-  // have it count more than anyone has time and memory for.
+  // Throws core::Error if the manifest counts far more iterations than the timeline has rows. Every ended
+  // iteration left rows, of which a few may be lost.
+  // Motivation: a user can write any number into a manifest, also one that would take all time and memory.
   void require_shown_by(const core::Timeline& timeline) const {
     constexpr std::uint64_t lost = 100'000;
     const int64_t first = loop_.range ? loop_.begin : 0;

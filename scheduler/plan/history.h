@@ -1,5 +1,5 @@
-// Reads from the timeline what is known about the main loop: finished iterations, the blocks in them, and
-// what can be restored. Pure.
+// Reads from the timeline, for the planner, what is known about the main loop: finished iterations, the
+// blocks in them, and which states can be restored. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace flor::plan {
 
-// What it costs to restore a checkpoint: as earlier replays measured it, else `ratio` times the cost of
-// writing it.
+// The cost to restore a checkpoint: the time that earlier replays measured, else `ratio` times the cost to
+// write it.
 struct RestoreCosts {
   // Scope path of the checkpoint → seconds.
   std::map<std::string, double> measured;
@@ -23,18 +23,19 @@ struct RestoreCosts {
   double ratio = 1.38;
 };
 
-// `timeline`: of the record. `restores`: the `restore` rows of all replays of the run. The median of several
-// restores of one checkpoint counts: the first in a process is slowed by a cold file cache.
+// Returns the costs. `timeline` is that of the record, and `restores` are the `restore` rows of all replays
+// of the run. If a checkpoint was restored several times, takes the median: a cold file cache slows the first
+// restore in a process.
 RestoreCosts restore_costs(const core::Timeline& timeline, const core::Timeline& restores);
 
 // One execution of a skip block inside an iteration of the main loop.
 struct BlockExecution {
-  // As in epoch=12/train#0.
+  // Scope path, such as epoch=12/train#0.
   std::string at;
-  // As in train.
+  // Name, such as train.
   std::string block;
   double seconds = 0;
-  // Directly in the iteration, in no inner loop and no block.
+  // It is directly in the iteration, and in no inner loop or block.
   bool top_level = false;
   // It has a durable checkpoint.
   bool restorable = false;
@@ -71,7 +72,7 @@ struct History {
   // File of the iteration checkpoint at the entry of the loop. Empty: none.
   std::string entry;
   double entry_restore = 0;
-  // Begun and finished, in order, without gaps.
+  // The finished ones, in order, without gaps.
   std::vector<Iteration> iterations;
 };
 
@@ -90,8 +91,8 @@ double seconds_of(const Iteration& iteration, const ExecutedBlocks& executed);
 // Returns the names of all blocks of the run.
 std::set<std::string> blocks_of(const core::Timeline& timeline);
 
-// Returns `blocks` and every block that an execution of one of them was inside: skipping the outer block
-// would never reach the inner one.
+// Returns `blocks` and all blocks around their executions: if an outer block is skipped, replay never reaches
+// the inner one.
 std::set<std::string> with_those_around(const core::Timeline& timeline, std::set<std::string> blocks);
 
 }  // namespace flor::plan

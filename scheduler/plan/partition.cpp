@@ -7,6 +7,7 @@
 namespace flor::plan {
 namespace {
 
+// The units with prefix sums, so that the time of any segment is known at once.
 class Chain {
  public:
   explicit Chain(const Work& work) : work_(work), prefix_(work.cost.size() + 1, 0.0) {
@@ -32,8 +33,9 @@ class Chain {
     return at <= from ? from : at - 1;
   }
 
-  // Returns segments in chain order, one per needed worker, each within `limit`. Nothing if there are none.
-  // Each worker reaches every position up to its farthest one, so only the farthest positions matter.
+  // Returns segments in chain order, one per needed worker, each within `limit`; nullopt if this is
+  // impossible. Each worker can reach every position up to its farthest one, so only the farthest positions
+  // matter.
   std::optional<std::vector<Segment>> within(double limit, const std::vector<double>& speeds) const {
     std::vector<std::size_t> farthest{0};  // after k workers
     std::vector<std::size_t> from;         // where worker k starts to get there
@@ -48,10 +50,11 @@ class Chain {
   }
 
  private:
-  // Of the positions where a worker may start, the one with most work reaches farthest.
+  // A measure of how far a worker that starts there gets: it reaches farthest from the position with the
+  // largest value.
   double head_start(std::size_t at) const { return prefix_[at] - start(at); }
 
-  // Backwards: worker k ends where its successor starts.
+  // Makes the segments from the last to the first: worker k ends where its successor starts.
   std::vector<Segment> walk_back(const std::vector<std::size_t>& from) const {
     std::vector<Segment> segments;
     std::size_t end = size();
@@ -67,7 +70,7 @@ class Chain {
 
   const Work& work_;
   std::vector<double> prefix_;
-  std::vector<std::size_t> best_from_;  // of the places up to here
+  std::vector<std::size_t> best_from_;  // for each position: the best start at or before it
 };
 
 // Cuts the longest segment where its halves are most equal, until there is one per worker. If starts cost no
@@ -142,7 +145,7 @@ double lower_bound(const Work& work, const std::vector<double>& speeds) {
   if (work.cost.empty() || speeds.empty()) return 0;
   const Chain chain(work);
   double cheapest = chain.start(0);
-  double soonest = chain.start(0);  // that a segment which began at any place up to here gets here
+  double soonest = chain.start(0);  // the soonest time at which a segment from any earlier start gets here
   double largest = 0;
   for (std::size_t at = 0; at < chain.size(); ++at) {
     cheapest = std::min(cheapest, chain.start(at));

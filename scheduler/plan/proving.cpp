@@ -11,9 +11,9 @@
 namespace flor::plan {
 namespace {
 
-constexpr double share_of_run = 0.02;   // of the recorded time, for proving
-constexpr double share_of_unit = 0.01;  // of a unit, for the part of it that a brief proof executes
-constexpr double longest_wait = 600;    // seconds; a whole proof that takes longer is not a free one
+constexpr double share_of_run = 0.02;   // the budget of all proofs, as a fraction of the recorded time
+constexpr double share_of_unit = 0.01;  // the part that a brief proof executes, as a fraction of a unit
+constexpr double longest_wait = 600;    // seconds; a whole proof may exceed the budget by this much
 
 double recorded_seconds(const core::Plan& plan) {
   double seconds = 0;
@@ -64,7 +64,7 @@ void ask_for_proofs(core::Plan& plan, const std::string& wanted) {
   const double budget = share_of_run * recorded_seconds(plan);
   const double cost = queue::proof_cost(plan);
   const double affordable = cost > 0 ? std::floor(budget / cost) : 1;
-  const bool skips = !plan.execute_all;  // without a skipped block nothing of a proof can be left out
+  const bool skips = !plan.execute_all;  // without skipped blocks, a brief proof is no shorter
   plan.proofs =
       std::clamp<int64_t>(static_cast<int64_t>(std::min(affordable, 1e6)), 1, std::max<int64_t>(most, 1));
   if (wanted == "brief" || (skips && cost > budget + longest_wait)) {

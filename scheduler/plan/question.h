@@ -1,4 +1,5 @@
-// Identifies a question by a digest, so that an unfinished replay of the same question is continued. Pure.
+// Identifies a question by a digest, so that `flor replay` finds an earlier replay of the same question.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace flor::plan {
 // Everything that decides which rows a replay yields.
 struct Question {
   std::string run;
-  // Of the recording: a resumed one may have other units.
+  // The attempt of the recording: a resumed one may have other units.
   int64_t attempt = 0;
   // Digest of the binary, and of each present source.
   std::map<std::string, std::string> program;
@@ -25,7 +26,8 @@ struct Question {
   bool any_device = false;
   // The inner loop of the plan: it decides what the units are.
   std::string inner{};
-  // How units are entered; with `lead_in`, what executes before them.
+  // Units are entered by their checkpoints. Else the program runs from its start, and `lead_in_all` or
+  // `lead_in` tell which blocks execute before a unit.
   bool complete = false;
   bool lead_in_all = false;
   std::set<std::string> lead_in{};

@@ -9,12 +9,14 @@
 namespace flor::plan {
 namespace {
 
-// Returns the values that a range means in this record.
+// A range of loop values, without its end.
 struct Values {
   int64_t begin, end;
   bool contains(int64_t value) const { return begin <= value && value < end; }
 };
 
+// Returns the values that a range means in this record. Throws UsageError if it is empty or outside the
+// record.
 Values values_of(const LoopRange& range, const std::vector<core::Unit>& units) {
   const Values record{units.front().first, units.back().last + 1};
   const Values out{range.begin.value_or(record.begin), range.end.value_or(record.end)};

@@ -14,7 +14,8 @@ namespace flor::plan {
 
 using LoopRange = core::ValueRange;  // in values of the main loop, or of an inner one
 
-// Empty text: everything. Throws UsageError that shows the form of --`what`.
+// Parses ranges. An empty text gives none, which selects everything. Throws UsageError, which shows the form
+// of --`what`.
 std::vector<LoopRange> parse_ranges(const std::string& text, const std::string& what = "epochs");
 
 // Returns the range of values that the units cover: "0:12".

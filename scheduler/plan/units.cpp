@@ -85,7 +85,7 @@ void set_work(std::vector<core::Unit>& units, const History& history, const Exec
     unit.work = unit.restore;
     for (; iteration != history.iterations.end() && iteration->value <= unit.last; ++iteration) {
       unit.work += part_of(unit, *iteration, seconds_of(*iteration, executed));
-      if (unit.to >= 0 && iteration->value == unit.last) break;  // the next one goes on in it
+      if (unit.to >= 0 && iteration->value == unit.last) break;  // the next unit goes on in this iteration
     }
   }
 }

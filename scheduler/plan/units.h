@@ -10,10 +10,11 @@
 
 namespace flor::plan {
 
-// Complete runs have a boundary after each iteration with a durable iteration checkpoint. Partial runs have
-// one after each iteration whose top-level block executions all have checkpoints. Ids are positions and
-// depend only on the record, so they are the same in every replay of the run.
-// `inside`: complete runs also have boundaries at step checkpoints inside an iteration that can be entered.
+// Returns the units of a run, in order. A complete run has a boundary after each iteration with a durable
+// iteration checkpoint. A partial run has one after each iteration whose top-level block executions all have
+// checkpoints. With `inside`, a complete run also has boundaries at step checkpoints inside of an iteration
+// that can be entered. Ids are positions and depend only on the record, so they are the same in every replay
+// of the run.
 std::vector<core::Unit> units_of(const History& history, bool complete, bool inside = false);
 std::vector<core::Unit> units_of(const core::Manifest& manifest, const core::Timeline& timeline,
                                  const RestoreCosts& costs);

@@ -5,6 +5,7 @@
 namespace flor::queue {
 namespace {
 
+// The commands that a user may call: those that Flor sends for them, and those that its scripts call.
 constexpr const char* commands[] = {
     "auth", "hello", "ping",   "select",        "info",    "time",   "set",    "del",     "exists",  "expire",
     "incr", "hset",  "hget",   "hmget",         "hgetall", "hsetnx", "hdel",   "hexists", "hincrby", "hlen",
@@ -27,7 +28,7 @@ std::optional<std::vector<std::string>> load_functions(Redis& redis) {
   std::vector<std::string> others;
   const Reply libraries = redis.command({"FUNCTION", "LIST", "LIBRARYNAME", "flor_*"});
   for (const auto& library : libraries.items) {
-    const std::string& name = library.at(1).text;  // after the word library_name
+    const std::string& name = library.at(1).text;  // item 0 is the word library_name
     if (name != own && name.size() == own.size()) others.push_back(name);
   }
   return others;

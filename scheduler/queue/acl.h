@@ -1,5 +1,6 @@
-// Redis' access control lists: one user of Redis for each user of the cluster, who reaches their own keys
-// only.
+// Sets up Redis users and their access rules, for `flor admin`: each user of the cluster gets a Redis user
+// who can reach their own keys only. Calls that use a connection throw RedisDown or RedisRefused
+// (queue/redis.h).
 #pragma once
 
 #include <optional>
@@ -10,31 +11,32 @@
 
 namespace flor::queue {
 
-// What all keys begin with that this login uses: "flor:USER:", or "flor:" where no user is named (everybody
-// shares the keys then).
+// Returns the prefix of all keys of this login: "flor:USER:". Without a user, or as `default`, it is "flor:",
+// and all users share the keys.
 std::string key_prefix(const RedisUrl& url);
 
-// Loads the queue's scripts as a library of functions, which stays over a restart. Returns the libraries of
-// other versions of Flor, which stay beside it: replays of those versions may be running. Nothing where this
-// server is older than Redis 7 and has no functions.
+// Loads the queue's scripts into Redis as a library of functions, which survives a restart. Returns the names
+// of the libraries of other versions of Flor. They stay, because replays of those versions may be running.
+// Returns nullopt where the server is older than Redis 7 and has no functions.
 std::optional<std::vector<std::string>> load_functions(Redis& redis);
 
-// Deletes a library that load_functions() returned. Who still uses it is refused, with a line that says why.
+// Deletes a library that load_functions() returned. A replay that still uses it gets RedisRefused.
 void delete_functions(Redis& redis, const std::string& library);
 
-// The words of ACL SETUSER behind the user's name: all that Flor does to keys of that user, and nothing else.
-// With `functions` the user runs only what load_functions() loaded. Without, scripts of their own too, with
-// which a user can keep the server busy for ever.
+// Returns the rules for ACL SETUSER. They allow the commands that Flor uses, on keys of that user only.
+// With `functions`, the user can run only functions that are loaded, as by load_functions(). Without, they
+// can run scripts of their own, and so can keep the server busy for ever.
 std::vector<std::string> acl_rules(const std::string& user, const std::string& password, bool functions);
 
-// Makes the user, or gives them the new password and these rules. Throws RedisRefused where this login may
-// not. False: Redis will have forgotten that after a restart, because it has no aclfile.
+// Creates the user, or replaces the user's rules and password. Throws RedisRefused where this login may not
+// do so. Returns false if Redis could not save the change (it has no aclfile): a restart then loses it.
 bool set_user(Redis& redis, const std::string& user, const std::vector<std::string>& rules);
 
-// May anyone log in as `default`, without a password? Then no other user's rules keep anybody from anything.
+// Returns true if anyone can log in as `default` without a password and run commands. The rules of other
+// users then protect nothing.
 bool is_open(Redis& redis);
 
-// Is this the login that the connection itself has?
+// Returns true if the connection is logged in as `user`.
 bool is_own_login(Redis& redis, const std::string& user);
 
 }  // namespace flor::queue

@@ -19,10 +19,11 @@
 namespace flor::queue {
 namespace {
 
-// useradd(8) gives people numbers from 1000 on (UID_MIN of login.defs).
+// useradd(8) numbers the accounts of people from here on (UID_MIN of login.defs).
 constexpr uid_t first_person = 1000;
 
-// An end of a connection as the kernel's tables have it: in tcp, where it is of IPv4, and in tcp6.
+// One end of a connection, as text of the kernel's tables. `v4` is for tcp, and empty where the address is
+// not IPv4; `v6` is for tcp6.
 struct End {
   std::string v4, v6, port;
   in6_addr address{};
@@ -57,7 +58,7 @@ End end_of(const sockaddr_storage& from) {
   return out;
 }
 
-// Nothing where the kernel shows no such table.
+// Returns nullopt if the kernel has no such table.
 std::optional<std::vector<SocketLine>> sockets(const char* table) {
   std::ifstream in(table);
   if (!in) return std::nullopt;
@@ -74,7 +75,7 @@ std::vector<SocketLine> listeners(const std::vector<SocketLine>& lines, const st
   return out;
 }
 
-// The kernel hands a connection to the listener with the most exact address.
+// The kernel gives a connection to the listener with the most exact address, so those come first.
 std::vector<SocketLine> listeners_at(const End& there, const std::vector<SocketLine>& v4,
                                      const std::vector<SocketLine>& v6) {
   const std::string any4 = hex(0);
@@ -100,7 +101,8 @@ std::optional<std::string> why_not_over_tcp(const End& here, const End& there) {
   for (const auto& line : found) {
     if (!is_trusted_owner(line.owner, ::getuid())) return strangers(line.owner);
   }
-  // The listener may have come after one that took this connection and is gone.
+  // Another process may have accepted this connection and closed its listening socket before the present
+  // listener came. So the owner of the accepted end is checked, too.
   for (const auto* table : {&v4, &v6}) {
     for (const auto& line : table->value_or(none)) {
       const bool is_other_end = (line.local == there.v4 + there.port && line.remote == here.v4 + here.port) ||
@@ -111,8 +113,8 @@ std::optional<std::string> why_not_over_tcp(const End& here, const End& there) {
   return std::nullopt;
 }
 
-// A service with an account like a person's is trusted in a directory of its own, which no one else can
-// write, and which no one else could have made: anyone can make a directory in /tmp.
+// Also trusts a service whose account looks like a person's, if the socket lies in a directory of its own
+// that no one else can write to, and that no one else could have made: anyone can make one in /tmp.
 std::optional<std::string> why_not_over_a_socket(int connection, const std::string& path) {
   ucred other{};
   socklen_t size = sizeof other;
@@ -159,8 +161,8 @@ std::optional<std::string> why_not_trusted(int connection, const std::string& so
   if (::getpeername(connection, reinterpret_cast<sockaddr*>(&there), &size) != 0) return std::nullopt;
   const End ours = end_of(here);
   const End theirs = end_of(there);
-  // One machine has both ends: the loopback, or its own address. A connection to oneself has one address at
-  // both.
+  // Only this machine's tables can be read. Both ends are here if the address is a loopback (127.*), or if
+  // both ends have the same address.
   if (std::memcmp(&ours.address, &theirs.address, sizeof ours.address) != 0 && theirs.v4.rfind("7F", 6) != 6)
     return std::nullopt;
   return why_not_over_tcp(ours, theirs);

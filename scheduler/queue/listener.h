@@ -1,6 +1,7 @@
-// Who listens at the other end of a connection on this machine.
-// Motivation: while Redis, or the tunnel to it, is down, any user may listen on its port, or at its socket
-// where the directory lets them. A password must not go to them.
+// Finds out which user listens at the other end of a connection on this machine, before Redis (queue/redis.h)
+// sends a password there.
+// Motivation: while Redis, or the tunnel to it, is down, any user can listen on its port, or at its socket
+// if the directory is writable for them. They must not get the password.
 #pragma once
 
 #include <sys/types.h>
@@ -11,22 +12,22 @@
 
 namespace flor::queue {
 
-// A line of /proc/net/tcp or tcp6: addresses as they stand there, "0100007F:18EB".
+// A line of /proc/net/tcp or tcp6. The addresses keep the kernel's format: "0100007F:18EB".
 struct SocketLine {
   std::string local, remote;
   bool listens = false;
   uid_t owner = 0;
 };
 
-// Pure.
+// Parses the text of /proc/net/tcp or tcp6. Skips lines that it cannot read. Pure.
 std::vector<SocketLine> parse_sockets(const std::string& table);
 
-// Is a password safe with a process of this user? Root's, one's own, and those of system accounts (redis,
-// stunnel4, …) are. Pure.
+// Returns true if a process of this user may get the password: the user themselves, root, or another system
+// account (redis, stunnel4, …). Pure.
 bool is_trusted_owner(uid_t owner, uid_t own);
 
-// Why a password must not be sent on this connection; nothing where it may be, or where the other end is
-// another machine's. `socket_path` for a unix socket, else "".
+// Returns the reason why a password must not be sent on this connection; nullopt if it may be sent, or if the
+// other end is on another machine. `socket_path` is the path of a unix socket, or "" for TCP.
 std::optional<std::string> why_not_trusted(int connection, const std::string& socket_path);
 
 }  // namespace flor::queue

@@ -13,20 +13,20 @@
 namespace flor::queue {
 namespace {
 
-// A worker that was silent for so many leases is forgotten.
+// Length of silence, in leases, after which a worker is forgotten.
 constexpr int silence = 6;
-// A script does a part of its work at each call (MOST in prelude.lua). So many calls are for more than Redis
-// can hold.
+// Limit for scripts that do a part of their work at each call (MOST in prelude.lua). Redis cannot hold as
+// much as needs more calls.
 constexpr int most_calls = 1000000;
-// So often another may take first what a claim has chosen.
+// How often a claim tries again when another worker was quicker to take what it chose.
 constexpr int most_takes = 4;
 
-// Units that may be executed twice.
+// The number of units of a replay that may be executed twice.
 std::size_t most_copies(std::size_t units) {
   return std::max<std::size_t>(2, units / 10);
 }
 
-// 0: not measured.
+// Returns 0 if `text` is no positive number: the speed was not measured.
 double speed_in(const std::string& text) {
   const double speed = std::strtod(text.c_str(), nullptr);
   return std::isfinite(speed) && speed > 0 ? speed : 0;
@@ -40,7 +40,7 @@ core::UsageError no_such_ids(const core::ReplayDir& replay) {
   return core::UsageError(replay.path.string() + " is no directory STORE/RUN/replays/REPLAY");
 }
 
-// What claim.lua lists, in its order.
+// Parses the list of running segments that claim.lua returns, and keeps its order.
 std::vector<Running> running_in(const Reply& list) {
   std::vector<Running> out;
   for (const auto& item : list.items) {
@@ -82,7 +82,7 @@ std::vector<std::string> join_args(const WorkerInfo& worker) {
           std::to_string(worker.pid)};
 }
 
-// Keeps one-line errors one line, and Redis free of a worker's whole output.
+// Makes one line of an error, and cuts it, so that no worker's whole output gets into Redis.
 std::string shortened(std::string text) {
   if (text.size() > 1000) text.resize(1000);
   for (char& c : text) {
@@ -100,7 +100,8 @@ Queue::Queue(const std::string& redis_url, core::ReplayDir replay, QueueOptions 
   prefix_ = key_prefix(redis_.url()) + "{" + run + "/" + replay_.id() + "}:";
 }
 
-// Every script may be repeated, so a connection that broke meanwhile costs one more attempt, not an error.
+// Runs a script. Every script can be repeated, so tries once more if a connection that was open has broken.
+// Does not try again after a time-out.
 Reply Queue::attempt(const Script& script, const std::vector<std::string>& args) {
   const bool was_connected = redis_.connected();
   for (int left = was_connected ? 1 : 0;; --left) {
@@ -177,7 +178,7 @@ Claim Queue::within(double left, const std::string& worker, int64_t from, const 
   int64_t end = proof ? proof_within(plan(), segment.cur, usable)
                       : done_within(times(), from, {segment.cur, segment.hi}, usable);
   if (end == segment.cur) {
-    if (proof) {  // no one waits for a proof that cannot come: the answers are there
+    if (proof) {  // Fail the proof, so that the replay does not wait for it: the rows are all there.
       release(segment.id, segment.fence, "too little time was left before the job's time limit", true);
       return claim(worker, from, static_cast<int64_t>(left));
     }
@@ -185,7 +186,7 @@ Claim Queue::within(double left, const std::string& worker, int64_t from, const 
       release(segment.id, segment.fence);
       return {ClaimKind::late, {}};
     }
-    end = segment.cur + 1;  // the plan may be wrong, and a unit that nobody tries is never done
+    end = segment.cur + 1;  // The plan may be wrong, and a unit that no one tries is never done.
   }
   Claim out{ClaimKind::segment, segment};
   if (end < segment.hi && split(segment.id, end)) out.segment.hi = end;
@@ -234,11 +235,11 @@ Claim Queue::claim_any(const std::string& worker, int64_t from) {
       return {kind == "behind" ? ClaimKind::behind : ClaimKind::wait, {}, latest_end(times(), running)};
     const Reply taken = run(scripts::take, *args);
     if (taken.at(0).text == "segment") return {ClaimKind::segment, segment_of(taken)};
-    // Another was quicker: look again.
+    // Another worker was quicker: look again.
   }
 }
 
-// The arguments of the script `take`; nothing where no part of what runs is worth it.
+// Returns the arguments of the script `take`; nullopt if no part of a running segment is worth taking.
 std::optional<std::vector<std::string>> Queue::what_to_take(const Reply& reply,
                                                             const std::vector<Running>& running,
                                                             const std::string& worker, int64_t from) {
@@ -269,7 +270,8 @@ Standing Queue::renew(const std::string& segment, const std::string& fence) {
   return standing_of(run(scripts::renew, {segment, fence}));
 }
 
-// Of the unit's work, what its worker's seconds cover: from the recorded state at its start on.
+// Returns the part of the unit's work, in seconds, that a worker's measured time covers. That time starts
+// after the restore.
 double Queue::work_within(int64_t unit) {
   if (unit < 0 || unit >= static_cast<int64_t>(plan().units.size())) return 0;
   const core::Unit& known = plan().units[static_cast<std::size_t>(unit)];
@@ -294,8 +296,8 @@ Standing Queue::commit(const Commit& unit) {
   int64_t hole = -1;
   Standing standing = commit_one(unit, &hole);
   if (hole < 0) return standing;
-  // An agent that died took commits along that it had answered while Redis was away. Their files are
-  // published.
+  // An agent answers commits while Redis is away, and makes them later. An agent that died meanwhile lost
+  // them, but the files of their units are published, so they can be committed now.
   Commit earlier = unit;
   earlier.digest.clear();
   earlier.seconds = 0;
@@ -340,7 +342,7 @@ void Queue::join(const WorkerInfo& worker) {
 
 void Queue::leave(const std::string& worker) {
   joined_.erase(worker);
-  attempt(scripts::leave, {worker});  // of a queue that is gone there is nothing to leave
+  attempt(scripts::leave, {worker});  // not run(): do not rebuild a queue only to leave it
 }
 
 void Queue::remove() {

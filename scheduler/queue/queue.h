@@ -1,6 +1,7 @@
-// The work queue of one replay: segments, leases and fencing tokens in Redis, changed by Lua scripts only.
-// Redis coordinates, the store is the truth: a queue that Redis lost is rebuilt from plan.json and units/ by
-// whichever call finds it gone. Keys and scripts: docs/formats.md, "Redis".
+// The work queue of one replay in Redis, for the agent and the command `flor`: segments, leases and fencing
+// tokens. Only Lua scripts change it.
+// Redis coordinates, and the store is the truth: the first call that finds the queue missing rebuilds it from
+// plan.json and units/. docs/formats.md, "Redis", describes the keys and the scripts.
 #pragma once
 
 #include <chrono>
@@ -18,45 +19,51 @@
 
 namespace flor::queue {
 
-// A lease on a contiguous range of units. `cur` is the unit to execute next.
+// A lease on a contiguous range of units. `cur` is the next unit to execute.
 struct Segment {
   std::string id;
   int64_t lo = 0, hi = 0, cur = 0;  // units lo … hi-1
   std::string fence;                // the fencing token, INCARNATION.COUNTER
 };
 
-// segment: it is yours. wait: nothing now, ask again. done: nothing is left to do (failed segments may be
-// left). behind: only units before `from` are left. late: none that is left can be done in the worker's time.
+// segment: the worker got a segment.
+// wait: no work is ready now; ask again.
+// done: no work is left (there may be failed segments).
+// behind: only units before `from` are left.
+// late: the worker's time is too short for any unit that is left.
 enum class ClaimKind { segment, wait, done, behind, late };
 struct Claim {
   ClaimKind kind = ClaimKind::wait;
   Segment segment;
-  double left = 0;  // of wait and behind: seconds until what runs is expected to be over; 0: not known
+  // With wait and behind: seconds until all running segments are expected to end; 0: unknown.
+  double left = 0;
 };
 
-// What a renewal or a commit found.
+// The result of a renewal or a commit.
 struct Standing {
   bool lost = false;   // the segment, or this unit of it, is no longer this worker's
-  bool again = false;  // the unit was done before
-  int64_t hi = 0;      // the segment's present end
+  bool again = false;  // the unit was committed before
+  int64_t hi = 0;      // the segment's end now: it shrinks when the segment is split
 };
 
+// A worker. status() fills in `units` (committed so far), `last_seen_s` (seconds since its last sign of life)
+// and `segment` (which it holds now); join() needs the others.
 struct WorkerInfo {
   std::string id, node, gpu, job, task;
-  int64_t pid = 0, units = 0;  // units: committed, filled in by status()
-  double last_seen_s = 0;      // seconds since its last sign of life, filled in by status()
-  std::string segment;         // that it holds now, filled in by status()
+  int64_t pid = 0, units = 0;
+  double last_seen_s = 0;
+  std::string segment;
 };
 
 struct SegmentInfo {
   std::string id;
   int64_t lo = 0, hi = 0, cur = 0;
   std::string state;   // ready, running, done, failed
-  std::string owner;   // of a running one
+  std::string owner;   // the worker that runs it
   int64_t tries = 0;   // failed attempts since the last committed unit
   std::string error;   // of the last failed attempt
-  std::string parent;  // the segment it was split from
-  double lease_s = 0;  // seconds until the lease of a running one runs out
+  std::string parent;  // the segment that it was split from
+  double lease_s = 0;  // seconds until its lease expires, while it runs
 };
 
 struct Status {
@@ -68,22 +75,24 @@ struct Status {
 
 struct DoneUnit {
   int64_t unit = 0;
-  std::string worker, digest;  // empty where the unit was found in the store when the queue was rebuilt
+  // Empty if a rebuild of the queue found the unit's file in the store.
+  std::string worker, digest;
   int64_t bytes = 0;
   double seconds = 0;
 };
 
-// One of the queue's events (docs/formats.md, "Redis").
+// An event of the queue (docs/formats.md, "Redis").
 struct Event {
   std::string kind, segment, worker;
-  int64_t unit = -1;  // -1: of none
+  int64_t unit = -1;  // -1: the event names no unit
 };
 struct News {
   std::vector<Event> events;
-  bool missed = false;  // some events before these are gone: status() and the store tell what they told
+  // Some earlier events are lost. status() and the store tell the present state.
+  bool missed = false;
 };
 
-// A unit that was executed and whose file is published.
+// A unit that was executed, and whose file is published.
 struct Commit {
   std::string segment, fence;
   int64_t unit = 0;
@@ -97,66 +106,71 @@ struct QueueOptions {
   std::chrono::milliseconds timeout{2000};  // of one exchange with Redis
 };
 
-// Redis holds what no version of Flor wrote: a user of Redis can write anything into their own keys.
+// Redis holds values that no version of Flor wrote. A user of Redis can write anything to their own keys.
 class QueueDamaged : public RedisRefused {
  public:
   using RedisRefused::RedisRefused;
 };
 
-// Not thread-safe: one object per thread; any number of objects and processes may work on one queue.
-// Every call throws RedisDown when Redis cannot be used now, and may then simply be repeated, and
-// QueueDamaged. Calls that change the queue build or rebuild it from the store when Redis does not have it
-// (see ensure).
+// Not thread-safe: use one object per thread. Any number of objects and processes can work on one queue.
+// Every call can throw QueueDamaged, and RedisDown when Redis cannot be used now; after RedisDown it can be
+// repeated. Calls that change the queue build it from the store if Redis does not have it (see ensure).
 class Queue {
  public:
-  // `replay.path` is STORE/RUN/replays/REPLAY. Connects at the first call. Throws UsageError for a bad URL or
-  // ids.
+  // `replay.path` is STORE/RUN/replays/REPLAY. The first call connects. Throws UsageError for a bad URL or
+  // bad ids.
   Queue(const std::string& redis_url, core::ReplayDir replay, QueueOptions options = {});
 
-  // Builds the queue where Redis has none, or rebuilds it: units whose files exist count as done, the others
-  // of each planned segment become ready segments, and the incarnation in the store grows, so that no old
-  // token is valid or handed out again. A queue that survived a restart of Redis is brought up to date with
-  // the store; its leases go on. Under a lock in the replay's directory. Cheap when all is in place. Throws
-  // core::Error when this Redis is unfit (see unfit).
+  // Builds or rebuilds the queue if Redis does not have it. Units whose files exist count as done. The other
+  // units of each planned segment become ready segments. The incarnation in the store grows, so that no old
+  // token is valid or used again (docs/semantics.md, rule 23). A queue that survived a restart of Redis is
+  // updated from the store, and its leases go on. Takes a lock in the replay's directory. Cheap when the
+  // queue is there. Throws core::Error when this Redis is unfit (see unfit).
   void ensure(const core::Plan& plan);
 
-  // A ready segment whose next unit is `from` or later (-1: any), in plan order; else, unless the plan says
-  // otherwise, a part of a running one, by what is left of each and how fast its worker is (queue/share.h). A
-  // worker holds one segment at a time: claiming while holding one hands the same out again, with a new
-  // token. `left`: seconds until the worker is ended. It gets no more than it is expected to be done with by
-  // then, as its first unit whatever there is, and `late` when nothing fits any more.
+  // Gives the worker the first ready segment, in plan order, whose next unit is `from` or later (-1: any). If
+  // there is none, and the plan allows it, takes a part of a running segment, chosen by the work that is left
+  // and the speed of each worker (queue/share.h).
+  // A worker holds one segment at a time: a claim by a worker that holds one returns it again, with a new
+  // token. `left` is the number of seconds until the worker is ended. The worker then gets only units that it
+  // should finish in that time, or the answer `late`. A worker without a committed unit always gets one unit.
   Claim claim(const std::string& worker, int64_t from, std::optional<int64_t> left = {});
 
+  // Extends the lease. The result is `lost` if the token is not the segment's present one.
   Standing renew(const std::string& segment, const std::string& fence);
 
-  // Refused (lost) without the segment's present token. Units are committed in order.
+  // Marks a unit as done. The result is `lost` if the token is not the segment's present one. Units must be
+  // committed in order.
   Standing commit(const Commit& unit);
 
-  // Hands [cur, hi) back. With an error it counts as a try, and the third without a committed unit, or
-  // `give_up`, makes the segment failed. False when the token is not the present one: nothing is changed.
+  // Hands [cur, hi) back. With an error, this counts as a failed try. After the third try in a row, the unit
+  // `cur` fails, and the units after it become ready again. With an error and `give_up`, the whole segment
+  // fails at once. Returns false, and changes nothing, if the token is not the present one.
   bool release(const std::string& segment, const std::string& fence, const std::string& error = "",
                bool give_up = false);
 
-  // Cuts a ready or running segment: [at, hi) becomes a ready segment of its own, whose id is returned.
-  // Nothing when `at` is not behind the segment's next unit or not before its end.
+  // Splits a ready or running segment: [at, hi) becomes a new ready segment, whose id is returned. Returns
+  // nullopt unless cur < at < hi.
   std::optional<std::string> split(const std::string& segment, int64_t at);
 
-  // Hands back segments whose lease ran out, or that run without one; forgets workers long silent. How many
-  // segments.
+  // Hands back segments whose lease expired, or that run without one, and forgets workers that were silent
+  // for long. Returns the number of segments.
   int64_t reap();
 
-  // Does not build: `present` is false where Redis has no queue. Costs as much as there ever were segments.
-  // Of many the first may be older than the last: Redis serves others in between.
+  // Reads the state of the queue and does not build it. The cost grows with the number of segments that ever
+  // were. With many segments this is no snapshot: Redis serves other clients between the calls.
   Status status();
-  // The events since the last call; of the first, all that are kept. Costs as much as there are.
+  // Returns the events since the last call. The first call returns all events that Redis still has.
   News news();
+  // Returns the units that are done, in order, without the proof units. Does not build the queue.
   std::vector<DoneUnit> done();
 
-  // Tells who works; also remembered here, so that a rebuilt queue learns it with the worker's next claim.
+  // Registers a worker. This object also remembers it, and registers it again when it claims from a queue
+  // that was rebuilt.
   void join(const WorkerInfo& worker);
   void leave(const std::string& worker);
 
-  // Deletes all keys of the queue. The next call that changes it would build it anew.
+  // Deletes all keys of the queue. The next call that changes the queue builds it again.
   void remove();
 
   const core::ReplayDir& replay() const { return replay_; }
@@ -167,7 +181,8 @@ class Queue {
   Reply run(const Script& script, const std::vector<std::string>& args);
   Reply attempt(const Script& script, const std::vector<std::string>& args);
   Reply command(const std::vector<std::string>& words);
-  void repeat(const std::function<bool()>& call) const;  // while it returns true
+  // Calls `call` for as long as it returns true. Throws QueueDamaged if there is no end.
+  void repeat(const std::function<bool()>& call) const;
   void throw_if_damaged(const RedisRefused& refused) const;
   [[noreturn]] void damaged(const std::string& what) const;
   Segment segment_of(const Reply& reply);
@@ -185,7 +200,7 @@ class Queue {
                                                        const std::vector<Running>& running,
                                                        const std::string& worker, int64_t from);
   double work_within(int64_t unit);
-  const core::Plan& plan();  // read when first needed
+  const core::Plan& plan();  // read from the store at the first call
 
   Redis redis_;
   core::ReplayDir replay_;
@@ -194,16 +209,16 @@ class Queue {
   std::optional<core::Plan> plan_;
   std::optional<Times> times_;
   std::string heard_;  // the id of the last event that news() returned
-  std::map<std::string, WorkerInfo>
-      joined_;  // announced again with every claim: a rebuilt queue does not know them
+  // Workers that joined through this object. A rebuilt queue does not know them.
+  std::map<std::string, WorkerInfo> joined_;
 };
 
-// Why this Redis cannot carry a queue (it may evict keys, cannot be written, is a cluster, is too old), in
-// one line that says what to do; nothing when it is fit. Throws RedisDown when it cannot be asked.
+// Returns the reason why this Redis cannot hold a queue (it may evict keys, is read-only, is a cluster or too
+// old), in one line that says what to do; nullopt if it can. Throws RedisDown when it does not answer.
 std::optional<std::string> unfit(Redis& redis);
 
-// Appends to the stream `{RUN}:events` of this login (key_prefix, queue/acl.h), what a recording tells. At
-// most about 10,000 events are kept.
+// Appends one event of a recording to the stream `{RUN}:events` of this login (key_prefix, queue/acl.h).
+// Redis keeps about the last 10,000.
 void publish_record_event(Redis& redis, const std::string& run,
                           const std::vector<std::pair<std::string, std::string>>& fields);
 

@@ -1,4 +1,4 @@
-// What Redis tells of a queue to those who watch it.
+// The calls of Queue that only read: status(), news(), done().
 #include <algorithm>
 
 #include "core/base/json.h"
@@ -9,7 +9,7 @@
 namespace flor::queue {
 namespace {
 
-// Events that one exchange brings.
+// The most events that one exchange reads.
 constexpr std::size_t events_at_once = 1000;
 
 Event event_of(const Reply& entry) {
@@ -55,8 +55,8 @@ Status Queue::status() {
   return out;
 }
 
-// Reads from the last event on, that one included: where it is not the first that comes, others are gone,
-// too.
+// Reads from the last known event on, including it. If it does not come first, Redis has dropped it, and
+// maybe later ones as well.
 News Queue::news() {
   News out;
   out.missed = heard_.empty();

@@ -1,4 +1,4 @@
-// Building the queue from the store, and bringing one that survived up to date.
+// The calls of Queue that build it from the store, or update one that survived a restart of Redis.
 #include <fcntl.h>
 
 #include <cerrno>
@@ -18,18 +18,19 @@
 namespace flor::queue {
 namespace {
 
-// What the scripts take for a number has fewer digits.
+// The scripts refuse numbers of more than 15 digits (whole() in prelude.lua).
 constexpr int64_t most_incarnations = 100000000000000;
-// Words that one call adds, whole triples and pairs: within MOST_ARGUMENTS of prelude.lua.
+// Words that one call adds. Less than MOST_ARGUMENTS of prelude.lua, and a multiple of 2 and of 3, so that no
+// pair and no triple is torn apart.
 constexpr std::size_t words_at_once = 900;
 
-// The unit that a file of units/ holds: NNNNNN.jsonl; -1 for anything else (temporary siblings).
+// Returns the unit that a file NNNNNN.jsonl of units/ holds; -1 for any other file, such as a temporary one.
 int64_t unit_of(const core::fs::path& file) {
   if (file.extension() != ".jsonl") return -1;
   return core::parse_number<int64_t>(file.stem().string()).value_or(-1);
 }
 
-// Unit → size of its file; proof units as well.
+// Maps each published unit, proof units too, to the size of its file in bytes.
 std::map<int64_t, int64_t> published_units(const core::ReplayDir& replay, const core::Plan& plan) {
   std::map<int64_t, int64_t> out;
   const auto look = [&](const core::fs::path& directory, const auto& belongs) {
@@ -51,8 +52,9 @@ struct Piece {
   std::size_t order = 0;
 };
 
-// What is left of the plan: of each planned segment the contiguous runs of units that are not done. Every
-// selected unit is in exactly one piece or done, whatever the plan says. Behind them the proof units.
+// Returns the work that is left: the contiguous runs of open units of each planned segment, then the proof
+// units one by one. The selected ranges come after the planned segments, so that each open unit is in exactly
+// one piece, also where no planned segment holds it.
 std::vector<Piece> remaining(const core::Plan& plan, const std::map<int64_t, int64_t>& published) {
   std::set<int64_t> open;
   for (const int64_t unit : plan.selected.ids()) {
@@ -79,7 +81,7 @@ std::vector<Piece> remaining(const core::Plan& plan, const std::map<int64_t, int
   return out;
 }
 
-// Pairs: a unit, what is kept of it.
+// Returns pairs for add_done.lua: a unit, and the JSON that is kept for it.
 std::vector<std::string> done_pairs(const std::map<int64_t, int64_t>& published) {
   std::vector<std::string> out;
   for (const auto& [unit, bytes] : published) {
@@ -108,10 +110,10 @@ int64_t stored_incarnation(const core::ReplayDir& replay) {
   return number;
 }
 
-// The first incarnation from `least` on that no other builder has.
-// Motivation: where locks hold on one node only, two nodes may build at once, and tokens of one incarnation
-// twice would fence no one. A file that is created by one process alone tells them apart on every file
-// system; it stays, for whoever read an old number.
+// Takes the first incarnation from `least` on that no other builder has.
+// Motivation: where locks hold on one node only, two nodes may build at once. With one incarnation for both,
+// equal tokens would fence no one. So the builder creates a file of its own with O_EXCL. The file stays,
+// because another builder may have read an old number.
 int64_t take_incarnation(const core::ReplayDir& replay, int64_t least) {
   for (int64_t number = least; number <= most_incarnations + 1; ++number) {
     const auto file = replay.path / ("incarnation." + std::to_string(number));
@@ -125,7 +127,8 @@ int64_t take_incarnation(const core::ReplayDir& replay, int64_t least) {
                     " has too many files incarnation.N; remove this replay and ask again");
 }
 
-// Waits as long as an exchange with Redis may take: whoever rebuilds is done soon, or is stuck.
+// Takes the lock of the queue. Throws RedisDown after `patience`: another process rebuilds the queue, or
+// hangs.
 core::FileLock lock_queue(const core::ReplayDir& replay, std::chrono::milliseconds patience) {
   const auto until = std::chrono::steady_clock::now() + patience;
   for (;;) {
@@ -139,6 +142,7 @@ core::FileLock lock_queue(const core::ReplayDir& replay, std::chrono::millisecon
 
 }  // namespace
 
+// Returns true if the queue is there, and was built or updated since this Redis started.
 bool Queue::in_place() {
   const std::string server = redis_.server_id();
   return command({"HGET", prefix_ + "meta", "server"}).text == server;
@@ -153,6 +157,7 @@ void Queue::ensure(const core::Plan& plan) {
   build(*plan_);
 }
 
+// Runs one step of a build. Throws RedisDown if another builder has taken over.
 Reply Queue::build_step(const Script& script, const std::vector<std::string>& args) {
   Reply reply = attempt(script, args);
   if (reply.at(0).text == "lost")
@@ -160,6 +165,7 @@ Reply Queue::build_step(const Script& script, const std::vector<std::string>& ar
   return reply;
 }
 
+// Sends `words` to the script, as many at a time as it accepts.
 void Queue::add(const Script& script, const std::string& builder, const std::vector<std::string>& words) {
   for (std::size_t at = 0; at < words.size(); at += words_at_once) {
     std::vector<std::string> args{builder};
@@ -170,7 +176,7 @@ void Queue::add(const Script& script, const std::string& builder, const std::vec
   }
 }
 
-// Brings a queue that survived a restart of Redis up to date. False where Redis holds none that could be.
+// Updates a queue that survived a restart of Redis. Returns false if Redis has none, or a damaged one.
 bool Queue::adopt(const std::string& builder, const std::string& incarnation,
                   const std::vector<std::string>& done) {
   try {
@@ -185,14 +191,16 @@ bool Queue::adopt(const std::string& builder, const std::string& incarnation,
     });
     return true;
   } catch (const QueueDamaged&) {
-    return false;  // the store holds all that matters
+    return false;  // The store has all that is needed to build it again.
   }
 }
 
-// In steps, between which Redis serves others. No one uses the queue before the last.
+// Builds the queue in steps, between which Redis serves other clients. No one uses the queue before the last
+// step.
 void Queue::build(const core::Plan& plan) {
   const Reply known = command({"HGET", prefix_ + "meta", "incarnation"});
-  const int64_t theirs = known.num() <= most_incarnations ? known.num() : 0;  // the store's is no older
+  // A number that is too large was not written by Flor. The store's number is at least as new.
+  const int64_t theirs = known.num() <= most_incarnations ? known.num() : 0;
   const std::string incarnation =
       std::to_string(take_incarnation(replay_, std::max(stored_incarnation(replay_), theirs) + 1));
   core::write_durably(replay_.incarnation(), incarnation + "\n");

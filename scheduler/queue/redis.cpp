@@ -15,8 +15,8 @@
 namespace flor::queue {
 namespace {
 
-// hiredis writes with write(2): a server that went away would end the process by SIGPIPE. The signal is
-// blocked in this thread meanwhile, and swallowed when it came from here.
+// Blocks SIGPIPE in this thread, and removes one that came meanwhile.
+// Motivation: hiredis writes without MSG_NOSIGNAL, so a server that went away would end the process.
 class NoSigpipe {
  public:
   NoSigpipe() {
@@ -43,7 +43,7 @@ class NoSigpipe {
   bool was_pending_ = false;
 };
 
-// The longest list that is read: the units of a replay come as two items each.
+// The longest list that is accepted. Each unit of a replay takes two items of a list.
 constexpr auto longest_list = 1 << 22;
 decltype(redisReplyObjectFunctions::createArray) create_any_list = nullptr;
 
@@ -52,7 +52,7 @@ void* create_list(const redisReadTask* task, Size size) {
   return size > static_cast<Size>(longest_list) ? nullptr : create_any_list(task, size);
 }
 
-// hiredis takes the memory for a list as soon as its first line names a length, gigabytes if that says so.
+// Refuses lists that are too long. hiredis allocates a list as soon as it reads the length, even gigabytes.
 void limit_lists(redisContext& context) {
   static redisReplyObjectFunctions limited = [&context] {
     redisReplyObjectFunctions functions = *context.reader->fn;
@@ -86,7 +86,7 @@ Reply converted(const redisReply& from) {
   return out;
 }
 
-// Errors of a server that may answer otherwise a little later.
+// Returns true for errors of a server that may answer differently a little later.
 bool is_passing(std::string_view error) {
   static constexpr std::array<std::string_view, 9> prefixes{
       "LOADING",    "BUSY",     "MASTERDOWN",

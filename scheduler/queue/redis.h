@@ -1,4 +1,4 @@
-// One connection to Redis: RAII over hiredis 0.14 and 1.x.
+// A connection to Redis for the queue and the commands: RAII over hiredis 0.14 and 1.x.
 #pragma once
 
 #include <chrono>
@@ -12,32 +12,35 @@
 
 namespace flor::queue {
 
-// Redis cannot be used now: unreachable, timed out, loading, full, read-only. Trying again later may help.
-// The text names the URL without its password.
+// Redis cannot be used now: it is unreachable, slow, loading, full or read-only. Trying again later may help.
+// The text shows the URL without its password.
 class RedisDown : public core::Error {
  public:
   using core::Error::Error;
 };
 
-// Redis answered a command with an error that trying again does not cure.
+// Redis answered a command with an error that does not go away by trying again.
 class RedisRefused : public core::Error {
  public:
   using core::Error::Error;
 };
 
-// redis://[user:password@]host[:port][/db] or unix://[user:password@]/path. User and password may be
-// percent-encoded; an IPv6 address stands in brackets.
+// redis://[user:password@]host[:port][/db] or unix://[user:password@]/path. User and password can be
+// percent-encoded. An IPv6 address is written in brackets.
 struct RedisUrl {
-  std::string host;  // empty: a unix socket
+  std::string host;  // empty for a unix socket
   int port = 6379;
   std::string path;  // of the unix socket
   std::string user, password;
   int db = 0;
 
-  static RedisUrl parse(const std::string& url);  // throws core::UsageError, never showing the password
-  std::string shown() const;                      // without the password
+  // Throws core::UsageError, whose text does not show the password.
+  static RedisUrl parse(const std::string& url);
+  // Returns the URL without the password.
+  std::string shown() const;
 };
 
+// The answer to a command, copied out of hiredis. No access throws: what is missing reads as nil.
 struct Reply {
   enum class Kind { nil, integer, text, list };
   Kind kind = Kind::nil;
@@ -46,11 +49,11 @@ struct Reply {
   std::vector<Reply> items;
 
   bool is_nil() const { return kind == Kind::nil; }
-  // The text, an integer's digits, or "".
+  // Returns the text, or the digits of an integer, or "".
   std::string str() const;
-  // The integer, or the number that the text spells, or `otherwise`.
+  // Returns the integer, or the text parsed as one, or `otherwise`.
   int64_t num(int64_t otherwise = 0) const;
-  // Item `index`, or a nil reply.
+  // Returns item `index`, or a nil reply if there is none.
   const Reply& at(std::size_t index) const;
 };
 
@@ -62,28 +65,29 @@ struct Script {
   std::string_view text;
 };
 
-// Connects at the first command and again after a failure. Not thread-safe: one object per thread.
-// Safe against SIGPIPE; the descriptor is close-on-exec. A password is sent to no stranger who listens on
-// this machine (queue/listener.h).
+// Connects at the first command, and again after a failure. Not thread-safe: use one object per thread.
+// Blocks SIGPIPE while it writes. The descriptor is close-on-exec. Does not send a password to another user
+// who listens on this machine (queue/listener.h).
 class Redis {
  public:
+  // `timeout` limits the connecting, and each read and write. Throws core::UsageError for a bad URL.
   explicit Redis(const std::string& url, std::chrono::milliseconds timeout = std::chrono::seconds(2));
   ~Redis();
   Redis(Redis&&) noexcept;
   Redis& operator=(Redis&&) noexcept;
 
-  // Throws RedisDown or RedisRefused. After RedisDown it is unknown whether the command was executed.
+  // Throws RedisDown or RedisRefused. After RedisDown, the command may have been executed or not.
   Reply command(const std::vector<std::string>& args);
 
-  // EVALSHA, and EVAL where the server does not know the script (a restarted one). A login that may run no
-  // scripts of its own calls the function that the server's owner has loaded. Throws RedisRefused where that
-  // is missing.
+  // Runs a script with EVALSHA, or with EVAL if the server does not know it (after a restart, say). A login
+  // that may not run scripts calls the function that an administrator has loaded. Throws RedisRefused if that
+  // function is missing.
   Reply run(const Script& script, const std::vector<std::string>& keys, const std::vector<std::string>& args);
 
-  // The `run_id` of the server process: another one after every restart of Redis.
+  // Returns the `run_id` of the server process. It changes with every restart of Redis.
   const std::string& server_id();
 
-  // Is a connection open, as far as is known?
+  // Returns true if a connection was opened and has not failed since.
   bool connected() const;
   const RedisUrl& url() const { return url_; }
 
@@ -98,7 +102,7 @@ class Redis {
   std::chrono::milliseconds timeout_;
   std::unique_ptr<Connection> connection_;
   std::string server_id_;
-  bool by_functions_ = false;  // this login may not run scripts
+  bool by_functions_ = false;  // this login may not run scripts, and calls functions
 };
 
 }  // namespace flor::queue

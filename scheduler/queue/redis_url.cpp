@@ -42,7 +42,7 @@ std::string percent_decoded(std::string_view text) {
   return out;
 }
 
-// host, host:port, [address], [address]:port
+// Reads host, host:port, [address] or [address]:port.
 void read_host(std::string_view text, RedisUrl& out) {
   std::string_view port;
   if (!text.empty() && text.front() == '[') {
@@ -61,7 +61,7 @@ void read_host(std::string_view text, RedisUrl& out) {
   if (!port.empty()) out.port = number(port, 1, 65535, "port");
 }
 
-// user:password, each of them percent-encoded where it holds a special character.
+// Reads user:password. Each is percent-encoded if it has a special character.
 void read_login(std::string_view login, RedisUrl& out) {
   const auto colon = login.find(':');
   if (colon == std::string_view::npos) bad("has a user without a password, and no flor.conf has one");
@@ -80,7 +80,7 @@ RedisUrl RedisUrl::parse(const std::string& url) {
   std::string_view rest = url;
   if (rest.rfind("unix://", 0) == 0) {
     rest.remove_prefix(7);
-    // A path that begins at once has no login in front, also where it holds an '@'.
+    // A text that begins with '/' is all path, even if it has an '@'.
     if (const auto at = rest.rfind("@/"); at != std::string_view::npos && rest.front() != '/') {
       read_login(rest.substr(0, at), out);
       rest.remove_prefix(at + 1);

@@ -7,25 +7,27 @@
 namespace flor::queue {
 namespace {
 
-// A cut costs a claim, and estimates are never exact: what it gains has to be more than this, seconds and
-// share of a unit.
+// The least gain of a cut: seconds, plus a fraction of a unit's time. A cut costs a claim, and estimates are
+// never exact.
 constexpr double least_gain = 0.005, least_gain_of_unit = 0.05;
-// A copy is work done twice: it has to be done well before the original.
+// A copy does work twice, so it must end clearly before the original: a factor and seconds.
 constexpr double copy_margin = 1.1, copy_seconds = 0.2;
-// What is not committed when the worker is ended is lost.
+// A safety margin before the end of a worker's time, as a fraction: a unit that is not committed then is
+// lost.
 constexpr double late_margin = 0.25;
 
 double need(const Times& times, const Running& one) {
   return times.lead_in(one.from, one.cur) + times.work(one.cur, one.cur + 1);
 }
 
-// As it was measured, or as the present unit shows it to be by now.
+// Returns the measured speed, or the speed that the present unit shows so far, if that is lower.
 double speed_of(const Times& times, const Running& one) {
   const double work = need(times, one);
   return one.elapsed > 0 && work > 0 ? std::min(one.speed, work / one.elapsed) : one.speed;
 }
 
-// Seconds until the unit that is being executed is done.
+// Returns the seconds until the present unit is done. A unit that is late counts as taking as long again as
+// it is late.
 double rest_of_unit(const Times& times, const Running& one) {
   return std::abs(need(times, one) / one.speed - one.elapsed);
 }
@@ -42,12 +44,13 @@ double median_speed(const std::vector<Running>& running, const Idle& idle) {
   return *middle;
 }
 
-// Seconds that the idle worker needs for units `at` … `hi`-1.
+// Returns the seconds that the idle worker needs for units `at` … `hi`-1.
 double seconds_for(const Times& times, const Idle& idle, int64_t at, int64_t hi) {
   return (times.lead_in(idle.from, at) + times.work(at, hi)) / idle.speed;
 }
 
-// Where both parts end soonest. The victim's end grows with the place, the other's shrinks.
+// Returns the cut at which both parts end soonest. A later cut makes the victim end later and the idle worker
+// end sooner, so a binary search finds it.
 std::optional<int64_t> best_cut(const Times& times, const Running& one, const Idle& idle) {
   const int64_t first = std::max(one.cur + 1, idle.from);
   if (first >= one.hi) return std::nullopt;
@@ -57,7 +60,7 @@ std::optional<int64_t> best_cut(const Times& times, const Running& one, const Id
   const auto taken = [&](int64_t at) { return seconds_for(times, idle, at, one.hi); };
   int64_t low = first;
   int64_t high = one.hi - 1;
-  while (low < high) {  // the first place at which the victim ends last
+  while (low < high) {  // Find the first cut at which the victim ends last.
     const int64_t middle = low + (high - low) / 2;
     if (kept(middle) >= taken(middle)) {
       high = middle;

@@ -1,4 +1,5 @@
-// Which part of the running work an idle worker takes over, so that both end together. Pure.
+// Chooses for Queue::claim which part of a running segment an idle worker takes over, so that both workers
+// end at the same time. Pure. Times are in seconds; a worker of speed 1 is as fast as the recorded machine.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +11,16 @@
 
 namespace flor::queue {
 
-// What the units of a plan take a worker of speed 1, the recorded machine; seconds.
+// The times that the units of a plan take on a worker of speed 1.
 class Times {
  public:
   explicit Times(const core::Plan& plan);
 
   int64_t units() const;
-  double work(int64_t first, int64_t end) const;  // units first … end-1, all in the selection
-  // Until unit `to` can begin, of a worker that stands in front of unit `from` (-1: of the program). In a
-  // complete run nothing: what entering a unit takes is part of its work.
+  // Returns the seconds for units first … end-1.
+  double work(int64_t first, int64_t end) const;
+  // Returns the seconds before unit `to` can start on a worker that is at the start of unit `from` (-1: of
+  // the program). Returns 0 in a complete run, where the time to enter a unit is part of its work.
   double lead_in(int64_t from, int64_t to) const;
 
  private:
@@ -26,53 +28,56 @@ class Times {
   bool complete_;
 };
 
-// A segment that a worker is in.
+// A segment that a worker executes now.
 struct Running {
-  int64_t cur = 0, hi = 0;  // it executes unit `cur`; its units end in front of `hi`
-  double elapsed = 0;       // seconds since it took `cur` up
-  double speed = 0;         // of its worker; 0: not measured yet
-  int64_t from = 0;         // where its worker stood when it took `cur` up: == cur but for a segment's first
-  bool copied = false;      // another worker executes `cur`, too
+  int64_t cur = 0, hi = 0;  // the worker executes unit `cur`; hi-1 is the last unit
+  double elapsed = 0;       // seconds since the worker started `cur`
+  double speed = 0;         // of the worker; 0: not measured yet
+  // The worker's position when it started `cur`. Differs from `cur` only for the first unit of a segment.
+  int64_t from = 0;
+  bool copied = false;  // another worker executes `cur`, too
 };
 
+// A worker that asks for work.
 struct Idle {
-  int64_t from = -1;   // the first unit it can begin at; -1: any
+  int64_t from = -1;   // the first unit that it can start at; -1: any
   double speed = 0;    // 0: not measured yet
-  bool copies = true;  // may it execute what another executes?
+  bool copies = true;  // it may execute a unit that another worker executes
 };
 
-// Units `at` and behind of running[of] become the idle worker's; `copy`: it executes `at`, the unit that the
-// other is in, as well, and whoever is done first wins.
+// The idle worker gets the units from `at` to the end of running[of]. With `copy` it executes `at` alone,
+// which the other worker executes, too; the first to finish wins.
 struct Share {
   std::size_t of = 0;
   int64_t at = 0;
   bool copy = false;
 };
 
-// The segment that is expected to end last is cut where both parts end at the same time, when that is sooner
-// by more than the margin; else the next one. Where nothing can be cut, a unit whose worker is so slow that
-// a second one would overtake it is copied, but not the run's last: what the program does behind its loop
-// happens once. Speeds that are not measured are taken to be the median of the others. A unit that takes
-// longer than it should is expected to take as long again as it is late.
+// Chooses the share for an idle worker; nullopt if none is worth it.
+// Looks at the segments in the order of their expected ends, the last first. Cuts the first segment that
+// gains more than a margin, where both parts end at the same time. If no cut is worth it, copies a unit whose
+// worker is so slow that a second worker would overtake it. Never copies the last unit of the run, because
+// the program must do only once what comes after its loop. A speed that is not measured counts as the median
+// of the others. A unit that is late by t seconds is expected to take t seconds more.
 std::optional<Share> share(const Times& times, const std::vector<Running>& running, const Idle& idle);
 
-// A worker of speed 1 that stands in front of unit `from` (-1: of the program) executes the units of the
-// range in order. The first of them that it is not expected to be done with in `seconds`, of which a fifth is
-// margin; the range's end where it is done with all.
+// Returns the first unit of the range that a worker of speed 1, at the start of unit `from` (-1: of the
+// program), is not expected to finish in `seconds`; the end of the range if it finishes all. Keeps a fifth of
+// the time as a margin.
 int64_t done_within(const Times& times, int64_t from, core::UnitRange range, double seconds);
 
-// Seconds until the segment's last unit is done; its speed must be known.
+// Returns the seconds until the segment's last unit is done. Its speed must be known.
 double expected_end(const Times& times, const Running& running);
 
-// Seconds until the last of them is done, as `share` expects it; 0 where nothing runs.
+// Returns the seconds until all of them are done, as `share` expects it; 0 if none runs.
 double latest_end(const Times& times, const std::vector<Running>& running);
 
-// Seconds that a proof unit of the plan takes on average: two units with every block executed, or, where the
-// proof is brief, as they are replayed and a part of each; and the way to them.
+// Returns the average seconds of a proof unit of the plan: the time to reach it, and two units. These execute
+// all blocks. In a brief proof they are replayed, and a part of each is added.
 double proof_cost(const core::Plan& plan);
 
-// A worker of speed 1 that has `seconds` left and could execute proof unit `id`: the end of the ids that it
-// is done with by then, `id` or `id` + 1.
+// Returns `id` + 1 if a worker of speed 1 can finish proof unit `id` in `seconds`, else `id`: the end of the
+// units that it can finish, as done_within does for other units.
 int64_t proof_within(const core::Plan& plan, int64_t id, double seconds);
 
 }  // namespace flor::queue

@@ -78,7 +78,7 @@ class Splice {
   std::vector<Row> earlier_, out_;
   std::unordered_map<std::string, std::size_t> places_;
   std::map<std::string, std::vector<std::size_t>> by_path_;
-  std::size_t reached_ = 0;  // earlier rows after the last place that later ones reached
+  std::size_t reached_ = 0;  // the later attempt has reached the place before this earlier row
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace flor::results {
 
-// What an attempt did not execute again. The rows of an earlier attempt count for it.
+// A part of the program that an attempt did not execute again. The rows of an earlier attempt count for it.
 struct KeptEvent {
   // Scope path of a block; with `before`, of a loop. Empty: see `loop`.
   std::string at;

@@ -36,7 +36,7 @@ class RecordFollower : public Follower {
     read_ += text.size();
     std::vector<Row> rows;
     for (auto& json : core::parse_json_lines(text, run_.log().string()).rows) {
-      if (json.contains("@event")) continue;  // of a resumption
+      if (json.contains("@event")) continue;  // an event of a resumption
       rows.push_back(row_from(std::move(json), run_.log().string()));
     }
     return rows;
@@ -60,7 +60,7 @@ class ReplayFollower : public Follower {
 
   bool ended() override {
     const bool failed = !failure().empty();
-    if (failed) pace_.hurry();  // more() is not called again after the next time
+    if (failed) pace_.hurry();  // the next call of more() is the last one, and must list
     return failed || missing_.empty();
   }
 
@@ -98,9 +98,9 @@ class ReplayFollower : public Follower {
   const core::Plan plan_;
   const bool ordered_;
   const Hidden hidden_;
-  std::optional<Record> record_;  // read where rows are left out
+  std::optional<Record> record_;  // read only if rows are left out
   std::set<int64_t> missing_;
-  PollPace pace_{std::chrono::milliseconds(0), std::chrono::seconds(5)};  // of listings
+  PollPace pace_{std::chrono::milliseconds(0), std::chrono::seconds(5)};  // for listings
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Follows the rows of a run while it goes on.
+// Follows the rows of a recording or of a replay while it goes on, for `flor log --follow`.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class Follower {
  public:
   virtual ~Follower() = default;
 
-  // Returns whether the next more() returns the last rows.
+  // Returns true if the next call of more() returns the last rows.
   virtual bool ended() = 0;
   // Returns the rows added since the last call, in order.
   virtual std::vector<Row> more() = 0;

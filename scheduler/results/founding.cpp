@@ -33,12 +33,13 @@ std::string without_sample(const core::Plan& plan, const std::vector<ProofLog>& 
   return "no proof unit holds a row of it (--prove all proves every unit)";
 }
 
-// A name that rows have, but no probe of the plan.
+// Returns a probe for a name that rows have, but that no probe of the plan has. It may belong to a probe
+// whose name is no literal, so it takes the worst of their states.
 core::Probe unlisted(const core::Plan& plan, const std::string& name) {
   core::Probe out{name, "", 0, ""};
   found(out, plan);
   for (const auto& probe : plan.probes) {
-    if (!probe.name.empty()) continue;  // the name of one whose name is no literal
+    if (!probe.name.empty()) continue;
     if (probe.founding == Founding::unproved) out.founding = probe.founding, out.why = probe.why;
     if (!probe.withheld.empty()) out.withheld = probe.withheld;
   }
@@ -76,7 +77,7 @@ void found(core::Probe& probe, const core::Plan& plan) {
                                    [&](const auto& block) { return !executes(plan, block); });
   const bool rests = probe.depends.empty() ? !all : depends;
   probe.why.clear();
-  if (all) probe.withheld.clear();  // nothing is skipped that its clock would miss
+  if (all) probe.withheld.clear();  // nothing is skipped, so its clock is right
   for (const auto& input : probe.inputs) {
     const bool stale = std::any_of(input.changed_by.begin(), input.changed_by.end(),
                                    [&](const auto& block) { return !executes(plan, block); });

@@ -36,8 +36,9 @@ struct ProbeVerdict {
   bool brief = false;
 };
 
-// Sets founding and why, from the plan alone. `executed`: every block that changes what it reads executes.
-// `unproved`: a skipped block changes one of its inputs and does not hold it. Otherwise `held`.
+// Sets founding and why, from the plan alone. `executed`: every block that changes an input of the probe
+// executes. `unproved`: a skipped block changes an input, and does not hold it. `held`: all other cases. Also
+// clears `withheld` if every block executes.
 void found(core::Probe& probe, const core::Plan& plan);
 
 // The rows of probes that were seen.
@@ -55,7 +56,7 @@ std::vector<ProbeVerdict> judge_probes(const core::Plan& plan, const SeenProbes&
                                        const ProbeComparison& comparison,
                                        const std::vector<ProofLog>& proofs);
 
-// Returns whether it keeps the replay from being `identical`.
+// Returns true if the probe keeps the replay from being `identical`.
 bool is_open(const ProbeVerdict& probe);
 
 // Returns "held, proved on 2 samples", "executed", "unproved: …", "taken back: …" or "not given: …".

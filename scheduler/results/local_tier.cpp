@@ -19,9 +19,9 @@ LocalTier local_tier_of(const core::RunDir& run, const core::Manifest& manifest,
   for (const auto* row : core::kept_checkpoints(timeline)) {
     const auto file = field<std::string>(*row, "file", "");
     if (file.empty() || field<std::string>(*row, "tier", "") != "local") continue;
-    // Looks at the store again: the file may have been copied meanwhile.
     if (core::fs::exists(run.path / file, ignored)) continue;
     const bool lies_there = !here || core::fs::exists(path(out.path) / file, ignored);
+    // Look into the store again: an agent may have brought the file since the first look.
     if (!lies_there && core::fs::exists(run.path / file, ignored)) continue;
     (lies_there ? out.waiting : out.lost).insert(file);
   }

@@ -8,14 +8,14 @@
 namespace flor::results {
 namespace {
 
-// A row of an answer, and where it belongs in the record: before the recorded row of that number.
+// A row of an answer, and its place in the record: before the recorded row number `gap`.
 struct Insert {
   std::size_t gap = 0;
   const Row* row = nullptr;
 };
 
-// Compares two scope paths at the same position of the record: negative, positive, or 0 if the paths do not
-// tell.
+// Compares two scope paths at the same position of the record. Returns a negative or positive number, or 0 if
+// the paths do not show an order.
 int compare_places(const std::string& left, const std::string& right) {
   const auto a = scope_elements(left);
   const auto b = scope_elements(right);
@@ -28,7 +28,7 @@ int compare_places(const std::string& left, const std::string& right) {
   return a.size() > b.size() ? -1 : 1;
 }
 
-// For each block: the position after the last recorded row inside it.
+// Returns, for each block, the position after the last recorded row inside it.
 std::unordered_map<std::string, std::size_t> block_ends(const Record& record) {
   std::unordered_map<std::string, std::size_t> ends;
   for (std::size_t i = 0; i < record.rows().size(); ++i) {
@@ -150,7 +150,7 @@ std::vector<Row> joined(const core::Manifest& manifest, std::vector<Row> record,
   const Record indexed(std::move(record), manifest);
   const auto ends = block_ends(indexed);
   std::vector<std::vector<Insert>> placed;
-  std::unordered_map<std::string, std::size_t> owners;  // of a name in several answers, the last one
+  std::unordered_map<std::string, std::size_t> owners;  // name → the last answer that has it
   for (const auto& answer : answers) {
     placed.push_back(Placer(indexed, ends, answer.last_unit).place(answer));
     for (const auto& insert : placed.back()) owners[insert.row->name] = placed.size() - 1;

@@ -1,4 +1,5 @@
-// Puts the rows of units and replays where a sequential run of the probed program would have put them. Pure.
+// Puts the rows of units and replays into the order in which one run of the probed program would have logged
+// them. Pure.
 #pragma once
 
 #include <map>
@@ -21,11 +22,11 @@ struct ReplayRows {
   int64_t last_unit = 0;
 };
 
-// Returns what `flor log` shows: the recorded rows and, among them, rows of names that replays added, in
-// program order. A recorded name keeps its recorded values. Only the last answer that has a name counts for
-// it. Motivation: the statement behind a name may have changed between two replays, and their rows must not
+// Returns the rows that `flor log` shows, in program order: the recorded rows and, among them, rows of names
+// that replays added. A recorded name keeps its recorded values. For any other name, only the last of
+// `answers` that has it counts.
+// Motivation: the statement that logs a name may have changed between two replays, and their rows must not
 // mix.
-// `answers`: oldest first.
 std::vector<Row> joined(const core::Manifest& manifest, std::vector<Row> record,
                         const std::vector<ReplayRows>& answers);
 

@@ -140,8 +140,8 @@ void Matcher::begin(const UnitLog& unit) {
   if (behind_ && !record_.splits() && !saw_first_unit_) align_with_end();
 }
 
-// The record's rows before and after the loop cannot be told apart, and unit 0 is not there to count them. So
-// those of the last unit are taken for the last ones of their name.
+// Here nothing separates the record's rows before the loop from those after it, and unit 0 is not there to
+// count the former. So assume that the rows of the last unit are the last ones of their name.
 void Matcher::align_with_end() {
   Ordinals here;
   std::vector<const Row*> names;

@@ -26,9 +26,8 @@ class Record {
 
   const std::vector<Row>& rows() const { return rows_; }
   Side side(std::size_t row) const { return sides_[row]; }
-  int64_t iteration(std::size_t row) const {
-    return iterations_[row];
-  }  // of the main loop, of a row within it
+  // Returns the iteration of the main loop that a row within it belongs to.
+  int64_t iteration(std::size_t row) const { return iterations_[row]; }
   bool splits() const { return splits_; }
 
   // Returns the iteration of the main loop that a path lies in.
@@ -37,8 +36,8 @@ class Record {
   std::optional<int64_t> step_of(const std::string& at) const;
   // Results of part_of() for rows before or after all steps.
   static constexpr int64_t in_front = -1, behind = std::numeric_limits<int64_t>::max();
-  // Returns where in its iteration a row lies: its step, in_front, or behind. Nothing if the record has no
-  // row in a step of that iteration to compare with.
+  // Returns where in its iteration a row lies: its step, in_front, or behind. Returns nullopt if the record
+  // has no row in a step of that iteration to compare with.
   std::optional<int64_t> part_of(std::size_t row) const;
   // Returns the side of a path that lies in another outermost loop.
   std::optional<Side> other_loop(const std::string& at) const;
@@ -46,7 +45,7 @@ class Record {
   std::optional<std::size_t> find(Side side, const std::string& at, const std::string& name,
                                   int64_t ordinal) const;
   int64_t count(Side side, const std::string& at, const std::string& name) const;
-  // Returns whether the record has the name at this place of the program, in any iteration.
+  // Returns true if the record has the name at this place of the program, in any iteration.
   bool has(const std::string& at, const std::string& name) const;
 
   // Returns the position of the first row in `iteration`, at step `from` (-1: anywhere in it) or later.
@@ -83,9 +82,9 @@ class Record {
 struct Found {
   // The recorded row that it repeats.
   std::optional<std::size_t> recorded;
-  // The record has no such name at this place of the program: a row of a probe.
+  // The record has no such name at this place of the program, so it is a row of a probe.
   bool added = false;
-  // It lies in an iteration that is not of its unit.
+  // It lies in an iteration that does not belong to its unit.
   bool strayed = false;
 };
 

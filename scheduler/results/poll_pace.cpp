@@ -5,6 +5,8 @@
 namespace flor::results {
 namespace {
 
+// The pause is at least `busy_share` times the duration of a poll, and the time since the last change divided
+// by `late_share`.
 constexpr int busy_share = 50, late_share = 10;
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace {
 
 using core::Json;
 
-// Identifies a row in all units that execute its place: after the main loop?, path, name, ordinal.
+// Identifies a row in all units that execute its place: whether it is after the main loop, path, name,
+// ordinal.
 using Key = std::tuple<bool, std::string, std::string, int64_t>;
 using Keyed = std::vector<std::pair<Key, const Row*>>;  // in program order
 
@@ -102,7 +103,7 @@ class Sample {
       }
     }
     for (const auto& name : equal) ++out.samples[name];
-    // Rows of units that were not asked for do not count, nor rows inside a skipped block.
+    // Skip rows of units that the replay did not select, and rows inside a skipped block.
     for (const auto& [key, row] : proved_) {
       if (whole_ && known.count(key) == 0 && !lies_in_one(row->at, skipped_))
         contradict(out, *row, Json(), value_of(*row));
@@ -118,7 +119,7 @@ class Sample {
   const ProofLog& proof_;
   Keyed proved_, replayed_;
   std::unordered_set<std::string> skipped_;
-  bool whole_ = true;  // all of its units were asked for
+  bool whole_ = true;  // the replay selected all of its units
 };
 
 std::string shown(const Json& value) {

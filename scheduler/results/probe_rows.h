@@ -16,7 +16,7 @@
 
 namespace flor::results {
 
-// Returns whether a block was skipped in the unit, or before it in a replay from the start of the program.
+// Returns true if a block was skipped in the unit, or before it in a replay from the start of the program.
 bool skips(const core::Plan& plan, const UnitLog& unit);
 
 // Names whose rows are left out of the log of a replay.
@@ -26,18 +26,17 @@ class Hidden {
   Hidden(const core::Plan& plan, std::set<std::string> taken_back);
 
   bool nothing() const { return taken_back_.empty() && withheld_.empty() && !unnamed_; }
-  // Returns whether a probe of this name reads clocks or the machine. Its rows are given only where nothing
-  // was skipped, and are never compared.
+  // Returns true if a probe of this name reads clocks or the machine, and a block was skipped between the
+  // reading and the probe. Its rows are not given, and are never compared.
   bool is_withheld(const std::string& name) const;
-  // Returns whether rows of this name can be compared between two executions. A clock never yields the same
-  // twice.
+  // Returns true if rows of this name can be compared between two executions. The value of a clock cannot.
   bool is_comparable(const std::string& name) const;
   // Removes rows that are not given from a unit of the replay.
   void strip(const Record& record, UnitLog& unit) const;
 
  private:
   std::set<std::string> taken_back_, withheld_, named_, volatile_;
-  // A withheld probe has a name that is no literal.
+  // There is a withheld probe whose name is no literal.
   bool unnamed_ = false;
 };
 
@@ -51,7 +50,7 @@ ComparableNames comparable_names(const Record& record, const Hidden& hidden, con
 // The result of a proof unit.
 struct ProofLog {
   core::Proof proof;
-  // Nothing: it was not executed.
+  // nullopt: it was not executed.
   std::optional<UnitLog> log;
   // Why it was not executed.
   std::string error;

@@ -37,7 +37,7 @@ std::vector<ProofLog> read_proofs(const core::ReplayDir& replay, const core::Pla
     const path file = replay.proof_rows(id);
     if (proof && core::fs::exists(file)) {
       log.log = parse_unit(core::read_file(file), core::unit_of(plan, *proof), file.string());
-      log.error.clear();  // of an earlier try
+      log.error.clear();  // an earlier try failed, and a later one did not
     }
     out.push_back(std::move(log));
   }
@@ -113,8 +113,8 @@ Verdict collect(const core::RunDir& run, const core::ReplayDir& replay, const co
 
 namespace {
 
-// Ranks replays that answer the same name: one that differs from the record below one that does not, an
-// unfinished one below a finished one, an unproved one below a proved one.
+// Ranks replays that have rows of the same name, from low to high: the replay differs from the record; is not
+// finished; is unproved; is identical.
 int rank_of(const std::optional<Verdict>& verdict) {
   if (!verdict) return 1;
   if (verdict->judgement == Judgement::differs) return 0;
@@ -124,14 +124,14 @@ int rank_of(const std::optional<Verdict>& verdict) {
 std::optional<Verdict> verdict_if_whole(const core::ReplayDir& replay) try {
   return read_verdict(replay);
 } catch (const core::Error&) {
-  return std::nullopt;  // a damaged verdict says nothing
+  return std::nullopt;  // treat a damaged verdict as none
 }
 
 }  // namespace
 
 std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, std::vector<std::string>& warnings) {
   std::vector<std::pair<int, ReplayRows>> ranked;
-  std::optional<Record> record;  // read where rows are left out
+  std::optional<Record> record;  // read only if rows are left out
   for (const auto& replay : run.all_replays()) {
     try {
       const core::Plan plan = core::read_plan(replay);

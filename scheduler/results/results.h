@@ -1,4 +1,5 @@
-// Reads what a run and its replays left in the store, merges it, and gives the verdict.
+// Reads the rows of a run and of its replays from the store, merges them, and gives the verdict, for the
+// commands.
 #pragma once
 
 #include <optional>
@@ -14,20 +15,20 @@
 
 namespace flor::results {
 
-// Reads every selected unit. Writes log.jsonl and verdict.json of the replay, durably. May be repeated. Takes
-// the environments and warnings of the workers from `workers/`, and `extras`. Throws core::Error naming a
-// missing or damaged unit file, and then writes nothing.
+// Reads every selected unit, and writes log.jsonl and verdict.json of the replay, durably. Can be repeated.
+// Takes the environments and warnings of the workers from `workers/`, and more from `extras`. Throws
+// core::Error, which names a missing or damaged unit file, and then writes nothing.
 Verdict collect(const core::RunDir& run, const core::ReplayDir& replay, const core::Plan& plan,
                 const Extras& extras);
 
 // Reads the record log. Throws core::Error naming file and line of damage.
 RecordLog read_record(const core::RunDir& run);
 
-// Returns what the replays of the run have answered so far, for joined(): the ones that count most come last.
-// Leaves out a damaged plan or unit, and adds a line to `warnings`.
+// Returns the rows that replays of the run have so far, for joined(). The replays that count most come last.
+// Skips a damaged plan or unit, and adds a line to `warnings`.
 std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, std::vector<std::string>& warnings);
 
-// Reads the verdict. Nothing if the replay was not collected. Throws core::Error naming a damaged file.
+// Reads the verdict. Returns nullopt if there is none yet. Throws core::Error, which names a damaged file.
 std::optional<Verdict> read_verdict(const core::ReplayDir& replay);
 
 }  // namespace flor::results

@@ -48,19 +48,19 @@ struct ScopeElement {
   // With its occurrence, "epoch#1". For a block without its ordinal.
   std::string_view name;
   bool loop = false;
-  // Of a loop its iteration. Of a block its ordinal.
+  // The iteration of a loop, or the ordinal of a block.
   int64_t value = 0;
 };
 std::vector<ScopeElement> scope_elements(std::string_view path);
 
-// Returns the place in the text of the program, as far as a path tells: names without values and ordinals,
+// Returns the place in the program's text, as far as a path shows it: names without values and ordinals,
 // "epoch=/train/step=".
 std::string scope_pattern(std::string_view path);
 
 // Returns the loops of a path, outermost first, as name and value: the columns of a table.
 std::vector<std::pair<std::string, int64_t>> scope_loops(std::string_view path);
 
-// Returns whether `path` is the scope `outer`, or inside it.
+// Returns true if `path` is the scope `outer`, or inside it.
 bool lies_in(std::string_view path, std::string_view outer);
 
 // The record log in program order, with the attempts of a resumed recording merged.

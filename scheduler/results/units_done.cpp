@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds soon(100), late(15000), seldom(30000);
 }  // namespace
 
 std::vector<int64_t> units_done(const core::ReplayDir& replay, const core::Plan& plan) {
-  // Opening the directory also makes NFS look again.
+  // Opening the directory also makes an NFS client ask the server again.
   std::vector<int64_t> done;
   std::error_code ignored;
   for (const auto& entry : core::fs::directory_iterator(replay.units(), ignored)) {

@@ -1,5 +1,6 @@
-// Finds out which units of a replay are done, with few listings of units/. A listing names every unit ever
-// done, and costs time on a metadata server that others use, too.
+// Finds out which units of a replay are done, with few listings of units/.
+// Motivation: a listing names every unit that is done, and takes time of a metadata server that others use,
+// too.
 #pragma once
 
 #include <chrono>
@@ -22,18 +23,19 @@ class UnitsDone {
  public:
   UnitsDone(core::ReplayDir replay, const core::Plan& plan);
 
-  // The queue reports that the unit is done. Counts until a later listing does not name it.
+  // Notes that the queue reports the unit as done. It counts until a later listing does not name it.
   void tell(int64_t unit);
-  // Lists if it is time: rarely while the queue reports what is done (`told`), at once when it reports all,
-  // else by PollPace.
+  // Lists if it is time: rarely while the queue reports which units are done (`told`), at once when it has
+  // reported all, else by PollPace.
   void look(bool told);
+  // Lists now.
   void list();
 
   std::size_t size() const { return size_; }
   bool contains(int64_t unit) const;
   // Estimated seconds of the units that are done.
   double work() const { return work_; }
-  // Returns whether a listing named every selected unit.
+  // Returns true if a listing named every selected unit.
   bool all_are_listed() const { return listed_ == selected_; }
 
  private:

@@ -13,7 +13,7 @@ namespace {
 
 using core::Json;
 
-constexpr std::size_t max_differences = 100;  // that are listed
+constexpr std::size_t max_differences = 100;  // more are counted, but not listed
 
 std::string counted(int64_t number, const std::string& one, const std::string& many) {
   return std::to_string(number) + " " + (number == 1 ? one : many);
@@ -24,7 +24,7 @@ Json value_of(const Row& row) {
   return at == row.json.end() ? Json() : *at;
 }
 
-// Returns whether the name looks like a measurement of time, which no replay repeats.
+// Returns true if the name looks like a measured time, which no replay repeats.
 bool is_clock_name(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
   for (const char* word : {"second", "time", "elapsed", "duration", "throughput", "per_sec", "eta"}) {
@@ -159,13 +159,13 @@ class Comparison {
           Json(text(event.ended, event.last))}});
   }
 
-  // It is not known what the last iteration of a killed recording would have logged next.
+  // Returns true for a row that the recording would have logged after it was killed: no one knows its value.
   bool is_behind_cut(const Row& row) const {
     const auto iteration = record_.iteration_of(row.at);
     return iteration && *iteration >= cut_at_;
   }
 
-  // From the plan. Nothing if unknown.
+  // Returns the unit of the plan with this place; nullopt if that is unknown.
   std::optional<int64_t> unit_with(int64_t iteration, std::optional<int64_t> part) const {
     const std::pair<int64_t, int64_t> place(iteration, part.value_or(Record::in_front));
     auto unit = std::upper_bound(
@@ -222,9 +222,9 @@ class Comparison {
   Matcher matcher_;
   std::vector<bool> seen_;
   std::vector<std::unordered_set<std::string>> skipped_;  // blocks, by unit
-  std::size_t position_ = 0;                              // in the record, of what was matched last
-  bool cut_ = false;  // the recording was killed: replay runs nothing behind its main loop
-  int64_t cut_at_ = std::numeric_limits<int64_t>::max();  // the main loop's iteration that it was killed in
+  std::size_t position_ = 0;                              // position of the last matched row in the record
+  bool cut_ = false;  // the recording was killed: replay runs nothing after its main loop
+  int64_t cut_at_ = std::numeric_limits<int64_t>::max();  // the iteration in which it was killed
 };
 
 std::vector<EnvironmentDifference> compare_environments(const core::Manifest& manifest,
@@ -324,7 +324,7 @@ std::pair<core::Plan, int64_t> merged(const core::Plan& plan, const core::Proof&
     }
   }
   if (proof.units.second == static_cast<int64_t>(plan.units.size()) && !proof.behind_loop) {
-    core::Unit behind;  // what follows the loop was not executed
+    core::Unit behind;  // stands for the program after the loop, which the proof did not execute
     behind.first = behind.last = plan.units.back().last + 1;
     add(behind);
   }

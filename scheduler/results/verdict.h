@@ -1,4 +1,4 @@
-// The deferred check: did the replay reproduce the record, bit for bit? Pure: values in, verdict out.
+// Compares a replay with the record, bit for bit, and gives the verdict (the deferred check). Pure.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ const char* to_string(Judgement judgement);
 
 struct UnitVerdict {
   int64_t id = 0;
-  // Compared.
+  // The numbers of values and digests that were compared.
   int64_t values = 0, digests = 0;
-  // Of values and digests together.
+  // How many of both are equal.
   int64_t equal = 0;
-  // Blocks.
+  // The numbers of blocks.
   int64_t executed = 0, skipped = 0;
 
   bool is_equal() const { return equal == values + digests; }
@@ -40,7 +40,7 @@ struct Difference {
 // A proof unit (core/store/proof.h), compared with the record like any other unit.
 struct ProofVerdict {
   UnitVerdict unit;
-  // Units that it executed as one.
+  // The units that it executed as one.
   core::UnitRange units{0, 0};
   // Why it was not executed.
   std::string error{};
@@ -54,13 +54,13 @@ struct Verdict {
   Judgement judgement = Judgement::unproved;
   // One line each. If the replay differs, the first difference comes first.
   std::vector<std::string> reasons;
-  // Compared.
+  // The numbers of values and digests that were compared.
   int64_t values = 0, digests = 0;
   std::vector<UnitVerdict> units;
   // The first 100, in program order.
   std::vector<Difference> differences;
   std::vector<EnvironmentDifference> environment;
-  // Names that the plan promised and no row has.
+  // Names of probes of the plan that no row has.
   std::vector<std::string> silent_probes;
   std::vector<ProbeVerdict> probes;
   std::vector<ProofVerdict> proofs;
@@ -78,11 +78,11 @@ struct Verdict {
 core::Json to_json(const Verdict& verdict);
 Verdict verdict_from(const core::Json& json);
 
-// What is known of a replay beside its units.
+// Facts about a replay that its units do not contain.
 struct Extras {
   double seconds = 0;
   std::vector<core::Json> workers;
-  // Of the workers.
+  // The environments of the workers.
   std::vector<std::map<std::string, std::string>> environments;
   // Shown among the reasons. Example: two attempts of a unit differ.
   std::vector<std::string> warnings;
@@ -90,15 +90,15 @@ struct Extras {
   std::map<int64_t, std::string> proof_errors{};
 };
 
-// `units`: all selected units of the plan, in order. `proofs`: those proof units of the plan whose units were
-// chosen, except proofs without units.
+// Gives the verdict. `units` are all selected units of the plan, in order. `proofs` are the proof units of
+// the plan that have units to execute.
 Verdict judge(const core::Manifest& manifest, const core::Plan& plan, const Record& record,
               const std::vector<UnitLog>& units, const Extras& extras,
               const std::vector<ProofLog>& proofs = {});
 
-// "threads: 4 on record, 1 in replay"
+// Returns "threads: 4 on record, 1 in replay".
 std::string describe(const EnvironmentDifference& difference);
-// "loss at epoch=3/step=4: 0.5 on record, 0.25 in replay"
+// Returns "loss at epoch=3/step=4: 0.5 on record, 0.25 in replay".
 std::string describe(const Difference& difference);
 
 }  // namespace flor::results

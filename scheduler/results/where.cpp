@@ -26,7 +26,7 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-// Written as in rows: docs/formats.md, "Rows".
+// Parses a number as rows write it: docs/formats.md, "Rows".
 std::optional<double> parse_number(const std::string& text) {
   if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (text == "Infinity") return std::numeric_limits<double>::infinity();
@@ -46,7 +46,7 @@ std::string text_of(double value) {
   return core::json_text(core::Json(value));
 }
 
-// Returns its numbers inside the main loop, with the iteration of each.
+// Returns the numbers of this name inside the main loop, each with its iteration.
 std::vector<std::pair<int64_t, double>> numbers_of(const std::vector<results::Row>& record,
                                                    const core::Manifest& manifest, const std::string& name) {
   std::vector<std::pair<int64_t, double>> out;

@@ -79,7 +79,7 @@ MaterializerBase::Fetches MaterializerBase::begin_to_stage(std::vector<Entry>& e
     entry.bytes = memory;
     memory += entry.size;
   }
-  for (const auto& wait : waits) wait();  // all were begun by now
+  for (const auto& wait : waits) wait();  // only now, so that all snapshots run at the same time
   return fetches;
 }
 

@@ -1,5 +1,5 @@
-// What all materializers share: finding tensors that did not change, and reporting the result of a
-// checkpoint.
+// The base of all materializers: finds tensors that did not change, copies the others, and reports the result
+// of a checkpoint.
 #pragma once
 
 #include <string>
@@ -34,7 +34,7 @@ class Stopwatch {
   double elapsed_, processor_;
 };
 
-// Lowers the priority of the calling thread, so that training goes first.
+// Lowers the priority of the calling thread, so that the training threads run first.
 void lower_priority();
 
 class MaterializerBase : public Materializer {
@@ -49,11 +49,11 @@ class MaterializerBase : public Materializer {
  protected:
   explicit MaterializerBase(Tiers tiers) : tiers_(std::move(tiers)) {}
 
-  // Makes the entries of the checkpoint file `file`, with references to what earlier files hold.
+  // Makes the entries of the checkpoint file `file`, with references to bytes that earlier files hold.
   std::vector<Entry> entries_for(const std::vector<Buffer>& live, const std::string& file);
 
-  // Copies bytes of own entries into `memory`, in the order of the file: of all own entries, or only of those
-  // that are not in host memory.
+  // Copies the bytes of own entries into `memory`, in the order of the file: of all own entries, or only of
+  // those that are not in host memory. to_stage() returns how many bytes of memory this needs.
   enum class Copy { all, device };
   static std::size_t to_stage(const std::vector<Entry>& entries, Copy which);
   static void stage(std::vector<Entry>& entries, const std::vector<Buffer>& live, Copy which,
@@ -64,10 +64,10 @@ class MaterializerBase : public Materializer {
   static Fetches begin_to_stage(std::vector<Entry>& entries, const std::vector<Buffer>& live,
                                 unsigned char* memory);
 
-  // Learns what was durably written and calls `done`.
+  // Remembers what was durably written, for later references, and calls `done`.
   void settle(const MaterializeJob& job, const Image& image, Materialized result);
 
-  // Used by one thread at a time: the one that makes images, or the one that settles.
+  // Only one thread at a time may use it: the one that makes images, or the one that settles.
   Tiers tiers_;
   Unchanged unchanged_;
 };

@@ -14,7 +14,8 @@ bool on_device(const std::vector<Buffer>& live) {
   return std::any_of(live.begin(), live.end(), [](const Buffer& buffer) { return buffer.device; });
 }
 
-// A materializer that another replaces if the state requires it. Warns once.
+// A materializer that can be replaced by another one before a checkpoint, if the state requires it. Warns
+// then.
 class Replaceable : public Materializer {
  public:
   Replaceable(std::unique_ptr<Materializer> first, Tiers tiers)
@@ -85,7 +86,8 @@ class Auto : public Replaceable {
                                                 bytes_text(available_memory()) +
                                                 " of memory are left: materializer fork is used");
   }
-  // Is there memory for a copy? Once there is it stays.
+  // Returns true if there is memory for a copy. The answer stays true, because the thread materializer keeps
+  // its memory.
   bool fits(std::size_t copy) {
     if (copy > largest_ && copy <= available_memory() / 2) largest_ = copy;
     return copy <= largest_;

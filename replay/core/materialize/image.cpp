@@ -18,7 +18,8 @@
 namespace flor::core {
 namespace {
 
-// The data of larger files begins at a page, so that they can be written directly from memory, and mapped.
+// The data of files from this size on begins at a page, so that they can be written directly from memory, and
+// mapped.
 constexpr std::size_t large = std::size_t{1} << 20;
 constexpr std::size_t page = 4096;
 
@@ -107,7 +108,8 @@ void complete(Image& image) noexcept {
 
 namespace {
 
-// Waits at the gate. A byte arrives when the log is durable. End of file: its writer is gone.
+// Waits at the gate. Returns true for a byte, which arrives when the log is durable, and false at the end of
+// the pipe: its writer has refused, or is gone.
 bool passes(int gate) noexcept {
   char byte = 0;
   ssize_t got = 0;
@@ -137,7 +139,7 @@ Failure commit(Image& image, const FileTarget& target, int fd) noexcept {
   if (const int error = step::sync(fd)) return {"sync", error};
   if (image.gate >= 0 && !passes(image.gate))
     return {"commit (the log that it covers is not durable)", ECANCELED};
-  image.gate = -1;  // stays open for another attempt
+  image.gate = -1;  // another attempt need not wait again
   if (const int error = step::rename(fd, target.temporary.c_str(), target.path.c_str()))
     return {"rename", error};
   if (const int error = step::sync_directory(target.directory.c_str())) {

@@ -22,7 +22,7 @@ namespace flor::core {
 struct Entry {
   // `file` set: the bytes lie in that file.
   CheckpointTensor tensor;
-  // In host memory. Null until they are copied there.
+  // The bytes in host memory. Null until they are copied there.
   const unsigned char* bytes = nullptr;
   std::size_t size = 0;
   // The entry that has the same memory and stores it.
@@ -55,7 +55,7 @@ class Output {
   virtual int finish() noexcept = 0;
 };
 
-// One place for the file, with the names that the durable chain needs.
+// One place where the file may be written, with the names that durable writing needs.
 struct FileTarget {
   Tier tier = Tier::store;
   std::string directory, path, temporary;
@@ -71,13 +71,13 @@ struct Image {
   std::size_t bytes = 0;
   // Bytes of it that this file stores.
   std::size_t own = 0;
-  // Tried in this order.
+  // They are tried in this order.
   std::vector<FileTarget> targets;
   // Index of the target that took the file.
   std::size_t took = 0;
   // Why the first target failed, if the second took the file.
   Failure refused;
-  // A pipe. One byte in it allows the file to appear (MaterializeJob::before).
+  // The read end of a pipe, or -1. A byte in it allows the file to appear (MaterializeJob::before).
   int gate = -1;
 
   std::size_t file_size() const { return text->bytes().size() + own; }
@@ -89,7 +89,8 @@ std::vector<Entry> entries_of(const std::vector<Buffer>& live,
                               const std::vector<std::optional<Unchanged::BlobRef>>& refs,
                               const std::string& file);
 
-// Lays the file out: header, then own entries one after the other. Creates the directory.
+// Lays the file out: the header, then own entries one after the other. Creates the directories of its
+// targets. Throws std::system_error if no directory can be created.
 Image make_image(Tiers& tiers, const MaterializeJob& job, std::vector<Entry> entries);
 
 // Writes the file durably: under a temporary name first, then renamed. A failure leaves no file. Tries the

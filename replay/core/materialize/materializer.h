@@ -16,15 +16,15 @@ namespace flor::core {
 
 // The result of one checkpoint. Durations in seconds.
 struct Materialized {
-  // Empty: the file is durable.
+  // Why there is no file. Empty: the file is durable.
   std::string error;
   // Where the file was written.
   Tier tier = Tier::store;
   // State digest.
   std::string state;
-  // From the start of the write until the file was durable.
+  // Time from the start of the write until the file was durable.
   double write = 0;
-  // Whether training went on meanwhile.
+  // Training went on meanwhile.
   bool background = true;
   // Processor time of the write.
   double processor = 0;
@@ -55,7 +55,7 @@ struct SilentChange {
 
 class Materializer {
  public:
-  // Waits for checkpoints that were begun.
+  // Waits until all checkpoints that were begun are written.
   virtual ~Materializer() = default;
 
   // Takes the values as they are now. When it returns, training may change the buffers. Waits (back-pressure)
@@ -63,16 +63,15 @@ class Materializer {
   // then not called.
   virtual std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) = 0;
 
-  // Returns whether a checkpoint is being written.
+  // Returns true while a checkpoint is being written.
   virtual bool busy() const = 0;
   // Waits until no checkpoint is being written.
   virtual void drain() = 0;
 
-  // Returns whether materialize() could copy `bytes` bytes now, without waiting for an earlier checkpoint and
-  // into memory that is already mapped. If the memory is not mapped, starts to map it in the background and
-  // waits up to `patience` seconds.
-  // Motivation: page faults of fresh memory can cost ten times as much as the copy, and training would pay
-  // them at once.
+  // Returns true if materialize() could copy `bytes` bytes now, without waiting for an earlier checkpoint,
+  // and into memory that is already mapped. If the memory is not mapped, starts to map it in the background,
+  // and waits up to `patience` seconds. Motivation: page faults of fresh memory can cost ten times as much as
+  // the copy, and training would pay them at once.
   virtual bool ready(std::size_t bytes, double patience) = 0;
   // Returns the seconds that this preparation took from training since the last call.
   virtual double take_preparation() = 0;
@@ -84,8 +83,8 @@ class Materializer {
   virtual void recheck_trusted(const std::vector<Buffer>& live) = 0;
   virtual std::vector<SilentChange> take_silent_changes() = 0;
 
-  // Makes sure that no later checkpoint refers to `file`, which is to be removed. Returns false if one that
-  // was begun may refer to it; then the file has to stay for now. Call from `done` only.
+  // Makes sure that no later checkpoint refers to `file`, which will be removed. Returns false if a
+  // checkpoint that was begun may refer to it; then the file must stay for now. Call it only from `done`.
   virtual bool forget(const std::string& file) = 0;
 };
 

@@ -11,7 +11,7 @@ namespace flor::core {
 namespace {
 
 constexpr std::size_t page = 4096;
-// After so many files the slower way is tried again: the medium may have changed.
+// After this many files the slower way is tried once more: the speed of the medium may have changed.
 constexpr int try_again = 32;
 
 bool is_aligned(const void* bytes, off_t offset) {
@@ -75,7 +75,7 @@ int QueuedOutput::send(const char* bytes, std::size_t size, off_t offset) {
   return queue_->submit(fd_, bytes, size, offset);
 }
 
-// The rest is shorter than a block, or not aligned.
+// Writes the pending part plainly: it is shorter than a block, or not aligned. Leaves direct mode for that.
 int QueuedOutput::send_rest() {
   if (pending_size_ == 0) return 0;
   int error = sent_ > 0 ? queue_->wait() : 0;
@@ -92,7 +92,8 @@ int QueuedOutput::finish() noexcept try {
   int error = send_rest();
   const int late = sent_ > 0 ? queue_->wait() : 0;
   if (error == 0) error = late;
-  if (error == EINVAL && was_direct_ && sent_ > 0) no_direct_ = true;  // it has other demands: not again
+  // The file system has other demands on direct writes. Do not try them again.
+  if (error == EINVAL && was_direct_ && sent_ > 0) no_direct_ = true;
   return error;
 } catch (const std::exception&) {
   return ENOMEM;

@@ -1,8 +1,8 @@
-// Writes large files at the speed of the medium. Keeps several aligned blocks in flight, by io_uring where
-// the kernel has it, else by threads. Bypasses the page cache (O_DIRECT) where that measures faster. Writes
-// small files and unaligned parts plainly.
+// Writes large files at the speed of the medium, for the thread materializer. Keeps several aligned blocks in
+// flight, by io_uring if the kernel has it, else by threads. Bypasses the page cache (O_DIRECT) if that is
+// measured to be faster. Writes small files and unaligned parts plainly.
 //
-// One thread at a time. Memory given to write() must not change until finish().
+// Only one thread at a time may use it. Memory given to write() must not change until finish().
 #pragma once
 
 #include <array>

@@ -13,8 +13,8 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // Returns at least so many bytes, page-aligned. If it grows it may move, with its content. Throws
-  // std::bad_alloc.
+  // Returns memory of at least `bytes` bytes, page-aligned. The object owns it. If it grows, it may move,
+  // with its content. Throws std::bad_alloc.
   unsigned char* require(std::size_t bytes);
   // Touches the pages in [from, from + bytes), so that the kernel maps them now.
   void touch(std::size_t from, std::size_t bytes);

@@ -16,7 +16,7 @@
 namespace flor::core {
 namespace {
 
-// What is less is there before a thread could be woken for it.
+// Bytes. Less memory is mapped in less time than it takes to wake the thread.
 constexpr std::size_t worth_preparing = std::size_t{2} << 20;
 
 class ThreadMaterializer : public MaterializerBase {
@@ -36,7 +36,7 @@ class ThreadMaterializer : public MaterializerBase {
   }
 
   std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override try {
-    drain();  // the one copy is in use
+    drain();  // there is only one copy, and an earlier checkpoint may still use it
     Task task;
     task.entries = entries_for(live, job.file);
     task.job = job;
@@ -113,15 +113,16 @@ class ThreadMaterializer : public MaterializerBase {
     }
   }
 
-  // Returns what it took from training, seconds: as long as there are processors for all, nothing.
+  // Maps the staging memory. Returns the seconds that this took from training; 0 if there are processors for
+  // all.
   double prepare(std::size_t bytes) {
-    constexpr std::size_t step = std::size_t{16} << 20;  // checks so often whether it is still needed
+    constexpr std::size_t step = std::size_t{16} << 20;  // after each step, check whether to stop
     const Stopwatch watch;
     const std::optional<double> before = waited_for_processors();
     try {
       staging_.require(bytes);
       for (std::size_t at = 0; at < bytes && !stopping_; at += step) staging_.touch(at, step);
-    } catch (const std::bad_alloc&) {  // materialize() will find it out, and say so
+    } catch (const std::bad_alloc&) {  // materialize() will fail as well, and report it
     }
     // The kernel counts a wait when it ends: yield, so that a thread waiting for this processor gets it now.
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -137,7 +138,7 @@ class ThreadMaterializer : public MaterializerBase {
     try {
       for (auto& fetch : task.fetches) {
         fetch();
-        fetch = nullptr;  // the device gets its memory back
+        fetch = nullptr;  // frees the snapshot's memory on the device
       }
       if (task.job.before) task.job.before();
       image = make_image(tiers_, task.job, std::move(task.entries));
@@ -155,13 +156,14 @@ class ThreadMaterializer : public MaterializerBase {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::optional<Task> task_;               // being written, from the staging memory
-  std::optional<std::size_t> to_prepare_;  // bytes of staging memory, being touched
-  std::size_t prepared_ = 0;               // bytes that were
+  std::optional<Task> task_;               // the checkpoint that is being written from the staging memory
+  std::optional<std::size_t> to_prepare_;  // bytes of staging memory that are being mapped
+  std::size_t prepared_ = 0;               // bytes that are mapped
   double preparation_ = 0;                 // see take_preparation()
-  Staging staging_;                        // of the writer while it has one of the two, else of the caller
-  std::atomic<bool> stopping_{false};      // set under the mutex
-  QueuedOutput output_;                    // of the writer
+  // For the writer while there is a task or memory to prepare; else for the training thread.
+  Staging staging_;
+  std::atomic<bool> stopping_{false};  // set under the mutex
+  QueuedOutput output_;                // for the writer only
   std::thread thread_;
 };
 

@@ -21,7 +21,7 @@ class ThreadQueue : public WriteQueue {
     try {
       for (unsigned i = 0; i < std::min(depth, 4U); ++i) threads_.emplace_back([this] { work(); });
     } catch (const std::system_error&) {
-      if (threads_.empty()) throw;  // else fewer do
+      if (threads_.empty()) throw;  // fewer threads are enough
     }
   }
   ~ThreadQueue() override {

@@ -36,7 +36,7 @@ std::optional<Unchanged::BlobRef> Unchanged::find(const Buffer& buffer, const st
 }
 
 std::optional<Unchanged::BlobRef> Unchanged::look(const Buffer& buffer, Known& known) {
-  // Device memory would have to be copied first. learn() then sees its digest.
+  // Device memory cannot be hashed here: it must be copied first. learn() then compares its digest.
   const void* bytes = buffer.host();
   if (bytes == nullptr) return std::nullopt;
   if (digest_of(bytes, buffer.bytes) == known.ref.digest) {

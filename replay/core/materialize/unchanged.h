@@ -1,4 +1,5 @@
-// Finds tensors whose bytes an earlier checkpoint of the run already holds.
+// Finds tensors whose bytes an earlier checkpoint of the run already holds, so that they need not be copied
+// and written again.
 //
 // An equal change hint makes it likely that a tensor did not change. Its digest proves it. A tensor whose
 // hint stayed the same is hashed once more. If its digest also stayed the same, it is trusted from then on:
@@ -39,8 +40,8 @@ class Unchanged {
     std::string digest, file, tensor;
   };
 
-  // Returns for each buffer where its bytes are stored already. Nothing: they have to be copied. `file`: the
-  // checkpoint that is being made.
+  // Returns for each buffer where its bytes are already stored; nullopt if they must be copied. `file` is the
+  // checkpoint that is being made. Call settled() for it in any case.
   std::vector<std::optional<BlobRef>> find_unchanged(const std::vector<Buffer>& live,
                                                      const std::string& file);
 
@@ -53,12 +54,15 @@ class Unchanged {
   // Hashes each tensor that was trusted since it was last hashed. Called at the end of the program.
   void recheck_trusted(const std::vector<Buffer>& live);
 
+  // Returns and forgets the silent changes that were found.
   std::vector<SilentChange> take_silent_changes();
 
-  // Records that the checkpoint is durable or has failed. Readers of a durable one know what it refers to.
+  // Records that the checkpoint is durable or has failed. From now on, the header of a durable one shows
+  // which files it refers to.
   void settled(const std::string& checkpoint);
 
-  // Makes sure that no later checkpoint refers to `file`. Returns false if one that is not settled does.
+  // Makes sure that no later checkpoint refers to `file`. Returns false if a checkpoint that is not settled
+  // does.
   bool forget(const std::string& file);
 
  private:

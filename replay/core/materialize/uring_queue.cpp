@@ -43,8 +43,8 @@ class UringQueue : public WriteQueue {
     while ((sent = ::io_uring_submit(&ring_)) == -EINTR || sent == -EAGAIN) {
     }
     if (sent < 1) {
-      // Its entry stays in the ring and would be submitted with the next one, when its memory may be in other
-      // use. So the ring is not used any more, and this entry is not waited for.
+      // The entry stays in the ring, and would be submitted with the next one, when its memory may have
+      // another use. So do not use the ring any more, and do not wait for this entry.
       refused_ = true;
       free_.push_back(slot);
       note(step::write(fd, bytes, size, offset));
@@ -71,7 +71,7 @@ class UringQueue : public WriteQueue {
     int got = 0;
     while ((got = ::io_uring_wait_cqe(&ring_, &done)) == -EINTR) {
     }
-    if (got < 0) {  // the ring is broken: nothing more comes from it
+    if (got < 0) {  // the ring is broken, and reports no more blocks
       note(-got);
       free_.clear();
       for (unsigned i = 0; i < blocks_.size(); ++i) free_.push_back(i);
@@ -86,7 +86,7 @@ class UringQueue : public WriteQueue {
       const auto part = static_cast<std::size_t>(std::max(result, 0));
       const int error = step::write(block->fd, block->bytes + part, block->size - part,
                                     block->offset + static_cast<off_t>(part));
-      // After a full disk cut a direct write short, its rest is not aligned.
+      // A full disk has cut a direct write short, so the rest is not aligned.
       note(error == EINVAL && part > 0 ? ENOSPC : error);
     }
     free_.push_back(static_cast<unsigned>(block - blocks_.data()));
@@ -96,7 +96,7 @@ class UringQueue : public WriteQueue {
   bool started_ = false;
   std::vector<Block> blocks_;
   std::vector<unsigned> free_;
-  bool refused_ = false;  // the kernel refused a block: this thread writes it and all behind it
+  bool refused_ = false;  // the kernel refused a block: this thread writes it and all later ones
   int error_ = 0;
 };
 

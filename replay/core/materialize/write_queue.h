@@ -1,4 +1,5 @@
-// Writes blocks to a file with several in flight. One thread at a time.
+// Writes blocks to a file with several in flight, for QueuedOutput. Only one thread at a time may use a
+// queue.
 #pragma once
 
 #include <sys/types.h>
@@ -19,9 +20,10 @@ struct Block {
 class WriteQueue {
  public:
   virtual ~WriteQueue() = default;
-  // May wait for earlier blocks. Returns 0, or the errno of any block so far.
+  // Starts to write a block, whose memory must not change until wait(). May wait for earlier blocks. Returns
+  // 0, or the errno of any block so far.
   virtual int submit(int fd, const void* bytes, std::size_t size, off_t offset) = 0;
-  // Waits for all blocks, returns as submit(), and clears the error.
+  // Waits for all blocks. Returns the same as submit(), and clears the error.
   virtual int wait() = 0;
   virtual const char* name() const = 0;
   virtual const char* direct_name() const = 0;

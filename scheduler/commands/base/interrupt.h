@@ -1,12 +1,12 @@
-// Ctrl-C and friends, noticed between two looks at the replay.
+// Lets a command notice Ctrl-C and similar signals in its loop, instead of being ended by them.
 #pragma once
 
 #include <csignal>
 
 namespace flor::commands {
 
-// While it lives, SIGINT, SIGTERM and SIGHUP are remembered instead of ending the process. One object at a
-// time.
+// While the object lives, SIGINT, SIGTERM and SIGHUP do not end the process, but are remembered. Signals that
+// were ignored before stay ignored. Only one object may live at a time.
 class Interrupt {
  public:
   Interrupt();

@@ -1,4 +1,4 @@
-// What several commands need of their flags and of this process.
+// Helpers that several commands share: checks of flags, and texts for numbers.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,21 @@
 
 namespace flor::commands {
 
-// The store of `--store`, where it is not empty, else of the settings.
+// Returns the store of `--store` (`flag`), or, if that is empty, the one of the settings.
 core::Store store_of(const std::string& flag);
 
-// The directory that this `flor` lies in: where workers find `flor-agent`.
+// Returns the directory of this `flor`, where workers find `flor-agent`.
 std::filesystem::path own_directory();
 
-// For CLI11's check(): refuses in words what is no whole number, or one below `least`.
+// Returns a check for CLI11's check(): refuses, with a message, a text that is no whole number from `least`
+// on.
 std::function<std::string(const std::string&)> whole_number(
     int64_t least = std::numeric_limits<int64_t>::min());
 
-// "1.5 s", "2:05", "3:02:05"
+// Returns a duration as text: "1.5 s", "2:05" (minutes), "3:02:05" (hours).
 std::string shown_seconds(double seconds);
 
-// "1 unit", "3 units"
+// Returns "1 unit", "3 units".
 std::string counted(std::size_t n, const std::string& what);
 
 }  // namespace flor::commands

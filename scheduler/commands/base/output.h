@@ -1,4 +1,4 @@
-// Where the results of a command go.
+// Prints the results and messages of a command.
 #pragma once
 
 #include <cerrno>
@@ -11,8 +11,8 @@
 
 namespace flor::commands {
 
-// To stdout, as printable text: it may hold what another user wrote. A reader that went away (`flor log |
-// head`) is no error; a full disk is. Throws std::system_error.
+// Prints to stdout. Replaces control characters, because the text may come from another user. Throws
+// std::system_error, for a full disk say, but not for a reader that went away (`flor log | head`).
 inline void print(std::string_view text) {
   errno = 0;
   std::cout << core::printable_lines(text) << std::flush;
@@ -20,7 +20,7 @@ inline void print(std::string_view text) {
     throw std::system_error(errno, std::generic_category(), "cannot write to stdout");
 }
 
-// One line of flor's, or more, to stderr.
+// Prints one or more lines to stderr, with "flor: " in front.
 inline void print_error(std::string_view text) {
   std::cerr << "flor: " << core::printable_lines(text) << "\n";
 }

@@ -1,4 +1,4 @@
-// flor admin: what whoever runs the cluster's Redis does once for each user.
+// flor admin: sets up the cluster's Redis for its users. For the administrator of that Redis.
 #include <sys/random.h>
 
 #include <array>
@@ -24,7 +24,7 @@ struct Flags {
   bool prune = false;
 };
 
-// 256 random bits in hex digits.
+// Returns 256 random bits as hex digits.
 std::string new_password() {
   std::array<unsigned char, 32> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
@@ -38,7 +38,7 @@ std::string new_password() {
   return out;
 }
 
-// The server that FLOR_REDIS names, with a login that may change its users.
+// Returns the URL of the configured Redis, also as text in `url`. Its login must be allowed to change users.
 queue::RedisUrl administered(std::string& url) {
   url = core::redis_url(core::Settings::load()).value_or("");
   if (url.empty())

@@ -1,4 +1,4 @@
-// flor check: is every file of a run whole?
+// flor check: finds damaged files of a run.
 #include <memory>
 
 #include "commands/base/options.h"

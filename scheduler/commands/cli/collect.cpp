@@ -1,4 +1,5 @@
-// flor collect: merges the units of a replay and gives the verdict, when all are there. May be repeated.
+// flor collect: merges the units of a replay and gives the verdict, when all units are there. Can be
+// repeated.
 #include <algorithm>
 #include <chrono>
 #include <iostream>
@@ -41,7 +42,7 @@ core::ReplayDir find_replay(const std::string& text, const core::Store& store, c
   return replay;
 }
 
-// From the plan to the last unit's file.
+// Returns the seconds from the plan's file to the last unit's file.
 double seconds_between(const core::ReplayDir& replay, const core::Plan& plan) {
   const auto begin = fs::last_write_time(replay.plan());
   auto end = begin;
@@ -51,8 +52,8 @@ double seconds_between(const core::ReplayDir& replay, const core::Plan& plan) {
   return std::chrono::duration<double>(end - begin).count();
 }
 
-// The queue of the replay, where a Redis is configured: it knows who did what, and is no longer needed
-// afterwards.
+// The queue of the replay, if a Redis is configured. It knows which worker did what, and is removed at the
+// end.
 class Leftovers {
  public:
   explicit Leftovers(const core::ReplayDir& replay) : log_(replay) {
@@ -65,7 +66,7 @@ class Leftovers {
       log_.look(queue_->status());
       return log_.rows(queue_->done());
     } catch (const core::Error&) {
-      return {};  // the verdict does without
+      return {};  // the verdict does not need them
     }
   }
 
@@ -73,7 +74,7 @@ class Leftovers {
     try {
       if (queue_) return commands::proof_errors(plan, queue_->status());
     } catch (const core::Error&) {
-      // The verdict does without.
+      // The verdict does not need them.
     }
     return {};
   }
@@ -82,7 +83,7 @@ class Leftovers {
     try {
       if (queue_) queue_->remove();
     } catch (const core::Error&) {
-      // A Redis that is gone holds no keys.
+      // A Redis that is gone has no keys, and one that comes back forgets them within a day.
     }
   }
 
@@ -95,7 +96,7 @@ int collect(const Flags& flags) {
   core::RunDir run;
   const core::ReplayDir replay = find_replay(flags.replay, store_of(flags.store), run);
   const core::Plan plan = core::read_plan(replay);
-  // Workers that leave together all call this.
+  // All workers that leave at the same time call this command.
   const core::Presence collecting = core::Presence::take(replay.path / ".collecting.lock");
   Leftovers leftovers(replay);
   auto verdict = results::read_verdict(replay);
@@ -113,7 +114,8 @@ int collect(const Flags& flags) {
     verdict = results::collect(run, replay, plan, extras);
   }
   results::remove_unfinished(replay);
-  leftovers.remove();  // each time: a worker that still asked for work has had the queue built again
+  // Remove it each time: a worker that asked for work meanwhile has built the queue again.
+  leftovers.remove();
   print(summary(plan, *verdict, true) + "\n");
   return exit_code_of(verdict->judgement);
 }

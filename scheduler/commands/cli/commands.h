@@ -1,6 +1,6 @@
-// The subcommands of `flor`. Each add_X registers one with its flags; its callback does the work and leaves
-// the exit code in `outcome`. A callback may throw: core::UsageError is wrong usage (2), any other exception
-// a failure (1); main() prints either as one line on stderr.
+// The subcommands of `flor`, for main(). Each add_X registers one with its flags. Its callback does the work
+// and leaves the exit code in `outcome`. It may throw: core::UsageError means wrong usage (exit code 2), and
+// any other exception a failure (1). main() prints the text as one line on stderr.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,15 +14,15 @@ namespace flor::commands {
 
 struct Outcome {
   int code = kDone;
-  // What stands behind the first `--` of the command line. main() cuts it off before CLI11 parses.
+  // The words after the first `--` of the command line. main() removes them before CLI11 parses.
   // Motivation: CLI11 would split the program's own arguments of the form [a,b].
   std::vector<std::string> program;
 };
 
 void add_record(CLI::App& app, Outcome& outcome);
 void add_replay(CLI::App& app, Outcome& outcome);
-void add_prepare(CLI::App& app,
-                 Outcome& outcome);  // hidden: makes the plan of a hand-written `sbatch --flor-replay`
+// Hidden: makes the plan of a hand-written `sbatch --flor-replay`.
+void add_prepare(CLI::App& app, Outcome& outcome);
 void add_prove(CLI::App& app, Outcome& outcome);    // hidden: chooses what a proof unit executes
 void add_collect(CLI::App& app, Outcome& outcome);  // hidden: merges, and gives the verdict
 

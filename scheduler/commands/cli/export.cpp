@@ -1,4 +1,4 @@
-// flor export: a checkpoint as a file for PyTorch or safetensors users.
+// flor export: writes a checkpoint as a file for users of PyTorch or safetensors.
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct Flags {
   bool min = false, max = false, json = false;
 };
 
-// What the output's name says, where --format says nothing.
+// Returns --format, or, without it, the format that the output's name suggests.
 std::string format_of(const Flags& flags) {
   if (!flags.format.empty()) return flags.format;
   const fs::path suffix = fs::path(flags.output).extension();
@@ -48,7 +48,7 @@ void require_sense(const Flags& flags) {
     throw core::UsageError("--min and --max say which value of --best NAME is the best; --best is missing");
 }
 
-// By the recorded rows and those that replays added.
+// Searches the recorded rows and those that replays added.
 exporting::Best best_epoch(const core::RunDir& run, const core::Manifest& manifest, const Flags& flags) {
   std::vector<std::string> warnings;
   const auto answers = results::read_replay_rows(run, warnings);
@@ -57,7 +57,7 @@ exporting::Best best_epoch(const core::RunDir& run, const core::Manifest& manife
   return exporting::best_epoch(manifest, rows, flags.best, flags.max);
 }
 
-// "the smallest loss, 0.25, is that of epoch 7"
+// Returns "the smallest loss, 0.25, is that of epoch 7".
 std::string text_of(const exporting::Best& best, const core::Manifest& manifest, const Flags& flags) {
   return std::string("the ") + (flags.max ? "largest " : "smallest ") + flags.best + ", " +
          core::number_text(best.value) + ", is that of " + manifest.main_loop()->name + " " +
@@ -81,7 +81,7 @@ fs::path output_of(const Flags& flags, const core::Manifest& manifest, const exp
     std::string name = (manifest.name.empty() ? manifest.id : manifest.name) + "-" +
                        manifest.main_loop()->name + "=" + std::to_string(epoch) +
                        (chosen.block == core::iteration_kind ? "" : "-" + chosen.block) + "." + flags.format;
-    // Another user may have written the manifest: what it names leads to no other directory.
+    // Another user may have written the manifest, so its names must not lead to another directory.
     std::replace(name.begin(), name.end(), '/', '_');
     path = name;
   }
@@ -124,7 +124,7 @@ void run_export(const Flags& flags) {
     exporting::write_pytorch(output, checkpoint.tensors());
   } else {
     exporting::write_safetensors(output, checkpoint.tensors(),
-                                 {{"format", "pt"},  // the dialect of names and layouts, as transformers asks
+                                 {{"format", "pt"},  // transformers requires it: names and layouts of PyTorch
                                   {"run", run.id()},
                                   {"name", manifest.name},
                                   {"at", chosen.at},

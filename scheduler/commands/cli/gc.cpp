@@ -1,4 +1,4 @@
-// flor gc: removes whole runs, thins checkpoints, and clears away what killed processes left.
+// flor gc: removes whole runs, thins checkpoints, and removes what killed processes left behind.
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct Thinned {
   std::size_t files() const { return removal.files.size() + removal.orphans.size(); }
 };
 
-// What goes, and what would go if nobody were at work on it.
+// What will be removed. `runs` also has the runs that cannot be removed because they are in use.
 struct Proposal {
   gc::Choice runs;
   std::vector<Thinned> thinned;
@@ -112,7 +112,7 @@ Thinned thinned(const core::RunDir& run, int64_t keep) {
   return out;
 }
 
-// What cannot be looked at is named and passed over: one run must not keep the others.
+// Reports a failure and goes on: a run that cannot be read must not stop the work on the others.
 template <class Look>
 void look_at(const Look& look) {
   try {
@@ -138,7 +138,7 @@ void propose_runs(const std::vector<core::RunDir>& ours, const std::vector<core:
 }
 
 void propose_thinning(const core::RunDir& run, int64_t keep, Proposal& out) {
-  if (!gc::is_ours(run.path)) return;  // it has just gone
+  if (!gc::is_ours(run.path)) return;  // the run has just gone
   const gc::ActingAs owner(run.path);
   if (const std::string busy = gc::busy_with(run); !busy.empty()) {
     out.runs.busy.push_back({run.id(), "", 0, 0, busy, 0, ""});
@@ -147,7 +147,7 @@ void propose_thinning(const core::RunDir& run, int64_t keep, Proposal& out) {
   }
 }
 
-// Does --keep remove it anyhow?
+// Returns true if --keep already removes this file.
 bool is_thinned(const Proposal& proposal, const gc::Leftover& leftover) {
   return std::any_of(proposal.thinned.begin(), proposal.thinned.end(), [&](const Thinned& one) {
     const auto& orphans = one.removal.orphans;
@@ -222,7 +222,8 @@ Json json_of(const core::Store& store, const Proposal& proposal, bool removed) {
           {"busy", busy}};
 }
 
-// May it go? Asks on a terminal. Throws core::UsageError where nobody can be asked.
+// Returns true if the user agrees: by --yes, or by an answer on the terminal. Throws core::UsageError if
+// there is no terminal.
 bool allowed(const Flags& flags, const Proposal& proposal) {
   if (flags.yes) return true;
   const std::string size = core::bytes_text(proposal.bytes());
@@ -240,7 +241,7 @@ struct Removed {
   bool all = true;
 };
 
-// By what is there now: the run may have been recorded further since it was listed.
+// Thins the run as it is now: it may have been recorded further since it was listed.
 void thin(const core::RunDir& run, int64_t keep) {
   const gc::ActingAs owner(run.path);
   const gc::Claim held = gc::claim(run);
@@ -248,7 +249,7 @@ void thin(const core::RunDir& run, int64_t keep) {
   gc::thin(run, inventory, removal_of(run, inventory, keep));
 }
 
-// Goes on behind what cannot be removed.
+// Removes everything. Reports a failure and goes on.
 Removed remove(const core::Store& store, const Proposal& proposal, int64_t keep) {
   Removed out;
   const auto attempt = [&out](std::uint64_t bytes, const auto& removal) {

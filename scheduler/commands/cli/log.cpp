@@ -1,4 +1,4 @@
-// flor log: what a run logged, and what its replays added.
+// flor log: shows the rows that a run logged, and those that its replays added.
 #include <chrono>
 #include <iostream>
 #include <memory>
@@ -35,11 +35,12 @@ results::Selection selection_of(const Flags& flags) {
   return selection;
 }
 
-// The newest replay, which may have been answered already; else the recording.
+// Follows the newest replay, which may have a verdict already; without replays, or while the run is recorded,
+// follows the recording.
 std::unique_ptr<results::Follower> newest_of(const core::RunDir& run, bool ordered) {
   const auto replays = run.all_replays();
   for (auto replay = replays.rbegin(); replay != replays.rend() && !run.is_being_recorded(); ++replay) {
-    if (!core::fs::exists(replay->plan())) continue;  // it is being planned
+    if (!core::fs::exists(replay->plan())) continue;  // another command is planning it
     core::Plan plan = core::read_plan(*replay);
     if (plan.question != core::check_question)
       return results::follow_replay(*replay, std::move(plan), ordered);
@@ -47,7 +48,7 @@ std::unique_ptr<results::Follower> newest_of(const core::RunDir& run, bool order
   return results::follow_record(run);
 }
 
-// Until all is there, or until a signal.
+// Prints rows until all are there, or until a signal comes.
 void follow(const Flags& flags) {
   if (flags.format != "jsonl" && !flags.json && !flags.format.empty()) {
     throw core::UsageError("--follow prints jsonl: the columns of a " + flags.format +

@@ -1,4 +1,4 @@
-// flor: records training runs, replays them in parallel, and shows what they logged.
+// The program flor: records training runs, replays them in parallel, and shows what they logged.
 #include <algorithm>
 #include <exception>
 #include <iostream>
@@ -13,7 +13,7 @@ namespace {
 
 using flor::commands::Outcome;
 
-// Everything on one line: a message may quote what a program or a server said.
+// Makes one printable line of a message, which may quote the text of a program or a server.
 std::string one_line(std::string text) {
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -31,8 +31,9 @@ bool takes_program(const std::string& command) {
          command == "probes";
 }
 
-// A shell variable that is not set is no flag that is not given: `flor gc --older-than "$AGE"` would remove
-// what is young as well.
+// Refuses empty values.
+// Motivation: with a shell variable that is not set, `flor gc --older-than "$AGE"` would look like a command
+// without this flag, and remove new runs as well.
 void refuse_empty(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
@@ -58,7 +59,7 @@ int parse_and_run(CLI::App& app, Outcome& outcome, int argc, char** argv) {
     throw flor::core::UsageError("there is no command '" + words.front() + "'; flor --help lists them");
   }
   refuse_empty(words);
-  std::reverse(words.begin(), words.end());  // as CLI11 wants them
+  std::reverse(words.begin(), words.end());  // the order that CLI11 expects
   app.parse(words);
   return outcome.code;
 }
@@ -95,7 +96,7 @@ int main(int argc, char** argv) {
     return parse_and_run(app, outcome, argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
     return app.exit(asked);
-  } catch (const CLI::ExtrasError&) {  // its own text has the words in another order
+  } catch (const CLI::ExtrasError&) {  // CLI11's own text has the words in another order
     std::cerr << "flor: not expected: " << one_line(CLI::detail::join(app.remaining(true), " "))
               << help_of(app);
     return flor::commands::kUsage;

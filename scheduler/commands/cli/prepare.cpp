@@ -1,5 +1,5 @@
-// flor prepare: the plan of a replay whose workers were submitted by hand (`sbatch --flor-replay=RUN
-// --array=…`). The library of each task calls it; the first makes the plan, the others find it.
+// flor prepare: makes the plan of a replay whose workers were submitted by hand (`sbatch --flor-replay=RUN
+// --array=…`). The library calls it in each task. The first call makes the plan, and the others find it.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -21,6 +21,7 @@ struct Flags {
   bool any_device = false;
 };
 
+// Returns the number in an environment variable; 1 if it is not set or not positive.
 std::size_t number_in(const char* variable) {
   const auto text = core::environment_variable(variable).value_or("1");
   return static_cast<std::size_t>(std::max(std::strtol(text.c_str(), nullptr, 10), 1L));

@@ -1,5 +1,6 @@
-// flor probes: what the log statements added to a program make a replay execute, and why. Starts nothing.
-// flor unheld: the warnings that belong to a recording (the library starts it).
+// flor probes: shows what the log statements that were added to a program make a replay execute, and why.
+// Starts nothing. flor unheld: prints the warnings about variables that a recording does not hold. The
+// library starts it.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -57,7 +58,7 @@ probes::ProbeAnalysis between(const fs::path& before, const fs::path& after) {
   std::error_code ignored;
   if (fs::is_directory(before, ignored) != fs::is_directory(after, ignored))
     throw core::UsageError("--between takes two files or two folders, not one of each");
-  // Two files are the same one before and after, whatever they are called.
+  // Two files are compared as one file before and after, whatever their names are.
   if (!fs::is_directory(before, ignored)) recorded.files.front().path = present.files.front().path;
   return decide(recorded, present);
 }
@@ -76,7 +77,7 @@ void probes_command(const Flags& flags, const std::vector<std::string>& command)
   }
 }
 
-// Runs beside the training: at low priority, not for long, and without a word of what fails.
+// Runs beside the training, so at low priority and for at most 10 s. Reports no failure.
 void unheld_command(const Flags& flags) {
   constexpr unsigned most_seconds = 10;
   ::alarm(most_seconds);
@@ -85,7 +86,7 @@ void unheld_command(const Flags& flags) {
     const core::RunDir run = store_of(flags.store).find(flags.run);
     warn_of_unheld(recorded_sources(run, core::read_manifest(run)), flags.run);
   } catch (const std::exception&) {
-    // flor show says it.
+    // `flor show` reports it later.
   }
 }
 

@@ -1,4 +1,5 @@
-// flor prove: chooses the units that a proof slot of a replay executes, and publishes the choice once.
+// flor prove: chooses the units that a proof unit of a replay executes, and publishes the choice once. The
+// library calls it.
 #include <memory>
 #include <string>
 
@@ -18,7 +19,7 @@ struct Flags {
   int64_t id = 0;
 };
 
-// From the unit files that are there.
+// Reads the names of the probes' rows from the unit files that are there.
 plan::ProbeRows probe_rows(const core::RunDir& run, const core::ReplayDir& replay, const core::Plan& plan) {
   const results::Record record(results::read_record(run).rows, core::read_manifest_and_progress(run));
   const results::Hidden hidden(plan, {});
@@ -54,7 +55,8 @@ void prove(const Flags& flags) {
     earlier.push_back(known ? *known : plan::choose(plan, rows, earlier, id - first));
   }
   const core::Proof proof = plan::choose(plan, rows, earlier, flags.id - first);
-  core::publish_once(replay.proof(flags.id), core::to_json(proof).dump() + "\n");  // the first choice stays
+  // If another worker has published a choice already, that one stays.
+  core::publish_once(replay.proof(flags.id), core::to_json(proof).dump() + "\n");
 }
 
 }  // namespace

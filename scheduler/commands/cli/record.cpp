@@ -1,4 +1,4 @@
-// flor record: runs a program with recording asked for, without Slurm.
+// flor record: runs a program and records it, without Slurm.
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -38,13 +38,13 @@ struct Flags {
 
 std::atomic<pid_t> training{0};
 
-// A Ctrl-C on the terminal reaches the program by itself; what others send us is passed on.
+// Passes a signal on to the program. A Ctrl-C on the terminal (SI_KERNEL) reaches the program by itself.
 void pass_on(int signal, siginfo_t* info, void*) {
   const pid_t pid = training.load();
   if (pid > 0 && info->si_code != SI_KERNEL) ::kill(pid, signal);
 }
 
-// A setting of the recording, by flag or else by the settings: its value must be one.
+// A setting of the recording whose value is checked, from the flag or else from the settings.
 struct Setting {
   const char* key;
   std::string Flags::*flag;
@@ -67,12 +67,14 @@ void pass_settings(const Flags& flags, const core::Settings& settings,
       throw core::UsageError(std::string(setting.key) + " is " + form.what + "; '" + *value + "' is not (--" +
                              setting.key + ", " + variable + ", or " + setting.key + " in flor.conf)");
     }
-    // The library reads the others by itself, and knows which of them speak for a resumed run.
+    // Only flags are passed on. The library reads the settings itself, and knows which of them apply to a
+    // resumed run.
     if (!flag.empty()) environment[variable] = flag;
   }
 }
 
-// The program need not know it: the agent that it starts reads it where its user keeps it.
+// Removes the password from FLOR_REDIS. The program does not need it, and the agent reads it from the user's
+// files.
 void hide_password(const core::Settings& settings, std::map<std::string, std::string>& environment) {
   const auto at = environment.find("FLOR_REDIS");
   if (at == environment.end() || core::without_password(at->second) == at->second) return;
@@ -96,7 +98,8 @@ void require_resumable(const core::RunDir& run) {
   if (why) throw core::UsageError("run " + run.id() + " cannot be resumed: " + *why);
 }
 
-// Those of the environment, and the flags behind them: the later ones count.
+// Returns the arguments of the environment followed by those of the flags. If a name comes twice, the last
+// one counts.
 std::string arguments_of(const std::vector<std::string>& flags) {
   std::string lines = core::environment_variable("FLOR_ARGS").value_or("");
   for (const auto& arg : flags) {
@@ -117,7 +120,7 @@ int run_to_end(const dispatch::Spawn& what) {
     struct sigaction before = {};
     ::sigaction(signal, &action, &before);
     if (before.sa_handler == SIG_IGN)
-      ::sigaction(signal, &before, nullptr);  // nohup; the program inherits it
+      ::sigaction(signal, &before, nullptr);  // keep it ignored (nohup); the program inherits that
   }
   training = dispatch::spawn(what);
   int status = 0;
@@ -129,7 +132,7 @@ int run_to_end(const dispatch::Spawn& what) {
   return dispatch::exit_code_of(status);
 }
 
-// One line on what was recorded. stdout is the program's.
+// Prints one line about the recording, to stderr: stdout belongs to the program.
 void report(const core::Store& store, const std::string& launch, const std::string& program) {
   const auto recorded = store.launched(launch);
   if (!recorded) {
@@ -141,7 +144,7 @@ void report(const core::Store& store, const std::string& launch, const std::stri
   const core::Manifest manifest = core::read_manifest(run);
   const auto timeline = core::recorded_timeline(run);
   const auto checkpoints = core::kept_checkpoints(timeline).size();
-  // Another attempt may have begun meanwhile: this one was on a node that was cut off.
+  // Another attempt may have begun meanwhile, if this node was cut off.
   const std::string status = manifest.status != "recording" ? manifest.status
                              : run.is_being_recorded()      ? "a further attempt goes on with it"
                                                             : "killed";
@@ -180,19 +183,19 @@ void record(Flags flags, Outcome& outcome) {
   if (!flags.resume.empty()) environment["FLOR_RESUME"] = store.find(flags.resume).id();
   if (!arguments.empty()) environment["FLOR_ARGS"] = arguments;
 
-  // The library says it where this command cannot: of a program that a script starts.
+  // If the program names no sources, because a script starts the real one, the library prints these warnings.
   environment.erase("FLOR_UNHELD");
   const std::string shown = name.empty() ? "RUN" : name;
   if (flags.resume.empty() && warn_before_start(dispatch::find_program(outcome.program.front()), shown))
     environment["FLOR_UNHELD"] = "said";
 
   outcome.code = run_to_end(what);
-  // What cannot be resumed was said by the library.
+  // The library has reported why the run cannot be resumed.
   if (!flags.resume.empty() && outcome.code != 0 && !store.launched(launch)) return;
   try {
     report(store, launch, outcome.program.front());
   } catch (const std::exception& problem) {
-    print_error(std::string("warning: ") + problem.what());  // the program's exit code stands
+    print_error(std::string("warning: ") + problem.what());  // the exit code stays that of the program
   }
 }
 

@@ -1,4 +1,4 @@
-// flor replay: asks a recorded run a question and watches until it is answered.
+// flor replay: asks a recorded run a question, starts workers, and watches them until it is answered.
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -37,7 +37,7 @@ struct Flags {
   WorkplaceFlags place;
 };
 
-// A replay that was begun and got no plan leaves nothing behind.
+// The directory of a new replay. Removes it again if the replay gets no plan.
 class Draft {
  public:
   explicit Draft(core::ReplayDir replay) : replay_(std::move(replay)) {
@@ -54,7 +54,7 @@ class Draft {
   core::ReplayDir replay_;
 };
 
-// Nothing: auto.
+// Parses --workers. Returns nullopt for auto.
 std::optional<std::size_t> workers_of(const std::string& text) {
   if (text == "auto") return std::nullopt;
   const auto n = core::parse_number<std::size_t>(text);
@@ -78,6 +78,7 @@ Request request_of(const Flags& flags, const core::Store& store, const std::vect
   return out;
 }
 
+// One question, from the request to the verdict.
 class Replay {
  public:
   Replay(const Flags& flags, Request request)
@@ -90,10 +91,11 @@ class Replay {
     asked_.plan.copies = !flags.no_copies;
   }
 
-  // After answer(): the request that yields right rows where a proof took rows back. Nothing where the rows
-  // are right, or where the user chose what executes.
+  // After answer(): if a proof took rows back, the request that gives right rows. nullopt if the rows are
+  // right, or if the user chose what executes.
   const std::optional<Request>& next() const { return next_; }
 
+  // Answers the question, and returns the exit code.
   int answer() {
     for (const auto& note : asked_.notes) display_.say(note);
     if (flags_.dry_run) {
@@ -125,6 +127,7 @@ class Replay {
   }
 
  private:
+  // Shows the verdict of an earlier replay.
   int repeat(const core::ReplayDir& replay) {
     const core::Plan plan = core::read_plan(replay);
     const auto verdict = results::read_verdict(replay).value();
@@ -136,7 +139,8 @@ class Replay {
 
   std::size_t selected() const { return asked_.plan.selected.size(); }
 
-  // Finds or begins the replay, with the place where it runs; publishes the plan.
+  // Finds an unfinished replay of the question or begins a new one, opens its launcher and Redis, and
+  // publishes the plan.
   void open() {
     const core::Presence planning = lock_planning(asked_.run);
     const auto existing = unfinished(asked_);
@@ -157,6 +161,7 @@ class Replay {
     if (existing) resume();
   }
 
+  // Takes over units of earlier replays.
   void adopt() {
     before_ = adopt_units(asked_, replay_);
     if (before_ == 0) return;
@@ -164,7 +169,7 @@ class Replay {
                  (before_ == 1 ? " is" : " are") + " known from earlier replays (--again runs all of them)");
   }
 
-  // What an earlier command had given up is tried again.
+  // Goes on with an unfinished replay. Tries units again that an earlier command had given up.
   void resume() {
     before_ = units_done(replay_, plan_).size();
     display_.say("going on with replay " + replay_.id() + ": " + std::to_string(before_) + " of " +
@@ -174,14 +179,14 @@ class Replay {
     const auto status = queue.status();
     const bool failed = std::any_of(status.segments.begin(), status.segments.end(),
                                     [](const auto& segment) { return segment.state == "failed"; });
-    if (failed) queue.remove();  // ensure() builds it anew from the store
+    if (failed) queue.remove();  // ensure() builds it again from the store, without failed segments
   }
 
   Watched run_workers(Monitor& monitor) {
     try {
       launch();
     } catch (...) {
-      if (fresh_) {  // nothing was started: nothing is left to go on with
+      if (fresh_) {  // nothing was started, so there is nothing to go on with
         forget();
       }
       throw;
@@ -194,13 +199,13 @@ class Replay {
     }
   }
 
-  // What the user hears is why nothing was started. On NFS a directory in which a file is open cannot be
-  // removed.
+  // Removes the replay. Hides its own failures, so that the user sees why nothing was started. Closes the
+  // lock first: on NFS, a directory with an open file cannot be removed.
   void forget() noexcept {
     try {
       queue_->remove();
     } catch (const std::exception&) {
-      // Redis forgets it within a day.
+      // Redis deletes the keys within a day.
     }
     answering_.reset();
     std::error_code ignored;
@@ -221,6 +226,7 @@ class Replay {
                  (adopted ? " (still running)" : "") + ", about " + shown_seconds(plan_.makespan));
   }
 
+  // Reports a failure or an interruption, and how many units are kept.
   int stop(const Watched& watched) {
     const std::size_t done = units_done(replay_, plan_).size();
     const bool interrupted = watched.end == End::interrupted;
@@ -239,6 +245,7 @@ class Replay {
     return kFailed;
   }
 
+  // Gives the verdict, and removes the queue.
   int finish(Monitor& monitor) {
     results::Extras extras;
     extras.seconds = seconds_;
@@ -249,7 +256,7 @@ class Replay {
     try {
       if (!flags_.keep_queue) queue_->remove();
     } catch (const queue::RedisDown&) {
-      // A Redis that comes back with its keys forgets them within a day.
+      // If Redis comes back with the keys, it deletes them within a day.
     }
     if (escalate(plan_, verdict)) return exit_code_of(verdict.judgement);
     display_.event(summary_json(plan_, verdict));
@@ -257,7 +264,8 @@ class Replay {
     return exit_code_of(verdict.judgement);
   }
 
-  // Where a proof contradicts what the sources say, the same command asks again with more executed.
+  // If a proof contradicts the decision from the sources, prepares a request that executes more, and returns
+  // true.
   bool escalate(const core::Plan& plan, const results::Verdict& verdict) {
     if (flags_.probe != "auto" || verdict.judgement != results::Judgement::unproved ||
         verdict.taken_back().empty() || !core::rests_on_skipping(plan)) {
@@ -289,7 +297,7 @@ class Replay {
   std::unique_ptr<queue::Queue> queue_;
   bool fresh_ = true;  // this command began the replay
   std::size_t workers_ = 1;
-  std::size_t before_ = 0;  // units that an earlier command had brought
+  std::size_t before_ = 0;  // units that were there before this command
   double seconds_ = 0;
   std::map<int64_t, std::string> proof_errors_;
 };

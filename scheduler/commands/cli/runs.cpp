@@ -1,4 +1,4 @@
-// flor runs: what is in the store.
+// flor runs: lists the runs of the store.
 #include <filesystem>
 #include <memory>
 

@@ -1,4 +1,4 @@
-// flor show: one run, or one replay of it, for people.
+// flor show: shows one run, or one replay of a run.
 #include <algorithm>
 #include <future>
 #include <memory>
@@ -36,7 +36,7 @@ struct Flags {
   bool json = false, policy = false;
 };
 
-// All that is shown of a run.
+// Everything that is shown about a run.
 struct Shown {
   core::RunDir run;
   core::Manifest manifest;
@@ -59,7 +59,7 @@ Shown read_run(const core::RunDir& run) {
   auto recorded = core::recorded_timeline_and_files(run);
   out.timeline = std::move(recorded.timeline);
   out.checkpoints = std::move(recorded.files);
-  // Of a long run either takes about as long as reading it.
+  // Run these in parallel: for a long run, each takes about as long as reading the timeline.
   auto blocks = std::async(std::launch::async, [&out] { return results::summarize_blocks(out.timeline); });
   for (const auto& replay : run.all_replays()) out.replays.push_back(results::summarize_replay(replay));
   out.units = plan::units_of(out.manifest, out.timeline, plan::restore_costs(out.timeline, restores_of(run)));
@@ -122,7 +122,7 @@ std::string status_text(const Shown& shown) {
   return out;
 }
 
-// How often, and where last.
+// Returns how often the run was resumed, and where the last time.
 std::string resumed_text(const Shown& shown) {
   const int64_t times = shown.manifest.attempt;
   if (times == 0) return "";

@@ -1,4 +1,4 @@
-// flor unlock: the user says that a recording is over where Flor cannot tell.
+// flor unlock: marks a recording as over. For a user who knows this where Flor cannot find it out.
 #include <memory>
 
 #include "commands/base/options.h"

@@ -18,7 +18,8 @@ void require_fit(const std::string& url) {
   if (const auto why = queue::unfit(redis)) throw core::Error(*why);
 }
 
-// The workers are told which server and login it is. The password they read where their user keeps it.
+// Workers get the URL without its password, which they read from the user's files. Throws core::UsageError if
+// they would not find it there.
 void require_hidden_password(const core::Settings& settings, Workplace& place) {
   if (!core::is_found_without_password(settings, place.redis)) {
     throw core::UsageError(

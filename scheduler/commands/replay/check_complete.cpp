@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A replay that is removed again, whatever it came to.
+// A replay whose directory is removed at the end, whatever its result.
 class Trial {
  public:
   Trial(const core::RunDir& run, const char* prefix) : replay_(run.replay(core::new_id(prefix))) {
@@ -38,25 +38,26 @@ class Trial {
   core::ReplayDir replay_;
 };
 
-// Units first … last, all of them executed.
+// Returns a question for units first … last, with every block executed.
 Asked everything_of(Asked asked, int64_t first, int64_t last) {
   asked.plan.selected = {first, last + 1};
   asked.plan.execute_all = asked.plan.lead_in_all = true;
-  asked.plan.question = core::check_question;  // no `flor replay` goes on with it
+  asked.plan.question = core::check_question;  // so that no `flor replay` goes on with it
   asked.plan.proofs = 0;
   return asked;
 }
 
-// The texts of units, by id.
+// The content of unit files, by the unit's id.
 using Texts = std::map<int64_t, std::string>;
 
+// Joins the texts from `unit` on.
 std::string from(const Texts& texts, int64_t unit) {
   std::string out;
   for (auto at = texts.lower_bound(unit); at != texts.end(); ++at) out += at->second;
   return out;
 }
 
-// Executes it with one worker, in one process.
+// Executes the question with one local worker.
 Texts execute(const Asked& asked, const Interrupt& interrupt) {
   const core::Store store(asked.run.path.parent_path());
   const Trial trial(asked.run, "check-");
@@ -83,12 +84,13 @@ Texts execute(const Asked& asked, const Interrupt& interrupt) {
 struct Finding {
   int64_t unit = 0;
   std::string where;                     // "epoch 3"
-  std::string guard;                     // that something may be missing in
-  std::string resumed, other;            // the ways
-  std::string resumed_line, other_line;  // the first lines that differ; empty: none do
+  std::string guard;                     // the flor::checkpointing that may lack a variable
+  std::string resumed, other;            // the names of the two ways
+  std::string resumed_line, other_line;  // the first lines that differ; both empty if none do
   bool same() const { return resumed_line == other_line; }
 };
 
+// Sets the lines of the finding from the texts of the two ways.
 void compare(Finding& finding, const std::string& resumed, const std::string& other) {
   if (resumed == other) return;
   std::istringstream a(resumed);
@@ -107,8 +109,9 @@ std::string range_of(const std::string& loop, const core::Unit& first, const cor
   return out;
 }
 
-// Two units of whole iterations, one after the other: by their checkpoints, and by the program from its
-// start; and the second of them by its checkpoint alone, without what the first one left.
+// Checks two adjacent units of whole iterations. Compares them entered by their checkpoints with entered by
+// the program from its start. Compares the second one alone with the second one after the first, which may
+// have left variables behind.
 void between_iterations(const Asked& asked, const Interrupt& interrupt, std::vector<Finding>& out) {
   const auto unit = static_cast<int64_t>(asked.plan.units.size()) / 2;
   const core::Unit& before = asked.plan.units[static_cast<std::size_t>(unit - 1)];
@@ -126,8 +129,8 @@ void between_iterations(const Asked& asked, const Interrupt& interrupt, std::vec
   compare(out.back(), from(execute(everything_of(asked, unit, unit), interrupt), unit), from(resumed, unit));
 }
 
-// From a unit that begins between two steps to the end of its iteration: by its checkpoint, and by the steps
-// in front of it.
+// Checks from a unit that begins between two steps to the end of its iteration. Compares it entered by its
+// checkpoint with entered by the steps before it.
 Finding between_steps(const Asked& asked, int64_t unit, const Interrupt& interrupt) {
   const auto at = [&](int64_t id) { return asked.plan.units[static_cast<std::size_t>(id)]; };
   const std::string step = asked.plan.inner.substr(asked.plan.inner.rfind('/') + 1);
@@ -163,8 +166,8 @@ void show(const core::RunDir& run, const Finding& finding) {
         std::string(width - other.size(), ' ') + finding.other_line + "\n");
 }
 
-// Carried from iteration to iteration, by the recorded sources. Two units may be the same without it: where
-// what it decides came out the same in both.
+// Returns the variables that, by the recorded sources, are carried between iterations and not held. The two
+// units may be equal without them, if their effect was by chance the same in both.
 std::vector<probes::Unheld> carried_in(const core::RunDir& run, const core::Manifest& manifest) {
   std::vector<probes::Unheld> all = unheld_in(recorded_sources(run, manifest));
   all.erase(std::remove_if(all.begin(), all.end(), [](const auto& one) { return !one.block.empty(); }),

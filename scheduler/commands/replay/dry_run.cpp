@@ -20,9 +20,9 @@ namespace {
 
 using core::Json;
 
-constexpr double worth_comparing = 1;  // seconds; of less, most is the start of processes
+constexpr double worth_comparing = 1;  // seconds; in a shorter replay, most is the start of processes
 
-// What earlier replays of the run took.
+// Returns the planned and the real times of earlier replays of the run.
 std::vector<plan::Experience> experience_with(const core::RunDir& run) {
   std::vector<plan::Experience> out;
   for (const auto& replay : run.all_replays()) {
@@ -31,7 +31,7 @@ std::vector<plan::Experience> experience_with(const core::RunDir& run) {
       const double planned = core::read_plan(replay).makespan;
       if (verdict && planned >= worth_comparing) out.push_back({planned, verdict->seconds});
     } catch (const core::Error&) {
-      // A damaged one tells nothing.
+      // Skip a damaged replay.
     }
   }
   return out;

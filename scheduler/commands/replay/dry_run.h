@@ -1,4 +1,5 @@
-// flor replay --dry-run: what would run, how long it would take, and what would make it faster.
+// Implements `flor replay --dry-run`: shows what would run, how long it would take, and what would make it
+// faster.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace flor::commands {
 
-// Prints it; starts and writes nothing. `workers`: nothing for as many as could run now.
+// Prints the report. Starts and writes nothing. `workers`: nullopt for as many as could run now.
 void dry_run(const core::Store& store, const Asked& asked, std::optional<std::size_t> workers,
              const WorkplaceFlags& flags, bool json);
 

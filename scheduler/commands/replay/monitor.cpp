@@ -26,14 +26,14 @@ constexpr auto kNewsLate = std::chrono::milliseconds(1000);
 // Between two looks for free slots. Each is one query to Slurm, however many units there are.
 constexpr auto kGrowEvery = std::chrono::seconds(15);
 
-// After so many rounds of workers without a new unit, none are started: whatever stops them would stop the
-// next ones, too.
+// After this many rounds of workers without a new unit, no more are started: the next ones would probably
+// fail for the same reason.
 constexpr int kIdleRounds = 2;
 
-// A program may need so long to reach its main loop before its user is told.
+// How long a program may need to reach its main loop before the user is told.
 constexpr auto kBeginWithin = std::chrono::seconds(30);
 
-// A worker that ends may have published its last unit just before.
+// Time for a file to become visible: a worker may publish its last unit just before it ends.
 constexpr auto kSettle = std::chrono::milliseconds(300);
 
 }  // namespace
@@ -46,7 +46,7 @@ void WorkerLog::look(const queue::Event& event) {
   see(event.worker);
 }
 
-// It becomes the name of a file, and Redis may say anything.
+// Keeps only valid ids: the id becomes the name of a file, and Redis may contain anything.
 void WorkerLog::see(const std::string& worker) {
   if (core::is_valid_id(worker)) seen_.insert(worker);
 }
@@ -123,7 +123,7 @@ std::size_t Monitor::missing() const {
 
 // A failed unit is reported when it fails and does not stop the others: their rows are answers, too.
 void Monitor::set_aside(const queue::SegmentInfo& segment) {
-  std::optional<std::string> tail;  // asked of a server, so once, however many units
+  std::optional<std::string> tail;  // read once for all units, because it may need a server
   for (int64_t unit = segment.cur; unit < segment.hi; ++unit) {
     if (!aside_.emplace(unit, segment.error).second) continue;
     if (!tail) tail = launcher_.failure_tail();
@@ -142,7 +142,7 @@ std::string Monitor::without_those_aside() const {
          " set aside, the last because of: " + aside_.rbegin()->second;
 }
 
-// Losing Redis loses no data: units are files, and the workers wait. So this is a message, not an error.
+// Reports that Redis is away, once. This is a message and no error: units are files, and the workers wait.
 void Monitor::redis_is_down(const queue::RedisDown& problem) {
   if (!redis_down_)
     display_.say(std::string("Redis does not answer, the workers wait for it: ") + problem.what());
@@ -186,7 +186,7 @@ void Monitor::read_news() {
     const queue::News news = queue_.news();
     bool changed = false, rebuilt = news.missed;
     for (const auto& event : news.events) {
-      if (!news.missed) log_.look(event);  // else they may be of an earlier command
+      if (!news.missed) log_.look(event);  // after a gap, events may be those of an earlier command
       if (event.kind == "commit") done_.tell(event.unit);
       if (event.kind == "fail") asked_ = false;
       rebuilt = rebuilt || event.kind == "build";
@@ -235,7 +235,7 @@ void Monitor::look_for_idlers(const dispatch::Liveness& alive) {
 bool Monitor::restart(std::size_t workers, Watched& out) {
   const std::size_t missing = this->missing();
   idle_rounds_ = done_.size() == done_at_start_ ? idle_rounds_ + 1 : 0;
-  // Workers that never got on would not the next time either.
+  // Workers that made no progress would make none the next time.
   if (done_.size() == done_at_begin_ || idle_rounds_ >= kIdleRounds) {
     const std::string tail = launcher_.failure_tail();
     out.why = "every worker has gone, and " + std::to_string(missing) + " of " + counted(units_, "unit") +
@@ -278,14 +278,14 @@ bool Monitor::is_proved() {
 // Workers that end without a proof are started again a few times. The answers stand without it, as unproved.
 bool Monitor::restart_provers(std::size_t workers) {
   proofs_.hurry();
-  ask_anew();  // the last to go may have set a proof aside
+  ask_anew();  // the last worker may have set a proof aside
   if (is_proved() || ++proving_rounds_ > kIdleRounds) return false;
   launcher_.start(std::min(workers, proofs_missing(replay_, plan_).size()));
   return true;
 }
 
-// Starts a worker for every slot that became free, as long as each finds a unit. Not while workers wait in
-// the queue of Slurm: more would wait behind them.
+// Starts a worker for every slot that became free, as long as each finds a unit. Starts none while workers
+// wait in Slurm's queue: more would only wait after them.
 void Monitor::grow(const dispatch::Liveness& alive) {
   const auto now = std::chrono::steady_clock::now();
   if (now - grown_ < kGrowEvery) return;
@@ -308,7 +308,7 @@ std::vector<Json> Monitor::worker_rows() {
     log_.look(queue_.status());
     done = queue_.done();
   } catch (const queue::RedisDown&) {
-    // The verdict does without.
+    // The verdict does not need them.
   }
   return log_.rows(done);
 }
@@ -355,7 +355,7 @@ Watched Monitor::watch(std::size_t workers, bool grow) {
       }
       out.why = refused();
       if (!out.why.empty()) return end(End::failed);
-      ask_anew();  // the last to go may have set a unit aside
+      ask_anew();  // the last worker may have set a unit aside
       if (missing() > 0 && !restart(workers, out)) return end(End::failed);
     }
     if (grow) this->grow(alive);

@@ -1,4 +1,5 @@
-// Watches a replay until every selected unit has its file, or until that will not happen.
+// Watches a replay for `flor replay` until every selected unit has its file, or until that cannot happen any
+// more.
 #pragma once
 
 #include <chrono>
@@ -20,15 +21,18 @@
 
 namespace flor::commands {
 
-// Who worked, for the verdict: workers that the queue named, with what they left of themselves in the store.
+// Collects, for the verdict, which workers took part: the ids come from the queue, and the details from the
+// files that workers leave in the store.
 class WorkerLog {
  public:
   explicit WorkerLog(core::ReplayDir replay) : replay_(std::move(replay)) {}
 
-  void look(const queue::Status& status);  // remembers who is there
+  // Remember the workers that are named.
+  void look(const queue::Status& status);
   void look(const queue::Event& event);
   bool empty() const { return seen_.empty(); }
-  // {"worker", "node", "gpu", "job", "task", "units", "seconds"} of each that was seen or committed a unit.
+  // Returns {"worker", "node", "gpu", "job", "task", "units", "seconds"} for each worker that was seen, or
+  // that committed a unit.
   std::vector<core::Json> rows(const std::vector<queue::DoneUnit>& done) const;
 
  private:
@@ -41,8 +45,8 @@ enum class End { done, failed, interrupted };
 
 struct Watched {
   End end = End::failed;
-  std::string why;                              // of a failure: for the user, one line or more
-  double seconds = 0;                           // until the last unit was there; proof units come after it
+  std::string why;                              // the reason of a failure, for the user; one line or more
+  double seconds = 0;                           // until the last unit was there, without proof units
   std::map<int64_t, std::string> proof_errors;  // why proof units failed, by id
 };
 
@@ -51,13 +55,14 @@ class Monitor {
   Monitor(core::ReplayDir replay, const core::Plan& plan, dispatch::Launcher& launcher, queue::Queue& queue,
           Display& display, const Interrupt& interrupt);
 
-  // Workers are running, or the launcher has adopted some. Starts more where all have gone, units are missing
-  // and the last ones got on; so at most `workers` at a time. With `grow` also where places become free while
-  // units are missing. On failure and interruption all workers are ended. Proof units that cannot be
-  // executed are no failure.
+  // Call it when workers were started or adopted. If all workers have gone and units are missing, starts new
+  // ones, at most `workers`, provided that the last ones made progress. With `grow`, also starts workers when
+  // slots become free while units are missing. Ends all workers on failure or interruption. Proof units that
+  // cannot be executed are no failure.
   Watched watch(std::size_t workers, bool grow = false);
 
-  // Reads once more who did what; of a Redis that does not answer, what was seen before.
+  // Asks the queue once more which worker did what, and returns the rows for the verdict. If Redis does not
+  // answer, uses what was seen before.
   std::vector<core::Json> worker_rows();
 
  private:
@@ -70,7 +75,7 @@ class Monitor {
   void look_at_launcher();
   void look_for_idlers(const dispatch::Liveness& alive);
   void set_aside(const queue::SegmentInfo& segment);
-  std::size_t missing() const;  // units that are neither there nor set aside
+  std::size_t missing() const;  // the number of units that are neither there nor set aside
   std::string without_those_aside() const;
   bool restart(std::size_t workers, Watched& out);
   bool is_answered() const { return done_.all_are_listed(); }
@@ -89,21 +94,23 @@ class Monitor {
   WorkerLog log_;
   results::UnitsDone done_;
   std::map<int64_t, std::string> aside_;         // units that failed too often, and why
-  std::map<int64_t, std::string> proofs_aside_;  // the same of proof units
+  std::map<int64_t, std::string> proofs_aside_;  // the same for proof units
   std::optional<double> answered_;               // seconds until the last unit was there
   bool proving_said_ = false;
-  int proving_rounds_ = 0;  // workers that were started for proof units alone
+  int proving_rounds_ = 0;  // how often workers were started for proof units alone
   std::size_t units_ = 0;
-  double cost_ = 0, cost_before_ = 0;  // of all selected units; of those done when the watch began
+  // Seconds of work of all selected units, and of those that were done when the watch began.
+  double cost_ = 0, cost_before_ = 0;
   std::chrono::steady_clock::time_point begun_, tended_, grown_;
   std::size_t done_at_begin_ = 0;    // units there when the watch began
   std::size_t done_at_start_ = 0;    // units there when workers were last started
-  int idle_rounds_ = 0;              // of workers that brought no unit, in a row
-  results::PollPace news_, proofs_;  // when to ask the queue what is new, and to look for proofs
-  bool asked_ = false;               // the queue told its state, and its news go on from there
+  int idle_rounds_ = 0;              // how often in a row workers brought no unit
+  results::PollPace news_, proofs_;  // when to ask the queue for news, and when to look for proofs
+  bool asked_ = false;               // the state of the queue was read, and its news continue from there
   bool redis_down_ = false;
-  std::string launcher_trouble_;                                     // said
-  std::optional<std::chrono::steady_clock::time_point> idle_since_;  // workers run, and none asked for a unit
+  std::string launcher_trouble_;  // the trouble that the user was told
+  // Since when workers run, but none has asked for a unit.
+  std::optional<std::chrono::steady_clock::time_point> idle_since_;
   bool idlers_said_ = false;
 };
 

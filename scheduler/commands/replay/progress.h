@@ -1,4 +1,4 @@
-// What a user sees while a replay runs. The texts are pure; Display writes them.
+// Shows a user the progress of a replay. The functions that make texts are pure; Display writes them.
 #pragma once
 
 #include <chrono>
@@ -10,29 +10,30 @@
 
 namespace flor::commands {
 
-// How far a replay is.
+// The state of a replay at one moment.
 struct Snapshot {
   std::size_t done = 0, units = 0;
-  double cost_done = 0,
-         cost = 0;      // estimated seconds of work: done since this command began, and left when it did
-  double elapsed = 0;   // seconds since this command began
-  double makespan = 0;  // as planned
+  // Estimated seconds of work: done since this command began, and left when it began.
+  double cost_done = 0, cost = 0;
+  double elapsed = 0;                    // seconds since this command began
+  double makespan = 0;                   // planned seconds
   std::size_t running = 0, waiting = 0;  // workers
 };
 
-// Seconds until the end: from the rate so far, before the first unit from the plan. Nothing when neither can
-// tell.
+// Returns the seconds until the end: from the rate so far, or, before the first unit, from the plan. Returns
+// nullopt if neither is enough.
 std::optional<double> eta(const Snapshot& now);
 
-// "5 of 12 units, 4 workers, 12.0 s, about 20.0 s left"
+// Returns "5 of 12 units, 4 workers, 12.0 s, about 20.0 s left".
 std::string progress_line(const Snapshot& now);
 
-// "[#####-------] " and the line, at most `width` characters.
+// Returns "[#####-------] " and the line, cut to `width` characters.
 std::string progress_bar(const Snapshot& now, std::size_t width);
 
 core::Json progress_json(const Snapshot& now);
 
-// Text for people goes to stdout; with `json` to stderr, and stdout has one JSON object a line.
+// Where the output goes. text: text to stdout. json: text to stderr, and one JSON object on each line of
+// stdout.
 enum class Show { text, json, nothing };
 class Display {
  public:
@@ -41,10 +42,10 @@ class Display {
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
 
-  void say(const std::string& text);    // one or more whole lines
-  void event(const core::Json& event);  // nothing without `json`
-  // A redrawn bar on a terminal; else a line for every tenth of the units or every ten seconds; an event for
-  // all news.
+  void say(const std::string& text);    // writes one or more whole lines
+  void event(const core::Json& event);  // does nothing without `json`
+  // Shows the progress. On a terminal, redraws a bar; else writes a line after each tenth of the units, or
+  // after ten seconds. Writes an event for every change.
   void show(const Snapshot& now);
   void end_bar();
 
@@ -55,8 +56,8 @@ class Display {
   bool terminal_;
   bool drawn_ = false;
   std::string bar_;
-  std::optional<Snapshot> seen_;  // at the last call
-  std::optional<Snapshot> told_;  // in the last line
+  std::optional<Snapshot> seen_;  // that of the last call of show()
+  std::optional<Snapshot> told_;  // that of the last line
   std::chrono::steady_clock::time_point when_;
 };
 

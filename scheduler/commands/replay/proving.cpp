@@ -47,7 +47,7 @@ Request escalated(Request request, const core::Plan& plan, const results::Verdic
     known = known && std::any_of(plan.probes.begin(), plan.probes.end(),
                                  [&](const auto& probe) { return probe.name == name; });
   }
-  // Contradicted although what it depends on did execute.
+  // It is not enough if a probe was contradicted although all these blocks had executed.
   const auto& blocks = request.forced.blocks;
   const bool enough = std::any_of(blocks.begin(), blocks.end(), [&](const auto& block) {
     return plan.complete || !plan.executes(block) || !plan.executes_in_lead_in(block);

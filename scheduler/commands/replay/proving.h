@@ -1,4 +1,4 @@
-// The proof units of a replay (core/store/proof.h), as commands see them.
+// Helpers for commands about the proof units of a replay (core/store/proof.h).
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,22 @@
 
 namespace flor::commands {
 
-// Slots that no worker has finished, in order.
+// Returns the ids of the proof units that no worker has finished, in order.
 std::vector<int64_t> proofs_missing(const core::ReplayDir& replay, const core::Plan& plan);
 
-// Iterations that proof units execute now or will, "40 to 41, 90 to 91"; empty: no unit was chosen yet, or
-// there is nothing to prove.
+// Returns the iterations that the missing proof units execute: "40 to 41, 90 to 91". Returns "" if none was
+// chosen yet, or if there is nothing to prove.
 std::string proofs_text(const core::ReplayDir& replay, const core::Plan& plan);
 
-// Why proof units failed too often, by id.
+// Returns the last errors of proof units, by id.
 std::map<int64_t, std::string> proof_errors(const core::Plan& plan, const queue::Status& status);
 
-// Probes whose rows were taken back execute with what they depend on, from the program's start: a request
-// that gives right rows. `all`: that was not enough, everything executes.
+// Returns the request that gives right rows after a proof contradicted probes. The blocks that these probes
+// depend on execute, from the program's start. Every block executes if these blocks are not known, or if
+// executing them was not enough.
 Request escalated(Request request, const core::Plan& plan, const results::Verdict& verdict);
 
-// One line for each probe that a proof contradicts.
+// Returns one line for each probe that a proof contradicts.
 std::vector<std::string> contradictions(const results::Verdict& verdict);
 
 }  // namespace flor::commands

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "epoch 7 of 12"
+// Returns "epoch 7 of 12".
 std::string progress_of(const core::RecordedLoop& loop, std::size_t finished) {
   std::string text = loop.name + " " + std::to_string(finished);
   const int64_t all = loop.range ? loop.end - loop.begin : loop.end;
@@ -41,7 +41,7 @@ const core::RecordedLoop& require_loop(const core::RunDir& run, const core::Mani
   return *loop;
 }
 
-// A run that did not end by itself is replayed only where the user says which part.
+// Refuses a run that did not end by itself, unless the user chose epochs.
 void require_ended(const Request& request, const core::Manifest& manifest, std::size_t finished,
                    const std::string& range) {
   if (manifest.status != "recording" || !request.epochs.empty()) return;
@@ -81,7 +81,7 @@ core::UnitSet select_units(const Request& request, const core::Manifest& manifes
   return out;
 }
 
-// Does the question reach the loop inside of an iteration, between whose steps there are checkpoints?
+// Returns true if the replay executes the inner loop that has checkpoints between its steps.
 bool reaches_steps(const core::RecordedLoop& loop, const Probing& probing) {
   if (loop.inner.empty() || !loop.range || probing.from_start || probing.lead_in_all ||
       !probing.lead_in.empty()) {
@@ -131,8 +131,8 @@ core::Timeline restores_of(const core::RunDir& run) {
       auto more = core::read_timeline(replay.timeline());
       rows.insert(rows.end(), more.begin(), more.end());
     } catch (const std::exception&) {
-      // Workers of many nodes append to it, and on NFS what two append at once may overwrite each other. That
-      // costs an estimate, nothing else.
+      // Workers of many nodes append to this file, and on NFS two that append at once can overwrite each
+      // other. This only makes estimates worse.
     }
   }
   return rows;
@@ -159,7 +159,7 @@ Asked ask(const Request& request) {
   Probing probing =
       probe(request.run, asked.manifest, program, request.program, request.probe, plan::blocks_of(timeline));
   force(request.forced, probing);
-  // A block is reached only where those around it execute as well.
+  // A block is reached only if the blocks around it execute, too.
   probing.executed.blocks = plan::with_those_around(timeline, std::move(probing.executed.blocks));
   probing.lead_in = plan::with_those_around(timeline, std::move(probing.lead_in));
   out.complete = asked.manifest.complete();

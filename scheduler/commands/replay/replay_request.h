@@ -1,5 +1,5 @@
-// From what the user asks to a plan: reads the record, compares the sources, and checks everything that can
-// be checked before anything is started.
+// Turns a user's question into a plan, for the commands that replay. Reads the record, compares the sources,
+// and checks everything that can be checked before anything is started.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@
 
 namespace flor::commands {
 
-// What executes whatever the sources say, because a proof contradicted what they said.
+// What must execute in any case, because a proof contradicted the decision from the sources.
 struct Forced {
   bool from_start = false;       // units are entered by running the program from its start
-  bool all = false;              // every block executes, also in front of the units
-  std::set<std::string> blocks;  // else these
+  bool all = false;              // every block executes, also in the lead-in of units
+  std::set<std::string> blocks;  // without `all`: these blocks do so
 };
 
 struct Request {
@@ -27,32 +27,34 @@ struct Request {
   std::string probe = "auto";  // auto, none, all, or names of blocks with commas between
   bool any_device = false;
   std::vector<std::string> program;
-  int64_t every = 1;    // of the epochs, each so-manieth only
-  std::string where{};  // "loss > 2": of these, where this was recorded; empty: all
-  std::string steps{};  // "0:100": of these, the units that hold such steps of the inner loop; empty: all
-  bool whole_iterations =
-      false;  // units begin and end with iterations, also where there are checkpoints inside of them
+  // Each of these selects a part of the epochs: every N-th; those with such a recorded value, "loss > 2"; the
+  // units that have such steps of the inner loop, "0:100". Empty: all.
+  int64_t every = 1;
+  std::string where{};
+  std::string steps{};
+  // Units are whole iterations, even if there are checkpoints inside of iterations.
+  bool whole_iterations = false;
   std::string prove = "auto";  // proof units: none, all, a number, brief, or auto
   Forced forced{};
 };
 
-// A question that can be answered.
+// A checked question.
 struct Asked {
   core::RunDir run;
   core::Manifest manifest;
   core::Plan plan;                 // without replay id, segments and estimates
   std::vector<std::string> notes;  // for the user, one line each
-  bool prove_exactly = false;      // the user said how many proof units there shall be
+  bool prove_exactly = false;      // the user chose the number of proof units
 };
 
-// Throws core::UsageError in one line: no finished iteration, an incomplete run, epochs out of range, an
-// unknown block, a program that is not there. Writes nothing.
+// Writes nothing. Throws core::UsageError with a text of one line: no finished iteration, an incomplete run,
+// epochs out of range, an unknown block, a missing program.
 Asked ask(const Request& request);
 
-// What replays of the run measured: rows of their timelines, without those that are damaged.
+// Returns the times that replays of the run measured: the rows of their timelines. Skips damaged timelines.
 core::Timeline restores_of(const core::RunDir& run);
 
-// Makes the plan one whose units are entered by pseudoresume, whatever the run's checkpoints are.
+// Changes the plan so that its units are entered by pseudoresume, even if the run has checkpoints for them.
 void enter_from_start(core::Plan& plan);
 
 }  // namespace flor::commands

@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 
 using Verdict = std::optional<results::Verdict>;
 
-// The replays whose plan is such and whose verdict (nothing: none yet) is so, newest first.
+// Returns the replays whose plan fulfils `such` and whose verdict (nullopt: none yet) fulfils `judged`, the
+// newest first.
 std::vector<core::ReplayDir> replays_where(const core::RunDir& run,
                                            const std::function<bool(const core::Plan&)>& such,
                                            const std::function<bool(const Verdict&)>& judged) {
@@ -25,7 +26,7 @@ std::vector<core::ReplayDir> replays_where(const core::RunDir& run,
     try {
       if (such(core::read_plan(replay)) && judged(results::read_verdict(replay))) out.push_back(replay);
     } catch (const core::Error&) {
-      // A damaged plan answers nothing; a damaged verdict is given anew by a new replay.
+      // Skip a replay whose plan or verdict is damaged.
     }
   }
   std::reverse(out.begin(), out.end());
@@ -40,13 +41,14 @@ bool is_proved(const Verdict& verdict) {
   return verdict && verdict->judgement == results::Judgement::identical;
 }
 
-// Has the replay as many proof units as are asked for?
+// Returns true if the replay has as many proof units as the question wants.
 bool proves_enough(const core::Plan& plan, const Asked& asked) {
   if (plan.brief && !asked.plan.brief) return false;
   return plan.proofs >= (asked.prove_exactly ? asked.plan.proofs : std::min<int64_t>(asked.plan.proofs, 1));
 }
 
-// Its units are the record's, and no proof contradicts their rows: whether there was a proof may be open.
+// Returns true if the units do not differ from the record, and no proof contradicts their rows. There need
+// not be a proof.
 bool is_sound(const Verdict& verdict) {
   return verdict && verdict->judgement != results::Judgement::differs && verdict->taken_back().empty();
 }
@@ -60,7 +62,7 @@ bool is_whole(const core::ReplayDir& replay, const core::Unit& unit) {
   }
 }
 
-// Cut for what is not there yet; the selection stays what was asked for.
+// Returns the plan with segments for the missing units only. Its selection stays the one of the question.
 core::Plan cut_for(const Asked& asked, const core::ReplayDir& replay, std::size_t workers) {
   core::Plan plan = asked.plan;
   const auto done = units_done(replay, plan);
@@ -77,7 +79,8 @@ core::Plan cut_for(const Asked& asked, const core::ReplayDir& replay, std::size_
 }  // namespace
 
 core::Presence lock_planning(const core::RunDir& run) {
-  // `flor gc` holds this lock while it gives the run another name and removes it.
+  // `flor gc` holds this lock while it renames and removes the run. So check the run before and after taking
+  // it.
   const auto gone = [&] { return core::Error("run " + run.id() + " has just been removed"); };
   if (!core::fs::exists(run.manifest())) throw gone();
   core::create_directories_durably(run.replays());
@@ -119,7 +122,7 @@ std::size_t adopt_units(const Asked& asked, const core::ReplayDir& replay) {
       asked.run, [&](const core::Plan& plan) { return plan.recipe == asked.plan.recipe; }, is_sound);
   for (const auto& one : earlier) {
     for (const int64_t id : units_done(one, asked.plan)) {
-      std::error_code ignored;  // a unit that cannot be had is run
+      std::error_code ignored;  // a unit that cannot be linked is executed
       if (is_whole(one, asked.plan.units.at(static_cast<std::size_t>(id))))
         fs::create_hard_link(one.unit(id), replay.unit(id), ignored);
     }

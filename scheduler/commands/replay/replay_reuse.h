@@ -1,4 +1,5 @@
-// The replays of a run that answer a question, wholly or in part; and the plan of a new one, published once.
+// Finds the replays of a run that already answer a question, wholly or in part, and publishes the plan of a
+// new one.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +15,26 @@
 
 namespace flor::commands {
 
-// Held while a plan is looked for and published: two commands that ask the same get one replay.
+// Takes the lock under which a plan is searched and published, so that two commands with the same question
+// share one replay. Throws core::Error if the run was just removed.
 core::Presence lock_planning(const core::RunDir& run);
 
-// The newest replay of the same question that has no verdict yet.
+// Returns the newest replay of the same question that has no verdict yet.
 std::optional<core::ReplayDir> unfinished(const Asked& asked);
 
-// The newest replay of the same question that was proved identical.
+// Returns the newest replay of the same question whose verdict is identical.
 std::optional<core::ReplayDir> answered(const Asked& asked);
 
-// The newest replay of the same question in which a proof contradicted probes.
+// Returns the newest replay of the same question in which a proof contradicted probes.
 std::optional<core::ReplayDir> contradicted(const Asked& asked);
 
-// Gives the replay, which has no plan yet, the units that earlier replays with the same rows committed and
-// that do not differ from the record, and that no proof contradicts: links to their files. How many it has
-// then.
+// Links into the replay, which has no plan yet, the unit files of earlier replays that give the same rows, do
+// not differ from the record, and are not contradicted by a proof. Returns how many units the replay then
+// has.
 std::size_t adopt_units(const Asked& asked, const core::ReplayDir& replay);
 
-// Cuts the units that are not there for so many workers and publishes the plan as the replay's, durably.
-// Where one is published already, that one is returned.
+// Cuts the missing units into segments for `workers` workers, and publishes the plan of the replay durably.
+// If the replay has a plan already, returns that one.
 core::Plan publish(const Asked& asked, const core::ReplayDir& replay, std::size_t workers);
 
 using results::units_done;

@@ -1,4 +1,4 @@
-// flor show RUN/REPLAY.
+// Implements `flor show RUN/REPLAY`.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace flor::commands {
 
-// The replay's question, its units and its verdict, to stdout. Throws core::UsageError for an unknown replay.
+// Prints the replay's question, its units and its verdict. Throws core::UsageError for an unknown replay.
 void show_replay(const core::RunDir& run, const std::string& id, bool json);
 
 }  // namespace flor::commands

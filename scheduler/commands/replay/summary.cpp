@@ -18,7 +18,7 @@ using core::field;
 
 constexpr std::size_t kDifferences = 5;
 constexpr std::size_t kReasons = 12;
-constexpr double kWorthComparing = 0.5;  // seconds; below, a process takes longer to start
+constexpr double kWorthComparing = 0.5;  // seconds; to start a process takes as long as a shorter replay
 
 std::string times(double factor) {
   std::array<char, 32> text{};
@@ -26,7 +26,7 @@ std::string times(double factor) {
   return text.data();
 }
 
-// "0, 3-5, 11"
+// Returns "0, 3-5, 11".
 std::string ranges(const std::vector<int64_t>& units) {
   std::string out;
   for (std::size_t k = 0; k < units.size();) {

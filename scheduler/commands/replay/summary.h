@@ -1,4 +1,4 @@
-// What a user reads when a replay is done. Pure.
+// Makes the text that a user reads at the end of a replay. Pure.
 #pragma once
 
 #include <string>
@@ -9,15 +9,16 @@
 
 namespace flor::commands {
 
-// Several lines: the verdict and its reasons, what was compared, how long it took beside one worker alone and
-// beside the bound, who did what, why blocks executed, probes without a row, and how to read the rows.
-// `whole`: verdict.seconds is the time of all units, not of those that an earlier command had left.
+// Returns several lines: the verdict and its reasons, what was compared, the time compared with one worker
+// and with the bound, which worker did what, why blocks executed, probes without a row, and how to read the
+// rows. `whole`: verdict.seconds is the time of all units, and not only of those that an earlier command had
+// left.
 std::string summary(const core::Plan& plan, const results::Verdict& verdict, bool whole);
 
-// The same as one object: {"event": "verdict", …}.
+// Returns the same as one object: {"event": "verdict", …}.
 core::Json summary_json(const core::Plan& plan, const results::Verdict& verdict);
 
-// 0 identical, 3 differs, 4 unproved.
+// Returns the exit code of the command (commands/base/exit_code.h).
 int exit_code_of(results::Judgement judgement);
 
 }  // namespace flor::commands

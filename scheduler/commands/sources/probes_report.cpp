@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kWidth = 100;
 
-// Between words; the lines after the first begin with `indent` spaces.
+// Returns `first` and `text`, with lines broken between words. The lines after the first are indented.
 std::string wrapped(const std::string& first, const std::string& text, std::size_t indent) {
   std::string out = first;
   std::size_t column = first.size();
@@ -37,7 +37,7 @@ std::string wrapped(const std::string& first, const std::string& text, std::size
   return out + "\n";
 }
 
-// A member of a class, which is listed with its object, too.
+// Returns true for a member of a class that is also listed with its object ("x" beside "a.x").
 bool is_listed_with_object(const std::vector<probes::Input>& inputs, const probes::Input& one) {
   const std::string end = "." + one.name;
   return std::any_of(inputs.begin(), inputs.end(), [&](const probes::Input& other) {
@@ -47,7 +47,7 @@ bool is_listed_with_object(const std::vector<probes::Input>& inputs, const probe
   });
 }
 
-// Where several names have one reason, one line is enough. Sorted by the first name.
+// Each reason with all names that have it, so that it needs one line. Sorted by the first name.
 using Reasons = std::vector<std::pair<std::string, std::set<std::string>>>;
 Reasons by_reason(const std::vector<probes::Input>& inputs, bool held) {
   std::map<std::string, std::set<std::string>> all;
@@ -72,7 +72,8 @@ std::string executing(const std::set<std::string>& blocks) {
                             : "blocks " + joined(blocks) + " execute";
 }
 
-// The blocks that execute because of this probe. A plan keeps less of it than the analysis says.
+// Returns the blocks that execute because of this probe. A plan does not keep `changed_by`, so there all
+// blocks count that the probe depends on.
 std::set<std::string> blocks_of(const probes::ProbeAnalysis& analysis, const probes::AddedLog& log) {
   std::set<std::string> wanted{log.block};
   for (const auto& input : log.inputs) {
@@ -151,7 +152,7 @@ core::Json to_json(const probes::ProbeAnalysis& analysis) {
     core::Json inputs = core::Json::array();
     for (const auto& input : log.inputs) {
       core::Json one{{"name", plain_name(input.name)}, {"held", input.held}, {"why", input.why}};
-      // Two variables of one name, in two functions.
+      // Two functions may have variables of the same name.
       if (std::find(inputs.begin(), inputs.end(), one) == inputs.end()) inputs.push_back(std::move(one));
     }
     logs.push_back({{"name", log.name},

@@ -14,11 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Larger files among the arguments are taken for data.
+// In bytes. A larger file among the arguments counts as data, and not as part of the program.
 constexpr std::uintmax_t kLargestScript = 1 << 20;
 
-// Every edit of the program is another question. A program that names no sources may be a script, or the
-// interpreter of one: then the files among its arguments belong to it.
+// Returns the digest of each file of the program, because every edit makes another question. A program that
+// names no sources may be a script or an interpreter: then the files among its arguments belong to it.
 std::map<std::string, std::string> digests_of(const fs::path& program,
                                               const std::vector<std::string>& command,
                                               const core::SourceScan& scan) {
@@ -43,7 +43,7 @@ std::map<std::string, std::string> digests_of(const fs::path& program,
   return out;
 }
 
-// Fills probes, and what executes as the sources say.
+// Compares the sources, and fills in the probes and what executes.
 void compare(const core::RunDir& run, const core::Manifest& manifest, const fs::path& program,
              const core::SourceScan& scan, Probing& out) {
   if (scan.files.empty()) {

@@ -1,5 +1,4 @@
-// Which blocks a replay executes: the comparison of recorded and present sources, or what the user says
-// instead.
+// Decides which blocks a replay executes, by comparing recorded and present sources, or as the user says.
 #pragma once
 
 #include <filesystem>
@@ -17,19 +16,22 @@ namespace flor::commands {
 
 struct Probing {
   plan::ExecutedBlocks executed;
-  bool lead_in_all = false;  // what executes in front of a unit, too (core::Plan)
+  // All blocks, or these, execute also in the lead-in of a unit (core::Plan).
+  bool lead_in_all = false;
   std::set<std::string> lead_in;
-  bool from_start =
-      false;  // the program runs from its start in front of each unit, whatever the checkpoints are
-  std::vector<std::string> whole_iterations;   // why no unit can begin inside of one; empty: units can
-  std::map<std::string, std::string> renamed;  // blocks with a new name: that name → the recorded one
+  // Each unit is entered by running the program from its start, even if there are checkpoints.
+  bool from_start = false;
+  // The reasons why no unit can begin inside of an iteration; empty if units can.
+  std::vector<std::string> whole_iterations;
+  std::map<std::string, std::string> renamed;  // new name of a block → its recorded name
   std::vector<core::Probe> probes;
   std::vector<std::string> reasons;            // one line each
-  std::map<std::string, std::string> program;  // what the program is: digests by file
+  std::map<std::string, std::string> program;  // the digest of each file of the program
 };
 
-// `wanted` as in --probe; `blocks`: all of the record. Reads the program file, today's sources and the copies
-// in the run's directory. Throws core::UsageError for a block that the record does not have.
+// `wanted` is the value of --probe, and `blocks` are all blocks of the record. Reads the program file, the
+// present sources, and the copies in the run's directory. Throws core::UsageError if `wanted` names a block
+// that the record does not have.
 Probing probe(const core::RunDir& run, const core::Manifest& manifest, const std::filesystem::path& program,
               const std::vector<std::string>& command, const std::string& wanted,
               const std::set<std::string>& blocks);

@@ -29,7 +29,7 @@ SourceFiles recorded_sources(const core::RunDir& run, const core::Manifest& mani
     try {
       out.files.push_back({source.path, core::read_file(run.path / source.file), source.newer});
     } catch (const std::exception&) {
-      out.unresolved.push_back(source.path);  // whatever it held may have changed
+      out.unresolved.push_back(source.path);  // all of it may have changed
     }
   }
   return out;

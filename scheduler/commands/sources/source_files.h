@@ -1,4 +1,4 @@
-// The sources of a program as the analysis of probes takes them: those of a run, of a program, of a folder.
+// Reads the sources of a run, of a program or of a folder for the analysis of probes.
 #pragma once
 
 #include <filesystem>
@@ -17,16 +17,16 @@ struct SourceFiles {
   std::vector<std::string> unresolved;  // translation units or quoted includes that were not found
 };
 
-// The copies in the run's directory. A copy that is gone is unresolved.
+// Reads the copies in the run's directory. A copy that cannot be read is unresolved.
 SourceFiles recorded_sources(const core::RunDir& run, const core::Manifest& manifest);
 
 SourceFiles present_sources(const core::SourceScan& scan);
 
-// Compares both. Takes everything for changed where one side has no sources.
+// Compares both. If one side has no sources, everything counts as changed.
 probes::ProbeAnalysis decide(const SourceFiles& recorded, const SourceFiles& present);
 
-// One file, or all C++ files below a folder, each with its path in there. Hidden folders and build folders
-// are left out. Throws core::UsageError for a path that does not exist and for a folder without sources.
+// Reads one file, or all C++ files below a folder, each with its path in that folder. Skips hidden folders
+// and build folders. Throws core::UsageError if the path does not exist, or if the folder has no sources.
 SourceFiles sources_at(const std::filesystem::path& path);
 
 }  // namespace flor::commands

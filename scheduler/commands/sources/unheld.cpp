@@ -28,7 +28,8 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// Is the method only called on objects that the caller names? Then what it changes is named there, too.
+// Returns true if all calls of the method are on objects that the caller names. Then the changed members are
+// named there, too.
 bool is_called_on_objects(const probes::Flow& flow, int function, int depth) {
   constexpr int most_calls = 8;
   const auto& callers = flow.callers_of(function);
@@ -40,7 +41,7 @@ bool is_called_on_objects(const probes::Flow& flow, int function, int depth) {
   });
 }
 
-// Does all that changes this member of a class stand in methods that are called on objects?
+// Returns true if only methods that are called on named objects change this member of a class.
 bool is_named_by_callers(const probes::Flow& flow, const Unheld& one) {
   const probes::Model& model = flow.model();
   if (model.members.count(model.find(one.name)) == 0) return false;
@@ -53,8 +54,9 @@ bool is_named_by_callers(const probes::Flow& flow, const Unheld& one) {
   return true;
 }
 
-// A module that is a member of another is held with it. A member that is named alone is named again with the
-// object that a method is called on, unless that holds it.
+// Returns true if the variable needs no warning of its own. A module that is a member of another module is
+// held with that. A member of a class without its object is also found with the object on which a method is
+// called, unless that is held.
 bool is_noise(const probes::Flow& flow, const std::vector<Unheld>& all, const Unheld& one) {
   const probes::Model& model = flow.model();
   if (model.registered.count(model.find(last_part(one.name))) != 0) return true;
@@ -97,7 +99,7 @@ std::vector<Unheld> unheld_in(const SourceFiles& sources) {
 
 std::vector<std::string> describe(const std::vector<Unheld>& all) {
   std::vector<std::string> out;
-  // First what makes a jump into the loop wrong, and every question about it dear.
+  // The main loop comes first: these variables make every question about them expensive.
   for (const Unheld& one : all) {
     if (!one.block.empty() || has(all, one.name, true)) continue;
     out.push_back("the main loop carries " + place_of(one) +
@@ -135,7 +137,7 @@ core::Json to_json(const std::vector<Unheld>& all) {
 void warn_of_unheld(const SourceFiles& sources, const std::string& run) {
   std::string text;
   for (const auto& line : warnings_of(unheld_in(sources), run)) text += "flor: " + line + "\n";
-  // One write: the lines of a program that runs meanwhile do not come between.
+  // One write, so that the lines do not mix with those of a program that runs meanwhile.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
@@ -148,7 +150,7 @@ bool warn_before_start(const std::filesystem::path& program, const std::string& 
     try {
       warn_of_unheld(present_sources(scan), run);
     } catch (const std::exception&) {
-      // Training starts without the warnings.
+      // The training starts without warnings.
     }
     ::_exit(0);
   }

@@ -1,5 +1,5 @@
-// What a program's blocks and its main loop change and no checkpoint holds: read from its sources, told at
-// record, by `flor show` and by `flor check --complete`.
+// Finds, in a program's sources, variables that its blocks and its main loop change, but that no checkpoint
+// holds. Recording, `flor show` and `flor check --complete` tell them to the user.
 #pragma once
 
 #include <filesystem>
@@ -12,25 +12,27 @@
 
 namespace flor::commands {
 
+// Returns each variable once for each block, without those that another one covers. Returns none if the
+// sources have no loop that the analysis knows.
 std::vector<probes::Unheld> unheld_in(const SourceFiles& sources);
 
-// The name without what the analysis adds to it: "net" of "net.(parameters)".
+// Returns a name without the additions of the analysis: "net" for "net.(parameters)".
 std::string plain_name(const std::string& name);
 
-// "block train changes meter (train.cpp:41) and does not hold it: a later question about it executes the
-// block"; one line for each variable of a block or of the main loop alone.
+// Returns one line for each variable of a block, or of the main loop alone: "block train changes meter
+// (train.cpp:41) and does not hold it: a later question about it executes the block".
 std::vector<std::string> describe(const std::vector<probes::Unheld>& all);
 
-// The same; of more than ten lines the first ten, and how many more `flor show RUN` lists.
+// The same, but at most ten lines, and then how many more `flor show RUN` lists.
 std::vector<std::string> warnings_of(const std::vector<probes::Unheld>& all, const std::string& run);
 
 core::Json to_json(const std::vector<probes::Unheld>& all);
 
-// To stderr, in one write.
+// Writes the warnings to stderr, in one write.
 void warn_of_unheld(const SourceFiles& sources, const std::string& run);
 
-// For a program that is about to start: warns, in a process of its own which ends after two seconds at the
-// latest. False where the program names no sources: its interpreter's child may.
+// Writes the warnings for a program that is about to start. Analyses it in another process, for at most two
+// seconds. Returns false if the program names no sources; a program that it starts may still name some.
 bool warn_before_start(const std::filesystem::path& program, const std::string& run);
 
 }  // namespace flor::commands

@@ -50,7 +50,7 @@ class Checker {
     report_.damages.push_back({file, what, consequence});
   }
 
-  // Messages begin with the path. Here the file is named separately.
+  // Removes the path at the start of a message, because the report shows the file separately.
   std::string without_path(std::string what, const std::string& file) const {
     for (const std::string& prefix : {(run_.path / file).string(), file}) {
       if (what.compare(0, prefix.size(), prefix) == 0) what.erase(0, prefix.size());
@@ -114,13 +114,13 @@ class Checker {
     std::set<std::string> files(present.files.begin(), present.files.end());
     for (const auto* row : core::kept_checkpoints(timeline_))
       files.insert(field<std::string>(*row, "file", ""));
-    // The file of a removed checkpoint may remain because others refer to it. It is verified with them.
+    // The file of a removed checkpoint may stay because others refer to it. Then it is verified with them.
     const auto removed = core::removed_checkpoints(timeline_);
     for (const auto& file : removed) files.erase(file);
     report_.removed = static_cast<int64_t>(removed.size());
     const LocalTier tier = local_tier_of(run_, manifest_, timeline_);
     if (!tier.waiting.empty()) report_.notes.push_back(local_tier_text(tier));
-    // Every checkpoint that refers to a damaged file finds it again.
+    // Each checkpoint that refers to a damaged file reports it again, so collect who reports which damage.
     std::vector<std::string> lines;
     std::map<std::string, std::vector<std::string>> found_by;
     for (const auto& file : files) {

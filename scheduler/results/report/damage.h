@@ -1,4 +1,4 @@
-// Checks the files of a run, and states what replay does about damage: `flor check`.
+// Checks the files of a run for `flor check`, and states what replay does about damage.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ struct FileDamage {
 
 struct CheckReport {
   std::vector<FileDamage> damages;
-  std::vector<std::string>
-      notes;  // worth saying, but no damage: a log that was cut off when its writer was killed
-  // Read and verified, whole or not.
+  // Facts that are no damage, such as a log that was cut off when its writer was killed.
+  std::vector<std::string> notes;
+  // The number of checkpoints that were read and verified, damaged or not.
   int64_t checkpoints = 0;
   // Removed on purpose, by --flor-keep or `flor gc`.
   int64_t removed = 0;

@@ -33,7 +33,7 @@ struct Line {
   std::vector<std::pair<std::size_t, const Json*>> cells;  // column, value
 };
 
-// Rows by loop path.
+// Arranges rows as a table: one line for each loop path, one column for each name.
 class Wide {
  public:
   explicit Wide(const std::vector<Row>& rows) {

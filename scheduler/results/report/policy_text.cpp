@@ -17,14 +17,14 @@ using core::Json;
 struct Decided {
   std::string at, block, decision, why;
   double C = 0, M = 0, c = 0, stall = 0;
-  int64_t n = 0, k = 0;  // with this execution; checkpoints before it
+  int64_t n = 0, k = 0;  // executions with this one; checkpoints before it
   std::uint64_t bytes = 0, copied = 0;
   double g = 0;
   double allowed = 0;                 // equation 4: n / (k + 1) · g
-  double credit = 0;                  // left to this kind of checkpoint,
-  std::optional<double> run, window;  // to the run, to windows of 20 executions
+  double credit = 0;                  // seconds that this kind of checkpoint may still cost
+  std::optional<double> run, window;  // the same for the run, and for windows of 20 executions
   std::optional<double> interval;     // W
-  double since = 0;                   // computed since the last checkpoint of this kind
+  double since = 0;                   // seconds computed since the last checkpoint of this kind
 
   double ratio() const { return C > 0 ? M / C : 0; }
 };

@@ -1,4 +1,4 @@
-// Formats aligned ASCII tables, and the numbers in them.
+// Formats aligned ASCII tables, and the numbers in them, for the commands.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ class Table {
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // Cells are printed as printable text (core/base/printable.h).
+  // Adds a line. Makes its cells printable (core/base/printable.h).
   void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
-  // Puts `indent` spaces before every line.
+  // Returns the table, with `indent` spaces before every line.
   std::string text(int indent = 0) const;
 
  private:
@@ -30,7 +30,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Six significant digits. An integral value keeps ".0", so that it does not look like an integer.
+// Returns six significant digits. A whole number gets ".0", so that it does not look like an integer.
 std::string short_number(double value);
 // Returns a JSON value in at most 40 characters: short numbers, strings without control characters, tensors
 // cut.

@@ -30,8 +30,8 @@ void close_all_but(int kept) {
 
 pid_t spawn_child(void (*work)(void*) noexcept, void* argument, int keep_fd) {
   const BlockedSignals blocked;  // they stay blocked in the child
-  // fork() would send SIGCHLD when the child ends; with signal 0 here, none is sent. Handlers for locks are
-  // not run either: the child takes none.
+  // Not fork(): that would send SIGCHLD when the child ends, and signal 0 here sends none. It would also run
+  // the handlers of pthread_atfork for locks, and the child takes none.
   const auto child = static_cast<pid_t>(::syscall(SYS_clone, 0UL, nullptr, nullptr, nullptr, 0UL));
   if (child < 0) throw std::system_error(errno, std::generic_category(), "cannot start a process");
   if (child == 0) {

@@ -1,5 +1,6 @@
-// A child process that the program cannot notice. It sends no SIGCHLD, waitpid() in the program does not find
-// it, no handler of the program runs in it, and it holds none of the program's files or sockets.
+// Starts a child process, for the fork materializers, that the program cannot notice. It sends no SIGCHLD,
+// waitpid() in the program does not find it, no handler of the program runs in it, and it keeps none of the
+// program's files and sockets open.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +14,7 @@ namespace flor::core {
 // hold any lock at the moment of the copy. Throws std::system_error if no process can be made.
 pid_t spawn_child(void (*work)(void*) noexcept, void* argument, int keep_fd);
 
-// Waits for the child. Returns false if it did not end by itself.
+// Waits for the child. Returns false if it was killed, or did not end with exit code 0.
 bool wait_for_child(pid_t child);
 
 // Zeroed memory that a child shares with its parent.

@@ -1,4 +1,5 @@
-// `fork` and `fork-batch`: child processes write the checkpoints. One thread here waits for them.
+// The materializers `fork` and `fork-batch`: child processes write the checkpoints, and one thread waits for
+// them.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -106,7 +107,7 @@ void write_batch(void* argument) noexcept {
 class Children : public MaterializerBase {
  public:
   explicit Children(Tiers tiers) : MaterializerBase(std::move(tiers)) {
-    // Signals of the program go to its own threads.
+    // The new thread must not get the program's signals.
     const BlockedSignals blocked;
     thread_ = std::thread([this] { work(); });
   }
@@ -131,7 +132,7 @@ class Children : public MaterializerBase {
     changed_.wait(lock, [&] { return running_ == nullptr; });
   }
 
-  // Takes the tasks, unless it throws.
+  // Starts a child with these tasks and takes them. Leaves them if it throws.
   void start(std::vector<Task>& tasks) {
     auto batch = std::make_unique<Batch>();
     batch->tasks.swap(tasks);
@@ -190,7 +191,8 @@ class Children : public MaterializerBase {
     }
   }
 
-  // Fills the header in again from what the child found: the child completed its own copy of the image.
+  // Makes the result of a task. Completes the header again with the child's digests, because the child
+  // completed only its own copy of the image.
   static Materialized result_of(const Written& written, Image& image, const std::string& refused,
                                 bool whole) {
     Materialized result;
@@ -262,7 +264,7 @@ class ForkBatchMaterializer : public Children {
     auto entries = entries_for(live, job.file);
     const std::size_t bytes = to_stage(entries, Copy::all);
     if (!tasks_.empty() && used_ + bytes > batch_bytes_) flush();
-    if (tasks_.empty()) wait_for_running();  // its child may still read the buffer
+    if (tasks_.empty()) wait_for_running();  // the child may still read the buffer
     unsigned char* memory = buffer_.require(std::max(bytes, batch_bytes_)) + used_;
     stage(entries, live, Copy::all, memory);
     Task task;
