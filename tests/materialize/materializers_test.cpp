@@ -248,6 +248,18 @@ TEST_P(Materializers, ReferToNoFileThatTheyWereToldToForget) {
   EXPECT_EQ(run_.values(4, "0.frozen"), frozen.values);
 }
 
+TEST(InlineMaterializer, ACheckpointThatCannotBeginKeepsNoFile) {
+  Recording run("inline");
+  const Tensor frozen(500000, 0.5F);
+  run.take(0, {frozen.buffer("0.frozen")});
+  MaterializeJob job;
+  job.block = "train";
+  job.file = Recording::file(1);
+  job.before = [] { throw std::runtime_error("the log cannot be written"); };
+  EXPECT_EQ(run.materializer().materialize(job, {frozen.buffer("0.frozen")}), "the log cannot be written");
+  EXPECT_TRUE(run.materializer().forget(Recording::file(0))) << "nothing refers to it";
+}
+
 TEST(UnsettledTest, AFileThatACheckpointInTheMakingRefersToStays) {
   const Tensor frozen(500000);
   const Buffer buffer = frozen.buffer("0");

@@ -22,6 +22,7 @@ class InlineMaterializer : public MaterializerBase {
     settle(job, image, std::move(result));
     return "";
   } catch (const std::exception& problem) {
+    unchanged_.settled(job.file);
     return problem.what();
   }
 
