@@ -73,6 +73,7 @@ class UringQueue : public WriteQueue {
     }
     if (got < 0) {  // the ring is broken, and reports no more blocks
       note(-got);
+      refused_ = true;
       free_.clear();
       for (unsigned i = 0; i < blocks_.size(); ++i) free_.push_back(i);
       return;
@@ -96,7 +97,8 @@ class UringQueue : public WriteQueue {
   bool started_ = false;
   std::vector<Block> blocks_;
   std::vector<unsigned> free_;
-  bool refused_ = false;  // the kernel refused a block: this thread writes it and all later ones
+  bool refused_ =
+      false;  // the ring refused a block or broke: this thread writes that block and all later ones
   int error_ = 0;
 };
 
