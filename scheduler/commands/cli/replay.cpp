@@ -255,8 +255,8 @@ class Replay {
     results::remove_unfinished(replay_);
     try {
       if (!flags_.keep_queue) queue_->remove();
-    } catch (const queue::RedisDown&) {
-      // If Redis comes back with the keys, it deletes them within a day.
+    } catch (const core::Error&) {
+      // What stays of the keys is deleted within a day.
     }
     if (escalate(plan_, verdict)) return exit_code_of(verdict.judgement);
     display_.event(summary_json(plan_, verdict));

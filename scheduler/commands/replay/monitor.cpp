@@ -307,7 +307,7 @@ std::vector<Json> Monitor::worker_rows() {
   try {
     log_.look(queue_.status());
     done = queue_.done();
-  } catch (const queue::RedisDown&) {
+  } catch (const core::Error&) {
     // The verdict does not need them.
   }
   return log_.rows(done);
