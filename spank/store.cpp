@@ -102,8 +102,12 @@ bool recorded_by_same_job(const Store& store, const std::string& run, const std:
   while (const dirent* entry = directory ? readdir(directory.get()) : nullptr) {
     const std::string name = entry->d_name;
     if (name.rfind(job, 0) != 0) continue;
-    if (trimmed_line(core::read_regular(launches.get(), name, core::Links::refused, kLongestId)) == run)
-      return true;
+    try {
+      if (trimmed_line(core::read_regular(launches.get(), name, core::Links::refused, kLongestId)) == run)
+        return true;
+    } catch (const std::exception&) {
+      // Another step of the job has just removed it.
+    }
   }
   return false;
 }
