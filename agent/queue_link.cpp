@@ -14,7 +14,10 @@ constexpr std::chrono::milliseconds first_pause{100}, longest_pause{5000};
 }  // namespace
 
 QueueLink::QueueLink(const Place& place, queue::QueueOptions options, Leases& leases)
-    : place_(place), leases_(leases), queue_(place.redis, place.replay, options), pauses_(first_pause, longest_pause) {}
+    : place_(place),
+      leases_(leases),
+      queue_(place.redis, place.replay, options),
+      pauses_(first_pause, longest_pause) {}
 
 void QueueLink::failed(const std::string& why) {
   if (trouble_.empty()) log_line(why);

@@ -29,14 +29,22 @@ JobThread::Pause Renewals::tend() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(next_ - now);
 }
 
+// One segment with damaged keys does not cost the others their leases.
+void Renewals::renew(uint64_t session, const Leases::Lease& lease) {
+  try {
+    const auto standing = queue_->renew(lease.segment.id, lease.segment.fence);
+    leases_.update(session, lease.segment.fence, standing);
+    if (standing.lost) log_line("worker " + lease.worker + " lost segment " + lease.segment.id);
+  } catch (const queue::QueueDamaged& problem) {
+    if (damaged_.insert(lease.segment.id).second)
+      log_line("the lease of worker " + lease.worker + " is not renewed: " + problem.what());
+  }
+}
+
 void Renewals::round() {
   try {
     if (!queue_) queue_.emplace(place_.redis, place_.replay, options_);
-    for (const auto& [session, lease] : leases_.due(place_.key())) {
-      const auto standing = queue_->renew(lease.segment.id, lease.segment.fence);
-      leases_.update(session, lease.segment.fence, standing);
-      if (standing.lost) log_line("worker " + lease.worker + " lost segment " + lease.segment.id);
-    }
+    for (const auto& [session, lease] : leases_.due(place_.key())) renew(session, lease);
     // Reap only after the renewals: after an outage, the leases of this node have expired, but its workers
     // live.
     const auto reaped = queue_->reap();

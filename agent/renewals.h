@@ -21,6 +21,7 @@ class Renewals {
  private:
   JobThread::Pause tend();
   void round();
+  void renew(uint64_t session, const Leases::Lease& lease);
 
   const Place place_;
   const queue::QueueOptions options_;
@@ -28,6 +29,7 @@ class Renewals {
   // For the thread only.
   std::optional<queue::Queue> queue_;
   bool down_ = false;  // the last round failed, and this was logged
+  std::set<std::string> damaged_;  // segments whose damage was logged
   std::chrono::steady_clock::time_point next_;
   JobThread thread_;
 };
