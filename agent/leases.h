@@ -1,4 +1,5 @@
-// The table of the leases that this agent's workers hold, shared by the sessions and the renewals.
+// The leases that this agent's workers hold: the table that all sessions share, and the thread that renews
+// those of one replay.
 #pragma once
 
 #include <chrono>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "core/store/store.h"
+#include "job_thread.h"
 #include "queue/queue.h"
 
 namespace flor::agent {
@@ -55,6 +57,32 @@ class Leases {
   const std::chrono::milliseconds length_;
   mutable std::mutex mutex_;
   std::map<uint64_t, Lease> leases_;
+};
+
+// Renews the leases of one replay on its own thread and connection, so that no other call delays a renewal:
+// every 3 s for a lease of 10 s, and then reaps the expired leases of the replay, of all nodes.
+class Renewals {
+ public:
+  // `leases` must outlive it.
+  Renewals(const Place& place, queue::QueueOptions options, Leases& leases);
+
+  // Tells the thread to end. Does nothing, and returns false, during a round.
+  bool end_if_resting() { return thread_.end_if_resting(); }
+
+ private:
+  JobThread::Pause tend();
+  void round();
+  void renew(uint64_t session, const Leases::Lease& lease);
+
+  const Place place_;
+  const queue::QueueOptions options_;
+  Leases& leases_;
+  // For the thread only.
+  std::optional<queue::Queue> queue_;
+  bool down_ = false;              // the last round failed, and this was logged
+  std::set<std::string> damaged_;  // segments whose damage was logged
+  std::chrono::steady_clock::time_point next_;
+  JobThread thread_;
 };
 
 }  // namespace flor::agent

@@ -15,7 +15,7 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/files/durable.h"
-#include "plan/cut.h"
+#include "plan/partition.h"
 #include "queue/queue.h"
 
 namespace {

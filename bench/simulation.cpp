@@ -20,7 +20,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
-#include "plan/cut.h"
+#include "plan/partition.h"
 #include "queue/share.h"
 
 namespace {

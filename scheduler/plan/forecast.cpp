@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "plan/cut.h"
+#include "plan/partition.h"
 
 namespace flor::plan {
 namespace {

@@ -1,10 +1,13 @@
-// Chains-on-chains partitioning: assigns contiguous ranges of units to workers with minimal makespan (prefix
-// sums, a probe, bisection; Pinar & Aykanat 2004). Pure.
+// Cuts units into segments, and estimates how long they take. By chains-on-chains partitioning: contiguous
+// ranges of units for each worker, with minimal makespan (prefix sums, a probe, bisection; Pinar & Aykanat
+// 2004). Pure.
 #pragma once
 
 #include <cstddef>
 #include <utility>
 #include <vector>
+
+#include "core/store/plan.h"
 
 namespace flor::plan {
 
@@ -32,5 +35,13 @@ double makespan(const Work& work, const std::vector<Segment>& segments, const st
 // Returns a bound that no schedule beats: max(Σ cost / Σ speed + cheapest start, the largest unit with its
 // start).
 double lower_bound(const Work& work, const std::vector<double>& speeds);
+
+// Returns the selected units as work. In a partial run a segment begins with the pseudoresume of all units
+// before it.
+Work work_of(const core::Plan& plan);
+
+// Fills segments, workers, bound, makespan and serial (duration with one worker) of a plan. Its units, with
+// their work, and its selection must be set.
+void cut(core::Plan& plan, std::size_t workers);
 
 }  // namespace flor::plan

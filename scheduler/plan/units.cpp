@@ -1,6 +1,12 @@
 #include "plan/units.h"
 
 #include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "core/base/error.h"
+#include "core/base/parse_number.h"
+#include "queue/share.h"
 
 namespace flor::plan {
 namespace {
@@ -25,6 +31,40 @@ double part_of(const core::Unit& unit, const Iteration& iteration, double second
     if (iteration.value == unit.last && place.next == unit.to) end = into(iteration, place, seconds);
   }
   return std::max(end - begin, 0.0);
+}
+
+constexpr double share_of_run = 0.02;   // the budget of all proofs, as a fraction of the recorded time
+constexpr double share_of_unit = 0.01;  // the part that a brief proof executes, as a fraction of a unit
+constexpr double longest_wait = 600;    // seconds; a whole proof may exceed the budget by this much
+
+double recorded_seconds(const core::Plan& plan) {
+  double seconds = 0;
+  for (const auto& unit : plan.units) seconds += unit.cost;
+  return seconds;
+}
+
+core::Proof proof_of(const core::Plan& plan, int64_t id, const ProbeRows& rows, int64_t slot) {
+  const auto end = static_cast<int64_t>(plan.units.size());
+  core::Proof proof;
+  proof.id = end + slot;
+  proof.units = {std::max<int64_t>(id - 1, 0), id + 1};
+  proof.behind_loop = id + 1 == end && !rows.behind_loop.empty();
+  return proof;
+}
+
+std::set<std::string> names_in(const ProbeRows& rows, const core::Proof& proof) {
+  std::set<std::string> names;
+  for (int64_t id = proof.units.first; id < proof.units.second; ++id) {
+    if (const auto at = rows.units.find(id); at != rows.units.end())
+      names.insert(at->second.begin(), at->second.end());
+  }
+  if (proof.behind_loop) names.insert(rows.behind_loop.begin(), rows.behind_loop.end());
+  return names;
+}
+
+bool begins_segment(const core::Plan& plan, int64_t id) {
+  return std::any_of(plan.segments.begin(), plan.segments.end(),
+                     [&](const core::UnitRange& segment) { return segment.first == id; });
 }
 
 }  // namespace
@@ -88,6 +128,77 @@ void set_work(std::vector<core::Unit>& units, const History& history, const Exec
       if (unit.to >= 0 && iteration->value == unit.last) break;  // the next unit goes on in this iteration
     }
   }
+}
+
+void ask_for_proofs(core::Plan& plan, const std::string& wanted) {
+  const std::set<std::string> words{"auto", "none", "all", "brief"};
+  const auto most = static_cast<int64_t>(plan.selected.size());
+  const auto number = core::parse_number<int64_t>(wanted);
+  if (words.count(wanted) == 0 && (!number || *number < 0)) {
+    throw core::UsageError("--prove takes none, all, auto, brief or a number, not '" + wanted + "'");
+  }
+  plan.proofs = 0;
+  plan.brief.reset();
+  if (wanted == "none" || !core::rests_on_skipping(plan)) return;
+  if (wanted == "all" || number) {
+    plan.proofs = std::min(number.value_or(most), most);
+    return;
+  }
+  const double budget = share_of_run * recorded_seconds(plan);
+  const double cost = queue::proof_cost(plan);
+  const double affordable = cost > 0 ? std::floor(budget / cost) : 1;
+  const bool skips = !plan.execute_all;  // without skipped blocks, a brief proof is no shorter
+  plan.proofs =
+      std::clamp<int64_t>(static_cast<int64_t>(std::min(affordable, 1e6)), 1, std::max<int64_t>(most, 1));
+  if (wanted == "brief" || (skips && cost > budget + longest_wait)) {
+    plan.proofs = 1;
+    plan.brief = share_of_unit * recorded_seconds(plan) / static_cast<double>(plan.units.size());
+  }
+}
+
+void add_silent(ProbeRows& rows, const core::Plan& plan) {
+  std::set<std::string> seen = rows.behind_loop;
+  for (const auto& [id, names] : rows.units) seen.insert(names.begin(), names.end());
+  for (const auto& probe : plan.probes) {
+    if (!probe.withheld.empty() || probe.is_volatile || seen.count(probe.name) != 0) continue;
+    for (const int64_t id : plan.selected.ids()) rows.units[id].insert(probe.name);
+  }
+}
+
+core::Proof choose(const core::Plan& plan, const ProbeRows& rows, const std::vector<core::Proof>& earlier,
+                   int64_t slot) {
+  std::set<std::string> covered;
+  std::set<int64_t> taken;
+  for (const auto& proof : earlier) {
+    if (proof.nothing()) continue;
+    covered.merge(names_in(rows, proof));
+    taken.insert(proof.units.second - 1);
+  }
+  const auto ids = plan.selected.ids();
+  // The first unit begins where the program begins. No skipped block before it hides a stale value from both
+  // executions, so staleness shows at once.
+  const double wanted = slot == 0 ? 1
+                                  : (static_cast<double>(slot) + 0.5) /
+                                        static_cast<double>(std::max<int64_t>(plan.proofs, 1)) *
+                                        static_cast<double>(ids.size());
+  const bool executes = plan.execute_all || !plan.execute.empty();
+  core::Proof best;
+  best.id = static_cast<int64_t>(plan.units.size()) + slot;
+  std::tuple<std::size_t, bool, bool, double> best_score;
+  for (std::size_t k = 0; k < ids.size(); ++k) {
+    const core::Proof proof = proof_of(plan, ids[k], rows, slot);
+    const auto names = names_in(rows, proof);
+    if (names.empty() || taken.count(ids[k]) != 0) continue;
+    const auto fresh = static_cast<std::size_t>(std::count_if(
+        names.begin(), names.end(), [&](const auto& name) { return covered.count(name) == 0; }));
+    const bool cut = executes && ids[k] > 0 && begins_segment(plan, ids[k]);
+    const std::tuple score(fresh, ids[k] > 0, cut, -std::abs(static_cast<double>(k) - wanted));
+    if (best.nothing() || score > best_score) {
+      best = proof;
+      best_score = score;
+    }
+  }
+  return best;
 }
 
 }  // namespace flor::plan

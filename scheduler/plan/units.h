@@ -1,10 +1,15 @@
-// Makes units: ranges of main-loop iterations between consecutive restorable points. Pure.
+// Makes the units of a run, which are ranges of main-loop iterations between consecutive restorable points,
+// and decides which of them prove a replay (core/store/proof.h; docs/semantics.md, rule 19a). Pure.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "core/store/plan.h"
+#include "core/store/proof.h"
 #include "core/store/timeline.h"
 #include "plan/history.h"
 
@@ -22,5 +27,31 @@ std::vector<core::Unit> units_of(const core::Manifest& manifest, const core::Tim
 // Sets the work of each unit of the run: what executes, what is restored on the way, and the restore of its
 // entry. Every unit starts from recorded state, also directly after its neighbour.
 void set_work(std::vector<core::Unit>& units, const History& history, const ExecutedBlocks& executed);
+
+// Fills `proofs` and `brief` of the plan. `wanted` is the value of --prove: none, all, a number, brief, or
+// auto. auto: as many as cost at most 2 % of the recorded time, at least one, and a brief one if a whole one
+// would take more than ten minutes longer. No proofs if no row depends on a skipped block or restored state.
+// Throws UsageError.
+void ask_for_proofs(core::Plan& plan, const std::string& wanted);
+
+// The names of rows of probes that can be proved.
+struct ProbeRows {
+  // By selected unit.
+  std::map<int64_t, std::set<std::string>> units;
+  // Of these: those after the main loop, in the last unit.
+  std::set<std::string> behind_loop;
+};
+
+// Adds the probes without any row to every selected unit. Motivation: the condition or container that kept
+// them silent may itself be stale, so any unit may show it. A probe whose name is no literal counts as
+// silent: its rows cannot be recognised.
+void add_silent(ProbeRows& rows, const core::Plan& plan);
+
+// Returns the units that slot `slot` (0, 1, …) executes. `earlier`: the proofs of the slots before it. It
+// chooses the unit with most names that these do not cover, and the unit before it. Ties: a unit where a
+// segment of an executing plan begins; then for slot 0 the first unit of the run, for others the one next to
+// its share of the run. No units if there is nothing to prove.
+core::Proof choose(const core::Plan& plan, const ProbeRows& rows, const std::vector<core::Proof>& earlier,
+                   int64_t slot);
 
 }  // namespace flor::plan

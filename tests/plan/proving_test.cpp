@@ -1,8 +1,7 @@
-#include "plan/proving.h"
-
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
+#include "plan/units.h"
 #include "queue/share.h"
 
 namespace flor::plan {

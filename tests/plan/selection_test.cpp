@@ -1,8 +1,7 @@
-#include "plan/selection.h"
-
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
+#include "plan/question.h"
 #include "support/refusal.h"
 
 namespace flor::plan {

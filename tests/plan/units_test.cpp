@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "plan/cut.h"
+#include "plan/partition.h"
 #include "plan/question.h"
 #include "support/recorded_rows.h"
 

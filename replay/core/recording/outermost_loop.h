@@ -1,17 +1,33 @@
-// The outermost loop that is being recorded: its entry in the manifest and its rows in the timeline
-// (docs/formats.md, "timeline.jsonl"). Training thread only.
+// The outermost loop that is being recorded: its entry in the manifest, its rows in the timeline
+// (docs/formats.md, "timeline.jsonl"), and the environment it runs in. Training thread only.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
-#include "core/recording/execution_timer.h"
-#include "core/recording/loop_environment.h"
+#include "core/recording/checkpointer.h"
 #include "core/recording/recording.h"
 #include "core/recording/resumption.h"
 #include "core/store/manifest.h"
 
 namespace flor::core {
+
+// Threads, device, versions, and what a launcher sets for them. Taken at the loop's entry, where the program
+// has set its own threads and flags.
+class LoopEnvironment {
+ public:
+  // Call at a loop's entry. With `resumed`, sets the environment of the earlier attempt, and remarks what
+  // still differs.
+  void enter(Frontend& frontend, Recording& recording, bool resumed);
+
+  // Writes this loop's environment into the manifest. Call for the loop that ran longest so far: a replay
+  // must have that loop's environment.
+  void keep(Manifest& manifest) const;
+
+ private:
+  std::map<std::string, std::string> environment_, preset_;
+};
 
 class OutermostLoop {
  public:

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/checkpoint/record_reader.h"
+#include "core/checkpoint/restorer.h"
 #include "core/policy/retention.h"
 
 namespace flor::core {

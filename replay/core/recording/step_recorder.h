@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/recording/execution_timer.h"
+#include "core/recording/checkpointer.h"
 #include "core/recording/last_checkpoint.h"
 #include "core/recording/outermost_loop.h"
 #include "core/recording/recording.h"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/checkpoint/record_reader.h"
+#include "core/checkpoint/restorer.h"
 #include "core/session/session.h"
 #include "core/store/plan.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/base/terminate_handler.h"
-#include "core/checkpoint/record_reader.h"
+#include "core/checkpoint/restorer.h"
 #include "core/log/log_files.h"
 #include "core/log/row.h"
 #include "core/replaying/main_cursor.h"

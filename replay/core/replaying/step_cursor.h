@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/checkpoint/record_reader.h"
+#include "core/checkpoint/restorer.h"
 #include "core/session/inner_loop.h"
 #include "core/session/session.h"
 

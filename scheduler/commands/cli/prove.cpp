@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/files/durable.h"
 #include "core/store/proof.h"
-#include "plan/proving.h"
+#include "plan/units.h"
 #include "results/results.h"
 
 namespace flor::commands {

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/files/durable.h"
 #include "gc/runs.h"
-#include "plan/cut.h"
+#include "plan/partition.h"
 #include "results/results.h"
 
 namespace flor::commands {
