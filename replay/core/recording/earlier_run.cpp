@@ -16,6 +16,7 @@
 #include "core/config/arguments.h"
 #include "core/files/durable.h"
 #include "core/files/shared_directory.h"
+#include "core/session/mismatch.h"
 #include "core/store/liveness.h"
 #include "core/store/slurm_job.h"
 #include "core/store/source_copies.h"
@@ -88,6 +89,10 @@ std::optional<std::string> why_not_resumed(const RunDir& run) {
   }
 }
 
+void say_not_resumed(const RunDir& run, const std::string& why) {
+  say("run " + run.id() + " of this job is not resumed, a new one is recorded: " + why);
+}
+
 // Returns JOB.STEP.RESTART of CLUSTER.JOB.STEP.RESTART.
 std::string without_cluster(const std::string& launch) {
   std::size_t begin = launch.size();
@@ -147,8 +152,16 @@ bool was_resumption_asked_for() {
   return environment_variable("FLOR_RESUME").has_value();
 }
 
-void say_not_resumed(const RunDir& run, const std::string& why) {
-  say("run " + run.id() + " of this job is not resumed, a new one is recorded: " + why);
+bool is_loop_another(const RunDir& run, const std::string& name, const LoopSpec& loop) {
+  if (was_resumption_asked_for()) return false;
+  const Manifest manifest = read_manifest_and_progress(run);
+  for (const auto& recorded : manifest.loops) {
+    const auto why = recorded.name == name ? mismatch(recorded, loop) : std::nullopt;
+    if (!why) continue;
+    say_not_resumed(run, *why);
+    return true;
+  }
+  return false;
 }
 
 std::optional<RunDir> run_to_resume(const Settings& settings) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/config/settings.h"
+#include "core/session/session.h"
 #include "core/store/manifest.h"
 #include "core/store/store.h"
 
@@ -25,8 +26,10 @@ std::optional<RunDir> run_to_resume_or_leave(const Settings& settings);
 // any case.
 bool was_resumption_asked_for();
 
-// Prints one line: a new run is recorded instead of this one.
-void say_not_resumed(const RunDir& run, const std::string& why);
+// Has the loop that begins another range than in the run of a requeued job? The job may find other data.
+// Nothing is touched yet, so a new run can be recorded, as its user would want: prints one line then. Always
+// false where a user asked for the resumption; there the mismatch is an error.
+bool is_loop_another(const RunDir& run, const std::string& name, const LoopSpec& loop);
 
 // Returns why the run cannot be resumed; std::nullopt if it can.
 std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& manifest);

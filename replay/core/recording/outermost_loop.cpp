@@ -38,6 +38,16 @@ void LoopEnvironment::keep(Manifest& manifest) const {
   manifest.preset = preset_;
 }
 
+RecordedLoop recorded_loop(const std::string& name, const LoopSpec& loop, bool guarded) {
+  RecordedLoop out;
+  out.name = name;
+  out.range = loop.range;
+  out.begin = loop.begin;
+  out.end = loop.end;
+  out.guarded = guarded;
+  return out;
+}
+
 OutermostLoop::OutermostLoop(RecordedLoop info, Recording& recording, Frontend& frontend,
                              const Resumption* resumption)
     : info_(std::move(info)), recording_(recording), resumption_(resumption) {

@@ -9,6 +9,7 @@
 #include "core/recording/checkpointer.h"
 #include "core/recording/recording.h"
 #include "core/recording/resumption.h"
+#include "core/session/session.h"
 #include "core/store/manifest.h"
 
 namespace flor::core {
@@ -28,6 +29,9 @@ class LoopEnvironment {
  private:
   std::map<std::string, std::string> environment_, preset_;
 };
+
+// The loop as it stands in the manifest at its entry.
+RecordedLoop recorded_loop(const std::string& name, const LoopSpec& loop, bool guarded);
 
 class OutermostLoop {
  public:

@@ -79,7 +79,6 @@ class Recorder : public Session {
   void leave_unless_resumed(const std::string& why) const {
     if (earlier_ && !resumed_ && was_resumption_asked_for()) Resumption::impossible(why);
   }
-  void leave_earlier_where_it_differs(const std::string& name, const LoopSpec& loop);
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
   bool iterating() const { return main_ && main_->iterating(); }
   bool stepping() const { return steps_ && steps_->inside() && loops_.size() == 2; }
@@ -146,22 +145,6 @@ void Recorder::begin_recording() {
   for (const auto& [name, value] : arguments_.used()) recording_->manifest().args[name] = value;
 }
 
-// A requeued job may find other data, so that its loop has another range. Nothing is touched yet, so it
-// records a new run, as its user would want. If the user asked for the resumption, enter_loop() makes the
-// mismatch an error instead.
-void Recorder::leave_earlier_where_it_differs(const std::string& name, const LoopSpec& loop) {
-  if (recording_ || !earlier_ || was_resumption_asked_for()) return;
-  const Manifest manifest = read_manifest_and_progress(*earlier_);
-  for (const auto& recorded : manifest.loops) {
-    const auto why = recorded.name == name ? mismatch(recorded, loop) : std::nullopt;
-    if (!why) continue;
-    say_not_resumed(*earlier_, *why);
-    earlier_.reset();
-    attempt_ = 0;
-    return;
-  }
-}
-
 ExecutionTimer Recorder::start_timer() const {
   return {recording_->checkpointer(), resumption_.get()};
 }
@@ -175,17 +158,15 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   const std::string name = scope_.enter_loop(clean_name(loop.name, true));
   loops_.push_back({{parent, name, 0}, false});
   // After the scope is entered: if this fails, rows are still printed with their loop.
-  if (outermost()) leave_earlier_where_it_differs(name, loop);
+  if (outermost() && !recording_ && earlier_ && is_loop_another(*earlier_, name, loop)) {
+    earlier_.reset();
+    attempt_ = 0;
+  }
   begin_recording();
   if (someone_else_records_) return;
   if (iterating() && loops_.size() == 2) steps_->enter(parent, name);
   if (!outermost()) return;
-  RecordedLoop info;
-  info.name = name;
-  info.range = loop.range;
-  info.begin = loop.begin;
-  info.end = loop.end;
-  info.guarded = !guards_.empty();
+  RecordedLoop info = recorded_loop(name, loop, !guards_.empty());
   const RecordedLoop* earlier = resumption_ ? resumption_->loop(name) : nullptr;
   if (earlier != nullptr) {
     if (const auto why = mismatch(*earlier, loop)) {
