@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "commands/garbage.h"
-#include "commands/replay/replay_reuse.h"
+#include "commands/replay/replay_request.h"
 #include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
-#include "plan/question.h"
+#include "plan/units.h"
 #include "support/refusal.h"
 
 namespace flor::plan {

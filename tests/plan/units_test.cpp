@@ -6,7 +6,6 @@
 #include <set>
 
 #include "plan/partition.h"
-#include "plan/question.h"
 #include "support/recorded_rows.h"
 
 namespace flor::plan {

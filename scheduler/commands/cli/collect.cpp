@@ -12,7 +12,7 @@
 #include "commands/cli/commands.h"
 #include "commands/replay/monitor.h"
 #include "commands/replay/proving.h"
-#include "commands/replay/replay_reuse.h"
+#include "commands/replay/replay_request.h"
 #include "commands/replay/summary.h"
 #include "core/base/error.h"
 #include "core/config/redis_setting.h"

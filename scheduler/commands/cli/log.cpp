@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
-#include "plan/question.h"
+#include "plan/units.h"
 #include "results/follow.h"
 #include "results/report/log_text.h"
 #include "results/results.h"

@@ -6,7 +6,7 @@
 
 #include "commands/base/options.h"
 #include "commands/cli/commands.h"
-#include "commands/replay/replay_reuse.h"
+#include "commands/replay/replay_request.h"
 #include "core/base/error.h"
 #include "core/config/settings.h"
 

@@ -11,7 +11,7 @@
 #include "commands/replay/dry_run.h"
 #include "commands/replay/monitor.h"
 #include "commands/replay/proving.h"
-#include "commands/replay/replay_reuse.h"
+#include "commands/replay/replay_request.h"
 #include "commands/replay/summary.h"
 #include "core/base/error.h"
 #include "core/base/parse_number.h"

@@ -9,7 +9,7 @@
 #include "commands/base/output.h"
 #include "commands/replay/backend.h"
 #include "commands/replay/monitor.h"
-#include "commands/replay/replay_reuse.h"
+#include "commands/replay/replay_request.h"
 #include "commands/sources/source_files.h"
 #include "commands/sources/unheld.h"
 #include "core/base/error.h"

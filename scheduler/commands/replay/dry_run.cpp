@@ -9,7 +9,6 @@
 #include "commands/sources/probes_report.h"
 #include "core/base/error.h"
 #include "plan/forecast.h"
-#include "plan/question.h"
 #include "plan/units.h"
 #include "queue/share.h"
 #include "results/report/table.h"

@@ -6,7 +6,7 @@
 
 #include "commands/base/options.h"
 #include "commands/replay/proving.h"
-#include "commands/replay/replay_reuse.h"
+#include "commands/replay/replay_request.h"
 #include "core/files/durable.h"
 #include "core/store/proof.h"
 
