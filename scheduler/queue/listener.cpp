@@ -125,7 +125,7 @@ std::optional<std::string> why_not_over_a_socket(int connection, const std::stri
   const auto parent = std::filesystem::absolute(path).parent_path();
   const bool is_its_own = ::stat(parent.c_str(), &directory) == 0 && directory.st_uid == other.uid &&
                           (directory.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
-                          core::is_closed_directory(parent.parent_path(), other.uid);
+                          core::is_closed_directory(parent.parent_path(), core::Makers{{other.uid}, {}});
   return is_its_own ? std::nullopt : std::optional(strangers(other.uid));
 }
 

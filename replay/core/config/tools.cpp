@@ -78,7 +78,7 @@ std::string find_tool(const std::string& name) {
     for (const auto& directory : directories_beside(binary)) {
       const fs::path tool = directory / name;
       // The owner of libflor already decides what this process does.
-      if (can_be_started(tool) && is_safe_path(tool, info.st_uid)) return tool;
+      if (can_be_started(tool) && is_safe_path(tool, Makers{{info.st_uid}, {}})) return tool;
     }
   }
   std::istringstream path(environment_variable("PATH").value_or(""));

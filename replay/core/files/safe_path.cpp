@@ -25,40 +25,50 @@ bool is_users_own_group(gid_t group, uid_t user) {
   return entry != nullptr && !name.empty() && name == entry->gr_name && entry->gr_mem[0] == nullptr;
 }
 
-bool may_others_write(const struct stat& info) {
+bool may_others_write(const struct stat& info, const Makers& makers) {
   // The mode of a link says nothing; that of its directory counts.
   if (S_ISLNK(info.st_mode)) return false;
   if ((info.st_mode & S_IWOTH) != 0) return true;
   // The root of a container is a user like others.
   const bool is_real_root = info.st_uid == 0 && sees_all_users();
-  return (info.st_mode & S_IWGRP) != 0 && !is_real_root && !is_users_own_group(info.st_gid, info.st_uid);
+  return (info.st_mode & S_IWGRP) != 0 && !is_real_root && makers.groups.count(info.st_gid) == 0 &&
+         !is_users_own_group(info.st_gid, info.st_uid);
 }
 
-bool may_others_replace(const struct stat& info) {
-  return !(S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0) && may_others_write(info);
+bool may_others_replace(const struct stat& info, const Makers& makers) {
+  return !(S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0) && may_others_write(info, makers);
 }
 
-bool is_known(const fs::path& path, const struct stat& info, uid_t maker) {
-  return info.st_uid == ::geteuid() || info.st_uid == maker || is_roots(path, info);
+// Could a member of one of the groups have made this entry? A link could lead elsewhere, so it must be an
+// owner's.
+bool may_be_a_members(const fs::path& path, const struct stat& info, const Makers& makers) {
+  struct stat above = {};
+  return !S_ISLNK(info.st_mode) && ::lstat(path.parent_path().c_str(), &above) == 0 &&
+         (above.st_mode & S_IWGRP) != 0 && makers.groups.count(above.st_gid) != 0;
+}
+
+bool is_known(const fs::path& path, const struct stat& info, const Makers& makers) {
+  return info.st_uid == ::geteuid() || makers.owners.count(info.st_uid) != 0 || is_roots(path, info) ||
+         may_be_a_members(path, info, makers);
 }
 
 // Does a directory above `path` keep everyone else out?
-bool is_out_of_reach(fs::path path, uid_t maker) {
+bool is_out_of_reach(fs::path path, const Makers& makers) {
   while (path != path.parent_path()) {
     path = path.parent_path();
     struct stat info = {};
-    if (::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && is_known(path, info, maker) &&
+    if (::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && is_known(path, info, makers) &&
         (info.st_mode & (S_IXGRP | S_IXOTH)) == 0)
       return true;
   }
   return false;
 }
 
-// Is this entry, a file, a directory or a link, what root, this user or `maker` made of it?
-bool is_safe_entry(const fs::path& path, uid_t maker) {
+// Is this entry, a file, a directory or a link, what root, this user or the makers made of it?
+bool is_safe_entry(const fs::path& path, const Makers& makers) {
   struct stat info = {};
-  if (::lstat(path.c_str(), &info) != 0 || !is_known(path, info, maker)) return false;
-  return !may_others_replace(info) || is_out_of_reach(path, maker);
+  if (::lstat(path.c_str(), &info) != 0 || !is_known(path, info, makers)) return false;
+  return !may_others_replace(info, makers) || is_out_of_reach(path, makers);
 }
 
 // The entries that the kernel visits on its way to `path`: each directory and each link, in order, and the
@@ -109,22 +119,38 @@ bool is_roots(const fs::path& path, const struct stat& info) {
   return ::lstat(path.parent_path().c_str(), &above) == 0 && (above.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-bool is_safe_path(const fs::path& path, uid_t maker) {
+Makers makers_of(const fs::path& program) {
+  Makers out;
+  fs::path at = program;
+  while (true) {
+    struct stat info = {};
+    if (::lstat(at.c_str(), &info) == 0) {
+      if (!is_unmapped(info.st_uid)) out.owners.insert(info.st_uid);
+      const bool is_open_to_group = (info.st_mode & S_IWGRP) != 0 && (info.st_mode & S_ISVTX) == 0;
+      if (is_open_to_group && sees_all_users()) out.groups.insert(info.st_gid);
+    }
+    if (at == at.parent_path()) return out;
+    at = at.parent_path();
+  }
+}
+
+bool is_safe_path(const fs::path& path, const Makers& makers) {
   if (!path.is_absolute()) return false;
   const auto way = way_to(path);
-  return !way.empty() && std::all_of(way.begin(), way.end(),
-                                     [maker](const fs::path& entry) { return is_safe_entry(entry, maker); });
+  return !way.empty() && std::all_of(way.begin(), way.end(), [&makers](const fs::path& entry) {
+    return is_safe_entry(entry, makers);
+  });
 }
 
 bool is_safe_path(const fs::path& path) {
-  return is_safe_path(path, ::geteuid());
+  return is_safe_path(path, Makers{});
 }
 
-bool is_closed_directory(const fs::path& directory, uid_t maker) {
+bool is_closed_directory(const fs::path& directory, const Makers& makers) {
   struct stat info = {};
   return ::stat(directory.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
-         (!may_others_write(info) || is_out_of_reach(fs::weakly_canonical(directory), maker)) &&
-         is_safe_path(directory, maker);
+         (!may_others_write(info, makers) || is_out_of_reach(fs::weakly_canonical(directory), makers)) &&
+         is_safe_path(directory, makers);
 }
 
 }  // namespace flor::core

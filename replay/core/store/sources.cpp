@@ -75,10 +75,10 @@ struct Found {
 
 // Finds sources by their names. A user who could put a file where Flor looks for one could have any file of
 // this user copied into the record, by an #include of its path. So the finder takes only what root, this user
-// or the program's owner alone could have put there.
+// or the program's makers alone could have put there.
 class SourceFinder {
  public:
-  explicit SourceFinder(const fs::path& program) : program_(program), maker_(maker_of(program)) {}
+  explicit SourceFinder(const fs::path& program) : program_(program), makers_(makers_of(program)) {}
 
   // A relative name starts at the directory of the compilation, which is not recorded. So this searches the
   // program's directory, those above it, and the working directory.
@@ -116,10 +116,11 @@ class SourceFinder {
     return ::stat(path.c_str(), &info) == 0 ? info.st_uid : ::geteuid();
   }
 
-  // All users whom a container does not map look like one, who is no maker.
-  static uid_t maker_of(const fs::path& program) {
-    const uid_t owner = owner_of(program);
-    return is_unmapped(owner) ? ::geteuid() : owner;
+  // Can the members of a group that made the program put files there?
+  bool is_a_teams(const fs::path& directory) const {
+    struct stat info = {};
+    return ::stat(directory.c_str(), &info) == 0 && (info.st_mode & S_IWGRP) != 0 &&
+           makers_.groups.count(info.st_gid) != 0;
   }
 
   // In a container another user's file can look like root's.
@@ -128,15 +129,14 @@ class SourceFinder {
     return ::lstat(path.c_str(), &info) != 0 || is_unmapped(info.st_uid);
   }
 
-  // Returns `directory`, and those above it as long as they have the same owner and no one else can put a
-  // file there.
+  // Returns `directory`, and those above it as long as they have the same owner or are the team's, and no one
+  // else can put a file there.
   std::vector<fs::path> project_of(const fs::path& directory, int most_up) const {
     std::vector<fs::path> out{directory};
     while (static_cast<int>(out.size()) <= most_up) {
       const fs::path above = out.back().parent_path();
-      if (above == out.back() || owner_of(above) != owner_of(directory) ||
-          !is_closed_directory(above, maker_))
-        break;
+      const bool is_same_project = owner_of(above) == owner_of(directory) || is_a_teams(above);
+      if (above == out.back() || !is_same_project || !is_closed_directory(above, makers_)) break;
       out.push_back(above);
     }
     return out;
@@ -145,7 +145,7 @@ class SourceFinder {
   Found searched(const fs::path& directory, const fs::path& name) {
     const fs::path path = directory / name;
     if (!is_file(path)) return {};
-    return is_closed_directory(path.parent_path(), maker_) ? taken(path) : withhold(path);
+    return is_closed_directory(path.parent_path(), makers_) ? taken(path) : withhold(path);
   }
 
   Found taken(const fs::path& path) {
@@ -153,7 +153,7 @@ class SourceFinder {
     std::error_code error;
     const fs::path canonical = fs::canonical(path, error);
     const bool is_ours =
-        !error && is_safe_path(path, maker_) && !may_be_anyones(path) && !may_be_anyones(canonical);
+        !error && is_safe_path(path, makers_) && !may_be_anyones(path) && !may_be_anyones(canonical);
     return is_ours ? Found{canonical, false} : withhold(path);
   }
 
@@ -163,7 +163,7 @@ class SourceFinder {
   }
 
   fs::path program_;
-  uid_t maker_;
+  Makers makers_;
   std::set<std::string> withheld_;
 };
 

@@ -2,8 +2,8 @@
 // 17).
 //
 // <flor/flor.h> leaves the name of every translation unit that includes it in the ELF section `flor_sources`.
-// The quoted includes that these reach are added. Only files that root, this user or the program's owner
-// alone could have put there are read (safe_path.h).
+// The quoted includes that these reach are added. Only files that root, this user or those who made the
+// program alone could have put there are read (safe_path.h).
 #pragma once
 
 #include <sys/types.h>

@@ -139,7 +139,7 @@ TEST_F(FoundSources, WhatIsLeftOutIsReplacedByTheProgramsDigest) {
     return manifest.binary_digest;
   };
   EXPECT_EQ(digest_recorded("run1"), "");
-  ::chmod(project.c_str(), 0775);
+  ::chmod(project.c_str(), 0777);
   EXPECT_EQ(digest_recorded("run2"), digest_of(read_file(program)));
 }
 
@@ -195,7 +195,7 @@ TEST_F(FoundSources, AreThoseOfADirectoryThatNoOneElseCanEnter) {
   fs::copy_file(FLOR_SOURCES_PROGRAM, own / "bin/train");
   ::chown((own / "bin/train").c_str(), victim, victim);
   put("home/lab/train.cpp", "");
-  ::chmod(own.c_str(), 0775);
+  ::chmod(own.c_str(), 0777);
   const auto found_there = [&] {
     return test::as_user(victim, [&] {
       const SourceScan scan = scan_sources(own / "bin/train");
@@ -206,6 +206,70 @@ TEST_F(FoundSources, AreThoseOfADirectoryThatNoOneElseCanEnter) {
   EXPECT_EQ(found_there(), "1 taken, 0 withheld");
   ::chmod((directory / "home").c_str(), 0710);
   EXPECT_EQ(found_there(), "0 taken, 0 withheld");
+}
+
+// The project of a team lies in a directory of its head's, which all members can write.
+class TeamSources : public FoundSources {
+ protected:
+  static constexpr gid_t team = 54400;
+  static constexpr uid_t head = 54401, colleague = 54402;
+
+  void SetUp() override {
+    FoundSources::SetUp();
+    if (IsSkipped()) return;
+    give(directory / "shared/lab", head, 02775);
+    give(directory / "shared/lab/src", colleague, 02775);
+    give(directory / "shared/lab/build", victim, 02775);
+    fs::copy_file(FLOR_SOURCES_PROGRAM, directory / "shared/lab/build/train");
+    ::chown((directory / "shared/lab/build/train").c_str(), victim, team);
+  }
+  void give(const fs::path& path, uid_t owner, mode_t mode) const {
+    if (!fs::exists(path)) fs::create_directory(path);
+    ::chown(path.c_str(), owner, team);
+    ::chmod(path.c_str(), mode);
+  }
+  std::string found_there() {
+    return test::as_user(victim, [&] {
+      std::string out;
+      const SourceScan scan = scan_sources(directory / "shared/lab/build/train");
+      for (const auto& file : scan.files) out += shown(file.path) + " ";
+      for (const auto& path : scan.withheld) out += "without " + shown(path) + " ";
+      return out;
+    });
+  }
+};
+
+TEST_F(TeamSources, AreTakenWhoeverOfTheTeamWroteThem) {
+  put("shared/lab/train.cpp", "#include \"model.h\"\n#include \"loss.h\"\n");
+  put("shared/lab/src/model.h", "", colleague);
+  put("shared/lab/src/loss.h", "", head);
+  EXPECT_EQ(found_there(), "shared/lab/src/loss.h shared/lab/src/model.h shared/lab/train.cpp ");
+}
+
+TEST_F(TeamSources, AMembersLinkLeadsToNoFileOfOurs) {
+  put("shared/lab/train.cpp", "#include \"model.h\"\n");
+  test::plant_link(directory / "shared/lab/src/model.h", directory / "home/secret", colleague);
+  EXPECT_EQ(found_there(), "shared/lab/train.cpp without shared/lab/src/model.h ");
+}
+
+TEST_F(TeamSources, AreNotWhatAnotherGroupOrEveryoneCanWrite) {
+  put("shared/lab/train.cpp", "#include \"model.h\"\n");
+  put("shared/lab/src/model.h", "", colleague);
+  ::chmod((directory / "shared/lab/src").c_str(), 02777);
+  EXPECT_EQ(found_there(), "shared/lab/train.cpp without shared/lab/src/model.h ");
+  ::chown((directory / "shared/lab/src").c_str(), colleague, attacker);
+  ::chmod((directory / "shared/lab/src").c_str(), 02775);
+  EXPECT_EQ(found_there(), "shared/lab/train.cpp without shared/lab/src/model.h ");
+}
+
+// With the sticky bit the members cannot put another program in the place of this one.
+TEST_F(TeamSources, MembersWhoCannotReplaceTheProgramWriteNoneOfItsSources) {
+  give(directory / "shared/lab", head, 03775);
+  give(directory / "shared/lab/build", victim, 0755);
+  ::chown((directory / "shared/lab/build").c_str(), victim, victim);
+  put("shared/lab/build/train.cpp", "#include \"../src/model.h\"\n");
+  put("shared/lab/src/model.h", "", colleague);
+  EXPECT_EQ(found_there(), "shared/lab/build/train.cpp ");
 }
 
 TEST_F(FoundSources, AreThoseOfTheProgramsOwnerToo) {
