@@ -9,7 +9,7 @@
 #include <fstream>
 #include <thread>
 
-#include "core/base/start_detached.h"
+#include "core/base/spawn.h"
 #include "core/files/durable.h"
 #include "core/materialize/fork/child.h"
 #include "recording.h"

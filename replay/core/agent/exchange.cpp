@@ -6,7 +6,7 @@
 #include "core/agent/socket.h"
 #include "core/agent/state.h"
 #include "core/base/error.h"
-#include "core/base/start_detached.h"
+#include "core/base/spawn.h"
 #include "core/config/tools.h"
 
 namespace flor::core {

@@ -6,7 +6,7 @@
 #include "core/base/ends_within.h"
 #include "core/base/error.h"
 #include "core/base/messages.h"
-#include "core/base/start_detached.h"
+#include "core/base/spawn.h"
 #include "core/base/units_text.h"
 #include "core/config/redis_setting.h"
 #include "core/config/tools.h"

@@ -1,7 +1,5 @@
 #include "core/replaying/worker.h"
 
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +15,7 @@
 #include "core/base/messages.h"
 #include "core/base/parse_number.h"
 #include "core/base/process.h"
-#include "core/base/waitable_children.h"
+#include "core/base/spawn.h"
 #include "core/config/redis_setting.h"
 #include "core/config/tools.h"
 #include "core/files/durable.h"
@@ -39,19 +37,9 @@ constexpr int most_restarts = 10000;
 int run_tool(const std::vector<std::string>& arguments) {
   const std::string tool = find_tool("flor");
   if (tool.empty()) throw Error("cannot find the flor command; put its directory on PATH or in FLOR_BIN");
-  std::vector<char*> argv{const_cast<char*>(tool.c_str())};
-  for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  const WaitableChildren waitable;
-  pid_t child = 0;
-  if (::posix_spawn(&child, tool.c_str(), nullptr, nullptr, argv.data(), environ) != 0) {
-    throw Error("cannot start " + tool);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) throw Error("cannot learn how " + tool + " ended: " + std::strerror(errno));
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  std::vector<std::string> words{tool};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return run_program(words);
 }
 
 // Returns "CLUSTER-". Jobs of two clusters that share a store may have the same number.

@@ -2,14 +2,13 @@
 
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <map>
 #include <mutex>
 #include <set>
 #include <sstream>
 
 #include "core/base/clock.h"
+#include "core/base/spawn.h"
 #include "core/config/settings.h"
 
 namespace flor::core {
@@ -49,14 +48,9 @@ std::optional<std::string> jobs_of(uid_t user) {
 }  // namespace
 
 std::optional<std::string> ask_slurm(const std::string& command) {
-  std::FILE* pipe = ::popen(("timeout 10 " + plain + command + " 2>/dev/null").c_str(), "re");
-  if (pipe == nullptr) return std::nullopt;
   std::string out;
-  std::array<char, 4096> part{};
-  while (const std::size_t size = std::fread(part.data(), 1, part.size(), pipe))
-    out.append(part.data(), size);
-  if (::pclose(pipe) != 0) return std::nullopt;
-  return out;
+  const int code = run_program({"/bin/sh", "-c", "timeout 10 " + plain + command + " 2>/dev/null"}, &out);
+  return code == 0 ? std::optional(std::move(out)) : std::nullopt;
 }
 
 JobState state_in(const std::string& listing, const std::string& job) {
