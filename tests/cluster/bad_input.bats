@@ -95,8 +95,8 @@ record_small() { flor record "$@" -- "$(program char_lm)" "${small[@]}"; }
 
 @test "epochs outside of the record" {
   refused 2 "epochs 20:30 are outside of the record's 0:8" replay_main char_lm.complete.probed --epochs 20:30
-  refused 2 "epochs 5:5 are none" replay_main char_lm.complete.probed --epochs 5:5
-  refused 2 "epochs 7:3 are none" replay_main char_lm.complete.probed --epochs 7:3
+  refused 2 "'5:5' is no range of epochs" replay_main char_lm.complete.probed --epochs 5:5
+  refused 2 "'7:3' is no range of epochs" replay_main char_lm.complete.probed --epochs 7:3
   refused 2 "'x' is no range of epochs" replay_main char_lm.complete.probed --epochs x
 }
 
