@@ -25,7 +25,7 @@ namespace {
 namespace fs = core::fs;
 
 const char* const being_recorded = "it is being recorded";
-const char* const waited_for = "its Slurm job waits to be started again, and will resume it";
+const char* const waited_for = "its Slurm job is not over, and may resume it";
 
 // Returns the reason why the recording is not over; "" if it is.
 std::string recorded_by(const core::RunDir& run, const core::Liveness& liveness) {
@@ -37,7 +37,7 @@ std::string recorded_by(const core::RunDir& run, const core::Liveness& liveness)
     case core::Life::dead:
       break;
   }
-  return core::is_job_waiting(run) ? waited_for : "";
+  return core::may_job_resume(run) ? waited_for : "";
 }
 
 double seconds_of(const timespec& time) {

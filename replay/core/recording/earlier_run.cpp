@@ -84,8 +84,8 @@ std::optional<std::string> why_not_resumed(const RunDir& run) {
         return "it was recorded with the argument " + name + "=" + recorded->second;
     }
     return why_not_here(run, manifest);
-  } catch (const Error& damage) {
-    return damage.what();
+  } catch (const std::exception& problem) {
+    return problem.what();
   }
 }
 
@@ -150,6 +150,13 @@ std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& 
 
 bool was_resumption_asked_for() {
   return environment_variable("FLOR_RESUME").has_value();
+}
+
+bool is_gone(const RunDir& run) {
+  std::error_code ignored;
+  if (was_resumption_asked_for() || fs::exists(run.manifest(), ignored)) return false;
+  say_not_resumed(run, "it was removed meanwhile");
+  return true;
 }
 
 bool is_loop_another(const RunDir& run, const std::string& name, const LoopSpec& loop) {

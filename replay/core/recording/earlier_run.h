@@ -26,6 +26,10 @@ std::optional<RunDir> run_to_resume_or_leave(const Settings& settings);
 // any case.
 bool was_resumption_asked_for();
 
+// Was the run removed since a requeued job chose to resume it, before its first loop? Then prints one line.
+// False where a user asked for the resumption; there it is an error.
+bool is_gone(const RunDir& run);
+
 // Has the loop that begins another range than in the run of a requeued job? The job may find other data.
 // Nothing is touched yet, so a new run can be recorded, as its user would want: prints one line then. Always
 // false where a user asked for the resumption; there the mismatch is an error.

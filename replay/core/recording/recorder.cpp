@@ -79,6 +79,13 @@ class Recorder : public Session {
   void leave_unless_resumed(const std::string& why) const {
     if (earlier_ && !resumed_ && was_resumption_asked_for()) Resumption::impossible(why);
   }
+  void drop_earlier() {
+    earlier_.reset();
+    attempt_ = 0;
+  }
+  void drop_gone_run() {
+    if (!recording_ && earlier_ && is_gone(*earlier_)) drop_earlier();
+  }
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
   bool iterating() const { return main_ && main_->iterating(); }
   bool stepping() const { return steps_ && steps_->inside() && loops_.size() == 2; }
@@ -125,6 +132,7 @@ class Recorder : public Session {
 void Recorder::begin_recording() {
   // Rule 16: one process of a task records. The others run as if outside flor.
   if (recording_ || someone_else_records_) return;
+  drop_gone_run();
   recording_ = Recording::begin(settings_, frontend_, earlier_);
   if (!recording_) {
     someone_else_records_ = true;
@@ -158,10 +166,8 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   const std::string name = scope_.enter_loop(clean_name(loop.name, true));
   loops_.push_back({{parent, name, 0}, false});
   // After the scope is entered: if this fails, rows are still printed with their loop.
-  if (outermost() && !recording_ && earlier_ && is_loop_another(*earlier_, name, loop)) {
-    earlier_.reset();
-    attempt_ = 0;
-  }
+  drop_gone_run();
+  if (outermost() && !recording_ && earlier_ && is_loop_another(*earlier_, name, loop)) drop_earlier();
   begin_recording();
   if (someone_else_records_) return;
   if (iterating() && loops_.size() == 2) steps_->enter(parent, name);

@@ -11,9 +11,10 @@
 
 namespace flor::core {
 
-// The state of a job by Slurm: unknown (it may run), over, waiting to start again, or unlisted. Slurm forgets
-// a job some minutes after its end, and then does not list it. Nor does it list a job of another controller.
-enum class JobState { unknown, over, waiting, unlisted };
+// The state of a job by Slurm: unknown (it may run), listed (it runs, or its processes may still be there),
+// over, waiting to start again, or unlisted. Slurm forgets a job some minutes after its end, and then does
+// not list it. Nor does it list a job of another controller.
+enum class JobState { unknown, listed, over, waiting, unlisted };
 
 enum class Life { dead, live, unknown };
 struct Liveness {

@@ -47,9 +47,11 @@ std::optional<std::string> jobs_of(uid_t user) {
 
 }  // namespace
 
+// By SIGKILL: the thread that asks may block all other signals, and so does what it starts.
 std::optional<std::string> ask_slurm(const std::string& command) {
   std::string out;
-  const int code = run_program({"/bin/sh", "-c", "timeout 10 " + plain + command + " 2>/dev/null"}, &out);
+  const int code =
+      run_program({"/bin/sh", "-c", "timeout -s KILL 10 " + plain + command + " 2>/dev/null"}, &out);
   return code == 0 ? std::optional(std::move(out)) : std::nullopt;
 }
 
@@ -63,7 +65,7 @@ JobState state_in(const std::string& listing, const std::string& job) {
   for (std::string id, state; lines >> id >> state;) {
     if (id != job) continue;
     if (waiting.count(state) != 0) return JobState::waiting;
-    return over.count(state) == 0 ? JobState::unknown : JobState::over;
+    return over.count(state) == 0 ? JobState::listed : JobState::over;
   }
   return JobState::unlisted;
 }
@@ -89,10 +91,12 @@ JobState state_of_job(const Owner& owner) {
   return listing ? state_in(*listing, owner.job) : JobState::unknown;
 }
 
-bool is_job_waiting(const RunDir& run) {
+bool may_job_resume(const RunDir& run) {
   try {
     const auto found = find_owner(run);
-    return found && !found->ended && state_of_job(found->owner) == JobState::waiting;
+    if (!found || found->ended) return false;
+    const JobState state = state_of_job(found->owner);
+    return state == JobState::waiting || state == JobState::listed;
   } catch (const std::exception&) {
     return false;
   }

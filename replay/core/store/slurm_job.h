@@ -26,8 +26,8 @@ std::optional<std::string> ask_slurm(const std::string& command);
 // site may hide. Thread-safe.
 JobState state_of_job(const Owner& owner);
 
-// Does the job that recorded the run wait to be started again? It will then resume the run. False where that
-// is unknown.
-bool is_job_waiting(const RunDir& run);
+// Does the job that recorded the run wait to be started again, or run again, perhaps before its first loop?
+// It will then resume the run. False where that is unknown.
+bool may_job_resume(const RunDir& run);
 
 }  // namespace flor::core

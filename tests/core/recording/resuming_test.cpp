@@ -137,6 +137,16 @@ TEST_F(Requeued, RecordsANewRunWhereItsArgumentsAreOthers) {
   EXPECT_FALSE(is_resumed());
 }
 
+TEST_F(Requeued, RecordsANewRunWhereItsOwnWasRemovedBeforeTheFirstLoop) {
+  write_manifest(run, manifest);
+  EXPECT_FALSE(is_gone(run));
+  fs::remove_all(run.path);
+  EXPECT_TRUE(is_gone(run));
+  ::setenv("FLOR_RESUME", "run", 1);
+  EXPECT_FALSE(is_gone(run)) << "who asked for it is told";
+  ::unsetenv("FLOR_RESUME");
+}
+
 TEST_F(Requeued, GoesOnUnrecordedWhereTheLaunchIsNoId) {
   ::setenv("FLOR_LAUNCH", "a/b", 1);
   EXPECT_THROW(is_resumed(), UsageError) << "it did not end the process";

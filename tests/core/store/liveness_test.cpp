@@ -115,7 +115,7 @@ TEST(SlurmJob, IsOverWhenItHasEndedOrWaitsToStartAgain) {
   EXPECT_EQ(state_in(listing, "42"), JobState::waiting);
   EXPECT_EQ(state_in(listing, "44"), JobState::over);
   for (const char* job : {"4", "46"}) EXPECT_EQ(state_in(listing, job), JobState::unlisted) << job;
-  for (const char* job : {"41", "43", "45"}) EXPECT_EQ(state_in(listing, job), JobState::unknown) << job;
+  for (const char* job : {"41", "43", "45"}) EXPECT_EQ(state_in(listing, job), JobState::listed) << job;
   EXPECT_EQ(config_value("Configuration data\nClusterName             = alpha\n", "ClusterName"), "alpha");
   EXPECT_EQ(config_value("", "ClusterName"), "");
 }
@@ -136,7 +136,7 @@ TEST(SlurmJob, IsAskedOfTheUsersOwnClusterOnly) {
   owner.job = "42";
   EXPECT_EQ(state_of_job(owner), JobState::unlisted);
   owner.job = "41";
-  EXPECT_EQ(state_of_job(owner), JobState::unknown);
+  EXPECT_EQ(state_of_job(owner), JobState::listed);
   owner.job = "42";
   owner.cluster = "beta";
   EXPECT_EQ(state_of_job(owner), JobState::unknown);
