@@ -22,6 +22,8 @@ namespace {
 // useradd(8) numbers the accounts of people from here on (UID_MIN of login.defs).
 constexpr uid_t first_person = 1000;
 
+constexpr const char* unseen = "who listens there cannot be seen";
+
 // One end of a connection, as text of the kernel's tables. `v4` is for tcp, and empty where the address is
 // not IPv4; `v6` is for tcp6.
 struct End {
@@ -97,7 +99,7 @@ std::optional<std::string> why_not_over_tcp(const End& here, const End& there) {
   if (!v4 && !v6) return std::nullopt;
   const std::vector<SocketLine> none;
   const auto found = listeners_at(there, v4.value_or(none), v6.value_or(none));
-  if (found.empty()) return "who listens there cannot be seen";
+  if (found.empty()) return unseen;
   for (const auto& line : found) {
     if (!is_trusted_owner(line.owner, ::getuid())) return strangers(line.owner);
   }
@@ -118,8 +120,7 @@ std::optional<std::string> why_not_over_tcp(const End& here, const End& there) {
 std::optional<std::string> why_not_over_a_socket(int connection, const std::string& path) {
   ucred other{};
   socklen_t size = sizeof other;
-  if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &other, &size) != 0)
-    return "who listens there cannot be seen";
+  if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &other, &size) != 0) return unseen;
   if (is_trusted_owner(other.uid, ::getuid())) return std::nullopt;
   struct stat directory {};
   const auto parent = std::filesystem::absolute(path).parent_path();
@@ -156,9 +157,9 @@ std::optional<std::string> why_not_trusted(int connection, const std::string& so
   if (!socket_path.empty()) return why_not_over_a_socket(connection, socket_path);
   sockaddr_storage here{}, there{};
   socklen_t size = sizeof here;
-  if (::getsockname(connection, reinterpret_cast<sockaddr*>(&here), &size) != 0) return std::nullopt;
+  if (::getsockname(connection, reinterpret_cast<sockaddr*>(&here), &size) != 0) return unseen;
   size = sizeof there;
-  if (::getpeername(connection, reinterpret_cast<sockaddr*>(&there), &size) != 0) return std::nullopt;
+  if (::getpeername(connection, reinterpret_cast<sockaddr*>(&there), &size) != 0) return unseen;
   const End ours = end_of(here);
   const End theirs = end_of(there);
   // Only this machine's tables can be read. Both ends are here if the address is a loopback (127.*), or if
