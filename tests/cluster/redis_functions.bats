@@ -13,7 +13,7 @@ redis.register_function('${older}_status', function() return {'absent'} end)"
 
 older=flor_0123456789ab
 
-teardown() { kill "$redis_pid"; }
+teardown() { stop_redis_with_users; }
 
 libraries() { as "$admin" function list | grep -A 1 '^library_name' | grep '^flor_' | sort; }
 

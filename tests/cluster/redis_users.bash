@@ -14,6 +14,14 @@ start_redis_with_users() {
   login bob
 }
 
+# Returns when it is gone: the next test's server has the same port.
+stop_redis_with_users() {
+  kill "$redis_pid"
+  until_true 20 redis_is_gone
+}
+
+redis_is_gone() { ! kill -0 "$redis_pid" 2>/dev/null || [[ $(ps -o state= -p "$redis_pid") == Z* ]]; }
+
 redis_answers() { [[ $(as "$admin" ping) == PONG ]]; }
 
 # login USER: lets the user in; $alice_home, $bob_home hold the flor.conf with their URLs. No variable does.

@@ -14,7 +14,7 @@ setup_file() {
 }
 
 teardown_file() {
-  kill "$redis_pid"
+  stop_redis_with_users
   release_cluster
 }
 
