@@ -34,12 +34,17 @@ std::string without_sample(const core::Plan& plan, const std::vector<ProofLog>& 
 }
 
 // Returns a probe for a name that rows have, but that no probe of the plan has. It may belong to a probe
-// whose name is no literal, so it takes the worst of their states.
+// whose name is no literal, so it takes the worst of their states. Without such a probe, code that Flor did
+// not read has logged it: nothing is known of what it reads.
 core::Probe unlisted(const core::Plan& plan, const std::string& name) {
   core::Probe out{name, "", 0, ""};
-  found(out, plan);
+  out.founding = Founding::unproved;
+  out.why = "it is logged by code that Flor did not read";
+  bool is_found = false;
   for (const auto& probe : plan.probes) {
     if (!probe.name.empty()) continue;
+    if (!is_found) found(out, plan);
+    is_found = true;
     if (probe.founding == Founding::unproved) out.founding = probe.founding, out.why = probe.why;
     if (!probe.withheld.empty()) out.withheld = probe.withheld;
   }

@@ -4,6 +4,7 @@
 #include "core/checkpoint/header.h"
 #include "core/config/conf.h"
 #include "core/files/json_lines.h"
+#include "core/store/elf_image.h"
 #include "core/store/generators.h"
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
@@ -178,11 +179,13 @@ std::vector<Target> texts() {
        {"#include \"model.h\"\n/* #include \"no.h\" */\n#include <vector>\n// \"x\"\nint main() { return "
         "R\"(a)\"[0]; }\n"},
        [](const std::string& text) {
-         core::quoted_includes(text);
-         core::translation_units(
+         core::includes_of(text);
+         const std::string image =
              "\x7f"
              "ELF" +
-             text);
+             text;
+         core::translation_units(image);
+         core::elf_source_files(image);
        }},
   };
 }

@@ -1,16 +1,15 @@
 #include "core/store/sources.h"
 
-#include <elf.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <set>
 
 #include "core/files/durable.h"
 #include "core/files/safe_path.h"
+#include "core/store/elf_image.h"
 
 namespace flor::core {
 namespace {
@@ -18,38 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* section_name = "flor_sources";
-
-template <class T>
-const T* view(const std::string& image, std::uint64_t offset) {
-  if (offset > image.size() || image.size() - offset < sizeof(T)) return nullptr;
-  return reinterpret_cast<const T*>(image.data() + offset);
-}
-
-// Returns the bytes of the section of that name in a 64-bit ELF image; empty where there is none.
-std::string section(const std::string& image, const std::string& wanted) {
-  const auto* header = view<Elf64_Ehdr>(image, 0);
-  if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-      header->e_ident[EI_CLASS] != ELFCLASS64) {
-    return "";
-  }
-  auto section_at = [&](std::uint64_t index) {
-    return view<Elf64_Shdr>(image, header->e_shoff + index * sizeof(Elf64_Shdr));
-  };
-  const auto* names = section_at(header->e_shstrndx);
-  if (names == nullptr) return "";
-  for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
-    const auto* entry = section_at(i);
-    if (entry == nullptr) return "";
-    const std::uint64_t name = names->sh_offset + entry->sh_name;
-    if (name >= image.size() ||
-        image.compare(name, wanted.size() + 1, wanted.c_str(), wanted.size() + 1) != 0) {
-      continue;
-    }
-    if (entry->sh_offset > image.size() || image.size() - entry->sh_offset < entry->sh_size) return "";
-    return image.substr(entry->sh_offset, entry->sh_size);
-  }
-  return "";
-}
 
 bool is_file(const fs::path& path) {
   std::error_code error;
@@ -184,10 +151,99 @@ Readers readers_of(const fs::path& path) {
   return out;
 }
 
+// Returns the include that a line makes, if it makes one by a name.
+std::optional<Include> include_in(const std::string& line) {
+  const auto first = line.find_first_not_of(" \t");
+  if (first == std::string::npos || line[first] != '#') return std::nullopt;
+  const auto word = line.find_first_not_of(" \t", first + 1);
+  if (word == std::string::npos || line.compare(word, 7, "include") != 0) return std::nullopt;
+  const auto open = line.find_first_of("<\"", word + 7);
+  if (open == std::string::npos) return std::nullopt;
+  const bool is_quoted = line[open] == '"';
+  const auto close = line.find(is_quoted ? '"' : '>', open + 1);
+  if (close == std::string::npos) return std::nullopt;
+  return Include{line.substr(open + 1, close - open - 1), is_quoted};
+}
+
+// Headers of the standard library have no extension. The others are LibTorch's and Flor's.
+bool is_a_librarys(const std::string& name) {
+  for (const char* folder : {"torch/", "ATen/", "c10/", "caffe2/", "flor/"})
+    if (name.rfind(folder, 0) == 0) return true;
+  return fs::path(name).extension().empty();
+}
+
+bool is_source(const std::string& name) {
+  static const std::set<std::string> extensions{".cpp", ".cc", ".cxx", ".c++", ".C", ".c", ".cu"};
+  return extensions.count(fs::path(name).extension().string()) != 0;
+}
+
+// Reads the files of a program, from its translation units on.
+class Scanner {
+ public:
+  explicit Scanner(const fs::path& program)
+      : finder_(program), built_(fs::last_write_time(program)), image_(read_named_file(program)) {}
+
+  SourceScan scan() {
+    std::set<std::string> named;
+    for (const auto& name : translation_units(image_)) {
+      named.insert(fs::path(name).filename());
+      take(finder_.unit(name), name, true);
+    }
+    const std::vector<fs::path> units = open_;
+    for (const auto& name : elf_source_files(image_)) {
+      if (is_source(name) && named.count(name) == 0) add_unit_beside(name, units);
+    }
+    while (!open_.empty()) {
+      const fs::path path = open_.back();
+      open_.pop_back();
+      if (seen_.insert(path).second) add(path);
+    }
+    out_.withheld.assign(finder_.withheld().begin(), finder_.withheld().end());
+    return std::move(out_);
+  }
+
+ private:
+  void take(const Found& found, const std::string& name, bool must_be_found) {
+    if (found.path) {
+      open_.push_back(*found.path);
+    } else if (found.withheld || must_be_found) {
+      out_.unresolved.push_back(name);
+    }
+  }
+
+  // A unit that knows nothing of Flor left the name of its file alone. One that lies nowhere around the
+  // others is a library's.
+  void add_unit_beside(const std::string& name, const std::vector<fs::path>& units) {
+    for (const auto& unit : units) {
+      const Found found = finder_.include(name, unit);
+      if (!found.exists()) continue;
+      take(found, name, true);
+      return;
+    }
+  }
+
+  void add(const fs::path& path) {
+    out_.files.push_back(
+        {path.string(), read_named_file(path), fs::last_write_time(path) > built_, readers_of(path)});
+    for (const auto& [name, is_quoted] : includes_of(out_.files.back().text)) {
+      if (!is_quoted && is_a_librarys(name)) continue;
+      const bool must_be_found = is_quoted && (fs::path(name).is_absolute() || !belongs_to_system(name));
+      take(finder_.include(name, path), name, must_be_found);
+    }
+  }
+
+  SourceFinder finder_;
+  const fs::file_time_type built_;
+  const std::string image_;
+  SourceScan out_;
+  std::set<fs::path> seen_;
+  std::vector<fs::path> open_;
+};
+
 }  // namespace
 
 std::vector<std::string> translation_units(const std::string& image) {
-  const std::string bytes = section(image, section_name);
+  const std::string bytes = elf_section(image, section_name);
   std::set<std::string> units;
   for (std::size_t at = 0; at < bytes.size();) {
     // Padding between the strings reads as empty names.
@@ -198,8 +254,8 @@ std::vector<std::string> translation_units(const std::string& image) {
   return {units.begin(), units.end()};
 }
 
-std::vector<std::string> quoted_includes(const std::string& text) {
-  std::vector<std::string> out;
+std::vector<Include> includes_of(const std::string& text) {
+  std::vector<Include> out;
   bool in_comment = false;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = text.find('\n', at);
@@ -211,16 +267,7 @@ std::vector<std::string> quoted_includes(const std::string& text) {
       if (close == std::string::npos) continue;
       line.erase(0, close + 2);
     }
-    const auto first = line.find_first_not_of(" \t");
-    if (first != std::string::npos && line[first] == '#') {
-      const auto word = line.find_first_not_of(" \t", first + 1);
-      const auto quote = line.find('"');
-      const auto close = quote == std::string::npos ? quote : line.find('"', quote + 1);
-      if (word != std::string::npos && line.compare(word, 7, "include") == 0 && close != std::string::npos &&
-          line.find('<') > quote) {
-        out.push_back(line.substr(quote + 1, close - quote - 1));
-      }
-    }
+    if (auto include = include_in(line)) out.push_back(std::move(*include));
     const auto open = line.rfind("/*");
     in_comment = open != std::string::npos && line.find("*/", open) == std::string::npos &&
                  line.rfind("//", open) == std::string::npos && line.rfind('"', open) == std::string::npos;
@@ -231,34 +278,7 @@ std::vector<std::string> quoted_includes(const std::string& text) {
 SourceScan scan_sources(const fs::path& binary) {
   SourceScan scan;
   try {
-    const fs::path program = fs::canonical(binary);
-    const auto built = fs::last_write_time(program);
-    SourceFinder finder(program);
-    std::set<fs::path> seen;
-    std::vector<fs::path> open;
-    for (const auto& name : translation_units(read_named_file(program))) {
-      if (const Found unit = finder.unit(name); unit.path) {
-        open.push_back(*unit.path);
-      } else {
-        scan.unresolved.push_back(name);
-      }
-    }
-    while (!open.empty()) {
-      const fs::path path = open.back();
-      open.pop_back();
-      if (!seen.insert(path).second) continue;
-      scan.files.push_back(
-          {path.string(), read_named_file(path), fs::last_write_time(path) > built, readers_of(path)});
-      for (const auto& name : quoted_includes(scan.files.back().text)) {
-        const Found include = finder.include(name, path);
-        if (include.path) {
-          open.push_back(*include.path);
-        } else if (include.withheld || fs::path(name).is_absolute() || !belongs_to_system(name)) {
-          scan.unresolved.push_back(name);
-        }
-      }
-    }
-    scan.withheld.assign(finder.withheld().begin(), finder.withheld().end());
+    scan = Scanner(fs::canonical(binary)).scan();
   } catch (const std::exception& problem) {
     scan.unresolved.emplace_back(problem.what());
   }

@@ -2,8 +2,9 @@
 // 17).
 //
 // <flor/flor.h> leaves the name of every translation unit that includes it in the ELF section `flor_sources`.
-// The quoted includes that these reach are added. Only files that root, this user or those who made the
-// program alone could have put there are read (safe_path.h).
+// Units that do not include it are found by the symbol table, where they lie around these. The includes that
+// all of them reach are added; of those in angle brackets the ones that lie in the project. Only files that
+// root, this user or those who made the program alone could have put there are read (safe_path.h).
 #pragma once
 
 #include <sys/types.h>
@@ -31,7 +32,8 @@ struct SourceText {
 
 struct SourceScan {
   std::vector<SourceText> files;
-  // Translation units or quoted includes that were not found. If the scan failed, also the reason.
+  // Translation units that name themselves, or quoted includes, that were not found. If the scan failed, also
+  // the reason.
   std::vector<std::string> unresolved;
   // Paths where another user could have put a file; they are unresolved, too.
   std::vector<std::string> withheld;
@@ -43,7 +45,13 @@ SourceScan scan_sources(const std::filesystem::path& binary);
 // Returns the names of translation units in an ELF image, as the compiler was given them.
 std::vector<std::string> translation_units(const std::string& image);
 
-// Returns the names of the quoted includes of a source text, in order. Skips comments.
-std::vector<std::string> quoted_includes(const std::string& text);
+struct Include {
+  std::string name;
+  // Else in angle brackets.
+  bool is_quoted = false;
+};
+
+// Returns the includes of a source text, in order. Skips comments.
+std::vector<Include> includes_of(const std::string& text);
 
 }  // namespace flor::core

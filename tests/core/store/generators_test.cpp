@@ -61,10 +61,13 @@ TEST(Numbers, ShortestTextReadsBackToTheSameBits) {
   EXPECT_EQ(json_text(Json{{"a", {1, 2.0, "x", nullptr, true}}}), R"({"a":[1,2.0,"x",null,true]})");
 }
 
-TEST(Sources, QuotedIncludesAreFound) {
-  EXPECT_EQ(quoted_includes("#include <a.h>\n  #  include \"b.h\"\n// #include \"c.h\"\n/*\n#include "
-                            "\"d.h\"\n*/\n#include \"e/f.h\" // x\n"),
-            (std::vector<std::string>{"b.h", "e/f.h"}));
+TEST(Sources, IncludesAreFound) {
+  std::string found;
+  for (const auto& [name, is_quoted] :
+       includes_of("#include <a.h>\n  #  include \"b.h\"\n// #include \"c.h\"\n/*\n#include "
+                   "\"d.h\"\n*/\n#include \"e/f.h\" // <x>\n#include MACRO\n#include <torn\n"))
+    found += (is_quoted ? "quoted " : "") + name + " ";
+  EXPECT_EQ(found, "a.h quoted b.h quoted e/f.h ");
 }
 
 TEST(Sources, AProgramWithoutTheSectionGivesAnEmptyScan) {

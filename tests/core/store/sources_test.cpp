@@ -116,6 +116,24 @@ TEST_F(FoundSources, WhatAGroupCanWriteIsLeftOutAndNamed) {
   EXPECT_EQ(found(), "shared/project/train.cpp ;config.h ;shared/project/include/config.h ");
 }
 
+TEST_F(FoundSources, AreTheProjectsOwnAlsoInAngleBrackets) {
+  put("shared/project/train.cpp",
+      "#include <my/stats.h>\n#include <vector>\n#include <torch/torch.h>\n#include <zlib.h>\n");
+  put("shared/project/include/my/stats.h", "");
+  EXPECT_EQ(found(), "shared/project/include/my/stats.h shared/project/train.cpp ;;");
+  ::chmod((project / "include/my").c_str(), 0777);
+  EXPECT_EQ(found(), "shared/project/train.cpp ;my/stats.h ;shared/project/include/my/stats.h ");
+}
+
+// The program was compiled from support/sources_program.cpp, which does not include <flor/flor.h>.
+TEST_F(FoundSources, AreUnitsThatKnowNothingOfFlor) {
+  put("shared/project/train.cpp", "");
+  put("shared/project/src/sources_program.cpp", "#include \"rate.h\"\n");
+  put("shared/project/src/rate.h", "");
+  EXPECT_EQ(found(),
+            "shared/project/src/rate.h shared/project/src/sources_program.cpp shared/project/train.cpp ;;");
+}
+
 // The compiler read what is withheld, and not another file of that name.
 TEST_F(FoundSources, WhatIsLeftOutIsReplacedByNoOtherFileOfItsName) {
   put("shared/project/train.cpp", "#include \"config.h\"\n#include \"features.h\"\n");
