@@ -71,6 +71,9 @@ struct ProbeAnalysis {
   std::map<std::string, std::string> renamed;
   // The probes that were found.
   std::vector<AddedLog> logs;
+  // The names that the log statements of the present sources have, old ones and new ones; "" where one is no
+  // literal.
+  std::set<std::string> names;
   std::vector<std::string>
       reasons;  // one line each: "train.cpp:34: log added inside block train: it executes"
 };

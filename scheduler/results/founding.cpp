@@ -33,18 +33,23 @@ std::string without_sample(const core::Plan& plan, const std::vector<ProofLog>& 
   return "no proof unit holds a row of it (--prove all proves every unit)";
 }
 
+// Can a log statement that Flor read have logged the name?
+bool may_be_read(const core::Plan& plan, const std::string& name) {
+  return !plan.names || plan.names->count(name) != 0 || plan.names->count("") != 0;
+}
+
 // Returns a probe for a name that rows have, but that no probe of the plan has. It may belong to a probe
-// whose name is no literal, so it takes the worst of their states. Without such a probe, code that Flor did
-// not read has logged it: nothing is known of what it reads.
+// whose name is no literal, so it takes the worst of their states. Of one that no statement in the sources
+// can have logged, nothing is known.
 core::Probe unlisted(const core::Plan& plan, const std::string& name) {
   core::Probe out{name, "", 0, ""};
-  out.founding = Founding::unproved;
-  out.why = "it is logged by code that Flor did not read";
-  bool is_found = false;
+  found(out, plan);
+  if (!may_be_read(plan, name)) {
+    out.founding = Founding::unproved;
+    out.why = "it is logged by code that Flor did not read";
+  }
   for (const auto& probe : plan.probes) {
     if (!probe.name.empty()) continue;
-    if (!is_found) found(out, plan);
-    is_found = true;
     if (probe.founding == Founding::unproved) out.founding = probe.founding, out.why = probe.why;
     if (!probe.withheld.empty()) out.withheld = probe.withheld;
   }

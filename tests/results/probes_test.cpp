@@ -150,8 +150,8 @@ TEST_F(Probes, OfAUnitThatWasNotAskedForNothingIsCompared) {
   EXPECT_EQ(judged().judgement, Judgement::identical);
 }
 
-TEST_F(Probes, ANameThatTheSourcesDoNotShowIsThatOfAProbeWhoseNameIsNoLiteral) {
-  plan.probes.back().name = "";
+TEST_F(Probes, ANameThatNoProbeHasIsAProbe) {
+  plan.probes.clear();
   EXPECT_EQ(meter().name, "meter");
   EXPECT_EQ(meter().founding, Founding::unproved);
   prove(2, 3, "3");
@@ -159,14 +159,16 @@ TEST_F(Probes, ANameThatTheSourcesDoNotShowIsThatOfAProbeWhoseNameIsNoLiteral) {
 }
 
 // One proof unit can miss a change that is rare.
-TEST_F(Probes, ANameThatNoProbeCanHaveIsUnprovedWhateverWasProved) {
+TEST_F(Probes, ANameThatNoStatementInTheSourcesCanHaveIsUnprovedWhateverWasProved) {
   plan.probes.clear();
   prove(2, 3, "3");
-  EXPECT_EQ(meter().name, "meter");
+  plan.names = {"loss", "accuracy"};
   EXPECT_EQ(meter().founding, Founding::unproved);
   EXPECT_EQ(meter().why, "it is logged by code that Flor did not read");
-  plan.execute_all = true;
-  EXPECT_EQ(meter().founding, Founding::executed);
+  plan.names->insert("");
+  EXPECT_EQ(meter().founding, Founding::held) << "a statement whose name is no literal";
+  plan.names = {"loss", "accuracy", "meter"};
+  EXPECT_EQ(meter().founding, Founding::held) << "a statement that was silent while recording";
 }
 
 TEST_F(Probes, VolatileRowsAreOutsideOfTheVerdict) {

@@ -151,6 +151,7 @@ Json to_json(const Plan& plan) {
           {"proofs", plan.proofs},
           {"brief", plan.brief ? Json(*plan.brief) : Json()},
           {"probes", probes},
+          {"names", plan.names ? Json(*plan.names) : Json()},
           {"reasons", plan.reasons},
           {"estimate",
            {{"workers", plan.workers},
@@ -205,6 +206,8 @@ Plan plan_from(const Json& json, const std::string& file) {
   for (const auto& probe : field<Json>(json, "probes", Json::array())) {
     plan.probes.push_back(probe_from(probe));
   }
+  if (const Json names = field<Json>(json, "names", Json()); names.is_array())
+    plan.names = names.get<std::set<std::string>>();
   plan.reasons = field<std::vector<std::string>>(json, "reasons", {});
   const Json estimate = field<Json>(json, "estimate", Json::object());
   plan.workers = field<std::size_t>(estimate, "workers", 0);

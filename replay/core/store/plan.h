@@ -132,6 +132,9 @@ struct Plan {
   // block's end. std::nullopt: proof units execute every block completely.
   std::optional<double> brief{};
   std::vector<Probe> probes;
+  // The names of all log statements in the program's sources; "" among them: one is no literal. std::nullopt:
+  // the program or the record has no sources.
+  std::optional<std::set<std::string>> names{};
   std::vector<std::string> reasons;
   // The number of workers that it was cut for.
   std::size_t workers = 0;

@@ -250,6 +250,7 @@ Asked ask(const Request& request) {
   out.lead_in = probing.lead_in;
   out.renamed = probing.renamed;
   out.probes = probing.probes;
+  out.names = probing.names;
   if (probing.from_start && out.complete) enter_from_start(out);
   for (auto& probe : out.probes) results::found(probe, out);
   if (!out.complete && (out.lead_in_all || !out.lead_in.empty())) {

@@ -70,6 +70,7 @@ void compare(const core::RunDir& run, const core::Manifest& manifest, const fs::
   out.whole_iterations = analysis.whole_iterations;
   out.renamed = analysis.renamed;
   out.reasons = analysis.reasons;
+  out.names = analysis.names;
   for (const auto& log : analysis.logs) {
     core::Probe probe{log.name, log.file, log.line, log.block};
     probe.withheld = log.withheld;

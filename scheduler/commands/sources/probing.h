@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ struct Probing {
   std::vector<std::string> whole_iterations;
   std::map<std::string, std::string> renamed;  // new name of a block → its recorded name
   std::vector<core::Probe> probes;
+  std::optional<std::set<std::string>> names;  // core::Plan::names
   std::vector<std::string> reasons;            // one line each
   std::map<std::string, std::string> program;  // the digest of each file of the program
 };

@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "probes/cxx/log_calls.h"
 #include "probes/probes.h"
 #include "probes/program/file_pairs.h"
 #include "probes/program/program.h"
@@ -101,6 +102,14 @@ std::vector<FileEdits> edits_of(Program* before, const Program& after, const Fil
   return out;
 }
 
+void name_logs(const Program& program, AnalysisBuilder* analysis) {
+  for (const auto& source : program.sources) {
+    if (source.library) continue;
+    const auto logs = log_calls(source.tree, 0, source.tree.tokens.size(), source.unqualified_log);
+    for (const auto& log : logs) analysis->name(log.name);
+  }
+}
+
 }  // namespace
 
 ProbeAnalysis analyse(const std::vector<SourceFile>& recorded, const std::vector<SourceFile>& present,
@@ -119,6 +128,7 @@ ProbeAnalysis analyse(const std::vector<SourceFile>& recorded, const std::vector
 
   const auto texts = std::make_shared<Texts>();
   const Program after = read_program(present, {}, texts);
+  name_logs(after, &analysis);
   std::set<size_t> unchanged_before, unchanged_after;
   std::vector<const Source*> known(recorded.size(), nullptr);
   for (const auto& [a, b] : pairs.pairs) {

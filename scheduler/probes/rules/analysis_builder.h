@@ -24,6 +24,7 @@ class AnalysisBuilder {
   }
   void say(const std::string& where, const std::string& what);
   void log(AddedLog log) { analysis_.logs.push_back(std::move(log)); }
+  void name(const std::string& name) { analysis_.names.insert(name); }
   [[nodiscard]] const ProbeAnalysis& so_far() const { return analysis_; }
   ProbeAnalysis take();
 
