@@ -27,7 +27,8 @@ struct Options {
   int64_t lease_ms = 10000, idle_ms = 30000;
 };
 
-// Blocks the signals that end the agent, for all threads to come, and returns a signalfd for the main thread.
+// Blocks SIGTERM, SIGINT and SIGHUP in all threads to come, and returns a signalfd that tells the main thread
+// of them. Also ignores SIGPIPE.
 int end_signals() {
   sigset_t set;
   ::sigemptyset(&set);
