@@ -27,7 +27,8 @@ struct Options {
   int64_t lease_ms = 10000, idle_ms = 30000;
 };
 
-// Blocks the signals that end the agent, for all threads to come, and returns a signalfd for the main thread.
+// Blocks SIGTERM, SIGINT and SIGHUP in all threads to come, and returns a signalfd that tells the main thread
+// of them. Also ignores SIGPIPE.
 int end_signals() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -128,8 +129,9 @@ int main(int argc, char** argv) {
   try {
     Options options;
     CLI::App app{
-        "flor-agent: claims work, renews leases and publishes progress for this user's training processes "
-        "on this node. The library starts one on demand."};
+        "flor-agent: connects this user's training processes on this node with Redis. Fetches work for "
+        "replays, reports progress, and copies checkpoints to the store. It is started when needed; you "
+        "rarely start it by hand."};
     app.set_version_flag("--version", std::string("flor-agent ") + FLOR_VERSION);
     options.socket = flor::core::agent_socket_path();
     const auto settings = flor::core::Settings::load();
@@ -137,12 +139,11 @@ int main(int argc, char** argv) {
     options.local = settings.local().value_or("");
     app.add_option("--socket", options.socket, "The unix socket to serve")->capture_default_str();
     app.add_option("--redis", options.redis,
-                   "Redis for workers that name none (default: FLOR_REDIS, flor.conf)");
-    app.add_option(
-        "--local", options.local,
-        "A local tier whose checkpoints are to be spooled to the store, beside those of recordings "
-        "that connect (default: FLOR_LOCAL, flor.conf)");
-    app.add_flag("--on-demand", options.on_demand, "End 30 s after the last connection ended");
+                   "The URL of Redis, for processes that give none (default: FLOR_REDIS, flor.conf)");
+    app.add_option("--local", options.local,
+                   "A directory (see flor record --local) whose checkpoints the agent copies to the store. "
+                   "It also copies those of connected recordings (default: FLOR_LOCAL, flor.conf)");
+    app.add_flag("--on-demand", options.on_demand, "End when no process has been connected for 30 s");
     app.add_flag("--detach", options.detach,
                  "Go to the background once the socket answers; log to SOCKET.log");
     app.add_option("--lease-ms", options.lease_ms, "For tests: length of a lease")

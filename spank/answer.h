@@ -1,3 +1,4 @@
+// Asks the store something that may hang, for the plugin, in a process that can be left behind.
 #pragma once
 
 #include <chrono>

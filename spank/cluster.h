@@ -1,3 +1,4 @@
+// Gives the name of the Slurm cluster, for the ids of launches.
 #pragma once
 
 #include <string>

@@ -1,3 +1,4 @@
+// Names launches, for srun and the node. A launch is one start of a Slurm step.
 #pragma once
 
 #include <cstdint>

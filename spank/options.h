@@ -1,3 +1,4 @@
+// The --flor-* options that the plugin adds to srun, sbatch and salloc, and their values.
 #pragma once
 
 #include <array>
@@ -49,8 +50,9 @@ const char* variable_of(Option option);
 // the static table of spank.h.
 int register_options(spank_t spank);
 
-// Returns one line for each option on the command line of this srun that has no effect here. The line names
-// the option that it needs.
+// Returns a warning for each option of this srun that has no effect, because it does not record or does not
+// replay. The warning names the option that is missing. Leaves out options of the whole job: other steps may
+// use them.
 std::vector<std::string> options_without_use(const Environment& environment);
 
 // Takes the options from a batch script's environment. With --export=NONE or NIL, Slurm does not call back

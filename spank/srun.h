@@ -1,10 +1,9 @@
+// The functions of the plugin that run in srun, sbatch and salloc, as the user. plugin.cpp calls them.
 #pragma once
 
 #include "slurm_spank.h"
 
 namespace flor::spank {
-
-// The functions of the plugin that run in srun, sbatch and salloc, as the user. plugin.cpp calls them.
 
 // The environment variable that carries all --flor-arg to the node. With its prefix it passes --export=NONE.
 // Slurm also gives this prefix to the variables that sbatch and salloc set for a job

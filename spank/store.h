@@ -1,3 +1,4 @@
+// Asks the store, for the plugin: can it be written, is a label free, what did a launch record?
 #pragma once
 
 #include <functional>

@@ -1,3 +1,4 @@
+// The function of the plugin that runs on the node, in the process that becomes the task.
 #pragma once
 
 #include "slurm_spank.h"

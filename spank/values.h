@@ -1,3 +1,4 @@
+// Checks the values of the --flor-* options, for srun and for the task.
 #pragma once
 
 #include <string>

@@ -11,9 +11,11 @@
 
 namespace flor::logging {
 
+// The bits of a float16 number.
 struct Half {
   uint16_t bits;
 };
+// The bits of a bfloat16 number.
 struct Brain {
   uint16_t bits;
 };

@@ -59,6 +59,7 @@ void walk_options(Archive& a, const std::string& n, optim::SGDOptions& o) {
   truth(a, n + ".nesterov", o.nesterov());
 }
 
+// Adam and AdamW have the same options, in unrelated classes.
 template <class AdamOptions>
 void walk_adam_options(Archive& a, const std::string& n, AdamOptions& o) {
   real(a, n + ".lr", o.lr());

@@ -42,7 +42,8 @@ class SinfoCluster : public Cluster {
 // With `default_only`, keeps only the nodes of the default partition (marked with *), if there is one. Pure.
 std::vector<Node> parse_sinfo(const std::string& text, bool default_only = false);
 
-// Returns how many workers fit now, each with `cpus` CPUs, and with a GPU if `gpu`. Pure.
+// Returns for how many workers the usable nodes have room now, each with `cpus` CPUs, and with a GPU if
+// `gpu`. Returns 0 if none fits. Pure.
 std::size_t free_places(const std::vector<Node>& nodes, bool gpu, std::size_t cpus);
 
 // Returns the --gres of a worker. `recorded` is the model of the GPU that the recording used; "" for none.

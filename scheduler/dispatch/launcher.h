@@ -44,8 +44,8 @@ class Launcher {
   // Returns how many workers the free part of the machine or cluster can run now; at least 1.
   virtual std::size_t free_places() = 0;
 
-  // Returns how many more workers could start at once; always 0 if the free part does not change. Call it
-  // seldom: it asks a server.
+  // Returns for how many more workers there is a free place now. Always 0 for a launcher whose places do not
+  // change. Call it seldom: it asks a server.
   virtual std::size_t room() { return 0; }
 
   // Starts this many more workers. Throws core::Error with a text of one line.

@@ -13,10 +13,10 @@ namespace fs = std::filesystem;
 
 class PrivateRedis {
  public:
-  // Starts the server, and returns when it answers. `beside` must have no other one: removes what a killed
-  // one left there. The socket lies in `beside`; if its path is too long, or the server does not start there,
-  // in a new directory of mode 0700. Throws core::Error with one line: redis-server is not installed, or did
-  // not start.
+  // Starts the server, and returns when it answers. First removes what a killed server left in the directory
+  // `beside`, so no other server may live there. Puts the socket there, or in a new directory of mode 0700 if
+  // its path is too long or the server does not start there. Throws core::Error with one line: redis-server
+  // is not installed, or did not start.
   explicit PrivateRedis(const fs::path& beside);
   ~PrivateRedis();
   PrivateRedis(const PrivateRedis&) = delete;

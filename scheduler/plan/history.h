@@ -19,7 +19,8 @@ namespace flor::plan {
 struct RestoreCosts {
   // Scope path of the checkpoint → seconds.
   std::map<std::string, double> measured;
-  // R / M. 1.38 until measured (the figure of the paper).
+  // The time to restore over the time to write (R / M, core/policy/policy.h). Until measured, 1.38: the
+  // figure of the paper that is named there.
   double ratio = 1.38;
 };
 

@@ -50,10 +50,11 @@ struct ProbeRows {
 // silent: its rows cannot be recognised.
 void add_silent(ProbeRows& rows, const core::Plan& plan);
 
-// Returns the units that slot `slot` (0, 1, …) executes. `earlier`: the proofs of the slots before it. It
-// chooses the unit with most names that these do not cover, and the unit before it. Ties: a unit where a
-// segment of an executing plan begins; then for slot 0 the first unit of the run, for others the one next to
-// its share of the run. No units if there is nothing to prove.
+// Returns the units that proof slot `slot` (0, 1, …) executes: a selected unit, and the unit before it if
+// there is one. Takes the selected unit whose proof has most names that `earlier`, the proofs of the slots
+// before it, do not cover. Ties, in this order: a unit with one before it; if the plan executes a block, a
+// unit at which a segment begins; for slot 0 the second selected unit, for others the one nearest to the
+// slot's share of the selection. Returns no units if there is nothing to prove.
 core::Proof choose(const core::Plan& plan, const ProbeRows& rows, const std::vector<core::Proof>& earlier,
                    int64_t slot);
 

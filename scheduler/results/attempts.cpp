@@ -14,7 +14,8 @@ bool is_in_kept_iteration(const KeptEvent& event, const std::string& at) {
          elements.front().value < event.before;
 }
 
-// Matches a row at "epoch=3/train#0/step=12/…" for the loop "epoch=3/train#0/step".
+// Does a row at `at` belong to a step that the event keeps? Example: "epoch=3/train#0/step=12/…" does, for
+// the loop "epoch=3/train#0/step" before 13.
 bool is_in_kept_step(const KeptEvent& event, const std::string& at) {
   if (at.size() <= event.at.size() || at[event.at.size()] != '=') return false;
   const auto elements = scope_elements(std::string_view(at).substr(event.at.rfind('/') + 1));

@@ -10,12 +10,13 @@
 namespace flor::results {
 
 // A part of the program that an attempt did not execute again. The rows of an earlier attempt count for it.
+// It is one of three: a block, the first steps of an inner loop, or the first iterations of an outermost one.
 struct KeptEvent {
-  // Scope path of a block; with `before`, of a loop. Empty: see `loop`.
+  // Scope path of the block or of the inner loop. Empty: the event is about `loop`.
   std::string at;
-  // Or the iterations of this outermost loop.
+  // The name of the outermost loop.
   std::string loop;
-  // Up to this value.
+  // The first value that is not part of it any more. 0: `at` is a block.
   int64_t before = 0;
 };
 

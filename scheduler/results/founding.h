@@ -1,4 +1,5 @@
-// States why the rows of each probe can be believed (docs/semantics.md, rules 18a - 19b). Pure.
+// Says of each probe what its rows rest on, and whether proof units confirmed or contradicted them
+// (docs/semantics.md, rules 18a to 19b). Pure.
 #pragma once
 
 #include <cstdint>

@@ -104,8 +104,8 @@ class AgentClient {
   void spool_soon();
 
   enum class Spooler { none, on_demand, service };
-  // Returns which process copies the local tier to the store: an agent that may end with the job, or a
-  // service of the node. Starts no agent. Waits at most patience_s.
+  // Returns which process copies the local tier to the store: none, because no agent answers; an agent that
+  // may end with the job; or a service of the node. Starts no agent. Waits at most patience_s.
   Spooler spooler();
 
  private:

@@ -1,4 +1,5 @@
-// A connection to the agent that exchanges one line at a time. Messages: core/agent/client.h.
+// A connection to the agent, for AgentClient. Sends a line and waits for the answer (docs/formats.md, "Agent
+// protocol").
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// XXH3-128 digests (https://github.com/Cyan4973/xxHash), the only hash of the project.
+// XXH3-128 digests (https://github.com/Cyan4973/xxHash), the only ones in files of a store.
 #pragma once
 
 #include <cstddef>

@@ -6,8 +6,9 @@
 
 namespace flor::core {
 
-// Tells its caller how long to wait between steps. Over any stretch of time, at most rate × time and two
-// steps pass. The time that a step takes counts. A pause earns no burst.
+// Tells its caller how long to wait after each step. In any span of time, at most `rate` bytes for each
+// second of it pass, and two steps more. The time that a step takes shortens the wait after it. A pause
+// shortens the next wait alone, however long it was.
 class RateLimiter {
  public:
   // Call after `bytes` have passed at `now`, in seconds of a steady clock. Returns how many seconds to wait

@@ -1,7 +1,8 @@
-// Catches the end of a program by an uncaught exception, for a replay that left an inner loop early.
+// Does something else where an uncaught exception would end the program, for a replay that left a loop early.
 //
-// Between two steps, a replay leaves the inner loop, and the program runs on to its next iteration. Nothing
-// that it computes there is recorded state or part of the answer.
+// A replay that needs another step leaves the inner loop between two steps. The program then runs on to the
+// end of its iteration. That code may rely on the steps that did not run, and throw. What it computes there
+// is neither recorded state nor part of the answer, so the exception does not matter.
 #pragma once
 
 #include <exception>
@@ -11,9 +12,8 @@
 namespace flor::core {
 
 // While it lives, std::terminate() in this thread of this process calls `instead`, which should not return.
-// The code after an inner loop may rely on an epoch that ran to its end, and throw. `why` is the text of the
-// exception. In other threads or processes, or where `instead` returns or throws, the process ends as it
-// would have ended without. Only one may live at a time.
+// `why` is the text of the exception. In other threads or processes, or where `instead` returns or throws,
+// the process ends as it would have ended without. Only one may live at a time.
 class TerminateHandler {
  public:
   explicit TerminateHandler(std::function<void(const std::string& why)> instead);

@@ -1,4 +1,5 @@
-// Named buffers: the core sees the state of a program as a list of them.
+// What the core and a front end such as LibTorch exchange. The core sees a program's state as a list of named
+// buffers. The front end implements State (the objects of a block or guard) and Frontend.
 #pragma once
 
 #include <array>

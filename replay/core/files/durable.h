@@ -14,8 +14,8 @@
 
 namespace flor::core {
 
-// The steps of the chain for callers that may neither throw nor allocate, such as a forked child. Each
-// returns 0 or an errno. Continues after an interrupted or partial write.
+// The single steps of writing durably, for callers that may neither throw nor allocate, such as a forked
+// child. Each returns 0 or an errno. write() continues after an interrupted or partial write.
 namespace step {
 int write(int fd, const void* bytes, std::size_t size, off_t offset) noexcept;
 int sync(int fd) noexcept;

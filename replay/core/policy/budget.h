@@ -1,5 +1,5 @@
-// Limits what checkpoints may cost: the user's ε, over the whole run and over every window of 20 executions.
-// Values in, values out: no clock, no disk.
+// Limits what checkpoints may cost to ε, a share of the computing time that the user sets (--flor-epsilon):
+// over the whole run, and over every window of 20 executions. Values in, values out: no clock, no disk.
 //
 // An execution is one of a block or one iteration of the main loop. Executions nest. Time is counted once:
 // each moment belongs to the innermost execution around it. Executions are numbered by their ends, whatever

@@ -7,7 +7,8 @@
 // Replay wants checkpoints as often as equation 4 of Garcia et al., "Hindsight Logging for Model Training"
 // (VLDB 2021, section 4.1) allows. After n executions and k checkpoints:
 //   M / C < n / (k + 1) · g,   g = min(1 / (1 + c), ε),   c = R / M.
-// For costs that vary, see Account.
+// C is the time that an execution takes, and R the time to restore its checkpoint. For costs that vary, see
+// Account.
 //
 // Recovery wants checkpoints if the user gives a mean time between failures (MTBF): one every W seconds of
 // computing. W is from Daly, "A higher order estimate of the optimum checkpoint interval for restart dumps"

@@ -30,9 +30,9 @@ bool was_resumption_asked_for();
 // False where a user asked for the resumption; there it is an error.
 bool is_gone(const RunDir& run);
 
-// Has the loop that begins another range than in the run of a requeued job? The job may find other data.
-// Nothing is touched yet, so a new run can be recorded, as its user would want: prints one line then. Always
-// false where a user asked for the resumption; there the mismatch is an error.
+// Returns true if the loop that begins runs over other values than the run of a requeued job recorded for it:
+// the job may find other data. Prints why the run is not resumed; the caller then records a new run. Always
+// false if a user asked for the resumption; there such a mismatch is an error.
 bool is_loop_another(const RunDir& run, const std::string& name, const LoopSpec& loop);
 
 // Returns why the run cannot be resumed; std::nullopt if it can.

@@ -41,7 +41,8 @@ class OutermostLoop {
 
   const RecordedLoop& info() const { return info_; }
   bool iterating() const { return iterating_; }
-  // As far as that is known in advance.
+  // Returns whether the iteration that began last is the loop's last one. False if the length of the
+  // container is not known.
   bool in_last_iteration() const { return last_; }
   // Of the running iteration.
   const ExecutionTimer& timer() const { return timer_; }

@@ -30,8 +30,9 @@ class Recording {
   const RunDir& run() const { return begun_.run; }
   Manifest& manifest() { return begun_.manifest; }
   void save_manifest();
-  // Call when an outermost loop is entered. Saves the manifest only if more than its loops is new. A program
-  // may have thousands of loops, and the timeline has them during the run.
+  // Call when an outermost loop is entered. Saves the manifest only if its environment or its arguments have
+  // changed since the last loop. A program may have thousands of loops; during the run the timeline lists
+  // them.
   void save_manifest_at_loop();
   Checkpointer& checkpointer() { return *checkpointer_; }
 

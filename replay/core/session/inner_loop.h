@@ -1,6 +1,6 @@
-// Finds the inner loop of an iteration, between whose steps replay may begin and end, too. It is the first
-// loop that the iteration enters while a flor::checkpointing guard of the iteration lives. That guard's
-// objects are all that a step leaves to the next.
+// Finds the inner loop of an iteration. A replay may begin and end between two of its steps, as it may
+// between two iterations. It is the first loop that the iteration enters while a flor::checkpointing guard of
+// the iteration lives. That guard's objects are all that a step leaves to the next.
 #pragma once
 
 #include <cstdint>

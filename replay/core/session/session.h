@@ -63,13 +63,14 @@ class Session {
   // Call when the process ends by exit() or by return from main.
   virtual void finish(int exit_code) = 0;
 
-  // The rows of a session that keeps no rows from now on.
+  // Rows that were logged before the session knew that it has no run to keep them in: another process of the
+  // launch records, the program entered no loop, or the recording was given up.
   struct Unkept {
     std::vector<Line> rows;
     // The files that these rows name; null: none.
     RowFiles files;
   };
-  // Returns std::nullopt while the session keeps rows.
+  // Returns these rows once the session keeps no rows. Until then returns std::nullopt.
   virtual std::optional<Unkept> take_unkept() { return std::nullopt; }
 
   virtual bool records() const = 0;

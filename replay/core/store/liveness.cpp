@@ -30,6 +30,8 @@ std::optional<double> changed_at(int file) {
   return static_cast<double>(info.st_mtim.tv_sec) + 1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
 }
 
+// Returns how long ago the heartbeat `beat` was. `beat` is a time of the file server, so asks the server for
+// its present time. Compares with this node's clock if this user may write nowhere there.
 Silence silence_since(const RunDir& run, double beat) {
   for (const auto& directory : {run.path.parent_path(), run.path}) {
     if (const auto now = server_time(directory)) return {*now - beat, true};

@@ -53,13 +53,16 @@ struct Evidence {
   // Locks hold on all nodes, as mounted there and here.
   bool shared_locks = false;
 };
-// Pure, but for the functions in `evidence`.
+// Judges the evidence, the surest first: the owner file, the process, the lock, the Slurm job, the silence.
+// Pure, except that it calls the functions in `evidence`.
 Liveness decide(const Evidence& evidence);
 
 // Returns the state of the job that `owner` ran in.
 using AskJob = std::function<JobState(const Owner& owner)>;
 
-// Keeps no recorder from its lock. Throws nothing for what lies in the run's directory.
+// Decides whether a process records the run now: by its lock, its owner file and, if these leave it open, by
+// Slurm and the last heartbeat. Holds the lock for a moment only, so that a recorder still gets it. Does not
+// throw if the owner file cannot be read: then only a held lock, or an end in the manifest, decides.
 Liveness liveness_of(const RunDir& run, const AskJob& ask_job = {});
 // The same, for a caller that holds the run's lock.
 Liveness liveness_while_locked(const RunDir& run, const AskJob& ask_job = {});

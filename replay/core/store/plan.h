@@ -63,7 +63,8 @@ struct ProbeInput {
   std::set<std::string> changed_by{};
 };
 
-// Why a probe's rows can be believed before an execution proves them (docs/semantics.md, rules 18a to 19b).
+// What a probe's rows rest on, as long as no proof unit has confirmed them (docs/semantics.md, rules 18a to
+// 19b).
 enum class Founding {
   // Every block that changes what the probe reads executes in the unit.
   executed,
@@ -98,8 +99,9 @@ struct Probe {
 inline constexpr const char* check_question = "check";
 
 struct Plan {
+  // `question` is a digest of all that decides the rows (scheduler/plan/units.h), or check_question.
   std::string run, replay, question;
-  // Like the question, but without which units it selects; so equal recipes give equal rows of a unit.
+  // The same digest, without the selection of units: equal recipes give equal rows of a unit.
   std::string recipe;
   std::vector<std::string> command;
   // True: units are entered by restoring. False: by pseudoresume, forward only.

@@ -24,7 +24,7 @@ class TimelineRow {
   // Returns std::nullopt where `line` is not a JSON object. `line` must lie in `text`.
   static std::optional<TimelineRow> parse(std::shared_ptr<const std::string> text, std::string_view line);
 
-  // Returns the text under which raw() shows a value that is not plain ASCII.
+  // Returns the JSON text that raw() gives for a field with this string: characters beyond ASCII are escaped.
   static std::string text_of(const Json& value);
 
   bool contains(std::string_view key) const { return !raw(key).empty(); }

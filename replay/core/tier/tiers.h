@@ -20,7 +20,7 @@ class Tiers {
 
   const RunDir& run() const { return run_; }
 
-  // A place to try, written by the durable chain. Its directory exists.
+  // A place to try. The file is written there durably (core/files/durable.h). Its directory exists.
   struct Target {
     Tier tier = Tier::store;
     fs::path path;

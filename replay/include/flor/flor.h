@@ -11,8 +11,8 @@
 // Record:  srun --flor-record ./train     or   flor record -- ./train
 // Replay:  flor replay RUN -- ./train_with_more_logging
 //
-// Everything is called on the thread that trains. Outside flor the program runs as if the library were not
-// there.
+// Call everything on the thread that trains. A program that is neither recorded nor replayed is "outside
+// flor": its loops are plain ranges, its blocks always execute, and flor::log prints.
 #pragma once
 
 #include "flor/archive.h"

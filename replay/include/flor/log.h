@@ -13,8 +13,8 @@
 namespace flor {
 
 struct Volatile {};
-// Marks a row that no replay can reproduce: flor::log("seconds", t, flor::is_volatile). The verdict leaves it
-// out.
+// Marks a row that no replay can reproduce, such as a measured time. It is not compared when a replay is
+// checked against the record. flor::log("seconds", t, flor::is_volatile)
 inline constexpr Volatile is_volatile{};
 
 // How a tensor is logged: third argument of flor::log. The values are taken when it is called; the rest
@@ -74,8 +74,10 @@ FLOR_API double parse_real(const std::string& name, const std::string& text, dou
 FLOR_API bool parse_truth(const std::string& name, const std::string& text, bool fallback);
 }  // namespace detail
 
-// Logs a number, string or tensor under a name, with the loops around it as its columns. Outside flor it
-// prints, and writes to the directory that FLOR_LOG names.
+// Logs a number, string or tensor under a name. The loops around it become columns of the row. Prints the
+// row, except in a replay. Outside flor (flor.h) also writes it to the directory or file that FLOR_LOG names.
+// Of a tensor with more than 1,024 elements it logs dtype, shape and digest alone; give an Observation to log
+// more.
 template <class T>
 void log(const std::string& name, const T& value) {
   detail::log_text(name, detail::text_of(value), false);

@@ -161,8 +161,8 @@ struct has_size<T, std::void_t<decltype(std::declval<T&>().size())>>
 
 }  // namespace detail
 
-// for (int64_t epoch : flor::loop("epoch", epochs)): 0 … count-1. The outermost loop of training is the main
-// loop.
+// for (int64_t epoch : flor::loop("epoch", epochs)): 0 … count-1. Of the outermost loops of a program, the
+// one that ran longest is the main loop: replays divide its iterations, and --epochs names them.
 inline detail::RangeLoop loop(const std::string& name, int64_t count) {
   return {name, 0, count};
 }

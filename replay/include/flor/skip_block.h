@@ -18,8 +18,9 @@ namespace flor {
 // pointers of modules, optimizers, LR schedulers, tensors, generators, numbers, strings, std::vectors of
 // these, and types with the hook of flor/archive.h. They are taken by reference and must outlive the block.
 //
-// Write it inside the `if` as above, so that it ends with the braces of the block. There the policy decides,
-// and the state is copied (at most two copies exist at a time). Not thread-safe. Never throws.
+// Write it inside the `if` as above, so that it is destroyed at the closing brace of the block. The
+// destructor decides whether a checkpoint is worth its cost, and copies the state (at most two copies exist
+// at a time). Not thread-safe. Never throws.
 class FLOR_API SkipBlock {
  public:
   template <class... T>

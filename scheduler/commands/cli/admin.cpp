@@ -124,7 +124,8 @@ void redis_acl(const Flags& flags) {
 }  // namespace
 
 void add_admin(CLI::App& app, Outcome& /*outcome*/) {
-  CLI::App* admin = app.add_subcommand("admin", "What whoever runs the cluster does for its users");
+  CLI::App* admin =
+      app.add_subcommand("admin", "For administrators: set up Redis for the users of a cluster");
   admin->require_subcommand(1);
   CLI::App* command = admin->add_subcommand(
       "redis-acl", "Let a user into Redis, to their own keys only; prints the line for their flor.conf");

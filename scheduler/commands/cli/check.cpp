@@ -63,8 +63,9 @@ int check(const Flags& flags, const Outcome& outcome) {
 
 void add_check(CLI::App& app, Outcome& outcome) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = app.add_subcommand(
-      "check", "Verify every file of a run; with --complete, that flor::checkpointing names the whole state");
+  CLI::App* command = app.add_subcommand("check",
+                                         "Verify every file of a run. With --complete, test whether "
+                                         "flor::checkpointing names all variables that it must");
   command->add_option("run", flags->run, "a run: its id, its name, or the beginning of its id")->required();
   command->add_flag(
       "--complete", flags->complete,

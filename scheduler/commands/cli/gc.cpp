@@ -310,20 +310,25 @@ void collect_garbage(const Flags& flags, Outcome& outcome) {
 
 void add_gc(CLI::App& app, Outcome& outcome) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = app.add_subcommand(
-      "gc", "Remove whole runs (all conditions given must hold), thin checkpoints, clear leftovers away");
+  CLI::App* command =
+      app.add_subcommand("gc", "Remove old runs, old checkpoints, and what killed processes left behind");
   command->add_option("run", flags->runs, "these runs only: ids, names, or beginnings of ids");
-  command->add_option("--older-than", flags->older_than, "runs that ended so long ago: 30d (s, m, h or d)");
-  command->add_option("--max-size", flags->max_size,
-                      "the oldest runs, until all of an owner together are no larger: 100G (k, M, G or T)");
-  command->add_option("--status", flags->statuses, "runs of these statuses: damaged,killed,failed,…")
+  command->add_option(
+      "--older-than", flags->older_than,
+      "remove runs that ended longer ago than this: 30d (s, m, h or d). All conditions given must hold");
+  command->add_option(
+      "--max-size", flags->max_size,
+      "remove the oldest runs until the runs of each user take at most this much: 100G (k, M, G or T)");
+  command
+      ->add_option("--status", flags->statuses,
+                   "remove runs with one of these statuses: damaged,killed,failed,…")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"completed", "failed", "damaged", "killed", "unreadable"}));
-  command->add_option(
-      "--keep", flags->keep,
-      "thin the named runs: keep the newest N checkpoints of each kind, and what they refer to");
-  command->add_flag("--dry-run", flags->dry_run, "show what would go, remove nothing");
+  command->add_option("--keep", flags->keep,
+                      "do not remove the named runs: keep their newest N checkpoints of each block, of the "
+                      "iterations and of the steps, and the files that these need");
+  command->add_flag("--dry-run", flags->dry_run, "show what would be removed; remove nothing");
   command->add_flag("--yes", flags->yes, "do not ask");
   command->add_flag("--json", flags->json, "one JSON object");
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");

@@ -98,20 +98,22 @@ void add_log(CLI::App& app, Outcome& /*outcome*/) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand("log", "Show what a run logged, with what its replays added");
   command->add_option("run", flags->run, "a run: its id, its name, or the beginning of its id")->required();
-  command->add_option("--names", flags->names, "these names only, with commas between")
+  command->add_option("--names", flags->names, "only rows with these names: loss,accuracy")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--epochs", flags->epochs,
-                      "of the main loop: A:B is A to B-1; several with commas: 3,7,40:60");
+  command->add_option(
+      "--epochs", flags->epochs,
+      "only rows of these iterations of the main loop: A:B is A to B-1; several with commas: 3,7,40:60");
   command
       ->add_option("--format", flags->format, "table (shortened numbers; the default), csv or jsonl (exact)")
       ->check(CLI::IsMember({"table", "csv", "jsonl"}));
   command->add_flag("--json", flags->json, "the same as --format jsonl");
   command->add_flag("--follow", flags->follow,
-                    "print the rows of the newest replay, or of a recording, as they come, in program order");
+                    "print new rows as they come, as jsonl, in program order: of the recording while it "
+                    "runs, else of the newest replay");
   command
       ->add_flag("--as-committed", flags->as_committed,
-                 "with --follow: unit by unit, whichever is done first")
+                 "with --follow: print the rows of each part of a replay when it is done, in any order")
       ->needs("--follow");
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
   command->callback([flags] { flags->follow ? follow(*flags) : show_log(*flags); });

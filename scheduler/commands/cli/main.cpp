@@ -92,6 +92,10 @@ int main(int argc, char** argv) {
   flor::commands::add_gc(app, outcome);
   flor::commands::add_unlock(app, outcome);
   flor::commands::add_admin(app, outcome);
+  // After the commands, which would take it over.
+  app.footer(
+      "Begin with: flor record -- ./train, then flor runs, then flor replay RUN -- "
+      "./train_with_more_logging");
   try {
     return parse_and_run(app, outcome, argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version

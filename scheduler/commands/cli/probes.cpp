@@ -94,12 +94,14 @@ void unheld_command(const Flags& flags) {
 
 void add_probes(CLI::App& app, Outcome& outcome) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = app.add_subcommand(
-      "probes", "Say what added log statements make a replay execute: flor probes RUN [-- ./train ...]");
-  command->add_option("run", flags->run,
-                      "a run: its id, its name, or the beginning of its id; without a program behind -- the "
-                      "recorded one as it is today");
-  command->add_option("--between", flags->between, "two files, or two folders of sources, without a run")
+  CLI::App* command = app.add_subcommand("probes",
+                                         "Show which log statements were added, and which blocks a replay "
+                                         "must execute for them: flor probes RUN [-- ./train ...]");
+  command->add_option(
+      "run", flags->run,
+      "a run: its id, its name, or the beginning of its id. Its recorded sources are compared with those of "
+      "the program after --, by default of the recorded program as it is now");
+  command->add_option("--between", flags->between, "compare two files or folders, with no run")
       ->expected(2)
       ->type_name("OLD NEW");
   command->add_flag("--json", flags->json, "one JSON object");

@@ -205,24 +205,29 @@ void add_record(CLI::App& app, Outcome& outcome) {
   CLI::App* command =
       app.add_subcommand("record", "Run a program and record it: flor record [flags] -- ./train …");
   auto flags = std::make_shared<Flags>();
-  command->add_option("--epsilon,--flor-epsilon", flags->epsilon,
-                      "share of the training time that recording may cost (default 0.0667)");
+  command->add_option(
+      "--epsilon,--flor-epsilon", flags->epsilon,
+      "how much longer training may take because of recording, as a share (default 0.0667: 6.67 %)");
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
-  command->add_option("--name,--flor-name", flags->name, "a label for the run, unique per store and user");
-  command->add_option(
-      "--every,--flor-every", flags->every,
-      "a checkpoint after every N-th execution of a block, whatever it costs (default 0: adaptive)");
+  command->add_option("--name,--flor-name", flags->name,
+                      "a name for the run. You can have each name once in a store");
+  command->add_option("--every,--flor-every", flags->every,
+                      "take a checkpoint after every N-th execution of a block, whatever it costs (default "
+                      "0: when --epsilon allows it)");
   command->add_option("--materializer,--flor-materializer", flags->materializer,
-                      "how checkpoints are written: inline, thread, fork, fork-batch or auto (default auto)");
-  command->add_option(
-      "--mtbf,--flor-mtbf", flags->mtbf,
-      "mean time between failures, for recovery's sake: seconds, or with s, m, h or d such as 12h");
+                      "how checkpoints are written: inline (training waits), thread (in the background), "
+                      "fork and fork-batch (by a child process), or auto (default)");
+  command->add_option("--mtbf,--flor-mtbf", flags->mtbf,
+                      "the time between failures of your jobs, on average (12h, 2d): checkpoints are taken "
+                      "so often that little is lost, within --epsilon");
   command->add_option("--local,--flor-local", flags->local,
-                      "a directory of the node, absolute, where checkpoints land before the store");
-  command->add_option("--keep,--flor-keep", flags->keep,
-                      "keep the newest N checkpoints of each kind, or all (default all)");
+                      "a fast directory of the node (absolute path): checkpoints are written there first, "
+                      "then copied to the store");
+  command->add_option(
+      "--keep,--flor-keep", flags->keep,
+      "keep the newest N checkpoints of each block, of the iterations and of the steps, or all (default)");
   command->add_option("--resume,--flor-resume", flags->resume,
-                      "go on with the recording of this run, which was ended before its program was");
+                      "continue the recording of this run, whose program was stopped before its end");
   command
       ->add_option("--arg,--flor-arg", flags->args, "a hyper-parameter for flor::arg, NAME=VALUE; repeatable")
       ->take_all()

@@ -326,7 +326,7 @@ void add_sbatch_flags(CLI::App& command, dispatch::SbatchFlags& sbatch) {
                 {"--cpus-per-task", sbatch.cpus_per_task},
                 {"--mem", sbatch.mem}};
   for (const auto& option : passed) {
-    command.add_option(option.name, option.value, "for sbatch, of each worker")->group("Slurm");
+    command.add_option(option.name, option.value, "passed to sbatch, for each worker")->group("Slurm");
   }
   command
       .add_option("--sbatch-option", sbatch.others,
@@ -346,40 +346,46 @@ void add_replay(CLI::App& app, Outcome& outcome) {
   auto flags = std::make_shared<Flags>();
   command->add_option("run", flags->run, "the run: its id, its name, or the beginning of its id")->required();
   command->add_option("--epochs", flags->epochs,
-                      "only these values of the main loop: 40:60 is 40 … 59; several with commas: 3,7,40:60");
-  command->add_option("--steps", flags->steps,
-                      "of these the units that hold such steps, 0:100; where epochs have checkpoints inside");
+                      "only these iterations of the main loop (the outermost loop that ran longest): 40:60 "
+                      "is 40 … 59; several with commas: 3,7,40:60");
+  command->add_option(
+      "--steps", flags->steps,
+      "only parts of epochs that contain one of these steps: 0:100. Needs checkpoints inside epochs");
   command->add_flag("--whole-epochs", flags->whole_epochs,
-                    "units are whole epochs, also where there are checkpoints inside");
-  command->add_option("--every", flags->every, "of these only every N-th, from the loop's begin")
+                    "begin and end only between epochs, even if there are checkpoints inside them");
+  command
+      ->add_option("--every", flags->every,
+                   "only every N-th of these epochs, counted from the first epoch of the loop")
       ->check(whole_number(1));
-  command->add_option("--where", flags->where, "only where this was recorded: 'loss > 2', 'loss == NaN'");
+  command->add_option("--where", flags->where,
+                      "only epochs with a recorded row that meets this condition: 'loss > 2', 'loss == NaN'");
   command->add_option("--workers", flags->workers,
-                      "how many at a time: auto (what is free, also what becomes free) or a number");
-  command->add_option(
-      "--probe", flags->probe,
-      "which skip blocks execute: auto (by comparing the sources), none, all, or names: train,eval");
-  command->add_option(
-      "--prove", flags->prove,
-      "how many units to execute wholly, as proofs that the probes' rows are right: none, a "
-      "number, all, or auto: at least one, and as many as cost 2 % of the recorded time; brief: "
-      "one, and of each skipped block only the first steps (auto does so where units last long)");
+                      "how many processes at a time: a number, or auto (default): as many as fit now, and "
+                      "more when places become free");
+  command->add_option("--probe", flags->probe,
+                      "which flor::SkipBlocks are executed, not restored: auto (default: what the added logs "
+                      "need), none, all, or names: train,eval");
+  command->add_option("--prove", flags->prove,
+                      "how many parts to execute a second time with no block skipped, to confirm the added "
+                      "rows: auto (default: as many as take 2 % of the recorded time, at least one), none, "
+                      "all or a number. brief: one, with only the first steps of each block; auto takes it "
+                      "if a whole one takes over 10 minutes longer than that 2 %");
   command
       ->add_option("--launcher", flags->place.launcher,
                    "slurm or local (default: slurm where it can be used)")
       ->check(CLI::IsMember({"slurm", "local"}));
-  command->add_flag("--any-device", flags->any_device,
-                    "also on hardware that differs from the record's; the verdict is unproved at best");
   command->add_flag(
-      "--no-copies", flags->no_copies,
-      "leave a unit to its worker, however slow that is, instead of executing it elsewhere as well");
-  command->add_flag("--again", flags->again, "run also what earlier replays have answered");
+      "--any-device", flags->any_device,
+      "allow other hardware than recorded. The verdict is then at best unproved: bits may differ");
+  command->add_flag("--no-copies", flags->no_copies,
+                    "do not give the work of a slow worker to a second one, too");
+  command->add_flag("--again", flags->again, "do not reuse the rows of earlier replays: run everything");
   command->add_flag(
       "--dry-run", flags->dry_run,
       "start nothing: show what would run, how long it would take, and what would make it faster");
   command->add_flag("--json", flags->json, "one JSON object a line on stdout; text goes to stderr");
   command->add_flag("--keep-queue", flags->keep_queue,
-                    "leave the finished replay's keys in Redis, for a look");
+                    "for debugging: leave the keys of the finished replay in Redis");
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
   add_sbatch_flags(*command, flags->place.sbatch);
   command->callback([flags, &outcome] { outcome.code = replay(*flags, outcome.program); });

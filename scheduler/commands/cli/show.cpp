@@ -265,8 +265,9 @@ void add_show(CLI::App& app, Outcome& /*outcome*/) {
   command
       ->add_option("run", flags->run, "a run (its id, its name, or the beginning of its id), or RUN/REPLAY")
       ->required();
-  command->add_flag("--policy", flags->policy,
-                    "every decision to checkpoint or not, and the last one explained");
+  command->add_flag(
+      "--policy", flags->policy,
+      "list every decision whether to take a checkpoint, and explain the last one of each kind");
   command->add_flag("--json", flags->json, "one JSON object");
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
   command->callback([flags] { show(*flags); });

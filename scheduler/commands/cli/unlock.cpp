@@ -41,7 +41,7 @@ void add_unlock(CLI::App& app, Outcome& /*outcome*/) {
   };
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand(
-      "unlock", "Take a run for ended whose status is `unknown`, after you made sure that it is");
+      "unlock", "Mark a run with the status `unknown` as ended. First make sure that nothing records it");
   command->add_option("run", flags->run, "the run: id, name, or the beginning of its id")->required();
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
   command->callback([flags] { unlock(store_of(flags->store).find(flags->run)); });

@@ -27,7 +27,7 @@ class WorkerLog {
  public:
   explicit WorkerLog(core::ReplayDir replay) : replay_(std::move(replay)) {}
 
-  // Remember the workers that are named.
+  // Remembers the workers that the status or the event names.
   void look(const queue::Status& status);
   void look(const queue::Event& event);
   bool empty() const { return seen_.empty(); }

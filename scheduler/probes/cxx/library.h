@@ -59,7 +59,7 @@ bool is_number_type(const std::string& type);
 bool is_plain_type(const std::string& type);
 // Returns whether it is a container of the standard library: iterating over it changes nothing.
 bool is_container_type(const std::string& type);
-// Returns whether objects of the class act by existing: locks, gradient modes, threads.
+// Returns whether to create an object of the class has an effect by itself: locks, gradient modes, threads.
 bool is_guard_type(const std::string& type);
 // Returns whether a probe may create objects of this type: plain types, containers, tensors, output streams.
 bool is_probe_type(const std::string& type);

@@ -60,6 +60,7 @@ class Flow {
   [[nodiscard]] bool hands_on(const Call& call, size_t position) const;
   // Returns whether the argument is an object, and the parameter of the callee a reference to it.
   [[nodiscard]] bool is_parameter(const Call& call, size_t position, int callee) const;
+  // Translates a part of a parameter of the callee into paths of the caller. Empty for any other path.
   [[nodiscard]] std::vector<AccessPath> as_handed(const Call& call, int callee, const AccessPath& path) const;
   // Returns the name of a clock, a file or the machine that the function reads, itself or by calls. "": none.
   [[nodiscard]] const std::string& volatile_in(int function) const {
@@ -74,7 +75,9 @@ class Flow {
   [[nodiscard]] const std::vector<int>& leads(int symbol) const {
     return leads_[static_cast<size_t>(symbol)];
   }
+  // As leads(), but of a member only the variables that this member may refer to.
   [[nodiscard]] std::vector<int> leads_by(const AccessPath& path) const;
+  // Returns whether the deep change may also change `symbol`, to which its path's variable leads.
   [[nodiscard]] bool reaches(const Definition& change, int symbol) const;
   // Returns the path that the value of a call is. Null: not known.
   [[nodiscard]] const AccessPath* result_path(int symbol) const;
@@ -104,15 +107,20 @@ class Flow {
   [[nodiscard]] const std::set<int>& blocks_running(int statement) const;
   // Returns the blocks around the statement in the text.
   [[nodiscard]] const std::set<int>& blocks_around(int statement) const;
+  // Returns whether the function contains a skip block, itself or in functions that it calls.
   [[nodiscard]] bool holds_blocks(int function) const { return holds_blocks_[static_cast<size_t>(function)]; }
   [[nodiscard]] bool in_main_loop(int statement) const { return in_loop_[static_cast<size_t>(statement)]; }
   // Returns whether the statement is the head of a main loop.
   [[nodiscard]] bool is_main_loop(int head) const;
+  // Returns whether it is used as a module: it computes, or is set to train or to evaluate.
   [[nodiscard]] bool is_module(int symbol) const { return module_[static_cast<size_t>(symbol)]; }
+  // Returns the variable that gets its whole value here and is not read. −1: none.
   [[nodiscard]] int sets_whole(int statement) const;
   // Returns whether the variable lives on from one iteration of the main loop to the next.
   [[nodiscard]] bool outlives_iteration(int symbol) const;
-  // Returns whether it does so, and no iteration sets it anew at its top.
+  // Returns whether an iteration may find in the path what an earlier one left there: its variable outlives
+  // the iteration, the main loop changes it, and it is not set anew before its first use. A change of cause
+  // kMode does not count, and gradients have their own rules.
   [[nodiscard]] bool is_carried(const AccessPath& path) const;
   // Returns the statement that enters the block.
   [[nodiscard]] int head_of(int block) const;
@@ -121,9 +129,11 @@ class Flow {
   [[nodiscard]] const std::vector<AccessPath>& held_by(int block) const {
     return held_[static_cast<size_t>(block)];
   }
+  // Replaces a member that always stands for the same variable by that variable.
   [[nodiscard]] AccessPath bound(const AccessPath& path) const;
   // Returns how the block changes the path, or what shares storage with it. Null: it does not.
   [[nodiscard]] const Definition* change_in(int block, const AccessPath& path) const;
+  // Returns whether the block, or a function that it may run, declares the variable each time.
   [[nodiscard]] bool declared_in(int block, int symbol) const;
 
  private:

@@ -111,7 +111,7 @@ bool Flow::declared_in(int block, int index) const {
   if (symbol.function < 0 || symbol.lasting) return false;
   const Block& at = model_.blocks[static_cast<size_t>(block)];
   if (symbol.source == at.source && at.begin <= symbol.token && symbol.token < at.end) return true;
-  // A variable of a function that only runs within the block.
+  // A local variable of a function that the block may run: each call has its own.
   return symbol.function != at.function &&
          function_blocks_[static_cast<size_t>(symbol.function)].count(block) != 0 && symbol.parameter < 0;
 }
@@ -169,7 +169,8 @@ int Flow::sets_whole(int index) const {
   return -1;
 }
 
-// Is its first mention in an iteration an assignment that always runs?
+// Returns whether every main loop of the variable's function sets it before any other use: its first mention
+// in an iteration assigns the whole value, directly in the loop's body. False without such a loop.
 bool Flow::is_set_anew(int index) const {
   const Symbol& symbol = model_.symbol(index);
   if (symbol.function < 0 || symbol.reference || symbol.lasting) return false;

@@ -48,7 +48,7 @@ struct Symbol {
   bool loop_value = false;
   // Names part of another variable, and is held where that one is held.
   bool view = false;
-  // Its type acts by existing (locks, gradient modes), or is unknown.
+  // To create an object of its type has an effect (a lock, a gradient mode), or the type is unknown.
   bool guarded = false;
   // Its declaration gives it its whole value.
   bool initialised = false;
@@ -60,7 +60,7 @@ struct Symbol {
 // Returns whether one path equals or contains the other.
 bool overlap(const AccessPath& a, const AccessPath& b);
 
-// How certain it is that a path is changed.
+// How certain it is that a path is changed, and by what. The order counts: the most certain first.
 enum class Cause {
   kCertain,
   // A module is set to training or evaluation mode.
@@ -168,6 +168,7 @@ struct Block {
   int line = 0;
 };
 
+// A loop that may be the main loop: a flor::loop outside blocks and other such loops. Flow chooses.
 struct MainLoop {
   int source = 0, node = 0, function = -1;
   size_t begin = 0, end = 0;

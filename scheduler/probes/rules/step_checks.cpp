@@ -30,6 +30,8 @@ bool names_loop(const Tree& tree, const Node& node) {
   return false;
 }
 
+// Returns the loops over steps: each flor::loop that may run inside another loop. If no head of a loop shows
+// one, returns each loop inside another.
 std::vector<int> step_loops(const Tree& tree) {
   std::vector<int> nested, named;
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {

@@ -1,4 +1,5 @@
-// Checks loops over steps by the way they are written. Replay may begin between two steps.
+// Finds variables that a replay would not have if it began between two steps. A probe that uses one makes
+// every unit begin at a whole iteration.
 #pragma once
 
 #include <set>

@@ -21,7 +21,8 @@ struct Explained {
 };
 std::vector<Explained> explain_last(const core::Manifest& manifest, const core::Timeline& timeline);
 
-// Returns the decisions with the bound of equation 4 (`allowed`) beside `M` / `seconds` (`ratio`).
+// Returns the decisions. Adds `ratio`, the cost M over the seconds of the execution, and `allowed`, the
+// largest ratio that equation 4 (core/policy/policy.h) allowed.
 core::Json policy_json(const core::Manifest& manifest, const core::Timeline& timeline);
 
 }  // namespace flor::results
