@@ -1,4 +1,4 @@
-// Non-temporal memcpy for large buffers that are not read again soon.
+// Non-temporal memcpy for large buffers that are not read again soon, and how fast it is.
 #pragma once
 
 #include <cstddef>
@@ -13,5 +13,10 @@ namespace flor::core {
 // the processor reports the cache of the whole host. There 360 MB took 20 ms with this function, and 31 ms
 // with memcpy(), whole or by the megabyte.
 void nontemporal_copy(void* to, const void* from, std::size_t bytes);
+
+// For the cost model of checkpoints: seconds per byte of a nontemporal_copy() into memory that is already
+// mapped, as staging memory is (Materializer::ready()). The first call measures for about a millisecond;
+// later calls return its result. Thread-safe.
+double copy_seconds_per_byte();
 
 }  // namespace flor::core

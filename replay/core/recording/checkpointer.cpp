@@ -1,10 +1,10 @@
 #include "core/recording/checkpointer.h"
 
 #include "core/base/clock.h"
-#include "core/base/copy_speed.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/messages.h"
+#include "core/base/nontemporal_copy.h"
 #include "core/checkpoint/kinds.h"
 
 namespace flor::core {

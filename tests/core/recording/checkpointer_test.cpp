@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/copy_speed.h"
+#include "core/base/nontemporal_copy.h"
 #include "core/files/json_lines.h"
 #include "support/temporary.h"
 
