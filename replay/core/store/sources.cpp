@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -68,6 +69,14 @@ class SourceFinder {
         if (Found found = searched(directory, below / name); found.exists()) return found;
       }
     }
+    // A system's header needs no long search, and no project keeps its own that far away.
+    if (belongs_to_system(name)) return {};
+    for (std::size_t up = 0; up < directories.size() && up < 2; ++up) {
+      for (const auto& below : folders_in(directories[up])) {
+        if (!is_below(below / name, directories.back())) continue;
+        if (Found found = searched(below, name); found.exists()) return found;
+      }
+    }
     return {};
   }
 
@@ -88,6 +97,21 @@ class SourceFinder {
     struct stat info = {};
     return ::stat(directory.c_str(), &info) == 0 && (info.st_mode & S_IWGRP) != 0 &&
            makers_.groups.count(info.st_gid) != 0;
+  }
+
+  // Returns the folders in the directory, for projects that keep their headers in one of a name of their own.
+  const std::vector<fs::path>& folders_in(const fs::path& directory) {
+    constexpr std::size_t most = 64;  // a directory with more holds data
+    const auto [at, is_new] = folders_.try_emplace(directory);
+    std::error_code error;
+    for (fs::directory_iterator entry(directory, error); is_new && !error && entry != fs::end(entry);
+         entry.increment(error)) {
+      if (at->second.size() == most) break;
+      if (entry->is_directory(error) && entry->path().filename().string().front() != '.')
+        at->second.push_back(entry->path());
+    }
+    std::sort(at->second.begin(), at->second.end());
+    return at->second;
   }
 
   // In a container another user's file can look like root's.
@@ -132,6 +156,7 @@ class SourceFinder {
   fs::path program_;
   Makers makers_;
   std::set<std::string> withheld_;
+  std::map<fs::path, std::vector<fs::path>> folders_;
 };
 
 // Who can read the file: the directories above it count as well as its own mode.

@@ -121,6 +121,10 @@ TEST_F(FoundSources, AreTheProjectsOwnAlsoInAngleBrackets) {
       "#include <my/stats.h>\n#include <vector>\n#include <torch/torch.h>\n#include <zlib.h>\n");
   put("shared/project/include/my/stats.h", "");
   EXPECT_EQ(found(), "shared/project/include/my/stats.h shared/project/train.cpp ;;");
+  put("shared/project/train.cpp", "#include <own/rate.h>\n");
+  put("shared/project/headers/own/rate.h", "");
+  EXPECT_EQ(found(), "shared/project/headers/own/rate.h shared/project/train.cpp ;;");
+  put("shared/project/train.cpp", "#include <my/stats.h>\n");
   ::chmod((project / "include/my").c_str(), 0777);
   EXPECT_EQ(found(), "shared/project/train.cpp ;my/stats.h ;shared/project/include/my/stats.h ");
 }
