@@ -36,6 +36,7 @@ TORCH_MODULE(Net);
 const std::string& train_cpp() {
   static const std::string kText = R"text(// Trains a small network.
 #include <flor/flor.h>
+#include <torch/torch.h>
 
 #include "model.h"
 
