@@ -103,9 +103,10 @@ class Reader {
 
   Declarator marks() {
     Declarator one;
-    while (next_is("const") || next_is("&") || next_is("&&") || next_is("*") || next_is("...")) {
+    while (next_is("const") || next_is("volatile") || next_is("&") || next_is("&&") || next_is("*") ||
+           next_is("...")) {
       one.pointer = one.pointer || next_is("*");
-      one.indirect = one.indirect || (!next_is("const") && !next_is("..."));
+      one.indirect = one.indirect || next_is("&") || next_is("&&") || next_is("*");
       ++at_;
     }
     return one;

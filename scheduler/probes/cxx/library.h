@@ -59,6 +59,8 @@ bool is_number_type(const std::string& type);
 bool is_plain_type(const std::string& type);
 // Returns whether it is a container of the standard library: iterating over it changes nothing.
 bool is_container_type(const std::string& type);
+// Returns whether it is one of these that refers to the elements of another.
+bool is_view_type(const std::string& type);
 // Returns whether objects of the class act by existing: locks, gradient modes, threads.
 bool is_guard_type(const std::string& type);
 // Returns whether a probe may create objects of this type: plain types, containers, tensors, output streams.

@@ -285,11 +285,7 @@ Value Expressions::library_method(const Value& object, const std::string& name,
     }
     return {};
   }
-  if (name == "step") {  // an optimizer's
-    Value gradients;
-    gradients.roots = {{scopes_.nonlocal("(gradients)"), {}}};
-    note(gradients);
-  }
+  if (name == "step") return optimizer_step(changed, arguments);
   const bool of_options = object.roots.size() == 1 && !object.roots[0].fields.empty() &&
                           model_.text(object.roots[0].fields.back()) == "options";
   if (of_options && arguments.empty()) return {};

@@ -26,6 +26,21 @@ void Expressions::change_part(Value module, const char* part, Cause cause) {
   change(module, cause);
 }
 
+// `optimizer.step()`, or anything else of that name that is no method of the program.
+Value Expressions::optimizer_step(Value optimizer, const std::vector<Value>& arguments) {
+  Value gradients;
+  gradients.roots = {{scopes_.nonlocal("(gradients)"), {}}};
+  note(gradients);
+  const size_t before = into_->changes.size();
+  change(optimizer);
+  for (size_t i = before; i < into_->changes.size(); ++i) into_->changes[i].steps = true;
+  run_here(arguments);
+  optimizer.variable = optimizer.chain = false;
+  optimizer.cut = true;
+  optimizer.lambda = -1;
+  return optimizer;
+}
+
 // `net(x)`: a module, or anything else with a call operator.
 Value Expressions::callable(const Value& object, const std::vector<Value>& arguments) {
   Value changed = object;
@@ -86,11 +101,14 @@ Value Expressions::use_macro(const Macro& macro, size_t& at) {
       stop = is(stop, "(") || is(stop, "[") ? tree_->skip(stop) : stop + 1;
     }
     size_t begin = part;
+    bool returns = false;
     while (begin < stop && (is(begin, "if") || is(begin, "while") || is(begin, "for") || is(begin, "else") ||
                             is(begin, "do") || is(begin, "return"))) {
+      returns = returns || is(begin, "return");
       ++begin;
     }
     Value last = single(begin, stop);
+    if (returns) give_back(together({last, given}), into_->function);
     given.roots.insert(given.roots.end(), last.roots.begin(), last.roots.end());
     part = stop + 1;
   }

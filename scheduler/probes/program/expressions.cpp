@@ -144,6 +144,16 @@ void Expressions::share(int symbol, const Value& value) {
   }
 }
 
+// What its callers may share with it: no copy of a variable.
+void Expressions::give_back(const Value& value, int function) {
+  Function& from = model_.functions[static_cast<size_t>(function)];
+  if (from.returns == Returns::kCopy) return;
+  for (const AccessPath& root : value.roots) {
+    const bool copied = from.returns == Returns::kValue && is_plain(root) && !value.deep;
+    if (!copied) from.results.push_back(root);
+  }
+}
+
 void Expressions::change(const Value& value, Statement& into, Cause cause) {
   for (const AccessPath& root : value.roots) {
     const Symbol& symbol = model_.symbol(root.symbol);
@@ -265,7 +275,10 @@ Value Expressions::primary(size_t& at, size_t end, bool target) {
     Value value;
     const std::vector<Value> elements = arguments(at);
     hand_out(elements);
-    for (const Value& one : elements) add(value.roots, one.roots);
+    for (const Value& one : elements) {
+      add(value.roots, one.roots);
+      value.deep = value.deep || one.deep;
+    }
     value.chain = false;
     at = tree_->match[at] + 1;
     return value;

@@ -98,6 +98,8 @@ class Expressions {
   [[nodiscard]] bool is_plain(const AccessPath& path);
   // Records that the two share storage from here on. Ignores numbers and strings.
   void share(int symbol, const Value& value);
+  // Records that the function returns the value.
+  void give_back(const Value& value, int function);
   // Records that the variable is another name of this path.
   void alias(int symbol, const AccessPath& path) { aliases_[symbol] = path; }
   void change(const Value& value, Statement& into, Cause cause = Cause::kCertain);
@@ -117,6 +119,7 @@ class Expressions {
   Value method(Value object, const std::string& name, size_t open);
   Value library_call(const std::string& qualified, const std::vector<Value>& arguments);
   Value library_method(const Value& object, const std::string& name, const std::vector<Value>& arguments);
+  Value optimizer_step(Value optimizer, const std::vector<Value>& arguments);
   void use_operator(const Value* object, const std::vector<Value>& operands);
   void change_part(Value module, const char* part, Cause cause);
   Value callable(const Value& object, const std::vector<Value>& arguments);

@@ -76,6 +76,8 @@ struct Change {
   // Changes the storage that it refers to, which others may share. Otherwise only the variable.
   bool deep = false;
   Cause cause = Cause::kCertain;
+  // Of the modules that it leads to it changes parameters and nothing else: an optimizer's step.
+  bool steps = false;
 };
 
 struct Argument {
@@ -126,6 +128,17 @@ struct Statement {
   std::string volatile_name{};
 };
 
+// How a function hands back its value.
+enum class Returns {
+  // Numbers, strings, or containers of them: whoever gets it shares nothing.
+  kCopy,
+  // By value, of a type that copies a variable, and may share what a tensor, a pointer or an iterator leads
+  // to.
+  kValue,
+  // A reference, a pointer, or a type that may keep one: another name of what is returned.
+  kReference
+};
+
 struct Function {
   int name = -1;
   // Class (a name) of a method. −1: none, or unknown.
@@ -147,6 +160,7 @@ struct Function {
   bool escapes = false;
   // Returns a number, a string or nothing.
   bool plain = false;
+  Returns returns = Returns::kReference;
   std::vector<int> parameters{};  // symbols
   std::vector<int> statements{};
   // What its value may share storage with.

@@ -1,12 +1,13 @@
 // Declarations within statements, and lambdas.
 #include <algorithm>
 
+#include "probes/program/returns.h"
 #include "probes/program/statements.h"
 
 namespace flor::probes {
 // A container whose elements are numbers, strings or such containers: a copy shares nothing.
 bool Statements::has_plain_elements(const Declarators& declared) const {
-  if (!is_container_type(declared.type)) return false;
+  if (!is_container_type(declared.type) || is_view_type(declared.type)) return false;
   for (size_t i = declared.type_begin; i < declared.type_end; ++i) {
     const std::string& text = tree().text(i);
     const bool plain = !tree().word(i) || text == "std" || is_container_type(text) ||
@@ -208,6 +209,8 @@ std::pair<int, size_t> Statements::lambda(const Tree& from, size_t begin) {
   function.end = tree().match[body] + 1;
   function.outer = function_;
   function.at = statement_;
+  const size_t trailing = trailing_type(tree(), at, body);
+  function.returns = returns_as(tree(), trailing, body, words_);
   const int index = static_cast<int>(model_.functions.size());
   model_.functions.push_back(function);
   const int outer_function = std::exchange(function_, index);

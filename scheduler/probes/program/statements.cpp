@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "probes/cxx/blocks.h"
+#include "probes/program/returns.h"
 
 namespace flor::probes {
 void Statements::read_source(int source) {
@@ -39,6 +40,7 @@ void Statements::function(int node) {
   if (!head.owner.empty()) function.owner = model_.name(head.owner);
   function.implicit = head.implicit;
   function.plain = head.plain;
+  if (head.open != 0) function.returns = returns_of(tree(), one.begin, head.open, one.head_end, words_);
   if (one.parent >= 0 && tree().node(one.parent).kind == NodeKind::kClass) {
     const std::vector<int>& siblings = tree().node(one.parent).children;
     function.of_module = std::any_of(siblings.begin(), siblings.end(),
@@ -281,10 +283,7 @@ size_t Statements::jump(size_t at, size_t end, int parent) {
   this->at(made).jumps = true;
   this->at(made).returns = is(at, "return") || is(at, "co_return");
   const Value value = text(at + 1, behind > at + 1 && is(behind - 1, ";") ? behind - 1 : behind, made);
-  if (this->at(made).returns) {
-    std::vector<AccessPath>& results = model_.functions[static_cast<size_t>(function_)].results;
-    results.insert(results.end(), value.roots.begin(), value.roots.end());
-  }
+  if (this->at(made).returns) expressions_.give_back(value, function_);
   return behind;
 }
 
