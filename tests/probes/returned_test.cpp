@@ -1,50 +1,12 @@
 // What is changed through the value of a call: a reference, a pointer or an iterator to something is no copy.
 #include <gtest/gtest.h>
 
-#include <ostream>
 #include <string>
-#include <vector>
 
-#include "corpus.h"
+#include "changed.h"
 
 namespace flor::probes {
 namespace {
-
-struct Program {
-  std::string types, variables, change, probe;
-};
-
-std::ostream& operator<<(std::ostream& out, const Program& program) {
-  return out << program.types << " | " << program.variables << " | " << program.change << " | "
-             << program.probe;
-}
-
-// `probe` reads what `change` in the block may change; does the block stay skipped?
-bool stays_skipped(const Program& of) {
-  const std::string recorded =
-      "#include <flor/flor.h>\n"
-      "struct NetImpl : torch::nn::Module {\n"
-      "  NetImpl() : fc(register_module(\"fc\", torch::nn::Linear(2, 2))) {}\n"
-      "  torch::Tensor forward(torch::Tensor x) { return fc->forward(x); }\n"
-      "  int64_t& count() { return calls; }\n"
-      "  torch::nn::Linear fc;\n  int64_t calls = 0;\n  std::vector<double> list;\n"
-      "};\nTORCH_MODULE(Net);\n" +
-      of.types + "\nint main() {\n  Net net;\n  torch::optim::SGD optimizer(net->parameters(), 0.1);\n  " +
-      of.variables +
-      "\n  for (int64_t epoch : flor::loop(\"epoch\", 10)) {\n"
-      "    if (flor::SkipBlock train{\"train\", net, optimizer}; train.step_into()) {\n"
-      "      net->forward(torch::rand({2, 2})).mean().backward();\n      optimizer.step();\n      " +
-      of.change + "\n    }\n    // behind\n  }\n}\n";
-  const std::string present =
-      edit(recorded, {insert("    // behind\n", "flor::log(\"p\", " + of.probe + ");")});
-  const ProbeAnalysis analysis =
-      analyse({{"/exp/train.cpp", recorded}}, {{"/exp/train.cpp", present}}, {}, {});
-  return !analysis.all && analysis.blocks.empty();
-}
-
-void expect_executed(const std::vector<Program>& programs) {
-  for (const Program& one : programs) EXPECT_FALSE(stays_skipped(one)) << one;
-}
 
 // A class with a method `of` whose value is changed in each way.
 void expect_executed_by(const std::string& of, const std::string& change, const std::string& probe) {

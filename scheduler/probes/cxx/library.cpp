@@ -229,11 +229,6 @@ bool is_container_type(const std::string& type) {
   return begins_with(type, "std::") ? has(kContainers, type.substr(5)) : has(kContainers, type);
 }
 
-bool is_view_type(const std::string& type) {
-  const std::string name = last_part(type);
-  return name == "span" || name == "initializer_list";
-}
-
 bool is_guard_type(const std::string& type) {
   const std::string name = last_part(type);
   if (name.find("uard") != std::string::npos || name.find("lock") != std::string::npos) return true;

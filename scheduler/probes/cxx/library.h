@@ -32,6 +32,9 @@ enum class Method {
 };
 Method method_of(const std::string& name);
 
+// Returns whether a function or method of that name returns a pointer or an iterator.
+bool is_pointer_name(const std::string& name);
+
 // What a function does to its arguments.
 enum class Library {
   // May change them.
@@ -49,6 +52,9 @@ enum class Library {
 };
 // `qualified`: the name with its namespaces: "torch::relu", "std::max", "printf".
 Library function_of(const std::string& qualified);
+
+// Returns whether it only reads its arguments, and returns a reference to one.
+bool returns_argument(const std::string& qualified);
 
 // Returns whether the name is a constant, or an output stream of the process: a replay needs no value for it.
 bool is_library_object(const std::string& qualified);

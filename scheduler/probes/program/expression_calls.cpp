@@ -60,6 +60,7 @@ Value Expressions::result_of_last_call() {
   Value out;
   out.roots = {{static_cast<int>(model_.symbols.size()), {}}};
   out.deep = true;
+  out.points = true;  // perhaps
   out.chain = false;
   model_.symbols.push_back(std::move(symbol));
   model_.results.push_back({out.roots[0].symbol, into_->calls.back()});
@@ -168,9 +169,13 @@ Value Expressions::library_call(const std::string& qualified, const std::vector<
   switch (function_of(qualified)) {
     case Library::kFresh:
       run_here(arguments);
-      return {};
+      if (!returns_argument(qualified)) return {};
+      out.cut = true;
+      out.chain = false;
+      return out;
     case Library::kView:
       hand_out(arguments);
+      out.points = is_pointer_name(last_part(qualified));
       out.chain = !begins_with(qualified, "torch::optim") && qualified.find("data::") == std::string::npos &&
                   qualified.find("make_") == std::string::npos;
       return out;
@@ -290,7 +295,7 @@ Value Expressions::library_method(const Value& object, const std::string& name,
                           model_.text(object.roots[0].fields.back()) == "options";
   if (of_options && arguments.empty()) return {};
   Value out = object;
-  out.variable = false;
+  out.variable = out.points = false;
   out.deep = true;
   out.cut = true;
   out.lambda = -1;
@@ -299,6 +304,7 @@ Value Expressions::library_method(const Value& object, const std::string& name,
       run_here(arguments);
       return {};
     case Method::kView:
+      out.points = is_pointer_name(name);
       return out;
     case Method::kModule:
       if (words_.has_buffers) change_part(changed, "(buffers)", Cause::kMode);

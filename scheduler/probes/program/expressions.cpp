@@ -201,9 +201,12 @@ Value Expressions::binary(size_t begin, size_t end) {
     for (size_t i = 1; i < operands.size(); ++i) change(operands[i]);
   }
   // A pointer and a number make a pointer.
+  const bool moves = std::all_of(operators.begin(), operators.end(),
+                                 [](const std::string& one) { return one == "+" || one == "-"; });
   for (const Value& value : operands) {
+    out.points = out.points || (moves && value.points);
     for (const AccessPath& root : value.roots) {
-      if (model_.symbol(root.symbol).reference) out.roots.push_back(root);
+      if (model_.symbol(root.symbol).reference || (moves && value.points)) out.roots.push_back(root);
     }
   }
   out.deep = true;
@@ -224,6 +227,7 @@ Value Expressions::operand(size_t& at, size_t end, bool target) {
     value = operand(++at, end, target);
     value.deep = true;
     value.variable = false;
+    value.points = text == "&";
   } else if (text == "-" || text == "+" || text == "!" || text == "~" || text == "not") {
     operand(++at, end);
   } else if (text == "new" || text == "co_await" || text == "co_yield" || text == "throw") {
@@ -259,6 +263,7 @@ Value Expressions::primary(size_t& at, size_t end, bool target) {
       operand(at, end);
       return {};
     }
+    if (names_type(at, end)) return named_cast(at, end, target);
     Value value = read(*tree_, at + 1, close, *into_);
     at = close + 1;
     return value;
@@ -296,7 +301,7 @@ Value Expressions::postfix(Value value, size_t& at, size_t end, bool target) {
     } else if (text == "[") {
       note(read(*tree_, at + 1, tree_->match[at], *into_));
       value.deep = true;
-      value.variable = false;
+      value.variable = value.points = false;
       value.cut = true;
       value.lambda = -1;
       at = tree_->skip(at);

@@ -26,6 +26,8 @@ struct Value {
   bool deep = false;
   // Some element of roots[0]: further member names are not tracked.
   bool cut = false;
+  // A pointer or an iterator: with a number it makes another.
+  bool points = false;
   // Made only of member access, elements and views.
   bool chain = true;
   // LibTorch options, inside a chain like `.a(1).b(2)`.
@@ -111,8 +113,11 @@ class Expressions {
   Value primary(size_t& at, size_t end, bool target);
   Value named(size_t& at, size_t end, bool target);
   Value cast(size_t& at, size_t end);
+  [[nodiscard]] bool names_type(size_t open, size_t end) const;
+  Value named_cast(size_t& at, size_t end, bool target);
   std::optional<Value> keyword(size_t& at, size_t end, bool target);
   Value postfix(Value value, size_t& at, size_t end, bool target);
+  Value member_by_pointer(Value value, size_t& at, size_t end);
   Value member(Value value, size_t& at, size_t end);
   Value variable(const std::string& name);
   Value call(const std::string& qualified, size_t open);

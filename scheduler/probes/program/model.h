@@ -40,6 +40,8 @@ struct Symbol {
   bool plain = false;
   // Refers to what it was bound to: an assignment changes that.
   bool reference = false;
+  // By its initializer a pointer or an iterator.
+  bool points = false;
   // A number that no statement can change.
   bool constant = false;
   // static or thread_local: outlives its function.

@@ -111,6 +111,7 @@ void Statements::bind(const Declarators& declared, const Declarator& one, int sy
   made.view =
       value.chain && !value.roots.empty() && (one.indirect || tensor) && (!one.constructs || one.indirect);
   if (made.view) made.views = value.roots;
+  made.points = value.points;
   expressions_.share(symbol, value);
 }
 
