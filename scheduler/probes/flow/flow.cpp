@@ -53,7 +53,7 @@ Flow::Flow(const Model& model) : model_(model) {
   for (size_t i = 0; i < model_.symbols.size(); ++i) {
     if (model_.symbols[i].function < 0 && model_.symbols[i].name == "this") this_ = static_cast<int>(i);
     const int name = model_.symbols[i].function < 0 ? model_.find(model_.symbols[i].name) : -1;
-    if (name < 0 || model_.members.count(name) == 0) continue;
+    if (name < 0 || model_.members.count(name) == 0 || model_.statics.count(name) != 0) continue;
     member_names_[i] = name;
     members_[name] = static_cast<int>(i);
   }

@@ -135,6 +135,7 @@ Value Expressions::member_by_pointer(Value value, size_t& at, size_t end) {
 Value Expressions::member(Value value, size_t& at, size_t end) {
   const bool pointer = is(at, "->");
   if (is(at, ".*") || is(at, "->*")) return member_by_pointer(std::move(value), at, end);
+  if (pointer) use_own("operator->", &value, {});
   ++at;
   if (is(at, "template")) ++at;
   if (at >= end || !tree_->word(at)) {
@@ -157,8 +158,10 @@ Value Expressions::member(Value value, size_t& at, size_t end) {
   value.deep = value.deep || pointer;
   value.lambda = -1;
   value.points = false;
-  if (!value.cut && value.roots.size() == 1) {
-    value.roots[0].fields.push_back(model_.name(name));
+  if (model_.statics.count(model_.name(name)) != 0) {
+    value = variable(name);
+  } else if (!value.cut && value.roots.size() == 1) {
+    value.roots[0].fields.push_back(model_.name(scopes_.one_name(name)));
     value.variable = true;
   } else {
     value.variable = false;

@@ -18,6 +18,38 @@ void Expressions::use_operator(const Value* object, const std::vector<Value>& op
   if (own || own_object) add_call(model_.name("operator"), -1, object, operands);
 }
 
+// `object[i]`, `*object`, `object->`, and conversions, where a class of the program says what they do. What
+// they return is no part of the object then.
+void Expressions::use_own(const char* name, Value* object, const std::vector<Value>& arguments) {
+  if (words_.functions.count(name) == 0) return;
+  const std::string type = type_of(*object);
+  if (words_.classes.count(type) == 0 || !words_.may_have(type, name)) return;
+  add_call(model_.name(name), -1, object, arguments);
+  const Value result = result_of_last_call();
+  object->roots.insert(object->roots.end(), result.roots.begin(), result.roots.end());
+  object->cut = true;
+}
+
+// A map gets an element where an index finds none. What is no known type may be a map, if the program has
+// any.
+void Expressions::insert_by_index(const Value& object) {
+  const WordSet& all = model_.program->words;
+  if (object.roots.empty() || all.count("map") + all.count("unordered_map") == 0) return;
+  const AccessPath& path = object.roots[0];
+  const int symbol = path.fields.empty() ? path.symbol : scopes_.nonlocal(model_.text(path.fields.back()));
+  const std::string& type = model_.symbol(symbol).type;
+  const std::string name = last_part(type);
+  const bool map = name == "map" || name == "unordered_map";
+  const bool element = object.cut && is_container_type(type) && !model_.symbol(symbol).plain;
+  const bool alias = !type.empty() && type != "auto" && type != "several" && !is_plain_type(type) &&
+                     !is_probe_type(type) && type.find("::") == std::string::npos &&
+                     words_.classes.count(name) == 0;
+  if (!(map || element || alias)) return;
+  Value changed = object;
+  changed.deep = true;
+  change(changed, Cause::kGuess);
+}
+
 // Changes a part of a module that has no name of its own.
 void Expressions::change_part(Value module, const char* part, Cause cause) {
   for (AccessPath& root : module.roots) {

@@ -163,6 +163,10 @@ void Expressions::change(const Value& value, Statement& into, Cause cause) {
 }
 
 void Expressions::note(const Value& value) {
+  if (words_.functions.count(kConversion) != 0) {
+    Value converted = value;
+    use_own(kConversion, &converted, {});
+  }
   for (const AccessPath& root : value.roots) {
     // What a call yields is read where the call reads it.
     if (model_.symbol(root.symbol).name != "(result)") into_->reads.push_back(root);
@@ -225,6 +229,7 @@ Value Expressions::operand(size_t& at, size_t end, bool target) {
     change(value);
   } else if (text == "*" || text == "&") {
     value = operand(++at, end, target);
+    if (text == "*") use_own("operator", &value, {});
     value.deep = true;
     value.variable = false;
     value.points = text == "&";
@@ -299,7 +304,10 @@ Value Expressions::postfix(Value value, size_t& at, size_t end, bool target) {
     if (text == "." || text == "->" || text == ".*" || text == "->*") {
       value = member(std::move(value), at, end);
     } else if (text == "[") {
-      note(read(*tree_, at + 1, tree_->match[at], *into_));
+      const Value index = read(*tree_, at + 1, tree_->match[at], *into_);
+      note(index);
+      use_own("operator[]", &value, {index});
+      insert_by_index(value);
       value.deep = true;
       value.variable = value.points = false;
       value.cut = true;

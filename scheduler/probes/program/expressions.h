@@ -17,6 +17,9 @@
 
 namespace flor::probes {
 
+// The name of all functions that convert an object, as `operator bool()`.
+inline constexpr const char* kConversion = "(conversion)";
+
 struct Value {
   // Empty: the value shares no storage.
   std::vector<AccessPath> roots{};
@@ -126,6 +129,8 @@ class Expressions {
   Value library_method(const Value& object, const std::string& name, const std::vector<Value>& arguments);
   Value optimizer_step(Value optimizer, const std::vector<Value>& arguments);
   void use_operator(const Value* object, const std::vector<Value>& operands);
+  void use_own(const char* name, Value* object, const std::vector<Value>& arguments);
+  void insert_by_index(const Value& object);
   void change_part(Value module, const char* part, Cause cause);
   Value callable(const Value& object, const std::vector<Value>& arguments);
   Value use_macro(const Macro& macro, size_t& at);

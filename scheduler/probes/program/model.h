@@ -208,6 +208,8 @@ struct Model {
   std::set<int> hooked;
   // Names that classes declare.
   std::set<int> members;
+  // Of these: names of static ones alone, of which there is one for all objects.
+  std::set<int> statics;
   // Names of functions that are mentioned and not called.
   std::set<int> handed_out;
   // Name → functions.

@@ -167,6 +167,34 @@ void Statements::skip_block(const Declarators& declared, const Declarator& one, 
   into.reads.insert(into.reads.end(), unused.reads.begin(), unused.reads.end());
 }
 
+// Members of unions. Those of two unions that share a name are all one.
+void Statements::read_unions() {
+  std::unordered_map<std::string, std::string> names;
+  for (const Source& source : model_.program->sources) {
+    const Tree& tree = source.tree;
+    for (const Node& node : tree.nodes) {
+      if (node.kind != NodeKind::kClass) continue;
+      bool is_union = false;
+      for (size_t i = node.begin; i < node.head_end; ++i) is_union = is_union || tree.is(i, "union");
+      std::string first;
+      for (size_t child = 0; is_union && child < node.children.size(); ++child) {
+        const Node& leaf = tree.node(node.children[child]);
+        const Declarators declared = declarators(tree, leaf.begin, leaf.end);
+        for (const Declarator& one : declared.list) {
+          const auto known = names.find(tree.text(one.name));
+          const std::string next = known == names.end() ? tree.text(one.name) : known->second;
+          if (first.empty()) first = next;
+          names[tree.text(one.name)] = first;
+          for (auto& [name, stands_for] : names) {
+            if (stands_for == next) stands_for = first;
+          }
+        }
+      }
+    }
+  }
+  scopes_.set_unions(std::move(names));
+}
+
 // The types of members and globals, which methods may use in front of their declarations.
 void Statements::read_types(int source) {
   source_ = source;
@@ -187,7 +215,11 @@ void Statements::read_types(int source) {
         continue;  // a function's declaration
       }
       scopes_.declare(symbol);
-      if (around == NodeKind::kClass) model_.members.insert(model_.name(symbol.name));
+      if (around != NodeKind::kClass) continue;
+      const int name = model_.name(scopes_.one_name(symbol.name));
+      const bool first = model_.members.insert(name).second;
+      if (first && declared.lasting) model_.statics.insert(name);
+      if (!declared.lasting) model_.statics.erase(name);
     }
   }
 }
@@ -287,6 +319,7 @@ Model build_model(const Program& program) {
   model.name("(*)");
   const Vocabulary words = vocabulary_of(program);
   Statements statements(model, words);
+  statements.read_unions();
   // What is registered, and the types of what is no local variable, is known only when all is read once.
   for (const Source& source : program.sources) {
     const Tree& tree = source.tree;

@@ -39,6 +39,16 @@ void add_macro(const Tree& tree, const Token& directive, Vocabulary* words) {
   words->macros.emplace(name, std::move(macro));
 }
 
+// Those that are called where no operator stands between two operands have names of their own.
+std::string operator_name(const Tree& tree, size_t at) {
+  if (tree.is(at, "(")) return "operator()";
+  if (tree.is(at, "[")) return "operator[]";
+  if (tree.is(at, "->")) return "operator->";
+  const bool conversion =
+      (tree.word(at) || tree.is(at, "::")) && !tree.is(at, "new") && !tree.is(at, "delete");
+  return conversion ? kConversion : "operator";
+}
+
 }  // namespace
 
 FunctionHead function_head(const Tree& tree, const Node& node) {
@@ -48,7 +58,7 @@ FunctionHead function_head(const Tree& tree, const Node& node) {
     const bool call = tree.is(i, "(") && i > node.begin;
     if (tree.is(i, "operator")) {
       size_t open = i + 1;
-      head.name = tree.is(open, "(") ? "operator()" : "operator";
+      head.name = operator_name(tree, open);
       head.implicit = true;
       if (tree.is(open, "(")) open = tree.skip(open);
       while (open < node.head_end && !tree.is(open, "(")) ++open;
@@ -75,7 +85,7 @@ FunctionHead function_head(const Tree& tree, const Node& node) {
   if (head.owner == ">") head.owner.clear();
   for (const char* name : {"begin", "end", "swap", "flor_state"})
     head.implicit = head.implicit || head.name == name;
-  if (head.open > node.begin + 1 && head.name.rfind("operator", 0) != 0) {
+  if (head.open > node.begin + 1 && !head.implicit) {
     const Declarators result = parameter(tree, node.begin, head.open - 1);
     const bool indirect = !result.list.empty() && result.list[0].indirect;
     head.plain = !result.list.empty() && !indirect && is_plain_type(result.type);
