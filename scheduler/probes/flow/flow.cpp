@@ -60,6 +60,7 @@ Flow::Flow(const Model& model) : model_(model) {
   find_callers();
   join_shared();
   find_result_paths();
+  find_unseen();
   find_blocks();
   find_held();
   find_loops();

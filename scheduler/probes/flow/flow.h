@@ -136,6 +136,7 @@ class Flow {
   void find_result_paths();
   void find_callers();
   void find_blocks();
+  void find_unseen();
   void find_loops();
   [[nodiscard]] int bound_to(int member) const;
   void find_held();
@@ -178,6 +179,7 @@ class Flow {
   std::vector<std::set<int>> function_blocks_;      // by function: blocks that may run it
   std::map<int, int> bound_;                        // members: the variables that they always stand for
   std::vector<std::vector<AccessPath>> held_;       // by block
+  std::vector<bool> unseen_;                        // by statement: it may run in any block
   std::vector<bool> holds_blocks_, function_in_loop_, in_loop_;
   std::vector<MainLoop> loops_;
   std::map<int, AccessPath> result_paths_;

@@ -58,6 +58,10 @@ struct Vocabulary {
   std::map<std::string, std::set<std::string>> bases;
   // Method name → classes that have such a method.
   std::map<std::string, std::set<std::string>> owners;
+  // Classes of which objects are made as members, bases, or elements.
+  WordSet made_unnamed;
+  // Classes with a member that is a reference or a pointer, or another such class.
+  WordSet keeping;
   // Names that classes derive from.
   WordSet parents;
   // A template derives from its parameter.

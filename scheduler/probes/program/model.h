@@ -124,6 +124,9 @@ struct Statement {
   bool unknown = false;
   // Creates an object of unknown type.
   bool creates = false;
+  // Runs wherever an object of the class is made, or the function is called: an initializer of a member, a
+  // default argument.
+  bool apart = false;
   // Calls flor::log.
   bool logs = false;
   // The clock or file that it reads.
@@ -156,6 +159,8 @@ struct Function {
   bool method = false;
   // Called by the language: operators, destructors, begin, swap, …
   bool implicit = false;
+  // A constructor of a class of which objects are made without naming it: as members, bases, elements.
+  bool hidden = false;
   // A method of a class that has a forward().
   bool of_module = false;
   // Passed out: it may run wherever unknown code is called.

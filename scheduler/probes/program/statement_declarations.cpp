@@ -75,6 +75,7 @@ void Statements::declare_one(const Declarators& declared, const Declarator& one,
   into.creates = into.creates || symbol.guarded;
   construct(declared, one, index, into);
   if (keeps_by_members(declared, one, value, count)) value.roots.clear();
+  value.deep = value.deep || keeps_references(declared, one);
   bind(declared, one, index, value);
 }
 
@@ -98,6 +99,13 @@ bool Statements::keeps_by_members(const Declarators& declared, const Declarator&
     return root.fields.empty() && !from.empty() && from != "auto" && from != "several" &&
            words_.classes.count(last_part(from)) == 0;
   });
+}
+
+// Does an object of this type, which has no constructor in the text, keep references to what it is made from?
+bool Statements::keeps_references(const Declarators& declared, const Declarator& one) const {
+  if (one.indirect || one.init_begin >= one.init_end) return false;
+  if (is_view_type(declared.type) || last_part(declared.type) == "reference_wrapper") return true;
+  return words_.keeping.count(last_part(declared.type)) != 0;
 }
 
 // What the new variable shares with its initializer.
@@ -141,6 +149,13 @@ void Statements::construct(const Declarators& declared, const Declarator& one, i
     }
     into.calls.push_back(std::move(call));
   }
+  // Without a constructor that keeps what it is given, only the object itself leads its destructor there.
+  if (words_.functions.count("~" + type) == 0 || words_.functions.count(type) != 0) return;
+  Call end;
+  end.name = model_.name("~" + type);
+  end.method = true;
+  end.receiver = {symbol, {}};
+  into.calls.push_back(std::move(end));
 }
 
 void Statements::skip_block(const Declarators& declared, const Declarator& one, Statement& into) {

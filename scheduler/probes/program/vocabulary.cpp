@@ -156,6 +156,51 @@ bool Vocabulary::may_have(const std::string& type, const std::string& method) co
          });
 }
 
+namespace {
+
+// Members, bases, and whatever is named between `<` and `>`.
+void add_made_unnamed(const Program& program, Vocabulary* words) {
+  const auto add = [words](const Tree& tree, size_t token) {
+    if (words->classes.count(tree.text(token)) != 0) words->made_unnamed.insert(tree.text(token));
+  };
+  for (const Source& source : program.sources) {
+    const Tree& tree = source.tree;
+    for (const Node& node : tree.nodes) {
+      const bool member = node.kind == NodeKind::kLeaf && inside_class(tree, node);
+      if (!member && node.kind != NodeKind::kClass) continue;
+      const size_t begin = member ? node.begin : std::min(node.begin + 2, node.head_end);
+      const std::string own = class_name(tree, member ? tree.node(node.parent) : node);
+      for (size_t i = begin; i < (member ? node.end : node.head_end); ++i) {
+        if (tree.text(i) != own) add(tree, i);  // it declares its constructors
+      }
+    }
+    for (size_t i = 0; i < tree.tokens.size(); ++i) {
+      const size_t behind = tree.is(i, "<") ? behind_template(tree, i, tree.tokens.size()) : i;
+      for (size_t k = i; k < behind; ++k) add(tree, k);
+    }
+  }
+}
+
+void add_keeping(const Program& program, Vocabulary* words) {
+  for (size_t before = words->keeping.size() + 1; before != words->keeping.size();) {
+    before = words->keeping.size();
+    for (const Source& source : program.sources) {
+      const Tree& tree = source.tree;
+      for (const Node& node : tree.nodes) {
+        if (node.kind != NodeKind::kLeaf || !inside_class(tree, node)) continue;
+        bool keeps = false;
+        for (size_t i = node.begin; i < node.end && !tree.is(i, "="); ++i) {
+          keeps = keeps || tree.is(i, "&") || tree.is(i, "*") || is_view_type(tree.text(i)) ||
+                  tree.is(i, "reference_wrapper") || words->keeping.count(tree.text(i)) != 0;
+        }
+        if (keeps) words->keeping.insert(class_name(tree, tree.node(node.parent)));
+      }
+    }
+  }
+}
+
+}  // namespace
+
 Vocabulary vocabulary_of(const Program& program) {
   Vocabulary words;
   std::map<std::string, bool> plain;
@@ -187,6 +232,8 @@ Vocabulary vocabulary_of(const Program& program) {
   }
   words.numbers = number_names(program);
   words.classes.erase("");
+  add_made_unnamed(program, &words);
+  add_keeping(program, &words);
   for (const auto& [name, all] : plain) {
     if (all) words.plain_functions.insert(name);
   }
