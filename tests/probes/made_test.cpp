@@ -38,6 +38,18 @@ TEST(Made, ADefaultArgumentIsAnArgument) {
   expect_skipped({{"int g = 0; void f(int x = 3, double y = 0.5) {}", "", "f();", "g"}});
 }
 
+TEST(Made, AGuardWithoutANameIsOne) {
+  const std::string given = "struct G { double* d; ~G() { *d += 1; } };";
+  const std::string made = "struct G { double* d; explicit G(double* x) : d(x) {} ~G() { *d += 1; } };";
+  expect_executed({
+      {given, "double s = 0;", "G{&s};", "s"},
+      {given, "double s = 0;", "auto g = G{&s};", "s"},
+      {given, "double s = 0;", "auto g = std::make_unique<G>(G{&s});", "s"},
+      {made, "double s = 0;", "G(&s);", "s"},
+      {made, "double s = 0;", "auto g = std::make_unique<G>(&s);", "s"},
+  });
+}
+
 TEST(Made, AGuardWithoutAConstructorKeepsWhatItIsGiven) {
   const std::string by_pointer = "struct G { double* d = nullptr; ~G() { *d += 1; } };";
   const std::string by_reference = "struct G { double& d; ~G() { d += 1; } };";

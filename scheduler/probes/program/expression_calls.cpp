@@ -136,6 +136,7 @@ Value Expressions::call(const std::string& qualified, size_t open) {
     hand_out(given);
     if (words_.plain_functions.count(name) != 0) return {};
     if (words_.classes.count(name) == 0) return result_of_last_call();
+    if (words_.functions.count("~" + name) != 0) make_object(name, given);
     Value out = together(given);
     out.chain = false;
     return out;

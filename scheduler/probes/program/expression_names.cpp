@@ -94,7 +94,9 @@ Value Expressions::named(size_t& at, size_t end, bool target) {
   if (at < end && (is(at, "(") || is(at, "{"))) {
     const size_t open = at;
     at = tree_->match[open] + 1;
-    return call(qualified, open);
+    Value value = call(qualified, open);
+    make_elements(last + 1, open, value);
+    return value;
   }
   if (qualified != name && is_volatile_name(qualified)) into_->volatile_name = qualified;
   if (scopes_.find_local(name) < 0) {

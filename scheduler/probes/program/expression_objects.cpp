@@ -30,6 +30,35 @@ void Expressions::use_own(const char* name, Value* object, const std::vector<Val
   object->cut = true;
 }
 
+// An object without a name: its constructor runs, and, where that is unknown, keeps what it is given; so its
+// destructor may change it.
+void Expressions::make_object(const std::string& type, const std::vector<Value>& arguments) {
+  Symbol symbol;
+  symbol.name = "(object)";
+  symbol.function = into_->function;
+  symbol.source = into_->source;
+  symbol.token = into_->begin;
+  Value object;
+  object.roots = {{static_cast<int>(model_.symbols.size()), {}}};
+  model_.symbols.push_back(std::move(symbol));
+  Value all = together(arguments);
+  share(object.roots[0].symbol, all);
+  for (const std::string& name : {type, type + "Impl", "~" + type}) {
+    if (words_.functions.count(name) != 0)
+      add_call(model_.name(name), -1, &object, name[0] == '~' ? std::vector<Value>{} : arguments);
+  }
+}
+
+// `make_unique<T>(…)`: which argument becomes which parameter of T is not followed.
+void Expressions::make_elements(size_t begin, size_t end, const Value& from) {
+  constexpr size_t kMaxParameters = 8;
+  for (size_t i = begin; i < end; ++i) {
+    const std::string& type = tree_->text(i);
+    if (words_.classes.count(type) != 0 && words_.functions.count("~" + type) != 0)
+      make_object(type, std::vector<Value>(kMaxParameters, from));
+  }
+}
+
 // A map gets an element where an index finds none. What is no known type may be a map, if the program has
 // any.
 void Expressions::insert_by_index(const Value& object) {

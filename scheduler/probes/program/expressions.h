@@ -134,6 +134,8 @@ class Expressions {
   Value optimizer_step(Value optimizer, const std::vector<Value>& arguments);
   void use_operator(const Value* object, const std::vector<Value>& operands);
   void use_own(const char* name, Value* object, const std::vector<Value>& arguments);
+  void make_object(const std::string& type, const std::vector<Value>& arguments);
+  void make_elements(size_t begin, size_t end, const Value& from);
   void insert_by_index(const Value& object);
   void change_part(Value module, const char* part, Cause cause);
   Value callable(const Value& object, const std::vector<Value>& arguments);
