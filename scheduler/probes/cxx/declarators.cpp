@@ -85,7 +85,7 @@ class Reader {
       out_.type += (out_.type.empty() ? "" : " ") + tree_.text(at_);
     }
     if (!out_.type.empty()) return true;
-    if (next_is("struct") || next_is("class") || next_is("enum")) ++at_;
+    if (next_is("struct") || next_is("class") || next_is("enum") || next_is("union")) ++at_;
     if (next_is("::")) ++at_;
     while (at_ < end_ && tree_.word(at_) && !is_keyword(tree_.text(at_))) {
       out_.type += tree_.text(at_++);
@@ -103,9 +103,10 @@ class Reader {
 
   Declarator marks() {
     Declarator one;
-    while (next_is("const") || next_is("&") || next_is("&&") || next_is("*") || next_is("...")) {
+    while (next_is("const") || next_is("volatile") || next_is("&") || next_is("&&") || next_is("*") ||
+           next_is("...")) {
       one.pointer = one.pointer || next_is("*");
-      one.indirect = one.indirect || (!next_is("const") && !next_is("..."));
+      one.indirect = one.indirect || next_is("&") || next_is("&&") || next_is("*");
       ++at_;
     }
     return one;

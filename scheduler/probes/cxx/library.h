@@ -32,6 +32,9 @@ enum class Method {
 };
 Method method_of(const std::string& name);
 
+// Returns whether a function or method of that name returns a pointer or an iterator.
+bool is_pointer_name(const std::string& name);
+
 // What a function does to its arguments.
 enum class Library {
   // May change them.
@@ -50,6 +53,9 @@ enum class Library {
 // `qualified`: the name with its namespaces: "torch::relu", "std::max", "printf".
 Library function_of(const std::string& qualified);
 
+// Returns whether it only reads its arguments, and returns a reference to one.
+bool returns_argument(const std::string& qualified);
+
 // Returns whether the name is a constant, or an output stream of the process: a replay needs no value for it.
 bool is_library_object(const std::string& qualified);
 
@@ -59,6 +65,8 @@ bool is_number_type(const std::string& type);
 bool is_plain_type(const std::string& type);
 // Returns whether it is a container of the standard library: iterating over it changes nothing.
 bool is_container_type(const std::string& type);
+// Returns whether it is one of these that refers to the elements of another.
+bool is_view_type(const std::string& type);
 // Returns whether to create an object of the class has an effect by itself: locks, gradient modes, threads.
 bool is_guard_type(const std::string& type);
 // Returns whether a probe may create objects of this type: plain types, containers, tensors, output streams.

@@ -16,13 +16,6 @@ AccessPath shortened(AccessPath path) {
   return path;
 }
 
-AccessPath within(const AccessPath& object, const Fields& fields) {
-  AccessPath out = shortened(object);
-  const size_t more = std::min(kMaxFields - out.fields.size(), fields.size());
-  out.fields.insert(out.fields.end(), fields.begin(), fields.begin() + more);
-  return out;
-}
-
 bool same(const Definition& a, const Definition& b) {
   return a.path.symbol == b.path.symbol && a.path.fields == b.path.fields && a.deep == b.deep;
 }
@@ -31,9 +24,11 @@ bool add(std::vector<Definition>* to, const Definition& one) {
   if (to->size() >= kMaxSummary) return false;
   for (Definition& other : *to) {
     if (!same(one, other)) continue;
-    const bool more = one.cause < other.cause || (other.rebinds && !one.rebinds);
+    const bool more =
+        one.cause < other.cause || (other.rebinds && !one.rebinds) || (other.steps && !one.steps);
     other.cause = std::min(other.cause, one.cause);
     other.rebinds = other.rebinds && one.rebinds;
+    other.steps = other.steps && one.steps;
     return more;
   }
   to->push_back(one);
@@ -42,6 +37,13 @@ bool add(std::vector<Definition>* to, const Definition& one) {
 
 }  // namespace
 
+AccessPath within(const AccessPath& object, const Fields& fields) {
+  AccessPath out = shortened(object);
+  const size_t more = std::min(kMaxFields - out.fields.size(), fields.size());
+  out.fields.insert(out.fields.end(), fields.begin(), fields.begin() + more);
+  return out;
+}
+
 bool operator<(const AccessPath& a, const AccessPath& b) {
   return std::tie(a.symbol, a.fields) < std::tie(b.symbol, b.fields);
 }
@@ -49,13 +51,16 @@ bool operator<(const AccessPath& a, const AccessPath& b) {
 Flow::Flow(const Model& model) : model_(model) {
   member_names_.assign(model_.symbols.size(), -1);
   for (size_t i = 0; i < model_.symbols.size(); ++i) {
+    if (model_.symbols[i].function < 0 && model_.symbols[i].name == "this") this_ = static_cast<int>(i);
     const int name = model_.symbols[i].function < 0 ? model_.find(model_.symbols[i].name) : -1;
-    if (name < 0 || model_.members.count(name) == 0) continue;
+    if (name < 0 || model_.members.count(name) == 0 || model_.statics.count(name) != 0) continue;
     member_names_[i] = name;
     members_[name] = static_cast<int>(i);
   }
   find_callers();
   join_shared();
+  find_result_paths();
+  find_unseen();
   find_blocks();
   find_held();
   find_loops();
@@ -74,10 +79,10 @@ void Flow::find_callers() {
   }
 }
 
-// Is it, to the called method, a member of the object that it is called on?
+// Is it, to the called method, a member of the object that it is called on, or `this`?
 bool Flow::is_of_receiver(const Call& call, int callee, const AccessPath& path) const {
   if (!call.method || call.receiver.symbol < 0 || !model_.function(callee).method) return false;
-  return member_names_[static_cast<size_t>(path.symbol)] >= 0;
+  return path.symbol == this_ || member_names_[static_cast<size_t>(path.symbol)] >= 0;
 }
 
 bool Flow::is_new_member(int callee, const AccessPath& path) const {
@@ -88,8 +93,9 @@ bool Flow::is_new_member(int callee, const AccessPath& path) const {
 
 AccessPath Flow::as_called(const Call& call, int callee, const AccessPath& path) const {
   if (!is_of_receiver(call, callee, path)) return path;
-  const AccessPath object = within(call.receiver, {member_names_[static_cast<size_t>(path.symbol)]});
-  return within(object, path.fields);
+  const AccessPath object = resolved(call.receiver);
+  if (path.symbol == this_) return within(object, path.fields);
+  return within(within(object, {member_names_[static_cast<size_t>(path.symbol)]}), path.fields);
 }
 
 // Computes what a call of this function changes for its caller.
@@ -105,7 +111,7 @@ void Flow::apply(int statement, const Call& call, int callee, std::vector<Defini
       const Cause cause = computes ? std::max(change.cause, Cause::kMode) : change.cause;
       if (is_of_receiver(call, callee, change.path))
         add(out, {statement, as_called(call, callee, change.path), true, -1, change.path.symbol, cause,
-                  !change.deep && change.path.fields.empty()});
+                  !change.deep && change.path.fields.empty(), change.steps});
       continue;
     }
     const auto position = static_cast<size_t>(symbol.parameter);
@@ -113,8 +119,8 @@ void Flow::apply(int statement, const Call& call, int callee, std::vector<Defini
     const Argument& argument = call.arguments[position];
     for (const AccessPath& path : argument.roots) {
       if (model_.symbol(path.symbol).constant || model_.symbol(path.symbol).loop_value) continue;
-      add(out, {statement, within(path, change.path.fields), change.deep || !argument.is_variable,
-                change.path.symbol, -1, change.cause});
+      add(out, {statement, within(resolved(path), change.path.fields), change.deep || !argument.is_variable,
+                change.path.symbol, -1, change.cause, false, change.steps});
     }
   }
 }
@@ -157,7 +163,14 @@ bool Flow::summarise(int index) {
       const Symbol& shared = model_.symbol(other);
       const bool seen = shared.function != index || shared.parameter >= 0;
       if (other != change.path.symbol && seen && (shared.function < 0 || shared.function == index) &&
-          add(&summary, {change.statement, {other, options_of(change.path)}, true, -1, -1, change.cause})) {
+          add(&summary, {change.statement,
+                         {other, options_of(change.path)},
+                         true,
+                         -1,
+                         -1,
+                         change.cause,
+                         false,
+                         change.steps})) {
         more = true;
       }
     }
@@ -236,7 +249,8 @@ void Flow::summarise() {
   changes_.resize(model_.statements.size());
   for (size_t s = 0; s < changes_.size(); ++s) {
     for (const Change& change : model_.statements[s].changes)
-      changes_[s].push_back({static_cast<int>(s), change.path, change.deep, -1, -1, change.cause});
+      changes_[s].push_back({static_cast<int>(s), resolved(change.path), change.deep, -1, -1, change.cause,
+                             false, change.steps});
   }
   std::deque<int> waiting;  // all in turn: what a function is known to do grows before its callers ask again
   std::vector<bool> queued(functions, true);
@@ -257,9 +271,6 @@ void Flow::summarise() {
 }
 
 void Flow::index() {
-  for (size_t i = 0; i < model_.symbols.size(); ++i) {
-    if (model_.symbols[i].function < 0 && model_.symbols[i].name == "this") this_ = static_cast<int>(i);
-  }
   by_symbol_.resize(model_.symbols.size());
   module_.resize(model_.symbols.size(), false);
   for (const auto& changes : changes_) {

@@ -26,6 +26,8 @@ struct Definition {
   Cause cause = Cause::kCertain;
   // The method sets the member itself, not what it refers to.
   bool rebinds = false;
+  // Of the modules that the path leads to it changes parameters and nothing else.
+  bool steps = false;
 };
 
 class Flow {
@@ -81,6 +83,7 @@ class Flow {
   [[nodiscard]] bool reaches(const Definition& change, int symbol) const;
   // Returns the path that the value of a call is. Null: not known.
   [[nodiscard]] const AccessPath* result_path(int symbol) const;
+  [[nodiscard]] AccessPath resolved(const AccessPath& path) const;
 
   // Returns whether the path of the callee is a member of the object that the method is called on.
   [[nodiscard]] bool is_of_receiver(const Call& call, int callee, const AccessPath& path) const;
@@ -139,8 +142,11 @@ class Flow {
  private:
   void join_shared();
   void join_results();
+  bool join_result(const Result& result, int callee);
+  void find_result_paths();
   void find_callers();
   void find_blocks();
+  void find_unseen();
   void find_loops();
   [[nodiscard]] int bound_to(int member) const;
   void find_held();
@@ -183,6 +189,7 @@ class Flow {
   std::vector<std::set<int>> function_blocks_;      // by function: blocks that may run it
   std::map<int, int> bound_;                        // members: the variables that they always stand for
   std::vector<std::vector<AccessPath>> held_;       // by block
+  std::vector<bool> unseen_;                        // by statement: it may run in any block
   std::vector<bool> holds_blocks_, function_in_loop_, in_loop_;
   std::vector<MainLoop> loops_;
   std::map<int, AccessPath> result_paths_;
@@ -196,5 +203,8 @@ class Flow {
 };
 
 bool operator<(const AccessPath& a, const AccessPath& b);
+
+// Returns a part of the object. Members that lie too deep are left out: the part is then larger.
+AccessPath within(const AccessPath& object, const Fields& fields);
 
 }  // namespace flor::probes

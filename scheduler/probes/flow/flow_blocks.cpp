@@ -5,6 +5,20 @@
 
 namespace flor::probes {
 
+// Statements that run where an object is made without a word, and change more than the object: no call shows
+// where that is.
+void Flow::find_unseen() {
+  unseen_.assign(model_.statements.size(), false);
+  for (size_t s = 0; s < unseen_.size(); ++s) {
+    const Statement& statement = model_.statements[s];
+    if (!statement.apart && !model_.function(statement.function).hidden) continue;
+    unseen_[s] = !statement.calls.empty() || statement.unknown ||
+                 std::any_of(statement.changes.begin(), statement.changes.end(), [&](const Change& change) {
+                   return model_.symbol(change.path.symbol).function < 0 && !is_member(change.path.symbol);
+                 });
+  }
+}
+
 void Flow::find_blocks() {
   const size_t functions = model_.functions.size();
   around_.resize(model_.statements.size());
@@ -20,6 +34,9 @@ void Flow::find_blocks() {
       if (statement.source == block.source && block.begin <= statement.begin && statement.begin < block.end)
         around_[s].insert(static_cast<int>(b));
     }
+  }
+  for (size_t s = 0; s < unseen_.size(); ++s) {
+    if (unseen_[s]) around_[s] = all;
   }
   for (size_t f = 0; f < functions; ++f) {
     if (model_.functions[f].implicit || model_.functions[f].escapes) function_blocks_[f] = all;
@@ -67,8 +84,9 @@ void Flow::find_loops() {
     function_in_loop_.assign(model_.functions.size(), false);
     in_loop_.assign(model_.statements.size(), false);
     for (size_t s = 0; s < in_loop_.size(); ++s) {
-      in_loop_[s] = std::any_of(loops.begin(), loops.end(),
-                                [&](const MainLoop& loop) { return inside(loop, model_.statements[s]); });
+      in_loop_[s] = unseen_[s] || std::any_of(loops.begin(), loops.end(), [&](const MainLoop& loop) {
+                      return inside(loop, model_.statements[s]);
+                    });
     }
     for (bool again = true; again;) {
       again = false;

@@ -122,44 +122,4 @@ bool Flow::join_kept() {
   return joined;
 }
 
-// The value of a call shares storage with what the function returns: parameters, its object, or a global.
-void Flow::join_results() {
-  const auto join_one = [this](const Result& result, int callee) {
-    const Function& function = model_.function(callee);
-    bool joined = false;
-    const auto with = [&](int symbol) {
-      if (!model_.symbol(symbol).plain && join(result.symbol, symbol)) joined = true;
-    };
-    if (function.results.size() == 1 && is_of_receiver(result.call, callee, function.results[0]) &&
-        callees_of(result.call).size() == 1) {
-      result_paths_[result.symbol] = as_called(result.call, callee, function.results[0]);
-    }
-    for (const AccessPath& path : function.results) {
-      if (model_.symbol(path.symbol).plain && path.fields.empty()) continue;
-      for (size_t p = 0; p < function.parameters.size() && p < result.call.arguments.size(); ++p) {
-        const std::vector<int>& all = led_to(path.symbol);
-        const int parameter = function.parameters[p];
-        if (parameter != path.symbol && std::find(all.begin(), all.end(), parameter) == all.end()) continue;
-        for (const AccessPath& argument : result.call.arguments[p].roots) with(argument.symbol);
-      }
-      const Symbol& symbol = model_.symbol(path.symbol);
-      if (symbol.function == callee) continue;
-      with(is_of_receiver(result.call, callee, path) ? result.call.receiver.symbol : path.symbol);
-    }
-    return joined;
-  };
-  for (bool again = true; again;) {
-    again = false;
-    forget();
-    for (const Result& result : model_.results) {
-      for (const int callee : callees_of(result.call)) again = join_one(result, callee) || again;
-    }
-  }
-}
-
-const AccessPath* Flow::result_path(int symbol) const {
-  const auto at = result_paths_.find(symbol);
-  return at == result_paths_.end() ? nullptr : &at->second;
-}
-
 }  // namespace flor::probes

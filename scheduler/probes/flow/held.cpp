@@ -39,6 +39,19 @@ bool holds(const Model& model, const std::vector<AccessPath>& held, const Access
   });
 }
 
+// Does it change this part of an object, which is no state of a module? A module that computes or is
+// switched, and an optimizer's step, change nothing else of it, unless they name it.
+bool changes_part(const Model& model, const Definition& one, const AccessPath& part) {
+  const size_t size = part.fields.size();
+  if (one.path.symbol == part.symbol && one.path.fields.size() >= size) return true;
+  // `weight` of LibTorch's: what is written into it, whoever names it, the module's state has.
+  const bool tensor = size >= 2 && model.registered.count(part.fields[size - 2]) != 0 &&
+                      model.members.count(part.fields.back()) == 0;
+  if (tensor && one.path.symbol != part.symbol && one.cause == Cause::kCertain)
+    return !one.path.fields.empty() && one.path.fields.back() == part.fields.back();
+  return !one.steps && one.cause != Cause::kMode && one.cause != Cause::kSwitch;
+}
+
 // Is it changed where it is a view: the variable itself, and not what it leads to?
 bool rebinds(const Definition& one, const AccessPath& path) {
   return one.path.symbol == path.symbol && !one.deep;
@@ -53,9 +66,8 @@ bool block_holds(const Flow& flow, int block, const AccessPath& path) {
   };
   const auto changed = [&](const AccessPath& part) {
     const auto all = flow.definitions_of(part);
-    return std::any_of(all.begin(), all.end(), [&](const Definition* one) {
-      return runs(one) && one->path.symbol == part.symbol && one->path.fields.size() >= part.fields.size();
-    });
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Definition* one) { return runs(one) && changes_part(model, *one, part); });
   };
   const std::vector<AccessPath>& held = flow.held_by(block);
   if (!holds(model, held, path, changed, kMaxViews)) return false;
@@ -72,8 +84,7 @@ bool guard_holds(const Flow& flow, const AccessPath& path) {
   const auto changed = [&](const AccessPath& part) {
     const auto all = flow.definitions_of(part);
     return std::any_of(all.begin(), all.end(), [&](const Definition* one) {
-      return flow.in_main_loop(one->statement) && one->path.symbol == part.symbol &&
-             one->path.fields.size() >= part.fields.size();
+      return flow.in_main_loop(one->statement) && changes_part(model, *one, part);
     });
   };
   return holds(model, model.guarded, path, changed, kMaxViews) ||

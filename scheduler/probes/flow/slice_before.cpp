@@ -31,7 +31,7 @@ bool Slice::set_before(const AccessPath& path, int statement) {
   std::vector<const Definition*> between;
   for (const Definition* one : flow_.definitions_of(path)) {
     const Statement& by = model_.statement(one->statement);
-    if (by.function == 0) continue;  // in front of everything
+    if (by.function == 0 && !by.apart) continue;  // in front of everything
     if (by.source == at.source && by.function == at.function && by.begin < model_.statement(setter).begin)
       continue;
     const bool after = by.function == at.function && by.source == at.source && by.begin > at.begin;

@@ -60,6 +60,7 @@ Value Expressions::result_of_last_call() {
   Value out;
   out.roots = {{static_cast<int>(model_.symbols.size()), {}}};
   out.deep = true;
+  out.points = true;  // perhaps
   out.chain = false;
   model_.symbols.push_back(std::move(symbol));
   model_.results.push_back({out.roots[0].symbol, into_->calls.back()});
@@ -135,6 +136,7 @@ Value Expressions::call(const std::string& qualified, size_t open) {
     hand_out(given);
     if (words_.plain_functions.count(name) != 0) return {};
     if (words_.classes.count(name) == 0) return result_of_last_call();
+    if (words_.functions.count("~" + name) != 0) make_object(name, given);
     Value out = together(given);
     out.chain = false;
     return out;
@@ -168,9 +170,13 @@ Value Expressions::library_call(const std::string& qualified, const std::vector<
   switch (function_of(qualified)) {
     case Library::kFresh:
       run_here(arguments);
-      return {};
+      if (!returns_argument(qualified)) return {};
+      out.cut = true;
+      out.chain = false;
+      return out;
     case Library::kView:
       hand_out(arguments);
+      out.points = is_pointer_name(last_part(qualified));
       out.chain = !begins_with(qualified, "torch::optim") && qualified.find("data::") == std::string::npos &&
                   qualified.find("make_") == std::string::npos;
       return out;
@@ -285,16 +291,12 @@ Value Expressions::library_method(const Value& object, const std::string& name,
     }
     return {};
   }
-  if (name == "step") {  // an optimizer's
-    Value gradients;
-    gradients.roots = {{scopes_.nonlocal("(gradients)"), {}}};
-    note(gradients);
-  }
+  if (name == "step") return optimizer_step(changed, arguments);
   const bool of_options = object.roots.size() == 1 && !object.roots[0].fields.empty() &&
                           model_.text(object.roots[0].fields.back()) == "options";
   if (of_options && arguments.empty()) return {};
   Value out = object;
-  out.variable = false;
+  out.variable = out.points = false;
   out.deep = true;
   out.cut = true;
   out.lambda = -1;
@@ -303,6 +305,7 @@ Value Expressions::library_method(const Value& object, const std::string& name,
       run_here(arguments);
       return {};
     case Method::kView:
+      out.points = is_pointer_name(name);
       return out;
     case Method::kModule:
       if (words_.has_buffers) change_part(changed, "(buffers)", Cause::kMode);

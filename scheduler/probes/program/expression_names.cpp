@@ -46,6 +46,28 @@ Value Expressions::cast(size_t& at, size_t end) {
   return value;
 }
 
+// Is the parenthesis at `open` a cast, as in `(T&)x`? What ends with a mark is no expression; what is
+// followed by a name or number is none either.
+bool Expressions::names_type(size_t open, size_t end) const {
+  const size_t close = tree_->match[open];
+  if (close <= open + 1 || close + 1 >= end) return false;
+  if (is(close - 1, "&") || is(close - 1, "*") || is(close - 1, "&&")) return true;
+  const bool operand = tree_->word(close + 1) && !is(close + 1, "and") && !is(close + 1, "or");
+  return operand && tree_->word(close - 1);
+}
+
+// The object under another type: its members are not told apart any more.
+Value Expressions::named_cast(size_t& at, size_t end, bool target) {
+  const size_t close = tree_->match[at];
+  // In a macro it may be a condition instead.
+  if (tree_->word(close - 1)) note(read(*tree_, at + 1, close, *into_));
+  at = close + 1;
+  Value value = operand(at, end, target);
+  value.deep = value.cut = true;
+  value.variable = value.chain = false;
+  return value;
+}
+
 Value Expressions::named(size_t& at, size_t end, bool target) {
   std::string qualified;
   if (is(at, "::"))
@@ -72,7 +94,9 @@ Value Expressions::named(size_t& at, size_t end, bool target) {
   if (at < end && (is(at, "(") || is(at, "{"))) {
     const size_t open = at;
     at = tree_->match[open] + 1;
-    return call(qualified, open);
+    Value value = call(qualified, open);
+    make_elements(last + 1, open, value);
+    return value;
   }
   if (qualified != name && is_volatile_name(qualified)) into_->volatile_name = qualified;
   if (scopes_.find_local(name) < 0) {
@@ -93,12 +117,27 @@ Value Expressions::variable(const std::string& name) {
   value.roots = {alias == aliases_.end() ? AccessPath{symbol, {}} : alias->second};
   value.variable = true;
   value.lambda = model_.symbol(symbol).lambda;
+  value.points = model_.symbol(symbol).points;
   if (alias != aliases_.end()) value.deep = true;
   return value;
 }
 
+// `object.*member`: any member, which is changed, or any method, which is called.
+Value Expressions::member_by_pointer(Value value, size_t& at, size_t end) {
+  ++at;
+  operand(at, end);
+  value.deep = value.cut = true;
+  value.variable = value.chain = false;
+  value.lambda = -1;
+  into_->unknown = true;
+  change(value, Cause::kGuess);
+  return value;
+}
+
 Value Expressions::member(Value value, size_t& at, size_t end) {
-  const bool pointer = is(at, "->") || is(at, "->*");
+  const bool pointer = is(at, "->");
+  if (is(at, ".*") || is(at, "->*")) return member_by_pointer(std::move(value), at, end);
+  if (pointer) use_own("operator->", &value, {});
   ++at;
   if (is(at, "template")) ++at;
   if (at >= end || !tree_->word(at)) {
@@ -120,8 +159,11 @@ Value Expressions::member(Value value, size_t& at, size_t end) {
   }
   value.deep = value.deep || pointer;
   value.lambda = -1;
-  if (!value.cut && value.roots.size() == 1) {
-    value.roots[0].fields.push_back(model_.name(name));
+  value.points = false;
+  if (model_.statics.count(model_.name(name)) != 0) {
+    value = variable(name);
+  } else if (!value.cut && value.roots.size() == 1) {
+    value.roots[0].fields.push_back(model_.name(scopes_.one_name(name)));
     value.variable = true;
   } else {
     value.variable = false;

@@ -144,6 +144,16 @@ void Expressions::share(int symbol, const Value& value) {
   }
 }
 
+// What its callers may share with it: no copy of a variable.
+void Expressions::give_back(const Value& value, int function) {
+  Function& from = model_.functions[static_cast<size_t>(function)];
+  if (from.returns == Returns::kCopy) return;
+  for (const AccessPath& root : value.roots) {
+    const bool copied = from.returns == Returns::kValue && is_plain(root) && !value.deep;
+    if (!copied) from.results.push_back(root);
+  }
+}
+
 void Expressions::change(const Value& value, Statement& into, Cause cause) {
   for (const AccessPath& root : value.roots) {
     const Symbol& symbol = model_.symbol(root.symbol);
@@ -153,6 +163,10 @@ void Expressions::change(const Value& value, Statement& into, Cause cause) {
 }
 
 void Expressions::note(const Value& value) {
+  if (words_.functions.count(kConversion) != 0) {
+    Value converted = value;
+    use_own(kConversion, &converted, {});
+  }
   for (const AccessPath& root : value.roots) {
     // What a call yields is read where the call reads it.
     if (model_.symbol(root.symbol).name != "(result)") into_->reads.push_back(root);
@@ -191,9 +205,12 @@ Value Expressions::binary(size_t begin, size_t end) {
     for (size_t i = 1; i < operands.size(); ++i) change(operands[i]);
   }
   // A pointer and a number make a pointer.
+  const bool moves = std::all_of(operators.begin(), operators.end(),
+                                 [](const std::string& one) { return one == "+" || one == "-"; });
   for (const Value& value : operands) {
+    out.points = out.points || (moves && value.points);
     for (const AccessPath& root : value.roots) {
-      if (model_.symbol(root.symbol).reference) out.roots.push_back(root);
+      if (model_.symbol(root.symbol).reference || (moves && value.points)) out.roots.push_back(root);
     }
   }
   out.deep = true;
@@ -212,8 +229,10 @@ Value Expressions::operand(size_t& at, size_t end, bool target) {
     change(value);
   } else if (text == "*" || text == "&") {
     value = operand(++at, end, target);
+    if (text == "*") use_own("operator", &value, {});
     value.deep = true;
     value.variable = false;
+    value.points = text == "&";
   } else if (text == "-" || text == "+" || text == "!" || text == "~" || text == "not") {
     operand(++at, end);
   } else if (text == "new" || text == "co_await" || text == "co_yield" || text == "throw") {
@@ -249,6 +268,7 @@ Value Expressions::primary(size_t& at, size_t end, bool target) {
       operand(at, end);
       return {};
     }
+    if (names_type(at, end)) return named_cast(at, end, target);
     Value value = read(*tree_, at + 1, close, *into_);
     at = close + 1;
     return value;
@@ -265,7 +285,10 @@ Value Expressions::primary(size_t& at, size_t end, bool target) {
     Value value;
     const std::vector<Value> elements = arguments(at);
     hand_out(elements);
-    for (const Value& one : elements) add(value.roots, one.roots);
+    for (const Value& one : elements) {
+      add(value.roots, one.roots);
+      value.deep = value.deep || one.deep;
+    }
     value.chain = false;
     at = tree_->match[at] + 1;
     return value;
@@ -281,9 +304,12 @@ Value Expressions::postfix(Value value, size_t& at, size_t end, bool target) {
     if (text == "." || text == "->" || text == ".*" || text == "->*") {
       value = member(std::move(value), at, end);
     } else if (text == "[") {
-      note(read(*tree_, at + 1, tree_->match[at], *into_));
+      const Value index = read(*tree_, at + 1, tree_->match[at], *into_);
+      note(index);
+      use_own("operator[]", &value, {index});
+      insert_by_index(value);
       value.deep = true;
-      value.variable = false;
+      value.variable = value.points = false;
       value.cut = true;
       value.lambda = -1;
       at = tree_->skip(at);

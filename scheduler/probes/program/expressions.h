@@ -17,6 +17,9 @@
 
 namespace flor::probes {
 
+// The name of all functions that convert an object, as `operator bool()`.
+inline constexpr const char* kConversion = "(conversion)";
+
 struct Value {
   // Empty: the value shares no storage.
   std::vector<AccessPath> roots{};
@@ -26,6 +29,8 @@ struct Value {
   bool deep = false;
   // Some element of roots[0]: further member names are not tracked.
   bool cut = false;
+  // A pointer or an iterator: with a number it makes another.
+  bool points = false;
   // Made only of member access, elements and views.
   bool chain = true;
   // LibTorch options, inside a chain like `.a(1).b(2)`.
@@ -53,6 +58,10 @@ struct Vocabulary {
   std::map<std::string, std::set<std::string>> bases;
   // Method name → classes that have such a method.
   std::map<std::string, std::set<std::string>> owners;
+  // Classes of which objects are made as members, bases, or elements.
+  WordSet made_unnamed;
+  // Classes with a member that is a reference or a pointer, or another such class.
+  WordSet keeping;
   // Names that classes derive from.
   WordSet parents;
   // A template derives from its parameter.
@@ -98,6 +107,8 @@ class Expressions {
   [[nodiscard]] bool is_plain(const AccessPath& path);
   // Records that the two share storage from here on. Ignores numbers and strings.
   void share(int symbol, const Value& value);
+  // Records that the function returns the value.
+  void give_back(const Value& value, int function);
   // Records that the variable is another name of this path.
   void alias(int symbol, const AccessPath& path) { aliases_[symbol] = path; }
   void change(const Value& value, Statement& into, Cause cause = Cause::kCertain);
@@ -109,15 +120,23 @@ class Expressions {
   Value primary(size_t& at, size_t end, bool target);
   Value named(size_t& at, size_t end, bool target);
   Value cast(size_t& at, size_t end);
+  [[nodiscard]] bool names_type(size_t open, size_t end) const;
+  Value named_cast(size_t& at, size_t end, bool target);
   std::optional<Value> keyword(size_t& at, size_t end, bool target);
   Value postfix(Value value, size_t& at, size_t end, bool target);
+  Value member_by_pointer(Value value, size_t& at, size_t end);
   Value member(Value value, size_t& at, size_t end);
   Value variable(const std::string& name);
   Value call(const std::string& qualified, size_t open);
   Value method(Value object, const std::string& name, size_t open);
   Value library_call(const std::string& qualified, const std::vector<Value>& arguments);
   Value library_method(const Value& object, const std::string& name, const std::vector<Value>& arguments);
+  Value optimizer_step(Value optimizer, const std::vector<Value>& arguments);
   void use_operator(const Value* object, const std::vector<Value>& operands);
+  void use_own(const char* name, Value* object, const std::vector<Value>& arguments);
+  void make_object(const std::string& type, const std::vector<Value>& arguments);
+  void make_elements(size_t begin, size_t end, const Value& from);
+  void insert_by_index(const Value& object);
   void change_part(Value module, const char* part, Cause cause);
   Value callable(const Value& object, const std::vector<Value>& arguments);
   Value use_macro(const Macro& macro, size_t& at);

@@ -40,6 +40,8 @@ struct Symbol {
   bool plain = false;
   // Refers to what it was bound to: an assignment changes that.
   bool reference = false;
+  // By its initializer a pointer or an iterator.
+  bool points = false;
   // A number that no statement can change.
   bool constant = false;
   // static or thread_local: outlives its function.
@@ -76,6 +78,8 @@ struct Change {
   // Changes the storage that it refers to, which others may share. Otherwise only the variable.
   bool deep = false;
   Cause cause = Cause::kCertain;
+  // Of the modules that it leads to it changes parameters and nothing else: an optimizer's step.
+  bool steps = false;
 };
 
 struct Argument {
@@ -120,10 +124,24 @@ struct Statement {
   bool unknown = false;
   // Creates an object of unknown type.
   bool creates = false;
+  // Runs wherever an object of the class is made, or the function is called: an initializer of a member, a
+  // default argument.
+  bool apart = false;
   // Calls flor::log.
   bool logs = false;
   // The clock or file that it reads.
   std::string volatile_name{};
+};
+
+// How a function hands back its value.
+enum class Returns {
+  // Numbers, strings, or containers of them: whoever gets it shares nothing.
+  kCopy,
+  // By value, of a type that copies a variable, and may share what a tensor, a pointer or an iterator leads
+  // to.
+  kValue,
+  // A reference, a pointer, or a type that may keep one: another name of what is returned.
+  kReference
 };
 
 struct Function {
@@ -141,12 +159,15 @@ struct Function {
   bool method = false;
   // Called by the language: operators, destructors, begin, swap, …
   bool implicit = false;
+  // A constructor of a class of which objects are made without naming it: as members, bases, elements.
+  bool hidden = false;
   // A method of a class that has a forward().
   bool of_module = false;
   // Passed out: it may run wherever unknown code is called.
   bool escapes = false;
   // Returns a number, a string or nothing.
   bool plain = false;
+  Returns returns = Returns::kReference;
   std::vector<int> parameters{};  // symbols
   std::vector<int> statements{};
   // What its value may share storage with.
@@ -193,6 +214,8 @@ struct Model {
   std::set<int> hooked;
   // Names that classes declare.
   std::set<int> members;
+  // Of these: names of static ones alone, of which there is one for all objects.
+  std::set<int> statics;
   // Names of functions that are mentioned and not called.
   std::set<int> handed_out;
   // Name → functions.

@@ -8,6 +8,7 @@ void Scopes::close() {
 }
 
 int Scopes::declare(Symbol symbol) {
+  if (locals_.opened.empty()) symbol.name = one_name(symbol.name);
   const int name = number(symbol.name);
   if (locals_.opened.empty()) {
     // Several declarations of one name are one variable: what is known must hold for all of them.
@@ -49,11 +50,12 @@ int Scopes::find_local(const std::string& name) const {
 int Scopes::find(const std::string& name) {
   const int asked = number(name);
   const int found = local(asked);
-  return found >= 0 ? found : nonlocal(asked, name);
+  return found >= 0 ? found : nonlocal(name);
 }
 
 int Scopes::nonlocal(const std::string& name) {
-  return nonlocal(number(name), name);
+  const std::string& one = one_name(name);
+  return nonlocal(number(one), one);
 }
 
 int Scopes::nonlocal(int number, const std::string& name) {

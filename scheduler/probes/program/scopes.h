@@ -38,6 +38,12 @@ class Scopes {
   // Returns −1 if no local variable of that name is in scope.
   [[nodiscard]] int find_local(const std::string& name) const;
   int nonlocal(const std::string& name);
+  // Members of unions, which share their storage: each name stands for the other one.
+  void set_unions(std::unordered_map<std::string, std::string> names) { unions_ = std::move(names); }
+  [[nodiscard]] const std::string& one_name(const std::string& name) const {
+    const auto at = unions_.find(name);
+    return at == unions_.end() ? name : at->second;
+  }
 
  private:
   int number(const std::string& name);
@@ -46,6 +52,7 @@ class Scopes {
 
   Model& model_;
   std::unordered_map<std::string, int> numbers_;
+  std::unordered_map<std::string, std::string> unions_;
   // By the number of the name. −1: none.
   std::vector<int> nonlocals_;
   Locals locals_;

@@ -1,12 +1,13 @@
 // Declarations within statements, and lambdas.
 #include <algorithm>
 
+#include "probes/program/returns.h"
 #include "probes/program/statements.h"
 
 namespace flor::probes {
 // A container whose elements are numbers, strings or such containers: a copy shares nothing.
 bool Statements::has_plain_elements(const Declarators& declared) const {
-  if (!is_container_type(declared.type)) return false;
+  if (!is_container_type(declared.type) || is_view_type(declared.type)) return false;
   for (size_t i = declared.type_begin; i < declared.type_end; ++i) {
     const std::string& text = tree().text(i);
     const bool plain = !tree().word(i) || text == "std" || is_container_type(text) ||
@@ -74,6 +75,7 @@ void Statements::declare_one(const Declarators& declared, const Declarator& one,
   into.creates = into.creates || symbol.guarded;
   construct(declared, one, index, into);
   if (keeps_by_members(declared, one, value, count)) value.roots.clear();
+  value.deep = value.deep || keeps_references(declared, one);
   bind(declared, one, index, value);
 }
 
@@ -99,6 +101,13 @@ bool Statements::keeps_by_members(const Declarators& declared, const Declarator&
   });
 }
 
+// Does an object of this type, which has no constructor in the text, keep references to what it is made from?
+bool Statements::keeps_references(const Declarators& declared, const Declarator& one) const {
+  if (one.indirect || one.init_begin >= one.init_end) return false;
+  if (is_view_type(declared.type) || last_part(declared.type) == "reference_wrapper") return true;
+  return words_.keeping.count(last_part(declared.type)) != 0;
+}
+
 // What the new variable shares with its initializer.
 void Statements::bind(const Declarators& declared, const Declarator& one, int symbol, const Value& value) {
   Symbol& made = model_.symbols[static_cast<size_t>(symbol)];
@@ -110,6 +119,7 @@ void Statements::bind(const Declarators& declared, const Declarator& one, int sy
   made.view =
       value.chain && !value.roots.empty() && (one.indirect || tensor) && (!one.constructs || one.indirect);
   if (made.view) made.views = value.roots;
+  made.points = value.points;
   expressions_.share(symbol, value);
 }
 
@@ -139,6 +149,13 @@ void Statements::construct(const Declarators& declared, const Declarator& one, i
     }
     into.calls.push_back(std::move(call));
   }
+  // Without a constructor that keeps what it is given, only the object itself leads its destructor there.
+  if (words_.functions.count("~" + type) == 0 || words_.functions.count(type) != 0) return;
+  Call end;
+  end.name = model_.name("~" + type);
+  end.method = true;
+  end.receiver = {symbol, {}};
+  into.calls.push_back(std::move(end));
 }
 
 void Statements::skip_block(const Declarators& declared, const Declarator& one, Statement& into) {
@@ -165,6 +182,34 @@ void Statements::skip_block(const Declarators& declared, const Declarator& one, 
   into.reads.insert(into.reads.end(), unused.reads.begin(), unused.reads.end());
 }
 
+// Members of unions. Those of two unions that share a name are all one.
+void Statements::read_unions() {
+  std::unordered_map<std::string, std::string> names;
+  for (const Source& source : model_.program->sources) {
+    const Tree& tree = source.tree;
+    for (const Node& node : tree.nodes) {
+      if (node.kind != NodeKind::kClass) continue;
+      bool is_union = false;
+      for (size_t i = node.begin; i < node.head_end; ++i) is_union = is_union || tree.is(i, "union");
+      std::string first;
+      for (size_t child = 0; is_union && child < node.children.size(); ++child) {
+        const Node& leaf = tree.node(node.children[child]);
+        const Declarators declared = declarators(tree, leaf.begin, leaf.end);
+        for (const Declarator& one : declared.list) {
+          const auto known = names.find(tree.text(one.name));
+          const std::string next = known == names.end() ? tree.text(one.name) : known->second;
+          if (first.empty()) first = next;
+          names[tree.text(one.name)] = first;
+          for (auto& [name, stands_for] : names) {
+            if (stands_for == next) stands_for = first;
+          }
+        }
+      }
+    }
+  }
+  scopes_.set_unions(std::move(names));
+}
+
 // The types of members and globals, which methods may use in front of their declarations.
 void Statements::read_types(int source) {
   source_ = source;
@@ -185,7 +230,11 @@ void Statements::read_types(int source) {
         continue;  // a function's declaration
       }
       scopes_.declare(symbol);
-      if (around == NodeKind::kClass) model_.members.insert(model_.name(symbol.name));
+      if (around != NodeKind::kClass) continue;
+      const int name = model_.name(scopes_.one_name(symbol.name));
+      const bool first = model_.members.insert(name).second;
+      if (first && declared.lasting) model_.statics.insert(name);
+      if (!declared.lasting) model_.statics.erase(name);
     }
   }
 }
@@ -208,6 +257,8 @@ std::pair<int, size_t> Statements::lambda(const Tree& from, size_t begin) {
   function.end = tree().match[body] + 1;
   function.outer = function_;
   function.at = statement_;
+  const size_t trailing = trailing_type(tree(), at, body);
+  function.returns = returns_as(tree(), trailing, body, words_);
   const int index = static_cast<int>(model_.functions.size());
   model_.functions.push_back(function);
   const int outer_function = std::exchange(function_, index);
@@ -283,6 +334,7 @@ Model build_model(const Program& program) {
   model.name("(*)");
   const Vocabulary words = vocabulary_of(program);
   Statements statements(model, words);
+  statements.read_unions();
   // What is registered, and the types of what is no local variable, is known only when all is read once.
   for (const Source& source : program.sources) {
     const Tree& tree = source.tree;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "probes/cxx/blocks.h"
+#include "probes/program/returns.h"
 
 namespace flor::probes {
 void Statements::read_source(int source) {
@@ -21,8 +22,25 @@ void Statements::declarations(int node) {
     function_ = 0;
     if (one.kind == NodeKind::kNamespace || one.kind == NodeKind::kClass) declarations(child);
     if (one.kind == NodeKind::kFunction) function(child);
-    if (one.kind == NodeKind::kLeaf) simple(one.begin, one.end, -1);
+    if (one.kind != NodeKind::kLeaf) continue;
+    const size_t first = model_.statements.size();
+    simple(one.begin, one.end, -1);
+    const bool member = tree().node(node).kind == NodeKind::kClass;
+    const bool apart = has_default(one.begin, one.end, member);
+    for (size_t s = first; s < model_.statements.size(); ++s) model_.statements[s].apart = apart;
   }
+}
+
+// Is it a declaration of a function with a default argument, or of a member with an initializer?
+bool Statements::has_default(size_t begin, size_t end, bool member) const {
+  for (size_t i = begin; i < end; i = tree().skip(i)) {
+    if (is(i, "=")) return member && !is(i + 1, "default") && !is(i + 1, "delete");
+    if (is(i, "{")) return member;
+    for (size_t k = i + 1; is(i, "(") && k < tree().match[i]; k = tree().skip(k)) {
+      if (is(k, "=")) return true;
+    }
+  }
+  return false;
 }
 
 void Statements::function(int node) {
@@ -38,7 +56,9 @@ void Statements::function(int node) {
   function.method = head.method;
   if (!head.owner.empty()) function.owner = model_.name(head.owner);
   function.implicit = head.implicit;
+  function.hidden = head.method && (head.owner == head.name) && words_.made_unnamed.count(head.name) != 0;
   function.plain = head.plain;
+  if (head.open != 0) function.returns = returns_of(tree(), one.begin, head.open, one.head_end, words_);
   if (one.parent >= 0 && tree().node(one.parent).kind == NodeKind::kClass) {
     const std::vector<int>& siblings = tree().node(one.parent).children;
     function.of_module = std::any_of(siblings.begin(), siblings.end(),
@@ -80,6 +100,9 @@ void Statements::parameters(size_t open, int function) {
     symbol.initialised = true;
     const int index = scopes_.declare(symbol);
     model_.functions[static_cast<size_t>(function)].parameters.push_back(index);
+    if (declared.list[0].init_begin >= end) continue;
+    const int made = open_statement(declared.list[0].init_begin, end, -1);
+    expressions_.share(index, text(declared.list[0].init_begin, end, made));
   }
 }
 
@@ -281,10 +304,7 @@ size_t Statements::jump(size_t at, size_t end, int parent) {
   this->at(made).jumps = true;
   this->at(made).returns = is(at, "return") || is(at, "co_return");
   const Value value = text(at + 1, behind > at + 1 && is(behind - 1, ";") ? behind - 1 : behind, made);
-  if (this->at(made).returns) {
-    std::vector<AccessPath>& results = model_.functions[static_cast<size_t>(function_)].results;
-    results.insert(results.end(), value.roots.begin(), value.roots.end());
-  }
+  if (this->at(made).returns) expressions_.give_back(value, function_);
   return behind;
 }
 

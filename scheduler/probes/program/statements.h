@@ -16,12 +16,14 @@ class Statements {
         expressions_(model, scopes_, words,
                      [this](const Tree& tree, size_t begin) { return lambda(tree, begin); }) {}
 
+  void read_unions();
   void read_types(int source);
   void read_source(int source);
 
  private:
   void declarations(int node);
   void function(int node);
+  [[nodiscard]] bool has_default(size_t begin, size_t end, bool member) const;
   void parameters(size_t open, int function);
   void initialisers(size_t begin, size_t end);
   void list(size_t begin, size_t end, int parent);
@@ -38,6 +40,7 @@ class Statements {
   void bind(const Declarators& declared, const Declarator& one, int symbol, const Value& value);
   [[nodiscard]] bool keeps_by_members(const Declarators& declared, const Declarator& one, const Value& value,
                                       int count) const;
+  [[nodiscard]] bool keeps_references(const Declarators& declared, const Declarator& one) const;
   void construct(const Declarators& declared, const Declarator& one, int symbol, Statement& into);
   void skip_block(const Declarators& declared, const Declarator& one, Statement& into);
   void guards(size_t begin, size_t end, int parent);

@@ -39,6 +39,16 @@ void add_macro(const Tree& tree, const Token& directive, Vocabulary* words) {
   words->macros.emplace(name, std::move(macro));
 }
 
+// Those that are called where no operator stands between two operands have names of their own.
+std::string operator_name(const Tree& tree, size_t at) {
+  if (tree.is(at, "(")) return "operator()";
+  if (tree.is(at, "[")) return "operator[]";
+  if (tree.is(at, "->")) return "operator->";
+  const bool conversion =
+      (tree.word(at) || tree.is(at, "::")) && !tree.is(at, "new") && !tree.is(at, "delete");
+  return conversion ? kConversion : "operator";
+}
+
 }  // namespace
 
 FunctionHead function_head(const Tree& tree, const Node& node) {
@@ -48,7 +58,7 @@ FunctionHead function_head(const Tree& tree, const Node& node) {
     const bool call = tree.is(i, "(") && i > node.begin;
     if (tree.is(i, "operator")) {
       size_t open = i + 1;
-      head.name = tree.is(open, "(") ? "operator()" : "operator";
+      head.name = operator_name(tree, open);
       head.implicit = true;
       if (tree.is(open, "(")) open = tree.skip(open);
       while (open < node.head_end && !tree.is(open, "(")) ++open;
@@ -75,7 +85,7 @@ FunctionHead function_head(const Tree& tree, const Node& node) {
   if (head.owner == ">") head.owner.clear();
   for (const char* name : {"begin", "end", "swap", "flor_state"})
     head.implicit = head.implicit || head.name == name;
-  if (head.open > node.begin + 1 && head.name.rfind("operator", 0) != 0) {
+  if (head.open > node.begin + 1 && !head.implicit) {
     const Declarators result = parameter(tree, node.begin, head.open - 1);
     const bool indirect = !result.list.empty() && result.list[0].indirect;
     head.plain = !result.list.empty() && !indirect && is_plain_type(result.type);
@@ -146,6 +156,51 @@ bool Vocabulary::may_have(const std::string& type, const std::string& method) co
          });
 }
 
+namespace {
+
+// Members, bases, and whatever is named between `<` and `>`.
+void add_made_unnamed(const Program& program, Vocabulary* words) {
+  const auto add = [words](const Tree& tree, size_t token) {
+    if (words->classes.count(tree.text(token)) != 0) words->made_unnamed.insert(tree.text(token));
+  };
+  for (const Source& source : program.sources) {
+    const Tree& tree = source.tree;
+    for (const Node& node : tree.nodes) {
+      const bool member = node.kind == NodeKind::kLeaf && inside_class(tree, node);
+      if (!member && node.kind != NodeKind::kClass) continue;
+      const size_t begin = member ? node.begin : std::min(node.begin + 2, node.head_end);
+      const std::string own = class_name(tree, member ? tree.node(node.parent) : node);
+      for (size_t i = begin; i < (member ? node.end : node.head_end); ++i) {
+        if (tree.text(i) != own) add(tree, i);  // it declares its constructors
+      }
+    }
+    for (size_t i = 0; i < tree.tokens.size(); ++i) {
+      const size_t behind = tree.is(i, "<") ? behind_template(tree, i, tree.tokens.size()) : i;
+      for (size_t k = i; k < behind; ++k) add(tree, k);
+    }
+  }
+}
+
+void add_keeping(const Program& program, Vocabulary* words) {
+  for (size_t before = words->keeping.size() + 1; before != words->keeping.size();) {
+    before = words->keeping.size();
+    for (const Source& source : program.sources) {
+      const Tree& tree = source.tree;
+      for (const Node& node : tree.nodes) {
+        if (node.kind != NodeKind::kLeaf || !inside_class(tree, node)) continue;
+        bool keeps = false;
+        for (size_t i = node.begin; i < node.end && !tree.is(i, "="); ++i) {
+          keeps = keeps || tree.is(i, "&") || tree.is(i, "*") || is_view_type(tree.text(i)) ||
+                  tree.is(i, "reference_wrapper") || words->keeping.count(tree.text(i)) != 0;
+        }
+        if (keeps) words->keeping.insert(class_name(tree, tree.node(node.parent)));
+      }
+    }
+  }
+}
+
+}  // namespace
+
 Vocabulary vocabulary_of(const Program& program) {
   Vocabulary words;
   std::map<std::string, bool> plain;
@@ -177,6 +232,8 @@ Vocabulary vocabulary_of(const Program& program) {
   }
   words.numbers = number_names(program);
   words.classes.erase("");
+  add_made_unnamed(program, &words);
+  add_keeping(program, &words);
   for (const auto& [name, all] : plain) {
     if (all) words.plain_functions.insert(name);
   }

@@ -8,7 +8,7 @@ namespace flor::probes {
 
 // What the head of a function declares.
 struct FunctionHead {
-  // "operator()", and "operator" for any other operator.
+  // "operator()", "operator[]", "operator->", kConversion, and "operator" for any other operator.
   std::string name;
   // Class of a method. "": none, or unknown.
   std::string owner;

@@ -19,6 +19,14 @@ struct Meter {
   double average() const { return count == 0 ? 0 : sum / static_cast<double>(count); }
 };
 
+class Bins {
+ public:
+  double& of(int64_t bin) { return sums_[bin]; }
+
+ private:
+  std::map<int64_t, double> sums_;
+};
+
 struct Net : torch::nn::Module {
   torch::nn::Linear first{4, 6}, second{6, 1};
   Net() {
@@ -44,6 +52,7 @@ int main() {
   int64_t samples = 0;
   std::map<std::string, int64_t> seen = {{"small", 0}, {"large", 0}};
   std::pair<double, int64_t> stats{0, 0};
+  Bins bins;
   for (int64_t epoch : flor::loop("epoch", flor::arg("epochs", 8))) {
     if (flor::SkipBlock train{"train", net, optimizer}; train.step_into()) {
       for (int64_t step : flor::loop("step", 4)) {
@@ -60,6 +69,7 @@ int main() {
         auto& [sum, n] = stats;
         sum += loss.item<double>();
         n += 1;
+        bins.of(step) += loss.item<double>();
         flor::log("loss", loss.item<double>());
       }
     }
