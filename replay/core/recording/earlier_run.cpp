@@ -78,6 +78,11 @@ std::optional<std::string> why_not_here(const RunDir& run, const Manifest& manif
 std::optional<std::string> why_not_resumed(const RunDir& run) {
   try {
     const Manifest manifest = read_manifest(run);
+    // Steps of one job can get each other's numbers when it starts again.
+    const std::string name_now = environment_variable("FLOR_NAME").value_or("");
+    if (!manifest.name.empty() && manifest.name != name_now) return "its name is " + manifest.name;
+    if (!manifest.cwd.empty() && manifest.cwd != start_directory())
+      return "it was recorded in " + manifest.cwd;
     for (const auto& [name, value] : given_arguments()) {
       const auto recorded = manifest.args.find(name);
       if (recorded != manifest.args.end() && recorded->second != value)
@@ -110,7 +115,24 @@ void tell_of_old_launch(const Store& store, const std::string& launch) {
         ", which an earlier version wrote; --flor-resume RUN resumes its run");
 }
 
+// Returns the run that this job recorded under the name that is asked for now, before it was requeued.
+std::optional<RunDir> of_same_name(const Store& store) {
+  const auto name = environment_variable("FLOR_NAME");
+  const auto job = environment_variable("SLURM_JOB_ID");
+  if (!name || !job) return std::nullopt;
+  try {
+    RunDir run = store.find(*name);
+    const Manifest manifest = read_manifest(run);
+    return manifest.name == *name && manifest.slurm_job == *job ? std::optional(std::move(run))
+                                                                : std::nullopt;
+  } catch (const std::exception&) {
+    return std::nullopt;  // no run has the name
+  }
+}
+
 std::optional<RunDir> of_earlier_launch(const Store& store, const std::string& launch) {
+  if (earlier_launches(launch).empty()) return std::nullopt;
+  if (auto run = of_same_name(store)) return run;
   for (const auto& earlier : earlier_launches(launch)) {
     std::error_code ignored;
     const std::string id = store.launched(earlier).value_or("");

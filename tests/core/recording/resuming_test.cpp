@@ -128,6 +128,40 @@ TEST_F(Requeued, RecordsANewRunWhereTheManifestCannotBeRead) {
   EXPECT_FALSE(is_resumed());
 }
 
+// Steps that start together can get each other's numbers.
+TEST_F(Requeued, RecordsANewRunWhereItsNameOrDirectoryIsAnother) {
+  manifest.name = "exp1";
+  write_manifest(run, manifest);
+  ::setenv("FLOR_NAME", "exp2", 1);
+  EXPECT_FALSE(is_resumed());
+  ::setenv("FLOR_NAME", "exp1", 1);
+  EXPECT_TRUE(is_resumed());
+  manifest.cwd = "/somewhere/else";
+  write_manifest(run, manifest);
+  EXPECT_FALSE(is_resumed());
+  ::unsetenv("FLOR_NAME");
+}
+
+TEST_F(Requeued, GoesOnWithTheRunOfItsNameWhateverItsStepsNumberIs) {
+  const Store store(directory / "store");
+  RunDir other = store.run("other");
+  fs::create_directories(other.path);
+  Manifest named = manifest;
+  named.id = "other";
+  named.name = "exp2";
+  named.slurm_job = "42";
+  write_manifest(other, named);
+  store.claim_label("exp2", "other");
+  manifest.name = "exp1";
+  write_manifest(run, manifest);
+  ::setenv("FLOR_NAME", "exp2", 1);
+  ::setenv("SLURM_JOB_ID", "42", 1);
+  const auto found = run_to_resume_or_leave(Settings::load());
+  EXPECT_EQ(found ? found->id() : "", "other");
+  ::unsetenv("FLOR_NAME");
+  ::unsetenv("SLURM_JOB_ID");
+}
+
 TEST_F(Requeued, RecordsANewRunWhereItsArgumentsAreOthers) {
   manifest.args = {{"lr", "0.1"}};
   write_manifest(run, manifest);
