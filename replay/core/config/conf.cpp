@@ -59,7 +59,9 @@ std::vector<std::string> conf_problems(const std::string& text) {
   for (const auto& line : lines_of(text)) {
     const std::string where = "line " + std::to_string(line.number) + ": ";
     if (line.key.empty()) {
-      out.push_back(where + "'" + line.text + "' is passed over: a setting is written as `key = value`");
+      // A URL may hold a password.
+      const std::string shown = line.text.find('@') == std::string::npos ? "'" + line.text + "'" : "it";
+      out.push_back(where + shown + " is passed over: a setting is written as `key = value`");
     } else if (std::find(known_keys.begin(), known_keys.end(), line.key) == known_keys.end()) {
       out.push_back(where + "'" + line.key + "' is passed over: there is no such setting (misspelled?)");
     }

@@ -66,6 +66,8 @@ TEST(Conf, TellsOfLinesThatItCannotUse) {
                                 "line 3: 'keep 3' is passed over: a setting is written as `key = value`",
                                 "line 4: '= 4' is passed over: a setting is written as `key = value`",
                                 "line 5: 'name' is passed over: there is no such setting (misspelled?)"}));
+  EXPECT_EQ(conf_problems("redis: redis://ada:hunter2@host\n"),
+            (std::vector<std::string>{"line 1: it is passed over: a setting is written as `key = value`"}));
 }
 
 TEST(Values, Seconds) {
