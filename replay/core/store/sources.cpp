@@ -176,17 +176,16 @@ Readers readers_of(const fs::path& path) {
   return out;
 }
 
-// Returns the include that a line makes, if it makes one by a name.
+// Returns the include that a line makes. Its name is empty where a macro stands for it.
 std::optional<Include> include_in(const std::string& line) {
   const auto first = line.find_first_not_of(" \t");
   if (first == std::string::npos || line[first] != '#') return std::nullopt;
   const auto word = line.find_first_not_of(" \t", first + 1);
   if (word == std::string::npos || line.compare(word, 7, "include") != 0) return std::nullopt;
   const auto open = line.find_first_of("<\"", word + 7);
-  if (open == std::string::npos) return std::nullopt;
-  const bool is_quoted = line[open] == '"';
-  const auto close = line.find(is_quoted ? '"' : '>', open + 1);
-  if (close == std::string::npos) return std::nullopt;
+  const bool is_quoted = open != std::string::npos && line[open] == '"';
+  const auto close = open == std::string::npos ? open : line.find(is_quoted ? '"' : '>', open + 1);
+  if (close == std::string::npos) return Include{"", true};
   return Include{line.substr(open + 1, close - open - 1), is_quoted};
 }
 
@@ -251,6 +250,8 @@ class Scanner {
     out_.files.push_back(
         {path.string(), read_named_file(path), fs::last_write_time(path) > built_, readers_of(path)});
     for (const auto& [name, is_quoted] : includes_of(out_.files.back().text)) {
+      if (name.empty()) out_.unresolved.push_back(path.filename().string() + ": an #include without a name");
+      if (name.empty()) continue;
       if (!is_quoted && is_a_librarys(name)) continue;
       const bool must_be_found = is_quoted && (fs::path(name).is_absolute() || !belongs_to_system(name));
       take(finder_.include(name, path), name, must_be_found);

@@ -46,6 +46,7 @@ SourceScan scan_sources(const std::filesystem::path& binary);
 std::vector<std::string> translation_units(const std::string& image);
 
 struct Include {
+  // Empty where a macro stands for it.
   std::string name;
   // Else in angle brackets.
   bool is_quoted = false;

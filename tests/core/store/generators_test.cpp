@@ -66,8 +66,8 @@ TEST(Sources, IncludesAreFound) {
   for (const auto& [name, is_quoted] :
        includes_of("#include <a.h>\n  #  include \"b.h\"\n// #include \"c.h\"\n/*\n#include "
                    "\"d.h\"\n*/\n#include \"e/f.h\" // <x>\n#include MACRO\n#include <torn\n"))
-    found += (is_quoted ? "quoted " : "") + name + " ";
-  EXPECT_EQ(found, "a.h quoted b.h quoted e/f.h ");
+    found += (name.empty() ? "unknown" : (is_quoted ? "quoted " : "") + name) + " ";
+  EXPECT_EQ(found, "a.h quoted b.h quoted e/f.h unknown unknown ");
 }
 
 TEST(Sources, AProgramWithoutTheSectionGivesAnEmptyScan) {
