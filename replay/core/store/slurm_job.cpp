@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cctype>
 #include <map>
 #include <mutex>
 #include <set>
@@ -27,6 +28,13 @@ std::string present_cluster() {
     return here ? *here : config_value(ask_slurm("scontrol show config").value_or(""), "ClusterName");
   }();
   return name;
+}
+
+// The plugin writes names of clusters so (spank/cluster.h), Slurm as they are.
+std::string as_in_ids(std::string cluster) {
+  for (char& c : cluster)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-') c = '_';
+  return cluster;
 }
 
 std::optional<std::string> jobs_of(uid_t user) {
@@ -84,7 +92,7 @@ std::string config_value(const std::string& config, const std::string& name) {
 
 JobState state_of_job(const Owner& owner) {
   if (owner.job.empty() || owner.cluster.empty() || owner.uid != static_cast<int64_t>(::geteuid()) ||
-      owner.cluster != present_cluster()) {
+      as_in_ids(owner.cluster) != as_in_ids(present_cluster())) {
     return JobState::unknown;
   }
   const auto listing = jobs_of(::geteuid());
