@@ -171,7 +171,9 @@ bool is_executable(const fs::path& path) {
 fs::path on_path(const std::string& name) {
   std::istringstream path(core::environment_variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin"));
   for (std::string part; std::getline(path, part, ':');) {
-    fs::path candidate = fs::path(part.empty() ? "." : part) / name;
+    // Not from the working directory, where another user may have put a program of that name.
+    if (part.empty() || part.front() != '/') continue;
+    fs::path candidate = fs::path(part) / name;
     if (is_executable(candidate)) return candidate;
   }
   return {};
