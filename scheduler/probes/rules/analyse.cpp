@@ -102,11 +102,16 @@ std::vector<FileEdits> edits_of(Program* before, const Program& after, const Fil
   return out;
 }
 
+// Notes the names of log statements. A program may log through a function of its own, called `log` as well:
+// then a literal is a name, too.
 void name_logs(const Program& program, AnalysisBuilder* analysis) {
   for (const auto& source : program.sources) {
     if (source.library) continue;
-    const auto logs = log_calls(source.tree, 0, source.tree.tokens.size(), source.unqualified_log);
-    for (const auto& log : logs) analysis->name(log.name);
+    const Tree& tree = source.tree;
+    for (const auto& log : log_calls(tree, 0, tree.tokens.size(), source.unqualified_log))
+      analysis->name(log.name);
+    for (const auto& log : log_calls(tree, 0, tree.tokens.size(), true))
+      if (!log.name.empty()) analysis->name(log.name);
   }
 }
 
