@@ -23,6 +23,9 @@ inline constexpr std::size_t foreign_limit = std::size_t{1} << 30;
 // Limits for a file that holds one document: of another user, and of this one.
 inline constexpr std::size_t foreign_document_limit = std::size_t{4} << 20;
 inline constexpr std::size_t document_limit = std::size_t{256} << 20;
+// Limit for a plan of another user. One of 100,000 units has 20 MB; read, it takes some 15 times as much
+// memory.
+inline constexpr std::size_t foreign_plan_limit = std::size_t{32} << 20;
 // Limits for a timeline of another user: bytes, and rows, each of which takes memory. A timeline of 100,000
 // iterations has 150 MB and is read.
 inline constexpr std::size_t foreign_timeline_limit = std::size_t{192} << 20;

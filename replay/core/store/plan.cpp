@@ -218,7 +218,8 @@ Plan plan_from(const Json& json, const std::string& file) {
 }
 
 Plan read_plan(const ReplayDir& replay) {
-  return plan_from(parse_json(read_file(replay.plan())), replay.plan().string());
+  return plan_from(parse_json(read_file(replay.plan(), any_size, foreign_plan_limit)),
+                   replay.plan().string());
 }
 
 }  // namespace flor::core

@@ -7,6 +7,7 @@
 
 #include "core/files/durable.h"
 #include "core/store/manifest.h"
+#include "core/store/plan.h"
 #include "core/store/timeline.h"
 #include "support/another_user.h"
 #include "support/temporary.h"
@@ -81,6 +82,14 @@ TEST_F(ForeignRun, ATimelineIsReadUpToItsLimits) {
   EXPECT_EQ(timeline_of("{\"a\":" + repeated("[", 1 << 20) + "\n"), "read");
   fs::resize_file(run.timeline(), foreign_timeline_limit + 1);  // takes no space
   EXPECT_TRUE(has(reading([&] { read_timeline(run.timeline()); }), "bytes and is not read"));
+}
+
+TEST_F(ForeignRun, APlanIsReadUpToItsLimit) {
+  const ReplayDir replay{run.path / "replays/q"};
+  test::plant_directory(replay.path, attacker);
+  test::plant_file(replay.plan(), "", attacker);
+  fs::resize_file(replay.plan(), foreign_plan_limit + 1);
+  EXPECT_TRUE(has(reading([&] { read_plan(replay); }), "bytes and is not read"));
 }
 
 TEST_F(ForeignRun, ManyLoopsTakeNoLongerThanTheirRows) {
