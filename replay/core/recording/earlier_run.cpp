@@ -81,8 +81,9 @@ std::optional<std::string> why_not_resumed(const RunDir& run) {
     // Steps of one job can get each other's numbers when it starts again.
     const std::string name_now = environment_variable("FLOR_NAME").value_or("");
     if (!manifest.name.empty() && manifest.name != name_now) return "its name is " + manifest.name;
-    if (!manifest.cwd.empty() && manifest.cwd != start_directory())
-      return "it was recorded in " + manifest.cwd;
+    std::error_code ignored;
+    const bool is_elsewhere = manifest.cwd != start_directory() && fs::exists(start_directory(), ignored);
+    if (!manifest.cwd.empty() && is_elsewhere) return "it was recorded in " + manifest.cwd;
     for (const auto& [name, value] : given_arguments()) {
       const auto recorded = manifest.args.find(name);
       if (recorded != manifest.args.end() && recorded->second != value)
