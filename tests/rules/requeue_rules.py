@@ -94,3 +94,11 @@ class Requeue(Interrupted):
         done = self.execute([self.program(), *self.holding(["train", "--guard"], 3)], code=1,
                             env={"FLOR_LAUNCH": "c.8.0.0", "RULES_EPOCHS": "8"})
         self.assertIn("the recording cannot be resumed: loop epoch runs over 0:8 here", done.stderr)
+
+    def test_flor_record_starts_again_though_its_first_start_has_the_name(self):
+        self.record("train", flags=("--name", "baseline"), env={"SLURM_JOB_ID": "77"})
+        again = {"SLURM_JOB_ID": "77", "SLURM_RESTART_COUNT": "1"}
+        run = self.record("train", flags=("--name", "baseline"), env=again)
+        self.assertIn(f"the name 'baseline' is taken by another run; this one goes by its id {run.id}", run.done.stderr)
+        self.assertEqual(harness.printed_rows(run.done.stdout), self.plain("train"))
+        self.flor("record", "--name", "baseline", "--", self.program(), "train", code=2, env={"SLURM_JOB_ID": "78"})

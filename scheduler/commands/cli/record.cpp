@@ -86,9 +86,23 @@ void hide_password(const core::Settings& settings, std::map<std::string, std::st
   at->second = core::without_password(at->second);
 }
 
+// Did this job record the run, before Slurm started the job again?
+bool is_of_earlier_start(const core::RunDir& run) {
+  const auto job = core::environment_variable("SLURM_JOB_ID");
+  const std::string restarts = core::environment_variable("SLURM_RESTART_COUNT").value_or("0");
+  if (!job || restarts == "0") return false;
+  try {
+    return core::read_manifest(run).slurm_job == *job;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+// Throws where another run has the name. Where a requeued job has it from its earlier start, the recording
+// goes by its id and says so: a training that began once must begin again.
 void require_free(const core::Store& store, const std::string& name) {
   const std::string run = store.label_target(name);
-  if (run.empty()) return;
+  if (run.empty() || is_of_earlier_start(store.run(run))) return;
   throw core::UsageError("the name '" + name + "' is taken by run " + run + " in the store " +
                          store.path().string() + "; choose another (--name)");
 }
