@@ -148,6 +148,23 @@ TEST(SlurmJob, IsAskedOfTheUsersOwnClusterOnly) {
   ::unsetenv("SLURM_CLUSTER_NAME");
 }
 
+TEST(SlurmJob, IsAskedByNoProgramOfTheWorkingDirectory) {
+  const test::TemporaryDirectory directory;
+  std::ofstream(directory / "squeue") << "#!/bin/sh\ntouch " << (directory / "ran").string() << "\n";
+  fs::permissions(directory / "squeue", fs::perms::owner_all);
+  const fs::path before = fs::current_path();
+  const std::string path = ::getenv("PATH");
+  fs::current_path(directory.path());
+  ::setenv("PATH", (":.:" + directory.path().filename().string() + ":/usr/bin:/bin").c_str(), 1);
+  ask_slurm("squeue");
+  EXPECT_FALSE(fs::exists(directory / "ran"));
+  ::setenv("PATH", (":.:" + directory.path().string() + ":/usr/bin:/bin").c_str(), 1);
+  EXPECT_EQ(ask_slurm("squeue"), "");
+  EXPECT_TRUE(fs::exists(directory / "ran"));
+  ::setenv("PATH", path.c_str(), 1);
+  fs::current_path(before);
+}
+
 TEST(StartTime, IsFoundBehindANameWithBlanksAndBrackets) {
   EXPECT_EQ(start_time_in("7 (a ) b) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20"), 4711U);
   EXPECT_EQ(start_time_in("7 (a) S 1"), std::nullopt);
