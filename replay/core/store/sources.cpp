@@ -202,9 +202,9 @@ bool is_source(const std::string& name) {
 }
 
 // Reads the files of a program, from its translation units on.
-class Scanner {
+class SourceScanner {
  public:
-  explicit Scanner(const fs::path& program)
+  explicit SourceScanner(const fs::path& program)
       : finder_(program), built_(fs::last_write_time(program)), image_(read_named_file(program)) {}
 
   SourceScan scan() {
@@ -304,7 +304,7 @@ std::vector<Include> includes_of(const std::string& text) {
 SourceScan scan_sources(const fs::path& binary) {
   SourceScan scan;
   try {
-    scan = Scanner(fs::canonical(binary)).scan();
+    scan = SourceScanner(fs::canonical(binary)).scan();
   } catch (const std::exception& problem) {
     scan.unresolved.emplace_back(problem.what());
   }
