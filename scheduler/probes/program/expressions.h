@@ -109,6 +109,8 @@ class Expressions {
   void share(int symbol, const Value& value);
   // Records that the function returns the value.
   void give_back(const Value& value, int function);
+  // Records that the functions among the values are kept, and may run wherever unknown code is called.
+  void hand_out(const std::vector<Value>& values);
   // Records that the variable is another name of this path.
   void alias(int symbol, const AccessPath& path) { aliases_[symbol] = path; }
   void change(const Value& value, Statement& into, Cause cause = Cause::kCertain);
@@ -145,7 +147,6 @@ class Expressions {
   void add_call(int name, int lambda, const Value* receiver, const std::vector<Value>& arguments);
   Value result_of_last_call();
   std::vector<Value> arguments(size_t open);
-  void hand_out(const std::vector<Value>& arguments);
   void run_here(const std::vector<Value>& arguments);
   void unknown(const std::vector<Value>& arguments);
   // Records that the value is read.

@@ -42,6 +42,12 @@ void Statements::declare(const Declarators& declared, int into) {
   at(into) = std::move(made);
 }
 
+// Is it a local variable that is the function which it is made from? Anything else may keep that function,
+// and call it by a name of its own.
+bool Statements::names_function(const Declarators& declared) const {
+  return function_ > 0 && (declared.type == "auto" || declared.type == "std::function");
+}
+
 void Statements::declare_one(const Declarators& declared, const Declarator& one, Statement& into) {
   if (last_part(declared.type) == "SkipBlock") return skip_block(declared, one, into);
   Value value;
@@ -50,6 +56,7 @@ void Statements::declare_one(const Declarators& declared, const Declarator& one,
     size_t end = part;
     while (end < one.init_end && !(one.constructs && is(end, ","))) end = past(end, one.init_end);
     const Value argument = expressions_.read(tree(), part, end, into);
+    if (!names_function(declared)) expressions_.hand_out({argument});
     const bool first = part == one.init_begin;
     if (first) value = argument;
     ++count;
@@ -145,6 +152,7 @@ void Statements::construct(const Declarators& declared, const Declarator& one, i
       argument.reads.insert(argument.reads.end(), value.roots.begin(), value.roots.end());
       argument.is_variable = value.variable;
       call.arguments.push_back(std::move(argument));
+      expressions_.hand_out({value});
       part = end + 1;
     }
     into.calls.push_back(std::move(call));

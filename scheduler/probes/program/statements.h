@@ -36,6 +36,7 @@ class Statements {
   void range(const Declarators& declared, int into);
   Value text(size_t begin, size_t end, int into, bool discarded = false);
   void declare(const Declarators& declared, int into);
+  [[nodiscard]] bool names_function(const Declarators& declared) const;
   void declare_one(const Declarators& declared, const Declarator& one, Statement& into);
   void bind(const Declarators& declared, const Declarator& one, int symbol, const Value& value);
   [[nodiscard]] bool keeps_by_members(const Declarators& declared, const Declarator& one, const Value& value,
