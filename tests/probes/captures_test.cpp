@@ -59,5 +59,29 @@ TEST(Captures, AMemberMayBeInitializedWithALambda) {
   });
 }
 
+TEST(Captures, AnInitializedReferenceIsWhatItIsBoundTo) {
+  expect_executed({
+      {"", "int x = 0; auto f = [&r = x] { ++r; };", "f();", "x"},
+      {"struct S { int n = 0; };", "S s; auto f = [&n = s.n] { ++n; };", "f();", "s.n"},
+      {"", "std::vector<int> v(3); auto f = [&last = v.back()] { last += 1; };", "f();", "v[2]"},
+      {"", "int x = 0, y = 0; auto f = [&, &r = x] { ++r; y += 0; };", "f();", "x"},
+      {"", "int x = 0; auto f = [=, &r = x] { ++r; };", "f();", "x"},
+      {"", "int x = 0; auto f = [&r{x}] { ++r; };", "f();", "x"},
+      {"", "int x = 0; auto f = [&r(x)] { ++r; };", "f();", "x"},
+      {"", "int x = 0; auto f = [a = 1, &r = x] { r += a; };", "f();", "x"},
+      {"", "int x = 0; auto f = [p = std::pair<int, int>{1, 2}, &r = x] { r += p.first; };", "f();", "x"},
+      {"", "int x = 0; auto f = [&] { ++x; }; auto g = [h = f] { h(); };", "g();", "x"},
+      {"", "int x = 0; auto g = [h = [&] { ++x; }] { h(); };", "g();", "x"},
+      {"", "int x = 0; auto g = [h = [&r = x] { ++r; }]() mutable { h(); };", "g();", "x"},
+      {"", "int x = 0; auto g = [p = &x] { ++*p; };", "g();", "x"},
+      {"template <typename... T> void each(T&... all) { auto f = [&... r = all] { (++r, ...); }; f(); }",
+       "int x = 0;", "each(x);", "x"},
+  });
+  expect_skipped({
+      {"", "int x = 0; auto f = [r = x]() mutable { ++r; };", "f();", "x"},
+      {"", "int x = 0, y = 0; auto f = [&r = x] { ++r; };", "f();", "y"},
+  });
+}
+
 }  // namespace
 }  // namespace flor::probes

@@ -1,7 +1,6 @@
-// Declarations within statements, and lambdas.
+// Declarations within statements.
 #include <algorithm>
 
-#include "probes/program/returns.h"
 #include "probes/program/statements.h"
 
 namespace flor::probes {
@@ -245,59 +244,6 @@ void Statements::read_types(int source) {
       if (!declared.lasting) model_.statics.erase(name);
     }
   }
-}
-
-// [captures](parameters) … { body }
-std::pair<int, size_t> Statements::lambda(const Tree& from, size_t begin) {
-  const size_t captures_end = from.match[begin];
-  size_t at = captures_end + 1;
-  if (&from != tree_) return {-1, at};  // in a macro: its text is read with the macro's
-  const size_t open = is(at, "(") ? at : 0;
-  if (open != 0) at = tree().match[open] + 1;
-  size_t body = at;
-  const size_t limit = std::min(tree().tokens.size(), at + 60);
-  while (body < limit && !is(body, "{") && !is(body, ";") && !is(body, ")")) body = tree().skip(body);
-  if (body >= limit || !is(body, "{")) return {-1, at};
-  Function function;
-  function.name = -1;
-  function.source = source_;
-  function.begin = begin;
-  function.end = tree().match[body] + 1;
-  function.outer = function_;
-  function.at = statement_;
-  const size_t trailing = trailing_type(tree(), at, body);
-  function.returns = returns_as(tree(), trailing, body, words_);
-  const int index = static_cast<int>(model_.functions.size());
-  model_.functions.push_back(function);
-  const int outer_function = std::exchange(function_, index);
-  const int outer_statement = std::exchange(statement_, -1);
-  scopes_.open();
-  for (size_t part = begin + 1; part < captures_end;) {  // [n = expression]
-    size_t end = part;
-    while (end < captures_end && !is(end, ",")) end = tree().skip(end);
-    if (tree().word(part) && is(part + 1, "=")) {
-      const int made = open_statement(part, end, -1);
-      Statement into = std::move(this->at(made));
-      const Value value = expressions_.read(tree(), part + 2, end, into);
-      Symbol symbol;
-      symbol.name = tree().text(part);
-      symbol.function = index;
-      symbol.source = source_;
-      symbol.token = part;
-      symbol.lasting = true;  // it lives as long as the lambda
-      const int fresh = scopes_.declare(symbol);
-      into.changes.push_back({{fresh, {}}, false});
-      this->at(made) = std::move(into);
-      expressions_.share(fresh, value);
-    }
-    part = end + 1;
-  }
-  if (open != 0) parameters(open, index);
-  list(body + 1, tree().match[body], -1);
-  scopes_.close();
-  function_ = outer_function;
-  statement_ = outer_statement;
-  return {index, tree().match[body] + 1};
 }
 
 namespace {

@@ -47,6 +47,8 @@ class Statements {
   void guards(size_t begin, size_t end, int parent);
   [[nodiscard]] bool has_plain_elements(const Declarators& declared) const;
   Symbol symbol_of(const Declarators& declared, const Declarator& one) const;
+  void captures(size_t begin, size_t end);
+  void capture(size_t name, size_t end, bool reference);
   std::pair<int, size_t> lambda(const Tree& tree, size_t begin);
   int open_statement(size_t begin, size_t end, int parent);
   size_t end_of(size_t at, size_t end) const;
