@@ -31,6 +31,8 @@ struct Value {
   bool cut = false;
   // A pointer or an iterator: with a number it makes another.
   bool points = false;
+  // Of an array: how many more indices lead to an element. What they name before that are pointers, too.
+  int dimensions = 0;
   // Made only of member access, elements and views.
   bool chain = true;
   // LibTorch options, inside a chain like `.a(1).b(2)`.
@@ -129,6 +131,8 @@ class Expressions {
   Value member_by_pointer(Value value, size_t& at, size_t end);
   Value member(Value value, size_t& at, size_t end);
   Value variable(const std::string& name);
+  void name_array(const Symbol& symbol, Value* value) const;
+  static void to_element(Value* value);
   Value call(const std::string& qualified, size_t open);
   Value method(Value object, const std::string& name, size_t open);
   Value library_call(const std::string& qualified, const std::vector<Value>& arguments);

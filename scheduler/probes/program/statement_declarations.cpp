@@ -30,6 +30,9 @@ Symbol Statements::symbol_of(const Declarators& declared, const Declarator& one)
   symbol.lasting = declared.lasting;
   const bool known = is_probe_type(symbol.type) || words_.classes.count(last_part(declared.type)) != 0;
   symbol.guarded = is_guard_type(declared.type) || (declared.type != "auto" && !known && !one.indirect);
+  symbol.dimensions = one.dimensions;
+  const bool unknown = symbol.guarded && !is_guard_type(declared.type);  // perhaps an alias of an array's
+  symbol.points = one.pointer || one.dimensions > 0 || unknown;
   return symbol;
 }
 
@@ -125,7 +128,7 @@ void Statements::bind(const Declarators& declared, const Declarator& one, int sy
   made.view =
       value.chain && !value.roots.empty() && (one.indirect || tensor) && (!one.constructs || one.indirect);
   if (made.view) made.views = value.roots;
-  made.points = value.points;
+  made.points = made.points || value.points;
   expressions_.share(symbol, value);
 }
 
