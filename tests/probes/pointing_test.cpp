@@ -1,6 +1,8 @@
 // What is changed through casts, pointers that are computed, and members that are named by pointers.
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "changed.h"
 
 namespace flor::probes {
@@ -42,6 +44,44 @@ TEST(Pointing, AComputedPointerLeadsToWhatItIsComputedFrom) {
   expect_skipped({
       {"", "std::vector<double> v(4);", "double x = v[1] + v[2]; x += 1;", "v[1]"},
       {"", "std::vector<double> v(4);", "auto n = v.end() - v.begin(); unknown(v.size() + 1);", "v[1]"},
+  });
+}
+
+TEST(Pointing, AnArrayIsAPointerToItsElements) {
+  const std::string bump = "void bump(double* d) { *d += 1; }";
+  expect_executed({
+      {"", "int x[4] = {};", "*(x + 1) += 1;", "x[1]"},
+      {"", "double x[4];", "double* d = x + 1; *d = 3;", "x[1]"},
+      {"", "double x[4];", "auto d = x + 1; *d = 3;", "x[1]"},
+      {"", "double x[4];", "auto d = x; d[1] = 3;", "x[1]"},
+      {"", "double x[4];", "(x + 1)[0] = 3;", "x[1]"},
+      {"", "double x[4];", "*(1 + x) = 3;", "x[1]"},
+      {"", "double m[3][4];", "*(m[1] + 2) = 3;", "m[1][2]"},
+      {"double x[4];", "", "*(x + 1) += 1;", "x[1]"},
+      {bump, "double x[4];", "bump(x + 1);", "x[1]"},
+      {bump + " struct S { double x[4]; };", "S s;", "bump(s.x + 1);", "s.x[1]"},
+      {"struct S { double x[4]; void hit() { *(x + 1) += 1; } };", "S s;", "s.hit();", "s.x[1]"},
+      {"", "double m[3][4];", "*(*(m + 1) + 2) = 3;", "m[1][2]"},
+      {"", "double m[3][4];", "auto row = m[1]; *(row + 1) = 3;", "m[1][2]"},
+      {"", "double y[4]; double* x[2] = {y, y};", "*(x[1] + 2) = 3;", "y[2]"},
+      {"", "double x[4];", "for (double& d : x) d += 1;", "x[1]"},
+      {"", "double x[4]; double (&q)[4] = x;", "*(q + 1) += 1;", "x[1]"},
+      {"void bump(double (&q)[4]) { q[1] += 1; }", "double x[4];", "bump(x);", "x[1]"},
+      {"using Row = double[4];", "Row x;", "*(x + 1) += 1;", "x[1]"},
+      {"using Row = double[4];", "Row x;", "auto d = x; d[1] = 3;", "x[1]"},
+      {"", "double x[4]; double* d = x;", "auto q = d + 1; *(q + 1) = 3;", "x[2]"},
+      {"struct S { double x[4]; };", "std::vector<S> v(2);", "*(v[0].x + 1) = 3;", "v[0].x[1]"},
+      {"struct S { double* p; };", "double x[4]; S s{x};", "*(s.p + 1) += 1;", "x[1]"},
+      {"void bump(double x[4]) { *(x + 1) += 1; }", "double y[4];", "bump(y);", "y[1]"},
+      {"", "double x[4];", "std::fill(x + 1, x + 4, 3.0);", "x[1]"},
+      {"", "double x[4]; std::vector<double> v(3);", "std::copy(v.begin(), v.end(), x + 1);", "x[1]"},
+      {"", "double x[4]; double y[4];", "std::memcpy(x + 1, y, 8);", "x[1]"},
+  });
+  expect_skipped({
+      {"", "double x[4];", "double y = x[1] + x[2]; y += 1;", "x[1]"},
+      {"", "double x[4];", "double y = *(x + 1); y += 1;", "x[1]"},
+      {"", "double x[4], z[4];", "*(z + 1) = x[0];", "x[1]"},
+      {"", "double x[4];", "double y = std::accumulate(x, x + 4, 0.0); y += 1;", "x[1]"},
   });
 }
 

@@ -32,7 +32,10 @@ class Reader {
   Declarators parameter() {
     if (!head()) return {};
     Declarator one = marks();
-    if (at_ < end_ && tree_.word(at_) && !is_keyword(tree_.text(at_))) one.name = at_++;
+    const bool in_brackets = array_in_brackets(&one);
+    if (!in_brackets && at_ < end_ && tree_.word(at_) && !is_keyword(tree_.text(at_))) one.name = at_++;
+    if (!in_brackets && next_is("[")) one.pointer = one.indirect = true;  // what callers pass
+    while (next_is("[")) at_ = tree_.match[at_] + 1;
     one.init_begin = one.init_end = end_;
     if (next_is("=")) one.init_begin = at_ + 1;
     out_.list.push_back(one);
@@ -112,11 +115,26 @@ class Reader {
     return one;
   }
 
+  // `(&name)[3]`, a reference or pointer to an array.
+  bool array_in_brackets(Declarator* one) {
+    if (!next_is("(")) return false;
+    const size_t close = tree_.match[at_];
+    const bool mark = tree_.is(at_ + 1, "&") || tree_.is(at_ + 1, "*") || tree_.is(at_ + 1, "&&");
+    if (!mark || close != at_ + 3 || !tree_.word(at_ + 2) || !tree_.is(close + 1, "[")) return false;
+    one->indirect = true;
+    one->pointer = tree_.is(at_ + 1, "*");
+    one->name = at_ + 2;
+    at_ = close + 1;
+    return true;
+  }
+
   bool one() {
     Declarator one = marks();
-    if (at_ >= end_ || !tree_.word(at_) || is_keyword(tree_.text(at_))) return false;
-    one.name = at_++;
-    while (next_is("[")) at_ = tree_.match[at_] + 1;  // int a[3]
+    if (!array_in_brackets(&one)) {
+      if (at_ >= end_ || !tree_.word(at_) || is_keyword(tree_.text(at_))) return false;
+      one.name = at_++;
+    }
+    for (; next_is("["); ++one.dimensions) at_ = tree_.match[at_] + 1;  // int a[3]
     one.init_begin = one.init_end = at_;
     if (next_is("=") || next_is(":")) {
       out_.range = next_is(":");

@@ -14,6 +14,8 @@ struct Declarator {
   // A reference or pointer.
   bool indirect = false;
   bool pointer = false;
+  // Of an array: how many indices lead to an element.
+  int dimensions = 0;
   // The initializer without `=`, parentheses or braces. Empty: none.
   size_t init_begin = 0, init_end = 0;
   // The initializer stands in parentheses or braces.

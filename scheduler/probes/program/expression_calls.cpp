@@ -67,9 +67,8 @@ Value Expressions::result_of_last_call() {
   return out;
 }
 
-// Function arguments may run whenever unknown code is called.
-void Expressions::hand_out(const std::vector<Value>& arguments) {
-  for (const Value& one : arguments) {
+void Expressions::hand_out(const std::vector<Value>& values) {
+  for (const Value& one : values) {
     if (one.lambda >= 0) model_.functions[static_cast<size_t>(one.lambda)].escapes = true;
   }
 }

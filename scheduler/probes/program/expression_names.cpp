@@ -1,4 +1,6 @@
 // Names in expressions: variables, members, keywords, casts.
+#include <algorithm>
+
 #include "probes/cxx/declarators.h"
 #include "probes/program/expressions.h"
 
@@ -117,9 +119,22 @@ Value Expressions::variable(const std::string& name) {
   value.roots = {alias == aliases_.end() ? AccessPath{symbol, {}} : alias->second};
   value.variable = true;
   value.lambda = model_.symbol(symbol).lambda;
-  value.points = model_.symbol(symbol).points;
+  name_array(model_.symbol(symbol), &value);
   if (alias != aliases_.end()) value.deep = true;
   return value;
+}
+
+// The name of an array is a pointer to its first element: no copy of it has elements of its own.
+void Expressions::name_array(const Symbol& symbol, Value* value) const {
+  value->points = symbol.points;
+  value->dimensions = symbol.dimensions;
+  value->deep = value->deep || symbol.dimensions > 0;
+}
+
+// What an index or a `*` leads to: an element, or a row, which is an array itself.
+void Expressions::to_element(Value* value) {
+  value->points = value->dimensions > 1;
+  value->dimensions = std::max(value->dimensions - 1, 0);
 }
 
 // `object.*member`: any member, which is changed, or any method, which is called.
@@ -159,7 +174,7 @@ Value Expressions::member(Value value, size_t& at, size_t end) {
   }
   value.deep = value.deep || pointer;
   value.lambda = -1;
-  value.points = false;
+  name_array(model_.symbol(scopes_.nonlocal(name)), &value);
   if (model_.statics.count(model_.name(name)) != 0) {
     value = variable(name);
   } else if (!value.cut && value.roots.size() == 1) {

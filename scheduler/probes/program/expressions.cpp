@@ -209,6 +209,7 @@ Value Expressions::binary(size_t begin, size_t end) {
                                  [](const std::string& one) { return one == "+" || one == "-"; });
   for (const Value& value : operands) {
     out.points = out.points || (moves && value.points);
+    if (moves) out.dimensions = std::max(out.dimensions, value.dimensions);
     for (const AccessPath& root : value.roots) {
       if (model_.symbol(root.symbol).reference || (moves && value.points)) out.roots.push_back(root);
     }
@@ -232,7 +233,8 @@ Value Expressions::operand(size_t& at, size_t end, bool target) {
     if (text == "*") use_own("operator", &value, {});
     value.deep = true;
     value.variable = false;
-    value.points = text == "&";
+    to_element(&value);
+    value.points = value.points || text == "&";
   } else if (text == "-" || text == "+" || text == "!" || text == "~" || text == "not") {
     operand(++at, end);
   } else if (text == "new" || text == "co_await" || text == "co_yield" || text == "throw") {
@@ -309,7 +311,8 @@ Value Expressions::postfix(Value value, size_t& at, size_t end, bool target) {
       use_own("operator[]", &value, {index});
       insert_by_index(value);
       value.deep = true;
-      value.variable = value.points = false;
+      value.variable = false;
+      to_element(&value);
       value.cut = true;
       value.lambda = -1;
       at = tree_->skip(at);

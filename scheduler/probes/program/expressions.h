@@ -31,6 +31,8 @@ struct Value {
   bool cut = false;
   // A pointer or an iterator: with a number it makes another.
   bool points = false;
+  // Of an array: how many more indices lead to an element. What they name before that are pointers, too.
+  int dimensions = 0;
   // Made only of member access, elements and views.
   bool chain = true;
   // LibTorch options, inside a chain like `.a(1).b(2)`.
@@ -109,6 +111,8 @@ class Expressions {
   void share(int symbol, const Value& value);
   // Records that the function returns the value.
   void give_back(const Value& value, int function);
+  // Records that the functions among the values are kept, and may run wherever unknown code is called.
+  void hand_out(const std::vector<Value>& values);
   // Records that the variable is another name of this path.
   void alias(int symbol, const AccessPath& path) { aliases_[symbol] = path; }
   void change(const Value& value, Statement& into, Cause cause = Cause::kCertain);
@@ -127,6 +131,8 @@ class Expressions {
   Value member_by_pointer(Value value, size_t& at, size_t end);
   Value member(Value value, size_t& at, size_t end);
   Value variable(const std::string& name);
+  void name_array(const Symbol& symbol, Value* value) const;
+  static void to_element(Value* value);
   Value call(const std::string& qualified, size_t open);
   Value method(Value object, const std::string& name, size_t open);
   Value library_call(const std::string& qualified, const std::vector<Value>& arguments);
@@ -145,7 +151,6 @@ class Expressions {
   void add_call(int name, int lambda, const Value* receiver, const std::vector<Value>& arguments);
   Value result_of_last_call();
   std::vector<Value> arguments(size_t open);
-  void hand_out(const std::vector<Value>& arguments);
   void run_here(const std::vector<Value>& arguments);
   void unknown(const std::vector<Value>& arguments);
   // Records that the value is read.

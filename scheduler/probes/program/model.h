@@ -40,8 +40,10 @@ struct Symbol {
   bool plain = false;
   // Refers to what it was bound to: an assignment changes that.
   bool reference = false;
-  // By its initializer a pointer or an iterator.
+  // A pointer, an array, or by its initializer an iterator.
   bool points = false;
+  // Of an array: how many indices lead to an element, which may be a pointer itself.
+  int dimensions = 0;
   // A number that no statement can change.
   bool constant = false;
   // static or thread_local: outlives its function.

@@ -1,5 +1,7 @@
 #include "probes/program/scopes.h"
 
+#include <algorithm>
+
 namespace flor::probes {
 
 void Scopes::close() {
@@ -18,6 +20,8 @@ int Scopes::declare(Symbol symbol) {
     all.plain = symbol.plain && (!known || all.type.empty() || all.plain);
     all.constant = symbol.constant && (!known || all.type.empty() || all.constant);
     all.reference = all.reference || symbol.reference;
+    all.points = all.points || symbol.points;
+    all.dimensions = std::max(all.dimensions, symbol.dimensions);
     if (all.type.empty()) all.type = symbol.type;
     if (all.type != symbol.type) all.type = "several";
     return index;

@@ -1,7 +1,6 @@
-// Declarations within statements, and lambdas.
+// Declarations within statements.
 #include <algorithm>
 
-#include "probes/program/returns.h"
 #include "probes/program/statements.h"
 
 namespace flor::probes {
@@ -31,6 +30,9 @@ Symbol Statements::symbol_of(const Declarators& declared, const Declarator& one)
   symbol.lasting = declared.lasting;
   const bool known = is_probe_type(symbol.type) || words_.classes.count(last_part(declared.type)) != 0;
   symbol.guarded = is_guard_type(declared.type) || (declared.type != "auto" && !known && !one.indirect);
+  symbol.dimensions = one.dimensions;
+  const bool unknown = symbol.guarded && !is_guard_type(declared.type);  // perhaps an alias of an array's
+  symbol.points = one.pointer || one.dimensions > 0 || unknown;
   return symbol;
 }
 
@@ -42,6 +44,12 @@ void Statements::declare(const Declarators& declared, int into) {
   at(into) = std::move(made);
 }
 
+// Is it a local variable that is the function which it is made from? Anything else may keep that function,
+// and call it by a name of its own.
+bool Statements::names_function(const Declarators& declared) const {
+  return function_ > 0 && (declared.type == "auto" || declared.type == "std::function");
+}
+
 void Statements::declare_one(const Declarators& declared, const Declarator& one, Statement& into) {
   if (last_part(declared.type) == "SkipBlock") return skip_block(declared, one, into);
   Value value;
@@ -50,6 +58,7 @@ void Statements::declare_one(const Declarators& declared, const Declarator& one,
     size_t end = part;
     while (end < one.init_end && !(one.constructs && is(end, ","))) end = past(end, one.init_end);
     const Value argument = expressions_.read(tree(), part, end, into);
+    if (!names_function(declared)) expressions_.hand_out({argument});
     const bool first = part == one.init_begin;
     if (first) value = argument;
     ++count;
@@ -119,7 +128,7 @@ void Statements::bind(const Declarators& declared, const Declarator& one, int sy
   made.view =
       value.chain && !value.roots.empty() && (one.indirect || tensor) && (!one.constructs || one.indirect);
   if (made.view) made.views = value.roots;
-  made.points = value.points;
+  made.points = made.points || value.points;
   expressions_.share(symbol, value);
 }
 
@@ -145,6 +154,7 @@ void Statements::construct(const Declarators& declared, const Declarator& one, i
       argument.reads.insert(argument.reads.end(), value.roots.begin(), value.roots.end());
       argument.is_variable = value.variable;
       call.arguments.push_back(std::move(argument));
+      expressions_.hand_out({value});
       part = end + 1;
     }
     into.calls.push_back(std::move(call));
@@ -237,59 +247,6 @@ void Statements::read_types(int source) {
       if (!declared.lasting) model_.statics.erase(name);
     }
   }
-}
-
-// [captures](parameters) … { body }
-std::pair<int, size_t> Statements::lambda(const Tree& from, size_t begin) {
-  const size_t captures_end = from.match[begin];
-  size_t at = captures_end + 1;
-  if (&from != tree_) return {-1, at};  // in a macro: its text is read with the macro's
-  const size_t open = is(at, "(") ? at : 0;
-  if (open != 0) at = tree().match[open] + 1;
-  size_t body = at;
-  const size_t limit = std::min(tree().tokens.size(), at + 60);
-  while (body < limit && !is(body, "{") && !is(body, ";") && !is(body, ")")) body = tree().skip(body);
-  if (body >= limit || !is(body, "{")) return {-1, at};
-  Function function;
-  function.name = -1;
-  function.source = source_;
-  function.begin = begin;
-  function.end = tree().match[body] + 1;
-  function.outer = function_;
-  function.at = statement_;
-  const size_t trailing = trailing_type(tree(), at, body);
-  function.returns = returns_as(tree(), trailing, body, words_);
-  const int index = static_cast<int>(model_.functions.size());
-  model_.functions.push_back(function);
-  const int outer_function = std::exchange(function_, index);
-  const int outer_statement = std::exchange(statement_, -1);
-  scopes_.open();
-  for (size_t part = begin + 1; part < captures_end;) {  // [n = expression]
-    size_t end = part;
-    while (end < captures_end && !is(end, ",")) end = tree().skip(end);
-    if (tree().word(part) && is(part + 1, "=")) {
-      const int made = open_statement(part, end, -1);
-      Statement into = std::move(this->at(made));
-      const Value value = expressions_.read(tree(), part + 2, end, into);
-      Symbol symbol;
-      symbol.name = tree().text(part);
-      symbol.function = index;
-      symbol.source = source_;
-      symbol.token = part;
-      symbol.lasting = true;  // it lives as long as the lambda
-      const int fresh = scopes_.declare(symbol);
-      into.changes.push_back({{fresh, {}}, false});
-      this->at(made) = std::move(into);
-      expressions_.share(fresh, value);
-    }
-    part = end + 1;
-  }
-  if (open != 0) parameters(open, index);
-  list(body + 1, tree().match[body], -1);
-  scopes_.close();
-  function_ = outer_function;
-  statement_ = outer_statement;
-  return {index, tree().match[body] + 1};
 }
 
 namespace {

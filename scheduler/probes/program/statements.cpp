@@ -116,6 +116,7 @@ void Statements::initialisers(size_t begin, size_t end) {
     const int made = open_statement(i, close, -1);
     Statement into = std::move(at(made));
     const Value value = expressions_.read(tree(), i + 2, close, into);
+    expressions_.hand_out({value});
     const int field = scopes_.nonlocal(tree().text(i));
     into.changes.push_back({{field, {}}, false});
     expressions_.share(field, value);

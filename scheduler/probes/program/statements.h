@@ -36,6 +36,7 @@ class Statements {
   void range(const Declarators& declared, int into);
   Value text(size_t begin, size_t end, int into, bool discarded = false);
   void declare(const Declarators& declared, int into);
+  [[nodiscard]] bool names_function(const Declarators& declared) const;
   void declare_one(const Declarators& declared, const Declarator& one, Statement& into);
   void bind(const Declarators& declared, const Declarator& one, int symbol, const Value& value);
   [[nodiscard]] bool keeps_by_members(const Declarators& declared, const Declarator& one, const Value& value,
@@ -46,6 +47,8 @@ class Statements {
   void guards(size_t begin, size_t end, int parent);
   [[nodiscard]] bool has_plain_elements(const Declarators& declared) const;
   Symbol symbol_of(const Declarators& declared, const Declarator& one) const;
+  void captures(size_t begin, size_t end);
+  void capture(size_t name, size_t end, bool reference);
   std::pair<int, size_t> lambda(const Tree& tree, size_t begin);
   int open_statement(size_t begin, size_t end, int parent);
   size_t end_of(size_t at, size_t end) const;
