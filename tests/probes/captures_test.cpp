@@ -59,6 +59,18 @@ TEST(Captures, AMemberMayBeInitializedWithALambda) {
   });
 }
 
+// As a function's own parameters are those that its callers gave.
+TEST(Captures, ALambdaKeptByAFunctionChangesWhatItWasGiven) {
+  const std::string type =
+      "struct Tr { std::function<void()> cb; explicit Tr(std::function<void()> c) : cb(c) {} void run() { "
+      "cb(); } }; ";
+  expect_executed({
+      {type + "void work(int& n) { Tr t([&] { ++n; }); t.run(); }", "int n = 0;", "work(n);", "n"},
+      {type + "std::unique_ptr<Tr> make(int& n) { return std::make_unique<Tr>([&] { ++n; }); }",
+       "int n = 0; auto t = make(n);", "t->run();", "n"},
+  });
+}
+
 TEST(Captures, AnInitializedReferenceIsWhatItIsBoundTo) {
   expect_executed({
       {"", "int x = 0; auto f = [&r = x] { ++r; };", "f();", "x"},
@@ -80,6 +92,64 @@ TEST(Captures, AnInitializedReferenceIsWhatItIsBoundTo) {
   expect_skipped({
       {"", "int x = 0; auto f = [r = x]() mutable { ++r; };", "f();", "x"},
       {"", "int x = 0, y = 0; auto f = [&r = x] { ++r; };", "f();", "y"},
+  });
+}
+
+TEST(Captures, AReturnedLambdaRunsWhereItsValueIsCalled) {
+  const std::string counter = "auto counter(int& n) { return [&n] { ++n; }; }";
+  const std::string kept = "std::function<void()> counter(int& n) { auto f = [&n] { ++n; }; return f; }";
+  for (const std::string& type : {counter, kept}) {
+    expect_executed({
+        {type, "int x = 0; auto g = counter(x);", "g();", "x"},
+        {type, "int x = 0;", "counter(x)();", "x"},
+        {type, "int x = 0;", "auto g = counter(x); g();", "x"},
+        {type, "int x = 0; std::function<void()> g = counter(x);", "g();", "x"},
+        {type + " struct S { int n = 0; };", "S s; auto g = counter(s.n);", "g();", "s.n"},
+    });
+    expect_skipped({{type, "int x = 0, y = 0; auto g = counter(x);", "g();", "y"}});
+  }
+  expect_executed({
+      {"", "int x = 0; auto make = [&] { return [&] { ++x; }; }; auto g = make();", "g();", "x"},
+      {"", "int x = 0; auto make = [&] { return [&] { ++x; }; };", "make()();", "x"},
+      {"auto counter(int& n) { return [&r = n] { ++r; }; }", "int x = 0; auto g = counter(x);", "g();", "x"},
+      {"auto counter(int* n) { return [n] { ++*n; }; }", "int x = 0; auto g = counter(&x);", "g();", "x"},
+      {"auto counter(int& n) { auto f = [&n] { ++n; }; return [f] { f(); }; }",
+       "int x = 0; auto g = counter(x);", "g();", "x"},
+      {"auto pick(bool b, int& n) { auto f = [&n] { ++n; }; auto h = [&n] { --n; }; return b ? f : h; }",
+       "int x = 0; std::function<void()> g = pick(true, x);", "g();", "x"},
+  });
+}
+
+TEST(Captures, AKeptLambdaMayChangeItsObject) {
+  expect_executed({
+      {"struct S { int n = 0; std::function<void()> cb; S() : cb([this] { ++n; }) {} void run() { cb(); } };",
+       "S s;", "s.run();", "s.n"},
+      {"struct S { int n = 0; std::function<void()> cb; S() { cb = [this] { ++n; }; } void run() { cb(); } "
+       "};",
+       "S s;", "s.run();", "s.n"},
+      {"struct S { int n = 0; void hit() { ++n; } std::function<void()> cb; S() { cb = [this] { hit(); }; } "
+       "};",
+       "S s;", "s.cb();", "s.n"},
+      {"struct S { int n = 0; std::function<void()> cb = [this] { ++n; }; void run() { cb(); } };", "S s;",
+       "s.run();", "s.n"},
+      {"struct S { int n = 0; std::function<void()> cb; S() { cb = [this] { ++n; }; } };",
+       "S s; auto f = s.cb;", "f();", "s.n"},
+      {"struct S { int n = 0; std::function<void()> cb; S() { cb = [this] { ++n; }; } };",
+       "S s; auto& q = s;", "q.cb();", "q.n"},
+  });
+}
+
+TEST(Captures, AReturnedLambdaMayChangeItsObject) {
+  const std::string type = "struct S { int n = 0; auto counter() { return [this] { ++n; }; } };";
+  expect_executed({
+      {type, "S s; auto g = s.counter();", "g();", "s.n"},
+      {type, "S s;", "s.counter()();", "s.n"},
+      {type, "S s;", "auto g = s.counter(); g();", "s.n"},
+      {type + " struct T { S s; };", "T t; auto g = t.s.counter();", "g();", "t.s.n"},
+      {type, "auto s = std::make_shared<S>(); auto g = s->counter();", "g();", "s->n"},
+      {"struct S { int n = 0; int get() const { return n; } auto counter() { return [&] { this->n += 1; }; } "
+       "};",
+       "S s; auto g = s.counter();", "g();", "s.get()"},
   });
 }
 

@@ -58,6 +58,7 @@ Flow::Flow(const Model& model) : model_(model) {
     members_[name] = static_cast<int>(i);
   }
   find_callers();
+  find_captured();
   join_shared();
   find_result_paths();
   find_unseen();
@@ -66,6 +67,7 @@ Flow::Flow(const Model& model) : model_(model) {
   find_loops();
   find_own_reads();
   summarise();
+  find_kept_changes();
   index();
 }
 
@@ -327,6 +329,7 @@ std::vector<const Definition*> Flow::definitions_of(const AccessPath& asked) con
   }
   const Symbol& symbol = model_.symbol(path.symbol);
   if (symbol.constant || symbol.loop_value) return out;
+  add_kept_changes(path, &out);
   // A function that gets `*this` may change any member.
   if (symbol.function < 0 && this_ >= 0 && path.symbol != this_) {
     const auto& all = by_symbol_[static_cast<size_t>(this_)];

@@ -166,6 +166,9 @@ class Flow {
   bool join(int from, int to);
   bool join_by(int object, int to, const std::set<int>& members);
   bool join_kept();
+  void find_captured();
+  void find_kept_changes();
+  void add_kept_changes(const AccessPath& path, std::vector<const Definition*>* out) const;
   void forget() const;
   [[nodiscard]] bool is_set_anew(int symbol) const;
 
@@ -199,6 +202,9 @@ class Flow {
   std::vector<int> versions_;      // by function: how often what callers see of it grew
   std::vector<std::vector<int>> seen_;  // by statement: the versions of the callees that it knows
   std::vector<bool> module_;            // by symbol: it computes, or is set to train or to evaluate
+  std::vector<int> captured_;           // variables that functions may use when their own is left
+  std::vector<std::pair<const Definition*, int>>
+      kept_changes_;                                       // of members, by lambdas of these classes (names)
   std::vector<std::vector<const Definition*>> by_symbol_;  // what changes it, but not by sharing
 };
 

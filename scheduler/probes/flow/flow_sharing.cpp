@@ -91,8 +91,8 @@ void Flow::join_shared() {
   while (join_kept()) join_results();
 }
 
-// A parameter that a function keeps in a member or global leads on to what callers hand in, and the object
-// whose member it is leads to the parameter.
+// A parameter that a function keeps in a member, a global or a lambda leads on to what callers hand in, and
+// the object whose member it is leads to the parameter.
 bool Flow::join_kept() {
   std::map<int, std::set<int>> kept;  // parameters: by which members, −1: by what is no member
   for (size_t i = 0; i < model_.symbols.size(); ++i) {
@@ -102,6 +102,13 @@ bool Flow::join_kept() {
     const bool member = name >= 0 && model_.members.count(name) != 0;
     for (const int to : led_to(static_cast<int>(i))) {
       if (model_.symbol(to).parameter >= 0) kept[to].insert(member ? name : -1);
+    }
+  }
+  for (const int captured : captured_) {
+    std::vector<int> all = led_to(captured);
+    all.push_back(captured);
+    for (const int one : all) {
+      if (model_.symbol(one).parameter >= 0) kept.emplace(one, std::set<int>{-1});
     }
   }
   bool joined = false;

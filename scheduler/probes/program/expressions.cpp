@@ -96,7 +96,10 @@ Value Expressions::single(size_t begin, size_t end) {
         return open == 0;
       });
       value = single(question + 1, colon);
-      add(value.roots, single(colon + 1, end).roots);
+      const Value other = single(colon + 1, end);
+      hand_out({value, other});  // no text tells which of the two it is
+      value.lambda = std::max(value.lambda, other.lambda);
+      add(value.roots, other.roots);
       value.variable = false;
       value.deep = true;
       value.chain = false;
@@ -144,9 +147,15 @@ void Expressions::share(int symbol, const Value& value) {
   }
 }
 
-// What its callers may share with it: no copy of a variable.
+// What its callers may share with it: no copy of a variable. A lambda runs wherever they call it, and leads
+// to whatever the lambdas of the function use.
 void Expressions::give_back(const Value& value, int function) {
   Function& from = model_.functions[static_cast<size_t>(function)];
+  hand_out({value});
+  for (size_t i = static_cast<size_t>(function) + 1; value.lambda >= 0 && i < model_.functions.size(); ++i) {
+    for (const AccessPath& path : used_by(model_, static_cast<int>(i)))
+      from.results.push_back({path.symbol, {}});
+  }
   if (from.returns == Returns::kCopy) return;
   for (const AccessPath& root : value.roots) {
     const bool copied = from.returns == Returns::kValue && is_plain(root) && !value.deep;

@@ -36,4 +36,23 @@ std::string Model::text_of(const AccessPath& path) const {
   return out;
 }
 
+std::vector<AccessPath> used_by(const Model& model, int lambda) {
+  std::vector<AccessPath> out;
+  const auto add = [&](const AccessPath& path) {
+    if (path.symbol >= 0 && model.symbol(path.symbol).function != lambda) out.push_back(path);
+  };
+  for (const int index : model.function(lambda).statements) {
+    const Statement& statement = model.statement(index);
+    for (const Change& change : statement.changes) add(change.path);
+    for (const AccessPath& path : statement.reads) add(path);
+    for (const Call& call : statement.calls) {
+      add(call.receiver);
+      for (const Argument& argument : call.arguments) {
+        for (const AccessPath& path : argument.roots) add(path);
+      }
+    }
+  }
+  return out;
+}
+
 }  // namespace flor::probes

@@ -245,4 +245,7 @@ struct Model {
 
 Model build_model(const Program& program);
 
+// Returns the variables of others that a lambda names, or passes to calls.
+std::vector<AccessPath> used_by(const Model& model, int lambda);
+
 }  // namespace flor::probes
