@@ -54,6 +54,8 @@ void set(spank_t spank, const char* name, const std::string& value) {
 struct Task {
   std::string launch;
   bool batch = false;
+  // Slurm started the job again: it was requeued.
+  bool restarted = false;
 };
 
 // The result of the checks.
@@ -91,7 +93,8 @@ void look_for_recording(const Store& store, const Task& task, Found& found) {
     // The library checks whether the run can be resumed.
     found.run = resolve_replay(store, *resumed);
     if (found.run.empty()) found.problem = no_such_run("--flor-resume=" + *resumed, store);
-  } else if (label) {
+  } else if (label && !task.restarted) {
+    // When a job starts again, the library records under the run's id where the label is taken.
     found.problem = check_label_free(store, *label, task.launch);
   }
   // Do this last: it tells srun that the step began.
@@ -152,15 +155,31 @@ void say(spank_t spank, const std::string& line) {
   _exit(1);
 }
 
-// Handles a store that does not answer. A new recording is given up, so that the training starts. To resume
-// or to replay makes no sense without the store, so that is refused.
+// To resume or to replay makes no sense without the store.
+bool can_do_without_store() {
+  return options().records() && !options().has(kResume);
+}
+
+void go_on_unrecorded(spank_t spank, const Problem& why) {
+  for (const char* name : {"FLOR_RECORD", "FLOR_LAUNCH", "FLOR_REPLAY"}) spank_unsetenv(spank, name);
+  say(spank, "warning: not recorded: " + why);
+}
+
+// Handles a store that does not answer. A new recording is given up, so that the training starts.
 void go_on_without_store(spank_t spank) {
   const std::string flag = options().value[kStore].value_or("the store");
   const std::string why = flag + " does not answer within " + std::to_string(kPatience.count()) + " s";
-  if (!options().records() || options().has(kResume))
+  if (!can_do_without_store())
     refuse(spank, why + "; choose another store with --flor-store, or try again when it does");
-  for (const char* name : {"FLOR_RECORD", "FLOR_LAUNCH", "FLOR_REPLAY"}) spank_unsetenv(spank, name);
-  say(spank, "warning: not recorded: " + why);
+  go_on_unrecorded(spank, why);
+}
+
+// Handles a store that cannot be used. Where the job starts for the first time, its user is told before the
+// training begins. One that is started again has trained already, and trains on: its own checkpoints may have
+// filled the quota.
+void handle_problem(spank_t spank, const Task& task, const Problem& problem) {
+  if (!task.restarted || !can_do_without_store()) refuse(spank, problem);
+  go_on_unrecorded(spank, problem);
 }
 
 // Skips the batch step: it is one process, but there Slurm gives the count of the whole job.
@@ -196,16 +215,19 @@ int task_init(spank_t spank) {
   if (!cluster.empty()) set(spank, "FLOR_CLUSTER", cluster);
   const bool batch = step == kBatchStep;
   if (const Problem problem = check_tasks(spank, batch); !problem.empty()) refuse(spank, problem);
-  const Task task{
-      launch_id(cluster, number(spank, S_JOB_ID, 0), step, environment("SLURM_RESTART_COUNT").c_str()),
-      batch};
+  const std::string restarts = environment("SLURM_RESTART_COUNT");
+  const Task task{launch_id(cluster, number(spank, S_JOB_ID, 0), step, restarts.c_str()), batch,
+                  !restarts.empty() && restarts != "0"};
   const auto answer = answer_within(kPatience, [&] { return text_of(look_at_store(task, environment)); });
   if (!answer) {
     go_on_without_store(spank);
     return 0;
   }
   const Found found = found_from(*answer);
-  if (!found.problem.empty()) refuse(spank, found.problem);
+  if (!found.problem.empty()) {
+    handle_problem(spank, task, found.problem);
+    return 0;
+  }
   set(spank, variable_of(kStore), found.store);
   if (given.records()) set_for_recording(spank, task, found);
   if (given.has(kReplay)) set_for_replay(spank, found);

@@ -270,6 +270,27 @@ JOB
   grep -qx "flor.$job.0.1" out
 }
 
+@test "a job that starts again trains on where the store cannot be used any more" {
+  cat >job.sh <<JOB
+#!/bin/sh
+#SBATCH --requeue --open-mode=append -o $PWD/out
+if [ "\$SLURM_RESTART_COUNT" = 1 ]; then
+  srun --flor-record --flor-store=$PWD/no/store sh -c 'echo "recorded: \$FLOR_RECORD"'
+  $BATS_TEST_DIRNAME/../../build/bin/flor record --store $PWD/no/store -- echo trained
+  exit
+fi
+touch ready
+sleep 600
+JOB
+  job=$(submit job.sh)
+  until_true 30 test -e ready
+  scontrol requeue "$job"
+  until_true 90 job_is "$job" COMPLETED
+  grep -qx "recorded: " out
+  grep -qx "trained" out
+  [[ $(grep -c "warning: not recorded: .*no/store" out) -eq 2 ]]
+}
+
 @test "a later step of a job may carry the name that the job's run has" {
   cat >job.sh <<JOB
 #!/bin/sh

@@ -86,11 +86,16 @@ void hide_password(const core::Settings& settings, std::map<std::string, std::st
   at->second = core::without_password(at->second);
 }
 
+// Has Slurm started this job before?
+bool is_requeued() {
+  return core::environment_variable("SLURM_JOB_ID") &&
+         core::environment_variable("SLURM_RESTART_COUNT").value_or("0") != "0";
+}
+
 // Did this job record the run, before Slurm started the job again?
 bool is_of_earlier_start(const core::RunDir& run) {
   const auto job = core::environment_variable("SLURM_JOB_ID");
-  const std::string restarts = core::environment_variable("SLURM_RESTART_COUNT").value_or("0");
-  if (!job || restarts == "0") return false;
+  if (!job || !is_requeued()) return false;
   try {
     return core::read_manifest(run).slurm_job == *job;
   } catch (const std::exception&) {
@@ -105,6 +110,20 @@ void require_free(const core::Store& store, const std::string& name) {
   if (run.empty() || is_of_earlier_start(store.run(run))) return;
   throw core::UsageError("the name '" + name + "' is taken by run " + run + " in the store " +
                          store.path().string() + "; choose another (--name)");
+}
+
+// Returns true if training is to begin although the store cannot be written: a requeued job has trained
+// already, and its own checkpoints may have filled the quota. Prints why it is not recorded. Throws where the
+// user is to be told before anything begins.
+bool goes_on_unrecorded(const core::Store& store, bool resumes) {
+  try {
+    store.require_writable();
+    return false;
+  } catch (const std::exception& problem) {
+    if (!is_requeued() || resumes) throw;
+    print_error(std::string("warning: not recorded: ") + problem.what());
+    return true;
+  }
 }
 
 void require_resumable(const core::RunDir& run) {
@@ -183,7 +202,11 @@ void record(Flags flags, Outcome& outcome) {
   const std::string arguments = arguments_of(flags.args);
   hide_password(settings, what.environment);
   dispatch::find_program(outcome.program.front());  // before anything is written
-  store.require_writable();
+  if (goes_on_unrecorded(store, !flags.resume.empty())) {
+    what.environment.erase("FLOR_RECORD");
+    outcome.code = run_to_end(what);
+    return;
+  }
   if (!flags.resume.empty()) require_resumable(store.find(flags.resume));
   if (!name.empty() && flags.resume.empty()) require_free(store, name);
 
