@@ -52,6 +52,10 @@ std::vector<std::string> command_line() {
   return words_of("/proc/self/cmdline");
 }
 
+std::vector<std::string> first_environment() {
+  return words_of("/proc/self/environ");
+}
+
 std::vector<std::string> environment_to_start_with(const std::vector<std::string>& at_start,
                                                    const std::vector<std::string>& present) {
   std::vector<std::string> out;
@@ -79,7 +83,7 @@ void execute_again() {
   ::execve("/proc/self/exe", argv.data(), pointers_to(present).data());
   if (errno == E2BIG) {
     // The program has made its environment larger than execve() accepts.
-    const auto first = environment_to_start_with(words_of("/proc/self/environ"), present);
+    const auto first = environment_to_start_with(first_environment(), present);
     ::execve("/proc/self/exe", argv.data(), pointers_to(first).data());
   }
   warn(std::string("the program cannot be started again: ") + std::strerror(errno));

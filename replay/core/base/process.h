@@ -8,6 +8,8 @@ namespace flor::core {
 
 // Returns the words of /proc/self/cmdline.
 std::vector<std::string> command_line();
+// Returns the variables that this process was started with, each "NAME=value"; empty where /proc hides them.
+std::vector<std::string> first_environment();
 // Returns the working directory at the time when the library was loaded. A program may change its directory
 // before its first loop.
 const std::string& start_directory();

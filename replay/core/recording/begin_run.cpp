@@ -18,6 +18,7 @@
 #include "core/files/durable.h"
 #include "core/recording/earlier_run.h"
 #include "core/recording/policy_settings.h"
+#include "core/recording/start_environment.h"
 #include "core/store/scope.h"
 #include "core/store/source_copies.h"
 #include "core/store/sources.h"
@@ -64,6 +65,7 @@ void set_attempt(Manifest& m) {
   m.pid = ::getpid();
   m.slurm_job = environment_variable("SLURM_JOB_ID").value_or("");
   m.slurm_step = environment_variable("SLURM_STEP_ID").value_or("");
+  m.start_environment = start_environment();
   std::error_code ignored;
   m.binary = fs::read_symlink("/proc/self/exe", ignored).string();
 }
@@ -216,11 +218,18 @@ void tell_of_unused_name(const Manifest& manifest) {
   warn("the name '" + *name + "' is not used: the resumed run " + stays);
 }
 
-std::optional<BegunRun> go_on(const Settings& settings, const Store& store, const RunDir& run) {
+std::optional<BegunRun> go_on(const Settings& settings, const Store& store, const EarlierAttempt& earlier) {
+  const RunDir& run = earlier.run;
   if (!store.claim_launch(launch_id(), run.id())) return std::nullopt;
+  // Another process may have gone on with the run since this one began, minutes ago; and where locks do not
+  // hold on all nodes, the lock does not tell.
+  if (const auto why = why_not_resumable(run, read_manifest(run)))
+    throw Error("run " + run.id() + " cannot be resumed any more: " + *why);
   auto lock = FileLock::try_take(run.lock());
   if (!lock) throw Error("another process records run " + run.id());
   Manifest manifest = next_manifest(settings, run);
+  if (manifest.attempt != earlier.attempt + 1)
+    throw Error("another process has resumed run " + run.id() + " meanwhile");
   tell_of_unused_name(manifest);
   OwnerFile owner = OwnerFile::create(run, manifest.attempt);
   reserve_space(run);
@@ -231,7 +240,7 @@ std::optional<BegunRun> go_on(const Settings& settings, const Store& store, cons
 }  // namespace
 
 std::optional<BegunRun> begin_run(const Settings& settings, Frontend& frontend,
-                                  const std::optional<RunDir>& earlier) {
+                                  const std::optional<EarlierAttempt>& earlier) {
   const Store store(settings.store());
   store.require_writable();
   auto begun = earlier ? go_on(settings, store, *earlier) : begin_new(settings, store, frontend);

@@ -2,6 +2,7 @@
 // manifest.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "core/checkpoint/buffers.h"
@@ -24,11 +25,17 @@ struct BegunRun {
   OwnerFile owner;
 };
 
+// The attempt of a run behind which a recording goes on.
+struct EarlierAttempt {
+  RunDir run;
+  int64_t attempt = 0;
+};
+
 // Begins a further attempt of the run `earlier`; without it, a new run. Returns std::nullopt where another
 // process of the same launch has taken the run (docs/semantics.md, rule 16). Throws where the store cannot be
-// written, or where another process records `earlier`.
+// written, and where another process records `earlier` or has gone on with it since.
 std::optional<BegunRun> begin_run(const Settings& settings, Frontend& frontend,
-                                  const std::optional<RunDir>& earlier);
+                                  const std::optional<EarlierAttempt>& earlier);
 
 // Keeps 256 KiB free while recording, so that the manifest of a run can still be marked as damaged when the
 // disk is full. release_space() gives them back; it never throws.

@@ -1,10 +1,8 @@
 #include "core/recording/earlier_run.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <vector>
 
@@ -13,9 +11,8 @@
 #include "core/base/messages.h"
 #include "core/base/process.h"
 #include "core/checkpoint/record_index.h"
-#include "core/config/arguments.h"
-#include "core/files/durable.h"
 #include "core/files/shared_directory.h"
+#include "core/recording/requeued_run.h"
 #include "core/session/mismatch.h"
 #include "core/store/liveness.h"
 #include "core/store/slurm_job.h"
@@ -44,10 +41,6 @@ std::string text_of(const std::vector<std::string>& command) {
   return text;
 }
 
-bool same_arguments(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  return a.size() == b.size() && (a.empty() || std::equal(a.begin() + 1, a.end(), b.begin() + 1));
-}
-
 // Returns why the record cannot be read. A run that ended before its first loop has nothing to restore.
 std::optional<std::string> why_unreadable(const RunDir& run) {
   try {
@@ -61,8 +54,7 @@ std::optional<std::string> why_unreadable(const RunDir& run) {
 // Returns why this process cannot resume the run: its program is another one, or the record is damaged.
 std::optional<std::string> why_not_here(const RunDir& run, const Manifest& manifest) {
   if (auto why = why_not_resumable(run, manifest)) return why;
-  if (!same_arguments(manifest.command, command_line()))
-    return "it was recorded with other arguments: " + text_of(manifest.command);
+  if (auto why = why_other_arguments(manifest)) return why;
   if (const auto source = changed_source(manifest)) {
     return *source + " is not as it was recorded; build the recorded program again (its sources are in " +
            run.source().string() + "), or record a new run";
@@ -78,17 +70,7 @@ std::optional<std::string> why_not_here(const RunDir& run, const Manifest& manif
 std::optional<std::string> why_not_resumed(const RunDir& run) {
   try {
     const Manifest manifest = read_manifest(run);
-    // Steps of one job can get each other's numbers when it starts again.
-    const std::string name_now = environment_variable("FLOR_NAME").value_or("");
-    if (!manifest.name.empty() && manifest.name != name_now) return "its name is " + manifest.name;
-    std::error_code ignored;
-    const bool is_elsewhere = manifest.cwd != start_directory() && fs::exists(start_directory(), ignored);
-    if (!manifest.cwd.empty() && is_elsewhere) return "it was recorded in " + manifest.cwd;
-    for (const auto& [name, value] : given_arguments()) {
-      const auto recorded = manifest.args.find(name);
-      if (recorded != manifest.args.end() && recorded->second != value)
-        return "it was recorded with the argument " + name + "=" + recorded->second;
-    }
+    if (auto why = why_another_step(manifest)) return why;
     return why_not_here(run, manifest);
   } catch (const std::exception& problem) {
     return problem.what();
@@ -99,61 +81,15 @@ void say_not_resumed(const RunDir& run, const std::string& why) {
   say("run " + run.id() + " of this job is not resumed, a new one is recorded: " + why);
 }
 
-// Returns JOB.STEP.RESTART of CLUSTER.JOB.STEP.RESTART.
-std::string without_cluster(const std::string& launch) {
-  std::size_t begin = launch.size();
-  for (int part = 0; part < 3 && begin != 0 && begin != std::string::npos; ++part)
-    begin = launch.rfind('.', begin - 1);
-  return begin == 0 || begin == std::string::npos ? launch : launch.substr(begin + 1);
-}
-
-// Tells of a launch of an earlier version. These lie where anyone may put a file, so they are not trusted.
-void tell_of_old_launch(const Store& store, const std::string& launch) {
-  const fs::path old = store.path() / ".launches" / without_cluster(launch);
-  struct stat info = {};
-  if (::lstat(old.c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == ::geteuid())
-    say("not resumed from " + old.string() +
-        ", which an earlier version wrote; --flor-resume RUN resumes its run");
-}
-
-// Returns the run that this job recorded under the name that is asked for now, before it was requeued.
-std::optional<RunDir> of_same_name(const Store& store) {
-  const auto name = environment_variable("FLOR_NAME");
-  const auto job = environment_variable("SLURM_JOB_ID");
-  if (!name || !job) return std::nullopt;
-  try {
-    RunDir run = store.find(*name);
-    const Manifest manifest = read_manifest(run);
-    return manifest.name == *name && manifest.slurm_job == *job ? std::optional(std::move(run))
-                                                                : std::nullopt;
-  } catch (const std::exception&) {
-    return std::nullopt;  // no run has the name
-  }
-}
-
-std::optional<RunDir> of_earlier_launch(const Store& store, const std::string& launch) {
-  if (earlier_launches(launch).empty()) return std::nullopt;
-  if (auto run = of_same_name(store)) return run;
-  for (const auto& earlier : earlier_launches(launch)) {
-    std::error_code ignored;
-    const std::string id = store.launched(earlier).value_or("");
-    if (is_valid_id(id) && fs::exists(store.run(id).manifest(), ignored)) return store.run(id);
-    tell_of_old_launch(store, earlier);
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
-std::vector<std::string> earlier_launches(const std::string& launch) {
-  const auto dot = launch.rfind('.');
-  int64_t restart = 0;
-  const char* end = launch.data() + launch.size();
-  if (dot == std::string::npos || std::from_chars(launch.data() + dot + 1, end, restart).ptr != end)
-    return {};
-  std::vector<std::string> out;
-  while (restart > 0) out.push_back(launch.substr(0, dot + 1) + std::to_string(--restart));
-  return out;
+std::optional<std::string> why_other_arguments(const Manifest& manifest) {
+  const auto present = command_line();
+  const bool same =
+      manifest.command.size() == present.size() &&
+      (present.empty() || std::equal(present.begin() + 1, present.end(), manifest.command.begin() + 1));
+  if (same) return std::nullopt;
+  return "it was recorded with other arguments: " + text_of(manifest.command);
 }
 
 std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& manifest) {
@@ -205,7 +141,7 @@ std::optional<RunDir> run_to_resume(const Settings& settings) {
     if (why) throw UsageError("run " + run.id() + " cannot be resumed: " + *why);
     return run;
   }
-  auto run = launch ? of_earlier_launch(store, *launch) : std::nullopt;
+  auto run = launch ? run_of_earlier_start(store, *launch) : std::nullopt;
   if (!run) return std::nullopt;
   const auto why = why_not_resumed(*run);
   if (!why) return run;

@@ -38,8 +38,7 @@ bool is_loop_another(const RunDir& run, const std::string& name, const LoopSpec&
 // Returns why the run cannot be resumed; std::nullopt if it can.
 std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& manifest);
 
-// Returns the launches [CLUSTER.]JOB.STEP.RESTART before `launch`, newest first; empty if it is not a Slurm
-// step.
-std::vector<std::string> earlier_launches(const std::string& launch);
+// Returns why the program was recorded with other command-line arguments than it has now.
+std::optional<std::string> why_other_arguments(const Manifest& manifest);
 
 }  // namespace flor::core

@@ -133,7 +133,8 @@ void Recorder::begin_recording() {
   // Rule 16: one process of a task records. The others run as if outside flor.
   if (recording_ || someone_else_records_) return;
   drop_gone_run();
-  recording_ = Recording::begin(settings_, frontend_, earlier_);
+  const auto earlier = earlier_ ? std::optional(EarlierAttempt{*earlier_, attempt_ - 1}) : std::nullopt;
+  recording_ = Recording::begin(settings_, frontend_, earlier);
   if (!recording_) {
     someone_else_records_ = true;
     keeps_rows_ = false;

@@ -50,7 +50,7 @@ void warn_of_unheld(const BegunRun& begun) {
 }  // namespace
 
 std::unique_ptr<Recording> Recording::begin(const Settings& settings, Frontend& frontend,
-                                            const std::optional<RunDir>& earlier) {
+                                            const std::optional<EarlierAttempt>& earlier) {
   try {
     return start(settings, frontend, earlier);
   } catch (const std::exception& problem) {
@@ -61,7 +61,7 @@ std::unique_ptr<Recording> Recording::begin(const Settings& settings, Frontend& 
 }
 
 std::unique_ptr<Recording> Recording::start(const Settings& settings, Frontend& frontend,
-                                            const std::optional<RunDir>& earlier) {
+                                            const std::optional<EarlierAttempt>& earlier) {
   const double start = monotonic_seconds();
   auto begun = begin_run(settings, frontend, earlier);
   if (!begun) return nullptr;

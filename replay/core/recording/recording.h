@@ -23,7 +23,7 @@ class Recording {
   // records. Throws if the store cannot be written. If the user asked for the resumption, ends the process
   // instead.
   static std::unique_ptr<Recording> begin(const Settings& settings, Frontend& frontend,
-                                          const std::optional<RunDir>& earlier);
+                                          const std::optional<EarlierAttempt>& earlier);
 
   explicit Recording(BegunRun begun);
 
@@ -66,7 +66,7 @@ class Recording {
 
  private:
   static std::unique_ptr<Recording> start(const Settings& settings, Frontend& frontend,
-                                          const std::optional<RunDir>& earlier);
+                                          const std::optional<EarlierAttempt>& earlier);
   bool is_damaged();
   void write_all(int exit_code);
   void write_end();

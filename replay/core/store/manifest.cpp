@@ -118,6 +118,7 @@ Json to_json(const Manifest& m) {
           {"preset", m.preset},
           {"binary", m.binary},
           {"binary_digest", m.binary_digest},
+          {"start_environment", m.start_environment},
           {"sources", sources_json(m.sources)},
           {"unresolved", m.unresolved},
           {"args", m.args},
@@ -150,6 +151,7 @@ Manifest manifest_from(const Json& json) {
   m.environment = field<Map>(json, "environment", {});
   m.preset = field<Map>(json, "preset", {});
   m.binary = field<std::string>(json, "binary", "");
+  m.start_environment = field<std::string>(json, "start_environment", "");
   m.binary_digest = field<std::string>(json, "binary_digest", "");
   for (const auto& source : field<Json>(json, "sources", Json::array())) {
     m.sources.push_back({field<std::string>(source, "path", ""), field<std::string>(source, "file", ""),

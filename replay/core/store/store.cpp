@@ -43,7 +43,7 @@ void require_id(const char* what, const std::string& id) {
 
 const std::string removed_prefix = ".removed.";
 const std::string names = ".names";
-const std::string launches = ".launches";
+const std::string launch_directory = ".launches";
 constexpr std::size_t most_of_a_launch = 4096;  // bytes
 
 // Returns the last component of the link's target; empty where it is not a link of this user.
@@ -179,7 +179,7 @@ void Store::require_writable() const {
   }
   try {
     open_user_directory(path_, names);
-    open_user_directory(path_, launches);
+    open_user_directory(path_, launch_directory);
   } catch (const Error& problem) {
     throw UsageError(name + " cannot be used: " + problem.what());
   }
@@ -243,7 +243,7 @@ fs::path Store::label(const std::string& label) const {
 
 fs::path Store::launch(const std::string& id) const {
   require_id("launch id", id);
-  return user_directory(path_, launches) / id;
+  return user_directory(path_, launch_directory) / id;
 }
 
 std::string Store::label_target(const std::string& name) const {
@@ -266,12 +266,17 @@ std::optional<RunDir> Store::labelled(const std::string& name) const {
 
 std::optional<std::string> Store::launched(const std::string& id) const {
   require_id("launch id", id);
-  const Descriptor directory = open_user_directory(path_, launches);
+  const Descriptor directory = open_user_directory(path_, launch_directory);
   struct stat info = {};
   if (!directory || ::fstatat(directory.get(), id.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
     return std::nullopt;
   const std::string text = read_regular(directory.get(), id, Links::refused, most_of_a_launch);
   return text.substr(0, text.find_first_of(" \n"));
+}
+
+std::vector<std::string> Store::launches() const {
+  const Descriptor directory = open_user_directory(path_, launch_directory);
+  return directory ? names_in(directory.get()) : std::vector<std::string>{};
 }
 
 fs::path Store::removed(const std::string& run) const {
@@ -319,12 +324,12 @@ bool Store::claim_label(const std::string& name, const std::string& run) const {
 }
 
 void Store::disclaim_launch(const std::string& id) const {
-  const Descriptor directory = open_user_directory(path_, launches);
+  const Descriptor directory = open_user_directory(path_, launch_directory);
   if (directory) ::unlinkat(directory.get(), ("." + launch(id).filename().string() + ".begun").c_str(), 0);
 }
 
 bool Store::claim_launch(const std::string& id, const std::string& run) const {
-  make_user_directory(path_, launches);
+  make_user_directory(path_, launch_directory);
   return publish_once(launch(id), run + "\n") == Published::first;
 }
 

@@ -102,6 +102,10 @@ class Store {
   // Throws Error where the user's directory of launches cannot be trusted.
   std::optional<std::string> launched(const std::string& id) const;
 
+  // Returns the names in this user's directory of launches: of launches, and of the marks beside them
+  // (spank/launch.h). Throws Error as launched().
+  std::vector<std::string> launches() const;
+
   // .removed.RUN is a run that is being removed; all_removed() returns the ids of all such runs.
   fs::path removed(const std::string& run) const;
   std::vector<std::string> all_removed() const;

@@ -9,6 +9,8 @@
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
 #include "core/recording/earlier_run.h"
+#include "core/recording/requeued_run.h"
+#include "core/recording/start_environment.h"
 #include "core/store/manifest.h"
 #include "support/temporary.h"
 
@@ -28,15 +30,25 @@ TEST(ArgumentsTest, AMistypedOneIsKnownAndARecordedOneHolds) {
   EXPECT_TRUE(first.unasked().empty());
 }
 
-using Launches = std::vector<std::string>;
-
-TEST(EarlierLaunches, AreThoseOfTheSameStepBeforeItsJobWasRequeued) {
-  EXPECT_EQ(earlier_launches("42.0.2"), (Launches{"42.0.1", "42.0.0"}));
-  EXPECT_EQ(earlier_launches("42.batch.1"), (Launches{"42.batch.0"}));
-  for (const char* none :
-       {"42.0.0", "local-20261120-143005-a3f9", "42", "", "42.0.x", "42.0.-1", "42.0.1x"}) {
-    EXPECT_EQ(earlier_launches(none), Launches{}) << none;
+TEST(LaunchId, HasJobStepAndRestart) {
+  const auto id = launch_id_from("gpu.cluster.42.batch.2");
+  ASSERT_TRUE(id);
+  EXPECT_EQ(id->job, "gpu.cluster.42");
+  EXPECT_EQ(id->step, "batch");
+  EXPECT_EQ(id->restart, 2);
+  EXPECT_EQ(launch_id_from("42.0.1")->job, "42");
+  for (const char* none : {"local-20261120-143005-a3f9", "42", "", "42.0.x", "42.0.-1", "42.0.1x", "..1"}) {
+    EXPECT_FALSE(launch_id_from(none)) << none;
   }
+}
+
+TEST(StartEnvironment, IsWhatAUserGives) {
+  const auto of = [](std::vector<std::string> variables) { return digest_of_given(std::move(variables)); };
+  EXPECT_EQ(of({"SEED=1", "A=2"}), of({"A=2", "SEED=1"}));
+  EXPECT_NE(of({"SEED=1"}), of({"SEED=2"}));
+  EXPECT_NE(of({"SEED=1"}), of({}));
+  EXPECT_EQ(of({"SEED=1", "SLURM_STEP_ID=0", "SLURMD_NODENAME=n1", "FLOR_LAUNCH=1.0.0", "HOSTNAME=n1"}),
+            of({"SEED=1", "SLURM_STEP_ID=1", "SLURMD_NODENAME=n2", "FLOR_LAUNCH=1.1.0", "HOSTNAME=n2"}));
 }
 
 class Resuming : public ::testing::Test {
@@ -169,6 +181,69 @@ TEST_F(Requeued, RecordsANewRunWhereItsArgumentsAreOthers) {
   EXPECT_TRUE(is_resumed());
   ::setenv("FLOR_ARGS", "lr=0.2", 1);
   EXPECT_FALSE(is_resumed());
+}
+
+// `SEED=1 srun … & SEED=2 srun … &`: after a requeue the first may get the second one's number.
+TEST_F(Requeued, StepsThatDifferInTheirEnvironmentAloneGetTheirOwnRuns) {
+  const Store store(directory / "store");
+  RunDir other = store.run("other");
+  fs::create_directories(other.path);
+  Manifest others = manifest;
+  others.id = "other";
+  others.start_environment = start_environment();
+  write_manifest(other, others);
+  manifest.start_environment = digest_of_given({"SEED=2"});
+  write_manifest(run, manifest);
+  store.claim_launch("42.1.0", "other");
+  const auto found = run_to_resume_or_leave(Settings::load());
+  EXPECT_EQ(found ? found->id() : "", "other");
+  others.start_environment = digest_of_given({"SEED=3"});
+  write_manifest(other, others);
+  EXPECT_FALSE(is_resumed()) << "none of the two is known to be its own";
+  others.start_environment = manifest.start_environment;
+  write_manifest(other, others);
+  EXPECT_TRUE(is_resumed()) << "what differs is the start, not the steps";
+}
+
+TEST_F(Requeued, AStepThatHadRecordedNothingYetTakesNoOthersRun) {
+  manifest.start_environment = digest_of_given({"SEED=2"});
+  write_manifest(run, manifest);
+  EXPECT_TRUE(is_resumed()) << "the job has no other step";
+  const fs::path launches = Store(directory / "store").launch("42.1.0").parent_path();
+  std::ofstream(launches / ".42.1.0.begun");
+  EXPECT_FALSE(is_resumed());
+  manifest.start_environment = start_environment();
+  write_manifest(run, manifest);
+  EXPECT_TRUE(is_resumed());
+}
+
+TEST_F(Requeued, FindsItsRunUnderAnotherStepsNumber) {
+  manifest.start_environment = start_environment();
+  write_manifest(run, manifest);
+  ::setenv("FLOR_LAUNCH", "42.3.1", 1);
+  EXPECT_TRUE(is_resumed()) << "its script left out the steps in front";
+  Store(directory / "store").claim_launch("42.2.1", "run");
+  EXPECT_FALSE(is_resumed()) << "another step goes on with it";
+}
+
+TEST_F(Requeued, TheCompleteRunOfItsNameHidesNoUnfinishedOneOfItsStep) {
+  const Store store(directory / "store");
+  RunDir first = store.run("first");
+  fs::create_directories(first.path);
+  Manifest named = manifest;
+  named.id = "first";
+  named.name = "exp";
+  named.slurm_job = "42";
+  named.status = "completed";
+  write_manifest(first, named);
+  store.claim_label("exp", "first");
+  write_manifest(run, manifest);
+  ::setenv("FLOR_NAME", "exp", 1);
+  ::setenv("SLURM_JOB_ID", "42", 1);
+  const auto found = run_to_resume_or_leave(Settings::load());
+  EXPECT_EQ(found ? found->id() : "", "run");
+  ::unsetenv("FLOR_NAME");
+  ::unsetenv("SLURM_JOB_ID");
 }
 
 TEST_F(Requeued, RecordsANewRunWhereItsOwnWasRemovedBeforeTheFirstLoop) {

@@ -97,6 +97,27 @@ TEST_F(RunFiles, ARunThatCannotBeginLeavesNoDirectory) {
   EXPECT_EQ(directories(), 0U);
 }
 
+// A process finds its earlier run when it starts, and takes it at its first loop, which may be minutes later.
+TEST_F(RunFiles, WhatAnotherProcessHasGoneOnWithMeanwhileIsNotTaken) {
+  auto first = begin();
+  ASSERT_TRUE(first);
+  const RunDir run = first->run;
+  Manifest manifest = first->manifest;
+  first.reset();
+  const auto go_on = [&](int64_t attempt) {
+    ::setenv("FLOR_LAUNCH", new_id("local-").c_str(), 1);
+    return begin_run(Settings::load(), frontend_, EarlierAttempt{run, attempt});
+  };
+  EXPECT_EQ(go_on(0)->manifest.attempt, 1);
+  EXPECT_THROW(go_on(0), Error) << "attempt 1 has been";
+  EXPECT_EQ(go_on(1)->manifest.attempt, 2);
+  manifest.status = "completed";
+  manifest.attempt = 2;
+  write_manifest(run, manifest);
+  EXPECT_THROW(go_on(2), Error) << "it is complete";
+  EXPECT_EQ(read_manifest(run).status, "completed");
+}
+
 TEST(RunIds, DifferInSixtyFourBits) {
   const std::string id = new_id();
   EXPECT_TRUE(is_valid_id(id));

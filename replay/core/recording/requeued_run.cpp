@@ -1,0 +1,180 @@
+#include "core/recording/requeued_run.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <vector>
+
+#include "core/base/messages.h"
+#include "core/base/parse_number.h"
+#include "core/base/process.h"
+#include "core/base/valid_id.h"
+#include "core/config/arguments.h"
+#include "core/config/settings.h"
+#include "core/recording/earlier_run.h"
+#include "core/recording/start_environment.h"
+
+namespace flor::core {
+namespace {
+
+// A run of the same job, from before it was requeued.
+struct Earlier {
+  LaunchId launch;
+  RunDir run;
+  Manifest manifest;
+  bool fits = false;  // its name, directory and arguments are those of this step
+};
+
+struct EarlierStarts {
+  std::vector<Earlier> runs;          // the newest first
+  std::set<std::string> steps_begun;  // those that recorded nothing before they were ended
+};
+
+// Tells of a launch of an earlier version. These lie where anyone may put a file, so they are not trusted.
+void tell_of_old_launches(const Store& store, const LaunchId& own) {
+  const std::string job = own.job.substr(own.job.rfind('.') + 1);
+  for (int64_t restart = own.restart; restart-- > 0;) {
+    const fs::path old = store.path() / ".launches" / (job + "." + own.step + "." + std::to_string(restart));
+    struct stat info = {};
+    if (::lstat(old.c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == ::geteuid())
+      say("not resumed from " + old.string() +
+          ", which an earlier version wrote; --flor-resume RUN resumes its run");
+  }
+}
+
+// `.LAUNCH.begun`: spank/launch.h.
+std::optional<LaunchId> begun_from(const std::string& name) {
+  const std::string end = ".begun";
+  if (name.size() <= end.size() + 1 || name.front() != '.' ||
+      name.compare(name.size() - end.size(), end.size(), end) != 0)
+    return std::nullopt;
+  return launch_id_from(name.substr(1, name.size() - end.size() - 1));
+}
+
+std::optional<Earlier> earlier_from(const Store& store, const LaunchId& launch, const std::string& run_id) {
+  try {
+    Earlier out{launch, store.run(run_id), read_manifest(store.run(run_id)), false};
+    out.fits = !why_another_step(out.manifest);
+    return out;
+  } catch (const std::exception&) {
+    // The caller reads the manifest of its own step's run again, and says what is wrong with it.
+    struct stat info = {};
+    if (::stat(store.run(run_id).path.c_str(), &info) != 0 && errno == ENOENT) return std::nullopt;
+    return Earlier{launch, store.run(run_id), {}, false};
+  }
+}
+
+EarlierStarts earlier_starts(const Store& store, const LaunchId& own) {
+  EarlierStarts out;
+  std::set<std::string> taken;
+  std::vector<std::pair<LaunchId, std::string>> found;
+  std::set<std::string> recorded;
+  for (const auto& name : store.launches()) {
+    if (const auto begun = begun_from(name); begun && begun->job == own.job && begun->restart < own.restart)
+      out.steps_begun.insert(begun->step);
+    const auto launch = launch_id_from(name);
+    if (!launch || launch->job != own.job || launch->restart > own.restart) continue;
+    const std::string run = store.launched(name).value_or("");
+    if (!is_valid_id(run)) continue;
+    if (launch->restart == own.restart) taken.insert(run);
+    found.emplace_back(*launch, run);
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return std::make_pair(-a.first.restart, a.first.step) < std::make_pair(-b.first.restart, b.first.step);
+  });
+  for (const auto& [launch, run] : found) {
+    if (!taken.insert(run).second) continue;
+    recorded.insert(launch.step);
+    if (auto earlier = earlier_from(store, launch, run)) out.runs.push_back(std::move(*earlier));
+  }
+  for (const auto& step : recorded) out.steps_begun.erase(step);
+  return out;
+}
+
+const Earlier* of_step(const EarlierStarts& starts, const std::string& step) {
+  const auto at = std::find_if(starts.runs.begin(), starts.runs.end(),
+                               [&](const Earlier& earlier) { return earlier.launch.step == step; });
+  return at == starts.runs.end() ? nullptr : &*at;
+}
+
+// May the step that had this number have been another one, which differs in its environment alone?
+bool has_twins(const EarlierStarts& starts, const Earlier& own) {
+  const auto& begun = starts.steps_begun;
+  return !begun.empty() || std::any_of(starts.runs.begin(), starts.runs.end(), [&](const Earlier& other) {
+    return other.fits && other.launch.step != own.launch.step &&
+           other.manifest.start_environment != own.manifest.start_environment;
+  });
+}
+
+// Returns the run of the name that is asked for, if this job recorded it.
+std::optional<RunDir> of_same_name(const Store& store) {
+  const auto name = environment_variable("FLOR_NAME");
+  const auto job = environment_variable("SLURM_JOB_ID");
+  if (!name || !job) return std::nullopt;
+  try {
+    RunDir run = store.find(*name);
+    const Manifest manifest = read_manifest(run);
+    const bool fits = manifest.name == *name && manifest.slurm_job == *job && manifest.status != "completed";
+    return fits ? std::optional(std::move(run)) : std::nullopt;
+  } catch (const std::exception&) {
+    return std::nullopt;  // no run has the name
+  }
+}
+
+}  // namespace
+
+std::optional<LaunchId> launch_id_from(const std::string& id) {
+  const auto last = id.rfind('.');
+  if (last == std::string::npos || last == 0) return std::nullopt;
+  const auto middle = id.rfind('.', last - 1);
+  if (middle == std::string::npos || middle == 0) return std::nullopt;
+  const auto restart = parse_number<int64_t>(id.substr(last + 1));
+  if (!restart || *restart < 0) return std::nullopt;
+  return LaunchId{id.substr(0, middle), id.substr(middle + 1, last - middle - 1), *restart};
+}
+
+std::optional<std::string> why_another_step(const Manifest& manifest) {
+  const std::string name_now = environment_variable("FLOR_NAME").value_or("");
+  if (!manifest.name.empty() && manifest.name != name_now) return "its name is " + manifest.name;
+  std::error_code ignored;
+  const bool is_elsewhere = manifest.cwd != start_directory() && fs::exists(start_directory(), ignored);
+  if (!manifest.cwd.empty() && is_elsewhere) return "it was recorded in " + manifest.cwd;
+  for (const auto& [name, value] : given_arguments()) {
+    const auto recorded = manifest.args.find(name);
+    if (recorded != manifest.args.end() && recorded->second != value)
+      return "it was recorded with the argument " + name + "=" + recorded->second;
+  }
+  return why_other_arguments(manifest);
+}
+
+std::optional<RunDir> run_of_earlier_start(const Store& store, const std::string& launch) {
+  const auto own = launch_id_from(launch);
+  if (!own || own->restart == 0) return std::nullopt;
+  if (auto run = of_same_name(store)) return run;
+  const EarlierStarts starts = earlier_starts(store, *own);
+  const std::string environment = start_environment();
+  const Earlier* same = of_step(starts, own->step);
+  if (same != nullptr && same->fits) {
+    const std::string& then = same->manifest.start_environment;  // "": of an earlier version
+    if (then.empty() || then == environment || !has_twins(starts, *same)) return same->run;
+  }
+  for (const auto& other : starts.runs) {
+    const bool is_ours =
+        other.fits && !environment.empty() && other.manifest.start_environment == environment;
+    if (is_ours && other.manifest.status != "completed") return other.run;
+  }
+  if (same == nullptr) {
+    tell_of_old_launches(store, *own);
+    return std::nullopt;
+  }
+  if (!same->fits) return same->run;  // the caller says why not
+  say("run " + same->run.id() +
+      " of this job is not resumed, a new one is recorded: several steps of the job differ in their "
+      "environment alone, and it is not known which one recorded it; --flor-resume RUN resumes a run");
+  return std::nullopt;
+}
+
+}  // namespace flor::core
