@@ -28,6 +28,7 @@ namespace {
 using flor::core::Json;
 using flor::core::Plan;
 namespace plan = flor::plan;
+namespace queue = flor::queue;
 
 struct Asked {
   std::string costs, speeds = "equal";
