@@ -49,14 +49,42 @@ sanitize() {
   cmake --build "$folder" -j "$jobs" --target flor-agent "${@:2}"
 }
 
+build_address() { sanitize address,undefined "${threaded_tests[@]}" "${other_tests[@]}" fuzz; }
+
+build_thread() { sanitize thread "${threaded_tests[@]}"; }
+
+# Builds both in the background, while the cluster's tests wait for Slurm. What fails here fails again, and is shown, in
+# the part itself.
+begin_sanitizers() {
+  set -m  # its own process group, so that all of it can be ended
+  { nice -n 19 "$root/scripts/test" build-sanitizers >build/sanitizers.log 2>&1 </dev/null; } &
+  set +m
+  sanitizers_pid=$!
+}
+
+# end_sanitizers [kill]: waits for what begin_sanitizers began, or ends it.
+end_sanitizers() {
+  [[ -n ${sanitizers_pid:-} ]] || return 0
+  [[ -z ${1:-} ]] || kill -- "-$sanitizers_pid" 2>/dev/null || true
+  wait "$sanitizers_pid" || true
+  sanitizers_pid=''
+}
+
+build_sanitizers() {
+  build_address
+  build_thread
+}
+
 sanitize_address() {
-  sanitize address,undefined "${threaded_tests[@]}" "${other_tests[@]}" fuzz
+  end_sanitizers
+  build_address
   run_programs build/sanitize-address "${threaded_tests[@]}" "${other_tests[@]}"
   [[ -n $name ]] || (cd build/sanitize-address && bin/fuzz --seconds 10 --jobs "$jobs")
 }
 
 sanitize_thread() {
-  sanitize thread "${threaded_tests[@]}"
+  end_sanitizers
+  build_thread
   run_programs build/sanitize-thread "${threaded_tests[@]}"
 }
 
