@@ -70,7 +70,9 @@ class RecordingProcess {
     };
     try {
       NoFrontend frontend;
-      auto begun = core::begin_run(core::Settings({{"store", store.string()}}), frontend, earlier);
+      std::optional<core::EarlierAttempt> before;
+      if (earlier) before = core::EarlierAttempt{*earlier, core::read_manifest(*earlier).attempt};
+      auto begun = core::begin_run(core::Settings({{"store", store.string()}}), frontend, before);
       if (!begun) {
         say("another process of the launch records");
         ::_exit(1);
