@@ -38,7 +38,8 @@ void end_by_sigterm() {
   ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
   // Not raise(): in a child of vfork(), older C libraries send that signal to the parent's thread.
   ::kill(::getpid(), SIGTERM);
-  // Reached in process 1 of a container, for which the kernel ignores a signal with the default disposition.
+  // Reached in process 1 of a container, for which the kernel mostly ignores a signal with the default
+  // disposition.
   ::_exit(128 + SIGTERM);
 }
 
