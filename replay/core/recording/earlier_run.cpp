@@ -11,6 +11,7 @@
 #include "core/base/messages.h"
 #include "core/base/process.h"
 #include "core/checkpoint/record_index.h"
+#include "core/files/absence.h"
 #include "core/files/shared_directory.h"
 #include "core/recording/requeued_run.h"
 #include "core/session/mismatch.h"
@@ -112,8 +113,7 @@ bool was_resumption_asked_for() {
 }
 
 bool is_gone(const RunDir& run) {
-  std::error_code ignored;
-  if (was_resumption_asked_for() || fs::exists(run.manifest(), ignored)) return false;
+  if (was_resumption_asked_for() || !is_absent(run.manifest())) return false;
   say_not_resumed(run, "it was removed meanwhile");
   return true;
 }

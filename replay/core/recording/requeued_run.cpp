@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <set>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "core/base/valid_id.h"
 #include "core/config/arguments.h"
 #include "core/config/settings.h"
+#include "core/files/absence.h"
 #include "core/recording/earlier_run.h"
 #include "core/recording/start_environment.h"
 
@@ -61,8 +61,7 @@ std::optional<Earlier> earlier_from(const Store& store, const LaunchId& launch, 
     return out;
   } catch (const std::exception&) {
     // The caller reads the manifest of its own step's run again, and says what is wrong with it.
-    struct stat info = {};
-    if (::stat(store.run(run_id).path.c_str(), &info) != 0 && errno == ENOENT) return std::nullopt;
+    if (is_absent(store.run(run_id).path)) return std::nullopt;
     return Earlier{launch, store.run(run_id), {}, false};
   }
 }

@@ -15,6 +15,7 @@
 #include "commands/replay/summary.h"
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
+#include "core/files/absence.h"
 #include "core/files/durable.h"
 #include "core/store/proof.h"
 #include "results/results.h"
@@ -45,7 +46,7 @@ class Draft {
   }
   ~Draft() {
     std::error_code ignored;
-    if (!fs::exists(replay_.plan(), ignored)) fs::remove_all(replay_.path, ignored);
+    if (core::is_absent(replay_.plan())) fs::remove_all(replay_.path, ignored);
   }
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
