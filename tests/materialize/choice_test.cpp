@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/materialize/memory.h"
+#include "core/materialize/snapshot_room.h"
 #include "recording.h"
 
 namespace flor::core {
@@ -54,6 +55,57 @@ TEST_F(MemoryTest, IsWhatAnyControlGroupLeaves) {
   write("sys/fs/cgroup/slurm/job_7/step_0/memory.max", "max\n");
   write("sys/fs/cgroup/slurm/job_7/step_0/memory.current", "1000\n");
   EXPECT_EQ(available_memory(root_.path()), 300000U);
+}
+
+TEST_F(MemoryTest, IsWhatAGroupOfTheFirstVersionLeaves) {
+  write("proc/meminfo", "MemAvailable:    600 kB\n");
+  write("proc/self/cgroup", "11:cpu,cpuacct:/\n4:memory:/slurm/uid_7/job_7\n0::/elsewhere\n");
+  write("sys/fs/cgroup/memory/slurm/uid_7/job_7/memory.limit_in_bytes", "500000\n");
+  write("sys/fs/cgroup/memory/slurm/uid_7/job_7/memory.usage_in_bytes", "450000\n");
+  write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  write("sys/fs/cgroup/memory/memory.usage_in_bytes", "480000\n");
+  EXPECT_EQ(available_memory(root_.path()), 50000U);
+  write("sys/fs/cgroup/memory/slurm/uid_7/job_7/memory.stat",
+        "cache 200000\ntotal_inactive_file 150000\ntotal_active_file 50000\n");
+  EXPECT_EQ(available_memory(root_.path()), 250000U) << "the cache of files is dropped first";
+}
+
+TEST_F(MemoryTest, CountsAGroupsCacheOfFiles) {
+  write("proc/self/cgroup", "0::/job_7\n");
+  write("sys/fs/cgroup/job_7/memory.max", "500000\n");
+  write("sys/fs/cgroup/job_7/memory.current", "490000\n");
+  write("sys/fs/cgroup/job_7/memory.stat", "anon 90000\ninactive_file 300000\nactive_file 100000\n");
+  EXPECT_EQ(available_memory(root_.path()), 410000U);
+}
+
+// srun --gres=gpu:1 --mem=32G with 60 GB of state on the GPU: each try would have the job killed.
+TEST(DeviceCopiesTest, WhatDoesNotFitIsNotTried) {
+  constexpr std::size_t gb = 1000000000;
+  DeviceCopies copies;
+  EXPECT_NE(copies.why_not(60 * gb, 24 * gb).find("takes 60.0 GB, and only 24.0 GB"), std::string::npos)
+      << copies.why_not(60 * gb, 24 * gb);
+  EXPECT_EQ(copies.why_not(15 * gb, 24 * gb), "");
+  EXPECT_EQ(copies.why_not(15 * gb, 9 * gb), "") << "its memory is kept";
+  EXPECT_NE(copies.why_not(40 * gb, 9 * gb), "");
+}
+
+constexpr std::size_t gib = std::size_t{1} << 30;
+
+// An 80 GB GPU: training peaks at 70, its state is 30, and 40 are kept to be used again at an epoch's end.
+TEST(SnapshotRoomTest, LeavesTrainingWhatItEverHadInUse) {
+  DeviceMemory memory{9 * gib, 70 * gib, 30 * gib, 70 * gib, 0};
+  EXPECT_FALSE(has_room_for_copy(memory, gib * 30));
+  EXPECT_TRUE(has_room_for_copy(memory, gib * 8));
+  EXPECT_FALSE(has_room_for_copy(memory, gib * 8 + 1));
+  memory.allocated += 5 * gib;
+  memory.copies = 5 * gib;
+  EXPECT_TRUE(has_room_for_copy(memory, gib * 3)) << "copies of one checkpoint count together";
+  EXPECT_FALSE(has_room_for_copy(memory, gib * 4));
+}
+
+TEST(SnapshotRoomTest, IsNotKnownBeforeTrainingHasComputed) {
+  EXPECT_FALSE(has_room_for_copy({70 * gib, 9 * gib, 9 * gib, 9 * gib, 0}, gib));
+  EXPECT_TRUE(has_room_for_copy({60 * gib, 19 * gib, 9 * gib, 18 * gib, 0}, gib));
 }
 
 TEST(MemoryHereTest, IsSomething) {

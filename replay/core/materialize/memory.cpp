@@ -5,6 +5,8 @@
 #include <limits>
 #include <string>
 
+#include "core/base/units_text.h"
+
 namespace flor::core {
 namespace {
 
@@ -26,25 +28,70 @@ std::size_t of_machine(const fs::path& root) {
   return unlimited;
 }
 
-fs::path control_group(const fs::path& root) {
+// Where a version of control groups keeps its numbers.
+struct Version {
+  const char *folder, *limit, *used, *inactive, *active;
+};
+constexpr Version second{"sys/fs/cgroup", "memory.max", "memory.current", "inactive_file", "active_file"};
+constexpr Version first{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+                        "total_inactive_file", "total_active_file"};
+
+// The group of this process. Its lines are NUMBER:CONTROLLERS:/GROUP; version 2 has 0::/GROUP.
+struct ControlGroup {
+  fs::path path;
+  Version version = second;
+};
+ControlGroup control_group(const fs::path& root) {
+  ControlGroup out;
   std::ifstream in(root / "proc/self/cgroup");
   for (std::string line; std::getline(in, line);) {
-    if (line.rfind("0::/", 0) == 0) return line.substr(4);
+    const auto controllers = line.find(':') + 1;
+    const auto path = line.find(':', controllers) + 1;
+    if (controllers == 0 || path == 0) continue;
+    const std::string names = "," + line.substr(controllers, path - controllers - 1) + ",";
+    const fs::path group = fs::path(line.substr(path)).relative_path();
+    if (names == ",,") out.path = group;
+    // Where both are mounted, the memory belongs to the one of version 1 that has its controller.
+    if (names.find(",memory,") != std::string::npos) return {group, first};
   }
-  return {};
+  return out;
+}
+
+std::size_t cache_of_files(const fs::path& group, const Version& version) {
+  std::ifstream in(group / "memory.stat");
+  std::size_t sum = 0;
+  std::size_t value = 0;
+  for (std::string key; in >> key >> value;) {
+    if (key == version.inactive || key == version.active) sum += value;
+  }
+  return sum;
 }
 
 }  // namespace
 
 std::size_t available_memory(const fs::path& root) {
   std::size_t least = of_machine(root);
-  const fs::path top = root / "sys/fs/cgroup";
-  for (fs::path group = control_group(root);; group = group.parent_path()) {
-    const std::size_t limit = number_in(top / group / "memory.max");
-    const std::size_t used = number_in(top / group / "memory.current");
-    if (limit != unlimited && used != unlimited) least = std::min(least, limit > used ? limit - used : 0);
-    if (group.empty()) return least;
+  const auto [path, version] = control_group(root);
+  for (fs::path at = path;; at = at.parent_path()) {
+    const fs::path group = root / version.folder / at;
+    const std::size_t limit = number_in(group / version.limit);
+    const std::size_t used = number_in(group / version.used);
+    if (limit != unlimited && used != unlimited) {
+      const std::size_t needed = used - std::min(used, cache_of_files(group, version));
+      least = std::min(least, limit > needed ? limit - needed : 0);
+    }
+    if (at.empty()) return least;
   }
+}
+
+std::string DeviceCopies::why_not(std::size_t bytes, std::size_t available) {
+  const std::size_t more = bytes - std::min(bytes, largest_);
+  if (more > available / 4 * 3) {
+    return "a copy of the state on the GPU takes " + bytes_text(bytes) + ", and only " +
+           bytes_text(available) + " of memory are left; ask for more (srun --mem)";
+  }
+  largest_ = std::max(largest_, bytes);
+  return "";
 }
 
 }  // namespace flor::core

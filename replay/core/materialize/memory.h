@@ -1,14 +1,29 @@
-// Measures the available memory, to choose a materializer.
+// Measures the available memory, to choose a materializer, and to leave out what would not fit.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
+#include <string>
 
 namespace flor::core {
 
 // Returns the bytes that this process may still allocate: the least of the machine's MemAvailable and of what
-// each of its control groups leaves (version 2: memory.max minus memory.current, for each group up to the
-// root). `root` is the directory with /proc and /sys.
+// each of its control groups leaves, of version 1 or 2, up to the root. What a group's cache of files holds
+// counts as available: the kernel drops it first. `root` is the directory with /proc and /sys.
 std::size_t available_memory(const std::filesystem::path& root = "/");
+
+// Says whether state on a device can be copied to host memory. All ways to write a checkpoint need such a
+// copy, and one that does not fit has the job killed. State in host memory is another matter: a forked
+// process writes it without a copy.
+class DeviceCopies {
+ public:
+  // Returns why a checkpoint that copies `bytes` bytes, some of them from a device, does not fit; "" if it
+  // does. It may take three quarters of what is left. A copy's memory is kept and used again, so what fitted
+  // once fits.
+  std::string why_not(std::size_t bytes, std::size_t available = available_memory());
+
+ private:
+  std::size_t largest_ = 0;
+};
 
 }  // namespace flor::core

@@ -1,5 +1,8 @@
 #include "core/recording/checkpointer.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
@@ -65,8 +68,9 @@ void Checkpointer::prefault_for(const std::string& block, State& state) {
   if (!prefaulted_.insert(block).second) return;
   const double start = monotonic_seconds();
   try {
-    const std::size_t bytes = materializer_->to_copy(state.save()) + state.bytes_to_come();
-    materializer_->ready(bytes, 0);
+    const auto buffers = state.save();
+    const std::size_t bytes = materializer_->to_copy(buffers) + state.bytes_to_come();
+    if (why_no_room(buffers).empty()) materializer_->ready(bytes, 0);
   } catch (const std::exception&) {
     // The first checkpoint of this block will report what cannot be saved.
   }
@@ -129,7 +133,12 @@ bool Checkpointer::on_execution_end(const CheckpointKey& key, double seconds, co
   }
   if (execution.decision.materialize) {
     if (execution.buffers.empty()) measure_state(execution, save);
-    materialize(execution);
+    if (const std::string why = why_no_room(execution.buffers); why.empty()) {
+      materialize(execution);
+    } else {
+      execution.decision.materialize = false;
+      execution.decision.why = why;
+    }
   }
   if (key.final && kind.checkpoints > 0) {
     if (execution.buffers.empty()) measure_state(execution, save);
@@ -149,6 +158,15 @@ bool Checkpointer::on_execution_end(const CheckpointKey& key, double seconds, co
   }
   journal_.append(timeline_file, decision_row(execution).dump());
   return execution.outcome == "materialize";
+}
+
+std::string Checkpointer::why_no_room(const std::vector<Buffer>& buffers) {
+  const bool on_device =
+      std::any_of(buffers.begin(), buffers.end(), [](const Buffer& b) { return b.device; });
+  if (!on_device) return "";
+  std::string why = device_copies_.why_not(materializer_->to_copy(buffers));
+  if (!why.empty() && !std::exchange(told_of_no_room_, true)) warn("no checkpoint is taken: " + why);
+  return why;
 }
 
 void Checkpointer::materialize(Execution& execution) {

@@ -16,6 +16,7 @@
 #include "core/checkpoint/buffers.h"
 #include "core/log/journal.h"
 #include "core/materialize/materializer.h"
+#include "core/materialize/memory.h"
 #include "core/policy/policy.h"
 #include "core/policy/retention.h"
 #include "core/recording/execution.h"
@@ -120,7 +121,12 @@ class Checkpointer {
 
   Retention retention_;
   // Declared after everything that its thread uses.
+  // Is some of the state on a device, and no memory for its copy left? Warns at the first time.
+  std::string why_no_room(const std::vector<Buffer>& buffers);
+
   std::unique_ptr<Materializer> materializer_;
+  DeviceCopies device_copies_;
+  bool told_of_no_room_ = false;
   WriterArbiter arbiter_;
 };
 

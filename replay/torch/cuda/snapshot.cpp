@@ -7,10 +7,13 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstring>
 #include <memory>
 
 #include "core/base/error.h"
+#include "core/materialize/snapshot_room.h"
 #include "torch/device.h"
 
 namespace flor::detail {
@@ -18,8 +21,9 @@ namespace {
 
 // Size of a piece of pinned memory. One is filled while the other is emptied.
 constexpr int64_t piece = int64_t{32} << 20;
-// Device memory left to training beside a snapshot.
-constexpr std::size_t reserve = std::size_t{1} << 30;
+// Bytes in copies of snapshots that are not drained yet, by device.
+constexpr std::size_t most_devices = 64;
+std::array<std::atomic<std::size_t>, most_devices> copied{};
 
 // Queued after the work of the current stream. The driver copies into unpinned memory at a third of the
 // speed, so two pinned pieces take turns.
@@ -50,12 +54,37 @@ void drain(const at::Tensor& contiguous, void* to_memory) {
   take_away(pieces - 1);
 }
 
-bool has_room(std::size_t bytes) {
-  std::size_t available = 0;
+bool has_room(c10::DeviceIndex device, std::size_t bytes) {
+  core::DeviceMemory memory;
   std::size_t total = 0;
-  if (cudaMemGetInfo(&available, &total) != cudaSuccess) return false;
-  return available > bytes + reserve;
+  if (cudaMemGetInfo(&memory.free, &total) != cudaSuccess) return false;
+  const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(device);
+  memory.reserved = static_cast<std::size_t>(stats.reserved_bytes.front().current);  // front: of all kinds
+  memory.allocated = static_cast<std::size_t>(stats.allocated_bytes.front().current);
+  memory.peak = static_cast<std::size_t>(stats.allocated_bytes.front().peak);
+  memory.copies = copied[static_cast<std::size_t>(device)];
+  return core::has_room_for_copy(memory, bytes);
 }
+
+// A tensor's copy on its device, counted as long as it lives.
+class DeviceCopy {
+ public:
+  explicit DeviceCopy(const at::Tensor& tensor)
+      : tensor_(tensor.clone(at::MemoryFormat::Contiguous)), bytes_(tensor_.nbytes()) {
+    count() += bytes_;
+  }
+  ~DeviceCopy() { count() -= bytes_; }
+  DeviceCopy(const DeviceCopy&) = delete;
+  DeviceCopy& operator=(const DeviceCopy&) = delete;
+
+  const at::Tensor& tensor() const { return tensor_; }
+
+ private:
+  std::atomic<std::size_t>& count() const { return copied[static_cast<std::size_t>(tensor_.get_device())]; }
+
+  const at::Tensor tensor_;
+  const std::size_t bytes_;
+};
 
 }  // namespace
 
@@ -68,10 +97,12 @@ void copy_to_host(const at::Tensor& tensor, void* destination) {
 std::optional<core::Snapshot> snapshot_of(const at::Tensor& tensor) {
   const at::NoGradGuard no_grad;
   const c10::cuda::CUDAGuard device(tensor.device());
-  if (!has_room(tensor.nbytes())) return std::nullopt;
-  at::Tensor copy;
+  const auto index = static_cast<c10::DeviceIndex>(tensor.get_device());
+  if (static_cast<std::size_t>(index) >= most_devices || !has_room(index, tensor.nbytes()))
+    return std::nullopt;
+  std::shared_ptr<const DeviceCopy> copy;
   try {
-    copy = tensor.clone(at::MemoryFormat::Contiguous);
+    copy = std::make_shared<const DeviceCopy>(tensor);
   } catch (const c10::Error&) {  // out of memory after all
     return std::nullopt;
   }
@@ -79,12 +110,12 @@ std::optional<core::Snapshot> snapshot_of(const at::Tensor& tensor) {
   taken->record();
   core::Snapshot snapshot;
   snapshot.wait = [taken] { taken->synchronize(); };
-  snapshot.fetch = [copy, taken](void* destination) {
+  snapshot.fetch = [copy, taken, index](void* destination) {
     const at::NoGradGuard without_gradients;
-    const c10::cuda::CUDAStream side = c10::cuda::getStreamFromPool(false, copy.get_device());
+    const c10::cuda::CUDAStream side = c10::cuda::getStreamFromPool(false, index);
     const c10::cuda::CUDAStreamGuard stream(side);
     taken->block(side);
-    drain(copy, destination);
+    drain(copy->tensor(), destination);
   };
   return snapshot;
 }
