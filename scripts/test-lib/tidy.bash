@@ -41,7 +41,7 @@ tidy_base() {
   echo "$base"
 }
 
-# Changed files; for a changed header the file of its name, or one that includes it.
+# Changed files; for a changed header the file of its name, or one that includes it. None includes some: no error.
 tidy_files() {
   local file
   { git diff --name-only --diff-filter=d "$1" -- "${tidy_folders[@]}" spank
@@ -51,7 +51,7 @@ tidy_files() {
         *.cpp) echo "$file" ;;
         *.h)
           if [[ -f ${file%.h}.cpp ]]; then echo "${file%.h}.cpp"
-          else git grep -l "include \"\(.*/\)\?${file##*/}\"" -- '*.cpp' | grep -E '^(replay/(core|logging)|agent|scheduler|spank)/' | head -n 1
+          else git grep -l "include \"\(.*/\)\?${file##*/}\"" -- '*.cpp' | grep -E '^(replay/(core|logging)|agent|scheduler|spank)/' | head -n 1 || true
           fi ;;
       esac
     done | sort -u
