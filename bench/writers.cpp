@@ -1,9 +1,9 @@
-// What the ways to write a large checkpoint win over plain writes: one after the other, by threads, and by
-// io_uring, each through the page cache and past it (O_DIRECT). All in turns, each to the end of its fsync.
+// What writing past the page cache (O_DIRECT) wins, and what larger calls win. All in turns, each to the end
+// of its fsync.
 //
 //   writers DIRECTORY [--mib 512] [--rounds 9] [--json FILE]
 //
-// Prints, for each way, the wall time and the CPU time of this process as ratios to plain cached writes of
+// Prints, for each way, the wall time and the CPU time of this process as ratios to cached writes of 1 MiB of
 // the same round: the median, and the lowest and highest.
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
@@ -13,9 +13,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <functional>
 #include <iostream>
-#include <memory>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -23,9 +21,8 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/files/durable.h"
-#include "core/materialize/queued_output.h"
+#include "core/materialize/direct_output.h"
 #include "core/materialize/staging.h"
-#include "core/materialize/write_queue.h"
 
 namespace {
 
@@ -33,7 +30,7 @@ using namespace flor::core;  // NOLINT: a program, no header
 
 struct Way {
   std::string name;
-  std::unique_ptr<WriteQueue> queue;  // null: one write after the other
+  std::size_t call = 0;  // bytes of one call
   bool direct = false;
 };
 
@@ -58,14 +55,10 @@ Took write_once(const Way& way, const std::string& path, const unsigned char* by
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | (way.direct ? O_DIRECT : 0), 0600);
   if (fd < 0) check(errno, "cannot open " + path);
   const double cpu = cpu_seconds(), begun = monotonic_seconds();
-  for (std::size_t at = 0; at < size; at += QueuedOutput::block) {
-    const std::size_t part = std::min(QueuedOutput::block, size - at);
-    const auto place = static_cast<off_t>(at);
-    check(
-        way.queue ? way.queue->submit(fd, bytes + at, part, place) : step::write(fd, bytes + at, part, place),
-        way.name + ": cannot write " + path);
+  for (std::size_t at = 0; at < size; at += way.call) {
+    const std::size_t part = std::min(way.call, size - at);
+    check(step::write(fd, bytes + at, part, static_cast<off_t>(at)), way.name + ": cannot write " + path);
   }
-  if (way.queue) check(way.queue->wait(), way.name + ": cannot write " + path);
   check(step::sync(fd), "cannot sync " + path);
   const Took took{monotonic_seconds() - begun, cpu_seconds() - cpu};
   ::close(fd);
@@ -73,17 +66,10 @@ Took write_once(const Way& way, const std::string& path, const unsigned char* by
   return took;
 }
 
-std::vector<Way> all_ways() {
-  std::vector<Way> out;
-  for (const bool direct : {false, true}) {
-    const std::string suffix = direct ? ", direct" : "";
-    out.push_back({"plain" + suffix, nullptr, direct});
-    out.push_back({"threads" + suffix, make_thread_queue(QueuedOutput::depth), direct});
-    auto uring = make_uring_queue(QueuedOutput::depth);
-    if (uring) out.push_back({"io_uring" + suffix, std::move(uring), direct});
-  }
-  return out;
-}
+const std::vector<Way> ways{{"cached, 1 MiB", DirectOutput::block, false},
+                            {"cached, 16 MiB", DirectOutput::most, false},
+                            {"direct, 1 MiB", DirectOutput::block, true},
+                            {"direct, 16 MiB", DirectOutput::most, true}};
 
 Json spread(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -95,9 +81,8 @@ Json measure(const std::string& directory, std::size_t mib, int rounds) {
   Staging staging;
   unsigned char* const bytes = staging.require(size);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<unsigned char>((i * 2654435761U) >> 13);
-  const std::vector<Way> ways = all_ways();
   std::vector<std::vector<double>> wall(ways.size()), cpu(ways.size());
-  double plain_mib_a_second = 0;
+  double cached_mib_a_second = 0;
   for (int round = -1; round < rounds; ++round) {  // the first one warms up
     std::vector<Took> took;
     for (const auto& way : ways)
@@ -107,9 +92,9 @@ Json measure(const std::string& directory, std::size_t mib, int rounds) {
       wall[w].push_back(took[w].wall / took[0].wall);
       cpu[w].push_back(took[w].cpu / took[0].cpu);
     }
-    plain_mib_a_second = static_cast<double>(mib) / took[0].wall;
+    cached_mib_a_second = static_cast<double>(mib) / took[0].wall;
   }
-  Json out = {{"mib", mib}, {"rounds", rounds}, {"plain_mib_a_second", plain_mib_a_second}};
+  Json out = {{"mib", mib}, {"rounds", rounds}, {"cached_mib_a_second", cached_mib_a_second}};
   for (std::size_t w = 0; w < ways.size(); ++w) {
     out["ways"][ways[w].name] = {{"wall", spread(wall[w])}, {"cpu", spread(cpu[w])}};
     std::printf("%-18s wall %5.2f (%.2f-%.2f)   cpu %5.2f (%.2f-%.2f)\n", ways[w].name.c_str(),

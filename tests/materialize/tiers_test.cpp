@@ -4,7 +4,7 @@
 #include <sys/mount.h>
 
 #include "core/files/durable.h"
-#include "core/materialize/queued_output.h"
+#include "core/materialize/direct_output.h"
 #include "recording.h"
 
 namespace flor::core {
@@ -84,7 +84,7 @@ TEST(LocalTierFull, ALargeFileGoesToTheStoreWhole) {
   const RunDir run{directory / "run"};
   const Tensor tensor((24 << 20) / sizeof(float), 0.25F);
   const std::vector<Buffer> live = {tensor.buffer("0")};
-  QueuedOutput output;
+  DirectOutput output;
   Tiers tiers(run);
   for (int epoch = 0; epoch < 3; ++epoch) {
     MaterializeJob job;

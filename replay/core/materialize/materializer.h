@@ -28,7 +28,7 @@ struct Materialized {
   bool background = true;
   // Processor time of the write.
   double processor = 0;
-  // How the bytes were written: "plain", "io_uring, direct", …
+  // How the bytes were written: "plain", "cached" or "direct" (core/materialize/direct_output.h).
   std::string engine;
   // Bytes of the state.
   std::size_t bytes = 0;

@@ -11,7 +11,7 @@
 #include "core/base/blocked_signals.h"
 #include "core/materialize/base.h"
 #include "core/materialize/contention.h"
-#include "core/materialize/queued_output.h"
+#include "core/materialize/direct_output.h"
 
 namespace flor::core {
 namespace {
@@ -163,7 +163,7 @@ class ThreadMaterializer : public MaterializerBase {
   // For the writer while there is a task or memory to prepare; else for the training thread.
   Staging staging_;
   std::atomic<bool> stopping_{false};  // set under the mutex
-  QueuedOutput output_;                // for the writer only
+  DirectOutput output_;                // for the writer only
   std::thread thread_;
 };
 

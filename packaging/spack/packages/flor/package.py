@@ -29,7 +29,6 @@ class Flor(CMakePackage):
     depends_on("hiredis")
     depends_on("minizip")
     depends_on("libpng")
-    depends_on("liburing", when="platform=linux")
     depends_on("py-torch@1.13:", when="+torch")
     # The plugin loads into the release of Slurm that it was built for.
     depends_on("slurm@22.05:", when="+slurm")
