@@ -1,4 +1,7 @@
-_@NAME@_runs() { @PROGRAM@ runs --json 2>/dev/null | grep -oE '"(id|name)": *"[^"]+"' | sed -E 's/.*: *"(.*)"/\1/'; }
+# Only what can be an id: the names of other users' runs are theirs to choose, and a shell reads what is offered.
+_@NAME@_runs() {
+  @PROGRAM@ runs --json 2>/dev/null | grep -oE '"(id|name)": *"[A-Za-z0-9][A-Za-z0-9._-]*"' | sed -E 's/.*: *"(.*)"/\1/'
+}
 
 _@NAME@() {
   local current=${COMP_WORDS[COMP_CWORD]} key=@PROGRAM@ at=1 word follows
@@ -30,7 +33,10 @@ _@NAME@() {
   case $follows in
     :file) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     :directory) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
-    :run) mapfile -t COMPREPLY < <(compgen -W "$(_@NAME@_runs)" -- "$current") ;;
+    :run)  # not by compgen -W, which expands its words
+      while IFS= read -r word; do
+        [[ $word != "$current"* ]] || COMPREPLY+=("$word")
+      done < <(_@NAME@_runs) ;;
     :value) ;;
     *) mapfile -t COMPREPLY < <(compgen -W "$follows" -- "$current") ;;
   esac

@@ -3,7 +3,7 @@
 
 _flor_runs() {
   local -a runs
-  runs=(${(f)"$(flor runs --json 2>/dev/null | grep -oE '"(id|name)": *"[^"]+"' | sed -E 's/.*: *"(.*)"/\1/')"})
+  runs=(${(f)"$(flor runs --json 2>/dev/null | grep -oE '"(id|name)": *"[A-Za-z0-9][A-Za-z0-9._-]*"' | sed -E 's/.*: *"(.*)"/\1/')"})
   compadd -a runs
 }
 

@@ -65,6 +65,23 @@ flags_of() { sed -nE 's/^  (-[^ ]*).*/\1/p' | tr , '\n' | sort -u; }
   done
 }
 
+@test "a run whose name is a command is not offered, and TAB runs nothing" {
+  local shell name number=0
+  export FLOR_STORE=$BATS_TEST_TMPDIR/store
+  cd "$BATS_TEST_TMPDIR"
+  for name in '$(touch ran)' '`touch ran`' 'a;touch ran' '$(touch${IFS}ran)' '${x:-$(touch${IFS}ran)}' baseline; do
+    mkdir -p "$FLOR_STORE/20261120-14300$number-a3f9"
+    jq -n --arg name "$name" '{format: 1, id: "x", name: $name}' >"$FLOR_STORE/20261120-14300$number-a3f9/run.json"
+    number=$((number + 1))
+  done
+  for shell in bash zsh; do
+    [[ $("${shell}_offers" flor show "" | grep -vx -e '' -e '-.*' | grep -c .) -ge 6 ]]
+    ! "${shell}_offers" flor show "" | grep -F -e '$' -e '`' -e ';'
+    "${shell}_offers" flor show base | grep -x "baseline *"
+    [[ ! -e ran ]]
+  done
+}
+
 @test "every command has a page with its purpose and its flags; groff and lexgrog find nothing wrong" {
   local line page flag
   while IFS= read -r line; do
