@@ -276,7 +276,7 @@ JOB
 #SBATCH --requeue --open-mode=append -o $PWD/out
 if [ "\$SLURM_RESTART_COUNT" = 1 ]; then
   srun --flor-record --flor-store=$PWD/no/store sh -c 'echo "recorded: \$FLOR_RECORD"'
-  $BATS_TEST_DIRNAME/../../build/bin/flor record --store $PWD/no/store -- echo trained
+  $BATS_TEST_DIRNAME/../../build/bin/flor record --store $PWD/no/store --arg lr=0.1 -- sh -c 'echo "trained with \$FLOR_ARGS"'
   exit
 fi
 touch ready
@@ -287,7 +287,7 @@ JOB
   scontrol requeue "$job"
   until_true 90 job_is "$job" COMPLETED
   grep -qx "recorded: " out
-  grep -qx "trained" out
+  grep -qx "trained with lr=0.1" out
   [[ $(grep -c "warning: not recorded: .*no/store" out) -eq 2 ]]
 }
 

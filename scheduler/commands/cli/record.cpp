@@ -202,6 +202,8 @@ void record(Flags flags, Outcome& outcome) {
   const std::string arguments = arguments_of(flags.args);
   hide_password(settings, what.environment);
   dispatch::find_program(outcome.program.front());  // before anything is written
+  // A program asks for its arguments whether or not it is recorded.
+  if (!arguments.empty()) what.environment["FLOR_ARGS"] = arguments;
   if (goes_on_unrecorded(store, !flags.resume.empty())) {
     what.environment.erase("FLOR_RECORD");
     outcome.code = run_to_end(what);
@@ -218,7 +220,6 @@ void record(Flags flags, Outcome& outcome) {
   environment["FLOR_BIN"] = own_directory().string();
   if (!name.empty()) environment["FLOR_NAME"] = name;
   if (!flags.resume.empty()) environment["FLOR_RESUME"] = store.find(flags.resume).id();
-  if (!arguments.empty()) environment["FLOR_ARGS"] = arguments;
 
   // If the program names no sources, because a script starts the real one, the library prints these warnings.
   environment.erase("FLOR_UNHELD");
