@@ -85,6 +85,8 @@ TEST(DeviceCopiesTest, WhatDoesNotFitIsNotTried) {
   EXPECT_NE(copies.why_not(60 * gb, 24 * gb).find("takes 60.0 GB, and only 24.0 GB"), std::string::npos)
       << copies.why_not(60 * gb, 24 * gb);
   EXPECT_EQ(copies.why_not(15 * gb, 24 * gb), "");
+  EXPECT_NE(copies.why_not(15 * gb, 9 * gb), "") << "it was only asked for";
+  copies.made(15 * gb);
   EXPECT_EQ(copies.why_not(15 * gb, 9 * gb), "") << "its memory is kept";
   EXPECT_NE(copies.why_not(40 * gb, 9 * gb), "");
 }

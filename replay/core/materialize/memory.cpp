@@ -84,13 +84,12 @@ std::size_t available_memory(const fs::path& root) {
   }
 }
 
-std::string DeviceCopies::why_not(std::size_t bytes, std::size_t available) {
+std::string DeviceCopies::why_not(std::size_t bytes, std::size_t available) const {
   const std::size_t more = bytes - std::min(bytes, largest_);
   if (more > available / 4 * 3) {
     return "a copy of the state on the GPU takes " + bytes_text(bytes) + ", and only " +
            bytes_text(available) + " of memory are left; ask for more (srun --mem)";
   }
-  largest_ = std::max(largest_, bytes);
   return "";
 }
 

@@ -18,9 +18,11 @@ std::size_t available_memory(const std::filesystem::path& root = "/");
 class DeviceCopies {
  public:
   // Returns why a checkpoint that copies `bytes` bytes, some of them from a device, does not fit; "" if it
-  // does. It may take three quarters of what is left. A copy's memory is kept and used again, so what fitted
-  // once fits.
-  std::string why_not(std::size_t bytes, std::size_t available = available_memory());
+  // does. It may take three quarters of what is left beside the largest copy so far, whose memory is kept and
+  // used again.
+  std::string why_not(std::size_t bytes, std::size_t available = available_memory()) const;
+  // Such a copy was made.
+  void made(std::size_t bytes) { largest_ = bytes > largest_ ? bytes : largest_; }
 
  private:
   std::size_t largest_ = 0;

@@ -15,6 +15,7 @@
 #include "core/config/arguments.h"
 #include "core/config/setting_value.h"
 #include "core/config/values.h"
+#include "core/files/absence.h"
 #include "core/files/durable.h"
 #include "core/recording/earlier_run.h"
 #include "core/recording/policy_settings.h"
@@ -218,6 +219,18 @@ void tell_of_unused_name(const Manifest& manifest) {
   warn("the name '" + *name + "' is not used: the resumed run " + stays);
 }
 
+// Where the earlier attempt has filled the disk, takes the space that it had set aside.
+void write_next_manifest(const RunDir& run, const Manifest& manifest) {
+  try {
+    if (is_absent(run.path / ".reserve")) reserve_space(run);
+    write_manifest(run, manifest);
+  } catch (const std::exception& problem) {
+    release_space(run);
+    write_manifest(run, manifest);
+    warn(std::string("no space is set aside for the record's end: ") + problem.what());
+  }
+}
+
 std::optional<BegunRun> go_on(const Settings& settings, const Store& store, const EarlierAttempt& earlier) {
   const RunDir& run = earlier.run;
   if (!store.claim_launch(launch_id(), run.id())) return std::nullopt;
@@ -232,8 +245,7 @@ std::optional<BegunRun> go_on(const Settings& settings, const Store& store, cons
     throw Error("another process has resumed run " + run.id() + " meanwhile");
   tell_of_unused_name(manifest);
   OwnerFile owner = OwnerFile::create(run, manifest.attempt);
-  reserve_space(run);
-  write_manifest(run, manifest);
+  write_next_manifest(run, manifest);
   return BegunRun{run, std::move(manifest), std::move(*lock), std::nullopt, std::move(owner)};
 }
 

@@ -70,7 +70,7 @@ void Checkpointer::prefault_for(const std::string& block, State& state) {
   try {
     const auto buffers = state.save();
     const std::size_t bytes = materializer_->to_copy(buffers) + state.bytes_to_come();
-    if (why_no_room(buffers).empty()) materializer_->ready(bytes, 0);
+    if (why_no_room(buffers, state.bytes_to_come()).empty()) materializer_->ready(bytes, 0);
   } catch (const std::exception&) {
     // The first checkpoint of this block will report what cannot be saved.
   }
@@ -160,19 +160,21 @@ bool Checkpointer::on_execution_end(const CheckpointKey& key, double seconds, co
   return execution.outcome == "materialize";
 }
 
-std::string Checkpointer::why_no_room(const std::vector<Buffer>& buffers) {
+std::string Checkpointer::why_no_room(const std::vector<Buffer>& buffers, std::size_t to_come) {
   const bool on_device =
       std::any_of(buffers.begin(), buffers.end(), [](const Buffer& b) { return b.device; });
   if (!on_device) return "";
-  std::string why = device_copies_.why_not(materializer_->to_copy(buffers));
+  std::string why = device_copies_.why_not(materializer_->to_copy(buffers) + to_come);
   if (!why.empty() && !std::exchange(told_of_no_room_, true)) warn("no checkpoint is taken: " + why);
   return why;
 }
 
 void Checkpointer::materialize(Execution& execution) {
   execution.interference = execution.kind.model.interference(execution.kind.copied);
+  const std::size_t copied = materializer_->to_copy(execution.buffers);
   const std::string error = materializer_->materialize(job_for(execution), execution.buffers);
   if (error.empty()) {
+    device_copies_.made(copied);
     execution.outcome = "materialize";
     return;
   }

@@ -121,8 +121,9 @@ class Checkpointer {
 
   Retention retention_;
   // Declared after everything that its thread uses.
-  // Is some of the state on a device, and no memory for its copy left? Warns at the first time.
-  std::string why_no_room(const std::vector<Buffer>& buffers);
+  // Is some of the state on a device, and no memory for its copy left? Warns at the first time. `to_come`:
+  // bytes that the state will have beside its buffers.
+  std::string why_no_room(const std::vector<Buffer>& buffers, std::size_t to_come = 0);
 
   std::unique_ptr<Materializer> materializer_;
   DeviceCopies device_copies_;

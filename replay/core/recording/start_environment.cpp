@@ -17,9 +17,19 @@ constexpr std::array<std::string_view, 12> names = {
     "GPU_DEVICE_ORDINAL", "HOSTNAME", "HOST",       "TMPDIR", "PWD", "OLDPWD", "SHLVL", "_", "TERM",
     "KRB5CCNAME",         "DISPLAY",  "ENVIRONMENT"};
 
-bool changes_with_the_start(std::string_view variable) {
+constexpr std::array<std::string_view, 6> secrets = {"TOKEN", "SECRET", "PASS", "KEY", "CREDENTIAL", "AUTH"};
+
+bool is_secret(std::string_view name) {
+  std::string upper(name);
+  for (char& letter : upper)
+    letter = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+  return std::any_of(secrets.begin(), secrets.end(),
+                     [&](std::string_view word) { return upper.find(word) != std::string::npos; });
+}
+
+bool is_left_out(std::string_view variable) {
   const std::string_view name = variable.substr(0, variable.find('='));
-  return std::find(names.begin(), names.end(), name) != names.end() ||
+  return is_secret(name) || std::find(names.begin(), names.end(), name) != names.end() ||
          std::any_of(starts.begin(), starts.end(),
                      [&](std::string_view start) { return name.substr(0, start.size()) == start; });
 }
@@ -27,8 +37,7 @@ bool changes_with_the_start(std::string_view variable) {
 }  // namespace
 
 std::string digest_of_given(std::vector<std::string> variables) {
-  variables.erase(std::remove_if(variables.begin(), variables.end(), changes_with_the_start),
-                  variables.end());
+  variables.erase(std::remove_if(variables.begin(), variables.end(), is_left_out), variables.end());
   std::sort(variables.begin(), variables.end());
   std::string text;
   for (const auto& variable : variables) text.append(variable) += '\0';

@@ -58,6 +58,7 @@ bool has_room(c10::DeviceIndex device, std::size_t bytes) {
   core::DeviceMemory memory;
   std::size_t total = 0;
   if (cudaMemGetInfo(&memory.free, &total) != cudaSuccess) return false;
+  // Throws where a program has put in an allocator of its own that keeps no books.
   const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(device);
   memory.reserved = static_cast<std::size_t>(stats.reserved_bytes.front().current);  // front: of all kinds
   memory.allocated = static_cast<std::size_t>(stats.allocated_bytes.front().current);
@@ -98,12 +99,12 @@ std::optional<core::Snapshot> snapshot_of(const at::Tensor& tensor) {
   const at::NoGradGuard no_grad;
   const c10::cuda::CUDAGuard device(tensor.device());
   const auto index = static_cast<c10::DeviceIndex>(tensor.get_device());
-  if (static_cast<std::size_t>(index) >= most_devices || !has_room(index, tensor.nbytes()))
-    return std::nullopt;
   std::shared_ptr<const DeviceCopy> copy;
   try {
+    if (static_cast<std::size_t>(index) >= most_devices || !has_room(index, tensor.nbytes()))
+      return std::nullopt;
     copy = std::make_shared<const DeviceCopy>(tensor);
-  } catch (const c10::Error&) {  // out of memory after all
+  } catch (const c10::Error&) {  // out of memory after all, or nothing is known of it
     return std::nullopt;
   }
   auto taken = std::make_shared<at::cuda::CUDAEvent>();

@@ -48,7 +48,8 @@ TEST(StartEnvironment, IsWhatAUserGives) {
   EXPECT_NE(of({"SEED=1"}), of({"SEED=2"}));
   EXPECT_NE(of({"SEED=1"}), of({}));
   EXPECT_EQ(of({"SEED=1", "SLURM_STEP_ID=0", "SLURMD_NODENAME=n1", "FLOR_LAUNCH=1.0.0", "HOSTNAME=n1"}),
-            of({"SEED=1", "SLURM_STEP_ID=1", "SLURMD_NODENAME=n2", "FLOR_LAUNCH=1.1.0", "HOSTNAME=n2"}));
+            of({"WANDB_API_KEY=1", "db_password=2", "SEED=1", "SLURM_STEP_ID=1", "SLURMD_NODENAME=n2",
+                "FLOR_LAUNCH=1.1.0", "HOSTNAME=n2"}));
 }
 
 class Resuming : public ::testing::Test {

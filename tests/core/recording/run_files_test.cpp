@@ -1,5 +1,6 @@
 // How a run begins: its directory, and the launch that names it.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -104,11 +105,16 @@ TEST_F(RunFiles, WhatAnotherProcessHasGoneOnWithMeanwhileIsNotTaken) {
   const RunDir run = first->run;
   Manifest manifest = first->manifest;
   first.reset();
+  struct stat before = {}, after = {};
+  EXPECT_EQ(::stat((run.path / ".reserve").c_str(), &before), 0);
   const auto go_on = [&](int64_t attempt) {
     ::setenv("FLOR_LAUNCH", new_id("local-").c_str(), 1);
     return begin_run(Settings::load(), frontend_, EarlierAttempt{run, attempt});
   };
   EXPECT_EQ(go_on(0)->manifest.attempt, 1);
+  // A full quota has no room for a second one.
+  EXPECT_EQ(::stat((run.path / ".reserve").c_str(), &after), 0);
+  EXPECT_EQ(before.st_ino, after.st_ino);
   EXPECT_THROW(go_on(0), Error) << "attempt 1 has been";
   EXPECT_EQ(go_on(1)->manifest.attempt, 2);
   manifest.status = "completed";
