@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
+#include "core/files/existence.h"
 #include "core/files/shared_directory.h"
 #include "gc/acting_as.h"
 #include "gc/launches.h"
@@ -92,7 +93,7 @@ std::vector<Leftover> left_in(const core::RunDir& run, double now) {
   add_checkpoints(run, out);
   for (const auto& entry : fs::directory_iterator(run.replays(), ignored)) {
     if (entry.is_directory(ignored) && is_old(entry.path(), now) &&
-        !fs::exists(entry.path() / "plan.json", ignored))
+        !core::is_there(entry.path() / "plan.json"))
       out.push_back(leftover(entry.path(), "a replay that never got a plan"));
   }
   for (auto& one : out) one.run = run.id();
@@ -110,14 +111,11 @@ std::string removed_run(const fs::path& path) {
 
 // Returns true if a recording created the directory, and ended before it wrote its manifest.
 bool never_began(const fs::path& path) {
-  std::error_code ignored;
   if (!core::is_valid_id(path.filename().string()) || core::directory_owner(path) == core::no_user ||
       !closed_below(path).empty())
     return false;
-  const auto is_there = [&](const char* name) {
-    return fs::exists(fs::symlink_status(path / name, ignored));
-  };
-  return is_there("run.lock") && !is_there("run.json") && busy_with({path}).empty();
+  const core::RunDir run{path};
+  return core::existence_of(run.lock()) == true && core::is_absent(run.manifest()) && busy_with(run).empty();
 }
 
 // Returns this entry of a store as a leftover; nullopt if it is none, or if another user owns it.
