@@ -9,6 +9,8 @@
 
 #include "commands/cli/commands.h"
 #include "commands/garbage.h"
+#include "commands/replay/draft.h"
+#include "commands/replay/replay_request.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "gc/leftovers.h"
@@ -118,6 +120,28 @@ TEST_F(Hidden, ARunWhoseReplaysCannotBeSeenIsNotClaimed) {
   const test::Interposing failing;
   failing->hidden = "r1/replays";
   EXPECT_THROW(claim(run), std::system_error);
+}
+
+TEST_F(Hidden, AReplayIsNotBegunAnewWhereAnUnfinishedOneCannotBeSeen) {
+  commands::Asked asked;
+  asked.run = make_run("r1");
+  EXPECT_EQ(commands::unfinished(asked), std::nullopt);
+  make_replay(asked.run);
+  const test::Interposing failing;
+  failing->hidden = "r/plan.json";
+  EXPECT_THROW(commands::unfinished(asked), std::system_error);
+}
+
+TEST_F(Hidden, ADraftGoesOnlyWhereItCertainlyHasNoPlan) {
+  const core::ReplayDir replay = make_run("r1").replay("r");
+  { const commands::Draft draft(replay); }
+  EXPECT_FALSE(core::fs::exists(replay.path));
+  {
+    const test::Interposing failing;
+    failing->hidden = "r/plan.json";
+    const commands::Draft draft(replay);
+  }
+  EXPECT_TRUE(core::fs::exists(replay.workers()));
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ struct RunDir {
   fs::path replays() const { return path / "replays"; }
   // Throws UsageError where `id` is not a valid id.
   ReplayDir replay(const std::string& id) const;
-  // Those with a plan, oldest first.
+  // Those with a plan, oldest first. Leaves out those whose plan cannot be seen.
   std::vector<ReplayDir> all_replays() const;
 
   // Is it known that a process records the run now? core/store/liveness.h tells more.

@@ -8,6 +8,7 @@
 #include "commands/base/output.h"
 #include "commands/cli/commands.h"
 #include "commands/replay/backend.h"
+#include "commands/replay/draft.h"
 #include "commands/replay/dry_run.h"
 #include "commands/replay/monitor.h"
 #include "commands/replay/proving.h"
@@ -35,23 +36,6 @@ struct Flags {
   bool any_device = false, whole_epochs = false, json = false, keep_queue = false, dry_run = false,
        again = false, no_copies = false;
   WorkplaceFlags place;
-};
-
-// The directory of a new replay. Removes it again if the replay gets no plan.
-class Draft {
- public:
-  explicit Draft(core::ReplayDir replay) : replay_(std::move(replay)) {
-    core::create_directories_durably(replay_.workers());
-  }
-  ~Draft() {
-    std::error_code ignored;
-    if (!fs::exists(replay_.plan(), ignored)) fs::remove_all(replay_.path, ignored);
-  }
-  Draft(const Draft&) = delete;
-  Draft& operator=(const Draft&) = delete;
-
- private:
-  core::ReplayDir replay_;
 };
 
 // Parses --workers. Returns nullopt for auto.
@@ -145,7 +129,11 @@ class Replay {
     const core::Presence planning = lock_planning(asked_.run);
     const auto existing = unfinished(asked_);
     replay_ = existing ? *existing : asked_.run.replay(core::new_id("r"));
-    draft_ = std::make_unique<Draft>(replay_);
+    if (existing) {
+      core::create_directories_durably(replay_.workers());
+    } else {
+      draft_ = std::make_unique<Draft>(replay_);
+    }
     answering_ = core::Presence::try_take(replay_.path / ".answering.lock");
     if (!answering_) {
       throw core::Error("this question is being answered by another flor replay (" + replay_.id() +
@@ -290,7 +278,7 @@ class Replay {
   Display display_;
   Interrupt interrupt_;
   core::ReplayDir replay_;
-  std::unique_ptr<Draft> draft_;
+  std::unique_ptr<Draft> draft_;  // of a new replay
   std::optional<core::Presence> answering_;
   Workplace place_;
   core::Plan plan_;
