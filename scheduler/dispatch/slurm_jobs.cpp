@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/files/durable.h"
+#include "core/files/existence.h"
 #include "core/files/json_lines.h"
 #include "dispatch/process.h"
 
@@ -106,8 +107,7 @@ std::optional<std::vector<ArrayTask>> SlurmJobs::tasks_of(const std::string& clu
 
 void SlurmJobs::find(std::set<std::string> clusters) {
   std::set<std::string> known;
-  std::error_code ignored;
-  std::istringstream file(fs::exists(file_, ignored) ? core::read_file(file_) : "");
+  std::istringstream file(core::is_there(file_) ? core::read_file(file_) : "");
   for (std::string line; std::getline(file, line);) {
     if (const auto job = parse_job(line)) known.insert(job->cluster);
   }
