@@ -15,6 +15,7 @@
 #include "core/checkpoint/record_index.h"
 #include "core/config/arguments.h"
 #include "core/files/durable.h"
+#include "core/files/existence.h"
 #include "core/files/shared_directory.h"
 #include "core/session/mismatch.h"
 #include "core/store/liveness.h"
@@ -135,9 +136,8 @@ std::optional<RunDir> of_earlier_launch(const Store& store, const std::string& l
   if (earlier_launches(launch).empty()) return std::nullopt;
   if (auto run = of_same_name(store)) return run;
   for (const auto& earlier : earlier_launches(launch)) {
-    std::error_code ignored;
     const std::string id = store.launched(earlier).value_or("");
-    if (is_valid_id(id) && fs::exists(store.run(id).manifest(), ignored)) return store.run(id);
+    if (is_valid_id(id) && !is_absent(store.run(id).manifest())) return store.run(id);
     tell_of_old_launch(store, earlier);
   }
   return std::nullopt;
@@ -176,8 +176,7 @@ bool was_resumption_asked_for() {
 }
 
 bool is_gone(const RunDir& run) {
-  std::error_code ignored;
-  if (was_resumption_asked_for() || fs::exists(run.manifest(), ignored)) return false;
+  if (was_resumption_asked_for() || !is_absent(run.manifest())) return false;
   say_not_resumed(run, "it was removed meanwhile");
   return true;
 }

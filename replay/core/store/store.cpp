@@ -268,8 +268,11 @@ std::optional<std::string> Store::launched(const std::string& id) const {
   require_id("launch id", id);
   const Descriptor directory = open_user_directory(path_, launches);
   struct stat info = {};
-  if (!directory || ::fstatat(directory.get(), id.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
-    return std::nullopt;
+  if (!directory) return std::nullopt;
+  if (::fstatat(directory.get(), id.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    fail("cannot look at", launch(id));
+  }
   const std::string text = read_regular(directory.get(), id, Links::refused, most_of_a_launch);
   return text.substr(0, text.find_first_of(" \n"));
 }

@@ -99,7 +99,8 @@ class Store {
   // Returns the id that the label names, whether or not that run exists; empty where the label is free.
   std::string label_target(const std::string& label) const;
   // Returns the id of the run that a launch recorded, from its file; std::nullopt where it recorded none.
-  // Throws Error where the user's directory of launches cannot be trusted.
+  // Throws Error where the user's directory of launches cannot be trusted, and std::system_error where the
+  // file cannot be looked at.
   std::optional<std::string> launched(const std::string& id) const;
 
   // .removed.RUN is a run that is being removed; all_removed() returns the ids of all such runs.
