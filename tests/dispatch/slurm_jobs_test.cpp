@@ -141,6 +141,18 @@ TEST_F(TwoClusters, JobsOfAnEarlierCommandAreAdoptedOnTheirCluster) {
   EXPECT_EQ(text_of("there"), "");
 }
 
+TEST_F(TwoClusters, AJobThatCannotBeNotedIsCancelled) {
+  cluster("here", foreign);
+  fs::create_directories(order_.replay.workers() / "jobs");
+  for (const char* name : {"here", "there"}) {
+    auto slurm = launcher({std::string("--clusters=") + name});
+    EXPECT_ANY_THROW(slurm.start(2)) << name;
+    EXPECT_EQ(calls_of("scancel"), std::string(name) == "here" ? 1U : 2U) << text_of("calls");
+    EXPECT_EQ(text_of("here"), foreign);
+    EXPECT_EQ(text_of("there"), "");
+  }
+}
+
 TEST_F(TwoClusters, AFileOfJobsThatCannotBeSeenIsNotTakenForNone) {
   earlier("42;there\n");
   cluster("there", "42 RUNNING " + script() + "\n");

@@ -174,7 +174,7 @@ class Replay {
     try {
       launch();
     } catch (...) {
-      if (fresh_) {  // nothing was started, so there is nothing to go on with
+      if (fresh_) {  // no unit is done, so there is nothing to go on with
         forget();
       }
       throw;
@@ -187,9 +187,15 @@ class Replay {
     }
   }
 
-  // Removes the replay. Hides its own failures, so that the user sees why nothing was started. Closes the
-  // lock first: on NFS, a directory with an open file cannot be removed.
+  // Removes the replay, and cancels the workers that were started before launch() failed. Hides its own
+  // failures, so that the user sees the first one. Closes the lock first: on NFS, a directory with an open
+  // file cannot be removed.
   void forget() noexcept {
+    try {
+      place_.launcher->cancel();
+    } catch (const std::exception&) {
+      // The workers find no plan, and end.
+    }
     try {
       queue_->remove();
     } catch (const std::exception&) {
