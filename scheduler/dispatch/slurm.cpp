@@ -203,6 +203,7 @@ std::size_t SlurmLauncher::fewer_than(std::size_t workers, const std::string& wh
 void SlurmLauncher::start(std::size_t workers) {
   core::create_directories_durably(order_.replay.workers());
   core::write_durably(order_.replay.workers() / "job.sh", job_script(order_, cpus_of(flags_, order_)));
+  if (jobs_.empty()) since_ = fs::last_write_time(order_.replay.workers() / "job.sh");
   if (most_ > 0) workers = std::min(workers, most_);
   Result result = submit(workers);
   while (result.code != 0 && workers > 1 && is_too_many(result.err)) {
@@ -214,7 +215,6 @@ void SlurmLauncher::start(std::size_t workers) {
     const std::string why = first_line(result.err.empty() ? result.out : result.err);
     throw core::Error("Slurm takes no job: " + (why.empty() ? "sbatch says nothing" : why));
   }
-  if (jobs_.empty()) since_ = fs::last_write_time(order_.replay.workers() / "job.sh");
   jobs_.add(*job);
   started_ += workers;
   last_.waiting += workers;

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/files/durable.h"
+#include "core/files/existence.h"
 #include "core/files/json_lines.h"
 #include "dispatch/process.h"
 
@@ -35,6 +36,12 @@ std::vector<std::string> tool(std::vector<std::string> words, const std::string&
 
 bool has_number(const std::vector<ArrayJob>& jobs, const std::string& number) {
   return std::any_of(jobs.begin(), jobs.end(), [&](const ArrayJob& job) { return job.number == number; });
+}
+
+void send_cancel_of(const std::string& cluster, const std::vector<std::string>& numbers) {
+  auto command = tool({"scancel"}, cluster);
+  command.insert(command.end(), numbers.begin(), numbers.end());
+  run(command, kAnswersWithin);
 }
 
 // Removes SQUEUE_STATES and similar settings of the user, which would hide workers.
@@ -83,9 +90,15 @@ Liveness count(const std::vector<ArrayTask>& tasks) {
 SlurmJobs::SlurmJobs(fs::path file, fs::path script) : file_(std::move(file)), script_(std::move(script)) {}
 
 void SlurmJobs::add(const ArrayJob& job) {
-  core::LineAppender(file_).append(job.number + (job.cluster.empty() ? "" : ";" + job.cluster) + "\n");
   jobs_.push_back(job);
   living_.push_back(job);
+  try {
+    core::LineAppender(file_).append(job.number + (job.cluster.empty() ? "" : ";" + job.cluster) + "\n");
+  } catch (const std::exception&) {
+    // The caller may remove the replay, whose workers would then wait in Slurm's queue for nothing.
+    send_cancel_of(job.cluster, {job.number});
+    throw;
+  }
 }
 
 // Returns our tasks among these jobs ("42,43"; empty: all jobs of the user); nullopt if Slurm does not
@@ -106,8 +119,7 @@ std::optional<std::vector<ArrayTask>> SlurmJobs::tasks_of(const std::string& clu
 
 void SlurmJobs::find(std::set<std::string> clusters) {
   std::set<std::string> known;
-  std::error_code ignored;
-  std::istringstream file(fs::exists(file_, ignored) ? core::read_file(file_) : "");
+  std::istringstream file(core::is_there(file_) ? core::read_file(file_) : "");
   for (std::string line; std::getline(file, line);) {
     if (const auto job = parse_job(line)) known.insert(job->cluster);
   }
@@ -172,11 +184,11 @@ void SlurmJobs::send_cancel() const {
   std::set<std::string> asked;
   for (const auto& first : living_) {
     if (!asked.insert(first.cluster).second) continue;
-    auto command = tool({"scancel"}, first.cluster);
+    std::vector<std::string> numbers;
     for (const auto& job : living_) {
-      if (job.cluster == first.cluster) command.push_back(job.number);
+      if (job.cluster == first.cluster) numbers.push_back(job.number);
     }
-    run(command, kAnswersWithin);
+    send_cancel_of(first.cluster, numbers);
   }
 }
 

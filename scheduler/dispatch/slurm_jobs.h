@@ -38,7 +38,7 @@ class SlurmJobs {
   // `file` stores the jobs for a later `flor replay`. `script` is the batch script of all jobs.
   SlurmJobs(fs::path file, fs::path script);
 
-  // Adds a job that sbatch accepted, also to the file.
+  // Adds a job that sbatch accepted, also to the file. If that throws, the job is being cancelled.
   void add(const ArrayJob& job);
 
   // Finds the jobs that an earlier `flor replay` left running, also a job that it could not write to the file

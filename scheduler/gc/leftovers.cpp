@@ -11,7 +11,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
-#include "core/files/absence.h"
+#include "core/files/existence.h"
 #include "core/files/shared_directory.h"
 #include "gc/acting_as.h"
 #include "gc/launches.h"
@@ -93,7 +93,7 @@ std::vector<Leftover> left_in(const core::RunDir& run, double now) {
   add_checkpoints(run, out);
   for (const auto& entry : fs::directory_iterator(run.replays(), ignored)) {
     if (entry.is_directory(ignored) && is_old(entry.path(), now) &&
-        core::is_absent(entry.path() / "plan.json"))
+        !core::is_there(entry.path() / "plan.json"))
       out.push_back(leftover(entry.path(), "a replay that never got a plan"));
   }
   for (auto& one : out) one.run = run.id();
@@ -114,9 +114,8 @@ bool never_began(const fs::path& path) {
   if (!core::is_valid_id(path.filename().string()) || core::directory_owner(path) == core::no_user ||
       !closed_below(path).empty())
     return false;
-  std::error_code ignored;
-  const bool has_lock = fs::exists(fs::symlink_status(path / "run.lock", ignored));
-  return has_lock && core::is_absent(path / "run.json") && busy_with({path}).empty();
+  const core::RunDir run{path};
+  return core::existence_of(run.lock()) == true && core::is_absent(run.manifest()) && busy_with(run).empty();
 }
 
 // Returns this entry of a store as a leftover; nullopt if it is none, or if another user owns it.

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "core/base/error.h"
 #include "core/files/durable.h"
+#include "core/files/existence.h"
 #include "core/files/shared_directory.h"
 #include "core/store/liveness.h"
 #include "core/store/manifest.h"
@@ -26,6 +28,15 @@ namespace fs = core::fs;
 
 const char* const being_recorded = "it is being recorded";
 const char* const waited_for = "its Slurm job is not over, and may resume it";
+
+// Returns the reason why this process cannot see all of the run; "" if it can.
+// Motivation: a run whose manifest a failed file server hides looks like one that never began.
+std::string hidden_part(const core::RunDir& run) {
+  if (std::string closed = closed_below(run.path); !closed.empty()) return closed;
+  if (core::existence_of(run.manifest())) return "";
+  const int error = errno;
+  return run.manifest().string() + " cannot be looked at (" + std::strerror(error) + ")";
+}
 
 // Returns the reason why the recording is not over; "" if it is.
 std::string recorded_by(const core::RunDir& run, const core::Liveness& liveness) {
@@ -97,7 +108,7 @@ bool any_replay_lock_is_held(const core::RunDir& run, const fs::path& but) {
 // Takes the lock for planning; nullopt if the run was never replayed. Throws core::Error if another holds it.
 std::optional<core::FileLock> take_planning(const core::RunDir& run) {
   std::error_code none;
-  if (!fs::is_directory(run.replays(), none)) return std::nullopt;
+  if (!core::is_there(run.replays()) || !fs::is_directory(run.replays(), none)) return std::nullopt;
   // Where locks hold on one node only, a planner on another node may hold it.
   const bool planned_elsewhere = core::may_be_present(planning_lock(run));
   auto lock = core::FileLock::try_take(planning_lock(run));
@@ -118,19 +129,19 @@ bool is_being_replayed(const core::RunDir& run) {
 
 std::string why_closed(const core::RunDir& run) {
   const ActingAs owner(run.path);
-  return closed_below(run.path);
+  return hidden_part(run);
 }
 
 std::string busy_with(const core::RunDir& run) {
-  if (std::string closed = closed_below(run.path); !closed.empty()) return closed;
+  if (std::string hidden = hidden_part(run); !hidden.empty()) return hidden;
   if (std::string recorded = recorded_by(run, core::liveness_of(run, core::state_of_job)); !recorded.empty())
     return recorded;
   return is_being_replayed(run) ? "it is being replayed" : "";
 }
 
 Claim claim(const core::RunDir& run) {
-  if (const std::string closed = closed_below(run.path); !closed.empty())
-    throw core::Error("run " + run.id() + " is left as it is: " + closed);
+  if (const std::string hidden = hidden_part(run); !hidden.empty())
+    throw core::Error("run " + run.id() + " is left as it is: " + hidden);
   auto lock = core::FileLock::try_take(run.lock());
   const std::string recorded =
       lock ? recorded_by(run, core::liveness_while_locked(run, core::state_of_job)) : being_recorded;
@@ -151,8 +162,7 @@ std::vector<core::RunDir> runs_of_ours(const core::Store& store) {
       continue;
     try {
       const ActingAs owner(run.path);
-      struct stat info = {};
-      if (::lstat(run.manifest().c_str(), &info) == 0 || errno == EACCES) out.push_back(run);
+      if (!core::is_absent(run.manifest())) out.push_back(run);
     } catch (const core::Error&) {
       // The run has just gone.
     }

@@ -13,11 +13,12 @@ namespace flor::gc {
 // Returns true if a process replays the run now: a worker, or a `flor replay` that plans or merges.
 bool is_being_replayed(const core::RunDir& run);
 
-// Returns "DIRECTORY cannot be read (Permission denied)" if the run's owner may not read all of it; else "".
+// Returns "DIRECTORY cannot be read (Permission denied)" if the run's owner may not read all of it, and
+// "MANIFEST cannot be looked at (Input/output error)" if its file server fails; else "".
 std::string why_closed(const core::RunDir& run);
 
-// Returns the reason why the run must not be changed: a process records or replays it now, or a directory
-// cannot be read, so that this is unknown. Returns "" if it can be changed.
+// Returns the reason why the run must not be changed: a process records or replays it now, or part of it
+// cannot be seen, so that this is unknown. Returns "" if it can be changed.
 std::string busy_with(const core::RunDir& run);
 
 // Returns the file that `flor replay` locks while it plans.
@@ -33,8 +34,8 @@ struct Claim {
 // Takes the locks. Throws core::Error if the run is busy.
 Claim claim(const core::RunDir& run);
 
-// Returns the runs of the store that this user may remove, sorted by path. Includes runs whose directory is
-// closed to its own owner, where the manifest cannot be seen.
+// Returns the runs of the store that this user may remove, sorted by path. Includes runs whose manifest
+// cannot be seen: their directory is closed to its own owner, or their file server fails.
 std::vector<core::RunDir> runs_of_ours(const core::Store& store);
 
 // Returns the user id of the path's owner; core::no_user if there is no such path.

@@ -88,6 +88,31 @@ TEST_F(ReplayWorker, WhatKeepsItFromAnsweringIsPublishedOnceAndItLeaves) {
   EXPECT_EQ(failure["worker"], "n1.one");
 }
 
+TEST_F(ReplayWorker, WhatItAloneCannotDoIsAFailedTryAndTheOthersGoOn) {
+  const auto drop_out = [&] {
+    core::Worker worker = this->worker();
+    worker.next_unit(-1);
+    worker.drop_out("cannot link unit 0: Input/output error");
+  };
+  EXPECT_EXIT(drop_out(), testing::ExitedWithCode(1), "error: cannot link unit 0: Input/output error");
+  EXPECT_FALSE(core::fs::exists(replay.dir().failure()));
+  const auto segments = open().status().segments;
+  EXPECT_TRUE(std::any_of(segments.begin(), segments.end(), [](const auto& segment) {
+    return segment.state == "ready" && segment.tries == 1 &&
+           segment.error == "cannot link unit 0: Input/output error";
+  }));
+  // The unit comes after the others now, and this process executes nothing, so it can go back to it.
+  const auto do_the_rest = [&] {
+    core::Worker worker = this->worker();
+    while (true) {
+      const core::Unit& unit = worker.next_unit(-1);
+      worker.commit(unit, rows_of(unit.id), 0.25);
+    }
+  };
+  EXPECT_EXIT(do_the_rest(), testing::ExitedWithCode(0), "");
+  for (int64_t id = 0; id < 12; ++id) EXPECT_EQ(core::read_file(unit(id)), rows_of(id));
+}
+
 TEST_F(ReplayWorker, WhereTheEnvironmentDiffersItLeavesBeforeItTakesAnything) {
   EXPECT_EXIT(
       {

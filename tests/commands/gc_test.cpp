@@ -283,39 +283,6 @@ TEST_F(Garbage, WhatChangedSinceItWasListedStays) {
   EXPECT_EQ(present(run), Names{"epoch=0"});
 }
 
-// A server that is down answers EIO, here ELOOP stands for it: what cannot be seen is not taken for gone.
-TEST_F(Garbage, WhatCannotBeSeenIsLeftAlone) {
-  const auto run = make_run("r1");
-  add_checkpoint(run, 0);  // else its directory is a leftover
-  const auto plan = run.replay("answered").path / "plan.json";
-  core::fs::create_directories(plan.parent_path());
-  core::fs::create_symlink("plan.json", plan);
-  const auto unseen = store_.run("r2").path;
-  core::fs::create_directories(unseen);
-  std::ofstream(unseen / "run.lock");
-  core::fs::create_symlink("run.json", unseen / "run.json");
-  const auto paths_in = [](const std::vector<Leftover>& leftovers) {
-    Names out;
-    for (const auto& leftover : leftovers) out.push_back(leftover.path.filename().string());
-    return out;
-  };
-  const auto listed = [&] {
-    Names out = paths_in(leftovers_of(run, 1e12));
-    for (const auto& name : paths_in(leftovers_of(store_, 1e12))) out.push_back(name);
-    return out;
-  };
-  const auto has = [&](const std::string& name) {
-    const Names all = listed();
-    return std::find(all.begin(), all.end(), name) != all.end();
-  };
-  EXPECT_FALSE(has("answered"));
-  EXPECT_FALSE(has("r2"));
-  core::fs::remove(plan);
-  core::fs::remove(unseen / "run.json");
-  EXPECT_TRUE(has("answered"));
-  EXPECT_TRUE(has("r2"));
-}
-
 TEST_F(Garbage, WhatIsAtWorkIsLeftAlone) {
   const auto run = make_run("r1");
   EXPECT_EQ(facts_of(run).busy, "");

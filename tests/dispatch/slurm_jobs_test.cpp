@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/files/durable.h"
 #include "dispatch/slurm.h"
+#include "support/interposed.h"
 
 namespace flor::dispatch {
 namespace {
@@ -138,6 +139,27 @@ TEST_F(TwoClusters, JobsOfAnEarlierCommandAreAdoptedOnTheirCluster) {
   slurm.cancel();
   EXPECT_EQ(text_of("here"), foreign);
   EXPECT_EQ(text_of("there"), "");
+}
+
+TEST_F(TwoClusters, AJobThatCannotBeNotedIsCancelled) {
+  cluster("here", foreign);
+  fs::create_directories(order_.replay.workers() / "jobs");
+  for (const char* name : {"here", "there"}) {
+    auto slurm = launcher({std::string("--clusters=") + name});
+    EXPECT_ANY_THROW(slurm.start(2)) << name;
+    EXPECT_EQ(calls_of("scancel"), std::string(name) == "here" ? 1U : 2U) << text_of("calls");
+    EXPECT_EQ(text_of("here"), foreign);
+    EXPECT_EQ(text_of("there"), "");
+  }
+}
+
+TEST_F(TwoClusters, AFileOfJobsThatCannotBeSeenIsNotTakenForNone) {
+  earlier("42;there\n");
+  cluster("there", "42 RUNNING " + script() + "\n");
+  auto slurm = launcher();
+  const test::Interposing failing;
+  failing->hidden = "workers/jobs";
+  EXPECT_THROW(slurm.adopt(), std::system_error);
 }
 
 TEST_F(TwoClusters, JobsThatNoFileNamesAreFoundByTheirScript) {

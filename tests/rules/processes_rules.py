@@ -27,6 +27,17 @@ class Failing(Case):
             self.assertEqual(answer.rows, self.plain("train", *mode, "--inner"))
             os.remove(mended)
 
+    def test_a_worker_that_cannot_write_its_files_ends_alone(self):
+        run = self.record("train", "--guard")
+        train, ended = f"exec {harness.PROGRAM} train --guard --inner", self.path("ended")
+        # Worker 0 can write 512 bytes into a file, as if its node had a bad mount. The other one begins after it.
+        line = (f"if [ $FLOR_WORKER = 0 ]; then (trap '' XFSZ; ulimit -f 1; {train}); : >{ended}; exit 1; fi; "
+                f"until [ -e {ended} ]; do sleep 0.1; done; {train}")
+        answer = run.replay("/bin/sh", "-c", line, probe="all", workers=2)
+        self.assertEqual(answer.rows, self.plain("train", "--guard", "--inner"))
+        self.assertFalse(os.path.exists(os.path.join(answer.path, "failure.json")))
+        units = {worker["worker"][-2:]: worker["units"] for worker in answer.verdict["workers"]}
+        self.assertEqual(units, {".0": [], ".1": list(range(6))})
 
     def test_a_worker_that_is_terminated_hands_its_unit_back_and_that_is_no_failed_try(self):
         run = self.record("train", "--guard")

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 namespace flor::test {
 
@@ -26,6 +27,14 @@ namespace {
 bool is_run(const char* path) {
   const char* slash = std::strrchr(path, '/');
   return slash != nullptr && std::isdigit(static_cast<unsigned char>(slash[1])) != 0;
+}
+
+bool is_hidden(const char* path) {
+  const std::string& end = interposed().hidden;
+  const std::size_t size = path == nullptr ? 0 : std::strlen(path);
+  if (end.empty() || size < end.size() || end != path + (size - end.size())) return false;
+  errno = interposed().hidden_by;
+  return true;
 }
 
 bool is_open_here(int directory, const char* name) {
@@ -80,6 +89,23 @@ __attribute__((visibility("default"))) int mkdir(const char* path, mode_t mode) 
   --interposed().taken_runs;
   errno = EEXIST;
   return -1;
+}
+
+__attribute__((visibility("default"))) int stat(const char* path, struct stat* info) noexcept {
+  static const auto next = reinterpret_cast<int (*)(const char*, struct stat*)>(::dlsym(RTLD_NEXT, "stat"));
+  return is_hidden(path) ? -1 : next(path, info);
+}
+
+__attribute__((visibility("default"))) int lstat(const char* path, struct stat* info) noexcept {
+  static const auto next = reinterpret_cast<int (*)(const char*, struct stat*)>(::dlsym(RTLD_NEXT, "lstat"));
+  return is_hidden(path) ? -1 : next(path, info);
+}
+
+__attribute__((visibility("default"))) int fstatat(int directory, const char* name, struct stat* info,
+                                                   int flags) noexcept {
+  static const auto next =
+      reinterpret_cast<int (*)(int, const char*, struct stat*, int)>(::dlsym(RTLD_NEXT, "fstatat"));
+  return is_hidden(name) ? -1 : next(directory, name, info, flags);
 }
 
 __attribute__((visibility("default"))) int rename(const char* from, const char* to) noexcept {

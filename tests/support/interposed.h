@@ -1,7 +1,9 @@
 // Calls of the C library that answer as a test asks, in the program that is linked with interposed.cpp.
 #pragma once
 
+#include <cerrno>
 #include <functional>
+#include <string>
 
 namespace flor::test {
 
@@ -16,6 +18,10 @@ struct Interposed {
   int changed_modes = 0;           // calls of fchmod()
   // As on NFS: a file that this process has open leaves a .nfs file when it is removed.
   bool open_files_stay = false;
+  // What a failed file server hides: stat(), lstat() and fstatat() of a path that ends so fail with this
+  // error.
+  std::string hidden;
+  int hidden_by = EIO;
   int taken_runs = 0;  // so many calls of mkdir() for a run find that another process was quicker
 };
 Interposed& interposed();

@@ -11,7 +11,7 @@
 #include "core/base/messages.h"
 #include "core/base/process.h"
 #include "core/checkpoint/record_index.h"
-#include "core/files/absence.h"
+#include "core/files/existence.h"
 #include "core/files/shared_directory.h"
 #include "core/recording/requeued_run.h"
 #include "core/session/mismatch.h"

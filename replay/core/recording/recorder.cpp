@@ -71,7 +71,7 @@ class Recorder : public Session {
   void finish(int exit_code) override;
   std::optional<Unkept> take_unkept() override;
   bool records() const override { return true; }
-  void give_up(const std::string& why) noexcept override;
+  void give_up(const std::string& why, Failed failed) noexcept override;
 
  private:
   void begin_recording();
@@ -381,7 +381,7 @@ std::optional<Session::Unkept> Recorder::take_unkept() {
   return Unkept{std::exchange(early_rows_, {}), recording_ ? nullptr : std::exchange(files_, nullptr)};
 }
 
-void Recorder::give_up(const std::string& why) noexcept {
+void Recorder::give_up(const std::string& why, Failed /*failed*/) noexcept {
   keeps_rows_ = false;
   leave_unless_resumed(why);
   if (recording_) {

@@ -13,7 +13,7 @@
 #include "core/base/valid_id.h"
 #include "core/config/arguments.h"
 #include "core/config/settings.h"
-#include "core/files/absence.h"
+#include "core/files/existence.h"
 #include "core/recording/earlier_run.h"
 #include "core/recording/start_environment.h"
 

@@ -348,8 +348,9 @@ void Replayer::finish(int exit_code) {
   worker_->finish();
 }
 
-void Replayer::give_up(const std::string& why) noexcept {
+void Replayer::give_up(const std::string& why, Failed failed) noexcept {
   try {
+    if (working() && failed == Failed::on_a_file) worker_->drop_out(why);
     if (working()) worker_->fail(why);
     say("error: " + why);
   } catch (const std::exception& problem) {

@@ -53,7 +53,7 @@ class Replayer : public Session {
   void used_argument(const std::string&, const std::string&) override {}
   void finish(int exit_code) override;
   bool records() const override { return false; }
-  void give_up(const std::string& why) noexcept override;
+  void give_up(const std::string& why, Failed failed) noexcept override;
 
  private:
   enum class Phase {

@@ -316,6 +316,13 @@ void Worker::fail(const std::string& why) {
   leave(1);
 }
 
+void Worker::drop_out(const std::string& why) {
+  say("error: " + why);
+  if (holding_) agent_.release(why);
+  holding_ = false;
+  leave(1);
+}
+
 void Worker::leave(int code) {
   if (code == 0 && collects_ && refused_.empty()) {
     try {

@@ -54,6 +54,9 @@ class Worker {
   // Reports, once for all workers, why the replay cannot answer, and ends the process. In a proof unit hands
   // the unit back and restarts instead.
   [[noreturn]] void fail(const std::string& why);
+  // Reports why this process cannot go on, hands its unit back as a failed try, and ends. The other workers
+  // go on, and one of them tries the unit again.
+  [[noreturn]] void drop_out(const std::string& why);
   // Ends the process with this exit code. Where this worker gives the verdict, runs `flor collect` before.
   [[noreturn]] void leave(int code);
   // Hands a held segment back, and executes the program again from its start.

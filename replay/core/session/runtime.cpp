@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <system_error>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
@@ -79,21 +80,23 @@ template <class Result, class Call>
 Result Runtime::guarded(Result fallback, Call call) {
   try {
     return call();
+  } catch (const std::system_error& problem) {
+    give_up(problem.what(), Session::Failed::on_a_file);
   } catch (const std::exception& problem) {
-    give_up(problem.what());
+    give_up(problem.what(), Session::Failed::on_the_question);
   } catch (...) {
-    give_up("an unknown exception");
+    give_up("an unknown exception", Session::Failed::on_the_question);
   }
   return fallback;
 }
 
-void Runtime::give_up(const std::string& why) {
+void Runtime::give_up(const std::string& why, Session::Failed failed) {
   if (!session_) {
     warn("cannot begin, the program runs as if flor were not there: " + why);
     if (!replaying_) keep_rows_elsewhere({});
     return;
   }
-  session_->give_up(why);
+  session_->give_up(why, failed);
   keep_unkept_rows();
   forget();
 }

@@ -73,7 +73,7 @@ class Runtime {
       return true;
     });
   }
-  void give_up(const std::string& why);
+  void give_up(const std::string& why, Session::Failed failed);
   // Sends rows to FLOR_LOG from now on: those that the session could not keep, and all that follow.
   void keep_rows_elsewhere(Session::Unkept unkept);
   void keep_unkept_rows();

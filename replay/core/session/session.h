@@ -75,9 +75,12 @@ class Session {
 
   virtual bool records() const = 0;
 
+  // What a call failed on: a file that this process could not read or write, while another process, on
+  // another node perhaps, may do so; or anything else.
+  enum class Failed { on_a_file, on_the_question };
   // Call after a call threw; no other call follows. Recording marks the run, and training goes on. Replaying
-  // ends the worker.
-  virtual void give_up(const std::string& why) noexcept = 0;
+  // ends the worker, and the whole replay if it failed on the question.
+  virtual void give_up(const std::string& why, Failed failed) noexcept = 0;
 };
 
 // Implemented in core/recording and core/replaying. The arguments but `settings` must outlive the session.

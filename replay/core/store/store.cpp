@@ -24,6 +24,7 @@
 #include "core/base/messages.h"
 #include "core/base/parse_number.h"
 #include "core/files/durable.h"
+#include "core/files/existence.h"
 #include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
 #include "core/store/liveness.h"
@@ -66,16 +67,15 @@ std::vector<std::string> names_in(int directory) {
 
 // Has the directory a manifest? std::nullopt where that cannot be seen; errno then says why.
 std::optional<bool> has_manifest(const fs::path& run) {
-  struct stat info = {};
-  if (::stat((run / "run.json").c_str(), &info) == 0) return true;
-  if (errno == ENOENT || errno == ENOTDIR) return false;
-  return std::nullopt;
+  return existence_of(run / "run.json");
 }
 
 [[noreturn]] void refuse_closed(const fs::path& run, const std::string& label) {
+  const int error = errno;
   throw UsageError("run " + run.filename().string() +
-                   (label.empty() ? "" : ", which has the name '" + label + "',") + " cannot be read: " +
-                   run.string() + ": " + std::strerror(errno) + "; open its directory again (chmod u+rwx)");
+                   (label.empty() ? "" : ", which has the name '" + label + "',") +
+                   " cannot be read: " + run.string() + ": " + std::strerror(error) +
+                   (error == EACCES ? "; open its directory again (chmod u+rwx)" : ""));
 }
 
 }  // namespace
@@ -268,8 +268,11 @@ std::optional<std::string> Store::launched(const std::string& id) const {
   require_id("launch id", id);
   const Descriptor directory = open_user_directory(path_, launch_directory);
   struct stat info = {};
-  if (!directory || ::fstatat(directory.get(), id.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
-    return std::nullopt;
+  if (!directory) return std::nullopt;
+  if (::fstatat(directory.get(), id.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    fail("cannot look at", launch(id));
+  }
   const std::string text = read_regular(directory.get(), id, Links::refused, most_of_a_launch);
   return text.substr(0, text.find_first_of(" \n"));
 }

@@ -59,7 +59,7 @@ struct RunDir {
   fs::path replays() const { return path / "replays"; }
   // Throws UsageError where `id` is not a valid id.
   ReplayDir replay(const std::string& id) const;
-  // Those with a plan, oldest first.
+  // Those with a plan, oldest first. Leaves out those whose plan cannot be seen.
   std::vector<ReplayDir> all_replays() const;
 
   // Is it known that a process records the run now? core/store/liveness.h tells more.
@@ -99,7 +99,8 @@ class Store {
   // Returns the id that the label names, whether or not that run exists; empty where the label is free.
   std::string label_target(const std::string& label) const;
   // Returns the id of the run that a launch recorded, from its file; std::nullopt where it recorded none.
-  // Throws Error where the user's directory of launches cannot be trusted.
+  // Throws Error where the user's directory of launches cannot be trusted, and std::system_error where the
+  // file cannot be looked at.
   std::optional<std::string> launched(const std::string& id) const;
 
   // Returns the names in this user's directory of launches: of launches, and of the marks beside them

@@ -15,6 +15,7 @@
 #include "core/checkpoint/reader.h"
 #include "core/files/descriptor.h"
 #include "core/files/durable.h"
+#include "core/files/existence.h"
 #include "core/policy/retention.h"
 
 namespace flor::core {
@@ -100,8 +101,7 @@ class Round {
       copy(file);
       progress = Progress::brought;
     } catch (const std::exception& problem) {
-      std::error_code ignored;
-      const bool gone = !fs::exists(fs::symlink_status(local_.path / file, ignored));
+      const bool gone = is_absent(local_.path / file);
       progress = gone ? Progress::brought : Progress::failed;  // gone: another spooler was faster
       if (!gone) out_.troubles.emplace_back(problem.what());
     }

@@ -228,9 +228,9 @@ void record(Flags flags, Outcome& outcome) {
     environment["FLOR_UNHELD"] = "said";
 
   outcome.code = run_to_end(what);
-  // The library has reported why the run cannot be resumed.
-  if (!flags.resume.empty() && outcome.code != 0 && !store.launched(launch)) return;
   try {
+    // The library has reported why the run cannot be resumed.
+    if (!flags.resume.empty() && outcome.code != 0 && !store.launched(launch)) return;
     report(store, launch, outcome.program.front());
   } catch (const std::exception& problem) {
     print_error(std::string("warning: ") + problem.what());  // the exit code stays that of the program

@@ -8,6 +8,7 @@
 #include "commands/base/output.h"
 #include "commands/cli/commands.h"
 #include "commands/replay/backend.h"
+#include "commands/replay/draft.h"
 #include "commands/replay/dry_run.h"
 #include "commands/replay/monitor.h"
 #include "commands/replay/proving.h"
@@ -15,7 +16,6 @@
 #include "commands/replay/summary.h"
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
-#include "core/files/absence.h"
 #include "core/files/durable.h"
 #include "core/store/proof.h"
 #include "results/results.h"
@@ -36,23 +36,6 @@ struct Flags {
   bool any_device = false, whole_epochs = false, json = false, keep_queue = false, dry_run = false,
        again = false, no_copies = false;
   WorkplaceFlags place;
-};
-
-// The directory of a new replay. Removes it again if the replay gets no plan.
-class Draft {
- public:
-  explicit Draft(core::ReplayDir replay) : replay_(std::move(replay)) {
-    core::create_directories_durably(replay_.workers());
-  }
-  ~Draft() {
-    std::error_code ignored;
-    if (core::is_absent(replay_.plan())) fs::remove_all(replay_.path, ignored);
-  }
-  Draft(const Draft&) = delete;
-  Draft& operator=(const Draft&) = delete;
-
- private:
-  core::ReplayDir replay_;
 };
 
 // Parses --workers. Returns nullopt for auto.
@@ -146,7 +129,11 @@ class Replay {
     const core::Presence planning = lock_planning(asked_.run);
     const auto existing = unfinished(asked_);
     replay_ = existing ? *existing : asked_.run.replay(core::new_id("r"));
-    draft_ = std::make_unique<Draft>(replay_);
+    if (existing) {
+      core::create_directories_durably(replay_.workers());
+    } else {
+      draft_ = std::make_unique<Draft>(replay_);
+    }
     answering_ = core::Presence::try_take(replay_.path / ".answering.lock");
     if (!answering_) {
       throw core::Error("this question is being answered by another flor replay (" + replay_.id() +
@@ -187,7 +174,7 @@ class Replay {
     try {
       launch();
     } catch (...) {
-      if (fresh_) {  // nothing was started, so there is nothing to go on with
+      if (fresh_) {  // no unit is done, so there is nothing to go on with
         forget();
       }
       throw;
@@ -200,9 +187,15 @@ class Replay {
     }
   }
 
-  // Removes the replay. Hides its own failures, so that the user sees why nothing was started. Closes the
-  // lock first: on NFS, a directory with an open file cannot be removed.
+  // Removes the replay, and cancels the workers that were started before launch() failed. Hides its own
+  // failures, so that the user sees the first one. Closes the lock first: on NFS, a directory with an open
+  // file cannot be removed.
   void forget() noexcept {
+    try {
+      place_.launcher->cancel();
+    } catch (const std::exception&) {
+      // The workers find no plan, and end.
+    }
     try {
       queue_->remove();
     } catch (const std::exception&) {
@@ -291,7 +284,7 @@ class Replay {
   Display display_;
   Interrupt interrupt_;
   core::ReplayDir replay_;
-  std::unique_ptr<Draft> draft_;
+  std::unique_ptr<Draft> draft_;  // of a new replay
   std::optional<core::Presence> answering_;
   Workplace place_;
   core::Plan plan_;

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/checkpoint/recorded_timeline.h"
 #include "core/files/durable.h"
+#include "core/files/existence.h"
 #include "core/files/json_lines.h"
 #include "core/store/liveness.h"
 #include "core/store/slurm_job.h"
@@ -126,6 +127,13 @@ void add_notes(Asked& asked) {
 namespace fs = std::filesystem;
 
 using Verdict = std::optional<results::Verdict>;
+
+// Throws std::system_error if it cannot be told which replays have a plan: one that a failed file server
+// hides would be begun anew.
+void require_seen(const core::RunDir& run) {
+  if (!core::is_there(run.replays())) return;
+  for (const auto& entry : fs::directory_iterator(run.replays())) core::is_there(entry.path() / "plan.json");
+}
 
 // Returns the replays whose plan fulfils `such` and whose verdict (nullopt: none yet) fulfils `judged`, the
 // newest first.
@@ -282,6 +290,7 @@ core::Presence lock_planning(const core::RunDir& run) {
 }
 
 std::optional<core::ReplayDir> unfinished(const Asked& asked) {
+  require_seen(asked.run);
   return first_of(replays_where(
       asked.run,
       [&](const core::Plan& plan) {

@@ -12,6 +12,7 @@
 #include "core/recording/requeued_run.h"
 #include "core/recording/start_environment.h"
 #include "core/store/manifest.h"
+#include "support/interposed.h"
 #include "support/temporary.h"
 
 namespace flor::core {
@@ -255,6 +256,19 @@ TEST_F(Requeued, RecordsANewRunWhereItsOwnWasRemovedBeforeTheFirstLoop) {
   ::setenv("FLOR_RESUME", "run", 1);
   EXPECT_FALSE(is_gone(run)) << "who asked for it is told";
   ::unsetenv("FLOR_RESUME");
+}
+
+TEST_F(Requeued, TakesNothingForRemovedThatAFailedFileServerHides) {
+  write_manifest(run, manifest);
+  const test::Interposing failing;
+  for (const int error : {EIO, ESTALE}) {
+    failing->hidden_by = error;
+    failing->hidden = "run/run.json";
+    EXPECT_TRUE(is_resumed()) << error;
+    EXPECT_FALSE(is_gone(run)) << error;
+    failing->hidden = "42.0.0";
+    EXPECT_THROW(is_resumed(), std::system_error) << error;
+  }
 }
 
 TEST_F(Requeued, GoesOnUnrecordedWhereTheLaunchIsNoId) {

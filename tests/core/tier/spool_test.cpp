@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <stdexcept>
 
 #include "core/base/rate_limiter.h"
+#include "support/interposed.h"
 #include "support/local_checkpoints.h"
 #include "support/temporary.h"
 
@@ -85,6 +87,18 @@ TEST(Spool, WhatIsNotFinishedIsNotBrought) {
   EXPECT_EQ(spool(both.local, at_once).files, 1U);
   EXPECT_FALSE(fs::exists(both.run.path / checkpoint_name(1)));
   EXPECT_FALSE(fs::exists(fs::symlink_status(both.run.path / checkpoint_name(2))));
+}
+
+TEST(Spool, AFileThatCannotBeSeenAnyMoreIsNotTakenForBrought) {
+  const TemporaryDirectory directory;
+  const TwoTiers both(directory.path());
+  both.write(1);
+  const test::Interposing failing;
+  const Spooled done = spool(both.local, [&](std::uint64_t) -> bool {
+    failing->hidden = checkpoint_name(0);
+    throw std::runtime_error("the copy fails");
+  });
+  EXPECT_EQ(done.troubles, std::vector<std::string>{"the copy fails"});
 }
 
 // SIGKILL at the n-th step of a spooler, for every n: between the copy and the removal of the local file too.
