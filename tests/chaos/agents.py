@@ -16,6 +16,17 @@ def can_cut_networks():
     return shutil.which("unshare") is not None and subprocess.run(["unshare", "-n", "true"], stderr=subprocess.DEVNULL).returncode == 0
 
 
+started = []  # the agents that are not as the cluster starts them
+
+
+def end_all():
+    """Ends them. Where this program relays their connections to Redis, they reach it no longer than it runs."""
+    for agent in started:
+        agent.kill()
+        agent.wait()
+    started.clear()
+
+
 def start_again(pid, directory, wrapper=(), **environment):
     """Kills the agent and starts it as it was, with more around it. Its Popen; None: somebody else was quicker."""
     with open(f"/proc/{pid}/cmdline", "rb") as file:
@@ -27,6 +38,7 @@ def start_again(pid, directory, wrapper=(), **environment):
     with open(os.path.join(directory, "log", f"flor-agent-{node}.log"), "ab") as log:
         agent = subprocess.Popen([*wrapper, *command], env={**variables, **environment}, cwd=directory, start_new_session=True,
                                  stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    started.append(agent)
     try:
         agent.wait(0.5)
         return None

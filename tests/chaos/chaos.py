@@ -329,12 +329,17 @@ def main():
     if options.only:
         chaos.faults.all = [getattr(chaos.faults, name) for name in options.only.split(",")]
     failed = 0
-    for number in range(options.count):
-        trouble = chaos.round(number)
-        if trouble:
-            failed += 1
-            print(f"round {number} FAILED: {trouble}; what was printed is in {chaos.directory}", flush=True)
-            subprocess.run(["scancel", "-n", "flor-replay"])
+    try:
+        for number in range(options.count):
+            trouble = chaos.round(number)
+            if trouble:
+                failed += 1
+                print(f"round {number} FAILED: {trouble}; what was printed is in {chaos.directory}", flush=True)
+                subprocess.run(["scancel", "-n", "flor-replay"])
+    finally:
+        # Others may use the cluster after this program.
+        agents.end_all()
+        chaos.cluster.up()
     print(f"{options.count} rounds, {failed} failed; hits: {dict(chaos.hits)}")
     if failed:
         sys.exit(1)

@@ -16,7 +16,9 @@ cluster=$root/scripts/cluster
 build=${FLOR_BUILD:-$root/build}
 
 use_cluster() {
-  if ! "$cluster" env >/dev/null 2>&1; then
+  # What a killed run of the tests left behind is no cluster that somebody uses.
+  if ! "$cluster" status 2>/dev/null | grep -q ' running '; then
+    "$cluster" down
     export flor_test_started_cluster=1
   fi
   # Also where it runs: what an earlier test killed comes back.
