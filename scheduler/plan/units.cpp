@@ -222,11 +222,13 @@ core::Proof choose(const core::Plan& plan, const ProbeRows& rows, const std::vec
 }
 
 std::string digest_of(const Question& question) {
+  core::Json selected = core::Json::array();
+  for (const auto& unit : question.selected) selected.push_back({unit.first, unit.last, unit.from, unit.to});
   const core::Json json{{"run", question.run},
                         {"attempt", question.attempt},
                         {"program", question.program},
                         {"command", question.command},
-                        {"selected", question.selected.ranges()},
+                        {"selected", selected},
                         {"inner", question.inner},
                         {"execute_all", question.execute_all},
                         {"execute", question.execute},

@@ -66,7 +66,8 @@ struct Question {
   // Digest of the binary, and of each present source.
   std::map<std::string, std::string> program;
   std::vector<std::string> command;
-  core::UnitSet selected;
+  // The selected units. Not by their ids, which change with the checkpoints that the run has.
+  std::vector<core::Unit> selected;
   bool execute_all = false;
   std::set<std::string> execute;
   bool any_device = false;

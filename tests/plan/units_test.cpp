@@ -198,8 +198,17 @@ TEST(Cut, PseudoresumeMakesLaterSegmentsShorter) {
   EXPECT_GE(plan.makespan, plan.bound);
 }
 
+core::Unit unit_of(int64_t id, int64_t first, int64_t last) {
+  core::Unit unit;
+  unit.id = id;
+  unit.first = first;
+  unit.last = last;
+  return unit;
+}
+
 TEST(Question, EachPartMakesAnotherOne) {
-  const Question base{"run", 0, {{"train.cpp", "d1"}}, {"./train"}, {0, 4}, false, {"train"}, false};
+  const std::vector<core::Unit> selected{unit_of(2, 2, 2), unit_of(3, 3, 3)};
+  const Question base{"run", 0, {{"train.cpp", "d1"}}, {"./train"}, selected, false, {"train"}, false};
   EXPECT_EQ(digest_of(base), digest_of(Question(base)));
   std::set<std::string> digests{digest_of(base)};
   auto add = [&](auto change) {
@@ -211,7 +220,10 @@ TEST(Question, EachPartMakesAnotherOne) {
   add([](Question& q) { q.attempt = 1; });
   add([](Question& q) { q.program["train.cpp"] = "d2"; });
   add([](Question& q) { q.command.emplace_back("--lr=1"); });
-  add([](Question& q) { q.selected = {0, 3}; });
+  add([](Question& q) { q.selected.pop_back(); });
+  // Checkpoints were removed, so the units of these numbers are others.
+  add([](Question& q) { q.selected = {unit_of(2, 11, 11), unit_of(3, 12, 12)}; });
+  add([](Question& q) { q.selected[0].from = 5; });
   add([](Question& q) { q.execute_all = true; });
   add([](Question& q) { q.inner = "train#0/step"; });
   add([](Question& q) { q.execute.clear(); });

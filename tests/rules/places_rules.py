@@ -115,6 +115,16 @@ class Units(Case):
         self.assertEqual(questions[0], questions[1])
         self.assertEqual(len(set(questions)), 4)
 
+    def test_rule_08_units_of_one_number_may_be_other_epochs(self):
+        run = self.record("train", "--guard")
+        asked = ["train", "--guard", "--inner"]
+        first = run.replay(*asked, probe="all", flags=("--epochs", "1:2"))
+        self.flor("gc", "--yes", "--keep", "2", run.id)  # the epochs before the last are one unit now
+        later = run.replay(*asked, probe="all", flags=("--epochs", "5:6", "--known"))
+        self.assertEqual(first.plan["selected"], later.plan["selected"])
+        self.assertEqual({dict(at)["epoch"] for at, *_ in later.rows if "epoch" in dict(at)}, {"5"})
+        self.assertNotIn("this was asked before", later.output)
+
     def test_rule_08_the_same_question_goes_on_where_it_was_stopped(self):
         for mode in ([], ["--guard"]):
             until = self.path("until" + "".join(mode))

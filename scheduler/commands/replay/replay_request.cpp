@@ -216,6 +216,12 @@ void enter_from_start(core::Plan& plan) {
   for (auto& unit : plan.units) unit.entry.clear();
 }
 
+std::vector<core::Unit> selected_units(const core::Plan& plan) {
+  std::vector<core::Unit> out;
+  for (const int64_t id : plan.selected.ids()) out.push_back(plan.units[static_cast<std::size_t>(id)]);
+  return out;
+}
+
 Asked ask(const Request& request) {
   if (request.program.empty()) {
     throw core::UsageError("name the program behind --: flor replay " + request.run.id() + " -- ./train …");
@@ -266,9 +272,10 @@ Asked ask(const Request& request) {
         "they execute in front of each unit, too, where the program runs from its start: several "
         "workers gain little");
   }
-  const plan::Question question{out.run,      asked.manifest.attempt, probing.program, out.command,
-                                out.selected, out.execute_all,        out.execute,     out.any_device,
-                                out.inner,    out.complete,           out.lead_in_all, out.lead_in};
+  const plan::Question question{out.run,      asked.manifest.attempt, probing.program,
+                                out.command,  selected_units(out),    out.execute_all,
+                                out.execute,  out.any_device,         out.inner,
+                                out.complete, out.lead_in_all,        out.lead_in};
   out.question = plan::digest_of(question);
   out.recipe = plan::recipe_of(question);
   plan::set_work(out.units, history, probing.executed);
