@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "results/places.h"
 
@@ -145,23 +146,55 @@ std::string merged_log(const std::vector<UnitLog>& units) {
   return out;
 }
 
+namespace {
+
+// Decides which answer's rows of a name count.
+class Owners {
+ public:
+  explicit Owners(const std::vector<ReplayRows>& answers) {
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const std::string& recipe = answers[i].recipe;
+      groups_.push_back(recipe.empty() ? "#" + std::to_string(i) : recipe);
+    }
+  }
+
+  // Call it for the answers from the last to the first. Removes the rows that do not count.
+  void filter(std::size_t answer, std::vector<Insert>& inserts) {
+    const std::string& group = groups_[answer];
+    const bool is_alone = std::count(groups_.begin(), groups_.end(), group) == 1;
+    std::unordered_set<std::string> mine;
+    const auto counts = [&](const Row& row) {
+      if (owners_.try_emplace(row.name, group).first->second != group) return false;
+      if (is_alone) return true;
+      std::string place = row.at + ' ' + row.name;  // no scope path has a blank
+      if (taken_.count(place) != 0) return false;
+      mine.insert(std::move(place));
+      return true;
+    };
+    inserts.erase(std::remove_if(inserts.begin(), inserts.end(),
+                                 [&](const Insert& insert) { return !counts(*insert.row); }),
+                  inserts.end());
+    taken_.merge(mine);
+  }
+
+ private:
+  std::vector<std::string> groups_;                      // of each answer
+  std::unordered_map<std::string, std::string> owners_;  // name → the group of the last answer that has it
+  std::unordered_set<std::string> taken_;                // the rows that a later answer has
+};
+
+}  // namespace
+
 std::vector<Row> joined(const core::Manifest& manifest, std::vector<Row> record,
                         const std::vector<ReplayRows>& answers) {
   const Record indexed(std::move(record), manifest);
   const auto ends = block_ends(indexed);
-  std::vector<std::vector<Insert>> placed;
-  std::unordered_map<std::string, std::size_t> owners;  // name → the last answer that has it
-  for (const auto& answer : answers) {
-    placed.push_back(Placer(indexed, ends, answer.last_unit).place(answer));
-    for (const auto& insert : placed.back()) owners[insert.row->name] = placed.size() - 1;
-  }
+  Owners owners(answers);
   std::vector<Insert> inserts;
-  for (std::size_t i = 0; i < placed.size(); ++i) {
-    auto& mine = placed[i];
-    mine.erase(std::remove_if(mine.begin(), mine.end(),
-                              [&](const Insert& insert) { return owners[insert.row->name] != i; }),
-               mine.end());
-    inserts = merge_inserts(inserts, mine);
+  for (std::size_t i = answers.size(); i-- > 0;) {
+    auto mine = Placer(indexed, ends, answers[i].last_unit).place(answers[i]);
+    owners.filter(i, mine);
+    inserts = merge_inserts(mine, inserts);
   }
   return weave(indexed.rows(), inserts);
 }

@@ -20,13 +20,15 @@ struct ReplayRows {
   std::map<int64_t, UnitLog> units;
   // Id of the last unit of the run. It holds the rows after the main loop.
   int64_t last_unit = 0;
+  // As in core::Plan: answers of one recipe have equal rows for equal iterations. Empty: equal to no other.
+  std::string recipe{};
 };
 
 // Returns the rows that `flor log` shows, in program order: the recorded rows and, among them, rows of names
-// that replays added. A recorded name keeps its recorded values. For any other name, only the last of
-// `answers` that has it counts.
-// Motivation: the statement that logs a name may have changed between two replays, and their rows must not
-// mix.
+// that replays added. A recorded name keeps its recorded values. For any other name, the last of `answers`
+// that has it counts, and with it those of its recipe: of a scope that several have, the last one counts.
+// Motivation: two questions about different epochs complete each other. But the statement that logs a name
+// may have changed between two replays, and their rows must not mix.
 std::vector<Row> joined(const core::Manifest& manifest, std::vector<Row> record,
                         const std::vector<ReplayRows>& answers);
 

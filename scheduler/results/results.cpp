@@ -152,7 +152,10 @@ std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, std::vector<st
           warnings.emplace_back(problem.what());
         }
       }
-      ranked.emplace_back(rank_of(verdict), std::move(answer));
+      // What differs from the record completes no other answer.
+      const int rank = rank_of(verdict);
+      if (rank > 0) answer.recipe = plan.recipe;
+      ranked.emplace_back(rank, std::move(answer));
     } catch (const std::exception& problem) {
       warnings.emplace_back(problem.what());
     }

@@ -166,6 +166,30 @@ TEST(Joined, OfANameReplayedTwiceTheNewestReplayCounts) {
   EXPECT_EQ(got, (Names{"g2@epoch=0", "h1@epoch=1"}));
 }
 
+// `--epochs 0:2`, and later `--epochs 1:3` with the same program.
+TEST(Joined, AnswersOfOneRecipeCompleteEachOther) {
+  const auto plan = testing::plan(3);
+  auto unit = [](int64_t epoch, const std::string& value) {
+    return line("epoch=" + std::to_string(epoch), "g", value) +
+           line("epoch=" + std::to_string(epoch), "acc", "3");
+  };
+  std::vector<ReplayRows> answers{rows_of_replay(plan, {{0, unit(0, "1")}, {1, unit(1, "1")}}),
+                                  rows_of_replay(plan, {{0, unit(0, "2")}}),
+                                  rows_of_replay(plan, {{1, unit(1, "3")}, {2, unit(2, "3")}})};
+  const auto values = [&] {
+    Names out;
+    for (const auto& row : joined(testing::manifest(3), testing::record(record_text(3)), answers)) {
+      if (row.name == "g") out.push_back(row.value() + "@" + row.at);
+    }
+    return out;
+  };
+  answers[0].recipe = answers[2].recipe = "same";
+  answers[1].recipe = "edited since";
+  EXPECT_EQ(values(), (Names{"1@epoch=0", "3@epoch=1", "3@epoch=2"}));
+  std::swap(answers[1], answers[2]);
+  EXPECT_EQ(values(), (Names{"2@epoch=0"}));
+}
+
 // Two replays put rows into the same gap of the record: the loop path decides.
 TEST(Joined, SeveralReplaysInterleaveByLoopPath) {
   const auto plan = testing::plan(2);
