@@ -81,6 +81,12 @@ class Answer:
         with open(os.path.join(self.path, "units", f"{unit:06}.jsonl")) as file:
             return logged_rows(file.read())
 
+    def restored(self, kind):
+        """The scope paths of the checkpoints of this kind that workers restored, in order."""
+        with open(os.path.join(self.path, "timeline.jsonl")) as file:
+            rows = [json.loads(line) for line in file]
+        return [row["at"] for row in rows if row["kind"] == "restore" and row["at"].endswith("/" + kind)]
+
     def total(self, key):
         return sum(unit[key] for unit in self.verdict["units"])
 

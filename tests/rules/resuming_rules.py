@@ -74,6 +74,15 @@ class Killed(Interrupted):
             self.assertRegex(self.flor("show", run.id).stdout, f"resumed +once, last with epoch={first} at ")
             self.assert_whole(run, *program, attempts=1, at=3)
 
+    def test_units_are_entered_by_the_checkpoints_of_the_later_attempt(self):
+        program = ["train", "--guard"]
+        run = self.killed(*program, at=3)
+        self.resume(run, *program, at=3)
+        for epoch in (4, 5):
+            answer = run.replay(*self.holding(program, 3), "--outer", probe="all",
+                                flags=("--epochs", f"{epoch}:{epoch + 1}", "--prove", "none"))
+            self.assertEqual(answer.restored("@iteration"), [f"epoch={epoch - 1}/@iteration"])
+
     def test_another_name_for_a_resumed_run_is_warned_about(self):
         for first, other, said in (("", "late", "the resumed run goes by its id "),
                                    ("early", "late", "the resumed run keeps its name 'early'"), ("early", "early", None)):

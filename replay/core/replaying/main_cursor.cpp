@@ -17,6 +17,14 @@ void MainCursor::end_iteration(int64_t value, bool exact) {
   exact_ = exact;
 }
 
+// Returns the scope path of the iteration checkpoint before the unit. Its file's name may differ: a resumed
+// attempt has a mark in it, and a long name is cut.
+std::string MainCursor::entry_of(const Unit& unit) const {
+  const RecordedLoop& loop = recorded_.index().main_loop();
+  const bool is_first = unit.first == (loop.range ? loop.begin : 0);
+  return loop.name + "=" + (is_first ? "entry" : std::to_string(unit.first - 1)) + "/" + iteration_kind;
+}
+
 int64_t MainCursor::first_within_reach() const {
   if (jumps_) return -1;
   const auto& units = plan_.units;
@@ -38,8 +46,7 @@ bool MainCursor::approach(const Unit& unit) {
       break;
     }
     if (earlier.entry.empty()) continue;
-    const auto stem = fs::path(earlier.entry).stem().string();
-    if (recorded_.restore(stem + "/" + iteration_kind, guards_, on_damage)) {
+    if (recorded_.restore(entry_of(earlier), guards_, on_damage)) {
       position_ = earlier.first;
       pristine_ = false;
       exact_ = true;

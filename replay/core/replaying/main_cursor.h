@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "core/checkpoint/restorer.h"
 #include "core/session/session.h"
@@ -28,11 +29,14 @@ class MainCursor {
   // Returns the first unit that can be reached from here. -1: any.
   int64_t first_within_reach() const;
 
-  // Brings state and position to the start of the unit, or to the latest recorded state before it. Returns
-  // false if only a fresh process can get there.
+  // Makes the unit reachable: restores the state at its start, or the latest recorded state before it. Does
+  // nothing where the program can run forward to the unit. Returns false if only a fresh process can get
+  // there.
   bool approach(const Unit& unit);
 
  private:
+  std::string entry_of(const Unit& unit) const;
+
   RecordReader& recorded_;
   const Plan& plan_;
   State& guards_;
