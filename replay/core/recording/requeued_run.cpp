@@ -108,16 +108,28 @@ bool has_twins(const EarlierStarts& starts, const Earlier& own) {
   });
 }
 
-// Returns the run of the name that is asked for, if this job recorded it.
-std::optional<RunDir> of_same_name(const Store& store) {
+// May another step of the job have asked for this run's name, too? `sbatch --flor-name` gives one name to all
+// steps: the first gets it, and the runs of the others have none.
+bool may_share_name(const EarlierStarts& starts) {
+  return !starts.steps_begun.empty() ||
+         std::any_of(starts.runs.begin(), starts.runs.end(),
+                     [](const Earlier& other) { return other.fits && other.manifest.name.empty(); });
+}
+
+// Returns the run of the name that is asked for, if this step recorded it.
+std::optional<RunDir> of_same_name(const Store& store, const EarlierStarts& starts) {
   const auto name = environment_variable("FLOR_NAME");
   const auto job = environment_variable("SLURM_JOB_ID");
   if (!name || !job) return std::nullopt;
   try {
     RunDir run = store.find(*name);
     const Manifest manifest = read_manifest(run);
-    const bool fits = manifest.name == *name && manifest.slurm_job == *job && manifest.status != "completed";
-    return fits ? std::optional(std::move(run)) : std::nullopt;
+    if (manifest.name != *name || manifest.slurm_job != *job || manifest.status == "completed")
+      return std::nullopt;
+    if (why_another_step(manifest)) return std::nullopt;
+    const std::string& then = manifest.start_environment;  // "": of an earlier version
+    const bool is_ours = then.empty() || then == start_environment() || !may_share_name(starts);
+    return is_ours ? std::optional(std::move(run)) : std::nullopt;
   } catch (const std::exception&) {
     return std::nullopt;  // no run has the name
   }
@@ -152,8 +164,8 @@ std::optional<std::string> why_another_step(const Manifest& manifest) {
 std::optional<RunDir> run_of_earlier_start(const Store& store, const std::string& launch) {
   const auto own = launch_id_from(launch);
   if (!own || own->restart == 0) return std::nullopt;
-  if (auto run = of_same_name(store)) return run;
   const EarlierStarts starts = earlier_starts(store, *own);
+  if (auto run = of_same_name(store, starts)) return run;
   const std::string environment = start_environment();
   const Earlier* same = of_step(starts, own->step);
   if (same != nullptr && same->fits) {

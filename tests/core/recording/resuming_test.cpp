@@ -176,6 +176,56 @@ TEST_F(Requeued, GoesOnWithTheRunOfItsNameWhateverItsStepsNumberIs) {
   ::unsetenv("SLURM_JOB_ID");
 }
 
+// sbatch --flor-name=sweep, and two steps: the first has the name, the run of the second has none.
+class OfOneName : public Requeued {
+ protected:
+  void SetUp() override {
+    Requeued::SetUp();
+    ::setenv("FLOR_NAME", "sweep", 1);
+    ::setenv("SLURM_JOB_ID", "42", 1);
+    const Store store(directory / "store");
+    const RunDir first = store.run("first");
+    fs::create_directories(first.path);
+    firsts = manifest;
+    firsts.id = "first";
+    firsts.name = "sweep";
+    firsts.slurm_job = "42";
+    store.claim_label("sweep", "first");
+    store.claim_launch("42.1.0", "first");
+  }
+  void TearDown() override {
+    ::unsetenv("FLOR_NAME");
+    ::unsetenv("SLURM_JOB_ID");
+    Requeued::TearDown();
+  }
+  std::string resumed() {
+    const Store store(directory / "store");
+    write_manifest(store.run("first"), firsts);
+    write_manifest(run, manifest);
+    const auto found = run_to_resume_or_leave(Settings::load());
+    return found ? found->id() : "";
+  }
+  Manifest firsts;
+};
+
+TEST_F(OfOneName, AStepWithOtherArgumentsFindsItsOwnRun) {
+  ::setenv("FLOR_ARGS", "lr=0.2", 1);
+  firsts.args = {{"lr", "0.1"}};
+  manifest.args = {{"lr", "0.2"}};
+  EXPECT_EQ(resumed(), run.id());
+  firsts.args = {{"lr", "0.2"}};
+  manifest.args = {{"lr", "0.1"}};
+  EXPECT_EQ(resumed(), "first");
+}
+
+TEST_F(OfOneName, AStepWithAnotherEnvironmentFindsItsOwnRun) {
+  firsts.start_environment = digest_of_given({"SEED=1"});
+  manifest.start_environment = start_environment();
+  EXPECT_EQ(resumed(), run.id());
+  std::swap(firsts.start_environment, manifest.start_environment);
+  EXPECT_EQ(resumed(), "first");
+}
+
 TEST_F(Requeued, RecordsANewRunWhereItsArgumentsAreOthers) {
   manifest.args = {{"lr", "0.1"}};
   write_manifest(run, manifest);
