@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace flor::logging {
 namespace {
 
 constexpr std::size_t default_mebibytes = 256;
+constexpr double slowest_store = 10e6;  // bytes a second
 
 core::LateValue value_of(const Background::Job& job, const void* bytes) {
   try {
@@ -37,6 +39,15 @@ core::Later at_once(const core::Buffer& live, const Background::Job& job) {
   return value.get_future().share();
 }
 
+// The value of a job for which there was no room.
+core::Later left_out() {
+  const std::string why = "the files of logged tensors cannot be written: the store does not answer";
+  core::warn_once(why + "; training goes on, and what is logged meanwhile is left out");
+  std::promise<core::LateValue> value;
+  value.set_value({core::json_text({{"error", why}}), why});
+  return value.get_future().share();
+}
+
 std::size_t configured_limit() {
   const auto text = core::environment_variable("FLOR_LOG_MEMORY");
   if (!text) return default_mebibytes << 20;
@@ -52,7 +63,8 @@ std::size_t configured_limit() {
 
 }  // namespace
 
-Background::Background(std::size_t limit) : process_(::getpid()), staging_(limit) {}
+Background::Background(std::size_t limit, double patience)
+    : process_(::getpid()), patience_(patience), staging_(limit) {}
 
 Background::~Background() {
   {
@@ -63,19 +75,38 @@ Background::~Background() {
   if (thread_.joinable()) thread_.join();
 }
 
-core::Later Background::submit(const core::Buffer& live, Job job, After after) {
+core::Later Background::submit(const core::Buffer& live, Job job, After after, bool writes) {
   // In a forked child a thread that does not exist there may hold the lock.
-  if (::getpid() != process_ || live.bytes > staging_.limit() || staging_.limit() == 0) {
-    return at_once(live, job);
+  if (::getpid() != process_ || staging_.limit() == 0) return at_once(live, job);
+  if (live.bytes > staging_.limit()) {
+    return writes ? submit_large(live, std::move(job), std::move(after)) : at_once(live, job);
   }
-  const std::size_t offset = reserve(live.bytes);
+  const auto offset = reserve(live.bytes);
+  if (!offset) return left_out();
   try {
-    live.copy_to(staging_.at(offset));
+    live.copy_to(staging_.at(*offset));
   } catch (...) {
-    give_back(offset);
+    give_back(*offset);
     throw;
   }
-  Task task{std::move(job), std::move(after), offset, {}};
+  return enqueue({std::move(job), std::move(after), *offset, {}, {}});
+}
+
+// At most one such copy exists at a time.
+core::Later Background::submit_large(const core::Buffer& live, Job job, After after) {
+  const auto is_idle = [this] { return queue_.empty() && !working_; };
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!wait_until(lock, is_idle)) return left_out();
+  lock.unlock();
+  Task task{std::move(job), std::move(after), 0, std::vector<unsigned char>(live.bytes), {}};
+  live.copy_to(task.large.data());
+  core::Later value = enqueue(std::move(task));
+  lock.lock();
+  wait_until(lock, is_idle, static_cast<double>(live.bytes));
+  return value;
+}
+
+core::Later Background::enqueue(Task task) {
   core::Later value = task.value.get_future().share();
   bool idle = false;
   {
@@ -88,11 +119,24 @@ core::Later Background::submit(const core::Buffer& live, Job job, After after) {
   return value;
 }
 
-std::size_t Background::reserve(std::size_t size) {
+bool Background::wait_until(std::unique_lock<std::mutex>& lock, const std::function<bool()>& is_so,
+                            double to_write) {
+  if (patience_ == forever) {
+    room_.wait(lock, is_so);
+    return true;
+  }
+  if (is_so()) return true;
+  const std::chrono::duration<double> patience(stuck_ ? 0 : patience_ + to_write / slowest_store);
+  const bool is = room_.wait_for(lock, patience, is_so);
+  stuck_ = !is;
+  return is;
+}
+
+std::optional<std::size_t> Background::reserve(std::size_t size) {
   std::unique_lock<std::mutex> lock(mutex_);
   std::optional<std::size_t> offset;
-  room_.wait(lock, [&] { return (offset = staging_.take(size)).has_value(); });
-  return *offset;
+  wait_until(lock, [&] { return (offset = staging_.take(size)).has_value(); });
+  return offset;
 }
 
 void Background::give_back(std::size_t offset) {
@@ -118,12 +162,14 @@ void Background::work() {
     queue_.pop_front();
     working_ = true;
     lock.unlock();
-    task.value.set_value(value_of(task.job, staging_.at(task.offset)));
+    const bool is_large = !task.large.empty();
+    task.value.set_value(value_of(task.job, is_large ? task.large.data() : staging_.at(task.offset)));
     task.job = nullptr;
+    task.large = {};
     if (task.after) task.after();
     lock.lock();
-    staging_.give_back(task.offset);
-    working_ = false;
+    if (!is_large) staging_.give_back(task.offset);
+    working_ = stuck_ = false;
     room_.notify_all();
   }
 }
@@ -135,7 +181,9 @@ void Background::drain() {
 }
 
 Background& process_background() {
-  static auto* instance = new Background(configured_limit());
+  static auto* instance =
+      new Background(configured_limit(),
+                     core::environment_variable("FLOR_REPLAY") ? Background::forever : core::hung_seconds());
   return *instance;
 }
 

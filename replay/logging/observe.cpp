@@ -106,7 +106,8 @@ core::Later observe(Background& background, const core::Buffer& live, const Obse
       return {core::json_text({{"error", problem.what()}}), {}};
     }
   };
-  return background.submit(live, std::move(job), std::move(after));
+  const bool writes = destination.files != nullptr && what.kind != Observation::Kind::summary;
+  return background.submit(live, std::move(job), std::move(after), writes);
 }
 
 }  // namespace flor::logging

@@ -33,6 +33,7 @@ class Trainer:
     def __init__(self, asked, place, materializer):
         self.program, self.bin, self.disk = os.path.realpath(asked.program), os.path.abspath(asked.bin), os.path.realpath(asked.disk)
         self.materializer = materializer
+        self.scenario = "train"  # of rules_program
         self.directory = tempfile.mkdtemp(prefix="recording-", dir=place)
         self.trace = os.path.join(self.directory, "trace")
         # One agent serves all: its socket lies beside the stores.
@@ -42,7 +43,7 @@ class Trainer:
                                 FLOR_AGENT_SOCKET=os.path.join(place, "agent.sock"), XDG_CONFIG_HOME=self.directory)
 
     def command(self):
-        return [self.program, "train", "--guard", f"--epochs={EPOCHS}", f"--trace={self.trace}"]
+        return [self.program, self.scenario, "--guard", f"--epochs={EPOCHS}", f"--trace={self.trace}"]
 
     def start(self, fault=None, wrapper=()):
         recording = {**self.environment, "FLOR_RECORD": "1", "FLOR_EVERY": "1"}

@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <vector>
 
 #include "core/base/digest.h"
 #include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/log/printer.h"
 #include "gate.h"
 
 namespace flor::logging {
@@ -162,6 +165,56 @@ TEST(Background, AForkedChildWorksForItself) {
   gate.open();
   background.drain();
   EXPECT_EQ(worked, 1);
+}
+
+// A store that does not answer must not stop training.
+TEST(Background, WhoFindsNoRoomWithinThePatienceGoesOn) {
+  Background background(4096, 0.01);
+  const std::vector<unsigned char> bytes(4000, 5);
+  Gate gate;
+  const core::Later hanging = background.submit(buffer_of(bytes), [&](const void*) {
+    gate.pass();
+    return core::LateValue{"1", {}};
+  });
+  for (int i = 0; i < 2; ++i) {
+    const core::LateValue value = background.submit(buffer_of(bytes), digest_job(bytes.size())).get();
+    EXPECT_NE(value.error.find("does not answer"), std::string::npos);
+    EXPECT_EQ(value.text, core::json_text({{"error", value.error}}));
+  }
+  gate.open();
+  background.drain();
+  EXPECT_EQ(hanging.get().text, "1");
+  EXPECT_EQ(background.submit(buffer_of(bytes), digest_job(bytes.size())).get().error, "");
+}
+
+TEST(Background, ALargeFileThatHangsStopsNobody) {
+  Background background(64, 0.01);
+  std::vector<unsigned char> bytes(1000, 5);
+  const std::string before = core::digest_of(bytes.data(), bytes.size());
+  Gate gate;
+  const core::Later hanging = background.submit(
+      buffer_of(bytes),
+      [&](const void* copy) {
+        gate.pass();
+        return core::LateValue{core::digest_of(copy, bytes.size()), {}};
+      },
+      {}, true);
+  std::fill(bytes.begin(), bytes.end(), 6);  // training goes on
+  EXPECT_NE(background.submit(buffer_of(bytes), digest_job(bytes.size()), {}, true).get().error, "");
+  gate.open();
+  background.drain();
+  EXPECT_EQ(hanging.get().text, before);
+}
+
+TEST(Printer, WaitsForValuesNoLongerThanItsLimit) {
+  core::Printer printer;
+  std::promise<core::LateValue> value;
+  printer.print({"late: ", value.get_future().share(), ""});
+  printer.drain(std::chrono::duration<double>(0.01));  // returns
+  value.set_value({"1", {}});
+  testing::internal::CaptureStdout();
+  printer.drain();
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "late: 1\n");
 }
 
 }  // namespace

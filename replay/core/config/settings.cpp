@@ -13,6 +13,7 @@
 
 #include "core/base/messages.h"
 #include "core/config/conf.h"
+#include "core/config/values.h"
 
 namespace flor::core {
 namespace {
@@ -50,6 +51,10 @@ std::optional<std::string> environment_variable(const char* name) {
   const char* value = std::getenv(name);
   if (value == nullptr || *value == '\0') return std::nullopt;
   return std::string(value);
+}
+
+double hung_seconds() {
+  return seconds_from(environment_variable("FLOR_HUNG_SECONDS").value_or("")).value_or(60);
 }
 
 Settings Settings::load() {

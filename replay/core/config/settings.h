@@ -23,7 +23,8 @@ class Settings {
   // The value of flor.conf, whatever the environment says.
   std::optional<std::string> from_files(const std::string& key) const;
 
-  // The flor.conf with the password of Redis that other users can read; empty where there is none.
+  // Returns the path of the flor.conf that holds the password of Redis and can be read by other users; empty
+  // if there is none.
   const std::string& exposed() const { return exposed_; }
 
   // Returns FLOR_ and the key in capitals.
@@ -47,6 +48,10 @@ std::string absolute_directory(std::string path);
 
 // Returns std::nullopt where the variable is unset or empty.
 std::optional<std::string> environment_variable(const char* name);
+
+// Returns after how many seconds without progress the store counts as hung: 60, or FLOR_HUNG_SECONDS, which
+// is for tests.
+double hung_seconds();
 
 // Returns SLURMD_NODENAME, else the host name up to its first dot.
 std::string node_name();

@@ -36,7 +36,7 @@ void Printer::advance() {
   print_ready();
 }
 
-void Printer::drain() {
+void Printer::drain(std::optional<std::chrono::duration<double>> limit) {
   if (!waiting_ || ::getpid() != process_) return;
   std::vector<Later> awaited;
   {
@@ -44,7 +44,15 @@ void Printer::drain() {
     awaited = lines_.awaited();
   }
   // Waits without the lock: the threads that compute the values print, too.
-  for (const auto& value : awaited) value.wait();
+  const auto begin = std::chrono::steady_clock::now();
+  for (const auto& value : awaited) {
+    if (!limit) {
+      value.wait();
+    } else if (value.wait_for(*limit - (std::chrono::steady_clock::now() - begin)) !=
+               std::future_status::ready) {
+      break;
+    }
+  }
   advance();
 }
 

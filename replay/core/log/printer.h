@@ -4,7 +4,9 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
+#include <optional>
 
 #include "core/log/line.h"
 
@@ -18,8 +20,9 @@ class Printer {
   void print(Line line);
   // Prints complete lines. Called when a value has arrived.
   void advance();
-  // Waits for all values and prints.
-  void drain();
+  // Waits for all values, at most so many seconds, and prints. Lines whose values are still missing then are
+  // not printed.
+  void drain(std::optional<std::chrono::duration<double>> limit = std::nullopt);
 
  private:
   // Call with the mutex held.

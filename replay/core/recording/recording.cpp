@@ -23,11 +23,6 @@ constexpr std::size_t most_damages = 20;
 // Seconds for what is written after the last checkpoint.
 constexpr double end_margin = 10;
 
-// After this many seconds without progress, the store counts as hung. The variable is for tests.
-double patience() {
-  return seconds_from(environment_variable("FLOR_HUNG_SECONDS").value_or("")).value_or(60);
-}
-
 AgentClient::Hello hello(const Settings& settings, const BegunRun& begun) {
   AgentClient::Hello hello;
   hello.mode = "record";
@@ -82,7 +77,8 @@ Recording::Recording(BegunRun begun) : begun_(std::move(begun)), remarks_(begun_
   if (manifest().attempt > 0) take_over(run(), manifest().attempt);
   const std::vector<fs::path> files{run().log(), run().timeline(), run().generators()};
   journal_ = std::make_unique<Journal>(files, on_failure, [this] { return is_ours(); });
-  checkpointer_ = std::make_unique<Checkpointer>(run(), begun_.manifest, *journal_, on_failure, patience());
+  checkpointer_ =
+      std::make_unique<Checkpointer>(run(), begun_.manifest, *journal_, on_failure, hung_seconds());
 }
 
 void Recording::log_event(Json event) {
@@ -156,7 +152,7 @@ void Recording::settle() {
 // The time is limited, because a hanging write cannot be interrupted, and a program at its end must not wait
 // for ever.
 void Recording::finish(int exit_code) {
-  const double limit = checkpointer_->longest_drain() + std::min(end_margin, patience());
+  const double limit = checkpointer_->longest_drain() + std::min(end_margin, hung_seconds());
   if (!ends_within(limit, [this, exit_code] { write_all(exit_code); })) {
     warn("the store does not answer, and the program ends without it: run " + run().id() +
          " is shown as killed, and what was not written by now is missing");

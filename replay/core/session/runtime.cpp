@@ -11,6 +11,7 @@
 #include "core/base/json.h"
 #include "core/base/messages.h"
 #include "core/config/arguments.h"
+#include "core/config/settings.h"
 #include "core/log/log_files.h"
 #include "core/log/row.h"
 #include "core/store/store.h"
@@ -130,7 +131,14 @@ void Runtime::forget() noexcept {
 
 void Runtime::finish(int exit_code) noexcept {
   if (::getpid() != process_) return;
-  guarded([&] { printer_.drain(); });
+  guarded([&] {
+    // A recording must not keep the program from ending. A replay waits: its rows are its result.
+    if (recording_) {
+      printer_.drain(std::chrono::duration<double>(hung_seconds()));
+    } else {
+      printer_.drain();
+    }
+  });
   // If another thread calls exit() in the middle of training, the session must not end what the training
   // thread holds. The run then counts as killed, and the unit as not finished.
   if (session_ && (owner_.load() == std::this_thread::get_id() || depth_ == 0)) {
