@@ -26,6 +26,7 @@ class InlineMaterializer : public MaterializerBase {
     return problem.what();
   }
 
+  bool copies() const override { return false; }
   bool busy() const override { return false; }
   void drain() override {}
 

@@ -76,6 +76,9 @@ class Materializer {
   // Returns the seconds that this preparation took from training since the last call.
   virtual double take_preparation() = 0;
 
+  // Returns true if a checkpoint needs memory for a copy of state in host memory. State on a device is copied
+  // by all.
+  virtual bool copies() const { return true; }
   // Returns the bytes that a checkpoint would copy, as far as hints tell.
   virtual std::size_t to_copy(const std::vector<Buffer>& live) const = 0;
   // Checks the tensors that were assumed unchanged. Called at the end of the program: no later checkpoint
@@ -96,7 +99,7 @@ std::unique_ptr<Materializer> make_inline_materializer(const Tiers& tiers);
 std::unique_ptr<Materializer> make_thread_materializer(const Tiers& tiers);
 
 // `fork`: a child process sees memory as it is now, hashes and writes it. Copies only what is not plain host
-// memory. At most one child at a time.
+// memory; but the kernel copies each page that training writes meanwhile. At most one child at a time.
 std::unique_ptr<Materializer> make_fork_materializer(const Tiers& tiers);
 
 // `fork-batch`: copies what changed. One child writes many checkpoints once `batch_bytes` are buffered, or at
@@ -104,7 +107,8 @@ std::unique_ptr<Materializer> make_fork_materializer(const Tiers& tiers);
 std::unique_ptr<Materializer> make_fork_batch_materializer(const Tiers& tiers,
                                                            std::size_t batch_bytes = std::size_t{256} << 20);
 
-// Makes a materializer by name. Throws UsageError for an unknown name.
+// Makes a materializer by name. `auto` and "" are `thread`. Where state lies on a GPU, `thread` takes the
+// place of one that forks, with a warning. Throws UsageError for any other name.
 std::unique_ptr<Materializer> make_materializer(const std::string& name, const Tiers& tiers);
 
 }  // namespace flor::core

@@ -84,13 +84,16 @@ std::size_t available_memory(const fs::path& root) {
   }
 }
 
-std::string DeviceCopies::why_not(std::size_t bytes, std::size_t available) const {
+std::string StateCopies::why_not(std::size_t bytes, From from, std::size_t available) const {
   const std::size_t more = bytes - std::min(bytes, largest_);
-  if (more > available / 4 * 3) {
-    return "a copy of the state on the GPU takes " + bytes_text(bytes) + ", and only " +
-           bytes_text(available) + " of memory are left; ask for more (srun --mem)";
-  }
-  return "";
+  const bool on_device = from == From::device;
+  if (more <= (on_device ? available / 4 * 3 : available / 2)) return "";
+  return std::string("a copy of the state") + (on_device ? " on the GPU" : "") + " takes " +
+         bytes_text(bytes) + ", and only " + bytes_text(available) +
+         " of memory are left; ask for more (srun --mem)" +
+         (on_device
+              ? ""
+              : ", or let training wait for each checkpoint, which needs no copy (materializer inline)");
 }
 
 }  // namespace flor::core

@@ -12,15 +12,16 @@ namespace flor::core {
 // counts as available: the kernel drops it first. `root` is the directory with /proc and /sys.
 std::size_t available_memory(const std::filesystem::path& root = "/");
 
-// Says whether state on a device can be copied to host memory. All ways to write a checkpoint need such a
-// copy, and one that does not fit has the job killed. State in host memory is another matter: a forked
-// process writes it without a copy.
-class DeviceCopies {
+// Says whether there is host memory for a copy of the state: one that does not fit has the job killed. Not
+// thread-safe.
+class StateCopies {
  public:
-  // Returns why a checkpoint that copies `bytes` bytes, some of them from a device, does not fit; "" if it
-  // does. It may take three quarters of what is left beside the largest copy so far, whose memory is kept and
-  // used again.
-  std::string why_not(std::size_t bytes, std::size_t available = available_memory()) const;
+  enum class From { host, device };
+  // Returns why a checkpoint that copies `bytes` bytes does not fit; "" if it does. What it needs beyond the
+  // largest copy so far, whose memory is used again, may be half of what is available, because training
+  // allocates more within its steps. If some of the state is on a device, where training does that, it may
+  // be three quarters.
+  std::string why_not(std::size_t bytes, From from, std::size_t available = available_memory()) const;
   // Such a copy was made.
   void made(std::size_t bytes) { largest_ = bytes > largest_ ? bytes : largest_; }
 

@@ -25,6 +25,10 @@ std::size_t bytes_of(const std::vector<Buffer>& live) {
   return bytes;
 }
 
+bool lies_on_device(const std::vector<Buffer>& live) {
+  return std::any_of(live.begin(), live.end(), [](const Buffer& buffer) { return buffer.device; });
+}
+
 }  // namespace
 
 Checkpointer::Checkpointer(const RunDir& run, const Manifest& manifest, Journal& journal, OnDamage on_damage,
@@ -60,6 +64,7 @@ void Checkpointer::measure_state(Execution& execution,
   execution.buffers = save();
   kind.bytes = bytes_of(execution.buffers);
   kind.copied = materializer_->to_copy(execution.buffers);
+  kind.on_device = lies_on_device(execution.buffers);
   kind.measured_at = kind.executions;
   kind.measuring_seconds = monotonic_seconds() - start;
 }
@@ -70,7 +75,7 @@ void Checkpointer::prefault_for(const std::string& block, State& state) {
   try {
     const auto buffers = state.save();
     const std::size_t bytes = materializer_->to_copy(buffers) + state.bytes_to_come();
-    if (why_no_room(buffers, state.bytes_to_come()).empty()) materializer_->ready(bytes, 0);
+    if (why_no_room(bytes, lies_on_device(buffers)).empty()) materializer_->ready(bytes, 0);
   } catch (const std::exception&) {
     // The first checkpoint of this block will report what cannot be saved.
   }
@@ -125,19 +130,24 @@ bool Checkpointer::on_execution_end(const CheckpointKey& key, double seconds, co
   // A busy writer may delay a checkpoint of the policy. A checkpoint that the user asked for waits for the
   // writer.
   const bool free = forced == nullptr && every_ == 0;
+  const auto withhold = [&execution](const std::string& why) {
+    execution.decision.materialize = false;
+    execution.decision.why = why;
+  };
+  // Must come before the arbiter, which has memory prepared.
   if (execution.decision.materialize) {
-    if (const auto why = free ? arbiter_.skip_reason(execution) : arbiter_.wait_for_writer(execution)) {
-      execution.decision.materialize = false;
-      execution.decision.why = *why;
-    }
+    if (const std::string why = why_no_room(kind.copied, kind.on_device); !why.empty()) withhold(why);
+  }
+  if (execution.decision.materialize) {
+    if (const auto why = free ? arbiter_.skip_reason(execution) : arbiter_.wait_for_writer(execution))
+      withhold(*why);
   }
   if (execution.decision.materialize) {
     if (execution.buffers.empty()) measure_state(execution, save);
-    if (const std::string why = why_no_room(execution.buffers); why.empty()) {
+    if (const std::string why = why_no_room(kind.copied, kind.on_device); why.empty()) {
       materialize(execution);
     } else {
-      execution.decision.materialize = false;
-      execution.decision.why = why;
+      withhold(why);
     }
   }
   if (key.final && kind.checkpoints > 0) {
@@ -160,21 +170,23 @@ bool Checkpointer::on_execution_end(const CheckpointKey& key, double seconds, co
   return execution.outcome == "materialize";
 }
 
-std::string Checkpointer::why_no_room(const std::vector<Buffer>& buffers, std::size_t to_come) {
-  const bool on_device =
-      std::any_of(buffers.begin(), buffers.end(), [](const Buffer& b) { return b.device; });
-  if (!on_device) return "";
-  std::string why = device_copies_.why_not(materializer_->to_copy(buffers) + to_come);
-  if (!why.empty() && !std::exchange(told_of_no_room_, true)) warn("no checkpoint is taken: " + why);
+std::string Checkpointer::why_no_room(std::size_t bytes, bool on_device) {
+  const bool copies = materializer_->copies();
+  if (!copies && !on_device) return "";
+  std::string why = copies_.why_not(bytes, on_device ? StateCopies::From::device : StateCopies::From::host);
+  if (!why.empty()) {
+    if (!std::exchange(told_of_no_room_, true)) warn("no checkpoint is taken: " + why);
+  } else if (copies) {
+    copies_.made(bytes);  // the materializer prepares the memory, and keeps it
+  }
   return why;
 }
 
 void Checkpointer::materialize(Execution& execution) {
   execution.interference = execution.kind.model.interference(execution.kind.copied);
-  const std::size_t copied = materializer_->to_copy(execution.buffers);
   const std::string error = materializer_->materialize(job_for(execution), execution.buffers);
   if (error.empty()) {
-    device_copies_.made(copied);
+    copies_.made(execution.kind.copied);
     execution.outcome = "materialize";
     return;
   }

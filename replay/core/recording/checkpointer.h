@@ -120,13 +120,13 @@ class Checkpointer {
   std::size_t bytes_written_ = 0;
 
   Retention retention_;
-  // Declared after everything that its thread uses.
-  // Is some of the state on a device, and no memory for its copy left? Warns at the first time. `to_come`:
-  // bytes that the state will have beside its buffers.
-  std::string why_no_room(const std::vector<Buffer>& buffers, std::size_t to_come = 0);
+  // Returns why there is no memory for a copy of so many bytes; "" if there is, or if none is needed. Warns
+  // the first time. `on_device`: some of them are on a device.
+  std::string why_no_room(std::size_t bytes, bool on_device);
 
+  // Declared after everything that its thread uses.
   std::unique_ptr<Materializer> materializer_;
-  DeviceCopies device_copies_;
+  StateCopies copies_;
   bool told_of_no_room_ = false;
   WriterArbiter arbiter_;
 };

@@ -34,6 +34,8 @@ struct CheckpointKind {
   std::size_t bytes = 0;
   // How many of these bytes a checkpoint would have copied then.
   std::size_t copied = 0;
+  // Some of its state was on a device then.
+  bool on_device = false;
   // The number of executions at that time; -1: never, or not since the last checkpoint.
   int64_t measured_at = -1;
   // How long the last measurement took.
