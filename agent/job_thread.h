@@ -16,8 +16,9 @@ class JobThread {
  public:
   using Job = std::function<void()>;
   using Pause = std::optional<std::chrono::milliseconds>;
-  // Regular upkeep. It is called after each job, and again when the pause that it returned has passed. If it
-  // returns no pause, its next call is after the next job.
+  // Regular upkeep. It is called after each job, and again when the pause that it returned has passed; after
+  // an exception, of a job or its own, 1 s later. If it returns no pause, its next call is after the next
+  // job.
   using Tend = std::function<Pause()>;
 
   // `first`: the pause before the first `tend`. Logs the exceptions of jobs and of `tend`.

@@ -19,7 +19,8 @@ struct pollfd;
 namespace flor::agent {
 
 struct ServerOptions {
-  // An agent on demand ends after this time without a connection. Without a value, only a signal ends it.
+  // An agent on demand ends after this time without a connection, and without files to bring. Without a
+  // value, only a signal ends it.
   std::optional<std::chrono::milliseconds> idle;
 };
 

@@ -34,7 +34,7 @@ class Spooler {
   // Adds a connected recording. `local` is its directory in the local tier, and `home` its run's directory in
   // the store. Throws core::Error unless all of it belongs to this user (core::open_local_run).
   void watch(const core::fs::path& local, const core::fs::path& home);
-  // Removes a recording that watch() added.
+  // Counts one connected recording less. Its tier stays known.
   void unwatch();
   // Looks through the tiers now.
   void wake();

@@ -28,8 +28,9 @@ std::string step_of_launch(const std::string& launch);
 // of the recorded run to a file with the name of the launch.
 constexpr const char* kLaunches = ".launches";
 
-// Returns the name of a file beside it. The task creates it after its checks have passed, and srun removes
-// it. It tells srun that the step began, and that srun and the node see the same store.
+// Returns the name of the mark that lies beside the launch's file. The task creates it after its checks have
+// passed, and srun removes it. It tells srun that the step began, and that srun and the node see the same
+// store.
 std::string begun_name(const std::string& launch);
 
 }  // namespace flor::spank

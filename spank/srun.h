@@ -5,8 +5,8 @@
 
 namespace flor::spank {
 
-// The environment variable that carries all --flor-arg to the node. With its prefix it passes --export=NONE.
-// Slurm also gives this prefix to the variables that sbatch and salloc set for a job
+// The environment variable that carries all --flor-arg to the node. Slurm lets this prefix through even with
+// --export=NONE. Slurm also gives this prefix to the variables that sbatch and salloc set for a job
 // (spank_job_control_setenv).
 constexpr const char* kCarriedArguments = "SLURM_SPANK_FLOR_ARGS";
 

@@ -18,7 +18,7 @@ struct RunFacts {
   std::uint64_t bytes = 0;  // on the disk
   std::string busy;         // why it must not be removed now: it is recorded or replayed; else empty
   double touched = 0;       // when its manifest or its log last changed; seconds since the Unix epoch
-  std::string beyond;       // where this node cannot remove its checkpoints: gc::beyond_reach()
+  std::string beyond;       // checkpoints that this node cannot remove: where they lie; else empty
   std::uint64_t owner = 0;  // the user id of its owner
 };
 

@@ -31,7 +31,8 @@ std::vector<Forecast> forecast(const core::Plan& plan, const std::vector<std::si
 // Returns 1, 2, 4, … up to the number of selected units, 1,024 at most, and `wanted`, in order.
 std::vector<std::size_t> worker_counts(const core::Plan& plan, std::size_t wanted);
 
-// Returns what would make the replay faster, one line each, the largest gain first. Empty: no change would.
+// Returns what would make the replay faster, one line each, the largest estimated gain first, advice without
+// an estimate last. Empty: no change would.
 std::vector<std::string> advice(const core::Plan& plan, std::size_t workers);
 
 }  // namespace flor::plan

@@ -113,8 +113,9 @@ class QueueDamaged : public RedisRefused {
 };
 
 // Not thread-safe: use one object per thread. Any number of objects and processes can work on one queue.
-// Every call can throw QueueDamaged, and RedisDown when Redis cannot be used now; after RedisDown it can be
-// repeated. Calls that change the queue build it from the store if Redis does not have it (see ensure).
+// Every call can throw RedisDown when Redis cannot be used now; then it can be repeated. It can also throw
+// RedisRefused, of which QueueDamaged is one, and core::Error where the plan cannot be read. Calls that
+// change the queue build it from the store if Redis does not have it (see ensure).
 class Queue {
  public:
   // `replay.path` is STORE/RUN/replays/REPLAY. The first call connects. Throws UsageError for a bad URL or
@@ -140,7 +141,7 @@ class Queue {
   Standing renew(const std::string& segment, const std::string& fence);
 
   // Marks a unit as done. The result is `lost` if the token is not the segment's present one. Units must be
-  // committed in order.
+  // committed in order; those that an agent lost are committed first, where their files exist.
   Standing commit(const Commit& unit);
 
   // Hands [cur, hi) back. With an error, this counts as a failed try. After the third try in a row, the unit

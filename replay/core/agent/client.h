@@ -9,10 +9,9 @@
 
 namespace flor::core {
 
-// Connects when first used, and again after the agent died. Starts an agent where none runs. A lease survives
-// the change of agent.
-// Thread-safe. Never raises SIGPIPE. No exception leaves its thread or destructor. Does nothing in a forked
-// child.
+// Connects when first used, and again after the agent died. Starts an agent where none runs; for a recording
+// only if it has a Redis or a local tier. A lease survives the change of agent. Thread-safe. Never raises
+// SIGPIPE. No exception leaves its thread or destructor. Does nothing in a forked child.
 class AgentClient {
  public:
   // What the process tells the agent when it connects.
@@ -68,8 +67,8 @@ class AgentClient {
   // Claims a segment whose next unit is `from` or later (-1: any). First releases a segment that is still
   // held. `left` is the number of seconds until this process is ended.
   //
-  // Returns `wait` also while the agent or Redis cannot be reached. Throws Error if that lasts give_up_s, or
-  // if the agent refuses the request.
+  // Returns `wait` also while the agent or Redis cannot be reached. Throws Error if the agent cannot be
+  // reached for give_up_s, or if it refuses the request; never because Redis is away.
   //
   // From then on a thread tells the agent that this process lives, until the segment is committed, lost or
   // released.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -38,7 +39,11 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& part
   std::vector<std::thread> others;
   {
     const BlockedSignals blocked;
-    for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i) others.emplace_back(work);
+    try {
+      for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i) others.emplace_back(work);
+    } catch (const std::system_error&) {
+      // No more threads can be started. Fewer do the same work.
+    }
   }
   work();
   for (auto& thread : others) thread.join();

@@ -6,9 +6,9 @@
 
 namespace flor::core {
 
-// Tells its caller how long to wait after each step. In any span of time, at most `rate` bytes for each
-// second of it pass, and two steps more. The time that a step takes shortens the wait after it. A pause
-// shortens the next wait alone, however long it was.
+// Tells its caller how long to wait after each step. In any span of time at most `rate` bytes a second pass,
+// plus the bytes of two steps. The time that a step takes shortens the wait after it. A pause shortens the
+// next wait alone, however long it was.
 class RateLimiter {
  public:
   // Call after `bytes` have passed at `now`, in seconds of a steady clock. Returns how many seconds to wait

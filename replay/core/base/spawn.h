@@ -1,5 +1,5 @@
-// Starts programs from within a training program, which must not notice it: whatever it does with SIGCHLD and
-// wait(), no end of theirs reaches it.
+// Starts programs from within a training program, which must not notice it: it gets no SIGCHLD when they end,
+// and its wait() does not find them.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace flor::core {
 // words as its arguments. The new process has its own session, default signals, /dev/null for its standard
 // streams, and no other descriptor of this process. With `keep_stderr` it writes to this process's stderr.
 // The program that uses the library cannot notice it: no SIGCHLD comes, and no wait() finds it. Copies no
-// page tables, so that the memory of this process does not matter. Returns false where the program cannot be
+// page tables, so it takes no longer in a process with much memory. Returns false where the program cannot be
 // executed, or where no process can be started.
 bool start_detached(const std::vector<std::string>& words, bool keep_stderr = false);
 

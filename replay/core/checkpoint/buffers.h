@@ -38,7 +38,7 @@ struct Buffer {
   std::string dtype;
   std::vector<int64_t> shape;
   std::size_t bytes = 0;
-  // Host memory, valid until training goes on. Null: use `copy`.
+  // Host memory, valid until training goes on. Null: the bytes are in `owned`, or only `copy` reaches them.
   const void* data = nullptr;
   // Copies the values to host memory of `bytes` bytes. Set for device memory and strided memory.
   std::function<void(void*)> copy;

@@ -68,8 +68,8 @@ class HeaderText {
 // Encodes a header whose tensors have their digests. Sets begin, end, state, data_offset and data_bytes.
 std::string encode_header(CheckpointHeader& header);
 
-// Reads the length of the header from the first eight bytes. Clamps it to what a header, or the file, can
-// have.
+// Reads the length of the header from the first eight bytes. Returns at most the largest allowed header, and
+// at most the bytes that follow in the file.
 std::uint64_t header_length(const unsigned char* bytes, std::uint64_t file_bytes);
 
 // Parses and verifies the header at the start of a file of `file_bytes` bytes. Throws Damage naming `file`.

@@ -1,5 +1,6 @@
-// Selects the recorded environment variables that a launcher sets before a worker starts. The record may be
-// another user's, so only the variables named here pass: none that loads code or leads to files.
+// Selects environment variables that a launcher sets before a worker starts: those to record, and those to
+// take from a record. That may be another user's, so only the variables named here pass: none that loads code
+// or leads to files.
 #pragma once
 
 #include <map>

@@ -34,7 +34,7 @@ void prove_writable(const std::filesystem::path& directory);
 Descriptor open_user_directory(const std::filesystem::path& store, const std::string& kind);
 Descriptor make_user_directory(const std::filesystem::path& store, const std::string& kind);
 
-// Returns the path STORE/KIND/UID, for messages.
+// Returns the path STORE/KIND/UID. Does not check who may write there, as the functions above do.
 std::filesystem::path user_directory(const std::filesystem::path& store, const std::string& kind);
 
 // Does this process see each user of the machine under a number of their own? No in a container that maps

@@ -29,7 +29,7 @@ class RowFile {
   RowFile(const RowFile&) = delete;
   RowFile& operator=(const RowFile&) = delete;
 
-  // Returns false if rows are dropped: in a forked child, or after a failure.
+  // Returns false if rows are dropped: in a forked child, or where the file could not be opened.
   bool writes() const;
   void log(const Row& row, const Scope& scope) { append(row_line(row, scope)); }
   void append(Line line);

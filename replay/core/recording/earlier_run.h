@@ -14,8 +14,9 @@
 namespace flor::core {
 
 // Returns the run that FLOR_RESUME names, else the one that the same Slurm job recorded before it was
-// requeued. std::nullopt: record a new run. If the job has an unfinished run, prints why it is not resumed.
-// Throws UsageError if the run that FLOR_RESUME names cannot be resumed.
+// requeued. std::nullopt: there is none to resume, or another process of this launch has begun a run. If the
+// job has an unfinished run, prints why it is not resumed. Throws UsageError if the run that FLOR_RESUME
+// names cannot be resumed.
 std::optional<RunDir> run_to_resume(const Settings& settings);
 
 // As run_to_resume(). But where a user asked for the resumption and it cannot begin, prints the error and

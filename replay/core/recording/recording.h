@@ -20,8 +20,8 @@ namespace flor::core {
 class Recording {
  public:
   // Resumes the run `earlier`; without it, begins a new run. Returns null if another process of the launch
-  // records. Throws if the store cannot be written. If the user asked for the resumption, ends the process
-  // instead.
+  // records. Throws if the store cannot be written; where the user asked for the resumption, ends the process
+  // instead of throwing.
   static std::unique_ptr<Recording> begin(const Settings& settings, Frontend& frontend,
                                           const std::optional<EarlierAttempt>& earlier);
 
@@ -56,8 +56,9 @@ class Recording {
   // Adds a line that readers of the record must know, although nothing is missing.
   void remark(const std::string& line);
 
-  // Ends the run with this exit code. Waits for the store 70 s, and 1 s more for each 10 MB that is still to
-  // be written. Then gives up with a warning.
+  // Notes that the program ended with this exit code. Waits for the store at most 70 s, and 1 s more for each
+  // 10 MB that is still to be written; then gives up with a warning. Brings the rest of the local tier to the
+  // store after that, without this limit.
   void finish(int exit_code);
   // Returns when all checkpoints and rows so far are in the store, where possible.
   void settle();

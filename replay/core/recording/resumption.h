@@ -62,6 +62,7 @@ class Resumption {
   // Seconds that skipped executions took when they were recorded, minus the seconds that restoring them took.
   // The time of an iteration lacks them.
   double saved() const { return saved_; }
+  // Adds to saved().
   void save(double seconds) { saved_ += seconds; }
 
  private:

@@ -23,8 +23,8 @@ class Worker {
   Worker(const Settings& settings, RunDir run, ReplayDir replay, bool collects);
 
   // Joins the replay that FLOR_REPLAY names (RUN or RUN/REPLAY). Without a replay id the tasks of one job
-  // agree on one: `flor prepare` makes the plan, and the last task collects. Returns null if another process
-  // of this task is the worker.
+  // agree on one: `flor prepare` makes the plan, and each task that finds no unit left runs `flor collect`.
+  // Returns null if another process of this task is the worker.
   static std::unique_ptr<Worker> join(const Settings& settings);
 
   const RunDir& run() const { return run_; }
@@ -42,8 +42,9 @@ class Worker {
   // Publishes the file of the unit and commits it.
   void commit(const Unit& unit, const std::string& content, double seconds);
 
-  // Called at the end of the program. Returns if no unit is left, so that the program ends by itself.
-  // Otherwise restarts it.
+  // Called at the end of the program. Restarts the program if this worker gets another unit. Else, where it
+  // gives the verdict, runs `flor collect`, and ends the process if that fails. Returns otherwise, so that
+  // the program ends by itself.
   void finish();
 
   // Adds a row about a restore of `seconds` to the timeline of the replay. Ignores errors.
@@ -57,7 +58,8 @@ class Worker {
   // Reports why this process cannot go on, hands its unit back as a failed try, and ends. The other workers
   // go on, and one of them tries the unit again.
   [[noreturn]] void drop_out(const std::string& why);
-  // Ends the process with this exit code. Where this worker gives the verdict, runs `flor collect` before.
+  // Ends the process with this exit code. With code 0, a worker that gives the verdict runs `flor collect`
+  // first, and ends with its exit code.
   [[noreturn]] void leave(int code);
   // Hands a held segment back, and executes the program again from its start.
   [[noreturn]] void restart();

@@ -37,7 +37,7 @@ struct Spooled {
 
 // Copies waiting files to the store, oldest first, but each after the files that it refers to. A file appears
 // there durably or not at all. It is read again and compared before the local file is removed. A file that
-// the store already has is compared and kept.
+// the store already has stays if it is equal, and is replaced if it differs.
 //
 // Hold local.lock() meanwhile to avoid double work; two at once do no harm. Throws only std::bad_alloc.
 Spooled spool(const LocalRun& local, const Pace& pace);

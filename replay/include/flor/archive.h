@@ -37,8 +37,9 @@ class FLOR_API Archive {
 
   // --- The leaves. `name` is the full name; callers other than the library use operator(). ---
 
-  // A tensor that may be rebound where it is undefined or has another shape than recorded. Otherwise its
-  // recorded value is written in place. An undefined tensor is created on the device of `like`.
+  // A tensor that may be rebound: where it is undefined, has another shape, type or device than recorded, or
+  // shares memory with another. Otherwise its recorded value is written in place. A rebound tensor lies on
+  // the device of `like`; on the recorded one if `like` is undefined, or is the tensor itself.
   virtual void tensor(const std::string& name, at::Tensor& value, const at::Tensor& like) = 0;
   // A tensor that is never rebound: a parameter or buffer of a module. A recorded value of another shape does
   // not fit.
@@ -46,6 +47,7 @@ class FLOR_API Archive {
   // A number. `dtype` is its safetensors type; `bytes` points to its `size` bytes.
   virtual void number(const std::string& name, const char* dtype, void* bytes, std::size_t size) = 0;
   virtual void text(const std::string& name, std::string& value) = 0;
+  // Bytes that decide which leaves follow. A value of another size does not fit.
   virtual void flags(const std::string& name, std::vector<uint8_t>& values) = 0;
   virtual void generator(const std::string& name, at::Generator& generator) = 0;
 

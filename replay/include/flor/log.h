@@ -26,8 +26,8 @@ struct Observation {
 };
 // Logs count, NaNs, infinities, minimum, maximum, mean and norm.
 inline constexpr Observation summary{};
-// Logs the summary, and how many values fall into each of `buckets` (1 to 4096) equal parts of [minimum,
-// maximum].
+// Logs the summary, and how many values fall into each of `buckets` (limited to 1 to 4096) equal parts of
+// [minimum, maximum].
 constexpr Observation histogram(int buckets = 64) {
   return {Observation::Kind::summary, buckets < 1 ? 1 : buckets > 4096 ? 4096 : buckets};
 }
@@ -77,7 +77,8 @@ FLOR_API bool parse_truth(const std::string& name, const std::string& text, bool
 // Logs a number, string or tensor under a name. The loops around it become columns of the row. Prints the
 // row, except in a replay. Outside flor (flor.h) also writes it to the directory or file that FLOR_LOG names.
 // Of a tensor with more than 1,024 elements it logs dtype, shape and digest alone; give an Observation to log
-// more.
+// more. Throws for a tensor that cannot be read, such as a sparse one; with an Observation, warns once
+// instead, and the row holds the error.
 template <class T>
 void log(const std::string& name, const T& value) {
   detail::log_text(name, detail::text_of(value), false);
@@ -93,9 +94,9 @@ inline void log(const std::string& name, const at::Tensor& value, Observation ho
   detail::log_observed(name, value, how, true);
 }
 
-// Returns a hyper-parameter: from `--flor-arg name=value` or FLOR_ARGS, else `fallback`. A replay uses the
-// recorded value. Warns and returns `fallback` where the text is not a number of this type, or does not fit
-// into T.
+// Returns a hyper-parameter: from `--flor-arg name=value` or FLOR_ARGS, else `fallback`. A replay and a
+// resumed recording use the recorded value. Warns and returns `fallback` where the text is not a number of
+// this type, or does not fit into T.
 template <class T>
 T arg(const std::string& name, const T& fallback) {
   if constexpr (std::is_same_v<T, bool>) {

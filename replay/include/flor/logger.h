@@ -19,8 +19,9 @@
 namespace flor {
 
 // Writes log.jsonl in a directory, and beside it the tensors and images that rows name. `where` may also be a
-// file that ends in ".jsonl". Continues a directory that exists. Thread-safe. Never throws: warns once if
-// something cannot be written, and the program goes on. Writes nothing in a forked child.
+// file that ends in ".jsonl". Continues a directory that exists. One logger at a time may write a directory:
+// another one warns, and drops its rows. Thread-safe. Never throws: warns once if something cannot be
+// written, and the program goes on. Writes nothing in a forked child.
 class FLOR_API Logger {
  public:
   // The columns of a row, outermost loop first.

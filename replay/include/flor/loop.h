@@ -38,7 +38,8 @@ class FLOR_API LoopRun {
   static LoopRun* beginning();
   // Sets the position of the first element that the container will yield.
   void begins_at(int64_t position) { begins_at_ = position; }
-  // Returns how many iterations of the loop with this id have ended. -1: it is not running.
+  // Returns the position after the iteration that this loop began last; before the first one, begins_at().
+  // -1: no loop with this id runs.
   static int64_t ended_in(int64_t id);
   // Calls `begin`, which calls begin() of the container; meanwhile beginning() returns this loop.
   template <class Begin>
@@ -161,8 +162,9 @@ struct has_size<T, std::void_t<decltype(std::declval<T&>().size())>>
 
 }  // namespace detail
 
-// for (int64_t epoch : flor::loop("epoch", epochs)): 0 … count-1. Of the outermost loops of a program, the
-// one that ran longest is the main loop: replays divide its iterations, and --epochs names them.
+// for (int64_t epoch : flor::loop("epoch", epochs)): 0 … count-1. The main loop of a program is the outermost
+// loop that ran for the longest time. A replay shares its iterations among workers, and --epochs selects
+// among them.
 inline detail::RangeLoop loop(const std::string& name, int64_t count) {
   return {name, 0, count};
 }

@@ -11,8 +11,8 @@
 //     }
 //   }
 //
-// A copy is the same sampler: the loader's and the one that is checkpointed share what they know. Used from
-// the training thread, as loaders use their samplers.
+// A copy shares the state of its original, so the loader's copy and the sampler that is checkpointed stay
+// equal. Used from the training thread, as loaders use their samplers.
 #pragma once
 
 #include <torch/data/samplers/base.h>
@@ -49,8 +49,10 @@ class FLOR_API EpochSampler : public torch::data::samplers::Sampler<> {
   void save(torch::serialize::OutputArchive& archive) const override;
   void load(torch::serialize::InputArchive& archive) override;
 
-  // Sets the epoch of the next reset(). Default: one more than the last.
+  // Sets the epoch of the next reset(). Default: one more than the last. Ignored where that reset() goes on
+  // in the middle of a restored epoch.
   void set_epoch(int64_t epoch);
+  // Returns the present epoch; -1 before the first reset().
   int64_t epoch() const;
 
   friend FLOR_API void flor_state(Archive& archive, EpochSampler& sampler);

@@ -19,8 +19,8 @@ namespace flor {
 // these, and types with the hook of flor/archive.h. They are taken by reference and must outlive the block.
 //
 // Write it inside the `if` as above, so that it is destroyed at the closing brace of the block. The
-// destructor decides whether a checkpoint is worth its cost, and copies the state (at most two copies exist
-// at a time). Not thread-safe. Never throws.
+// destructor decides whether a checkpoint is worth its cost, and copies what changed of the state. Not
+// thread-safe. Never throws.
 class FLOR_API SkipBlock {
  public:
   template <class... T>
@@ -31,7 +31,7 @@ class FLOR_API SkipBlock {
   SkipBlock& operator=(const SkipBlock&) = delete;
 
   // Returns true if the block must be executed, false if its recorded effects were restored. Always true
-  // outside flor. While recording, false only where a resumed recording restores the block.
+  // outside flor. Call it once. While recording, false only where a resumed recording restores the block.
   bool step_into();
 
  private:
@@ -60,9 +60,10 @@ class FLOR_API Checkpointing {
 //
 //   auto state = flor::checkpointing(net, optimizer, scheduler, best);
 //
-// Declares that `objects` are everything that one iteration passes to the next. Random number generators need
-// not be named. Then a replay can resume at any checkpoint instead of running from the start. A forgotten
-// object keeps a stale value after a jump; `flor check --complete` finds that.
+// Declares that `objects` are everything that one iteration passes to the next. They are taken by reference,
+// and must outlive the guard. Random number generators need not be named. Then a replay can resume at any
+// checkpoint instead of running from the start. A forgotten object keeps a stale value where a replay resumes
+// at a checkpoint; `flor check --complete` finds that.
 template <class... T>
 [[nodiscard]] Checkpointing checkpointing(T&... objects) {
   return Checkpointing(std::unique_ptr<Objects>(new ObjectsOf<T...>(objects...)));

@@ -135,7 +135,7 @@ void add_admin(CLI::App& app, Outcome& /*outcome*/) {
   command->callback([flags] { redis_acl(*flags); });
   CLI::App* functions = admin->add_subcommand(
       "redis-functions",
-      "Load what users of this version of Flor run in Redis (redis-acl does it, too): once after an upgrade");
+      "Load this version's functions into Redis. Run it once after an upgrade; redis-acl does it, too");
   functions->add_flag("--prune", flags->prune,
                       "also remove the functions of other versions; their running replays end");
   functions->callback([flags] { redis_functions(*flags); });

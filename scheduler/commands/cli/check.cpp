@@ -69,7 +69,8 @@ void add_check(CLI::App& app, Outcome& outcome) {
   command->add_option("run", flags->run, "a run: its id, its name, or the beginning of its id")->required();
   command->add_flag(
       "--complete", flags->complete,
-      "compare resumed units with pseudoresumed ones: flor check --complete RUN -- ./train ...");
+      "run two units from a checkpoint, and again from the program's start, and compare their rows: "
+      "flor check --complete RUN -- ./train ...");
   command->add_flag("--json", flags->json, "one JSON object");
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
   command->callback([flags, &outcome] { outcome.code = check(*flags, outcome); });

@@ -159,10 +159,10 @@ void add_export(CLI::App& app, Outcome& /*outcome*/) {
   CLI::App* command =
       app.add_subcommand("export", "Write a checkpoint as one file that PyTorch or safetensors open");
   command->add_option("run", flags->run, "a run: its id, its name, or the beginning of its id")->required();
-  command->add_option("--epoch", flags->epoch, "the iteration of the main loop at whose end the state was so")
+  command->add_option("--epoch", flags->epoch, "the iteration of the main loop whose end state to export")
       ->check(whole_number());
   command->add_option("--best", flags->best,
-                      "instead: the iteration whose last row of this name is the smallest");
+                      "instead of --epoch: the iteration whose last row of this name is the smallest");
   auto* min = command->add_flag("--min", flags->min, "with --best: the smallest (default)");
   command->add_flag("--max", flags->max, "with --best: the largest")->excludes(min);
   command->add_option("--block", flags->block,

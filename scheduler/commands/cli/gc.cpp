@@ -91,7 +91,7 @@ std::vector<core::RunDir> named_runs(const core::Store& store, const Flags& flag
   for (const auto& name : flags.runs) {
     const core::RunDir run = store.find(name);
     if (!gc::is_ours(run.path))
-      throw core::UsageError("run " + run.id() + " is another user's; only they may remove of it");
+      throw core::UsageError("run " + run.id() + " is another user's; only they may remove anything of it");
     const bool again = std::any_of(out.begin(), out.end(),
                                    [&](const core::RunDir& other) { return other.path == run.path; });
     if (!again) out.push_back(run);

@@ -100,7 +100,7 @@ void add_probes(CLI::App& app, Outcome& outcome) {
   command->add_option(
       "run", flags->run,
       "a run: its id, its name, or the beginning of its id. Its recorded sources are compared with those of "
-      "the program after --, by default of the recorded program as it is now");
+      "the program after --, by default the recorded program file as it is now");
   command->add_option("--between", flags->between, "compare two files or folders, with no run")
       ->expected(2)
       ->type_name("OLD NEW");

@@ -360,10 +360,10 @@ void add_replay(CLI::App& app, Outcome& outcome) {
                       "which flor::SkipBlocks are executed, not restored: auto (default: what the added logs "
                       "need), none, all, or names: train,eval");
   command->add_option("--prove", flags->prove,
-                      "how many parts to execute a second time with no block skipped, to confirm the added "
-                      "rows: auto (default: as many as take 2 % of the recorded time, at least one), none, "
-                      "all or a number. brief: one, with only the first steps of each block; auto takes it "
-                      "if a whole one takes over 10 minutes longer than that 2 %");
+                      "how many parts to execute again, with no block skipped, to confirm the added rows: "
+                      "none, all, a number, brief (one, with only the first steps of each block) or auto "
+                      "(default): as many as fit into 2 % of the recorded time, at least one; brief, if one "
+                      "takes over 10 minutes longer than that");
   command
       ->add_option("--launcher", flags->place.launcher,
                    "slurm or local (default: slurm where it can be used)")
@@ -372,7 +372,7 @@ void add_replay(CLI::App& app, Outcome& outcome) {
       "--any-device", flags->any_device,
       "allow other hardware than recorded. The verdict is then at best unproved: bits may differ");
   command->add_flag("--no-copies", flags->no_copies,
-                    "do not give the work of a slow worker to a second one, too");
+                    "do not let a second worker execute what a slow worker is executing");
   command->add_flag("--again", flags->again, "do not reuse the rows of earlier replays: run everything");
   command->add_flag(
       "--dry-run", flags->dry_run,

@@ -66,10 +66,12 @@ void enter_from_start(core::Plan& plan);
 // share one replay. Throws core::Error if the run was just removed.
 core::Presence lock_planning(const core::RunDir& run);
 
-// Returns the newest replay of the same question that has no verdict yet.
+// Returns the newest replay of the same question, with at least as many proof units, that has no verdict yet.
+// Throws std::system_error where a file server hides plans of the run.
 std::optional<core::ReplayDir> unfinished(const Asked& asked);
 
-// Returns the newest replay of the same question whose verdict is identical.
+// Returns the newest replay of the same question, with at least as many proof units, whose verdict is
+// identical.
 std::optional<core::ReplayDir> answered(const Asked& asked);
 
 // Returns the newest replay of the same question in which a proof contradicted probes.

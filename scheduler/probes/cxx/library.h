@@ -67,7 +67,7 @@ bool is_plain_type(const std::string& type);
 bool is_container_type(const std::string& type);
 // Returns whether it is one of these that refers to the elements of another.
 bool is_view_type(const std::string& type);
-// Returns whether to create an object of the class has an effect by itself: locks, gradient modes, threads.
+// Returns whether creating an object of the class has an effect by itself: locks, gradient modes, threads.
 bool is_guard_type(const std::string& type);
 // Returns whether a probe may create objects of this type: plain types, containers, tensors, output streams.
 bool is_probe_type(const std::string& type);

@@ -52,7 +52,7 @@ struct Symbol {
   bool loop_value = false;
   // Names part of another variable, and is held where that one is held.
   bool view = false;
-  // To create an object of its type has an effect (a lock, a gradient mode), or the type is unknown.
+  // Creating an object of its type has an effect (a lock, a gradient mode), or the type is unknown.
   bool guarded = false;
   // Its declaration gives it its whole value.
   bool initialised = false;

@@ -16,6 +16,7 @@ class Statements {
         expressions_(model, scopes_, words,
                      [this](const Tree& tree, size_t begin) { return lambda(tree, begin); }) {}
 
+  // Call read_unions() once, then read_types() for every source, then read_source() for every source.
   void read_unions();
   void read_types(int source);
   void read_source(int source);

@@ -20,8 +20,8 @@ struct GradientSource {
   std::vector<int> blocks;
 };
 
-// Analyses the statement at `node`. `backward`: functions that compute gradients. Returns only `clear` if one
-// of them is called before the statement in its list, or in a list around it.
+// Analyses the statement at `node`. `backward`: functions that compute gradients. Looks back to the nearest
+// such call that surely runs before the statement: what lies before that call is left out.
 GradientSource gradients_read(const Tree& tree, int node, const std::set<std::string>& backward);
 
 }  // namespace flor::probes

@@ -1,4 +1,4 @@
-// Summarises a run and its replays for `flor runs`, `flor show` and the dashboard.
+// Summarises a run and its replays for `flor runs` and `flor show`.
 #pragma once
 
 #include <cstdint>
