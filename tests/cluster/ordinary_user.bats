@@ -25,7 +25,7 @@ home() { ordinary env -C "$ordinary_home" "$@"; }
 @test "an ordinary user records, replays over four workers and reads the log" {
   home true
   run -0 home srun --flor-record --flor-name=mine env FLOR_EVERY=1 "$(program char_lm)" "${small[@]}"
-  [[ $output == *"flor: recorded run "*": 8 checkpoints"* ]]
+  [[ $output == *"flor: recorded run "*", 8 checkpoints, "* ]]
   run -0 home flor runs
   [[ $output == *" mine  completed "* ]]
   run -0 home flor replay mine --workers 4 -- "$(program char_lm.probed)" "${small[@]}"

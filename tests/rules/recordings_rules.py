@@ -51,6 +51,14 @@ class Killed(Case):
                 self.assertEqual(answer.rows, [row for row in expected if row[1] != "end"])
             self.assertEqual(run.joined(), [row for row in expected if row[1] != "end"])
 
+    def test_a_recording_says_at_its_ends_what_its_user_may_want_next(self):
+        run = self.record("train", "--guard", flags=("--name", "mine"))
+        said = [line for line in run.done.stderr.split("\n") if line.startswith("flor: record")]
+        self.assertEqual(said[0], f"flor: recording run {run.id} (mine) in {os.path.dirname(run.path)}; "
+                                  "to watch it: flor log mine --follow")
+        self.assertRegex(said[1], fr"^flor: recorded run {run.id}: 6 iterations of epoch, \d+\.\d % overhead, "
+                                  fr"13 checkpoints, \d.*B; to ask about it: flor replay mine -- {harness.PROGRAM}$")
+
     def test_what_a_killed_recording_has_not_seen_does_not_run(self):
         trace = "--trace=" + self.path("trace")
         run = self.record_and_kill("--guard")

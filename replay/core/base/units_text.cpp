@@ -22,6 +22,16 @@ std::string bytes_text(std::uint64_t bytes) {
   return text.data();
 }
 
+std::string percent_text(double share) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f %%", share * 100);
+  return text.data();
+}
+
+std::string counted(std::uint64_t n, const std::string& what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
 std::optional<std::uint64_t> parse_bytes(const std::string& text) {
   const auto digits = text.find_first_not_of("0123456789.");
   const std::string number = text.substr(0, digits);

@@ -52,6 +52,9 @@ class Budget {
   // windows.
   void spend(double seconds) { paid_ += seconds; }
 
+  // Returns the costs paid as a share of the time computed: what ε limits. 0 before anything was computed.
+  double share() const { return computed_ > 0 ? paid_ / computed_ : 0; }
+
   // Returns what is left for the whole run. Negative if costs turned out higher than expected.
   double credit() const { return epsilon_ * computed_ - paid_; }
 

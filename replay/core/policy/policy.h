@@ -130,6 +130,9 @@ class Policy {
   void pay(const std::string& kind, int64_t execution, double stall, double interference);
   // Records that a checkpoint of this kind was taken.
   void checkpointed(const std::string& kind);
+  // Budget::share.
+  double share() const { return budget_.share(); }
+
   // Budget::spend.
   void spend(double seconds) { budget_.spend(seconds); }
 

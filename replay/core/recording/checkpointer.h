@@ -77,6 +77,8 @@ class Checkpointer {
   int64_t durable() const;
   std::size_t bytes_written() const;
   double stalled() const { return stalled_; }
+  // What recording has cost so far, as a share of the computing time.
+  double overhead() const { return policy_.share(); }
 
  private:
   struct Result {

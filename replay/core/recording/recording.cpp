@@ -33,6 +33,11 @@ AgentClient::Hello hello(const Settings& settings, const BegunRun& begun) {
   return hello;
 }
 
+// Returns the name by which its user asks for the run.
+const std::string& called(const Manifest& manifest) {
+  return manifest.name.empty() ? manifest.id : manifest.name;
+}
+
 // Warns about values that blocks change and do not hold. This library does not read sources, so it starts
 // `flor` in a process of its own. `flor record` has already warned where it could.
 void warn_of_unheld(const BegunRun& begun) {
@@ -66,7 +71,8 @@ std::unique_ptr<Recording> Recording::start(const Settings& settings, Frontend& 
   out->agent_ = std::move(agent);
   const Manifest& manifest = out->manifest();
   say((earlier ? "resuming the recording of run " : "recording run ") + out->run().id() +
-      (manifest.name.empty() ? "" : " (" + manifest.name + ")"));
+      (manifest.name.empty() ? "" : " (" + manifest.name + ")") + " in " +
+      out->run().path.parent_path().string() + "; to watch it: flor log " + called(manifest) + " --follow");
   if (!earlier) warn_of_unheld(out->begun_);
   out->checkpointer_->charge_startup(monotonic_seconds() - start);
   return out;
@@ -166,9 +172,21 @@ void Recording::finish(int exit_code) {
   }
   over_ = true;
   begun_.owner.end();
+  say("recorded run " + run().id() + ": " + summary());
+}
+
+std::string Recording::summary() const {
+  const Manifest& manifest = begun_.manifest;
   const int64_t durable = checkpointer_->durable();
-  say("recorded run " + run().id() + ": " + std::to_string(durable) +
-      (durable == 1 ? " checkpoint, " : " checkpoints, ") + bytes_text(checkpointer_->bytes_written()));
+  std::string out;
+  if (const RecordedLoop* loop = manifest.main_loop())
+    out = counted(static_cast<std::uint64_t>(loop->iterations), "iteration") + " of " + loop->name + ", ";
+  out += percent_text(checkpointer_->overhead()) + " overhead, " +
+         counted(static_cast<std::uint64_t>(durable), "checkpoint") + ", " +
+         bytes_text(checkpointer_->bytes_written());
+  if (!manifest.command.empty())
+    out += "; to ask about it: flor replay " + called(manifest) + " -- " + manifest.command.front();
+  return out;
 }
 
 // Writes all checkpoints and rows, and that the program has ended.

@@ -66,6 +66,8 @@ class Recording {
   void give_up(const std::string& why) noexcept;
 
  private:
+  // What the end of the recording says of it.
+  std::string summary() const;
   static std::unique_ptr<Recording> start(const Settings& settings, Frontend& frontend,
                                           const std::optional<EarlierAttempt>& earlier);
   bool is_damaged();

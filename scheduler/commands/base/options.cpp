@@ -47,8 +47,4 @@ std::string shown_seconds(double seconds) {
   return text.data();
 }
 
-std::string counted(std::size_t n, const std::string& what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
-
 }  // namespace flor::commands

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "core/base/units_text.h"
 #include "core/store/store.h"
 
 namespace flor::commands {
@@ -25,7 +26,6 @@ std::function<std::string(const std::string&)> whole_number(
 // Returns a duration as text: "1.5 s", "2:05" (minutes), "3:02:05" (hours).
 std::string shown_seconds(double seconds);
 
-// Returns "1 unit", "3 units".
-std::string counted(std::size_t n, const std::string& what);
+using core::counted;
 
 }  // namespace flor::commands

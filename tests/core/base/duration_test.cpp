@@ -27,6 +27,16 @@ TEST(Bytes, HaveADecimalPoint) {
   EXPECT_EQ(parse_bytes("1e3"), std::nullopt);
 }
 
+TEST(Percent, HasOneDecimal) {
+  EXPECT_EQ(percent_text(0.00809), "0.8 %");
+  EXPECT_EQ(percent_text(0), "0.0 %");
+}
+
+TEST(Counted, HasAnSForMoreThanOne) {
+  EXPECT_EQ(counted(1, "unit"), "1 unit");
+  EXPECT_EQ(counted(0, "unit"), "0 units");
+}
+
 TEST(Manifest, KeepsTheMeanTimeBetweenFailures) {
   Manifest manifest;
   EXPECT_EQ(manifest_from(to_json(manifest)).mtbf, std::nullopt);
