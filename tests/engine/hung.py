@@ -16,7 +16,7 @@ from trainer import EPOCHS, Trainer, arguments, end_agent, report
 HANGS = (("thread", "write 3 999999 delay=3600", None, "train"), ("thread", "fsync 3 999999 delay=3600", None, "train"),
          ("fork", "write 3 999999 delay=3600", None, "train"),
          ("thread", "fdatasync 2 999999 delay=3600", "/log.jsonl", "train"),
-         ("thread", "open 2 999999 delay=3600", "/tensors/", "observed"))
+         ("thread", "open 8 999999 delay=3600", "/tensors/", "observed"))
 
 
 def check(trainer, fault, below, program):

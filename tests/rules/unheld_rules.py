@@ -65,7 +65,8 @@ class Unheld(Case):
         run = self.record(self.renamed, "best", "--best=never")
         self.assertEqual(self.said(run.done.stderr), [BEST, METER])
         lines = run.done.stderr.splitlines()
-        self.assertLess(lines.index("flor: " + METER), lines.index("flor: recording run " + run.id))
+        begin = next(line for line in lines if line.startswith("flor: recording run " + run.id))
+        self.assertLess(lines.index("flor: " + METER), lines.index(begin))
 
     def test_the_library_says_it_where_no_flor_record_does(self):
         env = {"FLOR_RECORD": "1", "FLOR_EVERY": "1", "FLOR_BIN": harness.BIN}
