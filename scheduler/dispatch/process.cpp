@@ -249,22 +249,6 @@ Result run(const std::vector<std::string>& command, const Environment& environme
   return result;
 }
 
-std::string shell_quoted(const std::string& word) {
-  const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::strchr("_-./=:,+@%", c) != nullptr;
-  });
-  if (plain) return word;
-  std::string out = "'";
-  for (char c : word) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c;
-    }
-  }
-  return out + "'";
-}
-
 std::string tail_of(const fs::path& file, std::size_t lines, std::uintmax_t offset) {
   constexpr std::uintmax_t kAtMost = 16 << 10;
   std::error_code error;

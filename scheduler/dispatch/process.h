@@ -62,9 +62,6 @@ inline Result run(const std::vector<std::string>& command, Limit limit = {}) {
   return run(command, present_environment(), limit);
 }
 
-// Quotes the word for a POSIX shell, if it needs quotes.
-std::string shell_quoted(const std::string& word);
-
 // Returns the last `lines` lines of a file, from byte `offset` on and from its last 16 KiB at most, without
 // empty lines at the end; "" if it cannot be read.
 std::string tail_of(const fs::path& file, std::size_t lines, std::uintmax_t offset = 0);

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/base/shell_words.h"
 #include "core/config/settings.h"
 #include "core/files/durable.h"
 #include "dispatch/job_environment.h"
@@ -71,7 +72,7 @@ std::size_t cpus_of(const SbatchFlags& flags, const WorkerOrder& order) {
 
 std::string job_script(const WorkerOrder& order, std::size_t cpus) {
   std::vector<std::string> words;
-  for (const auto& word : order.command) words.push_back(shell_quoted(word));
+  for (const auto& word : order.command) words.push_back(core::shell_quoted(word));
   const std::string step = "--ntasks=1 --cpus-per-task=" + std::to_string(cpus) + " ";
   return "#!/bin/sh\n# The workers of replay " + order.replay.id() +
          ", written by `flor replay`: each array task runs units until none is left.\n" +

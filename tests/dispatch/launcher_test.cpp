@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/base/shell_words.h"
 #include "core/files/durable.h"
 #include "dispatch/local.h"
 #include "dispatch/private_redis.h"
@@ -185,7 +186,7 @@ TEST(Process, FindProgram) {
 
 TEST(Process, ShellQuoting) {
   for (const char* word : {"", "plain", "with space", "it's", "$HOME `x` \"y\"", "new\nline", "-n", "a*b"}) {
-    EXPECT_EQ(run({"sh", "-c", "printf %s " + shell_quoted(word)}).out, word);
+    EXPECT_EQ(run({"sh", "-c", "printf %s " + core::shell_quoted(word)}).out, word);
   }
 }
 

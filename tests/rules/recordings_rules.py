@@ -57,7 +57,7 @@ class Killed(Case):
         self.assertEqual(said[0], f"flor: recording run {run.id} (mine) in {os.path.dirname(run.path)}; "
                                   "to watch it: flor log mine --follow")
         self.assertRegex(said[1], fr"^flor: recorded run {run.id}: 6 iterations of epoch, \d+\.\d % overhead, "
-                                  fr"13 checkpoints, \d.*B; to ask about it: flor replay mine -- {harness.PROGRAM}$")
+                                  fr"13 checkpoints, \d.*B; to ask about it: flor replay mine -- {harness.PROGRAM} train --guard$")
 
     def test_what_a_killed_recording_has_not_seen_does_not_run(self):
         trace = "--trace=" + self.path("trace")

@@ -6,6 +6,7 @@
 #include "core/base/ends_within.h"
 #include "core/base/error.h"
 #include "core/base/messages.h"
+#include "core/base/shell_words.h"
 #include "core/base/spawn.h"
 #include "core/base/units_text.h"
 #include "core/config/redis_setting.h"
@@ -185,7 +186,7 @@ std::string Recording::summary() const {
          counted(static_cast<std::uint64_t>(durable), "checkpoint") + ", " +
          bytes_text(checkpointer_->bytes_written());
   if (!manifest.command.empty())
-    out += "; to ask about it: flor replay " + called(manifest) + " -- " + manifest.command.front();
+    out += "; to ask about it: flor replay " + called(manifest) + " -- " + shell_line(manifest.command);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "core/base/shell_words.h"
 #include "core/base/units_text.h"
 #include "core/store/manifest.h"
 
@@ -35,6 +36,11 @@ TEST(Percent, HasOneDecimal) {
 TEST(Counted, HasAnSForMoreThanOne) {
   EXPECT_EQ(counted(1, "unit"), "1 unit");
   EXPECT_EQ(counted(0, "unit"), "0 units");
+}
+
+TEST(ShellLine, IsReadBackByAShell) {
+  EXPECT_EQ(shell_line({"build/train", "--lr=0.1", "two words", "it's", ""}),
+            R"(build/train --lr=0.1 'two words' 'it'\''s' '')");
 }
 
 TEST(Manifest, KeepsTheMeanTimeBetweenFailures) {
