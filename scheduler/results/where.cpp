@@ -34,13 +34,6 @@ std::optional<double> parse_number(const std::string& text) {
   return core::parse_number<double>(text);
 }
 
-std::optional<double> number_in(const results::Row& row) {
-  const core::Json& value = row.json.at("value");
-  if (value.is_number()) return value.get<double>();
-  if (value.is_string()) return parse_number(value.get<std::string>());
-  return std::nullopt;
-}
-
 std::string text_of(double value) {
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   return core::json_text(core::Json(value));
@@ -61,6 +54,13 @@ std::vector<std::pair<int64_t, double>> numbers_of(const std::vector<results::Ro
 }
 
 }  // namespace
+
+std::optional<double> number_in(const results::Row& row) {
+  const core::Json& value = row.json.at("value");
+  if (value.is_number()) return value.get<double>();
+  if (value.is_string()) return parse_number(value.get<std::string>());
+  return std::nullopt;
+}
 
 bool Condition::holds(double recorded) const {
   const bool same = recorded == value || (std::isnan(recorded) && std::isnan(value));

@@ -1,6 +1,7 @@
 // `--where 'loss > 2'`: selects iterations of the main loop by recorded values. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct Condition {
 
   bool holds(double recorded) const;
 };
+
+// Returns the number that the row logged; std::nullopt if its value is none. NaN and infinities are numbers.
+std::optional<double> number_in(const Row& row);
 
 // Throws UsageError that shows the form.
 Condition parse_condition(const std::string& text);
