@@ -59,6 +59,26 @@ class Killed(Case):
         self.assertRegex(said[1], fr"^flor: recorded run {run.id}: 6 iterations of epoch, \d+\.\d % overhead, "
                                   fr"13 checkpoints, \d.*B; to ask about it: flor replay mine -- {harness.PROGRAM} train --guard$")
 
+    def test_a_log_is_filtered_taken_together_and_says_what_it_covers(self):
+        run = self.record("train")
+        run.replay("train", "--inner", probe="all", flags=("--epochs", "0:3"))
+
+        def log(*words):
+            done = self.flor("log", run.id, *words, "--json")
+            return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+        rows, said = log()
+        self.assertEqual(said, "")
+        added = sorted({row["name"] for row in rows if row.get("epoch") == 0} - {row["name"] for row in rows if row.get("epoch") == 4})
+        self.assertTrue(added, rows)
+        of_some, said = log(added[0])
+        self.assertEqual(said, f"flor: {added[0]}: in 3 of 6 iterations of epoch; to fill the others: flor replay {run.id} -- "
+                               f"{harness.PROGRAM} train\n")
+        late, _ = log("--where", "epoch >= 1 and epoch < 3")
+        self.assertEqual(late, [row for row in rows if row.get("epoch") in (1, 2)])
+        counted, _ = log(added[0], "--by", "epoch", "--agg", "count")
+        self.assertEqual([row["epoch"] for row in counted], [0, 1, 2])
+        self.assertEqual(sum(row["value"] for row in counted), len(of_some))
+
     def test_what_a_killed_recording_has_not_seen_does_not_run(self):
         trace = "--trace=" + self.path("trace")
         run = self.record_and_kill("--guard")

@@ -10,6 +10,7 @@
 #include "commands/base/output.h"
 #include "commands/cli/commands.h"
 #include "core/base/error.h"
+#include "core/base/shell_words.h"
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
 #include "plan/units.h"
@@ -79,7 +80,7 @@ void tell_coverage(const std::vector<results::Row>& rows, const std::set<std::st
                        counted(static_cast<std::uint64_t>(one.of), "iteration") + " of " +
                        manifest.main_loop()->name;
     if (recorded.count(one.name) == 0 && !manifest.command.empty())
-      line += "; to fill the others: flor replay " + flags.run + " -- " + manifest.command.front();
+      line += "; to fill the others: flor replay " + flags.run + " -- " + core::shell_line(manifest.command);
     print_error(line);
   }
 }
