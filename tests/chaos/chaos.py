@@ -30,8 +30,9 @@ from exactness import logged_rows, printed_rows  # noqa: E402
 NAMES = ["loss", "validation_loss", "grad_norm", "weight_norm"]
 ARGUMENTS = ["--epochs", "10", "--steps", "30", "--hidden", "48", "--batch", "8", "--length", "24", "--log-every", "10"]
 LEASE = 10
-# For the job's start, the work, and what waits for a lease to run out three times.
-PATIENCE = 3 * LEASE + 60
+# For the job's start, the work, and what waits for a lease to run out three times; and for an srun that asks a slurmctld
+# which was just restarted: turned away, it asks again only after SlurmctldTimeout, two minutes.
+PATIENCE = 3 * LEASE + 60 + 120
 
 
 def output_of(*command, **more):
