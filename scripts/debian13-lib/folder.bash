@@ -68,6 +68,8 @@ copy_checkout() {
 
 prepare_folder() {
   [[ -d $folder ]] || make_folder
+  # Once it is there and root's, nobody can put another one in its place.
+  require_roots "$folder"
   # The tests mount inside, which needs a root that is a mount of its own.
   mount --bind "$folder" "$folder"
   mount --rbind /dev "$folder/dev"
