@@ -13,6 +13,9 @@ namespace {
 struct Insert {
   std::size_t gap = 0;
   const Row* row = nullptr;
+  // Which row of its scope and name it is: behind the main loop or not, and its ordinal there.
+  bool behind_loop = false;
+  int64_t ordinal = 0;
 };
 
 // Compares two scope paths at the same position of the record. Returns a negative or positive number, or 0 if
@@ -53,6 +56,7 @@ class Placer {
   std::vector<Insert> place(const ReplayRows& answer) {
     for (const auto& [id, unit] : answer.units) {
       matcher_.begin(unit);
+      for (auto& side : ordinals_) side.clear();
       if (id != 0) reach(record_.start_of(unit.first, unit.from));
       for (const auto& entry : unit.entries) {
         std::visit([this](const auto& what) { pass(what); }, entry);
@@ -74,13 +78,15 @@ class Placer {
 
   void pass(const Row& row) {
     const Found found = matcher_.find(row);
+    const bool behind_loop = matcher_.side_of(row.at) == Side::after;
+    const int64_t ordinal = ordinals_[behind_loop ? 1 : 0].next(row.at, row.name);
     if (found.strayed) return;
     if (found.recorded) {
       reach(*found.recorded + 1);
       return;
     }
     reach_place(row.at);
-    if (found.added) inserts_.push_back({gap_, &row});
+    if (found.added) inserts_.push_back({gap_, &row, behind_loop, ordinal});
   }
 
   void pass(const BlockEvent& event) {
@@ -98,6 +104,7 @@ class Placer {
   void pass(const DigestEvent&) {}
   void pass(const BeforeEvent& event) {
     matcher_.see(event);
+    ordinals_[0].skip(event.at, event.name, event.count);
     const auto last = record_.find(Side::within, event.at, event.name, event.count - 1);
     if (last) reach(*last + 1);
   }
@@ -105,6 +112,7 @@ class Placer {
   const Record& record_;
   const std::unordered_map<std::string, std::size_t>& ends_;
   Matcher matcher_;
+  Ordinals ordinals_[2];  // of the present unit: up to the end of the main loop, and behind it
   std::size_t gap_ = 0;
   std::vector<Insert> inserts_;
 };
@@ -163,17 +171,19 @@ class Owners {
     const std::string& group = groups_[answer];
     const bool is_alone = std::count(groups_.begin(), groups_.end(), group) == 1;
     std::unordered_set<std::string> mine;
-    const auto counts = [&](const Row& row) {
+    const auto counts = [&](const Insert& insert) {
+      const Row& row = *insert.row;
       if (owners_.try_emplace(row.name, group).first->second != group) return false;
       if (is_alone) return true;
-      std::string place = row.at + ' ' + row.name;  // no scope path has a blank
+      std::string place = (insert.behind_loop ? "> " : "< ") + std::to_string(insert.ordinal) + ' ' + row.at +
+                          ' ' + row.name;  // no scope path has a blank
       if (taken_.count(place) != 0) return false;
       mine.insert(std::move(place));
       return true;
     };
-    inserts.erase(std::remove_if(inserts.begin(), inserts.end(),
-                                 [&](const Insert& insert) { return !counts(*insert.row); }),
-                  inserts.end());
+    inserts.erase(
+        std::remove_if(inserts.begin(), inserts.end(), [&](const Insert& insert) { return !counts(insert); }),
+        inserts.end());
     taken_.merge(mine);
   }
 

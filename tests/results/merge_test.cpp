@@ -190,6 +190,41 @@ TEST(Joined, AnswersOfOneRecipeCompleteEachOther) {
   EXPECT_EQ(values(), (Names{"2@epoch=0"}));
 }
 
+// A name that is logged in front of the main loop and behind it, and a later question about one end alone.
+TEST(Joined, AnswersOfOneRecipeKeepRowsOnBothSidesOfTheLoop) {
+  const auto plan = testing::plan(2);
+  const std::string first = line("", "g", "1") + line("", "start", "0") + line("epoch=0", "acc", "3");
+  const std::string last =
+      line("epoch=1", "acc", "3") + testing::loop_end(1, 1) + line("", "g", "2") + line("", "end", "9");
+  const auto values = [&](const ReplayRows& later) {
+    std::vector<ReplayRows> answers{rows_of_replay(plan, {{0, first}, {1, last}}), later};
+    for (auto& answer : answers) answer.recipe = "same";
+    Names out;
+    for (const auto& row : joined(testing::manifest(2), testing::record(record_text(2)), answers)) {
+      if (row.name == "g") out.push_back(row.value());
+    }
+    return out;
+  };
+  EXPECT_EQ(values(rows_of_replay(plan, {{1, last}})), (Names{"1", "2"}));
+  EXPECT_EQ(values(rows_of_replay(plan, {{0, first}})), (Names{"1", "2"}));
+}
+
+// Units cut an iteration in two: the second one says how many rows of the name were before it.
+TEST(Joined, AnswersOfOneRecipeKeepTheRowsOfBothPartsOfAnIteration) {
+  const auto plan = testing::plan(1);
+  const auto name_row = [](const std::string& value) { return line("epoch=0", "g", value); };
+  std::vector<ReplayRows> answers{rows_of_replay(plan, {{0, name_row("1") + name_row("2")}}),
+                                  rows_of_replay(plan, {{0, name_row("2")}})};
+  answers[1].units.at(0).entries.insert(answers[1].units.at(0).entries.begin(),
+                                        BeforeEvent{"epoch=0", "g", 1});
+  for (auto& answer : answers) answer.recipe = "same";
+  Names out;
+  for (const auto& row : joined(testing::manifest(1), testing::record(record_text(1)), answers)) {
+    if (row.name == "g") out.push_back(row.value());
+  }
+  EXPECT_EQ(out, (Names{"1", "2"}));
+}
+
 // Two replays put rows into the same gap of the record: the loop path decides.
 TEST(Joined, SeveralReplaysInterleaveByLoopPath) {
   const auto plan = testing::plan(2);
