@@ -334,6 +334,23 @@ class Terminated(Interrupted):
             self.assertEqual(self.trained(), [4, 5] if complete else [0, 1, 2, 4, 5])
             self.assert_whole(run, *program, attempts=1, at=3)
 
+    def test_a_last_checkpoint_that_cannot_be_written_is_not_called_taken(self):
+        run, process, pid = self.hold("train", "--guard", at=3, flags=("--every", "1"))
+        checkpoints, aside = run.file("checkpoints"), run.file("aside")
+        self.wait_for(lambda: "@iteration/epoch=2" in run.checkpoints(), "the checkpoint of the epoch before")
+        os.rename(checkpoints, aside)
+        open(checkpoints, "w").close()
+        os.kill(pid, signal.SIGTERM)
+        self.wait_for(lambda: has_heard(pid), "the end of its way to the library")
+        self.go_on()
+        output = process.communicate(timeout=60)[0]
+        self.assertRegex(output, "terminated: no last checkpoint, it could not be written: .*checkpoints")
+        self.assertNotIn("is taken", output)
+        os.remove(checkpoints)
+        os.rename(aside, checkpoints)
+        self.resume(run, "train", "--guard", at=3)
+        self.assert_whole(run, "train", "--guard", attempts=1, at=3)
+
     def test_a_grace_longer_than_a_clock_counts_is_a_long_one(self):
         output = self.terminated("train", "--guard", at=3, env={"FLOR_GRACE": "1e12"})[1]
         self.assertIn("terminated: a last checkpoint is taken", output)

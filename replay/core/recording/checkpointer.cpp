@@ -13,9 +13,6 @@
 namespace flor::core {
 namespace {
 
-// After this many failed writes in a row, no more are tried. A full disk stays full, and each try would stall
-// training.
-constexpr int most_failures = 3;
 // The state is measured again after this many executions, with or without a checkpoint.
 constexpr int64_t measure_every = 8;
 
@@ -102,12 +99,12 @@ ResumeSource Checkpointer::resume_source(const std::string& block) const {
 Decision Checkpointer::decide(const Execution& execution, const char* forced) {
   const std::string& block = execution.key.block;
   Decision decision = policy_.decide(block, resume_source(block));
-  if (failures_ >= most_failures) {
-    decision.materialize = false;
-    decision.why = "the store refused the last checkpoints";
-  } else if (forced != nullptr) {
+  if (forced != nullptr) {
     decision.materialize = true;
     decision.why = forced;
+  } else if (pauses_.pauses(monotonic_seconds())) {
+    decision.materialize = false;
+    decision.why = "the store refused the last checkpoints";
   } else if (every_ > 0) {
     decision.materialize = execution.kind.executions % every_ == 0;
     decision.why = "every " + std::to_string(every_) + ", as asked for";
@@ -158,6 +155,7 @@ bool Checkpointer::on_execution_end(const CheckpointKey& key, double seconds, co
   stalled_ += execution.stall;
   // The stall is known now. The interference is an estimate; take_in_results() corrects it.
   policy_.pay(key.block, execution.number, execution.stall, execution.interference);
+  newest_ = {key.file, execution.outcome == "materialize" ? "" : execution.decision.why};
   if (execution.outcome == "materialize") {
     kind.checkpoints += 1;
     kind.model.stalled(execution.stall - execution.waited, kind.copied);
@@ -191,6 +189,7 @@ void Checkpointer::materialize(Execution& execution) {
     return;
   }
   execution.outcome = "failed";
+  execution.decision.why = error;
   execution.interference = 0;
   fail(execution.key.at + " cannot be checkpointed: " + error);
 }
@@ -235,8 +234,9 @@ Retention::Actions Checkpointer::retention_actions(const RunDir& run, const fs::
 }
 
 void Checkpointer::fail(const std::string& what) {
-  failures_ += 1;
   on_damage_(what);
+  if (pauses_.failed(monotonic_seconds()) && !std::exchange(told_of_pause_, true))
+    warn("no checkpoint is taken for a minute, then one is tried now and then: " + what);
 }
 
 void Checkpointer::take_in_results() {
@@ -249,10 +249,11 @@ void Checkpointer::take_in_results() {
   }
   for (const auto& result : results) {
     if (!result.materialized.error.empty()) {
+      if (result.key.file == newest_.file) newest_.why_missing = result.materialized.error;
       fail(result.key.file + " was not written: " + result.materialized.error);
       continue;
     }
-    failures_ = 0;
+    if (pauses_.succeeded() && std::exchange(told_of_pause_, false)) say("checkpoints are written again");
     // Only now it is known what the write took from training. The estimate was paid in advance, so this pays
     // the difference.
     CostModel& model = kind_of(result.key.block).model;

@@ -21,6 +21,7 @@
 #include "core/policy/retention.h"
 #include "core/recording/execution.h"
 #include "core/recording/resumption.h"
+#include "core/recording/write_pauses.h"
 #include "core/recording/writer_arbiter.h"
 #include "core/store/manifest.h"
 
@@ -73,6 +74,8 @@ class Checkpointer {
   void drain();
   // The longest time in seconds that drain() takes with a store that does not hang.
   double longest_drain() const { return arbiter_.longest_wait(); }
+  // Returns why the newest place for a checkpoint has none; "" if it is durable. Call after drain().
+  const std::string& why_newest_missing() const { return newest_.why_missing; }
   // The number of durable checkpoints.
   int64_t durable() const;
   std::size_t bytes_written() const;
@@ -112,8 +115,11 @@ class Checkpointer {
   // Names of blocks.
   std::set<std::string> prefaulted_;
   double stalled_ = 0;
-  // In a row.
-  int failures_ = 0;
+  WritePauses pauses_;
+  bool told_of_pause_ = false;
+  struct {
+    std::string file, why_missing;
+  } newest_;
 
   // Guards results_ and the totals, which the writer's thread changes.
   mutable std::mutex mutex_;

@@ -43,10 +43,11 @@ const char* LastCheckpoint::why_asked() const {
   return asked_ ? "the process was asked to end" : nullptr;
 }
 
-void LastCheckpoint::taken() {
+void LastCheckpoint::end(std::string why_missing) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    taken_ = true;
+    why_missing_ = std::move(why_missing);
+    ready_ = true;
   }
   changed_.notify_all();
   while (true) ::pause();
@@ -57,24 +58,31 @@ void LastCheckpoint::over() {
   over_ = true;
 }
 
+// The lock is held. `left`: seconds to the next place for a checkpoint.
+std::string LastCheckpoint::outcome_text(double left) const {
+  if (ready_) {
+    return why_missing_.empty() ? "a last checkpoint is taken"
+                                : "no last checkpoint, it could not be written: " + why_missing_;
+  }
+  if (!asked_ && next_ >= 0)
+    return "no last checkpoint, the next place for one is about " + std::to_string(std::lround(left)) +
+           " s away";
+  return "no last checkpoint, none could be taken in time";
+}
+
 void LastCheckpoint::last() {
   std::unique_lock<std::mutex> lock(mutex_);
   const double left = next_ - monotonic_seconds();
   if (next_ >= 0 && left <= grace_ && !over_) {
     asked_ = true;
-    changed_.wait_for(lock, std::chrono::duration<double>(grace_), [this] { return taken_ || over_; });
+    changed_.wait_for(lock, std::chrono::duration<double>(grace_), [this] { return ready_ || over_; });
   }
   // exit() ends the process, with the program's own exit code.
   while (over_) changed_.wait(lock);
-  const bool taken = taken_;
-  const bool too_far = !asked_ && next_ >= 0;
+  const std::string outcome = outcome_text(left);
   lock.unlock();
   sync_();
   const bool requeued = requeue_if_preempted();
-  const std::string outcome = taken     ? "a last checkpoint is taken"
-                              : too_far ? "no last checkpoint, the next place for one is about " +
-                                              std::to_string(std::lround(left)) + " s away"
-                                        : "no last checkpoint, none could be taken in time";
   say("terminated: " + outcome + (requeued ? "; the job is requeued" : ""));
 }
 

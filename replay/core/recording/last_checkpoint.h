@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <string>
 
 #include "core/config/settings.h"
 #include "core/session/termination.h"
@@ -23,13 +24,15 @@ class LastCheckpoint {
   // Training thread: returns why a checkpoint is taken at this place whatever it costs; nullptr if the signal
   // has not come.
   const char* why_asked() const;
-  // Training thread: call when that checkpoint is durable. Does not return; another thread ends the process.
-  [[noreturn]] void taken();
+  // Training thread: call when that checkpoint is durable, or is known never to be: `why_missing` says why.
+  // Does not return; another thread ends the process.
+  [[noreturn]] void end(std::string why_missing);
   // Call when the program ends by itself. From then on this does not end the process.
   void over();
 
  private:
   void last();
+  std::string outcome_text(double left) const;
 
   // Seconds from the signal to the kill.
   const double grace_;
@@ -38,7 +41,9 @@ class LastCheckpoint {
   std::condition_variable changed_;
   // monotonic_seconds() of the next place; negative: unknown.
   double next_ = -1;
-  bool asked_ = false, taken_ = false, over_ = false;
+  bool asked_ = false, ready_ = false, over_ = false;
+  // Of the last checkpoint; "" if it is durable.
+  std::string why_missing_;
   // Declared last: its thread uses the members above.
   Termination termination_;
 };

@@ -261,8 +261,7 @@ void Recorder::checkpoint_iteration(const std::string& at, const std::string& st
 }
 
 void Recorder::leave_after_last_checkpoint() {
-  recording_->settle();
-  last_->taken();
+  last_->end(recording_->settle());
 }
 
 void Recorder::leave_loop(LoopEnd how) {

@@ -150,10 +150,16 @@ void Recording::save_manifest_at_loop() {
   saved_ = std::move(present);
 }
 
-void Recording::settle() {
+std::string Recording::settle() {
   checkpointer_->drain();
-  if (!sync()) damaged("the log could not be synced");
-  if (begun_.local && !lost_) empty_local_tier();
+  std::string why = checkpointer_->why_newest_missing();
+  if (!sync()) damaged(why = "the log could not be synced");
+  if (lost_) return "a further attempt has the run";
+  if (begun_.local) {
+    const std::string trouble = empty_local_tier();
+    if (why.empty()) why = trouble;
+  }
+  return why;
 }
 
 // The time is limited, because a hanging write cannot be interrupted, and a program at its end must not wait
@@ -167,7 +173,7 @@ void Recording::finish(int exit_code) {
   }
   if (lost_) return;
   try {
-    if (begun_.local) empty_local_tier();
+    if (begun_.local && !empty_local_tier().empty()) write_end();
   } catch (const std::exception& problem) {
     tell_of_unwritten_end(problem.what());
   }
@@ -215,11 +221,10 @@ void Recording::tell_of_unwritten_end(const std::string& why) {
 
 // Brings the rest of the local tier to the store now. The node's agent does not: an agent that was started on
 // demand may be killed with the job.
-void Recording::empty_local_tier() {
-  const std::string trouble = spool_rest(*begun_.local, *agent_);
-  if (trouble.empty()) return;
-  damaged(trouble);
-  write_end();
+std::string Recording::empty_local_tier() {
+  std::string trouble = spool_rest(*begun_.local, *agent_);
+  if (!trouble.empty()) damaged(trouble);
+  return trouble;
 }
 
 void Recording::give_up(const std::string& why) noexcept {

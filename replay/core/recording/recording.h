@@ -60,8 +60,9 @@ class Recording {
   // 10 MB that is still to be written; then gives up with a warning. Brings the rest of the local tier to the
   // store after that, without this limit.
   void finish(int exit_code);
-  // Returns when all checkpoints and rows so far are in the store, where possible.
-  void settle();
+  // Returns when all checkpoints and rows so far are in the store, where possible. Returns why the checkpoint
+  // of the newest place is not there; "" if it is. Leaves the run resumable in either case.
+  std::string settle();
   // Marks the run as damaged after an exception. The recording ends.
   void give_up(const std::string& why) noexcept;
 
@@ -74,7 +75,8 @@ class Recording {
   void write_all(int exit_code);
   void write_end();
   void tell_of_unwritten_end(const std::string& why);
-  void empty_local_tier();
+  // Returns what stays behind; "" for nothing.
+  std::string empty_local_tier();
 
   BegunRun begun_;
   using Texts = std::map<std::string, std::string>;

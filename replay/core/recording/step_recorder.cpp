@@ -64,10 +64,7 @@ void StepRecorder::end_step(int64_t next) {
       RunDir::checkpoint_file(step_kind, checkpoint_stem(at, 0), recording_.manifest().attempt).string()};
   recording_.checkpointer().on_execution_end(key, seconds, timer_.start(), last,
                                              [&] { return live_buffers(loop_.guards(), frontend_); });
-  if (last != nullptr) {
-    recording_.settle();
-    last_.taken();
-  }
+  if (last != nullptr) last_.end(recording_.settle());
   timer_ = {recording_.checkpointer(), resumption_};
 }
 

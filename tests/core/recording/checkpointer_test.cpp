@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "core/base/nontemporal_copy.h"
 #include "core/files/json_lines.h"
 #include "support/temporary.h"
@@ -207,6 +209,51 @@ TEST_F(CheckpointerTest, WhatIsTakenWhateverItCostsDoesNotWaitForEverForAWriterT
   for (const auto& row : read_json_lines(run.timeline()).rows)
     if (row["kind"] == "block") decisions.push_back(row["decision"]);
   EXPECT_EQ(decisions, (std::vector<Json>{"materialize", "skip", "skip", "skip", "skip", "materialize"}));
+}
+
+TEST_F(CheckpointerTest, AStoreThatRecoversGetsCheckpointsAgain) {
+  Manifest manifest;
+  manifest.every = 1;
+  Journal journal({run.log(), run.timeline(), run.generators()}, [](const std::string&) {});
+  std::vector<std::string> damages;
+  const fs::path checkpoints = run.path / "checkpoints";
+  std::ofstream(checkpoints) << "not a directory";
+  Checkpointer checkpointer(run, manifest, journal,
+                            [&](const std::string& what) { damages.push_back(what); });
+  const auto one = [&](const char* forced) {
+    end(checkpointer, "train", 1, checkpointer.mark_start(), forced);
+    checkpointer.drain();
+    return checkpointer.durable();
+  };
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(one(nullptr), 0);
+  EXPECT_EQ(damages.size(), 3u) << "a pause begins behind the third failure";
+  EXPECT_NE(checkpointer.why_newest_missing(), "");
+  EXPECT_EQ(one("asked for"), 0);
+  EXPECT_EQ(damages.size(), 4u) << "what is asked for is tried in a pause, too";
+  EXPECT_NE(checkpointer.why_newest_missing().find("checkpoints"), std::string::npos);
+  fs::remove(checkpoints);
+  EXPECT_EQ(one("asked for"), 1);
+  EXPECT_EQ(checkpointer.why_newest_missing(), "");
+  EXPECT_EQ(one(nullptr), 2) << "a success ends the pause";
+}
+
+TEST(WritePauses, GrowUntilAWriteSucceeds) {
+  WritePauses pauses;
+  EXPECT_FALSE(pauses.failed(0));
+  EXPECT_FALSE(pauses.failed(0));
+  EXPECT_FALSE(pauses.pauses(0));
+  EXPECT_TRUE(pauses.failed(0));
+  EXPECT_TRUE(pauses.pauses(59));
+  EXPECT_FALSE(pauses.pauses(60));
+  EXPECT_TRUE(pauses.failed(60));
+  EXPECT_TRUE(pauses.pauses(179));
+  EXPECT_FALSE(pauses.pauses(180));
+  for (int i = 0; i < 20; ++i) pauses.failed(180);
+  EXPECT_FALSE(pauses.pauses(180 + 32 * 60)) << "no pause is longer";
+  EXPECT_TRUE(pauses.succeeded());
+  EXPECT_FALSE(pauses.pauses(180));
+  EXPECT_FALSE(pauses.failed(180));
+  EXPECT_FALSE(pauses.succeeded()) << "a single failure makes no pause";
 }
 
 TEST_F(CheckpointerTest, RecoveryWantsIterationCheckpointsWhereThereAreSome) {
