@@ -66,6 +66,12 @@ std::optional<UserDirectory> user_directory(const core::Store& store, const std:
   return out;
 }
 
+// `.LAUNCH.begun` and `.LAUNCH.shared` (docs/formats.md, "The store").
+bool is_mark(const std::string& name) {
+  const std::string end = name.substr(std::min(name.rfind('.'), name.size()));
+  return name.front() == '.' && name.size() > end.size() + 1 && (end == ".begun" || end == ".shared");
+}
+
 // Returns true if the file is no longer needed; false if it cannot be read.
 bool has_ended(const core::Store& store, const UserDirectory& user, const std::string& name, double now) {
   struct stat info = {};
@@ -73,11 +79,8 @@ bool has_ended(const core::Store& store, const UserDirectory& user, const std::s
       !S_ISREG(info.st_mode))
     return false;
   const double age = now - static_cast<double>(info.st_mtime);
-  const std::string begun = ".begun";
   if (is_abandoned(name)) return age > hour;
-  if (name.front() == '.' && name.size() > begun.size() &&
-      name.compare(name.size() - begun.size(), begun.size(), begun) == 0)
-    return age > longest_job;
+  if (is_mark(name)) return age > longest_job;
   if (!core::is_valid_id(name) || age <= day) return false;
   try {
     const std::string text =

@@ -175,8 +175,10 @@ TEST_F(Garbage, ALaunchGoesAfterItsRun) {
   const auto older = [](const core::fs::path& path, int hours) {
     core::fs::last_write_time(path, core::fs::file_time_type::clock::now() - std::chrono::hours(hours));
   };
+  store_.mark_launch_shared("c.4.0.0");
+  const auto shared = begun.parent_path() / ".c.4.0.0.shared";
   for (const char* launch : {"c.1.0.0", "c.2.0.0"}) older(store_.launch(launch), 25);
-  older(begun, 24 * 89);
+  for (const auto& mark : {begun, shared}) older(mark, 24 * 89);
   const double now = core::wall_seconds();
   const std::vector<core::fs::path> ended{store_.launch("c.2.0.0")};
   EXPECT_EQ(ended_launches(store_, now), ended);
@@ -185,8 +187,8 @@ TEST_F(Garbage, ALaunchGoesAfterItsRun) {
   EXPECT_EQ(store_.launched("c.1.0.0"), "r1");
   EXPECT_EQ(store_.launched("c.2.0.0"), std::nullopt);
   EXPECT_EQ(store_.launched("c.3.0.0"), "gone");
-  older(begun, 24 * 91);
-  EXPECT_EQ(ended_launches(store_, now), std::vector<core::fs::path>{begun});
+  for (const auto& mark : {begun, shared}) older(mark, 24 * 91);
+  EXPECT_EQ(ended_launches(store_, now), (std::vector<core::fs::path>{begun, shared}));
 }
 
 // A store is everybody's: what is called .launches may lead to any directory, and root clears away there.

@@ -46,6 +46,27 @@ class Requeue(Interrupted):
         self.assertEqual((run.manifest()["status"], run.manifest()["attempt"]), ("recording", 0))
         self.assertIn("nothing is damaged", self.flor("check", again.id).stdout)
 
+    def test_of_two_programs_in_one_step_each_stays_what_it_was(self):
+        program, second = ["train", "--guard"], {"SEED": "2"}
+        self.environment.update(FLOR_RECORD="1", FLOR_EVERY="1", FLOR_BIN=harness.BIN, FLOR_LAUNCH="c.7.0.0")
+        process = subprocess.Popen([self.program(), *self.holding(program, 3)], env=self.environment, cwd=self.directory,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        self.addCleanup(harness.end_session, process)
+        self.wait_for(lambda: os.path.exists(self.path("until.reached")), "epoch 3")
+        run = self.newest_run()
+        other = self.execute([self.program(), *program], env=second)
+        self.assertIn(f"flor: not recorded: run {run.id} of this launch (c.7.0.0) is that of another program", other.stderr)
+        process.kill()
+        process.wait(60)
+        self.go_on()
+        other = self.execute([self.program(), *program], env={"FLOR_LAUNCH": "c.7.0.1", **second})
+        self.assertIn("flor: not recorded: this launch (c.7.0.1) is left to another program of it, which recorded run "
+                      + run.id, other.stderr)
+        self.assertEqual(run.manifest()["attempt"], 0)
+        again = self.requeued(*program, at=3)
+        self.assertEqual(again.stderr.count("not resumed"), 0, again.stderr)
+        self.assertEqual((run.manifest()["status"], run.manifest()["attempt"]), ("completed", 1))
+
     def test_another_program_whose_sources_are_not_in_the_record_is_a_new_run(self):
         run = self.killed("train", "--guard", at=3, checkpoint="@iteration/epoch=2")
         path = os.path.join(run.path, "run.json")

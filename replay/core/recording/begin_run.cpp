@@ -19,7 +19,9 @@
 #include "core/files/existence.h"
 #include "core/recording/earlier_run.h"
 #include "core/recording/policy_settings.h"
+#include "core/recording/requeued_run.h"
 #include "core/recording/start_environment.h"
+#include "core/recording/taken_launch.h"
 #include "core/store/scope.h"
 #include "core/store/source_copies.h"
 #include "core/store/sources.h"
@@ -119,18 +121,6 @@ std::optional<LocalRun> begin_local(const Settings& settings, const RunDir& run,
   }
 }
 
-// Tells the user why this process is not recorded. While one process of a launch records, the others train
-// unrecorded, which is normal. A process that starts after the recording ended probably wanted its own run.
-void tell_of_earlier(const Store& store, const std::string& launch) {
-  const std::string id = store.launched(launch).value_or("");
-  if (!is_valid_id(id)) return;
-  const RunDir run = store.run(id);
-  std::error_code ignored;
-  if (!fs::exists(run.manifest(), ignored) || run.is_being_recorded()) return;
-  say("not recorded: this launch (" + launch + ") has recorded run " + id +
-      " already; give each program a launch of its own (srun or flor record)");
-}
-
 // A new run directory. The destructor removes it unless the run begins, since nothing else would.
 class DraftRun {
  public:
@@ -188,7 +178,12 @@ std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, 
   const std::string launch = launch_id();
   std::error_code unreadable;
   if (fs::exists(store.launch(launch), unreadable)) {
-    tell_of_earlier(store, launch);
+    leave_to_recorder(store, launch);
+    return std::nullopt;
+  }
+  if (const auto others = run_of_another_program(store, launch)) {
+    say("not recorded: this launch (" + launch + ") is left to another program of it, which recorded run " +
+        others->id() + " before; give each program a launch of its own (srun or flor record)");
     return std::nullopt;
   }
   DraftRun draft(store);
@@ -197,7 +192,7 @@ std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, 
   // Claims the launch only after the directory is created. Before that the id may belong to another run, and
   // a requeued job would resume that run.
   if (!store.claim_launch(launch, run.id())) {
-    tell_of_earlier(store, launch);
+    leave_to_recorder(store, launch);
     return std::nullopt;
   }
   OwnerFile owner = OwnerFile::create(run, 0);
@@ -233,7 +228,11 @@ void write_next_manifest(const RunDir& run, const Manifest& manifest) {
 
 std::optional<BegunRun> go_on(const Settings& settings, const Store& store, const EarlierAttempt& earlier) {
   const RunDir& run = earlier.run;
-  if (!store.claim_launch(launch_id(), run.id())) return std::nullopt;
+  if (const std::string launch = launch_id(); !store.claim_launch(launch, run.id())) {
+    say("not recorded, and training begins anew: another process of this launch (" + launch +
+        ") records run " + store.launched(launch).value_or("?"));
+    return std::nullopt;
+  }
   // Another process may have gone on with the run since this one began, minutes ago; and where locks do not
   // hold on all nodes, the lock does not tell.
   if (const auto why = why_not_resumable(run, read_manifest(run)))

@@ -29,8 +29,9 @@ struct Earlier {
 };
 
 struct EarlierStarts {
-  std::vector<Earlier> runs;          // the newest first
-  std::set<std::string> steps_begun;  // those that recorded nothing before they were ended
+  std::vector<Earlier> runs;           // the newest first
+  std::set<std::string> steps_begun;   // those that recorded nothing before they were ended
+  std::set<std::string> steps_shared;  // those in which several programs wanted to record
 };
 
 // Tells of a launch of an earlier version. These lie where anyone may put a file, so they are not trusted.
@@ -45,9 +46,8 @@ void tell_of_old_launches(const Store& store, const LaunchId& own) {
   }
 }
 
-// `.LAUNCH.begun`: spank/launch.h.
-std::optional<LaunchId> begun_from(const std::string& name) {
-  const std::string end = ".begun";
+// `.LAUNCH.begun`: spank/launch.h. `.LAUNCH.shared`: Store::mark_launch_shared().
+std::optional<LaunchId> marked_launch(const std::string& name, const std::string& end) {
   if (name.size() <= end.size() + 1 || name.front() != '.' ||
       name.compare(name.size() - end.size(), end.size(), end) != 0)
     return std::nullopt;
@@ -72,8 +72,13 @@ EarlierStarts earlier_starts(const Store& store, const LaunchId& own) {
   std::vector<std::pair<LaunchId, std::string>> found;
   std::set<std::string> recorded;
   for (const auto& name : store.launches()) {
-    if (const auto begun = begun_from(name); begun && begun->job == own.job && begun->restart < own.restart)
+    const auto is_earlier = [&own](const std::optional<LaunchId>& marked) {
+      return marked && marked->job == own.job && marked->restart < own.restart;
+    };
+    if (const auto begun = marked_launch(name, ".begun"); is_earlier(begun))
       out.steps_begun.insert(begun->step);
+    if (const auto shared = marked_launch(name, ".shared"); is_earlier(shared))
+      out.steps_shared.insert(shared->step);
     const auto launch = launch_id_from(name);
     if (!launch || launch->job != own.job || launch->restart > own.restart) continue;
     const std::string run = store.launched(name).value_or("");
@@ -101,8 +106,8 @@ const Earlier* of_step(const EarlierStarts& starts, const std::string& step) {
 
 // May the step that had this number have been another one, which differs in its environment alone?
 bool has_twins(const EarlierStarts& starts, const Earlier& own) {
-  const auto& begun = starts.steps_begun;
-  return !begun.empty() || std::any_of(starts.runs.begin(), starts.runs.end(), [&](const Earlier& other) {
+  if (!starts.steps_begun.empty() || starts.steps_shared.count(own.launch.step) > 0) return true;
+  return std::any_of(starts.runs.begin(), starts.runs.end(), [&](const Earlier& other) {
     return other.fits && other.launch.step != own.launch.step &&
            other.manifest.start_environment != own.manifest.start_environment;
   });
@@ -111,9 +116,15 @@ bool has_twins(const EarlierStarts& starts, const Earlier& own) {
 // May another step of the job have asked for this run's name, too? `sbatch --flor-name` gives one name to all
 // steps: the first gets it, and the runs of the others have none.
 bool may_share_name(const EarlierStarts& starts) {
-  return !starts.steps_begun.empty() ||
+  return !starts.steps_begun.empty() || !starts.steps_shared.empty() ||
          std::any_of(starts.runs.begin(), starts.runs.end(),
                      [](const Earlier& other) { return other.fits && other.manifest.name.empty(); });
+}
+
+// Was the step shared, and is its run that of another program of it?
+bool is_of_another_program(const EarlierStarts& starts, const Earlier* same) {
+  if (same == nullptr || starts.steps_shared.count(same->launch.step) == 0) return false;
+  return !same->fits || same->manifest.start_environment != start_environment();
 }
 
 // Returns the run of the name that is asked for, if this step recorded it.
@@ -177,6 +188,7 @@ std::optional<RunDir> run_of_earlier_start(const Store& store, const std::string
         other.fits && !environment.empty() && other.manifest.start_environment == environment;
     if (is_ours && other.manifest.status != "completed") return other.run;
   }
+  if (is_of_another_program(starts, same)) return std::nullopt;
   if (same == nullptr) {
     tell_of_old_launches(store, *own);
     return std::nullopt;
@@ -186,6 +198,14 @@ std::optional<RunDir> run_of_earlier_start(const Store& store, const std::string
       " of this job is not resumed, a new one is recorded: several steps of the job differ in their "
       "environment alone, and it is not known which one recorded it; --flor-resume RUN resumes a run");
   return std::nullopt;
+}
+
+std::optional<RunDir> run_of_another_program(const Store& store, const std::string& launch) {
+  const auto own = launch_id_from(launch);
+  if (!own || own->restart == 0) return std::nullopt;
+  const EarlierStarts starts = earlier_starts(store, *own);
+  const Earlier* same = of_step(starts, own->step);
+  return is_of_another_program(starts, same) ? std::optional(same->run) : std::nullopt;
 }
 
 }  // namespace flor::core

@@ -30,4 +30,8 @@ std::optional<std::string> why_another_step(const Manifest& manifest);
 // that cannot be told, prints so: to train anew is better than to go on with another step's weights.
 std::optional<RunDir> run_of_earlier_start(const Store& store, const std::string& launch);
 
+// Where several programs ran in this step at an earlier start of the job, one of them was recorded. Returns
+// its run, if that program was not this one: then the launch is left to it, so that it can go on.
+std::optional<RunDir> run_of_another_program(const Store& store, const std::string& launch);
+
 }  // namespace flor::core

@@ -140,6 +140,20 @@ Owner owner_from(const Json& json) {
   return out;
 }
 
+bool is_started_by(int64_t ancestor) {
+  if (ancestor <= 1) return false;
+  for (std::optional<int64_t> pid = ::getppid(); pid && *pid > 1;) {
+    if (*pid == ancestor) return true;
+    // "PID (NAME) STATE PARENT ..."
+    const std::string stat = first_line_of("/proc/" + std::to_string(*pid) + "/stat");
+    const std::size_t name_end = stat.rfind(") ");
+    if (name_end == std::string::npos) return false;
+    const std::size_t parent = name_end + 4;
+    pid = parse_number<int64_t>(stat.substr(parent, stat.find(' ', parent) - parent));
+  }
+  return false;
+}
+
 bool sees_locks_of(const Owner& owner, const Owner& here) {
   return owner.boot == here.boot && owner.device != 0 && owner.device == here.device;
 }

@@ -48,6 +48,9 @@ bool sees_locks_of(const Owner& owner, const Owner& here);
 // kernel and in this PID namespace.
 std::optional<bool> is_running(const Owner& owner);
 
+// Is the process with this number on this kernel an ancestor of this one? False where /proc does not tell.
+bool is_started_by(int64_t pid);
+
 // Returns field 22 of a text of /proc/PID/stat; std::nullopt for any other text. Pure.
 std::optional<std::uint64_t> start_time_in(const std::string& stat);
 

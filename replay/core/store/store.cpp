@@ -331,6 +331,12 @@ void Store::disclaim_launch(const std::string& id) const {
   if (directory) ::unlinkat(directory.get(), ("." + launch(id).filename().string() + ".begun").c_str(), 0);
 }
 
+void Store::mark_launch_shared(const std::string& id) const {
+  make_user_directory(path_, launch_directory);
+  const fs::path at = launch(id);
+  publish_once(at.parent_path() / ("." + at.filename().string() + ".shared"), "\n");
+}
+
 bool Store::claim_launch(const std::string& id, const std::string& run) const {
   make_user_directory(path_, launch_directory);
   return publish_once(launch(id), run + "\n") == Published::first;

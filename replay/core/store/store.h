@@ -120,6 +120,8 @@ class Store {
   // Notes that the launch records nothing, and that the user was told why. srun then does not warn
   // (spank/launch.h).
   void disclaim_launch(const std::string& launch) const;
+  // Notes that several programs share the launch: a file .LAUNCH.shared. Throws as claim_launch().
+  void mark_launch_shared(const std::string& launch) const;
   // Takes the launch for the run: the first process of a launch records. Returns false where it is taken.
   // Throws std::system_error, and Error as launched().
   bool claim_launch(const std::string& launch, const std::string& run) const;

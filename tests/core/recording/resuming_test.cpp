@@ -269,6 +269,26 @@ TEST_F(Requeued, AStepThatHadRecordedNothingYetTakesNoOthersRun) {
   EXPECT_TRUE(is_resumed());
 }
 
+// `SEED=1 ./train & SEED=2 ./train &` in one step: one of them was recorded.
+TEST_F(Requeued, AProgramThatWasNotRecordedLeavesTheLaunchToTheOneThatWas) {
+  const Store store(directory / "store");
+  const auto is_left_to_another = [&] { return run_of_another_program(store, "42.0.1").has_value(); };
+  manifest.start_environment = digest_of_given({"SEED=2"});
+  write_manifest(run, manifest);
+  EXPECT_FALSE(is_left_to_another());
+  store.mark_launch_shared("42.0.0");
+  EXPECT_FALSE(is_resumed());
+  EXPECT_TRUE(is_left_to_another());
+  manifest.start_environment = start_environment();
+  write_manifest(run, manifest);
+  EXPECT_TRUE(is_resumed());
+  EXPECT_FALSE(is_left_to_another());
+  manifest.command.emplace_back("--other");
+  write_manifest(run, manifest);
+  EXPECT_FALSE(is_resumed());
+  EXPECT_TRUE(is_left_to_another());
+}
+
 TEST_F(Requeued, FindsItsRunUnderAnotherStepsNumber) {
   manifest.start_environment = start_environment();
   write_manifest(run, manifest);

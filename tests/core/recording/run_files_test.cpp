@@ -73,6 +73,24 @@ TEST_F(RunFiles, OneProcessOfALaunchRecordsAndTheOthersLeaveNothing) {
   EXPECT_EQ(launched(), first->run.id() + "\n");
 }
 
+TEST_F(RunFiles, AnotherProgramOfALaunchLeavesAMarkAndOneThatTheRecorderStartedDoesNot) {
+  const auto first = begin();
+  ASSERT_TRUE(first);
+  const fs::path mark = store_.launch("42.0.0").parent_path() / ".42.0.0.shared";
+  EXPECT_FALSE(begin());
+  EXPECT_FALSE(fs::exists(mark)) << "the same program once more";
+  Manifest others = first->manifest;
+  others.start_environment = "another";
+  others.pid = ::getppid();
+  write_manifest(first->run, others);
+  EXPECT_FALSE(begin());
+  EXPECT_FALSE(fs::exists(mark)) << "a helper of the recorded program";
+  others.pid = ::getpid();
+  write_manifest(first->run, others);
+  EXPECT_FALSE(begin());
+  EXPECT_TRUE(fs::exists(mark));
+}
+
 TEST_F(RunFiles, ALaunchIsTakenThoughTheServerAnswersThatItWasThere) {
   const test::Interposing calls;
   calls->link_says_exists = true;

@@ -1,0 +1,18 @@
+// What becomes of a process whose launch another process has taken: one process of a launch records
+// (docs/semantics.md, rule 16).
+#pragma once
+
+#include <string>
+
+#include "core/store/store.h"
+
+namespace flor::core {
+
+// Call in a process that cannot take the launch. Says why it is not recorded, where the user may have wanted
+// it to be: the launch's run has ended, or it is that of another program, or of the same one with another
+// environment (`SEED=1 ./train & SEED=2 ./train &` in one step). Then leaves a mark beside the launch: after
+// a requeue, none of the programs may take another one's run. Says nothing in a process that the recording
+// one has started. Throws as Store::launched().
+void leave_to_recorder(const Store& store, const std::string& launch);
+
+}  // namespace flor::core
