@@ -77,7 +77,9 @@ std::vector<Case> headers() {
 }
 
 std::vector<Case> stale() {
-  Case newer = edited("NewerThanBinary", {}, everything("train.cpp: present source newer than the binary"));
+  Case newer =
+      edited("NewerThanBinary", {},
+             everything("train.cpp: present source newer than the binary (build the program again)"));
   newer.present[0].newer_than_binary = true;
   Case newer_then =
       edited("NewerThanBinaryWhenRecorded", {}, everything("recorded source newer than the binary"));

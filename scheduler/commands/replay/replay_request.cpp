@@ -7,6 +7,7 @@
 #include "commands/base/options.h"
 #include "commands/sources/probing.h"
 #include "core/base/error.h"
+#include "core/base/shell_words.h"
 #include "core/checkpoint/recorded_timeline.h"
 #include "core/files/durable.h"
 #include "core/files/existence.h"
@@ -121,6 +122,15 @@ void add_notes(Asked& asked) {
   if (manifest.status == "damaged") {
     asked.notes.push_back("a write failed while run " + asked.run.id() +
                           " was recorded; what is there is replayed");
+  }
+  const auto& recorded = manifest.command;
+  const auto& present = asked.plan.command;
+  const bool is_same =
+      recorded.empty() || (recorded.size() == present.size() &&
+                           std::equal(present.begin() + 1, present.end(), recorded.begin() + 1));
+  if (!is_same) {
+    asked.notes.push_back("run " + asked.run.id() + " was recorded with other arguments (" +
+                          core::shell_line(recorded) + "): rows that depend on them will differ");
   }
 }
 

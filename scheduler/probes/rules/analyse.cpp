@@ -17,7 +17,8 @@ void check_files(const std::vector<SourceFile>& files, const std::vector<std::st
                  const char* side, AnalysisBuilder* analysis) {
   for (const SourceFile& file : files) {
     if (file.newer_than_binary) {
-      analysis->everything(base_name(file.path), std::string(side) + " source newer than the binary");
+      const std::string remedy = std::string(side) == "present" ? " (build the program again)" : "";
+      analysis->everything(base_name(file.path), side + (" source newer than the binary" + remedy));
     }
   }
   for (const std::string& include : unresolved) {
