@@ -59,7 +59,7 @@ std::set<std::string> chosen(const std::vector<StoredCheckpoint>& stored, int64_
   for (auto next = sorted.rbegin(); next != sorted.rend(); ++next) {
     const StoredCheckpoint& one = *next->second;
     if (!places.insert(one.at).second) continue;  // taken again since
-    if (is_loop_entry(one.at) || ++counts[one.kind] <= keep) files.insert(one.file);
+    if (is_loop_entry(one.at) || one.on_node || ++counts[one.kind] <= keep) files.insert(one.file);
   }
   return files;
 }
@@ -119,6 +119,7 @@ void Retention::durable(StoredCheckpoint checkpoint) {
   const std::lock_guard<std::mutex> lock(mutex_);
   checkpoint.retired = doubted_.erase(checkpoint.file) > 0;
   stored_.push_back(std::move(checkpoint));
+  for (auto& one : stored_) one.on_node = one.on_node && !actions_.in_store(one.file);
   Thinning removal = removable(stored_, keep_, loops_);
   // A file that a checkpoint may still refer to stays. It is tried again with the next checkpoint.
   const auto stays = [this](const std::string& file) { return !actions_.forget(file); };

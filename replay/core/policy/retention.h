@@ -22,6 +22,8 @@ struct StoredCheckpoint {
   std::vector<std::string> refers_to;
   // No checkpoint any more. Its file stays because others refer to it.
   bool retired = false;
+  // Not yet in the store, but only in the local tier: it would be lost with its node.
+  bool on_node = false;
 };
 
 struct Thinning {
@@ -35,9 +37,9 @@ struct Thinning {
 
 // Selects what can be removed so that the newest `keep` checkpoints of each kind stay (0: all). Newest means:
 // of the last places that the program reaches; of one place, the last in `stored`, which is in order of age.
-// A checkpoint of a loop's entry always stays and is not counted. A file that a kept checkpoint refers to
-// stays as well, and remains a checkpoint itself as long as all files that it refers to stay. Pure.
-// `loops`: the names of the outermost loops in program order, as far as known.
+// A checkpoint of a loop's entry, and one that is not yet in the store, always stays and is not counted. A
+// file that a kept checkpoint refers to stays as well, and remains a checkpoint itself as long as all files
+// that it refers to stay. Pure. `loops`: the names of the outermost loops in program order, as far as known.
 Thinning removable(const std::vector<StoredCheckpoint>& stored, int64_t keep,
                    const std::vector<std::string>& loops = {});
 
@@ -56,6 +58,8 @@ class Retention {
     // never names a file that is missing.
     std::function<bool(const std::vector<std::string>& rows)> note;
     std::function<void(const std::string& file)> remove;
+    // Has `file`, which was written to the local tier, come to the store?
+    std::function<bool(const std::string& file)> in_store;
   };
 
   // `loops`: as in removable(), from an earlier attempt.

@@ -216,7 +216,7 @@ MaterializeJob Checkpointer::job_for(const Execution& execution) {
 
 void Checkpointer::note_checkpoint(const CheckpointKey& key, const Materialized& written) {
   journal_.append(timeline_file, checkpoint_row(key, written).dump());
-  retention_.durable({key.block, key.at, key.file, written.refers_to});
+  retention_.durable({key.block, key.at, key.file, written.refers_to, false, written.tier == Tier::local});
 }
 
 Retention::Actions Checkpointer::retention_actions(const RunDir& run, const fs::path& local) {
@@ -230,7 +230,11 @@ Retention::Actions Checkpointer::retention_actions(const RunDir& run, const fs::
     if (!local.empty()) fs::remove(local / file, ignored);
     fs::remove(run.path / file, ignored);
   };
-  return {[this](const std::string& file) { return materializer_->forget(file); }, note, remove};
+  const auto in_store = [run](const std::string& file) {
+    std::error_code ignored;
+    return fs::exists(run.path / file, ignored);
+  };
+  return {[this](const std::string& file) { return materializer_->forget(file); }, note, remove, in_store};
 }
 
 void Checkpointer::fail(const std::string& what) {

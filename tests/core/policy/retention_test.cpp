@@ -17,11 +17,13 @@ namespace {
 
 using Files = std::vector<std::string>;
 
-// "train/3>1,2": the file train/3 of kind `train`, which refers to train/1 and train/2; behind a `~` retired.
+// "train/3>1,2": the file train/3 of kind `train`, which refers to train/1 and train/2; behind a `~` retired,
+// behind a `+` only on the node.
 StoredCheckpoint stored(std::string text) {
   StoredCheckpoint out;
   out.retired = text[0] == '~';
-  if (out.retired) text.erase(0, 1);
+  out.on_node = text[0] == '+';
+  if (out.retired || out.on_node) text.erase(0, 1);
   const auto arrow = text.find('>');
   out.file = text.substr(0, arrow);
   out.kind = out.file.substr(0, out.file.find('/'));
@@ -53,6 +55,8 @@ TEST(Removable, KeepsTheNewestOfEachKindAndWhatTheyReferTo) {
        {"@iteration/0"},
        {},
        {}},
+      {"one that is only on the node stays and is not counted", {"t/0", "t/1", "+t/2"}, 1, {"t/0"}, {}, {}},
+      {"nor does it drive out the last one in the store", {"t/0", "+t/1", "+t/2"}, 1, {}, {}, {}},
       {"a block that is called entry is none", {"t/entry", "t/0", "t/1"}, 2, {"t/entry"}, {}, {}},
       {"what a kept one refers to stays", {"t/0", "t/1>0", "t/2>0"}, 1, {"t/1"}, {}, {}},
       {"what only a removed one refers to goes", {"t/0", "t/1>0", "t/2"}, 1, {"t/0", "t/1"}, {}, {}},
@@ -92,6 +96,7 @@ struct World {
   Files done;
   std::string unforgettable;
   bool full = false;
+  std::set<std::string> spooled;
 
   Retention::Actions actions() {
     return {[this](const std::string& file) {
@@ -103,7 +108,8 @@ struct World {
                 done.push_back("note " + field<std::string>(Json::parse(row), "file", ""));
               return !full;
             },
-            [this](const std::string& file) { done.push_back("remove " + file); }};
+            [this](const std::string& file) { done.push_back("remove " + file); },
+            [this](const std::string& file) { return spooled.count(file) > 0; }};
   }
 };
 
@@ -149,6 +155,19 @@ TEST(RetentionTest, RemovesNothingThatTheTimelineStillNames) {
   retention.durable(stored("t/2"));
   EXPECT_EQ(world.done,
             (Files{"forget t/0", "forget t/1", "note t/0", "note t/1", "remove t/0", "remove t/1"}));
+}
+
+// A node that dies takes its local tier with it.
+TEST(RetentionTest, RemovesNothingFromTheStoreForWhatIsNotThereYet) {
+  World world;
+  Retention retention(1, world.actions());
+  retention.durable(stored("t/0"));
+  retention.durable(stored("+t/1"));
+  retention.durable(stored("+t/2"));
+  EXPECT_TRUE(world.done.empty());
+  world.spooled.insert("t/1");
+  retention.durable(stored("+t/3"));
+  EXPECT_EQ(world.done, (Files{"forget t/0", "note t/0", "remove t/0"}));
 }
 
 TEST(RetentionTest, LeavesWhatACheckpointThatIsBeingWrittenMayReferTo) {
@@ -337,13 +356,21 @@ TEST_F(Recording, RemovesFromTheLocalTierToo) {
   fs::create_directories(directory_ / "local");
   std::ofstream(directory_ / "local/spool.json") << "{}";
   begin(1);
-  for (int64_t i = 0; i < 3; ++i) epoch(i, {&head_});
+  const auto spool = [this] {
+    const auto options = fs::copy_options::recursive | fs::copy_options::overwrite_existing;
+    fs::copy(directory_ / "local/checkpoints", run_.checkpoints(), options);
+  };
+  for (int64_t i = 0; i < 4; ++i) {
+    epoch(i, {&head_});
+    if (i < 3) spool();
+  }
   end();
   Files local;
   for (const auto& entry : fs::directory_iterator(directory_ / "local/checkpoints/train"))
     local.push_back(entry.path().stem());
   std::sort(local.begin(), local.end());
-  EXPECT_EQ(local, (Files{"epoch=0", "epoch=2"}));  // that of epoch 0 holds the tensor
+  // That of epoch 0 holds the tensor; that of epoch 3 is not in the store yet, and drives out no other.
+  EXPECT_EQ(local, (Files{"epoch=0", "epoch=2", "epoch=3"}));
 }
 
 }  // namespace
