@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import time
 
 import harness
 from resuming_rules import Interrupted
@@ -59,13 +60,27 @@ class Requeue(Interrupted):
         process.kill()
         process.wait(60)
         self.go_on()
-        other = self.execute([self.program(), *program], env={"FLOR_LAUNCH": "c.7.0.1", **second})
-        self.assertIn("flor: not recorded: this launch (c.7.0.1) is left to another program of it, which recorded run "
-                      + run.id, other.stderr)
-        self.assertEqual(run.manifest()["attempt"], 0)
+        with open(self.path("waiting"), "w") as file:
+            waiting = subprocess.Popen([self.program(), *program], cwd=self.directory, stdout=subprocess.DEVNULL, stderr=file,
+                                       env={**self.environment, "FLOR_LAUNCH": "c.7.0.1", **second}, start_new_session=True)
+        self.addCleanup(harness.end_session, waiting)
+        time.sleep(1)
         again = self.requeued(*program, at=3)
         self.assertEqual(again.stderr.count("not resumed"), 0, again.stderr)
         self.assertEqual((run.manifest()["status"], run.manifest()["attempt"]), ("completed", 1))
+        self.assertEqual(waiting.wait(60), 0)
+        with open(self.path("waiting")) as file:
+            self.assertIn("flor: not recorded: ", file.read())
+        self.assertEqual(self.newest_run().id, run.id)
+
+    def test_a_program_whose_twin_does_not_come_back_is_recorded(self):
+        run = self.killed("train", "--guard", at=3, checkpoint="@iteration/epoch=2")
+        open(os.path.join(self.environment["FLOR_STORE"], ".launches", str(os.geteuid()), ".c.7.0.0.shared"), "w").close()
+        done = self.execute([self.program(), "train", "--guard"], env={"FLOR_LAUNCH": "c.7.0.1", "SEED": "2"})
+        self.assertIn(f"flor: run {run.id} of this job is not resumed, a new one is recorded: it is that of another program",
+                      done.stderr)
+        self.assertEqual([self.newest_run().manifest()[key] for key in ("status", "attempt")], ["completed", 0])
+        self.assertNotEqual(self.newest_run().id, run.id)
 
     def test_another_program_whose_sources_are_not_in_the_record_is_a_new_run(self):
         run = self.killed("train", "--guard", at=3, checkpoint="@iteration/epoch=2")

@@ -181,11 +181,7 @@ std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, 
     leave_to_recorder(store, launch);
     return std::nullopt;
   }
-  if (const auto others = run_of_another_program(store, launch)) {
-    say("not recorded: this launch (" + launch + ") is left to another program of it, which recorded run " +
-        others->id() + " before; give each program a launch of its own (srun or flor record)");
-    return std::nullopt;
-  }
+  if (const auto others = run_of_another_program(store, launch)) wait_for_its_program(store, launch, *others);
   DraftRun draft(store);
   draft.lock();
   const RunDir& run = draft.run();

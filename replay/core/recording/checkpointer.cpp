@@ -102,7 +102,7 @@ Decision Checkpointer::decide(const Execution& execution, const char* forced) {
   if (forced != nullptr) {
     decision.materialize = true;
     decision.why = forced;
-  } else if (pauses_.pauses(monotonic_seconds())) {
+  } else if (pauses()) {
     decision.materialize = false;
     decision.why = "the store refused the last checkpoints";
   } else if (every_ > 0) {

@@ -74,6 +74,8 @@ class Checkpointer {
   void drain();
   // The longest time in seconds that drain() takes with a store that does not hang.
   double longest_drain() const { return arbiter_.longest_wait(); }
+  // Is the store given a rest, because it refused the last checkpoints?
+  bool pauses() const { return pauses_.pauses(monotonic_seconds()); }
   // Returns why the newest place for a checkpoint has none; "" if it is durable. Call after drain().
   const std::string& why_newest_missing() const { return newest_.why_missing; }
   // The number of durable checkpoints.

@@ -121,9 +121,11 @@ bool may_share_name(const EarlierStarts& starts) {
                      [](const Earlier& other) { return other.fits && other.manifest.name.empty(); });
 }
 
-// Was the step shared, and is its run that of another program of it?
+// Was the step shared, and is its run that of another program of it, which may go on with it?
 bool is_of_another_program(const EarlierStarts& starts, const Earlier* same) {
   if (same == nullptr || starts.steps_shared.count(same->launch.step) == 0) return false;
+  const Manifest& manifest = same->manifest;
+  if (manifest.id.empty() || manifest.status == "completed" || manifest.status == "damaged") return false;
   return !same->fits || same->manifest.start_environment != start_environment();
 }
 

@@ -31,7 +31,7 @@ std::optional<std::string> why_another_step(const Manifest& manifest);
 std::optional<RunDir> run_of_earlier_start(const Store& store, const std::string& launch);
 
 // Where several programs ran in this step at an earlier start of the job, one of them was recorded. Returns
-// its run, if that program was not this one: then the launch is left to it, so that it can go on.
+// its run, if that program was not this one and may go on with it: then it has the first claim to the launch.
 std::optional<RunDir> run_of_another_program(const Store& store, const std::string& launch);
 
 }  // namespace flor::core

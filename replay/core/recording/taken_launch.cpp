@@ -1,7 +1,11 @@
 #include "core/recording/taken_launch.h"
 
+#include <chrono>
+#include <functional>
 #include <optional>
+#include <thread>
 
+#include "core/base/clock.h"
 #include "core/base/messages.h"
 #include "core/base/valid_id.h"
 #include "core/config/settings.h"
@@ -30,22 +34,39 @@ bool was_started_by_recorder(const Manifest& manifest) {
   return manifest.host == node_name() && is_started_by(manifest.pid);
 }
 
+// Returns when `happened` does, and at the latest after these seconds.
+void wait_until(double seconds, const std::function<bool()>& happened) {
+  const double end = monotonic_seconds() + seconds;
+  while (!happened() && monotonic_seconds() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+}
+
 }  // namespace
 
 void leave_to_recorder(const Store& store, const std::string& launch) {
   const std::string id = store.launched(launch).value_or("");
   if (!is_valid_id(id)) return;
   const RunDir run = store.run(id);
-  const auto manifest = manifest_of(run);
+  std::optional<Manifest> manifest;
+  wait_until(5, [&] { return (manifest = manifest_of(run)).has_value(); });
+  if (!manifest) return;
   const std::string remedy = "; give each program a launch of its own (srun or flor record)";
-  if (manifest && !run.is_being_recorded()) {
+  if (!run.is_being_recorded()) {
     say("not recorded: this launch (" + launch + ") has recorded run " + id + " already" + remedy);
     return;
   }
-  if (manifest && (is_same_program(*manifest) || was_started_by_recorder(*manifest))) return;
+  if (is_same_program(*manifest) || was_started_by_recorder(*manifest)) return;
   store.mark_launch_shared(launch);
-  if (manifest)
-    say("not recorded: run " + id + " of this launch (" + launch + ") is that of another program" + remedy);
+  say("not recorded: run " + id + " of this launch (" + launch + ") is that of another program" + remedy);
+}
+
+void wait_for_its_program(const Store& store, const std::string& launch, const RunDir& run) {
+  bool came = false;
+  wait_until(10, [&] { return came = store.launched(launch).has_value(); });
+  if (!came)
+    say("run " + run.id() +
+        " of this job is not resumed, a new one is recorded: it is that of another program of " +
+        "this launch (" + launch + "), which did not come back within 10 s");
 }
 
 }  // namespace flor::core

@@ -15,4 +15,8 @@ namespace flor::core {
 // one has started. Throws as Store::launched().
 void leave_to_recorder(const Store& store, const std::string& launch);
 
+// Call after a requeue in a program that shares the launch with the one that recorded `run`. Gives that one
+// 10 seconds to take the launch first. If it does not come, this one is recorded, and says so.
+void wait_for_its_program(const Store& store, const std::string& launch, const RunDir& run);
+
 }  // namespace flor::core

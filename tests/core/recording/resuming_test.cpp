@@ -287,6 +287,11 @@ TEST_F(Requeued, AProgramThatWasNotRecordedLeavesTheLaunchToTheOneThatWas) {
   write_manifest(run, manifest);
   EXPECT_FALSE(is_resumed());
   EXPECT_TRUE(is_left_to_another());
+  manifest.status = "completed";
+  write_manifest(run, manifest);
+  EXPECT_FALSE(is_left_to_another()) << "it does not go on";
+  std::ofstream(run.manifest()) << "{";
+  EXPECT_FALSE(is_left_to_another()) << "no one can go on with it";
 }
 
 TEST_F(Requeued, FindsItsRunUnderAnotherStepsNumber) {
