@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/config/settings.h"
 
@@ -16,6 +17,14 @@ core::Store store_of(const std::string& flag) {
   std::string path = fs::path(core::absolute_directory(flag)).lexically_normal().string();
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return core::Store(path);
+}
+
+core::Store existing_store_of(const std::string& flag) {
+  core::Store store = store_of(flag);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(store.path(), ignored)) return store;
+  throw core::UsageError("there is no store " + store.path().string() +
+                         "; `flor record -- ./train` makes one, --flor-store or FLOR_STORE chooses another");
 }
 
 fs::path own_directory() {

@@ -14,6 +14,8 @@ namespace flor::commands {
 
 // Returns the store of `--store` (`flag`), or, if that is empty, the one of the settings.
 core::Store store_of(const std::string& flag);
+// The same. Throws core::UsageError where there is no such directory.
+core::Store existing_store_of(const std::string& flag);
 
 // Returns the directory of this `flor`, where workers find `flor-agent`.
 std::filesystem::path own_directory();

@@ -1,5 +1,4 @@
 // flor runs: lists the runs of the store.
-#include <filesystem>
 #include <memory>
 
 #include "commands/base/options.h"
@@ -59,12 +58,6 @@ Json json_of(const Listed& run) {
 }
 
 void show_runs(const core::Store& store, bool json) {
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(store.path(), ignored)) {
-    throw core::UsageError(
-        "there is no store " + store.path().string() +
-        "; `flor record -- ./train` makes one, --flor-store or FLOR_STORE chooses another");
-  }
   Json all = Json::array();
   results::Table table({{"RUN"},
                         {"NAME"},
@@ -102,7 +95,7 @@ void add_runs(CLI::App& app, Outcome& /*outcome*/) {
   CLI::App* command = app.add_subcommand("runs", "List the runs of the store");
   command->add_flag("--json", flags->json, "one JSON array");
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
-  command->callback([flags] { show_runs(store_of(flags->store), flags->json); });
+  command->callback([flags] { show_runs(existing_store_of(flags->store), flags->json); });
 }
 
 }  // namespace flor::commands

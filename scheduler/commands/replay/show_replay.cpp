@@ -88,23 +88,32 @@ std::string findings_text(const results::Verdict& verdict) {
   return out.empty() ? "" : "\n" + out;
 }
 
+core::ReplayDir find_replay(const core::RunDir& run, const std::string& id) {
+  core::ReplayDir dir = run.replay(id);
+  if (core::fs::exists(dir.plan())) return dir;
+  throw core::UsageError("run " + run.id() + " has no replay '" + id + "'; `flor show " + run.id() +
+                         "` lists them");
+}
+
 }  // namespace
 
-void show_replay(const core::RunDir& run, const std::string& id, bool json) {
-  const core::ReplayDir dir = run.replay(id);
-  if (!core::fs::exists(dir.plan())) {
-    throw core::UsageError("run " + run.id() + " has no replay '" + id + "'; `flor show " + run.id() +
-                           "` lists them");
-  }
-  const core::Plan plan = core::read_plan(dir);
+Json replay_json(const core::RunDir& run, const std::string& id) {
+  const core::ReplayDir dir = find_replay(run, id);
   const results::ReplaySummary replay = results::summarize_replay(dir);
+  Json out = results::to_json(replay);
+  out["plan"] = core::to_json(core::read_plan(dir));
+  out["verdict"] = replay.verdict ? results::to_json(*replay.verdict) : Json();
+  return out;
+}
+
+void show_replay(const core::RunDir& run, const std::string& id, bool json) {
   if (json) {
-    Json out = results::to_json(replay);
-    out["plan"] = core::to_json(plan);
-    out["verdict"] = replay.verdict ? results::to_json(*replay.verdict) : Json();
-    print_json(out);
+    print_json(replay_json(run, id));
     return;
   }
+  const core::ReplayDir dir = find_replay(run, id);
+  const core::Plan plan = core::read_plan(dir);
+  const results::ReplaySummary replay = results::summarize_replay(dir);
   std::string text = heading(run, plan, replay) + question_text(plan);
   if (replay.verdict) text += units_text(plan, *replay.verdict) + findings_text(*replay.verdict);
   print(text);
