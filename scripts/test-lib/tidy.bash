@@ -2,7 +2,7 @@
 # scripts/test.
 # shellcheck shell=bash disable=SC2154
 
-tidy_folders=(replay/core replay/logging agent scheduler)
+tidy_folders=(replay/core replay/logging agent scheduler dashboard)
 
 # configure_tidy FOLDER OPTION…: what clang-tidy reads. GCC's precompiled headers are another compiler's.
 configure_tidy() {
@@ -51,7 +51,7 @@ tidy_files() {
         *.cpp) echo "$file" ;;
         *.h)
           if [[ -f ${file%.h}.cpp ]]; then echo "${file%.h}.cpp"
-          else git grep -l "include \"\(.*/\)\?${file##*/}\"" -- '*.cpp' | grep -E '^(replay/(core|logging)|agent|scheduler|spank)/' | head -n 1 || true
+          else git grep -l "include \"\(.*/\)\?${file##*/}\"" -- '*.cpp' | grep -E '^(replay/(core|logging)|agent|scheduler|dashboard|spank)/' | head -n 1 || true
           fi ;;
       esac
     done | sort -u

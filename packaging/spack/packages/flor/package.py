@@ -26,6 +26,7 @@ class Flor(CMakePackage):
     depends_on("nlohmann-json@3.11:", type="build")
     depends_on("cli11@2.1:", type="build")
     depends_on("xxhash", type="build")
+    depends_on("boost@1.74:", type="build")
     depends_on("hiredis")
     depends_on("minizip")
     depends_on("libpng")

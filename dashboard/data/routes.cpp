@@ -1,0 +1,128 @@
+#include "dashboard/data/routes.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <stdexcept>
+
+#include "commands/replay/show_replay.h"
+#include "commands/replay/shown_run.h"
+#include "core/base/error.h"
+#include "core/base/parse_number.h"
+#include "core/base/valid_id.h"
+#include "dashboard/data/runs.h"
+
+namespace flor::dashboard {
+namespace {
+
+using core::Json;
+
+constexpr std::size_t most_points = 20000;
+
+struct NotThere : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+Response json(const Json& value) {
+  return {200, "application/json", core::json_text(value)};
+}
+
+bool begins_with(const std::string& text, const std::string& start) {
+  return text.rfind(start, 0) == 0;
+}
+
+// Addresses that show the page; what it then shows is its own matter.
+bool is_view(const std::string& path) {
+  return path == "/" || begins_with(path, "/run/");
+}
+
+// Splits "a/b/c".
+std::vector<std::string> elements(const std::string& path) {
+  std::vector<std::string> out(1);
+  for (const char letter : path) {
+    if (letter == '/') {
+      out.emplace_back();
+    } else {
+      out.back() += letter;
+    }
+  }
+  return out;
+}
+
+core::RunDir find_run(const core::Store& store, const std::string& id) {
+  if (!core::is_valid_id(id) || !core::fs::exists(store.run(id).manifest()))
+    throw NotThere("there is no run '" + id + "'");
+  return store.run(id);
+}
+
+double number_or(const Target& target, const std::string& name, double fallback) {
+  const auto at = target.query.find(name);
+  if (at == target.query.end()) return fallback;
+  return core::parse_number<double>(at->second).value_or(fallback);
+}
+
+}  // namespace
+
+Json Routes::run(const core::RunDir& run) {
+  Json out = commands::json_of(commands::read_run(run), false);
+  const auto rows = rows_.rows_of(run);
+  std::map<std::string, std::size_t> counts;
+  for (const auto& row : rows->rows) counts[row.name] += 1;
+  out["names"] = Json::array();
+  for (const auto& [name, count] : counts) {
+    const bool recorded = std::binary_search(rows->recorded.begin(), rows->recorded.end(), name);
+    out["names"].push_back({{"name", name}, {"rows", count}, {"recorded", recorded}});
+  }
+  out["log_warnings"] = rows->warnings;
+  out["line"] = run_line(run);
+  return out;
+}
+
+Json Routes::series(const core::RunDir& run, const Target& target) {
+  const auto name = target.query.find("name");
+  if (name == target.query.end()) throw NotThere("which name?");
+  const auto rows = rows_.rows_of(run);
+  const Series whole = series_of(rows->rows, name->second);
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto points =
+      static_cast<std::size_t>(std::clamp(number_or(target, "points", 2000), 2.0, double{most_points}));
+  const Series shown =
+      thinned(whole, number_or(target, "from", -infinity), number_or(target, "to", infinity), points);
+  Json out = to_json(shown);
+  out["name"] = name->second;
+  out["recorded"] = std::binary_search(rows->recorded.begin(), rows->recorded.end(), name->second);
+  out["of"] = whole.x.size();
+  return out;
+}
+
+Response Routes::data(const std::string& path, const Target& target) {
+  const auto parts = elements(path);
+  if (parts[0] != "runs" || parts.size() < 2) throw NotThere("there is nothing here");
+  const core::RunDir found = find_run(store_, parts[1]);
+  if (parts.size() == 2) return json(run(found));
+  if (parts.size() == 3 && parts[2] == "series") return json(series(found, target));
+  if (parts.size() == 4 && parts[2] == "replays" && core::is_valid_id(parts[3]) &&
+      core::fs::exists(found.replay(parts[3]).plan()))
+    return json(commands::replay_json(found, parts[3]));
+  throw NotThere("there is nothing here");
+}
+
+Response Routes::answer(const Request& request) {
+  const std::string& path = request.target.path;
+  if (path == "/events") {
+    Response out;
+    out.is_stream = true;
+    return out;
+  }
+  if (const PageFile* file = page_file(is_view(path) ? "/page/index.html" : path))
+    return {200, file->type, std::string(file->text)};
+  try {
+    const std::string data_root = "/data/";
+    if (begins_with(path, data_root)) return data(path.substr(data_root.size()), request.target);
+    throw NotThere("there is nothing here");
+  } catch (const NotThere& problem) {
+    return {404, "text/plain; charset=utf-8", std::string(problem.what()) + "\n"};
+  }
+}
+
+}  // namespace flor::dashboard

@@ -1,0 +1,129 @@
+#include "dashboard/data/runs.h"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "core/checkpoint/listing.h"
+#include "core/store/manifest.h"
+#include "dashboard/data/signature.h"
+#include "results/report/summary.h"
+#include "results/rows.h"
+#include "results/where.h"
+
+namespace flor::dashboard {
+namespace {
+
+using core::Json;
+
+// Bytes at the end of a log in which the last values are looked for.
+constexpr std::streamoff tail = 65536;
+constexpr std::size_t most_values = 8;
+
+std::string tail_of(const core::fs::path& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return "";
+  const std::streamoff size = file.tellg();
+  const std::streamoff begin = std::max<std::streamoff>(0, size - tail);
+  file.seekg(begin);
+  std::string out(static_cast<std::size_t>(size - begin), '\0');
+  file.read(out.data(), size - begin);
+  out.resize(static_cast<std::size_t>(file.gcount()));
+  if (begin > 0) out.erase(0, out.find('\n') + 1);
+  out.erase(out.rfind('\n') + 1);
+  return out;
+}
+
+// The last number of each name, the latest name first.
+Json last_values(const core::RunDir& run) {
+  Json out = Json::object();
+  const std::string text = tail_of(run.log());
+  for (std::size_t end = text.size(); end > 0 && out.size() < most_values;) {
+    const std::size_t before = end > 1 ? text.rfind('\n', end - 2) : std::string::npos;
+    const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+    Json row = core::parse_json(std::string_view(text).substr(begin, end - begin - 1));
+    end = begin;
+    if (!row.is_object() || row.contains("@event")) continue;
+    try {
+      const results::Row parsed = results::row_from(std::move(row), run.id());
+      const auto number = results::number_in(parsed);
+      // json_text() writes NaN and infinities as strings.
+      if (number && !out.contains(parsed.name)) out[parsed.name] = *number;
+    } catch (const std::exception&) {
+      // A damaged line is told of where the run's rows are shown.
+    }
+  }
+  return out;
+}
+
+Json line_of(const core::RunDir& run) {
+  const core::Manifest m = core::read_manifest_and_progress(run);
+  const core::RecordedLoop* loop = m.main_loop();
+  const auto files = core::checkpoint_files(run);
+  const int64_t of = loop == nullptr ? 0 : (loop->range ? loop->end - loop->begin : loop->end);
+  return {{"id", run.id()},
+          {"name", m.name},
+          {"status", results::status_of(run, m)},
+          {"started", m.started},
+          {"finished", m.finished ? Json(*m.finished) : Json()},
+          {"user", m.user},
+          {"host", m.host},
+          {"job", m.slurm_job},
+          {"command", m.command},
+          {"args", m.args},
+          {"loop", loop == nullptr ? "" : loop->name},
+          {"done", loop == nullptr ? 0 : loop->iterations},
+          {"of", of},
+          {"seconds", loop == nullptr ? 0 : loop->seconds},
+          {"epsilon", m.epsilon},
+          {"checkpoints", files.files.size()},
+          {"bytes", files.bytes},
+          {"replays", run.all_replays().size()},
+          {"warnings", m.warnings.size()},
+          {"values", last_values(run)}};
+}
+
+}  // namespace
+
+Json run_line(const core::RunDir& run) {
+  try {
+    return line_of(run);
+  } catch (const std::exception& problem) {
+    return {{"id", run.id()}, {"name", ""}, {"status", "unreadable"}, {"problem", problem.what()}};
+  }
+}
+
+Json Runs::refresh() {
+  Json changed = Json::array();
+  Json removed = Json::array();
+  std::set<std::string> present;
+  for (const auto& run : store_.runs()) {
+    present.insert(run.id());
+    Seen& seen = runs_[run.id()];
+    const std::string status = seen.json.is_object() ? seen.json.value("status", "") : "";
+    std::string signature = signature_of(run);
+    // A recording that is killed changes no file.
+    if (status == "recording" && !run.is_being_recorded()) signature += "ended";
+    if (signature == seen.signature) continue;
+    seen = {std::move(signature), run_line(run)};
+    changed.push_back(seen.json);
+  }
+  for (auto at = runs_.begin(); at != runs_.end();) {
+    if (present.count(at->first) == 0) {
+      removed.push_back(at->first);
+      at = runs_.erase(at);
+    } else {
+      ++at;
+    }
+  }
+  if (changed.empty() && removed.empty()) return {};
+  return {{"changed", std::move(changed)}, {"removed", std::move(removed)}};
+}
+
+Json Runs::snapshot() const {
+  Json runs = Json::array();
+  for (auto at = runs_.rbegin(); at != runs_.rend(); ++at) runs.push_back(at->second.json);
+  return {{"store", store_.path().string()}, {"runs", std::move(runs)}};
+}
+
+}  // namespace flor::dashboard

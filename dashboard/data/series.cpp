@@ -1,0 +1,134 @@
+#include "dashboard/data/series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "core/store/manifest.h"
+#include "dashboard/data/signature.h"
+#include "results/results.h"
+#include "results/where.h"
+
+namespace flor::dashboard {
+namespace {
+
+using core::Json;
+
+constexpr std::size_t most_runs = 8;
+
+std::vector<const results::Row*> rows_of_name(const std::vector<results::Row>& rows,
+                                              const std::string& name) {
+  std::vector<const results::Row*> out;
+  for (const auto& row : rows)
+    if (row.name == name) out.push_back(&row);
+  return out;
+}
+
+// Returns the loop that has at most one of these rows in each iteration, in rising order; "" for none.
+std::string loop_of(const std::vector<const results::Row*>& rows) {
+  std::string loop;
+  int64_t last = 0;
+  for (const auto* row : rows) {
+    const auto loops = results::scope_loops(row->at);
+    if (loops.size() != 1) return "";
+    const auto& [name, value] = loops.front();
+    if (!loop.empty() && (loop != name || value <= last)) return "";
+    loop = name;
+    last = value;
+  }
+  return loop;
+}
+
+Json numbers(const std::vector<double>& values) {
+  Json out = Json::array();
+  for (const double value : values) out.push_back(std::isfinite(value) ? Json(value) : Json());
+  return out;
+}
+
+}  // namespace
+
+Series series_of(const std::vector<results::Row>& rows, const std::string& name) {
+  const auto own = rows_of_name(rows, name);
+  Series out;
+  out.loop = loop_of(own);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const double x = out.loop.empty() ? static_cast<double>(i)
+                                      : static_cast<double>(results::scope_loops(own[i]->at).front().second);
+    // A line ends where iterations have no row, and begins again behind them.
+    if (!out.loop.empty() && !out.x.empty() && x > out.x.back() + 1) {
+      out.x.push_back(out.x.back() + 1);
+      out.y.push_back(std::nan(""));
+    }
+    out.x.push_back(x);
+    out.y.push_back(results::number_in(*own[i]).value_or(std::nan("")));
+  }
+  return out;
+}
+
+Series thinned(const Series& series, double from, double to, std::size_t points) {
+  const auto begin = std::lower_bound(series.x.begin(), series.x.end(), from);
+  const auto end = std::upper_bound(begin, series.x.end(), to);
+  const auto first = static_cast<std::size_t>(begin - series.x.begin());
+  const auto count = static_cast<std::size_t>(end - begin);
+  Series out{{}, {}, series.loop};
+  const std::size_t parts = std::max<std::size_t>(points / 2, 1);
+  const auto add = [&](std::size_t at) {
+    out.x.push_back(series.x[at]);
+    out.y.push_back(series.y[at]);
+  };
+  if (count <= parts * 2) {
+    for (std::size_t i = 0; i < count; ++i) add(first + i);
+    return out;
+  }
+  for (std::size_t part = 0; part < parts; ++part) {
+    std::set<std::size_t> chosen;
+    std::optional<std::size_t> low, high, gap;
+    for (std::size_t i = first + part * count / parts; i < first + (part + 1) * count / parts; ++i) {
+      if (!std::isfinite(series.y[i])) {
+        if (!gap) gap = i;
+        continue;
+      }
+      if (!low || series.y[i] < series.y[*low]) low = i;
+      if (!high || series.y[i] > series.y[*high]) high = i;
+    }
+    for (const auto& at : {low, high, gap})
+      if (at) chosen.insert(*at);
+    for (const std::size_t at : chosen) add(at);
+  }
+  return out;
+}
+
+Json to_json(const Series& series) {
+  return {{"x", numbers(series.x)}, {"y", numbers(series.y)}, {"loop", series.loop}};
+}
+
+std::shared_ptr<const RowCache::Rows> RowCache::rows_of(const core::RunDir& run) {
+  const std::string signature = signature_of(run);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (auto& kept : kept_) {
+      if (kept.run != run.id() || kept.signature != signature) continue;
+      std::rotate(&kept, &kept + 1, kept_.data() + kept_.size());
+      return kept_.back().rows;
+    }
+  }
+  auto out = std::make_shared<Rows>();
+  const core::Manifest manifest = core::read_manifest_and_progress(run);
+  results::RecordLog record = results::read_record(run);
+  if (record.torn) out->warnings.push_back("the last line of the log was cut off and is left out");
+  std::set<std::string> recorded;
+  for (const auto& row : record.rows) recorded.insert(row.name);
+  out->recorded.assign(recorded.begin(), recorded.end());
+  const auto answers = results::read_replay_rows(run, out->warnings);
+  out->rows = results::joined(manifest, std::move(record.rows), answers);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  kept_.erase(
+      std::remove_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.run == run.id(); }),
+      kept_.end());
+  kept_.push_back({run.id(), signature, out});
+  if (kept_.size() > most_runs) kept_.erase(kept_.begin());
+  return out;
+}
+
+}  // namespace flor::dashboard

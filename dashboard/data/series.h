@@ -1,0 +1,56 @@
+// The numbers of a run as lines of a chart.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/store/store.h"
+#include "results/rows.h"
+
+namespace flor::dashboard {
+
+// Rows without a number, and NaN, are gaps.
+struct Series {
+  // The value of the main loop, where each of its iterations has at most one row; else the row's number.
+  std::vector<double> x, y;
+  // The loop that x counts; "": rows.
+  std::string loop;
+};
+
+// Returns the rows of this name as a line. Pure.
+Series series_of(const std::vector<results::Row>& rows, const std::string& name);
+
+// Returns at most about `points` points of the line from x = `from` to `to`: of each part of it the lowest
+// and the highest, so that no extreme is lost, and its first gap. Pure.
+Series thinned(const Series& series, double from, double to, std::size_t points);
+
+// {"x": […], "y": […], "loop": …}; a gap is null.
+core::Json to_json(const Series& series);
+
+// The rows of the runs that were asked for last. Thread-safe.
+class RowCache {
+ public:
+  struct Rows {
+    std::vector<results::Row> rows;
+    // Names that the recording logged; the others came from replays.
+    std::vector<std::string> recorded;
+    std::vector<std::string> warnings;
+  };
+  // Throws core::Error naming a damaged log.
+  std::shared_ptr<const Rows> rows_of(const core::RunDir& run);
+
+ private:
+  struct Kept {
+    std::string run, signature;
+    std::shared_ptr<const Rows> rows;
+  };
+
+  std::mutex mutex_;
+  // The last one that was asked for comes last.
+  std::vector<Kept> kept_;
+};
+
+}  // namespace flor::dashboard

@@ -1,0 +1,33 @@
+#include "dashboard/data/signature.h"
+
+#include <sys/stat.h>
+
+namespace flor::dashboard {
+namespace {
+
+void add(std::string& out, const core::fs::path& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) {
+    out += "-;";
+    return;
+  }
+  out += std::to_string(info.st_size) + ":" + std::to_string(info.st_mtim.tv_sec) + "." +
+         std::to_string(info.st_mtim.tv_nsec) + ";";
+}
+
+}  // namespace
+
+std::string signature_of(const core::RunDir& run) {
+  std::string out;
+  for (const auto& path : {run.manifest(), run.timeline(), run.log(), run.checkpoints(), run.replays()})
+    add(out, path);
+  for (const auto& replay : run.all_replays()) {
+    out += replay.id();
+    for (const auto& path :
+         {replay.units(), replay.proofs(), replay.verdict(), replay.failure(), replay.timeline()})
+      add(out, path);
+  }
+  return out;
+}
+
+}  // namespace flor::dashboard

@@ -1,0 +1,49 @@
+#include "dashboard/http/feed.h"
+
+#include "core/base/parse_number.h"
+#include "core/store/store.h"
+
+namespace flor::dashboard {
+namespace {
+
+constexpr std::size_t most_deltas = 256;
+
+std::string event(const std::string& kind, const std::string& id, const std::string& data) {
+  return "event: " + kind + "\nid: " + id + "\ndata: " + data + "\n\n";
+}
+
+}  // namespace
+
+std::string Feed::new_birth() {
+  return core::new_id();
+}
+
+void Feed::publish(std::string snapshot, std::string delta) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    snapshot_ = std::move(snapshot);
+    deltas_.push_back(std::move(delta));
+    if (deltas_.size() > most_deltas) deltas_.pop_front();
+    number_ += 1;
+  }
+  if (notify_) notify_();
+}
+
+Feed::Events Feed::since(const std::string& last_id) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto dash = last_id.rfind('-');
+  const auto seen = dash != std::string::npos && last_id.substr(0, dash) == birth_
+                        ? core::parse_number<std::uint64_t>(last_id.substr(dash + 1))
+                        : std::nullopt;
+  if (seen == number_) return {"", last_id};
+  Events out{"", id_of(number_)};
+  if (!seen || *seen > number_ || number_ - *seen > deltas_.size()) {
+    out.text = event("snapshot", out.last_id, snapshot_);
+    return out;
+  }
+  for (std::uint64_t number = *seen + 1; number <= number_; ++number)
+    out.text += event("change", id_of(number), deltas_[deltas_.size() - (number_ - number) - 1]);
+  return out;
+}
+
+}  // namespace flor::dashboard

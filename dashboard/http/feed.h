@@ -1,0 +1,45 @@
+// What viewers see live: a snapshot, and the changes since. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+
+namespace flor::dashboard {
+
+// Texts are JSON of one line each. Numbers of changes begin at 1.
+class Feed {
+ public:
+  // Called after each change, on the thread that publishes. Set it before the first change.
+  void on_change(std::function<void()> notify) { notify_ = std::move(notify); }
+
+  // Publishes a change: `delta` turns the snapshot before into `snapshot`.
+  void publish(std::string snapshot, std::string delta);
+
+  struct Events {
+    // In the format of server-sent events; empty where nothing is new.
+    std::string text;
+    std::string last_id;
+  };
+  // Returns what a viewer lacks who has seen `last_id`: the changes since, or the snapshot where they are no
+  // longer known, or where the id is another server's.
+  Events since(const std::string& last_id) const;
+
+ private:
+  std::string id_of(std::uint64_t number) const { return birth_ + "-" + std::to_string(number); }
+
+  // Tells the ids of this server from those of one that ran before.
+  const std::string birth_ = new_birth();
+  static std::string new_birth();
+
+  std::function<void()> notify_;
+  mutable std::mutex mutex_;
+  std::string snapshot_ = "{}";
+  // The last ones; the newest has the number number_.
+  std::deque<std::string> deltas_;
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace flor::dashboard

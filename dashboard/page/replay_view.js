@@ -1,0 +1,107 @@
+// One replay: the question, how far it is, and the verdict.
+// @ts-check
+import { factList, fill, h, table } from "./dom.js";
+import { read } from "./feed.js";
+import { numberText, secondsText } from "./format.js";
+
+const pause = 1000;
+const unitsDrawn = 2000;
+
+/** @param {any} replay as /data/runs/ID/replays/ID gives it */
+function question(replay) {
+  const plan = replay.plan;
+  const executes = plan.execute.all ? "every block" : plan.execute.blocks.join(", ") || "no block";
+  const { bound, makespan, serial, workers } = plan.estimate;
+  return factList([
+    ["State", h("span.badge", { class: replay.state }, replay.state)],
+    ["Units", `${replay.committed} of ${replay.selected} done`],
+    ["Executes", executes],
+    ["Command", h("code", null, (plan.command ?? []).join(" "))],
+    ["Planned", `${secondsText(makespan)} with ${workers} workers, at least ${secondsText(bound)}, ${secondsText(serial)} in sequence`],
+    ["Took", replay.verdict ? secondsText(replay.verdict.seconds) : ""],
+  ]);
+}
+
+/** @param {any} plan */
+function probes(plan) {
+  if (!plan.probes?.length) return null;
+  return [h("h2", null, "Probes"), table("Probes", ["Name", "Where", "Block"],
+    plan.probes.map((/** @type {any} */ probe) => [probe.name || "(not known)", `${probe.file}:${probe.line}`,
+      probe.block || "outside all blocks"]))];
+}
+
+/** @param {any} verdict */
+function units(verdict) {
+  const all = verdict.units ?? [];
+  if (all.length === 0) return null;
+  const shown = all.slice(0, unitsDrawn);
+  const wrong = all.filter((/** @type {any} */ unit) => unit.equal < unit.values + unit.digests).length;
+  return [h("h2", null, "Units"),
+    h("p.quiet", null, `${all.length} units, ${wrong} differ` + (shown.length < all.length ? `; the first ${shown.length} are drawn` : "")),
+    h("div.units", { role: "img", "aria-label": `${all.length} units, ${wrong} differ` },
+      shown.map((/** @type {any} */ unit) => {
+        const compared = unit.values + unit.digests;
+        return h("span", { class: compared === 0 ? "none" : unit.equal === compared ? "equal" : "unequal",
+          title: `unit ${unit.id}: ${unit.equal} of ${compared} equal` });
+      }))];
+}
+
+/** @param {any} verdict */
+function findings(verdict) {
+  const lines = [...(verdict.reasons ?? []),
+    ...(verdict.silent_probes ?? []).map((/** @type {string} */ name) => `the probe '${name}' yielded no row: was it reached?`)];
+  const differences = verdict.differences ?? [];
+  return [
+    lines.length > 0 ? h("div.warnings", { class: verdict.verdict === "differs" ? "bad" : "some" }, lines.map((line) => h("p", null, String(line)))) : null,
+    ...(differences.length > 0 ? [h("h2", null, "What differs"), table("What differs", ["Where", "Name", "Recorded", "Replayed"],
+      differences.map((/** @type {any} */ one) => [one.at, one.name, value(one.recorded), value(one.replayed)]))] : []),
+  ];
+}
+
+/** @param {unknown} one */
+const value = (one) => (typeof one === "number" ? numberText(one) : one === null || one === undefined ? "–" : typeof one === "object" ? JSON.stringify(one) : String(one));
+
+/**
+ * @param {string} run
+ * @param {string} id
+ */
+export function replayView(run, id) {
+  const content = h("div", null, h("p.quiet", null, "Loading…"));
+  const element = h("div", null,
+    h("p", null, h("a", { href: `/run/${encodeURIComponent(run)}` }, "← the run")),
+    h("h1", null, `Replay ${id}`), content);
+  let timer = 0;
+  let isLeft = false;
+  let isLoaded = false;
+
+  async function load() {
+    try {
+      const replay = await read(`/data/runs/${encodeURIComponent(run)}/replays/${encodeURIComponent(id)}`);
+      if (isLeft) return;
+      isLoaded = true;
+      const verdict = replay.verdict;
+      const reasons = replay.plan.reasons ?? [];
+      fill(content, replay.failure && h("div.warnings.bad", null, h("p", null, replay.failure)), question(replay),
+        verdict && findings(verdict), probes(replay.plan),
+        reasons.length > 0 && [h("h2", null, "Why"), h("ul", null, reasons.map((/** @type {string} */ line) => h("li", null, line)))],
+        verdict && units(verdict));
+    } catch (problem) {
+      content.replaceChildren(h("div.warnings.bad", null, h("p", null, problem instanceof Error ? problem.message : String(problem))));
+    }
+  }
+
+  return {
+    element,
+    update(/** @type {import("./feed.js").State} */ _, /** @type {Set<string>} */ changed) {
+      if (!changed.has(run) || timer) return;
+      timer = window.setTimeout(async () => {
+        timer = 0;
+        await load();
+      }, isLoaded ? pause : 0);
+    },
+    end() {
+      isLeft = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,61 @@
+#include "dashboard/serve.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "core/base/messages.h"
+#include "dashboard/data/routes.h"
+#include "dashboard/data/runs.h"
+#include "dashboard/http/server.h"
+
+namespace flor::dashboard {
+namespace {
+
+constexpr auto look_every = std::chrono::milliseconds(300);
+
+// Looks at a store that takes long to look at less often: at most a quarter of the time.
+std::chrono::milliseconds pause_after(std::chrono::steady_clock::duration took) {
+  return std::max(look_every, std::chrono::duration_cast<std::chrono::milliseconds>(took * 3));
+}
+
+void publish_changes(Runs& runs, Feed& feed) {
+  const core::Json changes = runs.refresh();
+  if (!changes.is_null()) feed.publish(core::json_text(runs.snapshot()), core::json_text(changes));
+}
+
+}  // namespace
+
+void serve(const core::Store& store, const ServeOptions& options,
+           const std::function<void(std::uint16_t)>& ready, const std::function<bool()>& stopped) {
+  Feed feed;
+  Routes routes(store);
+  ServerOptions server_options;
+  server_options.address = options.address;
+  server_options.port = options.port;
+  server_options.guard = {options.token, options.names};
+  Server server(
+      server_options, [&routes](const Request& request) { return routes.answer(request); }, feed);
+  Runs runs(store);
+  publish_changes(runs, feed);
+  std::thread answering([&server] { server.run(); });
+  ready(server.port());
+  std::string told;
+  while (!stopped()) {
+    const auto began = std::chrono::steady_clock::now();
+    try {
+      publish_changes(runs, feed);
+    } catch (const std::exception& problem) {
+      if (std::exchange(told, problem.what()) != problem.what())
+        core::warn("the store cannot be looked at: " + told);
+    }
+    const auto pause_end =
+        std::chrono::steady_clock::now() + pause_after(std::chrono::steady_clock::now() - began);
+    while (!stopped() && std::chrono::steady_clock::now() < pause_end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  server.stop();
+  answering.join();
+}
+
+}  // namespace flor::dashboard

@@ -1,0 +1,90 @@
+// flor serve: shows the runs of a store in a browser.
+#include "dashboard/serve.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <array>
+#include <memory>
+#include <system_error>
+
+#include "commands/base/interrupt.h"
+#include "commands/base/options.h"
+#include "commands/base/output.h"
+#include "commands/cli/commands.h"
+#include "core/base/error.h"
+#include "core/base/parse_number.h"
+#include "core/config/settings.h"
+
+namespace flor::commands {
+namespace {
+
+struct Flags {
+  std::string store, listen = "127.0.0.1:7070";
+  std::vector<std::string> names;
+};
+
+std::string new_token() {
+  std::array<unsigned char, 16> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    throw std::system_error(errno, std::generic_category(), "getrandom");
+  std::string out;
+  for (const unsigned char byte : bytes) {
+    out += "0123456789abcdef"[byte >> 4];
+    out += "0123456789abcdef"[byte & 15];
+  }
+  return out;
+}
+
+dashboard::ServeOptions options_of(const Flags& flags) {
+  const auto colon = flags.listen.rfind(':');
+  const auto port = core::parse_number<std::uint16_t>(flags.listen.substr(colon + 1));
+  if (colon == std::string::npos || colon == 0 || !port)
+    throw core::UsageError("--listen takes ADDRESS:PORT, as 127.0.0.1:7070, not '" + flags.listen + "'");
+  dashboard::ServeOptions out;
+  out.address = flags.listen.substr(0, colon);
+  if (out.address.front() == '[') out.address = out.address.substr(1, out.address.size() - 2);
+  out.port = *port;
+  out.names = flags.names;
+  out.names.push_back(core::node_name());
+  out.token = new_token();
+  return out;
+}
+
+void serve(const Flags& flags) {
+  const core::Store store = existing_store_of(flags.store);
+  const dashboard::ServeOptions options = options_of(flags);
+  const Interrupt interrupt;
+  const auto ready = [&](std::uint16_t port) {
+    const std::string number = std::to_string(port);
+    const bool local = options.address.rfind("127.", 0) == 0 || options.address == "::1";
+    const std::string host = local ? "localhost" : core::node_name();
+    print("the runs of " + store.path().string() + ": http://" + host + ":" + number +
+          "/?token=" + options.token + "\n");
+    if (local)
+      print("from another machine, first: ssh -L " + number + ":localhost:" + number + " " +
+            core::node_name() + "\n");
+    print("Ctrl-C ends it\n");
+  };
+  dashboard::serve(store, options, ready, [&interrupt] { return interrupt.happened(); });
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Outcome& /*outcome*/) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand("serve", "Show the runs of the store in a browser, live");
+  command
+      ->add_option(
+          "--listen", flags->listen,
+          "the address and port to listen on; port 0 is any free one. Who has the link that is printed may "
+          "look, and nothing is encrypted: on an address that others reach, better use ssh -L")
+      ->type_name("ADDRESS:PORT")
+      ->capture_default_str();
+  command->add_option("--name", flags->names, "a further name of this machine that browsers may use")
+      ->type_name("HOST");
+  command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
+  command->callback([flags] { serve(*flags); });
+}
+
+}  // namespace flor::commands

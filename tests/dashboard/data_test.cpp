@@ -1,0 +1,149 @@
+// What the page shows, from the files of a store.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "core/store/manifest.h"
+#include "dashboard/data/routes.h"
+#include "dashboard/data/runs.h"
+#include "dashboard/data/series.h"
+#include "support/temporary.h"
+
+namespace flor::dashboard {
+namespace {
+
+using core::Json;
+using results::Row;
+
+Row row(const std::string& at, const std::string& name, const Json& value) {
+  Row out;
+  out.at = at;
+  out.name = name;
+  out.json = {{"@at", at}, {"name", name}, {"value", value}};
+  return results::row_from(out.json, "test");
+}
+
+TEST(Series, CountsByTheLoopWhereEachIterationHasOneRow) {
+  const auto series = series_of({row("epoch=0", "a", 1.0), row("epoch=0", "b", 9.0), row("epoch=1", "a", 2.0),
+                                 row("epoch=4", "a", 3.0)},
+                                "a");
+  EXPECT_EQ(series.loop, "epoch");
+  EXPECT_EQ(series.x, (std::vector<double>{0, 1, 2, 4}));
+  EXPECT_TRUE(std::isnan(series.y[2])) << "iterations without a row are a gap";
+  EXPECT_EQ(series.y[3], 3.0);
+}
+
+TEST(Series, CountsRowsElsewhere) {
+  const auto series = series_of({row("epoch=0/step=0", "a", 1.0), row("epoch=0/step=1", "a", "text"),
+                                 row("epoch=1/step=0", "a", "NaN")},
+                                "a");
+  EXPECT_EQ(series.loop, "");
+  EXPECT_EQ(series.x, (std::vector<double>{0, 1, 2}));
+  EXPECT_EQ(series.y[0], 1.0);
+  EXPECT_TRUE(std::isnan(series.y[1]) && std::isnan(series.y[2]));
+  EXPECT_EQ(core::json_text(to_json(series)["y"]), "[1.0,null,null]");
+}
+
+TEST(Series, KeepsItsExtremesAndGapsWhereItIsThinned) {
+  Series series;
+  for (int i = 0; i < 100000; ++i) {
+    series.x.push_back(i);
+    series.y.push_back(std::sin(i / 100.0));
+  }
+  series.y[31234] = 50;
+  series.y[77777] = -50;
+  series.y[5555] = std::nan("");
+  const Series thin = thinned(series, -1e300, 1e300, 1000);
+  EXPECT_LE(thin.x.size(), 1001U);
+  EXPECT_TRUE(std::is_sorted(thin.x.begin(), thin.x.end()));
+  const auto has = [&](double x, auto&& fits) {
+    const auto at = std::find(thin.x.begin(), thin.x.end(), x);
+    return at != thin.x.end() && fits(thin.y[static_cast<std::size_t>(at - thin.x.begin())]);
+  };
+  EXPECT_TRUE(has(31234, [](double y) { return y == 50; }));
+  EXPECT_TRUE(has(77777, [](double y) { return y == -50; }));
+  EXPECT_TRUE(has(5555, [](double y) { return std::isnan(y); }));
+  const Series part = thinned(series, 31230, 31240, 1000);
+  EXPECT_EQ(part.x.size(), 11U) << "what is in sight is drawn in full";
+  EXPECT_EQ(thinned(series, 5, 4, 1000).x.size(), 0U);
+}
+
+class StoreTest : public ::testing::Test {
+ protected:
+  core::RunDir make_run(const std::string& id, const std::string& name = "") {
+    core::RunDir run = store_.run(id);
+    core::fs::create_directories(run.path);
+    core::Manifest manifest;
+    manifest.id = id;
+    manifest.name = name;
+    manifest.status = "completed";
+    manifest.loops.push_back({"epoch", true, 0, 10, core::LoopEnd::exhausted, 10, 9, 5.0, true});
+    core::write_manifest(run, manifest);
+    return run;
+  }
+  Response get(const std::string& target) {
+    Request request;
+    request.method = "GET";
+    request.target = target_from(target).value();
+    return routes_.answer(request);
+  }
+
+  test::TemporaryDirectory directory_;
+  core::Store store_{directory_.path()};
+  Routes routes_{store_};
+};
+
+TEST_F(StoreTest, OnlyWhatChangesIsReadAndToldOf) {
+  Runs runs(store_);
+  EXPECT_TRUE(runs.refresh().is_null());
+  const core::RunDir first = make_run("r1");
+  make_run("r2", "exp");
+  EXPECT_EQ(runs.refresh()["changed"].size(), 2U);
+  EXPECT_TRUE(runs.refresh().is_null());
+  std::ofstream(first.log()) << R"({"@at":"epoch=0","name":"loss","value":0.5})"
+                             << "\n"
+                             << R"({"@at":"epoch=1","name":"loss","value":"NaN"})"
+                             << "\n{\"torn";
+  const Json change = runs.refresh();
+  ASSERT_EQ(change["changed"].size(), 1U);
+  EXPECT_EQ(change["changed"][0]["id"], "r1");
+  EXPECT_EQ(core::json_text(change["changed"][0]["values"]), R"({"loss":"NaN"})");
+  EXPECT_EQ(change["changed"][0]["done"], 10);
+  core::fs::remove_all(first.path);
+  EXPECT_EQ(core::json_text(runs.refresh()["removed"]), R"(["r1"])");
+  EXPECT_EQ(runs.snapshot()["runs"].size(), 1U);
+}
+
+TEST_F(StoreTest, ARunThatCannotBeReadIsListedWithTheReason) {
+  std::ofstream(make_run("r1").manifest()) << "{\"format\": 99}";
+  Runs runs(store_);
+  const Json change = runs.refresh();
+  EXPECT_EQ(change["changed"][0]["status"], "unreadable");
+  EXPECT_NE(change["changed"][0]["problem"].get<std::string>().find("run.json"), std::string::npos);
+}
+
+TEST_F(StoreTest, AnswersWithARunAndItsRows) {
+  std::ofstream(make_run("r1", "exp").log()) << R"({"@at":"epoch=0","name":"<b>loss","value":0.5})"
+                                             << "\n";
+  const Response run = get("/data/runs/r1");
+  EXPECT_EQ(run.status, 200);
+  EXPECT_EQ(Json::parse(run.body)["names"][0]["name"], "<b>loss");
+  EXPECT_EQ(Json::parse(get("/data/runs/r1/series?name=%3Cb%3Eloss").body)["y"][0], 0.5);
+  EXPECT_EQ(Json::parse(get("/data/runs/r1/series?name=none").body)["of"], 0);
+}
+
+TEST_F(StoreTest, LeadsNowhereElse) {
+  make_run("r1");
+  std::ofstream(directory_.path() / "secret") << "secret";
+  for (const char* target :
+       {"/data/runs/none", "/data/runs/", "/data/runs", "/data/", "/data/runs/.r1", "/data/runs/r1/",
+        "/data/runs/r1/log.jsonl", "/data/runs/r1/replays/x", "/data/runs/r1%2Frun.json", "/secret", "/page/",
+        "/page/../secret.js", "/page/vendor", "/data/runs/r1/series"})
+    EXPECT_TRUE(!target_from(target) || get(target).status == 404) << target;
+  for (const char* target : {"/", "/run/anything", "/page/app.js", "/page/vendor/uplot/uPlot.esm.js"})
+    EXPECT_EQ(get(target).status, 200) << target;
+}
+
+}  // namespace
+}  // namespace flor::dashboard

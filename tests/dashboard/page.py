@@ -1,0 +1,175 @@
+"""The page in a real browser, while a recording and a replay run: page.py RULES_PROGRAM BIN SCREENSHOTS."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import unittest
+
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "rules"))
+import harness  # noqa: E402
+
+SCREENSHOTS = sys.argv[3]
+THEMES = ("light", "dark")
+SIZES = ((1280, 720), (390, 844))
+
+
+def browser():
+    options = webdriver.ChromeOptions()
+    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return webdriver.Chrome(options=options, service=webdriver.chrome.service.Service("/usr/bin/chromedriver"))
+
+
+class Page(harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.driver = browser()
+        self.addCleanup(self.driver.quit)
+        os.makedirs(os.path.join(self.directory, "store"), exist_ok=True)
+
+    def serve(self, port=0):
+        server = subprocess.Popen([os.path.join(harness.BIN, "flor"), "serve", "--listen", f"127.0.0.1:{port}"],
+                                  stdout=subprocess.PIPE, text=True, env=self.environment, start_new_session=True)
+        self.addCleanup(lambda: server.poll() is None and server.kill())
+        self.addCleanup(server.stdout.close)
+        return server, re.search(r"http://\S+", server.stdout.readline())[0]
+
+    def until(self, what, seconds=30):
+        return WebDriverWait(self.driver, seconds).until(lambda driver: what())
+
+    def text(self):
+        return self.driver.find_element(By.TAG_NAME, "main").text
+
+    def mark(self):
+        """Is lost where the page is loaded anew."""
+        self.driver.execute_script("window.isMarked = true")
+
+    def is_marked(self):
+        return self.driver.execute_script("return window.isMarked === true")
+
+    def assert_quiet(self, expected=()):
+        """No error on the console, and no request to anywhere else."""
+        lines = [entry["message"] for entry in self.driver.get_log("browser")
+                 if entry["level"] == "SEVERE" and not any(word in entry["message"] for word in expected)]
+        self.assertEqual(lines, [])
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                self.assertRegex(message["params"]["request"]["url"], r"^(http://localhost:\d+/|data:|chrome)")
+
+    def shoot(self, name):
+        """Keeps the view in both themes, on a screen and on a phone."""
+        os.makedirs(SCREENSHOTS, exist_ok=True)
+        for theme in THEMES:
+            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                        {"features": [{"name": "prefers-color-scheme", "value": theme}]})
+            for width, height in SIZES:
+                self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+                self.driver.execute_async_script("setTimeout(arguments[0], 300)")
+                self.driver.save_screenshot(os.path.join(SCREENSHOTS, f"{name}-{theme}-{width}.png"))
+        self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    def test_a_recording_is_seen_while_it_runs_and_its_replay_as_well(self):
+        reached, until = self.path("until.reached"), self.path("until")
+        program = ["train", "--guard", "--hold=3", "--in=recording", "--until=" + until]
+        recording = self.start("record", "--name", "held", "--every", "1", "--", self.program(), *program)
+        self.wait_for(lambda: os.path.exists(reached), "epoch 3")
+        _, link = self.serve()
+        self.driver.get(link)
+        self.until(lambda: "recording" in self.text() and "3/6" in self.text())
+        self.assertNotIn("token", self.driver.current_url)
+        self.mark()
+        open(until, "w").close()
+        recording.communicate(timeout=60)
+        self.until(lambda: "completed" in self.text() and "6/6" in self.text())
+        self.assertTrue(self.is_marked(), "it changes without being loaded anew")
+        self.shoot("runs")
+
+        self.driver.find_element(By.LINK_TEXT, "held").click()
+        self.until(lambda: self.driver.find_elements(By.CSS_SELECTOR, ".chart canvas"))
+        self.assertRegex(self.driver.current_url, r"/run/[0-9a-f-]+$")
+        run = self.newest_run()
+        run.replay(*program, "--inner", probe="all", workers=2)
+        self.until(lambda: "identical" in self.text())
+        self.assertTrue(self.is_marked())
+        self.shoot("run")
+        self.driver.find_element(By.CSS_SELECTOR, "a[href*='/replay/']").click()
+        self.until(lambda: "units, 0 differ" in self.text())
+        self.shoot("replay")
+        self.driver.refresh()
+        self.until(lambda: "units, 0 differ" in self.text())
+        self.driver.back()
+        self.until(lambda: "Sources" in self.text())
+        self.assert_quiet()
+
+    def test_the_page_goes_on_when_its_server_comes_back(self):
+        self.record("train")
+        server, link = self.serve()
+        port = re.search(r":(\d+)/", link)[1]
+        self.driver.get(link)
+        self.until(lambda: "1–1 of 1" in self.text())
+        server.send_signal(signal.SIGINT)
+        server.wait(30)
+        self.until(lambda: "no connection" in self.driver.find_element(By.ID, "connection").text)
+        self.record("train")
+        self.assertIn("1–1 of 1", self.text())
+        link = self.serve(port)[1]
+        self.driver.get(link)
+        self.until(lambda: "1–2 of 2" in self.text())
+
+    def test_names_are_shown_as_text(self):
+        run = self.record("train", flags=("--name", "plain"))
+        with open(run.file("log.jsonl"), "a") as file:
+            for name in ("<img src=x onerror=document.title='owned'>", "\"><script>document.title='owned'</script>"):
+                file.write(json.dumps({"name": name, "value": 1.5, "epoch": 0, "@at": "epoch=0"}) + "\n")
+        with open(run.file("run.json")) as file:
+            manifest = json.load(file)
+        manifest.update(name="<script>document.title='owned'</script>", args={"<b>lr": "<img src=x onerror=alert(1)>"},
+                        warnings=["<i>careful"])
+        with open(run.file("run.json"), "w") as file:
+            json.dump(manifest, file)
+        self.driver.get(self.serve()[1])
+        self.until(lambda: "<script>" in self.text())
+        self.driver.get(self.driver.current_url.split("?")[0] + "run/" + run.id)
+        self.until(lambda: "<i>careful" in self.text() and "<b>lr=" in self.text() and "onerror=document" in self.text())
+        self.assertNotEqual(self.driver.title, "owned")
+        self.assertEqual(self.driver.find_elements(By.CSS_SELECTOR, "main img, main script, main i, main b"), [])
+        self.assert_quiet()
+
+    def test_runs_are_searched_sorted_and_paged_and_the_address_says_how(self):
+        first = self.record("train", flags=("--name", "r000"))
+        store = os.path.dirname(first.path)
+        with open(first.file("run.json")) as file:
+            manifest = json.load(file)
+        for number in range(1, 120):
+            path = os.path.join(store, f"20200101-000000-{number:016x}")
+            os.makedirs(path)
+            with open(os.path.join(path, "run.json"), "w") as file:
+                json.dump({**manifest, "name": f"r{number:03}", "started": number}, file)
+        self.driver.get(self.serve()[1])
+        self.until(lambda: "1–50 of 120" in self.text())
+        self.driver.find_element(By.XPATH, "//button[text()='Next →']").click()
+        self.until(lambda: "51–100 of 120" in self.text())
+        self.driver.find_element(By.XPATH, "//th/button[text()='Run']").click()
+        self.driver.find_element(By.CSS_SELECTOR, "input[type=search]").send_keys("r11")
+        self.until(lambda: "1–10 of 10 that fit, 120 in all" in self.text())
+        names = [link.text for link in self.driver.find_elements(By.CSS_SELECTOR, "tbody a")]
+        self.assertEqual(names, [f"r{number}" for number in range(110, 120)])
+        for part in ("find=r11", "sort=run", "order=up"):
+            self.assertIn(part, self.driver.current_url)
+        self.driver.refresh()
+        self.until(lambda: "1–10 of 10 that fit" in self.text())
+        self.assert_quiet()
+
+
+if __name__ == "__main__":
+    harness.PROGRAM, harness.BIN = sys.argv[1], sys.argv[2]
+    unittest.main(argv=sys.argv[:1])
