@@ -24,6 +24,22 @@ void publish_changes(Runs& runs, Feed& feed) {
   if (!changes.is_null()) feed.publish(core::json_text(runs.snapshot()), core::json_text(changes));
 }
 
+// Runs the server on a thread of its own.
+class Answering {
+ public:
+  explicit Answering(Server& server) : server_(server), thread_([&server] { server.run(); }) {}
+  ~Answering() {
+    server_.stop();
+    thread_.join();
+  }
+  Answering(const Answering&) = delete;
+  Answering& operator=(const Answering&) = delete;
+
+ private:
+  Server& server_;
+  std::thread thread_;
+};
+
 }  // namespace
 
 void serve(const core::Store& store, const ServeOptions& options,
@@ -38,7 +54,7 @@ void serve(const core::Store& store, const ServeOptions& options,
       server_options, [&routes](const Request& request) { return routes.answer(request); }, feed);
   Runs runs(store);
   publish_changes(runs, feed);
-  std::thread answering([&server] { server.run(); });
+  const Answering answering(server);
   ready(server.port());
   std::string told;
   while (!stopped()) {
@@ -54,8 +70,6 @@ void serve(const core::Store& store, const ServeOptions& options,
     while (!stopped() && std::chrono::steady_clock::now() < pause_end)
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  server.stop();
-  answering.join();
 }
 
 }  // namespace flor::dashboard

@@ -50,18 +50,29 @@ std::string text(boost::beast::string_view view) {
 
 }  // namespace
 
+struct Server::Loop {
+  asio::io_context context{1};
+};
+
 // Everything but handlers runs on the thread of run().
 class Server::Work : public std::enable_shared_from_this<Server::Work> {
  public:
   class Connection;
 
-  Work(ServerOptions options, Handler handler, Feed& feed)
-      : options_(std::move(options)), handler_(std::move(handler)), feed_(feed) {
+  Work(asio::io_context& context, ServerOptions options, Handler handler, Feed& feed)
+      : options_(std::move(options)), handler_(std::move(handler)), feed_(feed), context_(context) {
     const tcp::endpoint endpoint(asio::ip::make_address(options_.address), options_.port);
-    acceptor_.open(endpoint.protocol());
-    acceptor_.set_option(asio::socket_base::reuse_address(true));
-    acceptor_.bind(endpoint);
-    acceptor_.listen();
+    acceptor_->open(endpoint.protocol());
+    acceptor_->set_option(asio::socket_base::reuse_address(true));
+    acceptor_->bind(endpoint);
+    acceptor_->listen();
+  }
+
+  // Call when run() has returned. Nothing of the loop is used afterwards.
+  void leave_loop() {
+    handlers_.join();
+    acceptor_.reset();
+    streams_.clear();
   }
 
   void accept();
@@ -72,9 +83,9 @@ class Server::Work : public std::enable_shared_from_this<Server::Work> {
   const ServerOptions options_;
   const Handler handler_;
   Feed& feed_;
-  asio::io_context context_{1};
+  asio::io_context& context_;
   asio::thread_pool handlers_{2};
-  tcp::acceptor acceptor_{context_};
+  std::optional<tcp::acceptor> acceptor_{context_};
   std::size_t connections_ = 0;
 
  private:
@@ -121,7 +132,7 @@ class Server::Work::Connection : public std::enable_shared_from_this<Connection>
 };
 
 void Server::Work::accept() {
-  acceptor_.async_accept([self = shared_from_this()](error_code error, tcp::socket socket) {
+  acceptor_->async_accept([self = shared_from_this()](error_code error, tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
     if (!error && self->connections_ < self->options_.most_connections)
       std::make_shared<Connection>(std::move(socket), self)->read();
@@ -273,10 +284,10 @@ void Server::Work::Connection::end() {
   stream_.socket().close(ignored);
 }
 
-Server::Server(ServerOptions options, Handler handler, Feed& feed) {
+Server::Server(ServerOptions options, Handler handler, Feed& feed) : loop_(std::make_unique<Loop>()) {
   const std::string where = options.address + ":" + std::to_string(options.port);
   try {
-    work_ = std::make_shared<Work>(std::move(options), std::move(handler), feed);
+    work_ = std::make_shared<Work>(loop_->context, std::move(options), std::move(handler), feed);
   } catch (const boost::system::system_error& problem) {
     throw core::Error("cannot listen on " + where + ": " + problem.code().message() +
                       "; --listen ADDRESS:0 takes any free port");
@@ -289,11 +300,11 @@ Server::Server(ServerOptions options, Handler handler, Feed& feed) {
 
 Server::~Server() {
   stop();
-  work_->handlers_.join();
+  work_->leave_loop();
 }
 
 std::uint16_t Server::port() const {
-  return work_->acceptor_.local_endpoint().port();
+  return work_->acceptor_->local_endpoint().port();
 }
 
 void Server::run() {

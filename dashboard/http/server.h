@@ -43,14 +43,17 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   std::uint16_t port() const;
-  // Answers until stop(); rethrows nothing of a client's. Call once.
+  // Answers until stop(). Must have returned before the server is destroyed. Call once.
   void run();
   // Any thread.
   void stop();
 
  private:
   class Work;
+  struct Loop;
   std::shared_ptr<Work> work_;
+  // Destroyed before work_: what it still holds belongs to connections, which hold work_.
+  std::unique_ptr<Loop> loop_;
 };
 
 }  // namespace flor::dashboard

@@ -2,8 +2,8 @@
 # scripts/test.
 # shellcheck shell=bash disable=SC2154
 
-threaded_tests=(agent_test queue_test core_test logging_test dashboard_test)
-other_tests=(materialize_test probes_test plan_test results_test commands_test dispatch_test)
+threaded_tests=(agent_test queue_test core_test logging_test)
+other_tests=(dashboard_test materialize_test probes_test plan_test results_test commands_test dispatch_test)
 
 # run_programs FOLDER PROGRAM…: as many at a time as there are cores. What a program writes is shown when it failed;
 # every ten seconds a line says where those that run are.
