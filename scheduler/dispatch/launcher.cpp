@@ -35,7 +35,7 @@ void Launcher::finish(std::chrono::milliseconds at_most) {
     std::this_thread::sleep_for(std::min(pauses.next(), left));
     now = liveness_now();
   }
-  if (now.any()) cancel();
+  if (now.any() || now.stuck > 0) cancel();
 }
 
 }  // namespace flor::dispatch

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "core/base/error.h"
 #include "core/base/shell_words.h"
@@ -20,6 +21,7 @@ namespace {
 constexpr auto kAskEvery = std::chrono::seconds(3);
 // If the controller hangs or is away, Slurm's tools try for minutes.
 constexpr auto kAnswersWithin = std::chrono::seconds(10);
+constexpr auto kClearsWithin = std::chrono::seconds(60);
 constexpr auto kFirstAsk =
     std::chrono::seconds(1);  // after sbatch: on a free cluster the tasks start at once
 
@@ -225,10 +227,17 @@ void SlurmLauncher::start(std::size_t workers) {
 std::size_t SlurmLauncher::adopt() {
   jobs_.find(clusters_of(flags_));
   if (jobs_.empty()) return 0;
-  const auto now = jobs_.ask();
+  auto now = jobs_.ask();
+  // Those that were requeued come back once Slurm has cleared up behind them.
+  const auto cleared = std::chrono::steady_clock::now() + kClearsWithin;
+  while (now && !now->any() && now->ending > 0 && std::chrono::steady_clock::now() < cleared) {
+    std::this_thread::sleep_for(kFirstAsk);
+    now = jobs_.ask();
+  }
   if (!now)
     throw core::Error("whether the workers of before still run, Slurm does not say: " + jobs_.trouble());
   if (!now->any()) {
+    jobs_.cancel();
     jobs_.clear();
     return 0;
   }

@@ -44,6 +44,20 @@ void send_cancel_of(const std::string& cluster, const std::vector<std::string>& 
   run(command, kAnswersWithin);
 }
 
+// Is it a reason that does not pass? A prolog that failed leaves its job held (slurm.conf(5), `Prolog`). What
+// a person holds, that person may release.
+bool never_starts(std::string reason) {
+  std::replace(reason.begin(), reason.end(), ' ', '_');
+  static const std::set<std::string> reasons{"launch_failed_requeued_held",
+                                             "PartitionTimeLimit",
+                                             "PartitionNodeLimit",
+                                             "DependencyNeverSatisfied",
+                                             "BadConstraints",
+                                             "InvalidAccount",
+                                             "InvalidQOS"};
+  return reasons.count(reason) != 0;
+}
+
 // Removes SQUEUE_STATES and similar settings of the user, which would hide workers.
 Environment without_squeue_settings() {
   Environment out = present_environment();
@@ -69,9 +83,14 @@ std::vector<ArrayTask> parse_tasks(const std::string& text, const fs::path& scri
   for (std::string line; std::getline(lines, line);) {
     const auto number = line.find(' ');
     const auto state = number == std::string::npos ? number : line.find(' ', number + 1);
-    if (state == std::string::npos || line.substr(state + 1) != script.string()) continue;
-    if (is_number(line.substr(0, number)))
-      out.push_back({line.substr(0, number), line.substr(number + 1, state - number - 1)});
+    if (state == std::string::npos || !is_number(line.substr(0, number))) continue;
+    // A reason may have blanks.
+    const std::string end = "|" + script.string();
+    const std::string rest = line.substr(state + 1);
+    if (rest.size() < end.size() || rest.compare(rest.size() - end.size(), end.size(), end) != 0) continue;
+    const std::string reason = rest.substr(0, rest.size() - end.size());
+    out.push_back({line.substr(0, number), line.substr(number + 1, state - number - 1),
+                   reason == "None" || reason == "(null)" ? "" : reason});
   }
   return out;
 }
@@ -81,8 +100,17 @@ Liveness count(const std::vector<ArrayTask>& tasks) {
                                              "REQUEUE_HOLD", "SPECIAL_EXIT", "REQUEUE_FED"};
   Liveness out;
   for (const auto& task : tasks) {
-    if (task.state == "COMPLETING") continue;  // its program has ended; only an epilog may still run
-    (waiting.count(task.state) != 0 ? out.waiting : out.running) += 1;
+    if (task.state == "COMPLETING") {
+      out.ending += 1;
+    } else if (waiting.count(task.state) == 0) {
+      out.running += 1;
+    } else if (never_starts(task.reason)) {
+      out.stuck += 1;
+      out.reason = task.reason;
+    } else {
+      out.waiting += 1;
+      if (out.stuck == 0 && !task.reason.empty()) out.reason = task.reason;
+    }
   }
   return out;
 }
@@ -106,7 +134,7 @@ void SlurmJobs::add(const ArrayJob& job) {
 // no tasks.
 std::optional<std::vector<ArrayTask>> SlurmJobs::tasks_of(const std::string& cluster,
                                                           const std::string& numbers) {
-  auto command = tool({"squeue", "--all", "--noheader", "--array", "--me", "--format=%F %T %o"}, cluster);
+  auto command = tool({"squeue", "--all", "--noheader", "--array", "--me", "--format=%F %T %r|%o"}, cluster);
   if (!numbers.empty()) command.push_back("--jobs=" + numbers);
   const Result result = run(command, without_squeue_settings(), kAnswersWithin);
   if (result.code == 0 || result.err.find("Invalid job id") != std::string::npos)
@@ -168,6 +196,9 @@ std::optional<Liveness> SlurmJobs::ask() {
     const Liveness here = count(*tasks);
     sum.running += here.running;
     sum.waiting += here.waiting;
+    sum.ending += here.ending;
+    sum.stuck += here.stuck;
+    if (!here.reason.empty()) sum.reason = here.reason;
     for (const auto& task : *tasks) {
       const bool is_known = std::any_of(living.begin(), living.end(), [&](const ArrayJob& job) {
         return job.number == task.job && job.cluster == cluster;
@@ -197,7 +228,7 @@ void SlurmJobs::cancel() {
   bool sent = false;
   while (!living_.empty()) {
     const auto now = ask();
-    if (now && !now->any()) return;
+    if (now && sent && !now->any() && now->stuck == 0) return;
     if (now && !sent) send_cancel();
     sent = sent || now.has_value();
     if (std::chrono::steady_clock::now() >= deadline) return;

@@ -25,12 +25,14 @@ std::optional<ArrayJob> parse_job(const std::string& text);
 
 struct ArrayTask {
   std::string job, state;
+  std::string reason{};  // why it is in this state; "" for none
 };
 
-// Parses `squeue --noheader --array --format='%F %T %o'`. Returns the tasks whose command is `script`. Pure.
+// Parses `squeue --noheader --array --format='%F %T %r|%o'`. Returns the tasks whose command is `script`.
+// Pure.
 std::vector<ArrayTask> parse_tasks(const std::string& text, const fs::path& script);
 
-// Counts the running and the waiting tasks. Skips tasks that are completing. Pure.
+// Counts the tasks by what is to be expected of them. Pure.
 Liveness count(const std::vector<ArrayTask>& tasks);
 
 class SlurmJobs {
@@ -49,7 +51,8 @@ class SlurmJobs {
   // Asks Slurm for the state of the tasks. Returns nullopt if it does not answer; trouble() tells why.
   std::optional<Liveness> ask();
 
-  // Cancels all tasks. Returns when they are gone, or after about 10 s.
+  // Cancels all tasks, also those that Slurm would start again. Returns when none is left that runs or could
+  // run, or after about 10 s.
   void cancel();
 
   // Forgets all jobs, because they are over.

@@ -80,6 +80,18 @@ unit_done() { [[ $(in_queue hexists "done" "$1") == 1 ]]; }
   said 'every worker has gone; starting others for the 5 units that are missing'
 }
 
+@test "the only worker requeued in its first unit: Slurm starts it again, and nobody starts another" {
+  hold 0
+  start_replay main char_lm.complete.held 1
+  held 0
+  inside 0 "$held_pid"
+  scontrol requeue "$(squeue --noheader --name flor-replay --format %F)"
+  let_go 0
+  finish_as_undisturbed
+  [[ $(wc -l <"$replay/workers/jobs") == 1 ]]
+  ! said 'every worker has gone'
+}
+
 @test "a worker and the agent of its node killed together: the lease runs out" {
   hold 3
   start_replay main char_lm.complete.held

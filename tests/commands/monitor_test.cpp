@@ -30,11 +30,12 @@ constexpr int64_t many = 40;
 // Workers that somebody else plays.
 class Played : public dispatch::Launcher {
  public:
-  std::atomic<std::size_t> running{1};
+  std::atomic<std::size_t> running{1}, ending{0};
+  std::atomic<int> starts{0};
   std::string name() const override { return "played"; }
   std::size_t free_places() override { return 1; }
-  void start(std::size_t /*workers*/) override {}
-  dispatch::Liveness liveness() override { return {running, 0}; }
+  void start(std::size_t /*workers*/) override { ++starts; }
+  dispatch::Liveness liveness() override { return {running, 0, ending}; }
   std::string describe() const override { return "played"; }
   std::string failure_tail() override { return ""; }
   void cancel() override {}
@@ -68,6 +69,23 @@ class MonitorTest : public QueueTest {
   Played launcher;
   std::vector<core::Json> rows;
 };
+
+// A worker that Slurm preempts is COMPLETING before it is PENDING again.
+TEST_F(MonitorTest, WorkersThatMayComeBackAreWaitedFor) {
+  launcher.running = 0;
+  launcher.ending = 1;
+  std::thread worker([&] {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    launcher.running = 1;
+    launcher.ending = 0;
+    auto queue = open();
+    work(queue, std::chrono::milliseconds(5));
+  });
+  const auto watched = watch();
+  EXPECT_EQ(watched.end, commands::End::done) << watched.why;
+  EXPECT_EQ(launcher.starts, 0);
+  worker.join();
+}
 
 TEST_F(MonitorTest, WhatTheQueueTellsIsNotAskedOfTheStore) {
   std::thread worker([&] {

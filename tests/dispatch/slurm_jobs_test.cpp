@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "core/base/error.h"
 #include "core/files/durable.h"
@@ -37,8 +38,9 @@ class TwoClusters : public ::testing::Test {
         "test -e silent && exit 1\n";
     program("squeue", options +
                           "test -e $cluster || { echo \"'$cluster' can't be reached\" >&2; exit 1; }\n"
-                          "while read -r number rest; do\n"
-                          "  case ${jobs:-,$number,} in *,$number,*) echo $number $rest;; esac\n"
+                          "reason=$(cat reason 2>/dev/null); while read -r number rest; do\n"
+                          "  case ${jobs:-,$number,} in *,$number,*) echo $number ${rest%% *} "
+                          "\"${reason:-None}|${rest#* }\";; esac\n"
                           "done <$cluster");
     program("scancel", options +
                            "for word; do case $word in -*);;\n"
@@ -230,20 +232,64 @@ TEST(SlurmJob, IsANumberAndPerhapsACluster) {
 
 TEST(SlurmJob, TasksOfAScript) {
   const std::string text =
-      "CLUSTER: there\n7 RUNNING /s/my run/job.sh\n7 PENDING /s/my run/job.sh\n8 RUNNING /s/other/job.sh\n"
-      "9 RUNNING (null)\n10 RUNNING /s/my run/job.sh x\n";
+      "CLUSTER: there\n7 RUNNING None|/s/my run/job.sh\n7 PENDING launch failed requeued held|/s/my "
+      "run/job.sh\n"
+      "8 RUNNING None|/s/other/job.sh\n9 RUNNING (null)\n10 RUNNING None|/s/my run/job.sh x\n";
   const auto tasks = parse_tasks(text, "/s/my run/job.sh");
   ASSERT_EQ(tasks.size(), 2U);
   EXPECT_EQ(tasks[0].job, "7");
+  EXPECT_EQ(tasks[0].reason, "");
   EXPECT_EQ(tasks[1].state, "PENDING");
+  EXPECT_EQ(tasks[1].reason, "launch failed requeued held");
   EXPECT_TRUE(parse_tasks("slurm_load_jobs error\n", "/s/job.sh").empty());
 }
 
 TEST(SlurmJob, CountsTasks) {
-  const auto now = count({{"7", "RUNNING"}, {"7", "RUNNING"}, {"7", "COMPLETING"}, {"7", "PENDING"}});
-  EXPECT_EQ(now.running, 2U);  // a completing one brings no more rows
+  const auto now =
+      count({{"7", "RUNNING"}, {"7", "RUNNING"}, {"7", "COMPLETING"}, {"7", "PENDING", "Priority"}});
+  EXPECT_EQ(now.running, 2U);
   EXPECT_EQ(now.waiting, 1U);
+  EXPECT_EQ(now.ending, 1U) << "it brings no more rows, but may have been requeued";
+  EXPECT_EQ(now.reason, "Priority");
   EXPECT_FALSE(count({}).any());
+}
+
+// A prolog that failed: Slurm drains the node, and holds the task for ever.
+TEST(SlurmJob, WhatNeverStartsDoesNotCountAsWaiting) {
+  for (const char* reason :
+       {"launch failed requeued held", "launch_failed_requeued_held", "PartitionTimeLimit"}) {
+    const auto now = count({{"7", "PENDING", reason}, {"7", "COMPLETING"}});
+    EXPECT_FALSE(now.any()) << reason;
+    EXPECT_EQ(now.stuck, 1U);
+    EXPECT_EQ(now.reason, reason);
+  }
+  for (const char* reason : {"JobHeldUser", "JobHeldAdmin", "Resources", ""})
+    EXPECT_EQ(count({{"7", "PENDING", reason}}).waiting, 1U) << reason;
+}
+
+TEST_F(TwoClusters, WhatIsClearedUpOrStuckIsCancelledToo) {
+  for (const char* state : {"COMPLETING", "PENDING"}) {
+    auto slurm = launcher();
+    slurm.start(1);
+    std::ofstream(directory_ / "reason") << "launch failed requeued held";
+    cluster("here", "42 " + std::string(state) + " " + script() + "\n");
+    EXPECT_FALSE(slurm.liveness_now().any());
+    slurm.cancel();
+    EXPECT_EQ(text_of("here"), "") << state;
+  }
+}
+
+// A task that was preempted: first COMPLETING, then PENDING.
+TEST_F(TwoClusters, AWorkerThatIsRequeuedIsAdopted) {
+  earlier("42\n");
+  cluster("here", "42 COMPLETING " + script() + "\n");
+  std::thread slurmctld([this] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    cluster("here", "42 PENDING " + script() + "\n");
+  });
+  auto slurm = launcher();
+  EXPECT_EQ(slurm.adopt(), 1U);
+  slurmctld.join();
 }
 
 }  // namespace

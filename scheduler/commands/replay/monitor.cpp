@@ -33,6 +33,9 @@ constexpr int kIdleRounds = 2;
 // How long a program may need to reach its main loop before the user is told.
 constexpr auto kBeginWithin = std::chrono::seconds(30);
 
+// How long Slurm may take to clear up behind the last workers. A node that hangs would take for ever.
+constexpr auto kClearsWithin = std::chrono::minutes(5);
+
 // Time for a file to become visible: a worker may publish its last unit just before it ends.
 constexpr auto kSettle = std::chrono::milliseconds(300);
 
@@ -110,7 +113,8 @@ Snapshot Monitor::snapshot(const dispatch::Liveness& alive) const {
 // Returns what a worker wrote when it found that the question cannot be answered. One such file ends the
 // replay: the other workers would find the same.
 std::string Monitor::refused() {
-  if (!core::fs::exists(replay_.failure())) return "";
+  std::error_code unseen;  // the file server may fail for a moment; the workers go on
+  if (!core::fs::exists(replay_.failure(), unseen)) return "";
   const Json json = core::parse_json(core::read_file(replay_.failure()));
   return field<std::string>(json, "error", "a worker gave up; see " + replay_.failure().string());
 }
@@ -231,6 +235,28 @@ void Monitor::look_for_idlers(const dispatch::Liveness& alive) {
                (tail.empty() ? "" : "; the end of " + tail));
 }
 
+// No worker runs. Says what Slurm says to that, once for each reason.
+void Monitor::look_for_reason(const dispatch::Liveness& alive) {
+  const auto now = std::chrono::steady_clock::now();
+  reason_ = alive.running == 0 ? alive.reason : "";
+  if (reason_.empty()) none_since_.reset();
+  if (reason_.empty() || reason_ == reason_said_) return;
+  if (!none_since_) none_since_ = now;
+  if (now - *none_since_ < kBeginWithin) return;
+  reason_said_ = reason_;
+  display_.say("no worker runs: " + launcher_.describe() + "; Slurm's reason: " + reason_);
+}
+
+// A worker that was preempted or requeued waits again once Slurm has cleared up behind it. Until then that is
+// not known.
+bool Monitor::may_come_back(const dispatch::Liveness& alive) {
+  const auto now = std::chrono::steady_clock::now();
+  if (alive.any() || alive.ending == 0) ending_since_.reset();
+  if (alive.ending == 0) return false;
+  if (!ending_since_) ending_since_ = now;
+  return now - *ending_since_ < kClearsWithin;
+}
+
 // All workers are gone and units are missing. Starts others. Returns false if that would be useless.
 bool Monitor::restart(std::size_t workers, Watched& out) {
   const std::size_t missing = this->missing();
@@ -240,7 +266,9 @@ bool Monitor::restart(std::size_t workers, Watched& out) {
     const std::string tail = launcher_.failure_tail();
     out.why = "every worker has gone, and " + std::to_string(missing) + " of " + counted(units_, "unit") +
               (missing == 1 ? " is" : " are") + " missing";
-    if (!tail.empty()) {
+    if (!reason_.empty()) {
+      out.why += ": " + launcher_.describe() + "; Slurm's reason: " + reason_;
+    } else if (!tail.empty()) {
       out.why += "; the end of " + tail;
     } else if (!launcher_.any_began()) {
       out.why += ": " + launcher_.describe() + ", and none of them began (was the job cancelled, or lost?)";
@@ -342,11 +370,12 @@ Watched Monitor::watch(std::size_t workers, bool grow) {
     }
     if (!out.why.empty()) return end(End::failed);
     look_for_idlers(alive);
+    look_for_reason(alive);
     if (!is_answered() && missing() == 0) {
       out.why = without_those_aside();
       return end(End::failed);
     }
-    if (!alive.any()) {
+    if (!alive.any() && !may_come_back(alive)) {
       std::this_thread::sleep_for(kSettle);
       if (!is_answered()) done_.list();
       if (is_answered()) {

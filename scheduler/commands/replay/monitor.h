@@ -74,6 +74,8 @@ class Monitor {
   void redis_is_down(const queue::RedisDown& problem);
   void look_at_launcher();
   void look_for_idlers(const dispatch::Liveness& alive);
+  void look_for_reason(const dispatch::Liveness& alive);
+  bool may_come_back(const dispatch::Liveness& alive);
   void set_aside(const queue::SegmentInfo& segment);
   std::size_t missing() const;  // the number of units that are neither there nor set aside
   std::string without_those_aside() const;
@@ -112,6 +114,11 @@ class Monitor {
   // Since when workers run, but none has asked for a unit.
   std::optional<std::chrono::steady_clock::time_point> idle_since_;
   bool idlers_said_ = false;
+  // Since when no worker runs, and what Slurm says to that; and the last that the user was told.
+  std::optional<std::chrono::steady_clock::time_point> none_since_;
+  std::string reason_, reason_said_;
+  // Since when no worker lives, but Slurm still clears up behind some.
+  std::optional<std::chrono::steady_clock::time_point> ending_since_;
 };
 
 }  // namespace flor::commands

@@ -10,7 +10,8 @@ std::vector<int64_t> proofs_missing(const core::ReplayDir& replay, const core::P
   std::vector<int64_t> out;
   const auto first = static_cast<int64_t>(plan.units.size());
   for (int64_t id = first; id < first + plan.proofs; ++id) {
-    if (!core::fs::exists(replay.proof_rows(id))) out.push_back(id);
+    std::error_code unseen;  // the file server may fail for a moment; then it is looked for again
+    if (!core::fs::exists(replay.proof_rows(id), unseen)) out.push_back(id);
   }
   return out;
 }
