@@ -78,15 +78,16 @@ GeneratorLog::GeneratorLog(const std::vector<Json>& rows, const std::string& fil
       continue;
     }
     GeneratorStates states;
+    bool are_all = true;
     for (const auto& [name, value] : row.items()) {
       if (name == "at" || name == "edge" || !value.is_string()) continue;
       auto known = bytes.find(value.get<std::string>());
-      if (known == bytes.end())
-        throw Error(file + ": generator state " + value.get<std::string>() + " is missing");
-      states[name] = known->second;
+      are_all = are_all && known != bytes.end();
+      if (are_all) states[name] = known->second;
     }
-    states_[key_of(field<std::string>(row, "at", ""), field<std::string>(row, "edge", ""))] =
-        std::move(states);
+    if (are_all)
+      states_[key_of(field<std::string>(row, "at", ""), field<std::string>(row, "edge", ""))] =
+          std::move(states);
   }
 }
 

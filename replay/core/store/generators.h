@@ -30,7 +30,8 @@ class GeneratorWriter {
   std::unordered_set<std::string> known_;
 };
 
-// The states that a run recorded, by place. The constructor throws Error where a state is missing, or does
+// The states that a run recorded, by place. A store that failed for a moment may have lost the line of a
+// state: the places that name it then count as not recorded. The constructor throws Error where a state does
 // not match its digest.
 class GeneratorLog {
  public:

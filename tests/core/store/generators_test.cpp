@@ -43,7 +43,14 @@ TEST(Generators, StatesAreFoundByPlaceAndEdge) {
 
 TEST(Generators, DamagedStatesAreRefused) {
   EXPECT_THROW(GeneratorLog({Json{{"digest", digest_of("x")}, {"bytes", base64("y")}}}, "f"), Error);
-  EXPECT_THROW(GeneratorLog({Json{{"at", "a"}, {"edge", "entry"}, {"cpu", digest_of("x")}}}, "f"), Error);
+  // The line of a state was lost. Places that do not name it are as before.
+  const GeneratorLog lost({Json{{"digest", digest_of("y")}, {"bytes", base64("y")}},
+                           Json{{"at", "a"}, {"edge", "entry"}, {"cpu", digest_of("x")}},
+                           Json{{"at", "b"}, {"edge", "entry"}, {"cpu", digest_of("y")}}},
+                          "f");
+  EXPECT_EQ(lost.at("a", "entry"), nullptr);
+  ASSERT_NE(lost.at("b", "entry"), nullptr);
+  EXPECT_EQ(lost.at("b", "entry")->at("cpu"), "y");
 }
 
 // Semantics 25.
