@@ -114,12 +114,18 @@ void Retention::adopt(const std::vector<StoredCheckpoint>& earlier) {
   stored_.insert(stored_.end(), earlier.begin(), earlier.end());
 }
 
+// One that went straight to the store may refer to files that are still on the node.
+bool Retention::is_in_store(const StoredCheckpoint& one) const {
+  return actions_.in_store(one.file) &&
+         std::all_of(one.refers_to.begin(), one.refers_to.end(), actions_.in_store);
+}
+
 void Retention::durable(StoredCheckpoint checkpoint) {
   if (keep_ <= 0) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   checkpoint.retired = doubted_.erase(checkpoint.file) > 0;
   stored_.push_back(std::move(checkpoint));
-  for (auto& one : stored_) one.on_node = one.on_node && !actions_.in_store(one.file);
+  for (auto& one : stored_) one.on_node = one.on_node && !is_in_store(one);
   Thinning removal = removable(stored_, keep_, loops_);
   // A file that a checkpoint may still refer to stays. It is tried again with the next checkpoint.
   const auto stays = [this](const std::string& file) { return !actions_.forget(file); };

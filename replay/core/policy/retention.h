@@ -22,7 +22,7 @@ struct StoredCheckpoint {
   std::vector<std::string> refers_to;
   // No checkpoint any more. Its file stays because others refer to it.
   bool retired = false;
-  // Not yet in the store, but only in the local tier: it would be lost with its node.
+  // Not yet whole in the store: part of it is only in the local tier, and would be lost with its node.
   bool on_node = false;
 };
 
@@ -76,6 +76,8 @@ class Retention {
   void doubt(const std::vector<std::string>& files);
 
  private:
+  bool is_in_store(const StoredCheckpoint& one) const;
+
   const int64_t keep_;
   const Actions actions_;
   const std::vector<std::string> loops_;

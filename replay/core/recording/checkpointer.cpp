@@ -31,6 +31,7 @@ bool lies_on_device(const std::vector<Buffer>& live) {
 Checkpointer::Checkpointer(const RunDir& run, const Manifest& manifest, Journal& journal, OnDamage on_damage,
                            double patience)
     : every_(manifest.every),
+      has_local_tier_(!manifest.local.empty()),
       journal_(journal),
       on_damage_(std::move(on_damage)),
       policy_(manifest.epsilon, manifest.mtbf),
@@ -216,7 +217,7 @@ MaterializeJob Checkpointer::job_for(const Execution& execution) {
 
 void Checkpointer::note_checkpoint(const CheckpointKey& key, const Materialized& written) {
   journal_.append(timeline_file, checkpoint_row(key, written).dump());
-  retention_.durable({key.block, key.at, key.file, written.refers_to, false, written.tier == Tier::local});
+  retention_.durable({key.block, key.at, key.file, written.refers_to, false, has_local_tier_});
 }
 
 Retention::Actions Checkpointer::retention_actions(const RunDir& run, const fs::path& local) {

@@ -110,6 +110,7 @@ class Checkpointer {
   Retention::Actions retention_actions(const RunDir& run, const fs::path& local);
 
   const int64_t every_;
+  const bool has_local_tier_;
   Journal& journal_;
   OnDamage on_damage_;
   Policy policy_;

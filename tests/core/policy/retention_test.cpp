@@ -168,6 +168,11 @@ TEST(RetentionTest, RemovesNothingFromTheStoreForWhatIsNotThereYet) {
   world.spooled.insert("t/1");
   retention.durable(stored("+t/3"));
   EXPECT_EQ(world.done, (Files{"forget t/0", "note t/0", "remove t/0"}));
+  // One in the store whose tensors are partly on the node counts as little.
+  world.done.clear();
+  world.spooled.insert("t/4");
+  retention.durable(stored("+t/4>3"));
+  EXPECT_TRUE(world.done.empty());
 }
 
 TEST(RetentionTest, LeavesWhatACheckpointThatIsBeingWrittenMayReferTo) {
