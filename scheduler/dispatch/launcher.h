@@ -31,12 +31,13 @@ Environment worker_environment(const WorkerOrder& order);
 struct Liveness {
   std::size_t running = 0;
   std::size_t waiting = 0;  // not started yet
-  // Their program has ended, but Slurm still clears up behind them. A task that was preempted or requeued
-  // will wait again afterwards.
+  // Their program has ended, and Slurm still clears up. A task that was preempted or requeued waits again
+  // afterwards.
   std::size_t ending = 0;
   std::size_t stuck = 0;  // in Slurm's queue, and never started from there
   // Why one of those that are stuck, or else of those that wait, does not run; "": not known.
   std::string reason{};
+  // Not those that are ending or stuck.
   bool any() const { return running + waiting > 0; }
 };
 

@@ -8,11 +8,11 @@
 
 namespace flor::core {
 
-// Call in a process that cannot take the launch. Says why it is not recorded, where the user may have wanted
-// it to be: the launch's run has ended, or it is that of another program, or of the same one with another
-// environment (`SEED=1 ./train & SEED=2 ./train &` in one step). Then leaves a mark beside the launch: after
-// a requeue, none of the programs may take another one's run. Says nothing in a process that the recording
-// one has started. Throws as Store::launched().
+// Call in a process that cannot take the launch. Waits up to 5 seconds for the manifest of the launch's run.
+// Says why this process is not recorded if that run has ended; or if it is that of another program, or of the
+// same one with another environment (`SEED=1 ./train & SEED=2 ./train &` in one step). Then it also leaves a
+// mark beside the launch: after a requeue, none of the programs may take another one's run. Says nothing to
+// processes that the recording one has started. Throws as Store::claim_launch().
 void leave_to_recorder(const Store& store, const std::string& launch);
 
 // Call after a requeue in a program that shares the launch with the one that recorded `run`. Gives that one
