@@ -53,7 +53,8 @@ void serve(const core::Store& store, const ServeOptions& options,
   Server server(
       server_options, [&routes](const Request& request) { return routes.answer(request); }, feed);
   Runs runs(store);
-  publish_changes(runs, feed);
+  const core::Json first = runs.refresh();
+  feed.publish(core::json_text(runs.snapshot()), core::json_text(first));
   const Answering answering(server);
   ready(server.port());
   std::string told;
@@ -62,8 +63,7 @@ void serve(const core::Store& store, const ServeOptions& options,
     try {
       publish_changes(runs, feed);
     } catch (const std::exception& problem) {
-      if (std::exchange(told, problem.what()) != problem.what())
-        core::warn("the store cannot be looked at: " + told);
+      if (std::exchange(told, problem.what()) != problem.what()) core::warn("cannot read the store: " + told);
     }
     const auto pause_end =
         std::chrono::steady_clock::now() + pause_after(std::chrono::steady_clock::now() - began);

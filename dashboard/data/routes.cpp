@@ -1,6 +1,7 @@
 #include "dashboard/data/routes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <stdexcept>
@@ -58,7 +59,8 @@ core::RunDir find_run(const core::Store& store, const std::string& id) {
 double number_or(const Target& target, const std::string& name, double fallback) {
   const auto at = target.query.find(name);
   if (at == target.query.end()) return fallback;
-  return core::parse_number<double>(at->second).value_or(fallback);
+  const auto number = core::parse_number<double>(at->second);
+  return number && !std::isnan(*number) ? *number : fallback;
 }
 
 }  // namespace
@@ -80,18 +82,20 @@ Json Routes::run(const core::RunDir& run) {
 
 Json Routes::series(const core::RunDir& run, const Target& target) {
   const auto name = target.query.find("name");
-  if (name == target.query.end()) throw NotThere("which name?");
+  if (name == target.query.end()) throw NotThere("add ?name=NAME");
   const auto rows = rows_.rows_of(run);
   const Series whole = series_of(rows->rows, name->second);
   const double infinity = std::numeric_limits<double>::infinity();
   const auto points =
       static_cast<std::size_t>(std::clamp(number_or(target, "points", 2000), 2.0, double{most_points}));
-  const Series shown =
-      thinned(whole, number_or(target, "from", -infinity), number_or(target, "to", infinity), points);
+  const double from = number_or(target, "from", -infinity), to = number_or(target, "to", infinity);
+  const Series shown = thinned(whole, from, to, points);
   Json out = to_json(shown);
   out["name"] = name->second;
   out["recorded"] = std::binary_search(rows->recorded.begin(), rows->recorded.end(), name->second);
-  out["of"] = whole.x.size();
+  // How many there are in this part.
+  const auto first = std::lower_bound(whole.x.begin(), whole.x.end(), from);
+  out["of"] = std::upper_bound(first, whole.x.end(), to) - first;
   return out;
 }
 

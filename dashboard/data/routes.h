@@ -1,4 +1,4 @@
-// Answers the requests of the page: itself, and what it shows, as JSON. docs/dashboard.md lists the
+// Serves the page's files, and the data that it shows as JSON. docs/dashboard.md lists the
 // addresses.
 #pragma once
 
@@ -25,11 +25,11 @@ class Routes {
   RowCache rows_;
 };
 
-// Returns the file of the page that lies at this path ("/page/app.js"); nullptr for none.
 struct PageFile {
   const char* type;
   std::string_view text;
 };
+// Returns the file of the page that lies at this path ("/page/app.js"); nullptr for none.
 const PageFile* page_file(std::string_view path);
 
 }  // namespace flor::dashboard

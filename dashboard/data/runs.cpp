@@ -4,6 +4,7 @@
 #include <fstream>
 #include <set>
 
+#include "core/base/clock.h"
 #include "core/checkpoint/listing.h"
 #include "core/store/manifest.h"
 #include "dashboard/data/signature.h"
@@ -19,6 +20,8 @@ using core::Json;
 // Bytes at the end of a log in which the last values are looked for.
 constexpr std::streamoff tail = 65536;
 constexpr std::size_t most_values = 8;
+// Seconds between two looks at whether the process of a recording lives.
+constexpr double check_every = 10;
 
 std::string tail_of(const core::fs::path& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
@@ -56,14 +59,15 @@ Json last_values(const core::RunDir& run) {
   return out;
 }
 
-Json line_of(const core::RunDir& run) {
+Json line_of(const core::RunDir& run, const std::string& status) {
   const core::Manifest m = core::read_manifest_and_progress(run);
   const core::RecordedLoop* loop = m.main_loop();
   const auto files = core::checkpoint_files(run);
-  const int64_t of = loop == nullptr ? 0 : (loop->range ? loop->end - loop->begin : loop->end);
+  int64_t of = loop == nullptr ? 0 : (loop->range ? loop->end - loop->begin : loop->end);
+  if (loop != nullptr && loop->ended == core::LoopEnd::exhausted) of = loop->iterations;
   return {{"id", run.id()},
           {"name", m.name},
-          {"status", results::status_of(run, m)},
+          {"status", status.empty() ? results::status_of(run, m) : status},
           {"started", m.started},
           {"finished", m.finished ? Json(*m.finished) : Json()},
           {"user", m.user},
@@ -85,9 +89,9 @@ Json line_of(const core::RunDir& run) {
 
 }  // namespace
 
-Json run_line(const core::RunDir& run) {
+Json run_line(const core::RunDir& run, const std::string& status) {
   try {
-    return line_of(run);
+    return line_of(run, status);
   } catch (const std::exception& problem) {
     return {{"id", run.id()}, {"name", ""}, {"status", "unreadable"}, {"problem", problem.what()}};
   }
@@ -97,15 +101,21 @@ Json Runs::refresh() {
   Json changed = Json::array();
   Json removed = Json::array();
   std::set<std::string> present;
+  const double now = core::monotonic_seconds();
   for (const auto& run : store_.runs()) {
     present.insert(run.id());
     Seen& seen = runs_[run.id()];
-    const std::string status = seen.json.is_object() ? seen.json.value("status", "") : "";
-    std::string signature = signature_of(run);
+    const std::string status = core::field<std::string>(seen.json, "status", "");
     // A recording that is killed changes no file.
-    if (status == "recording" && !run.is_being_recorded()) signature += "ended";
-    if (signature == seen.signature) continue;
-    seen = {std::move(signature), run_line(run)};
+    const bool is_due = (status == "recording" || status == "unknown") && now - seen.checked >= check_every;
+    std::string signature = signature_of(run);
+    if (signature == seen.signature && !is_due) continue;
+    const bool is_known = status == "recording" && !is_due && core::read_manifest(run).status == "recording";
+    if (!is_known) seen.checked = now;
+    Json line = run_line(run, is_known ? status : "");
+    seen.signature = std::move(signature);
+    if (line == seen.json) continue;
+    seen.json = std::move(line);
     changed.push_back(seen.json);
   }
   for (auto at = runs_.begin(); at != runs_.end();) {

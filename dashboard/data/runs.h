@@ -26,6 +26,8 @@ class Runs {
   struct Seen {
     std::string signature;
     core::Json json;
+    // monotonic_seconds() of the last look at whether its process lives.
+    double checked = 0;
   };
 
   const core::Store store_;
@@ -33,7 +35,8 @@ class Runs {
   std::map<std::string, Seen> runs_;
 };
 
-// Describes one run: a line of the list.
-core::Json run_line(const core::RunDir& run);
+// Describes one run: a line of the list. `status`: what is known of it; "": not known. To find it out may
+// need the file server and Slurm.
+core::Json run_line(const core::RunDir& run, const std::string& status = "");
 
 }  // namespace flor::dashboard

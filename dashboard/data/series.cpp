@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "core/base/clock.h"
 #include "core/store/manifest.h"
 #include "dashboard/data/signature.h"
 #include "results/results.h"
@@ -103,16 +104,25 @@ Json to_json(const Series& series) {
   return {{"x", numbers(series.x)}, {"y", numbers(series.y)}, {"loop", series.loop}};
 }
 
+std::shared_ptr<const RowCache::Rows> RowCache::kept_rows(const core::RunDir& run,
+                                                          const std::string& signature) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (auto& kept : kept_) {
+    if (kept.run != run.id()) continue;
+    const bool is_young = core::monotonic_seconds() - kept.read_at < 3 * kept.took;
+    if (kept.signature != signature && !is_young) return nullptr;
+    std::rotate(&kept, &kept + 1, kept_.data() + kept_.size());
+    return kept_.back().rows;
+  }
+  return nullptr;
+}
+
 std::shared_ptr<const RowCache::Rows> RowCache::rows_of(const core::RunDir& run) {
   const std::string signature = signature_of(run);
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (auto& kept : kept_) {
-      if (kept.run != run.id() || kept.signature != signature) continue;
-      std::rotate(&kept, &kept + 1, kept_.data() + kept_.size());
-      return kept_.back().rows;
-    }
-  }
+  if (auto rows = kept_rows(run, signature)) return rows;
+  const std::lock_guard<std::mutex> reading(reading_);
+  if (auto rows = kept_rows(run, signature)) return rows;
+  const double began = core::monotonic_seconds();
   auto out = std::make_shared<Rows>();
   const core::Manifest manifest = core::read_manifest_and_progress(run);
   results::RecordLog record = results::read_record(run);
@@ -126,7 +136,8 @@ std::shared_ptr<const RowCache::Rows> RowCache::rows_of(const core::RunDir& run)
   kept_.erase(
       std::remove_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.run == run.id(); }),
       kept_.end());
-  kept_.push_back({run.id(), signature, out});
+  const double now = core::monotonic_seconds();
+  kept_.push_back({run.id(), signature, out, now, now - began});
   if (kept_.size() > most_runs) kept_.erase(kept_.begin());
   return out;
 }

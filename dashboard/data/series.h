@@ -12,9 +12,9 @@
 
 namespace flor::dashboard {
 
-// Rows without a number, and NaN, are gaps.
+// Iterations without a row, rows without a number, NaN and infinities are gaps.
 struct Series {
-  // The value of the main loop, where each of its iterations has at most one row; else the row's number.
+  // The value of the one loop that the rows lie in, where it rises from row to row; else the row's number.
   std::vector<double> x, y;
   // The loop that x counts; "": rows.
   std::string loop;
@@ -39,15 +39,21 @@ class RowCache {
     std::vector<std::string> recorded;
     std::vector<std::string> warnings;
   };
-  // Throws core::Error naming a damaged log.
+  // Returns the rows as they were at most a few seconds ago: three times as long as reading them took. Throws
+  // core::Error naming a damaged log.
   std::shared_ptr<const Rows> rows_of(const core::RunDir& run);
 
  private:
   struct Kept {
     std::string run, signature;
     std::shared_ptr<const Rows> rows;
+    double read_at = 0, took = 0;  // seconds
   };
 
+  std::shared_ptr<const Rows> kept_rows(const core::RunDir& run, const std::string& signature);
+
+  // Held while rows are read, so that no two read the same ones.
+  std::mutex reading_;
   std::mutex mutex_;
   // The last one that was asked for comes last.
   std::vector<Kept> kept_;

@@ -9,8 +9,6 @@
 namespace flor::dashboard {
 namespace {
 
-constexpr const char* cookie_name = "flor_token";
-
 Response denied(int status, const std::string& why) {
   return {status, "text/plain; charset=utf-8", why + "\n"};
 }
@@ -41,16 +39,8 @@ bool is_host_of_ours(const Guard& guard, const std::string& host) {
                      [&](const std::string& own) { return lower(own) == name; });
 }
 
-std::string cookie_value(std::string_view cookies, std::string_view name) {
-  for (std::size_t at = 0; at < cookies.size();) {
-    const std::size_t end = std::min(cookies.find(';', at), cookies.size());
-    std::string_view pair = cookies.substr(at, end - at);
-    while (!pair.empty() && pair.front() == ' ') pair.remove_prefix(1);
-    if (pair.size() > name.size() && pair.substr(0, name.size()) == name && pair[name.size()] == '=')
-      return std::string(pair.substr(name.size() + 1));
-    at = end + 1;
-  }
-  return "";
+bool needs_token(const std::string& path) {
+  return path.rfind("/data/", 0) == 0 || path == "/events";
 }
 
 }  // namespace
@@ -64,25 +54,17 @@ bool is_same_secret(const std::string& a, const std::string& b) {
 
 std::optional<Response> refusal(const Guard& guard, const Request& request) {
   if (request.method != "GET") {
-    Response out = denied(405, "the dashboard only shows: GET alone is answered");
+    Response out = denied(405, "the dashboard only shows: use GET");
     out.headers.emplace_back("Allow", "GET");
     return out;
   }
   if (!is_host_of_ours(guard, request.host))
     return denied(403, "this server does not answer to the name '" + host_of(request.host) +
-                           "'; open it by localhost or its address, or start it with --name");
+                           "'; open it by localhost or its address, or start it with --name HOST");
   const std::string& origin = request.origin;
   if (!origin.empty() && origin != "http://" + request.host && origin != "https://" + request.host)
     return denied(403, "a page of " + origin + " may not read this server");
-  const auto given = request.target.query.find("token");
-  if (given != request.target.query.end() && is_same_secret(given->second, guard.token)) {
-    Response out{303};
-    out.headers.emplace_back("Location", request.target.path);
-    out.headers.emplace_back(
-        "Set-Cookie", std::string(cookie_name) + "=" + guard.token + "; Path=/; HttpOnly; SameSite=Strict");
-    return out;
-  }
-  if (!is_same_secret(cookie_value(request.cookie, cookie_name), guard.token))
+  if (needs_token(request.target.path) && !is_same_secret(request.authorization, "Bearer " + guard.token))
     return denied(401, "open the link that `flor serve` printed: it has a token");
   return std::nullopt;
 }

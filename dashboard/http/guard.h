@@ -1,9 +1,9 @@
 // Decides who may see the dashboard. Pure.
 //
-// A page of an attacker, open in the user's browser, can send requests to this server. It gets no answer:
-// its requests name another Origin; a name that it has rebound to this machine (DNS rebinding) is no Host
-// of this server; and it does not have the token. Another user of this machine can connect as well, and
-// does not have the token either.
+// What is shown needs the token, in a header that only the page's own script sends. So neither another user
+// of this machine gets it, who can connect as well; nor a page of an attacker in the user's browser, whose
+// requests name another Origin, or come by a name that is rebound to this machine (DNS rebinding). The token
+// is no cookie: browsers send those to all servers of a host, whatever their port.
 #pragma once
 
 #include <optional>
@@ -20,8 +20,8 @@ struct Guard {
   std::vector<std::string> hosts;
 };
 
-// Returns the answer that ends the request here; std::nullopt where it may go on. A link with the token
-// (?token=…) leads to the same page without it, and leaves the token in a cookie.
+// Returns the answer that ends the request here; std::nullopt where it may go on. The page itself, which is
+// the same for everyone, needs no token.
 std::optional<Response> refusal(const Guard& guard, const Request& request);
 
 // Compares without telling by its time how much is equal.

@@ -24,7 +24,7 @@ struct Request {
   std::string method;
   Target target;
   // Headers; empty where the browser sent none.
-  std::string host, origin, cookie, last_event_id;
+  std::string host, origin, authorization, last_event_id;
 };
 
 struct Response {

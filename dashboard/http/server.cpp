@@ -23,7 +23,7 @@ namespace http = beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-// Bytes of a request's first line and headers. Cookies of other servers on this machine come along.
+// Bytes of a request's first line and headers. Cookies of other servers on this machine may come along.
 constexpr std::uint32_t longest_request = 16384;
 
 std::chrono::milliseconds milliseconds(double seconds) {
@@ -70,6 +70,7 @@ class Server::Work : public std::enable_shared_from_this<Server::Work> {
 
   // Call when run() has returned. Nothing of the loop is used afterwards.
   void leave_loop() {
+    handlers_.stop();  // those that wait are left out
     handlers_.join();
     acceptor_.reset();
     streams_.clear();
@@ -177,7 +178,7 @@ void Server::Work::Connection::answer() {
   request.method = text(message.method_string());
   request.host = text(message[http::field::host]);
   request.origin = text(message[http::field::origin]);
-  request.cookie = text(message[http::field::cookie]);
+  request.authorization = text(message[http::field::authorization]);
   request.last_event_id = text(message["Last-Event-ID"]);
   auto target = target_from({message.target().data(), message.target().size()});
   if (!target) {
@@ -186,12 +187,14 @@ void Server::Work::Connection::answer() {
   }
   request.target = std::move(*target);
   if (auto refused = refusal(work_->options_.guard, request)) {
+    keeps_alive_ = false;  // who is refused keeps no connection
     send(std::move(*refused));
     return;
   }
   // Handlers read the store, which may be slow. The time of a client does not run meanwhile.
   stream_.expires_never();
-  asio::post(work_->handlers_, [self = shared_from_this(), request = std::move(request)] {
+  // The connection moves along, so that it ends on the thread of run() alone.
+  asio::post(work_->handlers_, [self = shared_from_this(), request = std::move(request)]() mutable {
     Response response;
     try {
       response = self->work_->handler_(request);
@@ -199,7 +202,8 @@ void Server::Work::Connection::answer() {
       response = {500, "text/plain; charset=utf-8", std::string(problem.what()) + "\n"};
     }
     if (response.is_stream) self->last_id_ = request.last_event_id;
-    asio::post(self->work_->context_, [self, response = std::move(response)]() mutable {
+    auto& context = self->work_->context_;
+    asio::post(context, [self = std::move(self), response = std::move(response)]() mutable {
       response.is_stream ? self->begin_stream() : self->send(std::move(response));
     });
   });
@@ -289,8 +293,10 @@ Server::Server(ServerOptions options, Handler handler, Feed& feed) : loop_(std::
   try {
     work_ = std::make_shared<Work>(loop_->context, std::move(options), std::move(handler), feed);
   } catch (const boost::system::system_error& problem) {
+    const bool is_taken = problem.code() == asio::error::address_in_use;
     throw core::Error("cannot listen on " + where + ": " + problem.code().message() +
-                      "; --listen ADDRESS:0 takes any free port");
+                      (is_taken ? "; --listen ADDRESS:0 takes any free port"
+                                : "; --listen takes a number, as 127.0.0.1:7070 or [::1]:7070"));
   }
   feed.on_change([work = std::weak_ptr<Work>(work_)] {
     if (const auto here = work.lock()) asio::post(here->context_, [here] { here->tell_streams(); });

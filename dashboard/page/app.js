@@ -32,6 +32,7 @@ function show() {
 }
 
 function leave() {
+  shownAt = location.pathname + location.search;
   view.end?.();
   view = show();
 }
@@ -46,12 +47,15 @@ document.addEventListener("click", (event) => {
   window.scrollTo(0, 0);
   place.focus();
 });
-window.addEventListener("popstate", leave);
+let shownAt = location.pathname + location.search;
+window.addEventListener("popstate", () => {
+  if (location.pathname + location.search !== shownAt) leave();
+});
 
 follow((state, changed) => {
   last = state;
   const connection = /** @type {HTMLElement} */ (document.getElementById("connection"));
-  const text = state.isLive ? "live" : "no connection, trying again…";
+  const text = state.isLive ? "live" : state.problem || "no connection, trying again…";
   if (connection.textContent !== text) connection.textContent = text;
   connection.classList.toggle("live", state.isLive);
   const store = document.getElementById("store");

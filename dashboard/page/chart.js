@@ -45,16 +45,19 @@ export function chart(name, runs, look, remark) {
   let isSeen = false;
   let isStale = true;
   let isLoading = false;
+  let isEnded = false;
 
   async function load() {
-    if (!isSeen || !isStale || isLoading) return;
+    if (!isSeen || !isStale || isLoading || isEnded) return;
     isLoading = true;
     isStale = false;
     const part = zoom ? `&from=${zoom[0]}&to=${zoom[1]}` : "";
     try {
-      series = await Promise.all(runs.map((run) =>
+      // A run that is gone leaves its place empty.
+      const answers = await Promise.allSettled(runs.map((run) =>
         read(`/data/runs/${encodeURIComponent(run.id)}/series?name=${encodeURIComponent(name)}&points=2000${part}`)));
-      draw();
+      series = answers.map((answer) => (answer.status === "fulfilled" ? answer.value : { x: [], y: [], of: 0, loop: "" }));
+      if (!isEnded) draw();
     } catch (problem) {
       note.textContent = problem instanceof Error ? problem.message : String(problem);
     }
@@ -74,7 +77,7 @@ export function chart(name, runs, look, remark) {
     const all = series.reduce((sum, one) => sum + one.of, 0);
     note.textContent = [remark, zoom ? "double click shows all" : "",
       shown < all ? `${shown} of ${all} points drawn, extremes kept` : ""].filter(Boolean).join(" · ");
-    const loop = series[0]?.loop;
+    const loop = series.find((one) => one.loop)?.loop;
     const axis = { stroke: quiet, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
     plot?.destroy();
     plot = new uPlot({
@@ -117,6 +120,7 @@ export function chart(name, runs, look, remark) {
     element, refresh,
     redraw: () => { if (plot) draw(); },
     end() {
+      isEnded = true;
       sight.disconnect();
       size.disconnect();
       plot?.destroy();

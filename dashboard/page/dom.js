@@ -19,7 +19,7 @@ export function h(tag, attributes, ...children) {
     } else if (key === "style") {
       Object.assign(element.style, value);
     } else if (key === "class") {
-      element.classList.add(...String(value).split(" "));
+      element.classList.add(...String(value).split(" ").filter((one) => /^[\w-]+$/.test(one)));
     } else {
       element.setAttribute(key, value === true ? "" : String(value));
     }

@@ -1,4 +1,4 @@
-// The list of runs, kept up to date by the server's events.
+// Reads the server: its data, and the list of runs, which its events keep up to date.
 // @ts-check
 
 /**
@@ -9,45 +9,116 @@
  *   warnings: number, values: Record<string, number | string>, problem?: string}} Run
  */
 
+const key = "flor-token";
+// Milliseconds before another try, doubled each time up to the longest.
+const firstPause = 500;
+const longestPause = 8000;
+
+// The link's token is kept where this server's pages alone can read it, and leaves the address.
+const given = new URLSearchParams(location.hash.slice(1)).get("token");
+if (given) {
+  localStorage.setItem(key, given);
+  history.replaceState(null, "", location.pathname + location.search);
+}
+
+class Refused extends Error {}
+
 /**
- * @typedef {{store: string, runs: Map<string, Run>, isLive: boolean, isLoaded: boolean}} State
- * @param {(state: State, changed: Set<string>) => void} onChange `changed`: ids of runs
+ * @param {string} path
+ * @param {RequestInit & {headers?: Record<string, string>}} [options]
  */
-export function follow(onChange) {
-  /** @type {State} */
-  const state = { store: "", runs: new Map(), isLive: false, isLoaded: false };
-  const source = new EventSource("/events");
-  source.addEventListener("open", () => {
-    state.isLive = true;
-    onChange(state, new Set());
-  });
-  // The browser connects again by itself, and says which event it saw last.
-  source.addEventListener("error", () => {
-    state.isLive = false;
-    onChange(state, new Set());
-  });
-  source.addEventListener("snapshot", (event) => {
-    const data = JSON.parse(event.data);
-    const before = new Set(state.runs.keys());
-    state.store = data.store;
-    state.runs = new Map(data.runs.map((/** @type {Run} */ run) => [run.id, run]));
-    state.isLoaded = true;
-    onChange(state, new Set([...before, ...state.runs.keys()]));
-  });
-  source.addEventListener("change", (event) => {
-    const data = JSON.parse(event.data);
-    for (const run of data.changed) state.runs.set(run.id, run);
-    for (const id of data.removed) state.runs.delete(id);
-    onChange(state, new Set([...data.removed, ...data.changed.map((/** @type {Run} */ run) => run.id)]));
-  });
+async function ask(path, options = {}) {
+  const headers = { ...options.headers, Authorization: `Bearer ${localStorage.getItem(key) ?? ""}` };
+  const response = await fetch(path, { ...options, headers });
+  if (!response.ok) {
+    const text = (await response.text()).trim() || `the server answers ${response.status}`;
+    throw response.status === 401 ? new Refused(text) : new Error(text);
+  }
+  return response;
 }
 
 /**
  * Reads data of the server.
  * @param {string} path
  */
-export async function read(path) {
-  const response = await fetch(path);
-  if (!response.ok) throw new Error((await response.text()).trim() || `the server answers ${response.status}`);
-  return response.json();
+export const read = async (path) => (await ask(path)).json();
+
+/**
+ * Server-sent events, read by fetch(), which can send the token in a header.
+ * @param {ReadableStream<Uint8Array>} body
+ * @param {(kind: string, id: string, data: string) => void} take
+ */
+async function takeEvents(body, take) {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    text += decoder.decode(value, { stream: true });
+    let end = text.indexOf("\n\n");
+    for (; end >= 0; end = text.indexOf("\n\n")) {
+      /** @type {Record<string, string>} */
+      const fields = {};
+      for (const line of text.slice(0, end).split("\n")) {
+        const colon = line.indexOf(": ");
+        if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 2);
+      }
+      text = text.slice(end + 2);
+      if (fields.event) take(fields.event, fields.id, fields.data);
+    }
+  }
+}
+
+/**
+ * @typedef {{store: string, runs: Map<string, Run>, isLive: boolean, isLoaded: boolean, problem: string}} State
+ * @param {(state: State, changed: Set<string>) => void} onChange `changed`: ids of runs
+ */
+export async function follow(onChange) {
+  /** @type {State} */
+  const state = { store: "", runs: new Map(), isLive: false, isLoaded: false, problem: "" };
+  let lastId = "";
+  let pause = firstPause;
+
+  function take(/** @type {string} */ kind, /** @type {string} */ id, /** @type {string} */ text) {
+    const data = JSON.parse(text);
+    const changed = new Set(kind === "snapshot" ? state.runs.keys() : data.removed);
+    if (kind === "snapshot") {
+      state.store = data.store;
+      state.runs.clear();
+      state.isLoaded = true;
+    }
+    for (const gone of data.removed ?? []) state.runs.delete(gone);
+    for (const run of data.runs ?? data.changed) {
+      state.runs.set(run.id, run);
+      changed.add(run.id);
+    }
+    lastId = id;
+    onChange(state, changed);
+  }
+
+  for (;;) {
+    // A browser opens six connections to a server. A page that nobody sees keeps none.
+    if (document.hidden) await new Promise((go) => document.addEventListener("visibilitychange", go, { once: true }));
+    if (document.hidden) continue;
+    const leave = new AbortController();
+    const onHidden = () => document.hidden && leave.abort();
+    document.addEventListener("visibilitychange", onHidden);
+    try {
+      const response = await ask("/events", { headers: { "Last-Event-ID": lastId }, signal: leave.signal });
+      pause = firstPause;
+      state.isLive = true;
+      state.problem = "";
+      onChange(state, new Set());
+      if (response.body) await takeEvents(response.body, take);
+    } catch (problem) {
+      state.problem = problem instanceof Refused ? problem.message : "";
+    }
+    document.removeEventListener("visibilitychange", onHidden);
+    if (document.hidden) continue;
+    state.isLive = false;
+    onChange(state, new Set());
+    await new Promise((go) => setTimeout(go, pause));
+    pause = Math.min(pause * 2, longestPause);
+  }
 }

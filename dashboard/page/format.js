@@ -5,7 +5,7 @@
 export function bytesText(bytes) {
   let value = bytes;
   for (const unit of ["B", "kB", "MB", "GB", "TB"]) {
-    if (value < 1000 || unit === "TB") return `${unit === "B" ? value : value.toPrecision(3)} ${unit}`;
+    if (value < 999.5 || unit === "TB") return `${unit === "B" ? value : value.toPrecision(3)} ${unit}`;
     value /= 1000;
   }
   return "";

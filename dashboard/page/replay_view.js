@@ -17,7 +17,7 @@ function question(replay) {
     ["Units", `${replay.committed} of ${replay.selected} done`],
     ["Executes", executes],
     ["Command", h("code", null, (plan.command ?? []).join(" "))],
-    ["Planned", `${secondsText(makespan)} with ${workers} workers, at least ${secondsText(bound)}, ${secondsText(serial)} in sequence`],
+    ["Estimate", `${secondsText(makespan)} with ${workers} workers, ${secondsText(bound)} at best, ${secondsText(serial)} with one`],
     ["Took", replay.verdict ? secondsText(replay.verdict.seconds) : ""],
   ]);
 }
@@ -35,9 +35,10 @@ function units(verdict) {
   const all = verdict.units ?? [];
   if (all.length === 0) return null;
   const shown = all.slice(0, unitsDrawn);
-  const wrong = all.filter((/** @type {any} */ unit) => unit.equal < unit.values + unit.digests).length;
+  const differing = all.filter((/** @type {any} */ unit) => unit.equal < unit.values + unit.digests).map((/** @type {any} */ unit) => unit.id);
+  const wrong = differing.length;
   return [h("h2", null, "Units"),
-    h("p.quiet", null, `${all.length} units, ${wrong} differ` + (shown.length < all.length ? `; the first ${shown.length} are drawn` : "")),
+    h("p.quiet", null, `${all.length} units, ${wrong} differ` + (wrong > 0 ? `: ${differing.slice(0, 50).join(", ")}` : "") + (shown.length < all.length ? `; the first ${shown.length} are drawn` : "")),
     h("div.units", { role: "img", "aria-label": `${all.length} units, ${wrong} differ` },
       shown.map((/** @type {any} */ unit) => {
         const compared = unit.values + unit.digests;
@@ -70,11 +71,25 @@ export function replayView(run, id) {
   const element = h("div", null,
     h("p", null, h("a", { href: `/run/${encodeURIComponent(run)}` }, "← the run")),
     h("h1", null, `Replay ${id}`), content);
+  document.title = `Replay ${id} · Flor`;
   let timer = 0;
   let isLeft = false;
   let isLoaded = false;
+  let isReading = false;
+  let isStale = false;
 
   async function load() {
+    isStale = true;
+    if (isReading) return;
+    isReading = true;
+    while (isStale && !isLeft) {
+      isStale = false;
+      await show();
+    }
+    isReading = false;
+  }
+
+  async function show() {
     try {
       const replay = await read(`/data/runs/${encodeURIComponent(run)}/replays/${encodeURIComponent(id)}`);
       if (isLeft) return;
@@ -101,6 +116,7 @@ export function replayView(run, id) {
     },
     end() {
       isLeft = true;
+      document.title = "Flor";
       clearTimeout(timer);
     },
   };

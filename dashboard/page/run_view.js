@@ -37,7 +37,7 @@ function facts(run) {
 function blocks(run) {
   if (run.blocks.length === 0) return null;
   return [h("h2", null, "Blocks"), table("Blocks",
-    ["Block", ">Executions", ">Checkpoints", ">Time of one", ">Cost of a checkpoint", ">State", ">Left out", ">Failed"],
+    ["Block", ">Executions", ">Checkpoints", ">Time each", ">Cost of a checkpoint", ">State size", ">Skipped", ">Failed"],
     run.blocks.map((/** @type {any} */ block) => [block.block, block.executions, block.checkpoints, secondsText(block.seconds),
       secondsText(block.cost), bytesText(block.bytes), block.skipped, block.failed]))];
 }
@@ -70,6 +70,7 @@ export function runView(id, query) {
   let state;
   let timer = 0;
   let isReading = false;
+  let isStale = false;
   let isLeft = false;
 
   const title = h("h1", null, id);
@@ -94,6 +95,7 @@ export function runView(id, query) {
   const labelOf = (/** @type {string} */ one) => state?.runs.get(one)?.name || one;
 
   function drawCharts() {
+    if (!run) return;
     const names = run.names.filter((/** @type {any} */ one) => one.name.toLowerCase().includes(words));
     const shown = names.slice(0, most);
     for (const [name, one] of charts) {
@@ -107,8 +109,8 @@ export function runView(id, query) {
         recorded ? "" : "from replays"));
     }
     grid.replaceChildren(...shown.map((/** @type {any} */ one) => /** @type {any} */ (charts.get(one.name)).element));
-    count.textContent = names.length === 0 ? "nothing was logged" : shown.length < names.length
-      ? `${shown.length} of ${names.length} charts` : `${names.length} charts`;
+    count.textContent = run.names.length === 0 ? "nothing was logged" : names.length === 0 ? "no chart fits" : shown.length < names.length
+      ? `${shown.length} of ${names.length} charts` : names.length === 1 ? "1 chart" : `${names.length} charts`;
     more.hidden = shown.length >= names.length;
   }
 
@@ -129,13 +131,17 @@ export function runView(id, query) {
   }
 
   async function load() {
-    if (isReading || isLeft) return;
+    isStale = true;
+    if (isReading) return;
     isReading = true;
-    try {
-      run = await read(`/data/runs/${encodeURIComponent(id)}`);
-      if (!isLeft) draw();
-    } catch (problem) {
-      head.replaceChildren(h("div.warnings.bad", null, h("p", null, problem instanceof Error ? problem.message : String(problem))));
+    while (isStale && !isLeft) {
+      isStale = false;
+      try {
+        run = await read(`/data/runs/${encodeURIComponent(id)}`);
+        if (!isLeft) draw();
+      } catch (problem) {
+        head.replaceChildren(h("div.warnings.bad", null, h("p", null, problem instanceof Error ? problem.message : String(problem))));
+      }
     }
     isReading = false;
   }

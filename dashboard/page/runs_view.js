@@ -55,7 +55,7 @@ function cells(run) {
   return [
     h("span", null, h("span.dot", { style: { background: colourOf(run.id, dark) }, "aria-hidden": "true" }),
       h("a", { href: `/run/${encodeURIComponent(run.id)}` }, run.name || run.id)),
-    h("span.badge", { class: run.status }, run.status + (run.warnings > 0 ? ` (${run.warnings} warnings)` : "")),
+    h("span.badge", { class: run.status }, run.status + (run.warnings > 0 ? ` (${run.warnings} ${run.warnings === 1 ? "warning" : "warnings"})` : "")),
     progressOf(run),
     left === null ? "" : secondsText(left),
     run.problem ? run.problem : values.join(", "),
@@ -79,6 +79,9 @@ export function runsView(query) {
   /** @type {import("./feed.js").State | undefined} */
   let state;
   let isWaiting = false;
+  // Rows that were drawn, by run, with the state that they show. Only what has changed is drawn anew.
+  /** @type {Map<string, {run: Run, row: HTMLElement}>} */
+  const drawn = new Map();
 
   const count = h("span.quiet", { role: "status" });
   const together = /** @type {HTMLButtonElement} */ (h("button", { type: "button", click: showTogether }, "Show together"));
@@ -99,7 +102,7 @@ export function runsView(query) {
   const element = h("div", null, h("h1", null, "Runs"),
     h("div.tools", null, search, count, together),
     h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Runs" },
-      h("table", null, h("thead", null, h("tr", null, h("th", { scope: "col" }, h("span.quiet", null, "✓")), heads)), body)),
+      h("table", null, h("thead", null, h("tr", null, h("th", { scope: "col" }, h("span.quiet", { "aria-label": "choose" }, "✓")), heads)), body)),
     h("p"), pages);
 
   /** The address says what is shown. */
@@ -134,6 +137,14 @@ export function runsView(query) {
   }
 
   function rowOf(/** @type {Run} */ run) {
+    const before = drawn.get(run.id);
+    if (before?.run === run) return before.row;
+    const row = newRow(run);
+    drawn.set(run.id, { run, row });
+    return row;
+  }
+
+  function newRow(/** @type {Run} */ run) {
     const box = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox", "aria-label": `choose ${run.name || run.id}`,
       checked: chosen.has(run.id), change: () => {
         box.checked ? chosen.add(run.id) : chosen.delete(run.id);
@@ -156,7 +167,8 @@ export function runsView(query) {
     const shown = found.slice(page * pageSize, (page + 1) * pageSize);
     heads.forEach((head, i) =>
       columns[i].key === sortKey ? head.setAttribute("aria-sort", isDown ? "descending" : "ascending") : head.removeAttribute("aria-sort"));
-    body.replaceChildren(...shown.map(rowOf));
+    const rows = shown.map(rowOf);
+    if (rows.length !== body.children.length || rows.some((row, i) => body.children[i] !== row)) body.replaceChildren(...rows);
     const recording = found.filter((run) => run.status === "recording").length;
     count.textContent = found.length === 0
       ? (state.runs.size === 0 ? "No runs yet: flor record -- ./train records one." : "No run fits.")

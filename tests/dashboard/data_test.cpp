@@ -112,6 +112,7 @@ TEST_F(StoreTest, OnlyWhatChangesIsReadAndToldOf) {
   EXPECT_EQ(change["changed"][0]["done"], 10);
   core::fs::remove_all(first.path);
   EXPECT_EQ(core::json_text(runs.refresh()["removed"]), R"(["r1"])");
+  EXPECT_TRUE(runs.refresh().is_null());
   EXPECT_EQ(runs.snapshot()["runs"].size(), 1U);
 }
 

@@ -11,7 +11,7 @@ Request request(const std::string& target, const std::string& host = "localhost:
   out.method = "GET";
   out.target = target_from(target).value();
   out.host = host;
-  out.cookie = "other=1; flor_token=secret";
+  out.authorization = "Bearer secret";
   return out;
 }
 
@@ -34,26 +34,27 @@ TEST(Target, ThatCouldLeadElsewhereIsNone) {
   for (const char* text : {"/...", "/a..b", "/..a/b"}) EXPECT_TRUE(target_from(text)) << text;
 }
 
-TEST(Guard, LetsInWhoHasTheToken) {
-  EXPECT_EQ(status_of(request("/")), 200);
-  for (const char* cookie : {"", "flor_token=", "flor_token=secreT", "flor_token=secret2",
-                             "xflor_token=secret", "flor_tokens=secret", "flor_token"}) {
-    Request stranger = request("/");
-    stranger.cookie = cookie;
-    EXPECT_EQ(status_of(stranger), 401) << cookie;
+TEST(Guard, ShowsDataToWhoHasTheTokenAlone) {
+  for (const char* path : {"/data/runs/r1", "/data/", "/events"}) {
+    EXPECT_EQ(status_of(request(path)), 200) << path;
+    for (const char* given :
+         {"", "Bearer ", "Bearer secreT", "Bearer secret2", "Bearer secre", "secret", "Basic secret"}) {
+      Request stranger = request(path);
+      stranger.authorization = given;
+      EXPECT_EQ(status_of(stranger), 401) << path << " " << given;
+    }
   }
+  Request link = request("/data/runs/r1?token=secret");
+  link.authorization.clear();
+  EXPECT_EQ(status_of(link), 401) << "an address may be seen by others";
 }
 
-TEST(Guard, ALinkWithTheTokenLeavesItInACookieAndNotInTheAddress) {
-  Request first = request("/run/a?token=secret&with=b");
-  first.cookie.clear();
-  const auto answer = refusal({"secret", {}}, first).value();
-  EXPECT_EQ(answer.status, 303);
-  ASSERT_EQ(answer.headers.size(), 2U);
-  EXPECT_EQ(answer.headers[0].second, "/run/a");
-  EXPECT_EQ(answer.headers[1].second, "flor_token=secret; Path=/; HttpOnly; SameSite=Strict");
-  first.target = target_from("/run/a?token=guess").value();
-  EXPECT_EQ(status_of(first), 401);
+TEST(Guard, ThePageItselfIsTheSameForEveryone) {
+  for (const char* path : {"/", "/run/r1", "/page/app.js"}) {
+    Request stranger = request(path);
+    stranger.authorization.clear();
+    EXPECT_EQ(status_of(stranger), 200) << path;
+  }
 }
 
 // An attacker's name that was rebound to this machine.

@@ -62,7 +62,7 @@ class Page(harness.Case):
         for entry in self.driver.get_log("performance"):
             message = json.loads(entry["message"])["message"]
             if message["method"] == "Network.requestWillBeSent":
-                self.assertRegex(message["params"]["request"]["url"], r"^(http://localhost:\d+/|data:|chrome)")
+                self.assertRegex(message["params"]["request"]["url"], r"^(http://127.0.0.1:\d+/|data:|chrome)")
 
     def shoot(self, name):
         """Keeps the view in both themes, on a screen and on a phone."""
@@ -118,12 +118,36 @@ class Page(harness.Case):
         self.until(lambda: "1–1 of 1" in self.text())
         server.send_signal(signal.SIGINT)
         server.wait(30)
-        self.until(lambda: "no connection" in self.driver.find_element(By.ID, "connection").text)
+        connection = self.driver.find_element(By.ID, "connection")
+        self.until(lambda: "no connection" in connection.text)
         self.record("train")
         self.assertIn("1–1 of 1", self.text())
         link = self.serve(port)[1]
+        self.until(lambda: "open the link that `flor serve` printed" in connection.text)
+        self.assertIn("1–1 of 1", self.text(), "what was seen stays")
+        self.driver.get("about:blank")  # an address that differs in its end alone loads nothing
         self.driver.get(link)
         self.until(lambda: "1–2 of 2" in self.text())
+
+    def test_a_cut_event_stream_goes_on_where_it_was(self):
+        self.record("train")
+        self.driver.get(self.serve()[1])
+        self.until(lambda: "1–1 of 1" in self.text())
+        self.mark()
+        offline = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+        self.driver.execute_cdp_cmd("Network.enable", {})
+        self.driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+        self.record("train")
+        self.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {**offline, "offline": False})
+        self.until(lambda: "1–2 of 2" in self.text())
+        self.assertTrue(self.is_marked())
+
+    def test_a_store_without_runs_says_how_to_get_one(self):
+        self.driver.get(self.serve()[1])
+        self.until(lambda: "No runs yet" in self.text())
+        self.record("train")
+        self.until(lambda: "1–1 of 1" in self.text())
+        self.assert_quiet()
 
     def test_names_are_shown_as_text(self):
         run = self.record("train", flags=("--name", "plain"))

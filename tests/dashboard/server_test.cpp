@@ -70,7 +70,8 @@ class ServerTest : public ::testing::Test {
     return out;
   }
   static std::string get(const std::string& target, const std::string& more = "") {
-    return "GET " + target + " HTTP/1.1\r\nHost: localhost\r\nCookie: flor_token=secret\r\n" + more + "\r\n";
+    return "GET " + target + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\n" + more +
+           "\r\n";
   }
   Client client() const { return Client(server_->port()); }
 
@@ -107,9 +108,9 @@ TEST_F(ServerTest, RefusesWhatIsNoRequest) {
       {get("/%2e%2e/etc/passwd"), "HTTP/1.1 400 "},
       {get("/" + std::string(20000, 'a')), "HTTP/1.1 431 "},
       {get("/", "X: " + std::string(20000, 'a') + "\r\n"), "HTTP/1.1 431 "},
-      {"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 401 "},
-      {"GET / HTTP/1.1\r\nHost: evil.com\r\nCookie: flor_token=secret\r\n\r\n", "HTTP/1.1 403 "},
-      {"POST / HTTP/1.1\r\nHost: localhost\r\nCookie: flor_token=secret\r\n\r\n", "HTTP/1.1 405 "},
+      {"GET /data/x HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 401 "},
+      {"GET / HTTP/1.1\r\nHost: evil.com\r\nAuthorization: Bearer secret\r\n\r\n", "HTTP/1.1 403 "},
+      {"POST / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\n\r\n", "HTTP/1.1 405 "},
   };
   for (const auto& [text, expected] : cases) {
     const Client one = client();

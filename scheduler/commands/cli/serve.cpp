@@ -57,12 +57,14 @@ void serve(const Flags& flags) {
   const Interrupt interrupt;
   const auto ready = [&](std::uint16_t port) {
     const std::string number = std::to_string(port);
-    const bool local = options.address.rfind("127.", 0) == 0 || options.address == "::1";
-    const std::string host = local ? "localhost" : core::node_name();
-    print("the runs of " + store.path().string() + ": http://" + host + ":" + number +
-          "/?token=" + options.token + "\n");
-    if (local)
-      print("from another machine, first: ssh -L " + number + ":localhost:" + number + " " +
+    // The address itself: the name localhost may lead to another one, where another user may listen.
+    const bool is_any = options.address == "0.0.0.0" || options.address == "::";
+    const bool is_v6 = options.address.find(':') != std::string::npos;
+    const std::string address = is_v6 ? "[" + options.address + "]" : options.address;
+    print("the runs of " + store.path().string() + ": http://" + (is_any ? core::node_name() : address) +
+          ":" + number + "/#token=" + options.token + "\n");
+    if (!is_any)
+      print("from another machine, first: ssh -L " + number + ":" + address + ":" + number + " " +
             core::node_name() + "\n");
     print("Ctrl-C ends it\n");
   };
