@@ -24,9 +24,9 @@ namespace {
 
 using core::Json;
 
-constexpr auto look_every = std::chrono::milliseconds(500);
+constexpr auto watch_every = std::chrono::milliseconds(500);
 // Of the curve of one name. More would not fit on a line.
-constexpr std::size_t most_points = 1000;
+constexpr std::size_t most_curve_points = 1000;
 
 Json detail_of(const core::RunDir& run, RowCache& cache) {
   Json out{{"line", run_line(run)}, {"replays", Json::array()}, {"series", Json::array()}};
@@ -39,7 +39,7 @@ Json detail_of(const core::RunDir& run, RowCache& cache) {
     const Series series = series_of(rows->rows, row.name);
     const double infinity = std::numeric_limits<double>::infinity();
     out["series"].push_back(
-        {{"name", row.name}, {"y", to_json(thinned(series, -infinity, infinity, most_points))["y"]}});
+        {{"name", row.name}, {"y", to_json(thinned(series, -infinity, infinity, most_curve_points))["y"]}});
   }
   return out;
 }
@@ -98,7 +98,7 @@ class Looker {
   void work() {
     while (!is_over_) {
       look();
-      for (auto left = look_every; left.count() > 0 && !is_over_; left -= std::chrono::milliseconds(20))
+      for (auto left = watch_every; left.count() > 0 && !is_over_; left -= std::chrono::milliseconds(20))
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   }
@@ -163,7 +163,7 @@ void print_changes(const core::Store& store, const std::optional<core::RunDir>& 
       for (const auto& one : changes["changed"]) std::cout << line_of_run(one) << std::endl;
     }
     if (is_over) return;
-    std::this_thread::sleep_for(look_every);
+    std::this_thread::sleep_for(watch_every);
   }
 }
 

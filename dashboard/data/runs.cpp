@@ -1,11 +1,11 @@
 #include "dashboard/data/runs.h"
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 
 #include "core/base/clock.h"
 #include "core/checkpoint/listing.h"
+#include "core/files/trusted_file.h"
 #include "core/store/manifest.h"
 #include "dashboard/data/signature.h"
 #include "results/report/summary.h"
@@ -18,23 +18,24 @@ namespace {
 using core::Json;
 
 // Bytes at the end of a log in which the last values are looked for.
-constexpr std::streamoff tail = 65536;
+constexpr std::size_t tail = 65536;
 constexpr std::size_t most_values = 8;
 // Seconds between two looks at whether the process of a recording lives.
 constexpr double check_every = 10;
 
+// Another user's log may be a link or a pipe; then it counts as empty.
 std::string tail_of(const core::fs::path& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return "";
-  const std::streamoff size = file.tellg();
-  const std::streamoff begin = std::max<std::streamoff>(0, size - tail);
-  file.seekg(begin);
-  std::string out(static_cast<std::size_t>(size - begin), '\0');
-  file.read(out.data(), size - begin);
-  out.resize(static_cast<std::size_t>(file.gcount()));
-  if (begin > 0) out.erase(0, out.find('\n') + 1);
-  out.erase(out.rfind('\n') + 1);
-  return out;
+  try {
+    std::error_code unseen;
+    const std::uintmax_t size = core::fs::file_size(path, unseen);
+    const std::uintmax_t begin = unseen || size < tail ? 0 : size - tail;
+    std::string out = core::read_part(path, begin, tail);
+    if (begin > 0) out.erase(0, out.find('\n') + 1);
+    out.erase(out.rfind('\n') + 1);
+    return out;
+  } catch (const std::exception&) {
+    return "";
+  }
 }
 
 // The last number of each name, the latest name first.

@@ -1,5 +1,7 @@
 #include "dashboard/http/feed.h"
 
+#include <limits>
+
 #include "core/base/parse_number.h"
 #include "core/store/store.h"
 
@@ -7,6 +9,7 @@ namespace flor::dashboard {
 namespace {
 
 constexpr std::size_t most_deltas = 256;
+constexpr std::uint64_t unknown = std::numeric_limits<std::uint64_t>::max();
 
 std::string event(const std::string& kind, const std::string& id, const std::string& data) {
   return "event: " + kind + "\nid: " + id + "\ndata: " + data + "\n\n";
@@ -32,16 +35,16 @@ void Feed::publish(std::string snapshot, std::string delta) {
 Feed::Events Feed::since(const std::string& last_id) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto dash = last_id.rfind('-');
-  const auto seen = dash != std::string::npos && last_id.substr(0, dash) == birth_
-                        ? core::parse_number<std::uint64_t>(last_id.substr(dash + 1))
-                        : std::nullopt;
+  std::uint64_t seen = unknown;
+  if (dash != std::string::npos && last_id.substr(0, dash) == birth_)
+    seen = core::parse_number<std::uint64_t>(last_id.substr(dash + 1)).value_or(unknown);
   if (seen == number_) return {"", last_id};
   Events out{"", id_of(number_)};
-  if (!seen || *seen > number_ || number_ - *seen > deltas_.size()) {
+  if (seen > number_ || number_ - seen > deltas_.size()) {
     out.text = event("snapshot", out.last_id, snapshot_);
     return out;
   }
-  for (std::uint64_t number = *seen + 1; number <= number_; ++number)
+  for (std::uint64_t number = seen + 1; number <= number_; ++number)
     out.text += event("change", id_of(number), deltas_[deltas_.size() - (number_ - number) - 1]);
   return out;
 }

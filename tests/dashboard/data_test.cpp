@@ -1,5 +1,6 @@
 // What the page shows, from the files of a store.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <fstream>
@@ -122,6 +123,19 @@ TEST_F(StoreTest, ARunThatCannotBeReadIsListedWithTheReason) {
   const Json change = runs.refresh();
   EXPECT_EQ(change["changed"][0]["status"], "unreadable");
   EXPECT_NE(change["changed"][0]["problem"].get<std::string>().find("run.json"), std::string::npos);
+}
+
+// In a shared store, what lies in a run is its owner's choice.
+TEST_F(StoreTest, ALogThatIsALinkOrAPipeIsNotRead) {
+  const core::RunDir secret = make_run("secret");
+  std::ofstream(secret.log()) << R"({"@at":"epoch=0","name":"loss","value":0.5})"
+                              << "\n";
+  const core::RunDir linked = make_run("linked"), piped = make_run("piped");
+  core::fs::create_symlink(secret.log(), linked.log());
+  ASSERT_EQ(::mkfifo(piped.log().c_str(), 0600), 0);
+  for (const auto& run : {linked, piped})
+    EXPECT_EQ(core::json_text(run_line(run)["values"]), "{}") << run.id();
+  EXPECT_EQ(core::json_text(run_line(secret)["values"]), R"({"loss":0.5})");
 }
 
 TEST_F(StoreTest, AnswersWithARunAndItsRows) {

@@ -1,3 +1,5 @@
+#include <sstream>
+#include <stdexcept>
 #include <utility>
 
 #include "agent/messages.h"
@@ -10,6 +12,7 @@
 #include "core/store/plan.h"
 #include "core/store/sources.h"
 #include "core/store/timeline.h"
+#include "dashboard/http/guard.h"
 #include "plan/history.h"
 #include "plan/units.h"
 #include "queue/redis.h"
@@ -136,6 +139,24 @@ void read_generators(const std::string& text) {
   log.at("epoch=0", "entry");
 }
 
+// One line each: the target, Host, Origin, Authorization. What needs the token is never let through without.
+void read_request(const std::string& text) {
+  std::istringstream lines(text);
+  std::string target;
+  dashboard::Request request;
+  for (std::string* line : {&target, &request.host, &request.origin, &request.authorization})
+    std::getline(lines, *line);
+  request.method = "GET";
+  auto parsed = dashboard::target_from(target);
+  if (!parsed) return;
+  request.target = std::move(*parsed);
+  const std::string& path = request.target.path;
+  const bool is_let_in = !dashboard::refusal({"secret", {"node7"}}, request).has_value();
+  if (is_let_in && path.rfind("/data/", 0) == 0 && request.authorization != "Bearer secret")
+    throw std::logic_error("data without the token");
+  if ((path + "/").find("/../") != std::string::npos) throw std::logic_error("a path that climbs");
+}
+
 std::string generators() {
   std::string out;
   for (const auto& line :
@@ -172,6 +193,10 @@ std::vector<Target> texts() {
       {"redis-url",
        {"redis://user:p%40ss@host:6379/2", "redis://[::1]:6379", "unix:///run/redis.sock"},
        [](const std::string& text) { queue::RedisUrl::parse(text).shown(); }},
+      {"http-request",
+       {"/data/runs/r1/series?name=a%20b&points=9\nlocalhost:7070\nhttp://localhost:7070\nBearer secret",
+        "/run/r1?with=r2,r3\n[::1]:7070\n\n", "/data/runs/r1\nnode7:80\n\nBearer secret"},
+       read_request},
       {"flor-conf",
        {"# where\nstore = /data/flor\nredis=redis://host\nlocal = /tmp # here\n"},
        [](const std::string& text) { core::parse_conf(text); }},

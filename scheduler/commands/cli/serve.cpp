@@ -20,7 +20,7 @@ namespace flor::commands {
 namespace {
 
 struct Flags {
-  std::string store, listen = "127.0.0.1:7070";
+  std::string store, listen = "127.0.0.1:0";
   std::vector<std::string> names;
 };
 
