@@ -194,8 +194,7 @@ void Recorder::enter_outermost(RecordedLoop info) {
   const std::string entry = main_->info().name + "=entry";
   const std::string at = entry + "/" + iteration_kind;
   enterable_ = resumption_ && resumption_->has_checkpoint(at);
-  // A replay enters unit 0 from this checkpoint. A program may have thousands of loops, each of which would
-  // wait for a store that is out.
+  // A replay enters unit 0 from it. Where the store is out, each of thousands of loops would wait for it.
   if (!enterable_ && !recording_->checkpointer().pauses())
     checkpoint_iteration(at, entry, 0, "the loop's entry is always kept");
   // Before the first iteration, so that the page faults of the copy do not count as training.
