@@ -54,7 +54,7 @@ Json last_values(const core::RunDir& run) {
       // json_text() writes NaN and infinities as strings.
       if (number && !out.contains(parsed.name)) out[parsed.name] = *number;
     } catch (const std::exception&) {
-      // A damaged line is told of where the run's rows are shown.
+      // Leaves out a damaged line. The page of the run reports it.
     }
   }
   return out;

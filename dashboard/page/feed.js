@@ -44,6 +44,26 @@ async function ask(path, options = {}) {
 export const read = async (path) => (await ask(path)).json();
 
 /**
+ * Returns a function that does the work, and does it once more where it is called meanwhile: what it has read by then
+ * may be old. The work must not throw.
+ * @param {() => Promise<void>} work
+ */
+export function repeating(work) {
+  let isRunning = false;
+  let isStale = false;
+  return async () => {
+    isStale = true;
+    if (isRunning) return;
+    isRunning = true;
+    while (isStale) {
+      isStale = false;
+      await work();
+    }
+    isRunning = false;
+  };
+}
+
+/**
  * Server-sent events, read by fetch(), which can send the token in a header.
  * @param {ReadableStream<Uint8Array>} body
  * @param {(kind: string, id: string, data: string) => void} take
@@ -98,7 +118,7 @@ export async function follow(onChange) {
   }
 
   for (;;) {
-    // A browser opens six connections to a server. A page that nobody sees keeps none.
+    // Browsers limit the connections to one server to six, so a hidden page closes its own.
     if (document.hidden) await new Promise((go) => document.addEventListener("visibilitychange", go, { once: true }));
     if (document.hidden) continue;
     const leave = new AbortController();

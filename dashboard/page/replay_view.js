@@ -1,7 +1,7 @@
 // One replay: the question, how far it is, and the verdict.
 // @ts-check
 import { factList, fill, h, table } from "./dom.js";
-import { read } from "./feed.js";
+import { read, repeating } from "./feed.js";
 import { numberText, secondsText } from "./format.js";
 
 const pause = 1000;
@@ -75,21 +75,9 @@ export function replayView(run, id) {
   let timer = 0;
   let isLeft = false;
   let isLoaded = false;
-  let isReading = false;
-  let isStale = false;
 
-  async function load() {
-    isStale = true;
-    if (isReading) return;
-    isReading = true;
-    while (isStale && !isLeft) {
-      isStale = false;
-      await show();
-    }
-    isReading = false;
-  }
-
-  async function show() {
+  const load = repeating(async () => {
+    if (isLeft) return;
     try {
       const replay = await read(`/data/runs/${encodeURIComponent(run)}/replays/${encodeURIComponent(id)}`);
       if (isLeft) return;
@@ -103,7 +91,7 @@ export function replayView(run, id) {
     } catch (problem) {
       content.replaceChildren(h("div.warnings.bad", null, h("p", null, problem instanceof Error ? problem.message : String(problem))));
     }
-  }
+  });
 
   return {
     element,

@@ -2,7 +2,7 @@
 // @ts-check
 import { chart } from "./chart.js";
 import { factList, fill, h, table } from "./dom.js";
-import { read } from "./feed.js";
+import { read, repeating } from "./feed.js";
 import { bytesText, coloursOf, numberText, secondsText, timeText } from "./format.js";
 import { progressOf, secondsLeft } from "./runs_view.js";
 
@@ -69,8 +69,6 @@ export function runView(id, query) {
   /** @type {import("./feed.js").State | undefined} */
   let state;
   let timer = 0;
-  let isReading = false;
-  let isStale = false;
   let isLeft = false;
 
   const title = h("h1", null, id);
@@ -130,21 +128,15 @@ export function runView(id, query) {
     drawCharts();
   }
 
-  async function load() {
-    isStale = true;
-    if (isReading) return;
-    isReading = true;
-    while (isStale && !isLeft) {
-      isStale = false;
-      try {
-        run = await read(`/data/runs/${encodeURIComponent(id)}`);
-        if (!isLeft) draw();
-      } catch (problem) {
-        head.replaceChildren(h("div.warnings.bad", null, h("p", null, problem instanceof Error ? problem.message : String(problem))));
-      }
+  const load = repeating(async () => {
+    if (isLeft) return;
+    try {
+      run = await read(`/data/runs/${encodeURIComponent(id)}`);
+      if (!isLeft) draw();
+    } catch (problem) {
+      head.replaceChildren(h("div.warnings.bad", null, h("p", null, problem instanceof Error ? problem.message : String(problem))));
     }
-    isReading = false;
-  }
+  });
 
   return {
     element,

@@ -22,7 +22,7 @@ struct StoredCheckpoint {
   std::vector<std::string> refers_to;
   // No checkpoint any more. Its file stays because others refer to it.
   bool retired = false;
-  // Not yet whole in the store: part of it is only in the local tier, and would be lost with its node.
+  // Part of it lies only in the local tier. A node that dies would take that with it.
   bool on_node = false;
 };
 
