@@ -23,6 +23,30 @@ void write_all(const std::string& text) {
   }
 }
 
+// Is a byte there now?
+bool has_byte() {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  return ::poll(&input, 1, 0) > 0;
+}
+
+std::optional<char> next_byte() {
+  char byte = 0;
+  if (::read(STDIN_FILENO, &byte, 1) <= 0) return std::nullopt;
+  return byte;
+}
+
+// Reads what an arrow or the like sends behind ESC, and no byte of the key behind it: "O" and one byte, "["
+// and all up to a letter or "~", or else one byte (ECMA-48 5.4; xterm's SS3).
+void skip_sequence() {
+  const std::optional<char> kind = next_byte();
+  if (kind == 'O' && has_byte()) next_byte();
+  if (kind != '[') return;
+  while (has_byte()) {
+    const std::optional<char> byte = next_byte();
+    if (!byte || (*byte >= '@' && *byte <= '~')) return;
+  }
+}
+
 }  // namespace
 
 bool Terminal::is_one() {
@@ -79,14 +103,11 @@ std::optional<char> Terminal::key(std::chrono::milliseconds most, int wake) cons
   std::array<pollfd, 2> ready{{{STDIN_FILENO, POLLIN, 0}, {wake, POLLIN, 0}}};
   if (::poll(ready.data(), ready.size(), static_cast<int>(most.count())) <= 0 || ready[0].revents == 0)
     return std::nullopt;
-  char key = 0;
-  if (::read(STDIN_FILENO, &key, 1) <= 0) return '\0';
-  if (key != '\x1b') return key;
-  // The rest of an arrow or the like comes with it.
-  std::array<char, 64> rest{};
-  const bool is_sequence =
-      ::poll(ready.data(), 1, 0) > 0 && ::read(STDIN_FILENO, rest.data(), rest.size()) > 0;
-  return is_sequence ? std::nullopt : std::optional(key);
+  const std::optional<char> key = next_byte();
+  if (!key) return '\0';
+  if (*key != '\x1b' || !has_byte()) return key;
+  skip_sequence();
+  return std::nullopt;
 }
 
 }  // namespace flor::dashboard
