@@ -19,6 +19,20 @@
 namespace flor::detail {
 namespace {
 
+// Lets this thread call CUDA while another one captures a graph. As long as a capture lasts, CUDA refuses
+// some calls of every thread, such as those that take pinned memory or wait, and ends the capture with them:
+// with the training program. The calls in here touch nothing that a capture could hold.
+class BesideCaptures {
+ public:
+  BesideCaptures() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~BesideCaptures() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  BesideCaptures(const BesideCaptures&) = delete;
+  BesideCaptures& operator=(const BesideCaptures&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // the one to change to, then the one before
+};
+
 // Size of a piece of pinned memory. One is filled while the other is emptied.
 constexpr int64_t piece = int64_t{32} << 20;
 // Bytes in copies of snapshots that are not drained yet, by device.
@@ -112,6 +126,7 @@ std::optional<core::Snapshot> snapshot_of(const at::Tensor& tensor) {
   core::Snapshot snapshot;
   snapshot.wait = [taken] { taken->synchronize(); };
   snapshot.fetch = [copy, taken, index](void* destination) {
+    const BesideCaptures beside_captures;
     const at::NoGradGuard without_gradients;
     const c10::cuda::CUDAStream side = c10::cuda::getStreamFromPool(false, index);
     const c10::cuda::CUDAStreamGuard stream(side);
