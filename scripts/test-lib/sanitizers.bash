@@ -2,17 +2,41 @@
 # scripts/test.
 # shellcheck shell=bash disable=SC2154
 
-threaded_tests=(agent_test queue_test core_test logging_test)
-other_tests=(dashboard_test materialize_test probes_test plan_test results_test commands_test dispatch_test)
+# The longest first.
+threaded_tests=(core_test agent_test queue_test logging_test)
+other_tests=(materialize_test probes_test dashboard_test plan_test results_test commands_test dispatch_test)
 
-# run_programs FOLDER PROGRAM…: as many at a time as there are cores. What a program writes is shown when it failed;
-# every ten seconds a line says where those that run are.
+# report FOLDER PROGRAM STATUS SECONDS: says how the program ended; what it wrote only if it failed. Leaves PROGRAM.passed,
+# or PROGRAM.found where a sanitizer found something.
+report() {
+  local log=$1/$2.log
+  if (($3 == 0)); then
+    echo "  $2: $(grep -c '^\[       OK' "$log") tests passed, $4 s" | tee "$1/$2.passed"
+    return
+  fi
+  grep -v '^\[ *\(RUN\|OK\|-*\) *\]' "$log" >&2 || true
+  echo "  $2: FAILED with exit code $3" >&2
+  ! grep -q 'Sanitizer: \|runtime error: ' "$log" || cp "$log" "$1/$2.found"
+  return 1
+}
+
+# run_programs FOLDER PROGRAM…: some at a time. Every ten seconds a line says where those that run are. One that ran
+# beside the cluster's tests runs again only if it failed and no sanitizer said why: there it may have had too little
+# time.
 run_programs() {
-  local folder=$1 program pid done_pid status failed=0 waited=0
+  local folder=$1 program pid status failed=0 waited=0 queue=()
   local -A running=() begun=()
-  local queue=("${@:2}")
+  for program in "${@:2}"; do
+    if [[ -e $folder/$program.passed ]]; then
+      cat "$folder/$program.passed"
+    elif [[ -e $folder/$program.found ]]; then
+      report "$folder" "$program" 1 0 || failed=1
+    else
+      queue+=("$program")
+    fi
+  done
   while ((${#queue[@]} + ${#running[@]} > 0)); do
-    while ((${#queue[@]} > 0 && ${#running[@]} < jobs)); do
+    while ((${#queue[@]} > 0 && ${#running[@]} < jobs * 2)); do
       program=${queue[0]} queue=("${queue[@]:1}")
       "$folder/bin/$program" ${name:+--gtest_filter="*$name*"} >"$folder/$program.log" 2>&1 &
       running[$!]=$program begun[$!]=$SECONDS
@@ -20,17 +44,10 @@ run_programs() {
     sleep 1
     for pid in "${!running[@]}"; do
       kill -0 "$pid" 2>/dev/null && continue
-      program=${running[$pid]}
       status=0
       wait "$pid" || status=$?
+      report "$folder" "${running[$pid]}" "$status" $((SECONDS - begun[$pid])) || failed=1
       unset "running[$pid]"
-      if ((status == 0)); then
-        echo "  $program: $(grep -c '^\[       OK' "$folder/$program.log") tests passed, $((SECONDS - begun[$pid])) s"
-      else
-        grep -v '^\[ *\(RUN\|OK\|-*\) *\]' "$folder/$program.log" >&2
-        echo "  $program: FAILED with exit code $status" >&2
-        failed=1
-      fi
     done
     ((++waited % 10)) || for pid in "${!running[@]}"; do
       program=${running[$pid]}
@@ -53,11 +70,24 @@ build_address() { sanitize address,undefined "${threaded_tests[@]}" "${other_tes
 
 build_thread() { sanitize thread "${threaded_tests[@]}"; }
 
-# Builds both in the background, while the cluster's tests wait for Slurm. What fails here fails again, and is shown, in
-# the part itself.
+run_address() { run_programs build/sanitize-address "${threaded_tests[@]}" "${other_tests[@]}"; }
+
+run_thread() { run_programs build/sanitize-thread "${threaded_tests[@]}"; }
+
+build_sanitizers() {
+  build_address
+  build_thread
+}
+
+# Builds and runs all in the background, while the cluster's tests wait for Slurm. The part itself does what is left.
 begin_sanitizers() {
   set -m  # its own process group, so that all of it can be ended
-  { nice -n 19 "$root/scripts/test" build-sanitizers >build/sanitizers.log 2>&1 </dev/null; } &
+  {
+    renice -n 19 "$BASHPID" >/dev/null
+    build_sanitizers
+    run_address || true
+    run_thread
+  } >build/sanitizers.log 2>&1 </dev/null &
   set +m
   sanitizers_pid=$!
 }
@@ -70,22 +100,20 @@ end_sanitizers() {
   sanitizers_pid=''
 }
 
-build_sanitizers() {
-  build_address
-  build_thread
-}
+# forget_sanitizers: what earlier runs have left says nothing of this one.
+forget_sanitizers() { rm -f build/sanitize-*/*.{passed,found}; }
 
 sanitize_address() {
   end_sanitizers
   build_address
-  run_programs build/sanitize-address "${threaded_tests[@]}" "${other_tests[@]}"
+  run_address
   [[ -n $name ]] || (cd build/sanitize-address && bin/fuzz --seconds 10 --jobs "$jobs")
 }
 
 sanitize_thread() {
   end_sanitizers
   build_thread
-  run_programs build/sanitize-thread "${threaded_tests[@]}"
+  run_thread
 }
 
 sanitizers() {
