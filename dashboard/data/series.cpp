@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "core/base/clock.h"
@@ -125,13 +124,10 @@ std::shared_ptr<const RowCache::Rows> RowCache::rows_of(const core::RunDir& run)
   const double began = core::monotonic_seconds();
   auto out = std::make_shared<Rows>();
   const core::Manifest manifest = core::read_manifest_and_progress(run);
-  results::RecordLog record = results::read_record(run);
-  if (record.torn) out->warnings.push_back("the last line of the log was cut off and is left out");
-  std::set<std::string> recorded;
-  for (const auto& row : record.rows) recorded.insert(row.name);
-  out->recorded.assign(recorded.begin(), recorded.end());
-  const auto answers = results::read_replay_rows(run, out->warnings);
-  out->rows = results::joined(manifest, std::move(record.rows), answers);
+  results::JoinedRows joined = results::read_joined(run, manifest);
+  out->rows = std::move(joined.rows);
+  out->recorded.assign(joined.recorded.begin(), joined.recorded.end());
+  out->warnings = std::move(joined.warnings);
   const std::lock_guard<std::mutex> lock(mutex_);
   kept_.erase(
       std::remove_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.run == run.id(); }),

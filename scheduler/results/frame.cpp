@@ -128,13 +128,8 @@ Row row_of(const Loops& loops, std::size_t count, const std::string& name, Json 
 }  // namespace
 
 std::vector<Condition> parse_conditions(const std::string& text) {
-  static const std::string with = " and ";
   std::vector<Condition> out;
-  std::size_t begin = 0;
-  for (std::size_t end = 0; end != std::string::npos; begin = end + with.size()) {
-    end = text.find(with, begin);
-    out.push_back(parse_condition(text.substr(begin, end == std::string::npos ? end : end - begin)));
-  }
+  for (const auto& one : split_conditions(text)) out.push_back(parse_condition(one));
   return out;
 }
 

@@ -168,6 +168,16 @@ std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, std::vector<st
   return answers;
 }
 
+JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest) {
+  JoinedRows out;
+  RecordLog record = read_record(run);
+  if (record.torn) out.warnings.push_back(run.log().string() + ": its last line was cut off and is left out");
+  for (const auto& row : record.rows) out.recorded.insert(row.name);
+  const auto answers = read_replay_rows(run, out.warnings);
+  out.rows = joined(manifest, std::move(record.rows), answers);
+  return out;
+}
+
 std::optional<Verdict> read_verdict(const core::ReplayDir& replay) {
   if (!core::fs::exists(replay.verdict())) return std::nullopt;
   const Json json = core::parse_json(core::read_file(replay.verdict()));

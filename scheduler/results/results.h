@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,17 @@ RecordLog read_record(const core::RunDir& run);
 // Returns the rows that replays of the run have so far, for joined(). The replays that count most come last.
 // Skips a damaged plan or unit, and adds a line to `warnings`.
 std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, std::vector<std::string>& warnings);
+
+// The rows of a run with those that its replays added.
+struct JoinedRows {
+  std::vector<Row> rows;
+  // The names that the recording logged.
+  std::set<std::string> recorded;
+  // What of it is damaged, and left out.
+  std::vector<std::string> warnings;
+};
+// Throws core::Error naming file and line of damage in the record.
+JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest);
 
 // Reads the verdict. Returns nullopt if there is none yet. Throws core::Error, which names a damaged file.
 std::optional<Verdict> read_verdict(const core::ReplayDir& replay);

@@ -26,14 +26,6 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-// Parses a number as rows write it: docs/formats.md, "Rows".
-std::optional<double> parse_number(const std::string& text) {
-  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
-  if (text == "Infinity") return std::numeric_limits<double>::infinity();
-  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
-  return core::parse_number<double>(text);
-}
-
 std::string text_of(double value) {
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   return core::json_text(core::Json(value));
@@ -55,10 +47,17 @@ std::vector<std::pair<int64_t, double>> numbers_of(const std::vector<results::Ro
 
 }  // namespace
 
+std::optional<double> parse_value(const std::string& text) {
+  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "Infinity") return std::numeric_limits<double>::infinity();
+  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
+  return core::parse_number<double>(text);
+}
+
 std::optional<double> number_in(const results::Row& row) {
   const core::Json& value = row.json.at("value");
   if (value.is_number()) return value.get<double>();
-  if (value.is_string()) return parse_number(value.get<std::string>());
+  if (value.is_string()) return parse_value(value.get<std::string>());
   return std::nullopt;
 }
 
@@ -81,14 +80,33 @@ bool Condition::holds(double recorded) const {
   return !same;
 }
 
-Condition parse_condition(const std::string& text) {
+std::optional<WrittenCondition> split_condition(const std::string& text) {
   for (const auto& [symbol, op] : operators) {
     const auto at = text.find(symbol);
     if (at == std::string::npos) continue;
-    const std::string name = trimmed(text.substr(0, at));
-    const auto value = parse_number(trimmed(text.substr(at + std::string(symbol).size())));
-    if (name.empty() || !value) break;
-    return {name, op, *value};
+    WrittenCondition out{trimmed(text.substr(0, at)), op,
+                         trimmed(text.substr(at + std::string(symbol).size()))};
+    if (out.name.empty() || out.value.empty()) break;
+    return out;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> split_conditions(const std::string& written) {
+  static const std::string with = " and ";
+  const std::string text = written + ' ';  // so that an "and" at the end leaves something empty behind it
+  std::vector<std::string> out;
+  std::size_t begin = 0;
+  for (std::size_t end = 0; end != std::string::npos; begin = end + with.size()) {
+    end = text.find(with, begin);
+    out.push_back(text.substr(begin, end == std::string::npos ? end : end - begin));
+  }
+  return out;
+}
+
+Condition parse_condition(const std::string& text) {
+  if (const auto written = split_condition(text)) {
+    if (const auto value = parse_value(written->value)) return {written->name, written->op, *value};
   }
   throw core::UsageError(
       "'" + text +

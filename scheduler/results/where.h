@@ -1,4 +1,5 @@
-// `--where 'loss > 2'`: selects iterations of the main loop by recorded values. Pure.
+// `--where 'loss > 2'`: conditions, and the iterations of the main loop that they select by recorded values.
+// Pure.
 #pragma once
 
 #include <optional>
@@ -19,6 +20,20 @@ struct Condition {
 
   bool holds(double recorded) const;
 };
+
+// A condition with its value as it was written.
+struct WrittenCondition {
+  std::string name;
+  Condition::Operator op = Condition::Operator::equal;
+  std::string value;
+};
+// Returns std::nullopt where there is no operator, or nothing on one side of it.
+std::optional<WrittenCondition> split_condition(const std::string& text);
+// Returns the texts between " and ".
+std::vector<std::string> split_conditions(const std::string& text);
+
+// Parses a number as rows write it: also NaN, Infinity, -Infinity.
+std::optional<double> parse_value(const std::string& text);
 
 // Returns the number that the row logged; std::nullopt if its value is none. NaN and infinities are numbers.
 std::optional<double> number_in(const Row& row);

@@ -99,6 +99,27 @@ TEST_F(Log, TwoEqualNamesInOnePathTakeTwoLines) {
             "epoch,x,y\n0,1,3\n0,2,\n");
 }
 
+TEST(LogOfRuns, HasTheRunAndItsArgumentsInFront) {
+  const std::vector<RunRows> runs = {
+      {"first",
+       {{"lr", "0.10"}},
+       testing::record(line("epoch=0", "loss", "1.5") + line("epoch=1", "loss", "null"))},
+      {"second", {{"lr", "0.5"}, {"model", "a,b"}}, testing::record(line("epoch=0", "loss", "\"NaN\""))},
+      {"third", {{"lr", "7"}}, {}}};
+  EXPECT_EQ(as_csv(runs),
+            "run,lr,model,epoch,loss\n"
+            "first,0.10,,0,1.5\n"
+            "first,0.10,,1,null\n"
+            "second,0.5,\"a,b\",0,NaN\n"
+            "third,7,,,\n");
+  EXPECT_EQ(
+      as_jsonl(runs),
+      "{\"run\":\"first\",\"lr\":\"0.10\",\"name\":\"loss\",\"value\":1.5,\"epoch\":0}\n"
+      "{\"run\":\"first\",\"lr\":\"0.10\",\"name\":\"loss\",\"value\":null,\"epoch\":1}\n"
+      "{\"run\":\"second\",\"lr\":0.5,\"model\":\"a,b\",\"name\":\"loss\",\"value\":\"NaN\",\"epoch\":0}\n"
+      "{\"run\":\"third\",\"lr\":7}\n");
+}
+
 TEST_F(Log, IsSelectedByNameAndEpoch) {
   auto manifest = testing::manifest(5);
   EXPECT_EQ(selected(rows, manifest, {{"loss", "grad"}, {}}).size(), 3U);

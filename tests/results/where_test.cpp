@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
+#include "results/run_condition.h"
 #include "support/recorded_rows.h"
 #include "support/refusal.h"
 
@@ -48,6 +49,37 @@ TEST(Where, SaysWhyNothingIsFound) {
   EXPECT_EQ(refusal("note == 1"), "--where: the record has no numbers named 'note'");
   for (const char* text : {"", "loss", "loss >", "> 2", "loss = 2", "loss > two", "loss > 2 3"}) {
     EXPECT_NE(refusal(text).find("is no condition: write NAME OP NUMBER"), std::string::npos) << text;
+  }
+}
+
+TEST(RunConditions, AreOfNumbersAndTexts) {
+  const auto conditions = parse_run_conditions("lr <= 0.01 and model == resnet");
+  ASSERT_EQ(conditions.size(), 2U);
+  EXPECT_TRUE(holds(conditions[0], "1e-2"));
+  EXPECT_FALSE(holds(conditions[0], "0.1"));
+  EXPECT_FALSE(holds(conditions[0], "small")) << "a text is not less than a number";
+  EXPECT_TRUE(holds(conditions[1], "resnet"));
+  EXPECT_FALSE(holds(conditions[1], "resnet50"));
+  EXPECT_TRUE(holds(parse_run_conditions("loss == NaN")[0], "NaN"));
+  EXPECT_TRUE(holds(parse_run_conditions("model != resnet")[0], "vgg"));
+  EXPECT_TRUE(holds(parse_run_conditions("big == 9007199254740993")[0], "9007199254740993"));
+  EXPECT_FALSE(holds(parse_run_conditions("big == 9007199254740993")[0], "9007199254740992"));
+}
+
+TEST(RunConditions, FindArgumentsByTheirNames) {
+  core::Manifest manifest;
+  manifest.args = {{"lr", "0.1"}, {"arg.x", "2"}};
+  EXPECT_EQ(argument(manifest, "lr"), "0.1");
+  EXPECT_EQ(argument(manifest, "arg.lr"), "0.1");
+  EXPECT_EQ(argument(manifest, "arg.x"), "2");
+  EXPECT_EQ(argument(manifest, "momentum"), std::nullopt);
+}
+
+TEST(RunConditions, AreRefusedWhereTheySayNothing) {
+  for (const char* text : {"lr", "lr <", "< 2", "lr < 1 and", "lr = 1"}) {
+    EXPECT_NE(core::refusal_of([&] { parse_run_conditions(text); }).find("write NAME OP VALUE"),
+              std::string::npos)
+        << text;
   }
 }
 

@@ -79,6 +79,30 @@ class Killed(Case):
         self.assertEqual([row["epoch"] for row in counted], [0, 1, 2])
         self.assertEqual(sum(row["value"] for row in counted), len(of_some))
 
+    def test_logs_of_several_runs_have_their_arguments_as_columns(self):
+        program = [os.path.join(harness.BIN, "char_lm"), "--epochs=2", "--steps=2", "--log-every=1", "--hidden=8"]
+        for name, rate in ("slow", "0.001"), ("fast", "0.1"):
+            self.flor("record", "--name", name, "--flor-arg", "lr=" + rate, "--", *program)
+        other = self.record("train")
+
+        def lines(*words, code=0):
+            done = self.flor("log", "--runs", *words, "--format", "csv", code=code)
+            return done.stdout.splitlines(), done.stderr
+        both, _ = lines("lr < 1", "lr", "loss", "--epochs", "1:2")
+        self.assertEqual(both[0], "run,lr,epoch,step,loss")
+        self.assertEqual([line.split(",")[:4] for line in both[1:]],
+                         [["slow", "0.001", "1", str(step)] for step in range(2)] + [["fast", "0.1", "1", str(step)] for step in range(2)])
+        self.assertEqual(lines("lr < 0.01", "lr")[0], ["run,lr", "slow,0.001"])
+        losses = {line.split(",")[0]: float(line.split(",")[2]) for line in
+                  lines("slow,fast", "loss", "--by", "epoch", "--agg", "last", "--where", "epoch == 1")[0][1:]}
+        better = min(losses, key=losses.get)
+        self.assertEqual(lines(f"loss == {losses[better]!r}", "lr")[0][1:], [better + "," + {"slow": "0.001", "fast": "0.1"}[better]])
+        self.assertIn(other.id, "".join(lines("all")[0]))
+        self.assertEqual(len(lines("status == completed and lr >= 0.001", "lr")[0]), 3)
+        self.assertIn("no run has an argument 'rate' or logged it; the arguments there are: lr", lines("rate < 1", code=2)[1])
+        self.assertIn("there is no such run", lines("lr > 5", code=2)[1])
+        self.assertIn("no run logged 'los'", lines("all", "los", code=2)[1])
+
     def test_what_a_killed_recording_has_not_seen_does_not_run(self):
         trace = "--trace=" + self.path("trace")
         run = self.record_and_kill("--guard")

@@ -50,11 +50,9 @@ void require_sense(const Flags& flags) {
 
 // Searches the recorded rows and those that replays added.
 exporting::Best best_epoch(const core::RunDir& run, const core::Manifest& manifest, const Flags& flags) {
-  std::vector<std::string> warnings;
-  const auto answers = results::read_replay_rows(run, warnings);
-  for (const auto& warning : warnings) print_error("warning: " + warning);
-  const auto rows = results::joined(manifest, results::read_record(run).rows, answers);
-  return exporting::best_epoch(manifest, rows, flags.best, flags.max);
+  const results::JoinedRows joined = results::read_joined(run, manifest);
+  for (const auto& warning : joined.warnings) print_error("warning: " + warning);
+  return exporting::best_epoch(manifest, joined.rows, flags.best, flags.max);
 }
 
 // Returns "the smallest loss, 0.25, is that of epoch 7".

@@ -1,4 +1,5 @@
 // flor log: shows the rows that a run logged, and those that its replays added.
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "commands/base/options.h"
 #include "commands/base/output.h"
 #include "commands/cli/commands.h"
+#include "commands/log/run_choice.h"
 #include "core/base/error.h"
 #include "core/base/shell_words.h"
 #include "core/store/manifest.h"
@@ -18,12 +20,13 @@
 #include "results/frame.h"
 #include "results/report/log_text.h"
 #include "results/results.h"
+#include "results/run_condition.h"
 
 namespace flor::commands {
 namespace {
 
 struct Flags {
-  std::string run, store, epochs, where, by, agg;
+  std::string run, runs, store, epochs, where, by, agg;
   std::vector<std::string> names, listed;
   std::string format;
   bool json = false, follow = false, as_committed = false;
@@ -72,43 +75,21 @@ void follow(const Flags& flags) {
 }
 
 // Says of the names that were asked for where they have no rows, and how to get them.
-void tell_coverage(const std::vector<results::Row>& rows, const std::set<std::string>& recorded,
-                   const core::Manifest& manifest, const Flags& flags) {
-  for (const auto& one : results::coverage(rows, manifest, flags.names)) {
+void tell_coverage(const std::string& run, const results::JoinedRows& joined, const core::Manifest& manifest,
+                   const std::vector<std::string>& names) {
+  for (const auto& one : results::coverage(joined.rows, manifest, names)) {
     if (one.iterations == one.of) continue;
     std::string line = one.name + ": in " + std::to_string(one.iterations) + " of " +
                        counted(static_cast<std::uint64_t>(one.of), "iteration") + " of " +
                        manifest.main_loop()->name;
-    if (recorded.count(one.name) == 0 && !manifest.command.empty())
-      line += "; to fill the others: flor replay " + flags.run + " -- " + core::shell_line(manifest.command);
+    if (joined.recorded.count(one.name) == 0 && !manifest.command.empty())
+      line += "; to fill the others: flor replay " + run + " -- " + core::shell_line(manifest.command);
     print_error(line);
   }
 }
 
-void show_log(const Flags& flags) {
-  const core::RunDir run = store_of(flags.store).find(flags.run);
-  const results::Selection selection = selection_of(flags);
-  const core::Manifest manifest = core::read_manifest_and_progress(run);
-  results::RecordLog record = results::read_record(run);
-  std::vector<std::string> warnings;
-  if (record.torn) warnings.push_back(run.log().string() + ": its last line was cut off and is left out");
-  const auto answers = results::read_replay_rows(run, warnings);
-  for (const auto& warning : warnings) print_error("warning: " + warning);
-  std::set<std::string> recorded;
-  for (const auto& row : record.rows) recorded.insert(row.name);
-  auto rows = results::joined(manifest, std::move(record.rows), answers);
-  results::require_names(rows, flags.names);
-  tell_coverage(rows, recorded, manifest, flags);
-  if (!flags.where.empty())
-    rows = results::rows_where(std::move(rows), results::parse_conditions(flags.where));
-  rows = results::selected(std::move(rows), manifest, selection);
-  if (rows.empty()) {
-    print_error("run " + run.id() + " logged nothing" +
-                (flags.epochs.empty() ? "" : " in epochs " + flags.epochs) +
-                (flags.where.empty() ? "" : " where " + flags.where));
-    return;
-  }
-  if (!flags.by.empty()) rows = results::aggregated(rows, flags.by, flags.agg);
+template <class Rows>
+void print_rows(const Rows& rows, const Flags& flags) {
   if (flags.json || flags.format == "jsonl") {
     print(results::as_jsonl(rows));
   } else {
@@ -116,13 +97,94 @@ void show_log(const Flags& flags) {
   }
 }
 
+std::vector<results::Row> chosen_rows(std::vector<results::Row> rows, const core::Manifest& manifest,
+                                      const Flags& flags) {
+  if (!flags.where.empty())
+    rows = results::rows_where(std::move(rows), results::parse_conditions(flags.where));
+  rows = results::selected(std::move(rows), manifest, selection_of(flags));
+  if (!flags.by.empty() && !rows.empty()) rows = results::aggregated(rows, flags.by, flags.agg);
+  return rows;
+}
+
+void tell_no_rows(const std::string& whose, const Flags& flags) {
+  print_error(whose + " logged nothing" + (flags.epochs.empty() ? "" : " in epochs " + flags.epochs) +
+              (flags.where.empty() ? "" : " where " + flags.where));
+}
+
+void show_log(const Flags& flags) {
+  const core::RunDir run = store_of(flags.store).find(flags.run);
+  const core::Manifest manifest = core::read_manifest_and_progress(run);
+  results::JoinedRows joined = results::read_joined(run, manifest);
+  for (const auto& warning : joined.warnings) print_error("warning: " + warning);
+  results::require_names(joined.rows, flags.names);
+  tell_coverage(flags.run, joined, manifest, flags.names);
+  const auto rows = chosen_rows(std::move(joined.rows), manifest, flags);
+  rows.empty() ? tell_no_rows("run " + run.id(), flags) : print_rows(rows, flags);
+}
+
+// Returns the arguments that take a column: those that were asked for and that no run logged, or all. One
+// whose name has a column of rows is shown as "arg." and its name.
+std::vector<std::string> argument_columns(const std::vector<ChosenRun>& runs,
+                                          const std::vector<std::string>& names) {
+  std::set<std::string> logged, arguments;
+  for (const auto& one : runs) {
+    for (const auto& row : one.joined.rows) logged.insert(row.name);
+    for (const auto& [name, text] : one.manifest.args) arguments.insert(name);
+  }
+  std::vector<std::string> out;
+  if (names.empty()) {
+    for (const auto& name : arguments) out.push_back(logged.count(name) == 0 ? name : "arg." + name);
+    return out;
+  }
+  for (const auto& name : names) {
+    if (logged.count(name) != 0) continue;
+    const bool is_argument = std::any_of(runs.begin(), runs.end(), [&](const ChosenRun& one) {
+      return results::argument(one.manifest, name).has_value();
+    });
+    if (!is_argument)
+      throw core::UsageError("no run logged '" + name + "', and none has an argument of that name");
+    out.push_back(name);
+  }
+  return out;
+}
+
+// Prints the rows of several runs; a run without any only if nothing but arguments was asked for.
+void show_logs(const Flags& flags) {
+  auto runs = choose_runs(store_of(flags.store), flags.runs);
+  const auto arguments = argument_columns(runs, flags.names);
+  const bool only_arguments = !flags.names.empty() && arguments.size() == flags.names.size();
+  std::vector<results::RunRows> out;
+  std::string problem;
+  for (auto& one : runs) {
+    tell_coverage(one.shown, one.joined, one.manifest, flags.names);
+    results::RunRows rows{one.shown, {}, {}};
+    for (const auto& name : arguments) {
+      if (const auto text = results::argument(one.manifest, name)) rows.arguments.emplace_back(name, *text);
+    }
+    try {
+      rows.rows = chosen_rows(std::move(one.joined.rows), one.manifest, flags);
+    } catch (const core::UsageError& refused) {  // this run has no such loop or name
+      if (problem.empty()) problem = refused.what();
+    }
+    if (!rows.rows.empty() || only_arguments) out.push_back(std::move(rows));
+  }
+  if (out.empty() && !problem.empty()) throw core::UsageError(problem);
+  out.empty() ? tell_no_rows(counted(runs.size(), "run"), flags) : print_rows(out, flags);
+}
+
 }  // namespace
 
 void add_log(CLI::App& app, Outcome& /*outcome*/) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand("log", "Show what a run logged, with what its replays added");
-  command->add_option("run", flags->run, "a run: its id, its name, or the beginning of its id")->required();
+  command->add_option("run", flags->run,
+                      "a run: its id, its name, or the beginning of its id; with --runs a NAME");
   command->add_option("name", flags->names, "only rows with these names")->type_name("NAME");
+  auto* runs =
+      command->add_option("--runs", flags->runs,
+                          "show several runs side by side: all; names with commas; or a condition on "
+                          "arguments, the status or the "
+                          "last values: 'lr < 0.01 and status == completed'. A NAME may then be an argument");
   command->add_option("--names", flags->listed, "the same: loss,accuracy")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -151,7 +213,7 @@ void add_log(CLI::App& app, Outcome& /*outcome*/) {
       command->add_flag("--follow", flags->follow,
                         "print new rows as they come, as jsonl, in program order: of the recording while it "
                         "runs, else of the newest replay");
-  for (auto* other : {where, by, agg}) following->excludes(other);
+  for (auto* other : {runs, where, by, agg}) following->excludes(other);
   command
       ->add_flag("--as-committed", flags->as_committed,
                  "with --follow: print the rows of each part of a replay when it is done, in any order")
@@ -159,7 +221,11 @@ void add_log(CLI::App& app, Outcome& /*outcome*/) {
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
   command->callback([flags] {
     flags->names.insert(flags->names.end(), flags->listed.begin(), flags->listed.end());
-    flags->follow ? follow(*flags) : show_log(*flags);
+    if (!flags->runs.empty() && !flags->run.empty()) flags->names.insert(flags->names.begin(), flags->run);
+    if (flags->runs.empty() && flags->run.empty())
+      throw core::UsageError("flor log takes a run, or --runs; flor runs lists them");
+    if (flags->follow) return follow(*flags);
+    flags->runs.empty() ? show_log(*flags) : show_logs(*flags);
   });
 }
 

@@ -29,6 +29,7 @@ class Columns {
 };
 
 struct Line {
+  std::size_t run = 0;
   std::vector<std::pair<std::size_t, int64_t>> loops;      // column, value
   std::vector<std::pair<std::size_t, const Json*>> cells;  // column, value
 };
@@ -39,25 +40,49 @@ class Wide {
   explicit Wide(const std::vector<Row>& rows) {
     for (const auto& row : rows) add(row);
   }
+  explicit Wide(const std::vector<RunRows>& runs) {
+    for (const auto& run : runs) {
+      begin_run(run);
+      for (const auto& row : run.rows) add(row);
+      if (run.rows.empty()) add_line();  // of its arguments alone
+    }
+  }
 
   std::vector<std::string> header() const {
-    std::vector<std::string> out = loops_.texts();
+    std::vector<std::string> out = shared_.texts();
+    out.insert(out.end(), loops_.texts().begin(), loops_.texts().end());
     out.insert(out.end(), names_.texts().begin(), names_.texts().end());
     return out;
   }
-  std::size_t loop_columns() const { return loops_.texts().size(); }
   const std::vector<Line>& lines() const { return lines_; }
 
   // One text per column.
   template <class Format>
   std::vector<std::string> cells(const Line& line, Format format) const {
-    std::vector<std::string> out(loops_.texts().size() + names_.texts().size());
-    for (const auto& [column, value] : line.loops) out[column] = std::to_string(value);
-    for (const auto& [column, value] : line.cells) out[loops_.texts().size() + column] = format(*value);
+    const std::size_t loops = shared_.texts().size();
+    const std::size_t names = loops + loops_.texts().size();
+    std::vector<std::string> out(names + names_.texts().size());
+    if (!runs_.empty()) {
+      for (const auto& [column, text] : runs_[line.run]) out[column] = format(Json(text));
+    }
+    for (const auto& [column, value] : line.loops) out[loops + column] = std::to_string(value);
+    for (const auto& [column, value] : line.cells) out[names + column] = format(*value);
     return out;
   }
 
  private:
+  void begin_run(const RunRows& run) {
+    runs_.push_back({{shared_.position("run"), run.run}});
+    for (const auto& [name, text] : run.arguments) runs_.back().emplace_back(shared_.position(name), text);
+    by_path_.clear();
+    ordinals_.clear();
+  }
+
+  void add_line() {
+    lines_.emplace_back();
+    lines_.back().run = runs_.empty() ? 0 : runs_.size() - 1;
+  }
+
   void add(const Row& row) {
     const auto loops = scope_loops(row.at);
     std::string path;
@@ -70,13 +95,14 @@ class Wide {
     const auto ordinal = static_cast<std::size_t>(ordinals_.next(path, row.name));
     if (ordinal == lines.size()) {
       lines.push_back(lines_.size());
-      lines_.emplace_back();
+      add_line();
       for (const auto& [name, value] : loops) lines_.back().loops.emplace_back(loops_.position(name), value);
     }
     lines_[lines[ordinal]].cells.emplace_back(names_.position(row.name), &row.json.at("value"));
   }
 
-  Columns loops_, names_;
+  Columns shared_, loops_, names_;
+  std::vector<std::vector<std::pair<std::size_t, std::string>>> runs_;  // of each: column of shared_, text
   std::vector<Line> lines_;
   std::unordered_map<std::string, std::vector<std::size_t>> by_path_;
   Ordinals ordinals_;
@@ -106,35 +132,77 @@ void add_csv_line(std::string& out, const std::vector<std::string>& cells) {
   out += '\n';
 }
 
-}  // namespace
-
-std::string as_jsonl(const std::vector<Row>& rows) {
-  std::string out;
-  for (const auto& row : rows) {
-    Json shown = Json::object();
-    for (const auto& [key, value] : row.json.items()) {
-      if (key.rfind('@', 0) != 0) shown[key] = value;
-    }
-    out += core::json_text(shown) + '\n';
-  }
-  return out;
-}
-
-std::string as_csv(const std::vector<Row>& rows) {
-  const Wide wide(rows);
+std::string csv_of(const Wide& wide) {
   std::string out;
   add_csv_line(out, wide.header());
   for (const auto& line : wide.lines()) add_csv_line(out, wide.cells(line, csv_value));
   return out;
 }
 
-std::string as_table(const std::vector<Row>& rows) {
-  const Wide wide(rows);
+std::string table_of(const Wide& wide) {
   std::vector<Table::Column> columns;
   for (const auto& header : wide.header()) columns.push_back({header, true});
   Table table(std::move(columns));
   for (const auto& line : wide.lines()) table.add(wide.cells(line, short_value));
   return table.text();
+}
+
+void add_columns(Json& shown, const Row& row) {
+  for (const auto& [key, value] : row.json.items()) {
+    if (key.rfind('@', 0) != 0) shown[key] = value;
+  }
+}
+
+Json number_or_text(const std::string& text) {
+  Json number = Json::parse(text, nullptr, false);
+  return number.is_number() && core::json_text(number) == text ? number : Json(text);
+}
+
+Json object_of(const RunRows& run) {
+  Json out{{"run", run.run}};
+  for (const auto& [name, text] : run.arguments) out[name] = number_or_text(text);
+  return out;
+}
+
+}  // namespace
+
+std::string as_jsonl(const std::vector<Row>& rows) {
+  std::string out;
+  for (const auto& row : rows) {
+    Json shown = Json::object();
+    add_columns(shown, row);
+    out += core::json_text(shown) + '\n';
+  }
+  return out;
+}
+
+std::string as_jsonl(const std::vector<RunRows>& runs) {
+  std::string out;
+  for (const auto& run : runs) {
+    for (const auto& row : run.rows) {
+      Json shown = object_of(run);
+      add_columns(shown, row);
+      out += core::json_text(shown) + '\n';
+    }
+    if (run.rows.empty()) out += core::json_text(object_of(run)) + '\n';
+  }
+  return out;
+}
+
+std::string as_csv(const std::vector<Row>& rows) {
+  return csv_of(Wide(rows));
+}
+
+std::string as_csv(const std::vector<RunRows>& runs) {
+  return csv_of(Wide(runs));
+}
+
+std::string as_table(const std::vector<Row>& rows) {
+  return table_of(Wide(rows));
+}
+
+std::string as_table(const std::vector<RunRows>& runs) {
+  return table_of(Wide(runs));
 }
 
 void require_names(const std::vector<Row>& rows, const std::vector<std::string>& names) {

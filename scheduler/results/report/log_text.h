@@ -20,6 +20,18 @@ std::string as_jsonl(const std::vector<Row>& rows);
 std::string as_csv(const std::vector<Row>& rows);
 std::string as_table(const std::vector<Row>& rows);
 
+// One run among several: what its column "run" shows, columns with its arguments, and its rows.
+struct RunRows {
+  std::string run;
+  std::vector<std::pair<std::string, std::string>> arguments;
+  std::vector<Row> rows;
+};
+// The same formats with the columns of the run in front; a run without rows has one line of its arguments.
+// as_jsonl() writes an argument as a number where that is the same text.
+std::string as_jsonl(const std::vector<RunRows>& runs);
+std::string as_csv(const std::vector<RunRows>& runs);
+std::string as_table(const std::vector<RunRows>& runs);
+
 // Selects rows with these names (all if empty) whose main loop value is in one of the half-open ranges.
 // Without ranges: all rows, also those outside the main loop.
 struct Selection {

@@ -1,0 +1,135 @@
+#include "commands/log/run_choice.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "commands/base/output.h"
+#include "core/base/error.h"
+#include "results/report/summary.h"
+#include "results/run_condition.h"
+
+namespace flor::commands {
+namespace {
+
+using results::WrittenCondition;
+
+// A run that may be chosen. Its rows are read when they are asked for.
+class Candidate {
+ public:
+  explicit Candidate(core::RunDir run)
+      : run_(std::move(run)), manifest_(core::read_manifest_and_progress(run_)) {}
+
+  const core::Manifest& manifest() const { return manifest_; }
+
+  // Returns what a condition of this name judges; std::nullopt if the run has nothing of that name.
+  std::optional<std::string> value(const std::string& name) {
+    if (auto argument = results::argument(manifest_, name)) return argument;
+    if (name == "status") return results::status_of(run_, manifest_);
+    const auto& rows = joined().rows;
+    const auto last =
+        std::find_if(rows.rbegin(), rows.rend(), [&](const results::Row& row) { return row.name == name; });
+    if (last == rows.rend()) return std::nullopt;
+    const core::Json& value = last->json.at("value");
+    return value.is_string() ? value.get<std::string>() : core::json_text(value);
+  }
+
+  const results::JoinedRows& joined() {
+    if (!joined_) {
+      joined_ = results::read_joined(run_, manifest_);
+      for (const auto& warning : joined_->warnings) print_error("warning: " + warning);
+    }
+    return *joined_;
+  }
+
+  ChosenRun chosen() {
+    joined();
+    return {run_, std::move(manifest_), "", std::move(*joined_)};
+  }
+
+ private:
+  core::RunDir run_;
+  core::Manifest manifest_;
+  std::optional<results::JoinedRows> joined_;
+};
+
+// Keeps the names that no run had, so that a slip of the pen does not look like an empty answer.
+class Judge {
+ public:
+  explicit Judge(std::vector<WrittenCondition> conditions) : conditions_(std::move(conditions)) {}
+
+  bool holds(Candidate& run) {
+    for (const auto& [name, text] : run.manifest().args) arguments_.insert(name);
+    bool all = true;
+    for (const auto& condition : conditions_) {
+      const auto value = run.value(condition.name);
+      if (value) found_.insert(condition.name);
+      all = all && value && results::holds(condition, *value);
+    }
+    return all;
+  }
+
+  void require_names() const {
+    for (const auto& condition : conditions_) {
+      if (found_.count(condition.name) != 0) continue;
+      std::string known;
+      for (const auto& name : arguments_) known += (known.empty() ? "" : ", ") + name;
+      throw core::UsageError("--runs: no run has an argument '" + condition.name +
+                             "' or logged it; the arguments there are: " + (known.empty() ? "none" : known));
+    }
+  }
+
+ private:
+  const std::vector<WrittenCondition> conditions_;
+  std::set<std::string> found_, arguments_;
+};
+
+std::vector<ChosenRun> runs_where(const core::Store& store, std::vector<WrittenCondition> conditions) {
+  Judge judge(std::move(conditions));
+  std::vector<ChosenRun> out;
+  for (const auto& run : store.runs()) {
+    try {
+      Candidate candidate(run);
+      if (judge.holds(candidate)) out.push_back(candidate.chosen());
+    } catch (const std::exception& problem) {
+      print_error("warning: run " + run.id() + " is left out: " + problem.what());
+    }
+  }
+  judge.require_names();
+  return out;
+}
+
+std::vector<ChosenRun> listed_runs(const core::Store& store, const std::string& list) {
+  std::vector<ChosenRun> out;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    if (end > begin) out.push_back(Candidate(store.find(list.substr(begin, end - begin))).chosen());
+    begin = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<ChosenRun> choose_runs(const core::Store& store, const std::string& choice) {
+  std::vector<ChosenRun> out;
+  if (choice == "all") {
+    out = runs_where(store, {});
+  } else if (choice.find_first_of("<>=") == std::string::npos) {
+    out = listed_runs(store, choice);
+  } else {
+    out = runs_where(store, results::parse_run_conditions(choice));
+  }
+  if (out.empty()) throw core::UsageError("--runs: there is no such run in " + store.path().string());
+  std::map<std::string, int> labels;
+  for (const auto& one : out) ++labels[one.manifest.name];
+  for (auto& one : out) {
+    const bool is_unique = !one.manifest.name.empty() && labels[one.manifest.name] == 1;
+    one.shown = is_unique ? one.manifest.name : one.run.id();
+  }
+  return out;
+}
+
+}  // namespace flor::commands

@@ -1,0 +1,23 @@
+// `flor log --runs 'lr < 0.01 and status == completed'`: conditions that choose runs. Pure.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/store/manifest.h"
+#include "results/where.h"
+
+namespace flor::results {
+
+// Parses conditions that must all hold. Throws UsageError that shows the form.
+std::vector<WrittenCondition> parse_run_conditions(const std::string& text);
+
+// Returns an argument of the run, by its name or by "arg." and its name; std::nullopt if it has none.
+std::optional<std::string> argument(const core::Manifest& manifest, const std::string& name);
+
+// Compares numbers where both are numbers. Other texts can only be equal or unequal.
+bool holds(const WrittenCondition& condition, const std::string& value);
+
+}  // namespace flor::results
