@@ -114,8 +114,9 @@ Json Runs::refresh() {
     const bool is_known = status == "recording" && !is_due && core::read_manifest(run).status == "recording";
     if (!is_known) seen.checked = now;
     Json line = run_line(run, is_known ? status : "");
+    // A replay that goes on changes no line, but what pages of the run show.
+    if (line == seen.json && signature == seen.signature) continue;
     seen.signature = std::move(signature);
-    if (line == seen.json) continue;
     seen.json = std::move(line);
     changed.push_back(seen.json);
   }

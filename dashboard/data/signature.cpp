@@ -23,8 +23,8 @@ std::string signature_of(const core::RunDir& run) {
     add(out, path);
   for (const auto& replay : run.all_replays()) {
     out += replay.id();
-    for (const auto& path :
-         {replay.units(), replay.proofs(), replay.verdict(), replay.failure(), replay.timeline()})
+    for (const auto& path : {replay.units(), replay.proofs(), replay.workers(), replay.verdict(),
+                             replay.failure(), replay.timeline()})
       add(out, path);
   }
   return out;

@@ -2,9 +2,12 @@
 // @ts-check
 import { factList, fill, h, table } from "./dom.js";
 import { read, repeating } from "./feed.js";
+import { gantt } from "./gantt.js";
 import { numberText, secondsText } from "./format.js";
 
 const pause = 1000;
+// Between two looks at a replay that goes on, where nothing else tells of a change.
+const lookAgain = 5000;
 const unitsDrawn = 2000;
 
 /** @param {any} replay as /data/runs/ID/replays/ID gives it */
@@ -19,7 +22,41 @@ function question(replay) {
     ["Command", h("code", null, (plan.command ?? []).join(" "))],
     ["Estimate", `${secondsText(makespan)} with ${workers} workers, ${secondsText(bound)} at best, ${secondsText(serial)} with one`],
     ["Took", replay.verdict ? secondsText(replay.verdict.seconds) : ""],
+    ...spent(replay.work.totals, plan.estimate),
   ]);
+}
+
+/**
+ * What the work has cost so far, and how long it will go on.
+ * @param {any} totals
+ * @param {any} estimate
+ * @returns {[string, string][]}
+ */
+function spent(totals, estimate) {
+  if (totals.held <= 0) return [];
+  const share = (/** @type {number} */ part) => `${Math.round((100 * part) / totals.held)} %`;
+  const lost = [["restores", totals.restored], ["idle", totals.idle], ["executed again", totals.redone]]
+    .filter(([, seconds]) => Number(seconds) >= totals.held / 200).map(([name, seconds]) => `${name} ${share(Number(seconds))}`).join(", ");
+  const [fast, slow] = totals.left ?? [0, 0];
+  const range = secondsText(fast) === secondsText(slow) ? secondsText(slow) : `${secondsText(fast)} to ${secondsText(slow)}`;
+  return [
+    ["Time left", totals.left ? `about ${range}` : ""],
+    ["Speed-up", totals.elapsed > 0 ? `${(totals.worked / totals.elapsed).toFixed(1)}; at most ${(estimate.serial / estimate.bound).toFixed(1)} by the plan` : ""],
+    ["Worker time", secondsText(totals.held) + (totals.held >= 360 ? ` (${(totals.held / 3600).toFixed(2)} GPU-hours with a GPU each)` : "") + (lost ? `; of it ${lost}` : "")],
+  ];
+}
+
+/** @param {any} work */
+function workers(work) {
+  if (work.workers.length === 0) return null;
+  return table("Workers", ["Worker", "Node", "GPU", ">Units", ">Worked", ">Restores", "Now"],
+    work.workers.map((/** @type {any} */ one) => {
+      const done = one.units.filter((/** @type {any} */ unit) => unit[2] !== null);
+      const last = one.units.at(-1);
+      const sum = (/** @type {number} */ at) => done.reduce((/** @type {number} */ all, /** @type {any} */ unit) => all + unit[at], 0);
+      return [one.worker, one.node, one.gpu, done.length, secondsText(sum(2)), secondsText(sum(3)),
+        last && last[2] === null && last[4] === null && work.now !== null ? `unit ${last[0]}` : ""];
+    }));
 }
 
 /** @param {any} plan */
@@ -68,11 +105,15 @@ const value = (one) => (typeof one === "number" ? numberText(one) : one === null
  */
 export function replayView(run, id) {
   const content = h("div", null, h("p.quiet", null, "Loading…"));
+  const bars = gantt();
+  const picture = h("section", { hidden: true }, h("h2", null, "Workers"), bars.element);
+  const details = h("div", null);
   const element = h("div", null,
     h("p", null, h("a", { href: `/run/${encodeURIComponent(run)}` }, "← the run")),
-    h("h1", null, `Replay ${id}`), content);
+    h("h1", null, `Replay ${id}`), content, picture, details);
   document.title = `Replay ${id} · Flor`;
   let timer = 0;
+  let due = 0;
   let isLeft = false;
   let isLoaded = false;
 
@@ -85,22 +126,34 @@ export function replayView(run, id) {
       const verdict = replay.verdict;
       const reasons = replay.plan.reasons ?? [];
       fill(content, replay.failure && h("div.warnings.bad", null, h("p", null, replay.failure)), question(replay),
-        verdict && findings(verdict), probes(replay.plan),
+        verdict && findings(verdict));
+      picture.hidden = replay.work.workers.length === 0;
+      bars.show(replay.work, replay.plan);
+      fill(details, workers(replay.work), probes(replay.plan),
         reasons.length > 0 && [h("h2", null, "Why"), h("ul", null, reasons.map((/** @type {string} */ line) => h("li", null, line)))],
         verdict && units(verdict));
+      if (replay.work.now !== null) soon(lookAgain);
     } catch (problem) {
       content.replaceChildren(h("div.warnings.bad", null, h("p", null, problem instanceof Error ? problem.message : String(problem))));
     }
   });
 
+  /** Loads it after so many milliseconds, unless that happens sooner anyhow. */
+  function soon(/** @type {number} */ wait) {
+    const at = performance.now() + wait;
+    if (timer && due <= at) return;
+    clearTimeout(timer);
+    due = at;
+    timer = window.setTimeout(() => {
+      timer = 0;
+      load();
+    }, wait);
+  }
+
   return {
     element,
     update(/** @type {import("./feed.js").State} */ _, /** @type {Set<string>} */ changed) {
-      if (!changed.has(run) || timer) return;
-      timer = window.setTimeout(async () => {
-        timer = 0;
-        await load();
-      }, isLoaded ? pause : 0);
+      if (changed.has(run)) soon(isLoaded ? pause : 0);
     },
     end() {
       isLeft = true;

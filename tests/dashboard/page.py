@@ -110,6 +110,33 @@ class Page(harness.Case):
         self.until(lambda: "Sources" in self.text())
         self.assert_quiet()
 
+    def test_a_replay_is_watched_worker_by_worker(self):
+        run = self.record("train", "--guard")
+        until = self.path("replaying")
+        replay = self.start("replay", run.id, "--launcher", "local", "--workers", "2", "--probe", "all", "--", harness.PROGRAM,
+                            "train", "--guard", "--inner", "--hold=3", "--in=replaying", "--until=" + until)
+        self.wait_for(lambda: os.path.exists(until + ".reached"), "epoch 3 of the replay")
+        link = self.serve()[1]
+        self.driver.get(link)
+        self.until(lambda: "1–1 of 1" in self.text())
+        path = run.newest_replay()
+        self.driver.get(f"{self.driver.current_url.split('?')[0]}run/{run.id}/replay/{os.path.basename(path)}")
+        self.until(lambda: re.search(r"\bunit 3\b", self.text()))
+        self.mark()
+        held = [worker for worker in harness.work_of(path) if harness.work_of(path)[worker][-1] == {"unit": 3}]
+        with open(os.path.join(path, "workers", held[0] + ".json")) as file:
+            os.kill(json.load(file)["pid"], signal.SIGKILL)
+        open(until, "w").close()
+        replay.communicate(timeout=60)
+        self.assertEqual(replay.returncode, 0)
+        self.until(lambda: "identical" in self.text() and "executed again" in self.text())
+        self.assertTrue(self.is_marked())
+        self.assertNotRegex(self.text(), r"\bunit 3\b")
+        done = sorted(line["unit"] for lines in harness.work_of(path).values() for line in lines if "seconds" in line)
+        self.assertEqual(done[:6], list(range(6)), "the rest are proof units")
+        self.shoot("replay-killed")
+        self.assert_quiet()
+
     def test_the_page_goes_on_when_its_server_comes_back(self):
         self.record("train")
         server, link = self.serve()

@@ -46,6 +46,14 @@ def json_lines(path):
         return [json.loads(line) for line in file]
 
 
+def work_of(replay):
+    """Worker -> what it did, without times but with "seconds" where it was committed."""
+    directory = os.path.join(replay, "workers")
+    return {name[:-len(".work.jsonl")]: [{key: line[key] for key in ("unit", "seconds") if key in line}
+                                         for line in json_lines(os.path.join(directory, name))]
+            for name in sorted(os.listdir(directory)) if name.endswith(".work.jsonl")}
+
+
 def named(rows, *names):
     return [row for row in rows if row[1] in names]
 

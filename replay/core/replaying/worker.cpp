@@ -128,7 +128,8 @@ Worker::Worker(const Settings& settings, RunDir run, ReplayDir replay, bool coll
       name_(worker_name()),
       plan_(read_plan(replay_)),
       notes_(earlier_notes(replay_.workers() / (name_ + ".json"))),
-      agent_(hello()) {}
+      agent_(hello()),
+      work_(replay_.workers() / (name_ + ".work.jsonl")) {}
 
 AgentClient::Hello Worker::hello() const {
   AgentClient::Hello hello;
@@ -215,6 +216,7 @@ const Unit& Worker::next_unit(int64_t from) {
     leave_now(0);
   }
   agent_.running(current_);
+  work_.begin(current_);
   if (is_proof(plan_, current_)) {
     // The units of a proof are chosen only now, and may lie before what this process can reach.
     if (from >= 0 && proof_.begin_id() < from) restart();
@@ -262,6 +264,7 @@ void Worker::commit(const Unit& unit, const std::string& content, double seconds
   // lost lease is harmless, as the first file stays.
   const auto lease =
       agent_.commit(unit.id, digest_of(content), static_cast<int64_t>(content.size()), seconds);
+  work_.committed(unit.id);
   current_ = unit.id + 1;
   end_ = lease.hi;
   if (lease.lost || current_ >= end_) holding_ = false;
@@ -282,6 +285,7 @@ int Worker::collect() const {
 }
 
 void Worker::restored(const std::string& at, double seconds) {
+  work_.restored(seconds);
   try {
     LineAppender(replay_.timeline())
         .append(Json({{"kind", "restore"}, {"at", at}, {"seconds", seconds}}).dump() + "\n");

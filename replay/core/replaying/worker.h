@@ -11,6 +11,7 @@
 #include "core/agent/client.h"
 #include "core/checkpoint/buffers.h"
 #include "core/config/settings.h"
+#include "core/replaying/work_log.h"
 #include "core/session/termination.h"
 #include "core/store/plan.h"
 #include "core/store/presence.h"
@@ -87,6 +88,7 @@ class Worker {
   // What could not be reached at the last claim.
   std::string waited_for_;
   AgentClient agent_;
+  WorkLog work_;
   // Does this worker hold a segment?
   bool holding_ = false;
   int64_t current_ = 0, end_ = 0;

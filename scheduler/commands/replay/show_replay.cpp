@@ -2,12 +2,14 @@
 
 #include "commands/base/options.h"
 #include "commands/base/output.h"
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/printable.h"
 #include "core/store/plan.h"
 #include "results/report/summary.h"
 #include "results/report/table.h"
 #include "results/verdict.h"
+#include "results/work.h"
 
 namespace flor::commands {
 namespace {
@@ -101,7 +103,14 @@ Json replay_json(const core::RunDir& run, const std::string& id) {
   const core::ReplayDir dir = find_replay(run, id);
   const results::ReplaySummary replay = results::summarize_replay(dir);
   Json out = results::to_json(replay);
-  out["plan"] = core::to_json(core::read_plan(dir));
+  const core::Plan plan = core::read_plan(dir);
+  out["plan"] = core::to_json(plan);
+  const auto work = results::read_work(dir);
+  const bool is_going_on = !replay.verdict && replay.failure.empty() && results::goes_on(dir);
+  const auto now = is_going_on ? std::optional(core::wall_seconds()) : std::nullopt;
+  const auto totals = results::totals_of(work, plan, now);
+  out["work"] = results::to_json(work, totals);
+  out["work"]["now"] = now ? Json(*now) : Json();
   out["verdict"] = replay.verdict ? results::to_json(*replay.verdict) : Json();
   return out;
 }

@@ -8,7 +8,8 @@
 
 namespace flor::commands {
 
-// Returns the replay's state, plan and verdict (null: none yet). Throws as show_replay().
+// Returns the replay's state, plan, verdict (null: none yet) and work (results/work.h). Throws as
+// show_replay().
 core::Json replay_json(const core::RunDir& run, const std::string& id);
 
 // Prints the replay's question, its units and its verdict. Throws core::UsageError for an unknown replay.
