@@ -98,6 +98,10 @@ std::vector<ChosenRun> runs_where(const core::Store& store, std::vector<WrittenC
     }
   }
   judge.require_names();
+  // Ids tell the second alone.
+  std::stable_sort(out.begin(), out.end(), [](const ChosenRun& a, const ChosenRun& b) {
+    return a.manifest.started < b.manifest.started;
+  });
   return out;
 }
 
