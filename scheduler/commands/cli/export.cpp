@@ -1,24 +1,32 @@
-// flor export: writes a checkpoint as a file for users of PyTorch or safetensors.
+// flor export: writes a checkpoint as a file for users of PyTorch or safetensors, or rows for TensorBoard.
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <system_error>
+#include <thread>
+#include <vector>
 
+#include "commands/base/interrupt.h"
 #include "commands/base/options.h"
 #include "commands/base/output.h"
 #include "commands/cli/commands.h"
 #include "core/base/units_text.h"
+#include "core/base/valid_id.h"
 #include "core/checkpoint/kinds.h"
 #include "core/checkpoint/reader.h"
 #include "core/checkpoint/recorded_timeline.h"
+#include "core/files/durable.h"
 #include "export/choose.h"
 #include "export/pytorch.h"
 #include "export/safetensors.h"
+#include "export/tensorboard.h"
+#include "results/follow.h"
 #include "results/results.h"
 
 namespace flor::commands {
@@ -26,11 +34,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr auto look_every = std::chrono::milliseconds(500);
+
 struct Flags {
   std::string run, store, block, best, output;
   std::string format;
   std::optional<int64_t> epoch;
-  bool min = false, max = false, json = false;
+  std::string tensorboard;
+  bool min = false, max = false, json = false, follow = false;
 };
 
 // Returns --format, or, without it, the format that the output's name suggests.
@@ -150,12 +161,72 @@ void run_export(const Flags& flags) {
         (why.empty() ? "" : "; " + why) + "\n");
 }
 
+fs::path event_directory(const fs::path& root, const std::string& name) {
+  try {
+    core::create_directories_durably(root / name);
+  } catch (const std::system_error& problem) {
+    throw core::UsageError("cannot make the directory " + (root / name).string() + " (" +
+                           problem.code().message() + "); choose another one (--tensorboard)");
+  }
+  return root / name;
+}
+
+void tell_exported(const fs::path& directory, const exporting::Exported& done) {
+  std::string line = "wrote " + directory.string() + ": " + counted(done.scalars, "number");
+  if (done.histograms > 0) line += ", " + counted(done.histograms, "histogram");
+  if (done.images > 0) line += ", " + counted(done.images, "image");
+  if (done.left_out > 0)
+    line += "; " + counted(done.left_out, "row") + " left out, which TensorBoard cannot show";
+  print(line + "\n");
+}
+
+// Writes the rows of a recording as they come, until it ends or a signal comes.
+void follow_events(const core::RunDir& run, const core::Manifest& manifest, const fs::path& directory) {
+  exporting::EventFile file(run, manifest, directory);
+  exporting::Steps steps;
+  const auto follower = results::follow_record(run);
+  const Interrupt interrupt;
+  for (bool last = false; !last && !interrupt.happened();) {
+    last = follower->ended();
+    const auto rows = follower->more();
+    steps.learn(rows);
+    file.append(rows, steps);
+    if (!last) std::this_thread::sleep_for(look_every);
+  }
+  tell_exported(directory, file.exported());
+}
+
+// Rows that replays added come late. They get a directory of their own, in order of their steps.
+void export_events(const Flags& flags) {
+  const core::RunDir run = store_of(flags.store).find(flags.run);
+  const core::Manifest manifest = core::read_manifest_and_progress(run);
+  // Another user may have written the manifest, so its name must not lead to another directory.
+  const std::string name = core::is_valid_id(manifest.name) ? manifest.name : run.id();
+  const fs::path recorded_in = event_directory(flags.tensorboard, name);
+  if (flags.follow && run.is_being_recorded()) return follow_events(run, manifest, recorded_in);
+  results::JoinedRows joined = results::read_joined(run, manifest);
+  for (const auto& warning : joined.warnings) print_error("warning: " + warning);
+  exporting::Steps steps;
+  steps.learn(joined.rows);
+  const auto added =
+      std::stable_partition(joined.rows.begin(), joined.rows.end(),
+                            [&](const results::Row& row) { return joined.recorded.count(row.name) != 0; });
+  const std::vector<results::Row> recorded(joined.rows.begin(), added), replayed(added, joined.rows.end());
+  const auto write = [&](const fs::path& directory, const std::vector<results::Row>& rows) {
+    exporting::EventFile file(run, manifest, directory);
+    file.append(rows, steps);
+    tell_exported(directory, file.exported());
+  };
+  write(recorded_in, recorded);
+  if (!replayed.empty()) write(event_directory(flags.tensorboard, name + ".replayed"), replayed);
+}
+
 }  // namespace
 
 void add_export(CLI::App& app, Outcome& /*outcome*/) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command =
-      app.add_subcommand("export", "Write a checkpoint as one file that PyTorch or safetensors open");
+  CLI::App* command = app.add_subcommand(
+      "export", "Write a checkpoint for PyTorch or safetensors, or the rows for TensorBoard");
   command->add_option("run", flags->run, "a run: its id, its name, or the beginning of its id")->required();
   command->add_option("--epoch", flags->epoch, "the iteration of the main loop whose end state to export")
       ->check(whole_number());
@@ -172,9 +243,21 @@ void add_export(CLI::App& app, Outcome& /*outcome*/) {
       ->check(CLI::IsMember({"safetensors", "pt"}));
   command->add_option("--output", flags->output,
                       "the file to write (default: here, RUN-epoch=E.FORMAT, or RUN-epoch=E-BLOCK.FORMAT)");
-  command->add_flag("--json", flags->json, "one JSON object");
+  auto* tensorboard = command->add_option(
+      "--tensorboard", flags->tensorboard,
+      "instead of a checkpoint: write the rows as event files of TensorBoard into this directory, those of "
+      "the recording into DIR/RUN and those that replays added into DIR/RUN.replayed");
+  command
+      ->add_flag("--follow", flags->follow,
+                 "with --tensorboard: while the run is recorded, write its rows as they come")
+      ->needs(tensorboard);
+  auto* json = command->add_flag("--json", flags->json, "one JSON object");
+  for (const char* other : {"--epoch", "--best", "--block", "--format", "--output"})
+    tensorboard->excludes(command->get_option(other));
+  tensorboard->excludes(json);
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
   command->callback([flags] {
+    if (!flags->tensorboard.empty()) return export_events(*flags);
     flags->format = format_of(*flags);
     run_export(*flags);
   });
