@@ -11,6 +11,8 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/materialize/snapshot_room.h"
@@ -68,6 +70,19 @@ void drain(const at::Tensor& contiguous, void* to_memory) {
   take_away(pieces - 1);
 }
 
+// The stream that drains snapshots of this device: none of LibTorch's pool, whose streams the program gets as
+// well, and may capture a graph on. A wait for an event of another stream would end that capture. Made on the
+// first call, which must come from a thread that captures nothing; then kept. std::nullopt: there is none.
+std::optional<c10::cuda::CUDAStream> side_stream(c10::DeviceIndex device) {
+  static std::mutex mutex;
+  static std::array<cudaStream_t, most_devices> streams{};
+  const std::lock_guard<std::mutex> lock(mutex);
+  cudaStream_t& stream = streams[static_cast<std::size_t>(device)];
+  if (stream == nullptr && cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess)
+    return std::nullopt;
+  return c10::cuda::getStreamFromExternal(stream, device);
+}
+
 bool has_room(c10::DeviceIndex device, std::size_t bytes) {
   core::DeviceMemory memory;
   std::size_t total = 0;
@@ -114,9 +129,12 @@ std::optional<core::Snapshot> snapshot_of(const at::Tensor& tensor) {
   const c10::cuda::CUDAGuard device(tensor.device());
   const auto index = static_cast<c10::DeviceIndex>(tensor.get_device());
   std::shared_ptr<const DeviceCopy> copy;
+  std::optional<c10::cuda::CUDAStream> side;
   try {
     if (static_cast<std::size_t>(index) >= most_devices || !has_room(index, tensor.nbytes()))
       return std::nullopt;
+    side = side_stream(index);
+    if (!side) return std::nullopt;
     copy = std::make_shared<const DeviceCopy>(tensor);
   } catch (const c10::Error&) {  // out of memory after all, or nothing is known of it
     return std::nullopt;
@@ -125,10 +143,9 @@ std::optional<core::Snapshot> snapshot_of(const at::Tensor& tensor) {
   taken->record();
   core::Snapshot snapshot;
   snapshot.wait = [taken] { taken->synchronize(); };
-  snapshot.fetch = [copy, taken, index](void* destination) {
+  snapshot.fetch = [copy, taken, side = *side](void* destination) {
     const BesideCaptures beside_captures;
     const at::NoGradGuard without_gradients;
-    const c10::cuda::CUDAStream side = c10::cuda::getStreamFromPool(false, index);
     const c10::cuda::CUDAStreamGuard stream(side);
     taken->block(side);
     drain(copy->tensor(), destination);
