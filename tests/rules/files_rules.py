@@ -175,6 +175,10 @@ class Rows(Case):
             pass
         done = run.ask("observed", probe="all", code=1)
         self.assertIn(run.file("tensors"), done.stdout + done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(run.newest_replay(), "failure.json")),
+                         "another worker, or this one later, may manage")
+        os.remove(run.file("tensors"))
+        self.assertEqual(run.replay("observed", probe="all", flags=("--known",)).verdict["verdict"], "identical")
 
     def test_rule_25_a_recording_whose_files_cannot_be_written_goes_on(self):
         done = self.flor("record", "--", harness.PROGRAM, "observed", "--spoil")

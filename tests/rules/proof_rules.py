@@ -84,6 +84,12 @@ class Proof(Case):
             answer = run.replay("meters", *mode, "--outer", "--meter", probe="auto", **brief)
             self.assertEqual(run.joined(), self.right("--outer", "--meter"))
 
+    def test_rule_19a_a_brief_proof_executes_a_block_whose_checkpoint_was_removed(self):
+        run = self.record("meters")
+        self.flor("gc", "--keep", "1", run.id, "--yes")
+        answer = run.replay("meters", "--outer", workers=2, flags=("--prove", "brief"))
+        self.assertEqual(answer.verdict["verdict"], "identical", answer.output)
+
     def test_rule_19a_workers_are_compared_at_their_cuts(self):
         # `running` is carried from epoch to epoch, and the guard does not name it.
         run = self.record("meters", "--guard")

@@ -11,6 +11,12 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A file of the store could not be read or written. Another process, or the same one later, may manage.
+class FileError : public Error {
+ public:
+  using Error::Error;
+};
+
 // The request itself is wrong. The commands exit with code 2.
 class UsageError : public Error {
  public:

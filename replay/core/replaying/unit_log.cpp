@@ -54,7 +54,8 @@ std::string UnitLog::close() {
   line(Json({{"@end", unit_.id}}).dump());
   std::vector<std::string> problems;
   std::string text = lines_.take_all(problems);
-  if (!problems.empty()) throw Error("unit " + std::to_string(unit_.id) + ": " + problems.front());
+  // Of values that are computed in the background, or whose file could not be written.
+  if (!problems.empty()) throw FileError("unit " + std::to_string(unit_.id) + ": " + problems.front());
   return text;
 }
 

@@ -83,6 +83,8 @@ Result Runtime::guarded(Result fallback, Call call) {
     return call();
   } catch (const std::system_error& problem) {
     give_up(problem.what(), Session::Failed::on_a_file);
+  } catch (const FileError& problem) {
+    give_up(problem.what(), Session::Failed::on_a_file);
   } catch (const std::exception& problem) {
     give_up(problem.what(), Session::Failed::on_the_question);
   } catch (...) {
