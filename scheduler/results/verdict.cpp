@@ -148,7 +148,11 @@ class Comparison {
 
   void pass(const LoopEndEvent& event) {
     matcher_.see_loop_end();
-    if (event.recorded_ended == core::to_string(core::LoopEnd::running)) return;
+    // Of a recording that was killed no one knows how the iteration would have ended in which that happened.
+    const bool was_killed = event.recorded_ended == core::to_string(core::LoopEnd::running);
+    const bool is_cut_short =
+        event.last < event.recorded_last || event.ended == core::to_string(core::LoopEnd::unwound);
+    if (was_killed && !is_cut_short) return;
     if ((event.ended == event.recorded_ended && event.last == event.recorded_last)) return;
     auto text = [](const std::string& ended, int64_t last) {
       return ended + " after " + std::to_string(last);

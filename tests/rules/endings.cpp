@@ -1,4 +1,5 @@
 // Scenarios about how loops and processes end, and what a process writes.
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,9 +16,20 @@
 namespace rules {
 namespace {
 
-// --end: where and how the loop of `endings` is left, in iteration --at.
+// --end: where and how the loop of `endings` is left, in iteration --at. With --once only in a replay, and
+// only by the first process that gets there: as by a passing fault.
 bool ends(const std::string& how, int64_t epoch) {
-  return text("end") == how && epoch == number("at", 3);
+  if (text("end") != how || epoch != number("at", 3)) return false;
+  if (!flag("once")) return true;
+  const int file = replaying() ? ::open(text("once").c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600) : -1;
+  if (file >= 0) ::close(file);
+  return file >= 0;
+}
+
+// --handler: SIGTERM lets the loop end behind the iteration.
+volatile std::sig_atomic_t told_to_end = 0;
+void end_soon(int) {
+  told_to_end = 1;
 }
 
 void loop_of_endings(Model& model) {
@@ -31,6 +43,7 @@ void loop_of_endings(Model& model) {
         model.step();
         log("loss", model.loss());
         inner_probe(model);
+        hold(*epoch);
         stop = ends("found", *epoch);
         if (ends("exit", *epoch)) std::exit(static_cast<int>(number("code", 0)));
         if (ends("throw", *epoch) || ends("caught", *epoch)) throw std::runtime_error("training failed");
@@ -40,7 +53,7 @@ void loop_of_endings(Model& model) {
       log("caught", model.loss());
       if (text("end") == "throw") throw;
     }
-    if (stop || ends("break", *epoch)) break;
+    if (stop || ends("break", *epoch) || told_to_end != 0) break;
     for (Loop batch{"batch", 0, 4}; batch.next();) {
       bool enough = false;
       if (SkipBlock block{"batch", {model.weights, model.velocity, model.steps}}; block.step_into()) {
@@ -53,6 +66,7 @@ void loop_of_endings(Model& model) {
     }
     model.rate *= 0.95;
     log("accuracy", model.loss());
+    if (ends("late", *epoch)) throw std::runtime_error("the validation data cannot be read");
     outer_probe(model);
   }
 }
@@ -60,6 +74,7 @@ void loop_of_endings(Model& model) {
 }  // namespace
 
 int endings() {
+  if (flag("handler")) std::signal(SIGTERM, end_soon);
   Model model;
   std::optional<Guard> guard;
   if (flag("guard")) guard.emplace(model.all());

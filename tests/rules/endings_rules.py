@@ -1,5 +1,10 @@
 """Rule 14: loops end as recorded."""
+import json
+import os
+import signal
+
 from harness import Case, WITHOUT_PROOF, named, without
+import harness
 
 
 class Endings(Case):
@@ -99,6 +104,54 @@ class Endings(Case):
             for workers in (1, 3):
                 answer = run.replay("endings", *mode, "--end=break", "--at=1", workers=workers, code=3)
                 self.assertIn("end of loop epoch", [d["name"] for d in answer.verdict["differences"]])
+
+    def test_rule_14_a_passing_fault_is_no_end(self):
+        for mode in ([], ["--guard"]):
+            run, _, _ = self.record_ending(*mode)
+            expected = self.plain("endings", *mode, "--inner", "--outer")
+            for end, at in (("throw", 1), ("throw", 5), ("exit", 3), ("break", 2), ("late", 5)):
+                for workers in (1, 3):
+                    once = self.path(f"once-{len(mode)}-{end}-{at}-{workers}")
+                    answer = run.replay("endings", *mode, "--inner", "--outer", f"--end={end}", f"--at={at}", "--once=" + once,
+                                        probe="all", workers=workers)
+                    self.assertTrue(os.path.exists(once), "the fault came")
+                    self.assertEqual((answer.verdict["verdict"], answer.rows), ("identical", expected), answer.output)
+
+    def killed_in(self, epoch, *mode):
+        until = self.path("recording" + "".join(mode))
+        recording = self.start("record", "--every", "1", "--", harness.PROGRAM, "endings", *mode, f"--hold={epoch}", "--in=recording",
+                               "--until=" + until)
+        self.wait_for(lambda: os.path.exists(until + ".reached"), "the epoch in which it is killed")
+        with open(until + ".reached") as file:
+            os.kill(int(file.read()), signal.SIGKILL)
+        recording.communicate(timeout=60)
+        return self.newest_run()
+
+    def test_rule_14_an_end_that_a_killed_recording_did_not_have_is_told(self):
+        for mode in ([], ["--guard"]):
+            run = self.killed_in(4, *mode)
+            late = ["--outer", "--end=late", "--at=1"]
+            answer = run.replay("endings", *mode, *late, probe="all", flags=("--epochs", "0:3"), code=3)
+            self.assertIn("unwound after 1", json.dumps(answer.verdict["differences"]))
+            # Without a guard, epoch 2 is reached through epoch 1.
+            self.assertEqual([row[0][0][1] for row in named(answer.rows, "outer")], ["0", "2"] if mode else ["0"])
+            once = "--once=" + self.path("once" + str(len(mode)))
+            answer = run.replay("endings", *mode, *late, once, probe="all", flags=("--epochs", "0:3"))
+            self.assertEqual([row[0][0][1] for row in named(answer.rows, "outer")], ["0", "1", "2"])
+
+    def test_rule_14_to_be_told_to_end_is_no_end(self):
+        for mode in ([], ["--guard"]):
+            run, _, _ = self.record_ending(*mode, "--handler")
+            until = self.path("replaying" + str(len(mode)))
+            program = ["endings", *mode, "--handler", "--inner", "--hold=3", "--in=replaying", "--until=" + until]
+            replay = self.start("replay", run.id, "--launcher", "local", "--workers", "1", "--probe", "all", "--", harness.PROGRAM, *program)
+            self.wait_for(lambda: os.path.exists(until + ".reached"), "epoch 3 of the replay")
+            with open(until + ".reached") as file:
+                os.kill(int(file.read()), signal.SIGTERM)
+            open(until, "w").close()
+            said = replay.communicate(timeout=60)
+            self.assertEqual(replay.returncode, 0, said)
+            self.assertEqual(run.joined(), self.plain("endings", *mode, "--inner"))
 
     def test_rule_14_a_shorter_container_differs(self):
         for mode in ([], ["--guard"]):

@@ -10,6 +10,7 @@
 #include "core/log/log_files.h"
 #include "core/log/row.h"
 #include "core/session/mismatch.h"
+#include "core/session/termination.h"
 
 namespace flor::core {
 
@@ -176,11 +177,15 @@ void Replayer::start(Unit unit) {
   unit_ = std::move(unit);
   target_.reset();
   phase_ = Phase::unit;
+  watch_for_sigterm();
   unit_log_.open(*unit_);
 }
 
 void Replayer::commit() {
-  worker_->commit(*unit_, unit_log_.close(), unit_log_.seconds());
+  const std::string text = unit_log_.close();
+  if (surprise_) worker_->require_repetition(*unit_, text, *surprise_);
+  surprise_.reset();
+  worker_->commit(*unit_, text, unit_log_.seconds());
   unit_.reset();
   phase_ = Phase::lead_in;
 }
@@ -230,6 +235,11 @@ void Replayer::end_of_main(LoopEnd how, int64_t last) {
   if (!unit_) return;
   unit_log_.line(loop_end_event(main(), how, last));
   phase_ = Phase::after;
+  const bool as_recorded = how == main().ended && last == main().last;
+  if (how != LoopEnd::exhausted && !as_recorded) {
+    surprise_ = "the program left " + main().name + " in iteration " + std::to_string(last) +
+                (how == LoopEnd::unwound ? " by an exception" : "") + ", the recorded one did not";
+  }
   if (is_last(*unit_)) return;
   commit();
   worker_->restart();
@@ -248,7 +258,8 @@ bool Replayer::must_execute(const std::string& block) const {
 // Returns whether a brief proof leaves the block that has just been entered after some steps.
 bool Replayer::is_brief(const std::string& at) const {
   if (brief_ || !plan().brief || !unit_ || !unit_->is_proof() || record().leaves(loops_)) return false;
-  return !plan().executes(scope_.name()) && record().checkpoint(at) != nullptr;
+  const auto* entry = record().checkpoint(at);
+  return !plan().executes(scope_.name()) && entry != nullptr && !entry->removed;
 }
 
 // Called where the next step of a loop begins. Executes at least two steps: only the second shows what one
@@ -283,7 +294,8 @@ void Replayer::leave_block(bool unwound) {
   if (brief_ && blocks_.size() + 1 == brief_->blocks) {
     brief_.reset();
     // Only part of the block ran. Later code must see the recorded state, as after a skipped block.
-    if (!unwound) recorded_->restore(scope_.path(), *block.state);
+    if (!unwound && !recorded_->restore(scope_.path(), *block.state))
+      worker_->fail("the end of " + scope_.path() + " cannot be restored, so a brief proof cannot go on");
   } else if (working() && block.executed && !unwound && !leaving_) {
     compare(scope_.path(), *block.state);
     recorded_->pin_generators(scope_.path(), "exit");
@@ -341,8 +353,10 @@ void Replayer::finish(int exit_code) {
   const int recorded = record().manifest().exit_code.value_or(0);
   // Checked before the last commit: rows of a program that failed must not count.
   if (exit_code != recorded) {
-    worker_->fail("the program ended with exit code " + std::to_string(exit_code) +
-                  ", the recorded one with " + std::to_string(recorded));
+    const std::string why = "the program ended with exit code " + std::to_string(exit_code) +
+                            ", the recorded one with " + std::to_string(recorded);
+    worker_->require_repetition(*unit_, unit_log_.close() + why, why);
+    worker_->fail(why);
   }
   commit();
   worker_->finish();

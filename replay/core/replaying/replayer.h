@@ -143,6 +143,8 @@ class Replayer : public Session {
   // Being executed.
   std::optional<Unit> unit_;
   UnitLog unit_log_;
+  // Why the end of the main loop in this unit must repeat before it counts.
+  std::optional<std::string> surprise_;
 };
 
 }  // namespace flor::core

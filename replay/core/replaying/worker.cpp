@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -31,6 +32,10 @@ namespace {
 // Stops a program that restarts for ever. Restarts are cheap and normal: a run with partial checkpoints needs
 // one for each jump back.
 constexpr int most_restarts = 10000;
+
+// So often a unit must end alike where the record does not know this end. The queue gives a unit up after as
+// many failed tries.
+constexpr int64_t ends_alike = 3;
 
 // Runs the flor command and returns its exit code. Planning and verdicts are part of the command and not of
 // libflor, which training programs link.
@@ -268,6 +273,28 @@ void Worker::commit(const Unit& unit, const std::string& content, double seconds
   current_ = unit.id + 1;
   end_ = lease.hi;
   if (lease.lost || current_ >= end_) holding_ = false;
+}
+
+void Worker::require_repetition(const Unit& unit, const std::string& outcome, const std::string& why) {
+  const std::string name = (unit.is_proof() ? "proof unit " : "unit ") + std::to_string(unit.id);
+  if (sigterm_came()) {
+    say("leaving: SIGTERM came, and the program ended in " + name);
+    if (holding_) agent_.release();
+    holding_ = false;
+    requeue_if_preempted();
+    leave_now(128 + SIGTERM);
+  }
+  const fs::path file = replay_.ending(unit.id);
+  const std::string digest = digest_of(outcome);
+  const Json before = fs::exists(file) ? parse_json(read_file(file)) : Json();
+  const bool is_same = field<std::string>(before, "outcome", "") == digest;
+  const int64_t times = is_same ? field<int64_t>(before, "times", 0) + 1 : 1;
+  if (times >= ends_alike) return;
+  write_durably(file, Json({{"outcome", digest}, {"times", times}, {"why", why}}).dump() + "\n");
+  say(name + " is executed again: " + why);
+  if (holding_) agent_.release(why);
+  holding_ = false;
+  restart();
 }
 
 void Worker::finish() {

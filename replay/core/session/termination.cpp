@@ -58,6 +58,24 @@ bool is_ours(const struct sigaction& action) {
   return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == on_sigterm;
 }
 
+std::atomic<bool> came{false};
+// The program's handler. Set before note_sigterm() takes its place.
+struct sigaction of_program {};
+
+extern "C" void note_sigterm(int signal, siginfo_t* info, void* context) {
+  came = true;
+  if ((of_program.sa_flags & SA_SIGINFO) != 0) {
+    of_program.sa_sigaction(signal, info, context);
+  } else {
+    of_program.sa_handler(signal);
+  }
+}
+
+bool has_handler_of_program(const struct sigaction& action) {
+  if ((action.sa_flags & SA_SIGINFO) != 0) return action.sa_sigaction != note_sigterm;
+  return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN && action.sa_handler != on_sigterm;
+}
+
 void close_pipe() {
   for (auto* end : {&wake, &tell}) {
     const int fd = end->exchange(-1);
@@ -111,6 +129,19 @@ Termination::~Termination() {
   send(over);
   thread_.join();
   close_pipe();
+}
+
+void watch_for_sigterm() {
+  struct sigaction present {};
+  if (::sigaction(SIGTERM, nullptr, &present) != 0 || !has_handler_of_program(present)) return;
+  of_program = present;
+  present.sa_flags |= SA_SIGINFO;
+  present.sa_sigaction = note_sigterm;
+  ::sigaction(SIGTERM, &present, nullptr);
+}
+
+bool sigterm_came() {
+  return came;
 }
 
 void Termination::wait() noexcept {

@@ -108,6 +108,10 @@ fs::path ReplayDir::unit(int64_t id) const {
   return units() / (numbered(id) + ".jsonl");
 }
 
+fs::path ReplayDir::ending(int64_t unit) const {
+  return workers() / ("ending-" + numbered(unit) + ".json");
+}
+
 fs::path ReplayDir::proof(int64_t id) const {
   return proofs() / (numbered(id) + ".json");
 }

@@ -37,6 +37,8 @@ struct ReplayDir {
   fs::path incarnation() const { return path / "incarnation"; }
   fs::path timeline() const { return path / "timeline.jsonl"; }
   fs::path workers() const { return path / "workers"; }
+  // How the executions of a unit ended that the record does not know (docs/formats.md).
+  fs::path ending(int64_t unit) const;
 };
 
 // The directory of one run, and the paths in it. Creates nothing.
