@@ -11,6 +11,8 @@
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/base/valid_id.h"
+#include "core/store/timeline.h"
+#include "dashboard/data/decisions.h"
 #include "dashboard/data/runs.h"
 
 namespace flor::dashboard {
@@ -19,6 +21,7 @@ namespace {
 using core::Json;
 
 constexpr std::size_t most_points = 20000;
+constexpr std::size_t most_decisions = 4000;
 
 struct NotThere : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -105,6 +108,8 @@ Response Routes::data(const std::string& path, const Target& target) {
   const core::RunDir found = find_run(store_, parts[1]);
   if (parts.size() == 2) return json(run(found));
   if (parts.size() == 3 && parts[2] == "series") return json(series(found, target));
+  if (parts.size() == 3 && parts[2] == "decisions")
+    return json(decisions_of(core::read_timeline(found.timeline()), most_decisions));
   if (parts.size() == 4 && parts[2] == "replays" && core::is_valid_id(parts[3]) &&
       core::fs::exists(found.replay(parts[3]).plan()))
     return json(commands::replay_json(found, parts[3]));

@@ -118,8 +118,10 @@ export function gantt() {
     const bar = line?.bars.find((one) => one.from - slack <= time && time <= one.to + slack);
     said.textContent = bar ? `${line.worker.worker}, ${describe(bar)}` : "";
   });
-  new ResizeObserver(draw).observe(scroll);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  const size = new ResizeObserver(draw);
+  size.observe(scroll);
+  const theme = matchMedia("(prefers-color-scheme: dark)");
+  theme.addEventListener("change", draw);
 
   return {
     element,
@@ -138,6 +140,9 @@ export function gantt() {
       span = Math.max(end - begin, bound * 1.05, 0.001);
       draw();
     },
-    isEmpty: () => lines.length === 0,
+    end() {
+      size.disconnect();
+      theme.removeEventListener("change", draw);
+    },
   };
 }

@@ -158,6 +158,7 @@ export function replayView(run, id) {
     end() {
       isLeft = true;
       document.title = "Flor";
+      bars.end();
       clearTimeout(timer);
     },
   };

@@ -1,6 +1,7 @@
 // One run: its charts, with those of other runs that were chosen beside it; checkpoints, replays, environment.
 // @ts-check
 import { chart } from "./chart.js";
+import { decisionChart } from "./decisions.js";
 import { factList, fill, h, table } from "./dom.js";
 import { read, repeating } from "./feed.js";
 import { bytesText, coloursOf, numberText, secondsText, timeText } from "./format.js";
@@ -82,10 +83,14 @@ export function runView(id, query) {
   const logScale = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox", change: () => { look.isLog = logScale.checked; redraw(); } }));
   const smoothing = /** @type {HTMLSelectElement} */ (h("select", { change: () => { look.smoothing = Number(smoothing.value); redraw(); } },
     [["0", "none"], ["0.6", "some"], ["0.9", "much"], ["0.99", "very much"]].map(([value, text]) => h("option", { value }, text))));
+  const decisions = decisionChart();
   const rest = h("div");
+  // Loaded only where somebody looks.
+  const checkpoints = /** @type {HTMLDetailsElement} */ (h("details", { toggle: () => loadDecisions() },
+    h("summary", null, "Checkpoints over time"), decisions.element));
   const element = h("div", null, title, head, h("h2", null, "Charts"), legend,
     h("div.tools", null, search, count, h("label", null, logScale, " log scale"), h("label", null, "smoothing ", smoothing)),
-    grid, h("p"), more, rest);
+    grid, h("p"), more, checkpoints, rest);
 
   const redraw = () => charts.forEach((one) => one.redraw());
   const theme = matchMedia("(prefers-color-scheme: dark)");
@@ -138,6 +143,16 @@ export function runView(id, query) {
     }
   });
 
+  const loadDecisions = repeating(async () => {
+    if (isLeft || !checkpoints.open) return;
+    try {
+      const all = await read(`/data/runs/${encodeURIComponent(id)}/decisions`);
+      if (!isLeft) decisions.show(all, run?.line.epsilon ?? 0);
+    } catch {
+      // The head of the page says what is wrong with the run.
+    }
+  });
+
   return {
     element,
     update(/** @type {import("./feed.js").State} */ now, /** @type {Set<string>} */ changed) {
@@ -147,6 +162,7 @@ export function runView(id, query) {
         timer = 0;
         await load();
         charts.forEach((one) => one.refresh());
+        loadDecisions();
       }, run ? pause : 0);
     },
     end() {
@@ -155,6 +171,7 @@ export function runView(id, query) {
       clearTimeout(timer);
       document.title = "Flor";
       charts.forEach((one) => one.end());
+      decisions.end();
     },
   };
 }

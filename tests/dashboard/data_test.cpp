@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "core/store/manifest.h"
+#include "dashboard/data/decisions.h"
 #include "dashboard/data/routes.h"
 #include "dashboard/data/runs.h"
 #include "dashboard/data/series.h"
@@ -158,6 +159,47 @@ TEST_F(StoreTest, LeadsNowhereElse) {
     EXPECT_TRUE(!target_from(target) || get(target).status == 404) << target;
   for (const char* target : {"/", "/run/anything", "/page/app.js", "/page/vendor/uplot/uPlot.esm.js"})
     EXPECT_EQ(get(target).status, 200) << target;
+}
+
+std::string block_row(int number, const std::string& decision) {
+  return R"({"kind":"block","at":"epoch=)" + std::to_string(number) +
+         R"(/train#0","block":"train","own":2.0,)" +
+         R"("stall":0.25,"interference":0.25,"bytes":100,"decision":")" + decision + R"(","why":"because ")" +
+         "}\n";
+}
+
+TEST(Decisions, AddUpWhatWasComputedAndSpent) {
+  const auto all = decisions_of(
+      core::parse_timeline(block_row(0, "materialize") + R"({"kind":"iteration","loop":"epoch","value":0})" +
+                               "\n" + block_row(1, "skip") + block_row(2, "failed"),
+                           "timeline"),
+      10);
+  EXPECT_EQ(all.at("computed"), 6.0);
+  EXPECT_EQ(all.at("spent"), 1.5);
+  EXPECT_EQ(all.at("of"), 3);
+  EXPECT_EQ(all.at("blocks"), core::Json({"train"}));
+  EXPECT_EQ(all.at("points")[1].dump(), R"([4.0,0,0,0.5,100,"epoch=1/train#0",0])");
+  EXPECT_EQ(all.at("points")[2][2], 2);
+}
+
+TEST(Decisions, OfMoreThanCanBeDrawnTheTakenOnesStay) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += block_row(i, i % 100 == 7 ? "materialize" : "skip");
+  const auto taken = [](const core::Json& all) {
+    int count = 0;
+    for (const auto& point : all.at("points")) count += point[2] == 1 ? 1 : 0;
+    return count;
+  };
+  const auto timeline = core::parse_timeline(text, "timeline");
+  const auto some = decisions_of(timeline, 100);
+  EXPECT_LE(some.at("points").size(), 100U);
+  EXPECT_GT(some.at("points").size(), 50U);
+  EXPECT_EQ(taken(some), 10);
+  EXPECT_EQ(some.at("of"), 1000);
+  EXPECT_EQ(some.at("computed"), 2000.0);
+  const auto few = decisions_of(timeline, 5);
+  EXPECT_LE(few.at("points").size(), 5U);
+  EXPECT_GT(taken(few), 0);
 }
 
 }  // namespace

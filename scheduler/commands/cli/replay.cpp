@@ -6,6 +6,7 @@
 
 #include "commands/base/options.h"
 #include "commands/base/output.h"
+#include "commands/base/served.h"
 #include "commands/cli/commands.h"
 #include "commands/replay/backend.h"
 #include "commands/replay/draft.h"
@@ -218,6 +219,8 @@ class Replay {
     display_.say("replay " + plan_.replay + " of run " + plan_.run + ": " + counted(selected(), "unit") +
                  ", " + place_.launcher->name() + ": " + place_.launcher->describe() +
                  (adopted ? " (still running)" : "") + ", about " + shown_seconds(plan_.makespan));
+    if (const auto root = served_address(core::Store(asked_.run.path.parent_path())))
+      display_.say("watch it: " + *root + "/run/" + plan_.run + "/replay/" + plan_.replay);
   }
 
   // Reports a failure or an interruption, and how many units are kept.

@@ -6,11 +6,13 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <system_error>
 
 #include "commands/base/interrupt.h"
 #include "commands/base/options.h"
 #include "commands/base/output.h"
+#include "commands/base/served.h"
 #include "commands/cli/commands.h"
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
@@ -55,18 +57,20 @@ void serve(const Flags& flags) {
   const core::Store store = existing_store_of(flags.store);
   const dashboard::ServeOptions options = options_of(flags);
   const Interrupt interrupt;
+  std::optional<ServedNote> note;
   const auto ready = [&](std::uint16_t port) {
     const std::string number = std::to_string(port);
     // The address itself: the name localhost may lead to another one, where another user may listen.
     const bool is_any = options.address == "0.0.0.0" || options.address == "::";
     const bool is_v6 = options.address.find(':') != std::string::npos;
     const std::string address = is_v6 ? "[" + options.address + "]" : options.address;
-    print("the runs of " + store.path().string() + ": http://" + (is_any ? core::node_name() : address) +
-          ":" + number + "/#token=" + options.token + "\n");
+    const std::string root = "http://" + (is_any ? core::node_name() : address) + ":" + number;
+    print("the runs of " + store.path().string() + ": " + root + "/#token=" + options.token + "\n");
     if (!is_any)
       print("from another machine, first: ssh -L " + number + ":" + address + ":" + number + " " +
             core::node_name() + "\n");
     print("Ctrl-C ends it\n");
+    note.emplace(store, root);
   };
   dashboard::serve(store, options, ready, [&interrupt] { return interrupt.happened(); });
 }
