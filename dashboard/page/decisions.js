@@ -18,13 +18,14 @@ const words = ["not taken", "taken", "failed"];
 /**
  * Returns the line that says what checkpoints have cost. Pure.
  * @param {Decisions} all
- * @param {number} epsilon
+ * @param {{epsilon: number, every: number}} policy `every`: not 0 where the user chose the interval
  */
-export function costText(all, epsilon) {
+export function costText(all, { epsilon, every }) {
   if (all.of === 0) return "No checkpoint was considered yet.";
   const share = all.computed > 0 ? `${numberText((100 * all.spent) / all.computed)} %` : "";
   const left = all.points.length < all.of ? ` ${all.points.length} of ${all.of} decisions are drawn.` : "";
-  return `Checkpoints cost ${secondsText(all.spent)} of ${secondsText(all.computed)} computed: ${share}, where ε allows ${numberText(epsilon * 100)} %.${left}`;
+  return `Checkpoints cost ${secondsText(all.spent)} of ${secondsText(all.computed)} computed: ${share}, ` +
+    (every > 0 ? `taken every ${every} as asked for.` : `where ε allows ${numberText(epsilon * 100)} %.`) + left;
 }
 
 export function decisionChart() {
@@ -90,11 +91,11 @@ export function decisionChart() {
     element,
     /**
      * @param {Decisions} now
-     * @param {number} epsilon
+     * @param {{epsilon: number, every: number}} policy
      */
-    show(now, epsilon) {
+    show(now, policy) {
       all = now;
-      summary.textContent = costText(now, epsilon);
+      summary.textContent = costText(now, policy);
       draw();
     },
     end() {

@@ -147,7 +147,7 @@ export function runView(id, query) {
     if (isLeft || !checkpoints.open) return;
     try {
       const all = await read(`/data/runs/${encodeURIComponent(id)}/decisions`);
-      if (!isLeft) decisions.show(all, run?.line.epsilon ?? 0);
+      if (!isLeft) decisions.show(all, { epsilon: run?.policy.epsilon ?? 0, every: run?.policy.every ?? 0 });
     } catch {
       // The head of the page says what is wrong with the run.
     }
