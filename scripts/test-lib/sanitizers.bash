@@ -92,10 +92,14 @@ begin_sanitizers() {
   sanitizers_pid=$!
 }
 
-# end_sanitizers [kill]: waits for what begin_sanitizers began, or ends it.
+# end_sanitizers [kill]: waits for what begin_sanitizers began, and shows it; or ends it.
 end_sanitizers() {
   [[ -n ${sanitizers_pid:-} ]] || return 0
-  [[ -z ${1:-} ]] || kill -- "-$sanitizers_pid" 2>/dev/null || true
+  if [[ -n ${1:-} ]]; then
+    kill -- "-$sanitizers_pid" 2>/dev/null || true
+  else
+    tail -n +1 -f --pid="$sanitizers_pid" build/sanitizers.log
+  fi
   wait "$sanitizers_pid" || true
   sanitizers_pid=''
 }
