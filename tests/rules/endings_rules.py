@@ -116,6 +116,7 @@ class Endings(Case):
                                         probe="all", workers=workers)
                     self.assertTrue(os.path.exists(once), "the fault came")
                     self.assertEqual((answer.verdict["verdict"], answer.rows), ("identical", expected), answer.output)
+                    self.assertNotIn("ending", str(answer.verdict["workers"]))
 
     def killed_in(self, epoch, *mode):
         until = self.path("recording" + "".join(mode))

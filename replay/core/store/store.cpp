@@ -109,7 +109,7 @@ fs::path ReplayDir::unit(int64_t id) const {
 }
 
 fs::path ReplayDir::ending(int64_t unit) const {
-  return workers() / ("ending-" + numbered(unit) + ".json");
+  return workers() / ("ending-" + numbered(unit));
 }
 
 fs::path ReplayDir::proof(int64_t id) const {
