@@ -49,11 +49,7 @@ std::vector<Point> halved(std::vector<Point> points, Applies applies) {
   std::vector<Point> out;
   bool stays = true;
   for (auto& point : points) {
-    if (!applies(point)) {
-      out.push_back(std::move(point));
-    } else if (std::exchange(stays, !stays)) {
-      out.push_back(std::move(point));
-    }
+    if (!applies(point) || std::exchange(stays, !stays)) out.push_back(std::move(point));
   }
   return out;
 }
