@@ -59,7 +59,7 @@ std::vector<Point> thinned(std::vector<Point> points, std::size_t most) {
   while (points.size() > most) {
     const std::size_t before = points.size();
     points = halved(std::move(points), is_skipped);
-    // One that was skipped always stays: then the others have to go.
+    // One skipped point always stays. Then drop others.
     if (points.size() + 1 >= before) points = halved(std::move(points), [](const Point&) { return true; });
   }
   return points;

@@ -160,7 +160,7 @@ bool EventFile::add_image(std::string& out, const Row& row, const Place& place) 
   }
 }
 
-// The record holds no times of rows: those of the iterations are their mean.
+// The record has no times of rows. A row gets the end of its iteration, if all took the mean time.
 double EventFile::time_of(const Row& row) const {
   const Loops loops = results::scope_loops(row.at);
   if (loops.empty() || loops[0].first != main_loop_) return started_;

@@ -15,13 +15,12 @@
 
 namespace flor::exporting {
 
-// Numbers the places of rows as TensorBoard's steps, which must not go backwards. In one loop the step is its
-// value. In two loops it counts the inner iterations through: (value of the outer loop) * N + (value of the
-// inner loop), N one more than the largest inner value that is known so far. Deeper rows, and those outside
-// of all loops, are counted one by one for each name. Not thread-safe.
+// Gives each row its step in TensorBoard. A row in one loop: the loop's value. In two loops: outer value * N
+// + inner value, where N is the largest inner value known so far, plus one. All other rows: a count for each
+// name. Not thread-safe.
 class Steps {
  public:
-  // Learns how long inner loops are. Give it all rows that are known, before their steps are asked for.
+  // Learns the N of each pair of loops. Call it with all known rows before step_of().
   void learn(const std::vector<results::Row>& rows);
   int64_t step_of(const results::Row& row);
 
@@ -32,14 +31,17 @@ class Steps {
 
 struct Exported {
   std::size_t scalars = 0, histograms = 0, images = 0;
-  // Rows whose value is none of these: texts, nulls, nested numbers, tensors in files.
+  // Rows whose value is none of these: texts, nulls, small tensors (nested arrays), tensors in files, images
+  // that cannot be read.
   std::size_t left_out = 0;
 };
 
-// Not thread-safe. Throws std::system_error naming the file where it cannot be written.
+// An event file of one run. Not thread-safe. Throws std::system_error naming the file where it cannot be
+// written.
 class EventFile {
  public:
-  // Creates or replaces events.out.tfevents.TIME.flor in `directory`, which must exist. Images are read from
+  // Creates or replaces events.out.tfevents.TIME.flor in `directory`, which must exist. TIME: the second in
+  // which the run started. Images are read from
   // the run's directory; one that cannot be read is left out.
   EventFile(core::RunDir run, const core::Manifest& manifest, const std::filesystem::path& directory);
 
@@ -56,7 +58,7 @@ class EventFile {
 
   const core::RunDir run_;
   const std::filesystem::path path_;
-  // Seconds since 1970, and of one iteration of the main loop.
+  // Seconds since 1970; the mean of an iteration of the main loop.
   double started_ = 0, iteration_ = 0;
   std::string main_loop_;
   int64_t main_begin_ = 0;

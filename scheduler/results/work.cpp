@@ -182,7 +182,7 @@ WorkTotals totals_of(const std::vector<WorkerWork>& workers, const core::Plan& p
     first = first == 0 ? begin : std::min(first, begin);
     last = std::max(last, end);
   }
-  out.elapsed = std::max(0.0, (now ? std::max(*now, last) : last) - first);
+  if (first > 0) out.elapsed = std::max(0.0, (now ? std::max(*now, last) : last) - first);
   std::sort(ends.begin(), ends.end());
   std::set<int64_t> counted;
   for (const auto& [end, unit, seconds] : ends)

@@ -1,5 +1,4 @@
-// Which worker of a replay did what, and when; and what it says of the time that is left. From the files that
-// the workers write (docs/formats.md, "Work").
+// Reads what each worker of a replay did and when (docs/formats.md, "Work"), and estimates the time left.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +13,15 @@
 
 namespace flor::results {
 
-// Times are seconds since 1970, by the clock of the worker's node.
+// `began` and `given_up` are seconds since 1970, by the clock of the worker's node; the others are durations.
 struct UnitWork {
   int64_t unit = 0;
   double began = 0;
-  // Until it was committed, with the restore. std::nullopt: it runs, or its worker was interrupted.
+  // From its beginning to its commit, restore included. std::nullopt: it runs, or was interrupted.
   std::optional<double> seconds;
   double restore = 0;
-  // Where its worker was interrupted: when that worker began another unit, or when the one began this unit
-  // that committed it. An idle worker may execute a unit of another one beside it.
+  // If it was interrupted: the earliest time at which that shows. That is when its worker began another unit,
+  // when another worker began the execution that was committed, or, if that had begun earlier, its commit.
   std::optional<double> given_up{};
 };
 
@@ -32,27 +31,27 @@ struct WorkerWork {
   std::vector<UnitWork> units;
 };
 
-// Finds the units that were interrupted. Pure.
+// Sets `given_up` of the units that were interrupted.
 void find_given_up(std::vector<WorkerWork>& workers);
 
-// Reads all of it, ordered by the workers' names. Leaves out what cannot be read.
+// Reads all of it, ordered by the workers' names. A worker whose file cannot be read has no units.
 std::vector<WorkerWork> read_work(const core::ReplayDir& replay);
 
-// May a process work on the replay now, or wait for its answer?
+// Returns whether a worker may still run, or a `flor replay` may still wait for the verdict.
 bool goes_on(const core::ReplayDir& replay);
 
 // All in seconds.
 struct WorkTotals {
-  // From the beginning of the first unit to the end of the last one, or to now.
+  // From the beginning of the first unit to the end of the last one, or to now. 0 before the first one.
   double elapsed = 0;
-  // Of all workers: from the beginning of their first unit to the end of the replay, or to now. With one GPU
-  // for each worker these are GPU seconds.
+  // Of all workers: from the beginning of a worker's first unit to the end of its last one, or to now while
+  // it runs one. With one GPU for each worker these are GPU seconds, but for the wait after its last unit.
   double held = 0;
-  // Parts of `held`: units that counted first, with their restores; restores alone; what was executed again
-  // or interrupted.
+  // worked: of each unit the execution that was committed first, and what runs now. redone: further
+  // executions, and interrupted ones. restored: the restores in both.
   double worked = 0, restored = 0, redone = 0;
-  // How much longer it will take: as the faster and the slower quarter of the units so far compare with what
-  // the plan expected. std::nullopt: nothing is known, or nothing is left.
+  // How long the rest will take: if it goes as the lower quartile of (time taken / time planned) so far, and
+  // as the upper one. std::nullopt: the replay is over, no unit is done, or nothing is left.
   std::optional<std::pair<double, double>> left;
 
   double idle() const;

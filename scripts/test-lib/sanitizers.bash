@@ -1,5 +1,5 @@
-# The tests of what has no LibTorch: all under address and undefined, those of what has threads under thread. Sourced by
-# scripts/test.
+# Tests of code without LibTorch. All run under the address and undefined sanitizers; those of what has threads also under
+# the thread sanitizer. Sourced by scripts/test.
 # shellcheck shell=bash disable=SC2154
 
 # The longest first.
@@ -20,9 +20,9 @@ report() {
   return 1
 }
 
-# run_programs FOLDER PROGRAM…: some at a time. Every ten seconds a line says where those that run are. One that ran
-# beside the cluster's tests runs again only if it failed and no sanitizer said why: there it may have had too little
-# time.
+# run_programs FOLDER PROGRAM…: twice as many at a time as there are cores. Every ten seconds a line says where those that
+# run are. A program that failed beside the cluster's tests runs again, unless a sanitizer found something: it may only
+# have had too little time.
 run_programs() {
   local folder=$1 program pid status failed=0 waited=0 queue=()
   local -A running=() begun=()
@@ -30,7 +30,9 @@ run_programs() {
     if [[ -e $folder/$program.passed ]]; then
       cat "$folder/$program.passed"
     elif [[ -e $folder/$program.found ]]; then
-      report "$folder" "$program" 1 0 || failed=1
+      cat "$folder/$program.found" >&2
+      echo "  $program: a sanitizer found something beside the cluster's tests" >&2
+      failed=1
     else
       queue+=("$program")
     fi
@@ -58,7 +60,7 @@ run_programs() {
   return "$failed"
 }
 
-# sanitize KIND TARGET…: builds them under the sanitizer.
+# sanitize KIND TARGET…: builds flor-agent and the targets under the sanitizers KIND.
 sanitize() {
   local folder=build/sanitize-${1%%,*}
   cmake -S . -B "$folder" -G Ninja -DFLOR_TORCH=OFF -DFLOR_SPANK=OFF -DFLOR_UNITY=ON -DFLOR_SANITIZE="$1" \
@@ -79,7 +81,8 @@ build_sanitizers() {
   build_thread
 }
 
-# Builds and runs all in the background, while the cluster's tests wait for Slurm. The part itself does what is left.
+# In the background, builds everything and runs the tests, but not the fuzzer, while the cluster's tests wait for Slurm. The
+# part `sanitizers` later does what is left.
 begin_sanitizers() {
   set -m  # its own process group, so that all of it can be ended
   {
@@ -92,7 +95,7 @@ begin_sanitizers() {
   sanitizers_pid=$!
 }
 
-# end_sanitizers [kill]: waits for what begin_sanitizers began, and shows it; or ends it.
+# end_sanitizers [kill]: waits for the run in the background and shows its output; with `kill`, ends it.
 end_sanitizers() {
   [[ -n ${sanitizers_pid:-} ]] || return 0
   if [[ -n ${1:-} ]]; then
@@ -104,7 +107,7 @@ end_sanitizers() {
   sanitizers_pid=''
 }
 
-# forget_sanitizers: what earlier runs have left says nothing of this one.
+# forget_sanitizers: removes the marks of earlier runs.
 forget_sanitizers() { rm -f build/sanitize-*/*.{passed,found}; }
 
 sanitize_address() {

@@ -99,8 +99,8 @@ class Killed(Case):
         self.assertEqual(lines(f"loss == {losses[better]!r}", "lr")[0][1:], [better + "," + {"slow": "0.001", "fast": "0.1"}[better]])
         self.assertIn(other.id, "".join(lines("all")[0]))
         self.assertEqual(len(lines("status == completed and lr >= 0.001", "lr")[0]), 3)
-        self.assertIn("no run has an argument 'rate' or logged it; the arguments there are: lr", lines("rate < 1", code=2)[1])
-        self.assertIn("there is no such run", lines("lr > 5", code=2)[1])
+        self.assertIn("no run has an argument 'rate' or logged a value of that name; the arguments are: lr", lines("rate < 1", code=2)[1])
+        self.assertIn("matches 'lr > 5'", lines("lr > 5", code=2)[1])
         self.assertIn("no run logged 'los'", lines("all", "los", code=2)[1])
 
     def test_what_a_killed_recording_has_not_seen_does_not_run(self):

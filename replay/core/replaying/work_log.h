@@ -1,4 +1,4 @@
-// What one worker of a replay does, and when: for who watches the replay. docs/formats.md, "Work".
+// Notes what one worker of a replay does, and when, for people who watch it. docs/formats.md, "Work".
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace flor::core {
 
-// Appends a line when a unit begins, and one when it is committed. No call throws: a store that takes no line
-// costs a picture, not the replay. Not thread-safe.
+// Appends a line when a unit begins, and one when it is committed. No call throws: where a line
+// cannot be written, the replay goes on without it. Not thread-safe.
 class WorkLog {
  public:
   explicit WorkLog(std::filesystem::path file) : file_(std::move(file)) {}
 
   void begin(int64_t unit);
-  // A restore took so many seconds of the present unit.
+  // Adds the seconds of a restore to the present unit.
   void restored(double seconds) { restored_ += seconds; }
-  // Ignored for a unit that did not begin, as a proof unit that has nothing to prove.
+  // Ignored for a unit that did not begin, such as a proof unit that has nothing to prove.
   void committed(int64_t unit);
 
  private:

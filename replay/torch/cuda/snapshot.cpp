@@ -1,5 +1,6 @@
-// Copies GPU memory for a checkpoint. Training waits only for a copy on the device itself (about half a
-// millisecond for a gigabyte on an H200). A separate stream drains that copy while training goes on.
+// Copies GPU memory for a checkpoint. Where the device has room, training waits only for a copy on the device
+// itself (about half a millisecond for a gigabyte on an H200), and a separate stream drains that copy while
+// training goes on. Else training waits for the copy to the host.
 #include <ATen/cuda/CUDAEvent.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -21,9 +22,9 @@
 namespace flor::detail {
 namespace {
 
-// Lets this thread call CUDA while another one captures a graph. As long as a capture lasts, CUDA refuses
-// some calls of every thread, such as those that take pinned memory or wait, and ends the capture with them:
-// with the training program. The calls in here touch nothing that a capture could hold.
+// Lets this thread call CUDA while another one captures a graph. During a capture CUDA refuses some calls of
+// every thread, such as those that take pinned memory or wait. A refused call breaks the capture, which ends
+// the training program. The calls made here cannot affect a capture.
 class BesideCaptures {
  public:
   BesideCaptures() { cudaThreadExchangeStreamCaptureMode(&mode_); }
@@ -32,7 +33,7 @@ class BesideCaptures {
   BesideCaptures& operator=(const BesideCaptures&) = delete;
 
  private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // the one to change to, then the one before
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // the one to set, then the one before
 };
 
 // Size of a piece of pinned memory. One is filled while the other is emptied.
@@ -70,9 +71,10 @@ void drain(const at::Tensor& contiguous, void* to_memory) {
   take_away(pieces - 1);
 }
 
-// The stream that drains snapshots of this device: none of LibTorch's pool, whose streams the program gets as
-// well, and may capture a graph on. A wait for an event of another stream would end that capture. Made on the
-// first call, which must come from a thread that captures nothing; then kept. std::nullopt: there is none.
+// Returns the stream that drains snapshots of this device, which must be the current one. It is not from
+// LibTorch's pool: the program may capture a graph on a stream of that, and a wait for an event of another
+// stream would break the capture. Made on the first call, which must come from a thread that captures
+// nothing; then kept. std::nullopt: there is none.
 std::optional<c10::cuda::CUDAStream> side_stream(c10::DeviceIndex device) {
   static std::mutex mutex;
   static std::array<cudaStream_t, most_devices> streams{};

@@ -21,6 +21,10 @@ fs::path note_of(const core::Store& store) {
   return directory / ("serve-" + core::digest_of(fs::weakly_canonical(store.path()).string()) + ".json");
 }
 
+pid_t pid_in(const core::Json& note) {
+  return core::field<pid_t>(note, "pid", 0);
+}
+
 }  // namespace
 
 ServedNote::ServedNote(const core::Store& store, const std::string& address) {
@@ -33,14 +37,18 @@ ServedNote::ServedNote(const core::Store& store, const std::string& address) {
 }
 
 ServedNote::~ServedNote() {
-  std::error_code ignored;
-  if (!file_.empty()) fs::remove(file_, ignored);
+  try {
+    // Another server of this store may have written its own.
+    if (!file_.empty() && pid_in(core::parse_json(core::read_file(file_))) == ::getpid()) fs::remove(file_);
+  } catch (const std::exception&) {
+    // Its process will be gone.
+  }
 }
 
 std::optional<std::string> served_address(const core::Store& store) {
   try {
     const core::Json note = core::parse_json(core::read_file(note_of(store)));
-    const auto pid = core::field<pid_t>(note, "pid", 0);
+    const pid_t pid = pid_in(note);
     const auto address = core::field<std::string>(note, "address", "");
     if (pid <= 0 || ::kill(pid, 0) != 0 || address.empty()) return std::nullopt;
     return address;

@@ -1,4 +1,4 @@
-// Where `flor serve` of this user shows a store on this machine, so that other commands can name its pages.
+// Tells other commands at which address `flor serve` of this user shows a store on this machine.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace flor::commands {
 
-// Notes the address of a server for as long as it lives. Never throws: without the note, other commands name
-// no page. The note holds no token.
+// Keeps the address of a server in a file until it is destroyed. Never throws: without the note, other
+// commands name no page. The note holds no token.
 class ServedNote {
  public:
   // `address`: "http://127.0.0.1:7070".
@@ -23,7 +23,8 @@ class ServedNote {
   std::filesystem::path file_;
 };
 
-// Returns the address that the newest living server of this store noted; std::nullopt: none is known.
+// Returns the address in the note of this store, which the server wrote that began last. std::nullopt: there
+// is none, or its process is gone.
 std::optional<std::string> served_address(const core::Store& store);
 
 }  // namespace flor::commands

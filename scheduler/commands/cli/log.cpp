@@ -182,7 +182,7 @@ void add_log(CLI::App& app, Outcome& /*outcome*/) {
   command->add_option("name", flags->names, "only rows with these names")->type_name("NAME");
   auto* runs =
       command->add_option("--runs", flags->runs,
-                          "show several runs side by side: all; names with commas; or a condition on "
+                          "show several runs in one table: all; names with commas; or a condition on "
                           "arguments, the status or the "
                           "last values: 'lr < 0.01 and status == completed'. A NAME may then be an argument");
   command->add_option("--names", flags->listed, "the same: loss,accuracy")

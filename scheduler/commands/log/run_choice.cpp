@@ -55,7 +55,7 @@ class Candidate {
   std::optional<results::JoinedRows> joined_;
 };
 
-// Keeps the names that no run had, so that a slip of the pen does not look like an empty answer.
+// Keeps the names that no run had, so that a typo does not look like an empty answer.
 class Judge {
  public:
   explicit Judge(std::vector<WrittenCondition> conditions) : conditions_(std::move(conditions)) {}
@@ -76,8 +76,9 @@ class Judge {
       if (found_.count(condition.name) != 0) continue;
       std::string known;
       for (const auto& name : arguments_) known += (known.empty() ? "" : ", ") + name;
-      throw core::UsageError("--runs: no run has an argument '" + condition.name +
-                             "' or logged it; the arguments there are: " + (known.empty() ? "none" : known));
+      throw core::UsageError(
+          "--runs: no run has an argument '" + condition.name +
+          "' or logged a value of that name; the arguments are: " + (known.empty() ? "none" : known));
     }
   }
 
@@ -98,7 +99,7 @@ std::vector<ChosenRun> runs_where(const core::Store& store, std::vector<WrittenC
     }
   }
   judge.require_names();
-  // Ids tell the second alone.
+  // Ids hold the start only to the second.
   std::stable_sort(out.begin(), out.end(), [](const ChosenRun& a, const ChosenRun& b) {
     return a.manifest.started < b.manifest.started;
   });
@@ -126,7 +127,8 @@ std::vector<ChosenRun> choose_runs(const core::Store& store, const std::string& 
   } else {
     out = runs_where(store, results::parse_run_conditions(choice));
   }
-  if (out.empty()) throw core::UsageError("--runs: there is no such run in " + store.path().string());
+  if (out.empty())
+    throw core::UsageError("--runs: no run in " + store.path().string() + " matches '" + choice + "'");
   std::map<std::string, int> labels;
   for (const auto& one : out) ++labels[one.manifest.name];
   for (auto& one : out) {

@@ -18,10 +18,11 @@ struct ChosenRun {
   results::JoinedRows joined;
 };
 
-// `choice`: "all"; runs with commas; or conditions with " and " between them (results/run_condition.h), of
-// arguments, of "status", and of the last value that a run logged under a name. Returns the runs, oldest
-// first, or as they are listed. Prints a warning for a run that cannot be read, and leaves it out. Throws
-// UsageError where no run has what a condition names, and where no run is chosen.
+// `choice`: "all"; ids or names separated by commas; or conditions (results/run_condition.h). A condition
+// looks for an argument of its name first, then for "status", then for the last value logged under it.
+// Returns the runs, oldest first; a list keeps its order. Of "all" and of conditions, leaves out a run that
+// cannot be read, with a warning; throws for a listed one. Throws UsageError where no run has what a
+// condition names, and where no run is chosen.
 std::vector<ChosenRun> choose_runs(const core::Store& store, const std::string& choice);
 
 }  // namespace flor::commands

@@ -20,7 +20,7 @@ std::string as_jsonl(const std::vector<Row>& rows);
 std::string as_csv(const std::vector<Row>& rows);
 std::string as_table(const std::vector<Row>& rows);
 
-// One run among several: what its column "run" shows, columns with its arguments, and its rows.
+// One run among several: its text in the column "run", its arguments as columns, and its rows.
 struct RunRows {
   std::string run;
   std::vector<std::pair<std::string, std::string>> arguments;
