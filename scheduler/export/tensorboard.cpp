@@ -35,10 +35,12 @@ std::optional<double> number_of(const Json& object, const char* key) {
   return at->get<double>();
 }
 
-// Another user may have written the row: it must not name a file outside of the run.
-bool is_image_of_run(const std::string& file) {
+// A row of ours names files of ours. Another user's row could lead, through a link of theirs, to a file that
+// only this user may read, and the event file may be open to others.
+bool is_image_of_run(const core::RunDir& run, const std::string& file) {
   const std::filesystem::path path = file;
-  return file.rfind("images/", 0) == 0 && std::find(path.begin(), path.end(), "..") == path.end();
+  return !core::is_foreign(run.path) && file.rfind("images/", 0) == 0 &&
+         std::find(path.begin(), path.end(), "..") == path.end();
 }
 
 std::optional<double> scalar_of(const Row& row) {
@@ -149,7 +151,7 @@ bool EventFile::add_image(std::string& out, const Row& row, const Place& place) 
   const auto width = number_of(value, "width"), height = number_of(value, "height"),
              channels = number_of(value, "channels");
   const auto file = core::field<std::string>(value, "file", "");
-  if (!width || !height || !channels || !is_image_of_run(file)) return false;
+  if (!width || !height || !channels || !is_image_of_run(run_, file)) return false;
   try {
     const std::string png = core::read_file(run_.path / file, largest_image);
     out += record(image_event(place, row.name, static_cast<int>(*width), static_cast<int>(*height),

@@ -42,7 +42,7 @@ class EventFile {
  public:
   // Creates or replaces events.out.tfevents.TIME.flor in `directory`, which must exist. TIME: the second in
   // which the run started. Images are read from
-  // the run's directory; one that cannot be read is left out.
+  // the run's directory; one that cannot be read is left out, and so are all of another user's run.
   EventFile(core::RunDir run, const core::Manifest& manifest, const std::filesystem::path& directory);
 
   // Appends the rows. All of them are in the file when it returns.

@@ -1,10 +1,12 @@
 """Checkpoints that were removed on purpose: while recording (--keep), and by `flor gc`; and what `flor export` writes."""
 import json
 import os
+import shutil
 import signal
 import struct
 import subprocess
 import time
+import unittest
 
 from harness import Case, named
 import event_files
@@ -403,6 +405,19 @@ class TensorBoard(Case):
         self.assertEqual((export.returncode, steps()), (0, [0, 1, 2, 3, 4, 5]), said)
         followed = event_files.read_events(held)
         self.assertEqual(self.events(self.newest_run())["held"], followed, "as it would be written now")
+
+    @unittest.skipUnless(os.getuid() == 0, "makes a run of another user")
+    def test_images_of_another_users_run_are_left_out(self):
+        run = self.record("observed", "--guard")
+        secret = self.path("secret")
+        os.mkdir(secret)
+        os.rename(run.file("images"), run.file("moved"))
+        os.symlink(secret, run.file("images"))
+        for name in os.listdir(run.file("moved")):
+            shutil.copytree(run.file("moved", name), os.path.join(secret, name))
+        self.assertTrue(any(isinstance(value, dict) and "png" in value for _, _, value in self.events(run)[run.id]))
+        os.chown(run.path, 65534, 65534)
+        self.assertFalse(any(isinstance(value, dict) and "png" in value for _, _, value in self.events(run)[run.id]))
 
     def test_what_does_not_fit_is_refused_in_one_line(self):
         run = self.record("train")
