@@ -148,10 +148,11 @@ class Comparison {
 
   void pass(const LoopEndEvent& event) {
     matcher_.see_loop_end();
-    // Of a recording that was killed no one knows how the iteration would have ended in which that happened.
+    // Of a recording that was killed, the last iteration that ended counts, and the loop went on behind it.
+    // No one knows how the next one would have ended.
     const bool was_killed = event.recorded_ended == core::to_string(core::LoopEnd::running);
     const bool is_cut_short =
-        event.last < event.recorded_last || event.ended == core::to_string(core::LoopEnd::unwound);
+        event.last <= event.recorded_last || event.ended == core::to_string(core::LoopEnd::unwound);
     if (was_killed && !is_cut_short) return;
     if ((event.ended == event.recorded_ended && event.last == event.recorded_last)) return;
     auto text = [](const std::string& ended, int64_t last) {

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -26,7 +27,8 @@ bool ends(const std::string& how, int64_t epoch) {
   return file >= 0;
 }
 
-// --handler: SIGTERM lets the loop end behind the iteration.
+// --handler: SIGTERM lets the loop end in this iteration; with --handler=inner the loop inside of each
+// iteration.
 volatile std::sig_atomic_t told_to_end = 0;
 void end_soon(int) {
   told_to_end = 1;
@@ -53,8 +55,9 @@ void loop_of_endings(Model& model) {
       log("caught", model.loss());
       if (text("end") == "throw") throw;
     }
-    if (stop || ends("break", *epoch) || told_to_end != 0) break;
+    if (stop || ends("break", *epoch) || (told_to_end != 0 && text("handler") != "inner")) break;
     for (Loop batch{"batch", 0, 4}; batch.next();) {
+      if (told_to_end != 0) break;
       bool enough = false;
       if (SkipBlock block{"batch", {model.weights, model.velocity, model.steps}}; block.step_into()) {
         trace("batch " + std::to_string(*epoch) + "." + std::to_string(*batch));
@@ -66,6 +69,8 @@ void loop_of_endings(Model& model) {
     }
     model.rate *= 0.95;
     log("accuracy", model.loss());
+    if (flag("clock"))
+      log("time", static_cast<double>(std::chrono::steady_clock::now().time_since_epoch().count()), true);
     if (ends("late", *epoch)) throw std::runtime_error("the validation data cannot be read");
     outer_probe(model);
   }

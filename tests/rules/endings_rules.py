@@ -141,10 +141,12 @@ class Endings(Case):
             self.assertEqual([row[0][0][1] for row in named(answer.rows, "outer")], ["0", "1", "2"])
 
     def test_rule_14_to_be_told_to_end_is_no_end(self):
-        for mode in ([], ["--guard"]):
-            run, _, _ = self.record_ending(*mode, "--handler")
-            until = self.path("replaying" + str(len(mode)))
-            program = ["endings", *mode, "--handler", "--inner", "--hold=3", "--in=replaying", "--until=" + until]
+        for mode in ([], ["--guard"], ["--handler=inner"], ["--handler=inner", "--guard"]):
+            if "--handler=inner" not in mode:
+                mode.append("--handler")
+            run, _, _ = self.record_ending(*mode)
+            until = self.path("replaying" + "".join(mode))
+            program = ["endings", *mode, "--inner", "--hold=3", "--in=replaying", "--until=" + until]
             replay = self.start("replay", run.id, "--launcher", "local", "--workers", "1", "--probe", "all", "--", harness.PROGRAM, *program)
             self.wait_for(lambda: os.path.exists(until + ".reached"), "epoch 3 of the replay")
             with open(until + ".reached") as file:
@@ -153,6 +155,11 @@ class Endings(Case):
             said = replay.communicate(timeout=60)
             self.assertEqual(replay.returncode, 0, said)
             self.assertEqual(run.joined(), self.plain("endings", *mode, "--inner"))
+
+    def test_rule_14_an_end_repeats_though_volatile_rows_do_not(self):
+        run, _, _ = self.record_ending("--clock")
+        answer = run.replay("endings", "--clock", "--end=break", "--at=2", probe="all", code=3)
+        self.assertIn("end of loop epoch", [d["name"] for d in answer.verdict["differences"]])
 
     def test_rule_14_a_shorter_container_differs(self):
         for mode in ([], ["--guard"]):

@@ -83,6 +83,18 @@ std::optional<int64_t> seconds_left() {
   return std::nullopt;
 }
 
+// Returns the lines without those of rows that differ at every execution.
+std::string without_volatile_rows(const std::string& text) {
+  std::string out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    const std::string_view line(text.data() + begin, end - begin);
+    if (line.find("\"@volatile\":true") == std::string_view::npos) out += line;
+    begin = end;
+  }
+  return out;
+}
+
 // Returns NODE.JOB.TASK.PROC: unique within one replay, and the same after a restart of the process, so that
 // the queue sees one worker.
 std::string worker_name() {
@@ -220,6 +232,7 @@ const Unit& Worker::next_unit(int64_t from) {
     say("leaving: no further unit can be done before the job's time limit");
     leave_now(0);
   }
+  watch_for_sigterm();
   agent_.running(current_);
   work_.begin(current_);
   if (is_proof(plan_, current_)) {
@@ -259,6 +272,7 @@ bool Worker::choose_proof() {
 }
 
 void Worker::commit(const Unit& unit, const std::string& content, double seconds) {
+  leave_after_sigterm();
   create_directories_durably(unit.is_proof() ? replay_.proofs() : replay_.units());
   const fs::path file = unit.is_proof() ? replay_.proof_rows(unit.id) : replay_.unit(unit.id);
   if (publish_once(file, content) == Published::different) {
@@ -275,17 +289,20 @@ void Worker::commit(const Unit& unit, const std::string& content, double seconds
   if (lease.lost || current_ >= end_) holding_ = false;
 }
 
+void Worker::leave_after_sigterm() {
+  if (!sigterm_came()) return;
+  say("leaving: SIGTERM came");
+  if (holding_) agent_.release();
+  holding_ = false;
+  requeue_if_preempted();
+  leave_now(128 + SIGTERM);
+}
+
 void Worker::require_repetition(const Unit& unit, const std::string& outcome, const std::string& why) {
+  leave_after_sigterm();
   const std::string name = (unit.is_proof() ? "proof unit " : "unit ") + std::to_string(unit.id);
-  if (sigterm_came()) {
-    say("leaving: SIGTERM came, and the program ended in " + name);
-    if (holding_) agent_.release();
-    holding_ = false;
-    requeue_if_preempted();
-    leave_now(128 + SIGTERM);
-  }
   const fs::path file = replay_.ending(unit.id);
-  const std::string digest = digest_of(outcome);
+  const std::string digest = digest_of(without_volatile_rows(outcome));
   const Json before = fs::exists(file) ? parse_json(read_file(file)) : Json();
   const bool is_same = field<std::string>(before, "outcome", "") == digest;
   const int64_t times = is_same ? field<int64_t>(before, "times", 0) + 1 : 1;
@@ -329,6 +346,7 @@ void Worker::note(const std::string& line) {
 }
 
 void Worker::fail(const std::string& why) {
+  leave_after_sigterm();
   say("error: " + why);
   // The replay has its answers without this proof. The proof is tried again, by this worker or another.
   if (holding_ && is_proof(plan_, current_)) {

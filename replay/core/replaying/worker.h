@@ -46,7 +46,8 @@ class Worker {
   // row: `outcome` has all that it wrote. After SIGTERM the process ends.
   void require_repetition(const Unit& unit, const std::string& outcome, const std::string& why);
 
-  // Publishes the file of the unit and commits it.
+  // Publishes the file of the unit and commits it. After SIGTERM hands the unit back and ends the process
+  // instead: a program with a handler of its own may have left any of its loops.
   void commit(const Unit& unit, const std::string& content, double seconds);
 
   // Called at the end of the program. Restarts the program if this worker gets another unit. Else, where it
@@ -78,6 +79,7 @@ class Worker {
   AgentClient::Kind hold(int64_t from);
   bool choose_proof();
   void save() const;
+  void leave_after_sigterm();
   [[noreturn]] void leave_now(int code);
   // Runs `flor collect` if this worker gives the verdict. Returns its exit code.
   int collect() const;

@@ -72,7 +72,7 @@ extern "C" void note_sigterm(int signal, siginfo_t* info, void* context) {
 }
 
 bool has_handler_of_program(const struct sigaction& action) {
-  if ((action.sa_flags & SA_SIGINFO) != 0) return action.sa_sigaction != note_sigterm;
+  if ((action.sa_flags & SA_SIGINFO) != 0) return true;
   return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN && action.sa_handler != on_sigterm;
 }
 
@@ -132,8 +132,11 @@ Termination::~Termination() {
 }
 
 void watch_for_sigterm() {
+  // Once only: a handler that the program sets later may call the one that it found, which is ours.
+  static bool is_done = false;
   struct sigaction present {};
-  if (::sigaction(SIGTERM, nullptr, &present) != 0 || !has_handler_of_program(present)) return;
+  if (is_done || ::sigaction(SIGTERM, nullptr, &present) != 0 || !has_handler_of_program(present)) return;
+  is_done = true;
   of_program = present;
   present.sa_flags |= SA_SIGINFO;
   present.sa_sigaction = note_sigterm;

@@ -71,6 +71,11 @@ void drain(const at::Tensor& contiguous, void* to_memory) {
   take_away(pieces - 1);
 }
 
+// CUDA keeps its last error until it is asked for: LibTorch would find it behind the program's next kernel.
+void forget_error() {
+  static_cast<void>(cudaGetLastError());
+}
+
 // Returns the stream that drains snapshots of this device, which must be the current one. It is not from
 // LibTorch's pool: the program may capture a graph on a stream of that, and a wait for an event of another
 // stream would break the capture. Made on the first call, which must come from a thread that captures
@@ -80,15 +85,20 @@ std::optional<c10::cuda::CUDAStream> side_stream(c10::DeviceIndex device) {
   static std::array<cudaStream_t, most_devices> streams{};
   const std::lock_guard<std::mutex> lock(mutex);
   cudaStream_t& stream = streams[static_cast<std::size_t>(device)];
-  if (stream == nullptr && cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess)
+  if (stream == nullptr && cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess) {
+    forget_error();
     return std::nullopt;
+  }
   return c10::cuda::getStreamFromExternal(stream, device);
 }
 
 bool has_room(c10::DeviceIndex device, std::size_t bytes) {
   core::DeviceMemory memory;
   std::size_t total = 0;
-  if (cudaMemGetInfo(&memory.free, &total) != cudaSuccess) return false;
+  if (cudaMemGetInfo(&memory.free, &total) != cudaSuccess) {
+    forget_error();
+    return false;
+  }
   // Throws where a program has put in an allocator of its own that keeps no books.
   const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(device);
   memory.reserved = static_cast<std::size_t>(stats.reserved_bytes.front().current);  // front: of all kinds

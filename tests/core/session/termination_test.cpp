@@ -165,5 +165,35 @@ TEST(Termination, EndsTheFirstProcessOfAContainerToo) {
   EXPECT_EXIT(be_terminated_in_a_container(), ::testing::ExitedWithCode(128 + SIGTERM), "^heard\n$");
 }
 
+volatile std::sig_atomic_t calls = 0;
+void count_call(int) {
+  calls = calls + 1;
+}
+
+// In a process of its own: 0 where the program's handler was called once, and that was noted.
+void notice_through_a_handler_that_is_set_again() {
+  std::signal(SIGTERM, count_call);
+  watch_for_sigterm();
+  const bool was_early = sigterm_came();
+  const auto present = std::signal(SIGTERM, SIG_IGN);  // as around a save that must not be interrupted
+  watch_for_sigterm();
+  std::signal(SIGTERM, present);
+  watch_for_sigterm();
+  std::raise(SIGTERM);
+  ::_exit(calls == 1 && sigterm_came() && !was_early ? 0 : 1);
+}
+
+TEST(SigtermNotice, OutlivesAProgramThatSetsItsHandlerAgain) {
+  EXPECT_EXIT(notice_through_a_handler_that_is_set_again(), ::testing::ExitedWithCode(0), "");
+}
+
+TEST(SigtermNotice, LeavesAProgramWithoutAHandlerAlone) {
+  const auto notice = [] {
+    watch_for_sigterm();
+    std::raise(SIGTERM);
+  };
+  EXPECT_EXIT(notice(), ::testing::KilledBySignal(SIGTERM), "");
+}
+
 }  // namespace
 }  // namespace flor::core
