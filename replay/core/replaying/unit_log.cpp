@@ -1,5 +1,8 @@
 #include "core/replaying/unit_log.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "core/base/clock.h"
 #include "core/base/error.h"
 
@@ -57,6 +60,17 @@ std::string UnitLog::close() {
   // Of values that are computed in the background, or whose file could not be written.
   if (!problems.empty()) throw FileError("unit " + std::to_string(unit_.id) + ": " + problems.front());
   return text;
+}
+
+std::string without_volatile_rows(const std::string& text) {
+  std::string out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    const std::string_view line(text.data() + begin, end - begin);
+    if (line.find("\"@volatile\":true") == std::string_view::npos) out += line;
+    begin = end;
+  }
+  return out;
 }
 
 }  // namespace flor::core

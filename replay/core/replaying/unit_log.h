@@ -53,4 +53,7 @@ std::string digest_event(const std::string& at, const std::string& recorded, con
 // How the main loop ended, as recorded and now.
 std::string loop_end_event(const RecordedLoop& recorded, LoopEnd ended, int64_t last);
 
+// Returns the text of a unit without the lines of volatile rows, which differ at every execution.
+std::string without_volatile_rows(const std::string& text);
+
 }  // namespace flor::core

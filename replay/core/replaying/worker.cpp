@@ -21,6 +21,7 @@
 #include "core/config/tools.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
+#include "core/replaying/unit_log.h"
 #include "core/session/mismatch.h"
 #include "core/session/preemption.h"
 #include "core/store/proof.h"
@@ -81,18 +82,6 @@ std::optional<int64_t> seconds_left() {
     if (end) return std::max<int64_t>(0, *end - static_cast<int64_t>(::time(nullptr)));
   }
   return std::nullopt;
-}
-
-// Returns the lines without those of rows that differ at every execution.
-std::string without_volatile_rows(const std::string& text) {
-  std::string out;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
-    const std::string_view line(text.data() + begin, end - begin);
-    if (line.find("\"@volatile\":true") == std::string_view::npos) out += line;
-    begin = end;
-  }
-  return out;
 }
 
 // Returns NODE.JOB.TASK.PROC: unique within one replay, and the same after a restart of the process, so that
