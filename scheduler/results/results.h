@@ -34,7 +34,7 @@ struct JoinedRows {
   std::vector<Row> rows;
   // The names that the recording logged.
   std::set<std::string> recorded;
-  // What of it is damaged, and left out.
+  // One line for each part that is damaged and left out.
   std::vector<std::string> warnings;
 };
 // Throws core::Error naming file and line of damage in the record.

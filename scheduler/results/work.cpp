@@ -133,7 +133,7 @@ std::vector<WorkerWork> read_work(const core::ReplayDir& replay) {
                                       {"task", &worker.task}})
         *text = core::field<std::string>(about, key, "");
     } catch (const std::exception&) {
-      // What can be read of it is shown.
+      // Shows the part that was read.
     }
     out.push_back(std::move(worker));
   }

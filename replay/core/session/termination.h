@@ -27,9 +27,10 @@ class Termination {
 };
 
 // For a program with a handler of its own: notes that SIGTERM came, and calls that handler as before. Such a
-// program leaves its loop when it is told to, which is no end of its training. Does nothing where the program
-// has no handler, or where it is done already. Call it again later: a program may install its handler late.
-// Where it then sets another one, that counts only if it calls the one before. Not thread-safe.
+// program may leave its loop on SIGTERM; its training has not ended then. Does nothing where the program has
+// no handler, or where the library's stands in front of it already. Call it again later: a program may
+// install its handler late. Where it then sets another one, that counts only if it calls the one before. Not
+// thread-safe.
 void watch_for_sigterm();
 // Has SIGTERM come since watch_for_sigterm() found a handler?
 bool sigterm_came();
