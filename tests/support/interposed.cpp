@@ -74,6 +74,24 @@ __attribute__((visibility("default"))) int fchmod(int file, mode_t mode) noexcep
   return next(file, mode);
 }
 
+__attribute__((visibility("default"))) ssize_t write(int file, const void* bytes, std::size_t size) {
+  static const auto next =
+      reinterpret_cast<ssize_t (*)(int, const void*, std::size_t)>(::dlsym(RTLD_NEXT, "write"));
+  const ssize_t done = next(file, bytes, size);
+  if (interposed().failing_writes == 0) return done;
+  --interposed().failing_writes;
+  errno = EDQUOT;
+  return -1;
+}
+
+__attribute__((visibility("default"))) int fdatasync(int file) {
+  static const auto next = reinterpret_cast<int (*)(int)>(::dlsym(RTLD_NEXT, "fdatasync"));
+  const int error = interposed().at_fdatasync ? interposed().at_fdatasync(file) : 0;
+  if (error == 0) return next(file);
+  errno = error;
+  return -1;
+}
+
 __attribute__((visibility("default"))) int link(const char* from, const char* to) noexcept {
   static const auto next = reinterpret_cast<int (*)(const char*, const char*)>(::dlsym(RTLD_NEXT, "link"));
   const int done = next(from, to);

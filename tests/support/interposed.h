@@ -15,7 +15,10 @@ struct Interposed {
   enum class Locks { real, none, of_this_node };
   Locks locks = Locks::real;
   std::function<void()> at_flock;  // before each
-  int changed_modes = 0;           // calls of fchmod()
+  // Before each fdatasync(), with its descriptor. Returns the error that it fails with; 0: none.
+  std::function<int(int file)> at_fdatasync;
+  int failing_writes = 0;  // so many calls of write() do what they should, and answer EDQUOT, as on NFS
+  int changed_modes = 0;   // calls of fchmod()
   // As on NFS: a file that this process has open leaves a .nfs file when it is removed.
   bool open_files_stay = false;
   // What a failed file server hides: stat(), lstat() and fstatat() of a path that ends so fail with this

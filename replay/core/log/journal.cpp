@@ -1,55 +1,39 @@
 #include "core/log/journal.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 
 #include "core/base/blocked_signals.h"
 #include "core/base/units_text.h"
-#include "core/files/trusted_file.h"
+#include "core/log/durable_tail.h"
 #include "core/store/owner.h"
 
 namespace flor::core {
+namespace {
+
+// Bytes of a file that may wait for the next checkpoint to become durable. They are kept in memory.
+constexpr std::size_t most_unsynced = std::size_t{16} << 20;
+// After a sync that failed.
+constexpr std::chrono::seconds sync_pause{10};
+
+}  // namespace
 
 struct Journal::File {
-  std::filesystem::path path;
-  Descriptor file;
+  explicit File(const std::filesystem::path& path) : tail(path) {}
+
+  DurableTail tail;
   // Appended since the last flush, or after a line whose value is missing.
   Lines lines;
   // Of earlier flushes, refused by the disk.
   std::string unwritten;
   // A line was dropped, since there was no room for it.
   bool dropped = false;
-
-  // Writes as much as the disk accepts. Returns false with errno set if it refuses.
-  bool drain() {
-    std::size_t done = 0;
-    bool fine = true;
-    while (done < unwritten.size()) {
-      const ssize_t written = ::write(file.get(), unwritten.data() + done, unwritten.size() - done);
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) {
-        fine = false;
-        break;
-      }
-      done += static_cast<std::size_t>(written);
-    }
-    unwritten.erase(0, done);
-    return fine;
-  }
 };
 
 Journal::Journal(const std::vector<std::filesystem::path>& files, OnFailure on_failure, Beat beat)
     : on_failure_(std::move(on_failure)), beat_(std::move(beat)) {
-  for (const auto& path : files) {
-    auto file = std::make_unique<File>();
-    file->path = path;
-    file->file = open_regular_for(path, O_WRONLY | O_CREAT | O_APPEND);
-    files_.push_back(std::move(file));
-  }
+  for (const auto& path : files) files_.push_back(std::make_unique<File>(path));
   const BlockedSignals blocked;
   thread_ = std::thread([this] { run(); });
 }
@@ -88,16 +72,20 @@ bool Journal::flush(std::unique_lock<std::mutex>& lock) {
       // Otherwise the lines stay, and append() drops what no longer fits.
       if (file->unwritten.size() + file->lines.bytes() <= max_buffered) {
         file->unwritten += file->lines.take(problems);
+      } else {
+        fine = false;
       }
       const bool dropped = std::exchange(file->dropped, false);
       lock.unlock();
-      if (!file->drain()) {
-        problems.push_back("cannot append to " + file->path.string() + ": " + std::strerror(errno));
+      if (!file->tail.append(file->unwritten)) {
+        problems.push_back("cannot append to " + file->tail.path().string() + ": " + std::strerror(errno));
         fine = false;
       }
-      if (dropped) {
-        problems.push_back("lines of " + file->path.string() + " are lost: more than " +
-                           bytes_text(max_buffered) + " waited to be written");
+      // Said though another failure has been reported.
+      if (dropped && !lost_.exchange(true)) {
+        on_failure_("lines of " + file->tail.path().string() + " are lost: more than " +
+                    bytes_text(max_buffered) +
+                    " waited to be written; no checkpoint can cover them, so none is taken any more");
       }
     }
   }
@@ -122,22 +110,29 @@ bool Journal::sync() {
   std::unique_lock<std::mutex> lock(mutex_);
   bool fine = sync(lock);
   lock.unlock();
-  for (auto& file : files_) {
-    if (::fdatasync(file->file.get()) == 0) continue;
-    // Linux reports a failed write once. The next fdatasync() would succeed.
-    report("cannot sync " + file->path.string() + ": " + std::strerror(errno));
-    fine = false;
-  }
-  return fine;
+  for (auto& file : files_) fine = sync(*file) && fine;
+  return fine && !lost_;
+}
+
+bool Journal::sync(File& file) {
+  if (file.tail.sync()) return true;
+  report("cannot sync " + file.tail.path().string() + ": " + std::strerror(errno));
+  return false;
 }
 
 void Journal::run() {
   std::unique_lock<std::mutex> lock(mutex_);
-  auto next_beat = std::chrono::steady_clock::now();
+  auto next_beat = std::chrono::steady_clock::now(), next_sync = next_beat;
   while (!stopping_) {
     wake_.wait_for(lock, std::chrono::milliseconds(100));
     flush(lock);
+    lock.unlock();
     const auto now = std::chrono::steady_clock::now();
+    for (auto& file : files_) {
+      if (file->tail.unsynced() > most_unsynced && now >= next_sync && !sync(*file))
+        next_sync = now + sync_pause;
+    }
+    lock.lock();
     if (now < next_beat) continue;
     next_beat = now + OwnerFile::interval;
     lock.unlock();

@@ -41,8 +41,8 @@ class Journal {
 
   // `file` is the position among the constructor's files. Never waits for the disk.
   void append(std::size_t file, Line line);
-  // Makes all lines appended so far durable. Waits for missing values. Returns false if a write failed, or if
-  // the run no longer belongs to this process.
+  // Makes all lines appended so far durable. Waits for missing values. Returns false if a write failed, if a
+  // line was ever dropped, or if the run no longer belongs to this process.
   bool sync();
 
  private:
@@ -50,6 +50,7 @@ class Journal {
   // Writes complete lines. Returns false if a write failed.
   bool flush(std::unique_lock<std::mutex>& lock);
   bool sync(std::unique_lock<std::mutex>& lock);
+  bool sync(File& file);
   void report(const std::string& problem);
   void run();
 
@@ -62,6 +63,9 @@ class Journal {
   std::mutex write_mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
+  // A line was dropped. No later checkpoint may claim a whole log: a run that is resumed goes back in front
+  // of the gap.
+  std::atomic<bool> lost_{false};
   std::atomic<bool> reported_{false};
   std::thread thread_;
 };

@@ -1,14 +1,11 @@
 #include "core/files/durable.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <csignal>
 #include <fstream>
 
 #include "core/base/error.h"
 #include "core/files/json_lines.h"
-#include "core/log/journal.h"
 #include "support/interposed.h"
 #include "support/temporary.h"
 
@@ -21,26 +18,6 @@ using test::TemporaryDirectory;
 std::size_t entries(const fs::path& directory) {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
 }
-
-// No file of this process can grow: every write fails as on a full disk.
-class NoRoom {
- public:
-  NoRoom() : handler_(::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit none = {0, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &none);
-  }
-  NoRoom(const NoRoom&) = delete;
-  NoRoom& operator=(const NoRoom&) = delete;
-  ~NoRoom() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    ::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  void (*handler_)(int);
-  rlimit before_ = {};
-};
 
 TEST(Durable, FileAppearsWholeOrNotAtAll) {
   const TemporaryDirectory directory;
@@ -155,34 +132,6 @@ TEST(JsonLines, AppenderEndsATornLineFirst) {
   EXPECT_TRUE(lines.torn);
   ASSERT_EQ(lines.rows.size(), 2U);
   EXPECT_EQ(lines.rows[1]["a"], 3);
-}
-
-TEST(Journal, LinesAreThereAfterSync) {
-  const TemporaryDirectory directory;
-  Journal journal({directory / "a", directory / "b"}, [](const std::string&) { FAIL(); });
-  for (int i = 0; i < 1000; ++i)
-    journal.append(static_cast<std::size_t>(i % 2), "{\"i\":" + std::to_string(i) + "}");
-  EXPECT_TRUE(journal.sync());
-  EXPECT_EQ(read_json_lines(directory / "a").rows.size(), 500U);
-  EXPECT_EQ(read_json_lines(directory / "b").rows.back()["i"], 999);
-}
-
-TEST(Journal, AFullDiskIsReportedOnce) {
-  const TemporaryDirectory directory;
-  const std::string file = directory.path() / "journal";
-  const NoRoom no_room;
-  int reports = 0;
-  {
-    Journal journal({file}, [&](const std::string& what) {
-      ++reports;
-      EXPECT_NE(what.find(file), std::string::npos);
-    });
-    for (int i = 0; i < 3; ++i) {
-      journal.append(0, "{}");
-      EXPECT_FALSE(journal.sync());
-    }
-  }
-  EXPECT_EQ(reports, 1);
 }
 
 }  // namespace
