@@ -163,7 +163,7 @@ class Case(unittest.TestCase):
                             if not name.startswith(("FLOR_", "SLURM_", "RULES_"))}
         self.environment.update(FLOR_STORE=os.path.join(self.directory, "store"),
                                 FLOR_AGENT_SOCKET=os.path.join(self.directory, "agent.sock"),
-                                XDG_CONFIG_HOME=self.directory)
+                                XDG_CONFIG_HOME=self.directory, FLOR_ENDING_SECONDS="0")
 
     def clean(self):
         end_agent(os.path.join(self.directory, "agent.sock"))

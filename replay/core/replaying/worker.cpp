@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <ctime>
 #include <thread>
 
+#include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/base/messages.h"
@@ -21,7 +23,7 @@
 #include "core/config/tools.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
-#include "core/replaying/unit_log.h"
+#include "core/replaying/repetition.h"
 #include "core/session/mismatch.h"
 #include "core/session/preemption.h"
 #include "core/store/proof.h"
@@ -33,10 +35,6 @@ namespace {
 // Stops a program that restarts for ever. Restarts are cheap and normal: a run with partial checkpoints needs
 // one for each jump back.
 constexpr int most_restarts = 10000;
-
-// So often a unit must end alike where the record does not know this end. The queue gives a unit up after as
-// many failed tries.
-constexpr int64_t ends_alike = 3;
 
 // Runs the flor command and returns its exit code. Planning and verdicts are part of the command and not of
 // libflor, which training programs link.
@@ -289,17 +287,17 @@ void Worker::leave_after_sigterm() {
 
 void Worker::require_repetition(const Unit& unit, const std::string& outcome, const std::string& why) {
   leave_after_sigterm();
-  const std::string name = (unit.is_proof() ? "proof unit " : "unit ") + std::to_string(unit.id);
-  const fs::path file = replay_.ending(unit.id);
-  const std::string digest = digest_of(without_volatile_rows(outcome));
-  const Json before = fs::exists(file) ? parse_json(read_file(file)) : Json();
-  const bool is_same = field<std::string>(before, "outcome", "") == digest;
-  const int64_t times = is_same ? field<int64_t>(before, "times", 0) + 1 : 1;
-  if (times >= ends_alike) return;
-  write_durably(file, Json({{"outcome", digest}, {"times", times}, {"why", why}}).dump() + "\n");
-  say(name + " is executed again: " + why);
-  if (holding_) agent_.release(why);
+  const auto again = see_ending(replay_, unit.id, outcome, why);
+  if (!again) return;
+  say((unit.is_proof() ? "proof unit " : "unit ") + std::to_string(unit.id) + " is executed again" +
+      (again->pause < 1 ? "" : " in " + std::to_string(std::lround(again->pause)) + " s") + ": " + why);
+  // Before the pause, so that a worker on another node may take it meanwhile.
+  if (holding_) agent_.release(again->is_failed_try ? why : "");
   holding_ = false;
+  for (const double end = monotonic_seconds() + again->pause; monotonic_seconds() < end;) {
+    leave_after_sigterm();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
   restart();
 }
 

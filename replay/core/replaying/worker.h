@@ -40,10 +40,9 @@ class Worker {
   // this process: the process ends, or restarts if only earlier units are left.
   const Unit& next_unit(int64_t from);
 
-  // Returns where the unit may count although the program ended in it as the record does not know (`why`). A
-  // data set that could not be read once, a full memory, or SIGTERM ends it as well. So the unit is handed
-  // back as a failed try and the process starts anew, until it has ended in the same way three times in a
-  // row: `outcome` has all that it wrote. After SIGTERM the process ends.
+  // Returns where the unit may count although the program ended in it as the record does not know (`why`): it
+  // has ended so often enough (repetition.h). Else the unit is handed back and the process starts anew.
+  // `outcome` has all that the unit wrote. After SIGTERM the process ends.
   void require_repetition(const Unit& unit, const std::string& outcome, const std::string& why);
 
   // Publishes the file of the unit and commits it. After SIGTERM hands the unit back and ends the process

@@ -18,6 +18,7 @@
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/files/durable.h"
+#include "core/replaying/repetition.h"
 #include "core/store/proof.h"
 #include "results/results.h"
 #include "results/unfinished.h"
@@ -164,6 +165,7 @@ class Replay {
     display_.say("going on with replay " + replay_.id() + ": " + std::to_string(before_) + " of " +
                  counted(selected(), "unit") + (selected() == 1 ? " is done" : " are done"));
     fs::remove(replay_.failure());
+    core::forget_endings(replay_);
     queue::Queue queue(place_.redis, replay_);
     const auto status = queue.status();
     const bool failed = std::any_of(status.segments.begin(), status.segments.end(),
