@@ -17,10 +17,14 @@
 namespace rules {
 namespace {
 
-// --end: where and how the loop of `endings` is left, in iteration --at. With --once only in a replay, and
-// only by the first process that gets there: as by a passing fault.
+// --end: where and how the loop of `endings` is left, in iteration --at. With --recorded only in the
+// recording: as by a signal that its handler took. With --once only in a replay, and only by the first
+// process that gets there; with --while only in a replay, and as long as that file exists: as by a passing
+// fault.
 bool ends(const std::string& how, int64_t epoch) {
   if (text("end") != how || epoch != number("at", 3)) return false;
+  if (flag("recorded")) return !replaying();
+  if (flag("while")) return replaying() && ::access(text("while").c_str(), F_OK) == 0;
   if (!flag("once")) return true;
   const int file = replaying() ? ::open(text("once").c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600) : -1;
   if (file >= 0) ::close(file);
@@ -46,7 +50,7 @@ void loop_of_endings(Model& model) {
         log("loss", model.loss());
         inner_probe(model);
         hold(*epoch);
-        stop = ends("found", *epoch);
+        stop = ends("found", *epoch) || ends("diverged", *epoch);
         if (ends("exit", *epoch)) std::exit(static_cast<int>(number("code", 0)));
         if (ends("throw", *epoch) || ends("caught", *epoch)) throw std::runtime_error("training failed");
         model.step();
@@ -55,6 +59,7 @@ void loop_of_endings(Model& model) {
       log("caught", model.loss());
       if (text("end") == "throw") throw;
     }
+    if (stop && text("end") == "diverged") throw std::runtime_error("it diverges");
     if (stop || ends("break", *epoch) || (told_to_end != 0 && text("handler") != "inner")) break;
     for (Loop batch{"batch", 0, 4}; batch.next();) {
       if (told_to_end != 0) break;
@@ -65,8 +70,10 @@ void loop_of_endings(Model& model) {
         enough = text("end") == "nested" && *batch == *epoch % 3;
       }
       log("batch_loss", model.loss());
-      if (enough) break;
+      stop = *batch == 1 && ends("inside", *epoch);
+      if (enough || stop) break;
     }
+    if (stop) break;
     model.rate *= 0.95;
     log("accuracy", model.loss());
     if (flag("clock"))

@@ -1,7 +1,9 @@
 """Rule 14: loops end as recorded."""
+import glob
 import json
 import os
 import signal
+import time
 
 from harness import Case, WITHOUT_PROOF, named, without
 import harness
@@ -53,6 +55,14 @@ class Endings(Case):
             run, ended, last = self.record_ending(*how)
             self.assertEqual((ended, last), ("early", 3))
             self.assertNotIn("@iteration/epoch=3", run.checkpoints())  # it is no iteration's end
+            self.assert_replays(run, *how, traced=["train 3"])
+
+    def test_rule_14_left_by_an_exception_for_what_a_block_found_out(self):
+        for mode in ([], ["--guard"]):
+            how = [*mode, "--end=diverged", "--at=3"]
+            run, ended, last = self.record_ending(*how)
+            self.assertEqual((ended, last), ("unwound", 3))
+            self.assertIn("train/epoch=3", run.checkpoints())
             self.assert_replays(run, *how, traced=["train 3"])
 
     def test_rule_14_left_by_exit_inside_of_a_block(self):
@@ -117,6 +127,49 @@ class Endings(Case):
                     self.assertTrue(os.path.exists(once), "the fault came")
                     self.assertEqual((answer.verdict["verdict"], answer.rows), ("identical", expected), answer.output)
                     self.assertNotIn("ending", str(answer.verdict["workers"]))
+
+    def test_rule_14_a_fault_that_lasts_is_no_end(self):
+        self.environment["FLOR_ENDING_SECONDS"] = "3"
+        for mode in ([], ["--guard"]):
+            run, _, _ = self.record_ending(*mode)
+            fault = self.path("fault")
+            open(fault, "w").close()
+            program = ["endings", *mode, "--inner", "--end=throw", "--at=2", "--while=" + fault]
+            replay = self.start("replay", run.id, "--launcher", "local", "--workers", "1", "--probe", "all", "--", harness.PROGRAM, *program)
+            self.wait_for(lambda: glob.glob(run.file("replays", "*", "workers", "ending-*")), "an end of the loop")
+            time.sleep(1)
+            os.remove(fault)
+            said, _ = replay.communicate(timeout=60)
+            self.assertEqual(replay.returncode, 0, said)
+            self.assertEqual(run.joined(), self.plain("endings", *mode, "--inner"))
+
+    def test_rule_14_nothing_is_executed_behind_a_recorded_end_that_does_not_repeat(self):
+        trace = "--trace=" + self.path("trace")
+        for mode in ([], ["--guard"]):
+            for how, code, last in (("break", 0, ["train 3"]), ("throw", 5, ["train 3"]), ("exit", 5, ["train 3"]),
+                                    ("inside", 0, ["batch 3.1", "train 3"])):
+                end = [*mode, f"--end={how}", "--at=3", "--recorded"]
+                # The program as it was recorded had the other exit code.
+                run, _, _ = self.record_ending(*end, f"--code={code}", code=code)
+                for workers in (1, 3):
+                    answer = run.replay("endings", *end, "--inner", "--outer", trace, probe="all", workers=workers, code=3)
+                    self.assertIn("end of loop epoch", [d["name"] for d in answer.verdict["differences"]])
+                    self.assertIn("running after 3", json.dumps(answer.verdict["differences"]))
+                    executed = [line.split(" replaying")[0] for line in self.traced()]
+                    self.assertEqual([line for line in executed if line.split()[-1] >= "4"], [], how)
+                    self.assertTrue(set(last) <= set(executed), executed)
+                    if how == "inside":
+                        self.assertNotIn("batch 3.2", executed)
+                    self.assertNotIn("behind", executed)
+                    expected = named(self.plain("endings", *mode, "--inner"), "inner")
+                    self.assertEqual(named(answer.rows, "inner"), [row for row in expected if int(row[0][0][1]) <= 3])
+
+    def test_rule_14_another_exit_code_behind_another_end_differs(self):
+        for mode in ([], ["--guard"]):
+            run, _, _ = self.record_ending(*mode)
+            for workers in (1, 3):
+                answer = run.replay("endings", *mode, "--end=throw", "--at=5", "--code=7", probe="all", workers=workers, code=3)
+                self.assertIn("unwound after 5", json.dumps(answer.verdict["differences"]))
 
     def killed_in(self, epoch, *mode):
         until = self.path("recording" + "".join(mode))

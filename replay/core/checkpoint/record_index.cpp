@@ -11,6 +11,14 @@
 
 namespace flor::core {
 
+Json loop_end_row(const LoopPosition& loop, LoopEnd how) {
+  return {{"kind", "loop_end"},
+          {"at", loop.parent},
+          {"name", loop.name},
+          {"ended", to_string(how)},
+          {"last", loop.value}};
+}
+
 RecordIndex::RecordIndex(const RunDir& run)
     : run_(run),
       manifest_(read_manifest_and_progress(run)),
@@ -29,9 +37,9 @@ RecordIndex::RecordIndex(const RunDir& run)
                                                          removed.count(file) != 0};
     } else if (kind == "loop_end") {
       const std::pair place(field<std::string>(row, "at", ""), field<std::string>(row, "name", ""));
-      early_.erase(place);  // a later attempt may have ended it otherwise
-      if (field<std::string>(row, "ended", "") == to_string(LoopEnd::early))
-        early_[place] = field<int64_t>(row, "last", -1);
+      exits_.erase(place);  // a later attempt may have ended it otherwise
+      const LoopEnd how = loop_end_from(field<std::string>(row, "ended", ""));
+      if (how == LoopEnd::early || how == LoopEnd::unwound) exits_[place] = field<int64_t>(row, "last", -1);
     }
   }
 }
@@ -41,6 +49,11 @@ const RecordedLoop* RecordIndex::loop(const std::string& name) const {
     if (loop.name == name) return &loop;
   }
   return nullptr;
+}
+
+std::optional<std::string> RecordIndex::argument(const std::string& name) const {
+  auto found = manifest_.args.find(name);
+  return found == manifest_.args.end() ? std::nullopt : std::optional(found->second);
 }
 
 const RecordIndex::CheckpointEntry* RecordIndex::checkpoint(const std::string& at) const {
@@ -67,9 +80,14 @@ std::vector<int64_t> RecordIndex::restorable_steps(const std::string& loop) cons
 
 bool RecordIndex::leaves(const std::vector<LoopPosition>& loops) const {
   return std::any_of(loops.begin(), loops.end(), [this](const auto& loop) {
-    const auto left = early_.find({loop.parent, loop.name});
-    return left != early_.end() && left->second == loop.value;
+    const auto left = exits_.find({loop.parent, loop.name});
+    return left != exits_.end() && left->second == loop.value;
   });
+}
+
+bool RecordIndex::was_left_before(const LoopPosition& loop, int64_t value) const {
+  const auto left = exits_.find({loop.parent, loop.name});
+  return left != exits_.end() && left->second < value;
 }
 
 }  // namespace flor::core

@@ -20,6 +20,9 @@ struct LoopPosition {
   int64_t value = 0;
 };
 
+// Returns the row of the timeline that says how a loop inside another one ended.
+Json loop_end_row(const LoopPosition& loop, LoopEnd how);
+
 class RecordIndex {
  public:
   explicit RecordIndex(const RunDir& run);
@@ -40,6 +43,8 @@ class RecordIndex {
   // Returns an outermost loop by name, or null.
   const RecordedLoop* loop(const std::string& name) const;
 
+  // Returns the value of a hyper-parameter, if the recorded program used it.
+  std::optional<std::string> argument(const std::string& name) const;
   const CheckpointEntry* checkpoint(const std::string& at) const;
   // Returns the steps of the loop at this scope path ("epoch=3/train#0/step") that begin at a restorable
   // checkpoint, in order.
@@ -48,17 +53,20 @@ class RecordIndex {
     return log_.at(at, edge);
   }
 
-  // Returns whether one of these loops was left by break, return or exit in its present iteration. The
+  // Returns whether one of these loops was left before its end in its present iteration. The
   // statement that left it may be inside any block of that iteration.
   bool leaves(const std::vector<LoopPosition>& loops) const;
+  // Returns whether the recording left this loop before it reached `value`.
+  bool was_left_before(const LoopPosition& loop, int64_t value) const;
 
  private:
   RunDir run_;
   Manifest manifest_;
   GeneratorLog log_;
   std::unordered_map<std::string, CheckpointEntry> checkpoints_;
-  // Loops that were left early, and at which value.
-  std::map<std::pair<std::string, std::string>, int64_t> early_;
+  // Loops that were left early or by an exception, and at which value. Of inner ones, those that have blocks
+  // or steps.
+  std::map<std::pair<std::string, std::string>, int64_t> exits_;
 };
 
 }  // namespace flor::core

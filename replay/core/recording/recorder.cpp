@@ -93,6 +93,7 @@ class Recorder : public Session {
   void enter_outermost(RecordedLoop info);
   bool skip(State& state);
   void resume_loop(const RecordedLoop& earlier);
+  void note_inner_end(LoopEnd how);
   // `restorable`: the state is that at the end of an iteration.
   void end_iteration(bool restorable);
   void checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
@@ -115,7 +116,6 @@ class Recorder : public Session {
   bool keeps_rows_ = true;
   // The first outermost loop was entered where the earlier attempt left it.
   bool resumed_ = false;
-  // Logged before the run began.
   std::vector<Line> early_rows_;
   RowFiles files_ = std::make_shared<LogFiles>();
   Arguments arguments_;
@@ -271,19 +271,19 @@ void Recorder::leave_loop(LoopEnd how) {
     note_generators(main_->info().name + "=exit", "exit");
     main_->leave(how);
     main_.reset();
-  } else if (!someone_else_records_ && how == LoopEnd::early && loops_.back().has_block) {
-    // A replay must know this: the statement that left the loop may be in a block of this iteration.
-    const LoopPosition& loop = loops_.back().place;
-    recording_->append(timeline_file, Json({{"kind", "loop_end"},
-                                            {"at", loop.parent},
-                                            {"name", loop.name},
-                                            {"ended", to_string(how)},
-                                            {"last", loop.value}})
-                                          .dump());
+  } else if (!someone_else_records_) {
+    note_inner_end(how);
   }
   if (stepping()) steps_->leave();
   loops_.pop_back();
   scope_.leave();
+}
+
+// The statement that left the loop may be in a block of this iteration, and a replay may go on past it.
+void Recorder::note_inner_end(LoopEnd how) {
+  // Where an earlier attempt may have said otherwise, also that it ran to its end.
+  if ((how != LoopEnd::exhausted || attempt_ > 0) && (loops_.back().has_block || stepping()))
+    recording_->append(timeline_file, loop_end_row(loops_.back().place, how).dump());
 }
 
 bool Recorder::enter_block(const std::string& name, State& state) {
@@ -365,7 +365,7 @@ void Recorder::finish(int exit_code) {
   if (!loops_.empty()) {
     blocks_.clear();
     while (scope_.depth() > 1) scope_.leave();
-    loops_.resize(1);
+    for (; loops_.size() > 1; loops_.pop_back()) note_inner_end(LoopEnd::early);
     leave_loop(LoopEnd::early);
   }
   if (earlier_) recording_->log_event({{"@event", "ended"}});

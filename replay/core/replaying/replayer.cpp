@@ -63,6 +63,7 @@ void Replayer::enter_earlier(const RecordedLoop& loop) {
 std::optional<int64_t> Replayer::next(std::optional<int64_t> natural) {
   if (!working()) return natural;
   if (cuts_short()) return std::nullopt;
+  if (natural && loops_.size() > 1 && passes_recorded_exit(*natural)) end_unit_here();
   if (in_inner()) return next_of_inner(natural);
   if (!outermost()) return natural;
   if (phase_ == Phase::before) return skip_loop_ ? std::nullopt : natural;
@@ -125,6 +126,19 @@ bool Replayer::is_last(const Unit& unit) const {
          record().manifest().status != "recording";
 }
 
+// Did the recording leave the innermost loop before `value`, in the iteration in which it left the main loop?
+bool Replayer::passes_recorded_exit(int64_t value) const {
+  return unit_ && !brief_ && is_last(*unit_) && main().ended != LoopEnd::exhausted && in_main() &&
+         loops_.front().value == main().last && record().was_left_before(loops_.back(), value);
+}
+
+// The recording left the main loop here. Nothing is recorded of what comes now, which may take days.
+void Replayer::end_unit_here() {
+  unit_log_.line(loop_end_event(main(), LoopEnd::running, main().last));
+  commit();
+  worker_->restart();
+}
+
 std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
   const bool left = leaving_.has_value();
   end_main_iteration();
@@ -133,9 +147,11 @@ std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
   if (left) natural = cursor_->position();
   while (true) {
     if (unit_) {
-      // After the last unit the program goes on by itself: past the loop, or past the record where a recorded
-      // break did not happen again. The loop_end event then reports that.
-      if (cursor_->position() <= unit_->last || is_last(*unit_))
+      const bool is_last = this->is_last(*unit_);
+      if (is_last && natural && cursor_->position() > unit_->last && main().ended != LoopEnd::exhausted)
+        end_unit_here();
+      // After the last unit the program goes on by itself, past the loop.
+      if (is_last || cursor_->position() <= unit_->last)
         return natural ? std::optional(cursor_->position()) : std::nullopt;
       commit();
     }
@@ -235,8 +251,8 @@ void Replayer::end_of_main(LoopEnd how, int64_t last) {
   if (!unit_) return;
   unit_log_.line(loop_end_event(main(), how, last));
   phase_ = Phase::after;
-  const bool as_recorded = how == main().ended && last == main().last;
-  if (how != LoopEnd::exhausted && !as_recorded) {
+  ended_as_recorded_ = how == main().ended && last == main().last;
+  if (how != LoopEnd::exhausted && !ended_as_recorded_) {
     surprise_ = "the program left " + main().name + " in iteration " + std::to_string(last) +
                 (how == LoopEnd::unwound ? " by an exception" : "") + ", the recorded one did not";
   }
@@ -334,14 +350,6 @@ std::optional<RowFiles> Replayer::row_files() {
   return files_;
 }
 
-std::optional<std::string> Replayer::argument(const std::string& name) {
-  if (!working()) return std::nullopt;
-  const auto& args = record().manifest().args;
-  auto found = args.find(name);
-  if (found == args.end()) return std::nullopt;
-  return found->second;
-}
-
 void Replayer::finish(int exit_code) {
   if (!working()) return;
   if (phase_ == Phase::before) {
@@ -350,13 +358,18 @@ void Replayer::finish(int exit_code) {
   }
   // exit() inside the loop ended it. The loop_end event tells whether the recorded loop ended the same way.
   if (phase_ != Phase::after) end_of_main(LoopEnd::early, cursor_->position());
+  // As on a node without the data set: the container cannot even be begun. Other nodes go on.
+  if (!unit_) worker_->drop_out("the program left loop " + main().name + " before its first iteration");
   const int recorded = record().manifest().exit_code.value_or(0);
-  // Checked before the last commit: rows of a program that failed must not count.
   if (exit_code != recorded) {
     const std::string why = "the program ended with exit code " + std::to_string(exit_code) +
                             ", the recorded one with " + std::to_string(recorded);
-    worker_->require_repetition(*unit_, unit_log_.close() + why, why);
-    worker_->fail(why);
+    if (ended_as_recorded_) {
+      // Before the last commit: no other line of the unit would tell that the program failed.
+      worker_->require_repetition(*unit_, unit_log_.close() + why, why);
+      worker_->fail(why);
+    }
+    if (!surprise_) surprise_ = why;
   }
   commit();
   worker_->finish();

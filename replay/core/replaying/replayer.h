@@ -49,7 +49,9 @@ class Replayer : public Session {
   }
   void log(const Row& row) override;
   std::optional<RowFiles> row_files() override;
-  std::optional<std::string> argument(const std::string& name) override;
+  std::optional<std::string> argument(const std::string& name) override {
+    return working() ? record().argument(name) : std::nullopt;
+  }
   void used_argument(const std::string&, const std::string&) override {}
   void finish(int exit_code) override;
   bool records() const override { return false; }
@@ -110,6 +112,8 @@ class Replayer : public Session {
   void commit();
   void end_of_main(LoopEnd how, int64_t last);
   bool is_last(const Unit& unit) const;
+  bool passes_recorded_exit(int64_t value) const;
+  [[noreturn]] void end_unit_here();
   bool must_execute(const std::string& block) const;
   bool is_brief(const std::string& at) const;
   bool cuts_short();
@@ -143,6 +147,7 @@ class Replayer : public Session {
   // Being executed.
   std::optional<Unit> unit_;
   UnitLog unit_log_;
+  bool ended_as_recorded_ = false;
   // Why the end of the main loop in this unit must repeat before it counts.
   std::optional<std::string> surprise_;
 };
