@@ -1,6 +1,6 @@
 // Begins the page: which view is shown, and what is live.
 // @ts-check
-import { follow } from "./feed.js";
+import { follow, report } from "./feed.js";
 import { replayView } from "./replay_view.js";
 import { runView } from "./run_view.js";
 import { runsView } from "./runs_view.js";
@@ -16,6 +16,12 @@ const place = /** @type {HTMLElement} */ (document.getElementById("view"));
 let last;
 let view = show();
 
+/** In a report the address after the # leads to a view. */
+function here() {
+  if (!report) return new URL(location.href);
+  return new URL(location.hash.startsWith("#/") ? location.hash.slice(1) : report.view, "http://report");
+}
+
 /** @returns {View} */
 function viewOf(/** @type {URL} */ url) {
   const parts = url.pathname.split("/").filter(Boolean).map(decodeURIComponent);
@@ -25,14 +31,14 @@ function viewOf(/** @type {URL} */ url) {
 }
 
 function show() {
-  const shown = viewOf(new URL(location.href));
+  const shown = viewOf(here());
   place.replaceChildren(shown.element);
   if (last?.isLoaded) shown.update(last, new Set(last.runs.keys()));
   return shown;
 }
 
 function leave() {
-  shownAt = location.pathname + location.search;
+  shownAt = here().href;
   view.end?.();
   view = show();
 }
@@ -42,14 +48,15 @@ document.addEventListener("click", (event) => {
   const target = event.target instanceof Element ? event.target.closest("a") : null;
   if (!target || target.origin !== location.origin || target.hash || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  history.pushState(null, "", target.href);
+  const address = target.getAttribute("href") ?? "";
+  history.pushState(null, "", report ? `#${address === "/" ? report.view : address}` : address);
   leave();
   window.scrollTo(0, 0);
   place.focus();
 });
-let shownAt = location.pathname + location.search;
+let shownAt = here().href;
 window.addEventListener("popstate", () => {
-  if (location.pathname + location.search !== shownAt) leave();
+  if (here().href !== shownAt) leave();
 });
 
 follow((state, changed) => {

@@ -1,5 +1,6 @@
 // Reads the server: its data, and the list of runs, which its events keep up to date.
 // @ts-check
+import { timeText } from "./format.js";
 
 /**
  * One line of the list of runs (docs/dashboard.md).
@@ -21,7 +22,29 @@ if (given) {
   history.replaceState(null, "", location.pathname + location.search);
 }
 
+/**
+ * What stands in a report instead of a server: the answers by address, and which view is shown first.
+ * @type {{view: string, made: number, notes: string[], snapshot: {store: string, runs: Run[]}, answers: Record<string, any>} | null}
+ */
+export const report = JSON.parse(document.getElementById("report")?.textContent ?? "null");
+
 class Refused extends Error {}
+
+/**
+ * What a report has at this address. Of a chart it has one series, of which a part may be asked for.
+ * @param {string} address
+ */
+function kept(address) {
+  const { pathname, searchParams } = new URL(address, "http://report");
+  const name = searchParams.get("name");
+  const answer = report?.answers[decodeURIComponent(pathname) + (name === null ? "" : `?${name}`)];
+  if (!answer) throw new Error("this report does not have it; flor serve shows it");
+  if (name === null || !searchParams.has("from")) return answer;
+  const [from, to] = [Number(searchParams.get("from")), Number(searchParams.get("to"))];
+  const isIn = answer.x.map((/** @type {number} */ x) => from <= x && x <= to);
+  const part = (/** @type {any[]} */ all) => all.filter((_, i) => isIn[i]);
+  return { ...answer, x: part(answer.x), y: part(answer.y), of: part(answer.x).length };
+}
 
 /**
  * @param {string} path
@@ -41,7 +64,7 @@ async function ask(path, options = {}) {
  * Reads data of the server.
  * @param {string} path
  */
-export const read = async (path) => (await ask(path)).json();
+export const read = async (path) => (report ? kept(path) : (await ask(path)).json());
 
 /**
  * Returns a function that does the work, and does it once more where it is called meanwhile: what it has read by then
@@ -99,6 +122,13 @@ export async function follow(onChange) {
   const state = { store: "", runs: new Map(), isLive: false, isLoaded: false, problem: "" };
   let lastId = "";
   let pause = firstPause;
+
+  if (report) {
+    Object.assign(state, { store: report.snapshot.store, isLoaded: true, problem: [`as of ${timeText(report.made)}`, ...report.notes].join("; ") });
+    for (const run of report.snapshot.runs) state.runs.set(run.id, run);
+    onChange(state, new Set(state.runs.keys()));
+    return;
+  }
 
   function take(/** @type {string} */ kind, /** @type {string} */ id, /** @type {string} */ text) {
     const data = JSON.parse(text);

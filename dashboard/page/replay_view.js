@@ -1,7 +1,7 @@
 // One replay: the question, how far it is, and the verdict.
 // @ts-check
 import { factList, fill, h, table } from "./dom.js";
-import { read, repeating } from "./feed.js";
+import { read, repeating, report } from "./feed.js";
 import { gantt } from "./gantt.js";
 import { numberText, secondsText } from "./format.js";
 
@@ -132,7 +132,7 @@ export function replayView(run, id) {
       fill(details, workers(replay.work), probes(replay.plan),
         reasons.length > 0 && [h("h2", null, "Why"), h("ul", null, reasons.map((/** @type {string} */ line) => h("li", null, line)))],
         verdict && units(verdict));
-      if (replay.work.now !== null) soon(lookAgain);
+      if (replay.work.now !== null && !report) soon(lookAgain);
     } catch (problem) {
       content.replaceChildren(h("div.warnings.bad", null, h("p", null, problem instanceof Error ? problem.message : String(problem))));
     }

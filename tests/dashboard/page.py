@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -62,7 +63,7 @@ class Page(harness.Case):
         for entry in self.driver.get_log("performance"):
             message = json.loads(entry["message"])["message"]
             if message["method"] == "Network.requestWillBeSent":
-                self.assertRegex(message["params"]["request"]["url"], r"^(http://127.0.0.1:\d+/|data:|chrome)")
+                self.assertRegex(message["params"]["request"]["url"], r"^(http://127.0.0.1:\d+/|data:|file:///.*\.html|chrome)")
 
     def shoot(self, name):
         """Keeps the view in both themes, on a screen and on a phone."""
@@ -198,6 +199,50 @@ class Page(harness.Case):
         self.until(lambda: "<i>careful" in self.text() and "<b>lr=" in self.text() and "onerror=document" in self.text())
         self.assertNotEqual(self.driver.title, "owned")
         self.assertEqual(self.driver.find_elements(By.CSS_SELECTOR, "main img, main script, main i, main b"), [])
+        self.assert_quiet()
+
+    def plant_names(self, run):
+        with open(run.file("log.jsonl"), "a") as file:
+            for name in ("</script><img src=x onerror=document.title='owned'>", "100%25 & <b>"):
+                file.write(json.dumps({"name": name, "value": 1.5, "epoch": 0, "@at": "epoch=0"}) + "\n")
+
+    def test_a_report_opens_from_disk_and_needs_no_server(self):
+        run = self.record("train", "--guard", flags=("--name", "saved"))
+        replay = os.path.basename(run.replay("train", "--guard", "--inner", probe="all").path)
+        self.plant_names(run)
+        self.flor("report", run.id, "--output", "page.html")
+        shutil.rmtree(os.path.dirname(run.path))
+        self.driver.set_window_size(1280, 1200)
+        self.driver.get("file://" + self.path("page.html"))
+        self.until(lambda: len(self.driver.find_elements(By.CSS_SELECTOR, ".chart canvas")) >= 2)
+        for name in ("</script><img src=x onerror=document.title='owned'>", "100%25 & <b>"):
+            self.assertIn(name, self.text())
+        self.assertRegex(self.driver.find_element(By.ID, "connection").text, "^as of [A-Z]")
+        self.assertEqual(self.driver.title, "saved · Flor")
+        self.driver.find_element(By.TAG_NAME, "summary").click()
+        self.until(lambda: "Checkpoints cost" in self.text())
+        self.assertEqual(self.driver.find_elements(By.CSS_SELECTOR, ".warnings.bad"), [])
+        self.shoot("report")
+        self.driver.find_element(By.CSS_SELECTOR, "a[href*='/replay/']").click()
+        self.until(lambda: "units, 0 differ" in self.text())
+        self.driver.refresh()
+        self.until(lambda: "units, 0 differ" in self.text())
+        self.driver.find_element(By.LINK_TEXT, "Flor").click()
+        self.until(lambda: "Sources" in self.text())
+        self.driver.back()
+        self.until(lambda: f"Replay {replay}" in self.text())
+        self.assert_quiet()
+
+    def test_a_report_of_a_replay_shows_that_first(self):
+        run = self.record("train")
+        replay = os.path.basename(run.replay("train", "--inner", probe="all").path)
+        done = self.flor("report", f"{run.id}/{replay}")
+        self.driver.get("file://" + self.path(f"{run.id}-{replay}.html"))
+        self.until(lambda: "units, 0 differ" in self.text())
+        self.assertIn(f"{run.id}-{replay}.html, ", done.stdout)
+        self.assertIn("exists; remove it, or choose another file", self.flor("report", f"{run.id}/{replay}", code=2).stderr)
+        self.assertIn("has no replay 'r-none'; flor show", self.flor("report", run.id + "/r-none", code=2).stderr)
+        self.assertIn("is a directory", self.flor("report", run.id, "-o", self.directory, code=2).stderr)
         self.assert_quiet()
 
     def test_runs_are_searched_sorted_and_paged_and_the_address_says_how(self):

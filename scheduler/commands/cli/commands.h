@@ -33,6 +33,7 @@ void add_runs(CLI::App& app, Outcome& outcome);
 void add_show(CLI::App& app, Outcome& outcome);
 void add_log(CLI::App& app, Outcome& outcome);
 void add_serve(CLI::App& app, Outcome& outcome);
+void add_report(CLI::App& app, Outcome& outcome);
 void add_watch(CLI::App& app, Outcome& outcome);
 void add_check(CLI::App& app, Outcome& outcome);
 void add_export(CLI::App& app, Outcome& outcome);

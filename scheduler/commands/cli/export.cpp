@@ -1,8 +1,5 @@
 // flor export: writes a checkpoint as a file for users of PyTorch or safetensors, or rows for TensorBoard.
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <iostream>
@@ -13,6 +10,7 @@
 #include <vector>
 
 #include "commands/base/interrupt.h"
+#include "commands/base/new_file.h"
 #include "commands/base/options.h"
 #include "commands/base/output.h"
 #include "commands/cli/commands.h"
@@ -94,21 +92,7 @@ fs::path output_of(const Flags& flags, const core::Manifest& manifest, const exp
     std::replace(name.begin(), name.end(), '/', '_');
     path = name;
   }
-  path = fs::absolute(path);
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored))
-    throw core::UsageError(path.string() + " is a directory; name a file in it (--output)");
-  if (fs::exists(fs::symlink_status(path, ignored)))
-    throw core::UsageError(path.string() + " exists; remove it, or choose another file (--output)");
-  if (!fs::is_directory(path.parent_path(), ignored)) {
-    throw core::UsageError("there is no directory " + path.parent_path().string() +
-                           " to write into; create it, or choose another file (--output)");
-  }
-  if (::access(path.parent_path().c_str(), W_OK) != 0) {
-    throw core::UsageError("cannot write into " + path.parent_path().string() + " (" +
-                           std::generic_category().message(errno) + "); choose another file (--output)");
-  }
-  return path;
+  return new_file(path);
 }
 
 core::Checkpoint load(const core::RunDir& run, const exporting::Chosen& chosen) {

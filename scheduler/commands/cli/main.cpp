@@ -88,6 +88,7 @@ int main(int argc, char** argv) {
   flor::commands::add_show(app, outcome);
   flor::commands::add_log(app, outcome);
   flor::commands::add_serve(app, outcome);
+  flor::commands::add_report(app, outcome);
   flor::commands::add_watch(app, outcome);
   flor::commands::add_check(app, outcome);
   flor::commands::add_export(app, outcome);
