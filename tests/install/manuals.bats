@@ -57,7 +57,7 @@ flags_of() { sed -nE 's/^  (-[^ ]*).*/\1/p' | tr , '\n' | sort -u; }
   mkdir -p "$FLOR_STORE/20261120-143005-a3f9"
   echo "{}" >"$FLOR_STORE/20261120-143005-a3f9/run.json"
   for shell in bash zsh; do
-    [[ $("${shell}_offers" flor re | paste -sd' ') == "record replay" ]]
+    [[ $("${shell}_offers" flor re | paste -sd' ') == "record replay report" ]]
     [[ $("${shell}_offers" flor admin redis-a) == redis-acl ]]
     [[ $("${shell}_offers" flor log --format c) == csv ]]
     [[ $("${shell}_offers" flor record -- ech) == *echo* ]]
