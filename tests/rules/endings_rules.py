@@ -171,6 +171,20 @@ class Endings(Case):
                 answer = run.replay("endings", *mode, "--end=throw", "--at=5", "--code=7", probe="all", workers=workers, code=3)
                 self.assertIn("unwound after 5", json.dumps(answer.verdict["differences"]))
 
+    def test_rule_14_where_the_loop_cannot_be_begun_nothing_is_answered(self):
+        for mode in ([], ["--guard"]):
+            run = self.record("container", *mode)
+            items = self.path("items")
+            for workers in (1, 3):
+                open(items, "w").close()
+                program = ["container", *mode, "--inner", "--unreadable=" + items]
+                said = run.ask(*program, probe="all", workers=workers, code=1)
+                self.assertIn("the program left loop epoch before its first iteration", said.stdout + said.stderr)
+                self.assertFalse(os.path.exists(os.path.join(run.newest_replay(), "verdict.json")))
+                os.remove(items)
+                answer = run.replay(*program, probe="all", workers=workers)
+                self.assertEqual((answer.verdict["verdict"], answer.rows), ("identical", self.plain("container", *mode, "--inner")))
+
     def killed_in(self, epoch, *mode):
         until = self.path("recording" + "".join(mode))
         recording = self.start("record", "--every", "1", "--", harness.PROGRAM, "endings", *mode, f"--hold={epoch}", "--in=recording",

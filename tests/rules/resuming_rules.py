@@ -74,6 +74,13 @@ class Killed(Interrupted):
             self.assertRegex(self.flor("show", run.id).stdout, f"resumed +once, last with epoch={first} at ")
             self.assert_whole(run, *program, attempts=1, at=3)
 
+    def test_a_later_attempt_says_of_each_inner_loop_how_it_ended(self):
+        # An earlier attempt may have left the same one, for a signal for example.
+        run = self.killed("endings", "--guard", at=3)
+        self.resume(run, "endings", "--guard", at=3)
+        ends = [(row["at"], row["ended"], row["last"]) for row in json_lines(run.file("timeline.jsonl")) if row["kind"] == "loop_end" and "at" in row]
+        self.assertEqual(ends, [(f"epoch={epoch}", "exhausted", 3) for epoch in (3, 4, 5)])
+
     def test_units_are_entered_by_the_checkpoints_of_the_later_attempt(self):
         program = ["train", "--guard"]
         run = self.killed(*program, at=3)

@@ -193,7 +193,10 @@ int container() {
   items.resize(static_cast<std::size_t>(number("items", 6)), 0.7);
   std::optional<Guard> guard;
   if (flag("guard")) guard.emplace(model.all());
-  for (Loop epoch = Loop::over("epoch", static_cast<int64_t>(items.size())); epoch.next();) {
+  Loop epoch = Loop::over("epoch", static_cast<int64_t>(items.size()));
+  // With --unreadable FILE: in a replay, the items cannot be read while FILE is there.
+  if (replaying() && std::filesystem::exists(text("unreadable"))) return 4;
+  while (epoch.next()) {
     if (SkipBlock block{"train", model.trained()}; block.step_into()) {
       trace("train " + std::to_string(*epoch));
       hold(*epoch);
