@@ -81,9 +81,10 @@ build_sanitizers() {
   build_thread
 }
 
-# In the background, builds everything and runs the tests, but not the fuzzer, while the cluster's tests wait for Slurm. The
-# part `sanitizers` later does what is left.
+# In the background, builds everything and runs the tests, but not the fuzzer, while other parts use one core or wait for
+# Slurm. Does nothing where it was begun, or where the part `sanitizers` is not asked for, which later does what is left.
 begin_sanitizers() {
+  [[ " ${parts[*]} " == *" sanitizers "* && -z ${sanitizers_pid:-} ]] || return 0
   set -m  # its own process group, so that all of it can be ended
   {
     renice -n 19 "$BASHPID" >/dev/null
