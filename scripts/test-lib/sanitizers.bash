@@ -4,7 +4,7 @@
 
 # The longest first.
 threaded_tests=(core_test agent_test queue_test logging_test)
-other_tests=(materialize_test probes_test dashboard_test plan_test results_test commands_test dispatch_test)
+other_tests=(materialize_test probes_test dashboard_test plan_test results_test sql_test commands_test dispatch_test)
 
 # report FOLDER PROGRAM STATUS SECONDS: says how the program ended; what it wrote only if it failed. Leaves PROGRAM.passed,
 # or PROGRAM.found where a sanitizer found something.

@@ -53,18 +53,18 @@ recipe_is_right() {
 
 @test "the packages that CMake looks for are those that this test knows of" {
   run -0 bash -c "sed -nE 's/^ *find_package\(([A-Za-z0-9_]+).*/\1/p' '$root/CMakeLists.txt' '$root/packaging/CMakeLists.txt' | sort -u | paste -sd' '"
-  [[ $output == "CLI11 GTest Hiredis Minizip PNG Python3 Threads Torch XxHash nlohmann_json" ]]
+  [[ $output == "CLI11 GTest Hiredis Minizip PNG Python3 SQLite3 Threads Torch XxHash nlohmann_json" ]]
 }
 
 @test "Spack's recipe is read, has what CMake looks for, and builds this clone" {
   recipe_is_right spack "$root/packaging/spack/packages/flor/package.py" \
-    cmake cli11 hiredis minizip libpng python py-torch xxhash nlohmann-json slurm redis
+    cmake cli11 hiredis minizip libpng python py-torch xxhash nlohmann-json sqlite slurm redis
   [[ $(jq -r .git "$BATS_TEST_TMPDIR/said") == "file://$root" ]]
 }
 
 @test "EasyBuild's configuration is read, has what CMake looks for, and names files that are installed" {
   local file=$root/packaging/easybuild/Flor-$(project_version)-foss-2024a.eb path
-  recipe_is_right easybuild "$file" cmake ninja cli11 hiredis minizip libpng python pytorch xxhash nlohmann_json redis
+  recipe_is_right easybuild "$file" cmake ninja cli11 hiredis minizip libpng python pytorch xxhash nlohmann_json redis sqlite
   [[ $(jq -r '.versions[0]' "$BATS_TEST_TMPDIR/said") == "$(project_version)" ]]
   for path in $(jq -r '.files[]' "$BATS_TEST_TMPDIR/said"); do
     [[ -s $prefix/$path ]] || { echo "$path is not installed" >&2; return 1; }

@@ -103,6 +103,35 @@ class Killed(Case):
         self.assertIn("matches 'lr > 5'", lines("lr > 5", code=2)[1])
         self.assertIn("no run logged 'los'", lines("all", "los", code=2)[1])
 
+    def test_runs_are_asked_with_sql(self):
+        program = [os.path.join(harness.BIN, "char_lm"), "--epochs=2", "--steps=2", "--log-every=1", "--hidden=8"]
+        for name, rate in ("slow", "0.001"), ("fast", "0.1"):
+            self.flor("record", "--name", name, "--flor-arg", "lr=" + rate, "--", *program)
+        index = self.path("index")
+
+        def ask(*words, code=0):
+            return self.flor("sql", "--index", index, *words, code=code)
+
+        def logged(name):
+            rows = [json.loads(line) for line in self.flor("log", name, "loss", "--format", "jsonl").stdout.splitlines()]
+            return [(row["epoch"], row["step"], row["value"]) for row in rows]
+        query = ("SELECT r.name, log.epoch, log.step, log.value FROM log JOIN runs r ON r.run = log.run JOIN args a ON a.run = r.run "
+                 "WHERE log.name = 'loss' AND a.name = 'lr' AND a.value < 0.01 ORDER BY log.position")
+        lines = ask("--format", "jsonl", query).stdout.splitlines()
+        self.assertEqual([json.loads(line) for line in lines],
+                         [{"name": "slow", "epoch": epoch, "step": step, "value": value} for epoch, step, value in logged("slow")])
+        csv = ask("--format", "csv", query).stdout.splitlines()
+        self.assertEqual(csv[0], "name,epoch,step,value")
+        self.assertEqual([float(line.split(",")[3]) for line in csv[1:]], [value for _, _, value in logged("slow")])
+        self.assertRegex(ask("SELECT name, status FROM runs ORDER BY name").stdout, r"^ *name +status\n *fast +completed\n *slow +completed\n$")
+        self.assertRegex(ask().stdout, r"(?m)^log\(run, name, epoch, step, position, value, exact\)$")
+        self.assertEqual(os.stat(index).st_mode & 0o777, 0o700)
+        for words, said in ((["SELECT epok FROM log"], "no such column: epok"), (["CREATE TABLE mine(a)"], "only SELECT"),
+                            (["--format", "jsonl", "SELECT 1 AS a, 2 AS a"], "two columns are called 'a'")):
+            self.assertIn(said, ask(*words, code=2).stderr)
+        os.chmod(index, 0o777)
+        self.assertIn("choose another place (flor sql --index DIR)", ask("SELECT 1", code=1).stderr)
+
     def test_what_a_killed_recording_has_not_seen_does_not_run(self):
         trace = "--trace=" + self.path("trace")
         run = self.record_and_kill("--guard")

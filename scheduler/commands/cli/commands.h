@@ -32,6 +32,7 @@ void add_unheld(CLI::App& app, Outcome& outcome);  // hidden: the library starts
 void add_runs(CLI::App& app, Outcome& outcome);
 void add_show(CLI::App& app, Outcome& outcome);
 void add_log(CLI::App& app, Outcome& outcome);
+void add_sql(CLI::App& app, Outcome& outcome);
 void add_serve(CLI::App& app, Outcome& outcome);
 void add_report(CLI::App& app, Outcome& outcome);
 void add_watch(CLI::App& app, Outcome& outcome);

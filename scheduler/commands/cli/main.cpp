@@ -87,6 +87,7 @@ int main(int argc, char** argv) {
   flor::commands::add_runs(app, outcome);
   flor::commands::add_show(app, outcome);
   flor::commands::add_log(app, outcome);
+  flor::commands::add_sql(app, outcome);
   flor::commands::add_serve(app, outcome);
   flor::commands::add_report(app, outcome);
   flor::commands::add_watch(app, outcome);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "results/report/csv.h"
 #include "results/report/table.h"
 
 namespace flor::results {
@@ -110,32 +111,9 @@ class Wide {
   bool was_outside_ = false;
 };
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
-
-std::string csv_value(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : core::json_text(value);
-}
-
-void add_csv_line(std::string& out, const std::vector<std::string>& cells) {
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (i > 0) out += ',';
-    out += csv_cell(cells[i]);
-  }
-  out += '\n';
-}
-
 std::string csv_of(const Wide& wide) {
-  std::string out;
-  add_csv_line(out, wide.header());
-  for (const auto& line : wide.lines()) add_csv_line(out, wide.cells(line, csv_value));
+  std::string out = csv_line(wide.header());
+  for (const auto& line : wide.lines()) out += csv_line(wide.cells(line, csv_value));
   return out;
 }
 

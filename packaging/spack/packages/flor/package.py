@@ -29,6 +29,7 @@ class Flor(CMakePackage):
     depends_on("boost@1.74:", type="build")
     depends_on("hiredis")
     depends_on("minizip")
+    depends_on("sqlite@3.31:")
     depends_on("libpng")
     depends_on("py-torch@1.13:", when="+torch")
     # The plugin loads into the release of Slurm that it was built for.

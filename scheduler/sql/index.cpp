@@ -1,0 +1,242 @@
+#include "sql/index.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "core/base/digest.h"
+#include "core/base/shell_words.h"
+#include "core/store/manifest.h"
+#include "results/frame.h"
+#include "results/report/summary.h"
+#include "results/results.h"
+#include "sql/schema.h"
+#include "sql/stamp.h"
+#include "sql/value.h"
+
+namespace flor::sql {
+namespace {
+
+using core::fs::path;
+
+// All or nothing: what is not committed is taken back.
+class Transaction {
+ public:
+  explicit Transaction(Database& database) : database_(database) { database_.execute("BEGIN IMMEDIATE"); }
+  ~Transaction() {
+    if (open_) try {
+        database_.execute("ROLLBACK");
+      } catch (const std::exception&) {  // SQLite took it back by itself
+      }
+  }
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  void commit() {
+    database_.execute("COMMIT");
+    open_ = false;
+  }
+
+ private:
+  Database& database_;
+  bool open_ = true;
+};
+
+class OtherVersion : public Damaged {
+ public:
+  using Damaged::Damaged;
+};
+
+// Writes one run after the other.
+class Writer {
+ public:
+  explicit Writer(Database& database) : database_(database), columns_(database) {}
+
+  void forget(const std::string& run) {
+    for (const char* text :
+         {"DELETE FROM base_rows WHERE series IN (SELECT s.key FROM base_series s JOIN base_runs r "
+          "ON r.key = s.run WHERE r.run = ?1)",
+          "DELETE FROM base_series WHERE run = (SELECT key FROM base_runs WHERE run = ?1)",
+          "DELETE FROM base_args WHERE run = (SELECT key FROM base_runs WHERE run = ?1)",
+          "DELETE FROM base_runs WHERE run = ?1"}) {
+      Statement(database_, text).bind(1, run).execute();
+    }
+  }
+
+  void write(const core::RunDir& run, const core::Manifest& manifest, const std::string& stamp,
+             const results::JoinedRows& joined) {
+    const int64_t key = write_manifest(run, manifest, stamp);
+    std::map<std::string, int64_t> series;
+    write_series(key, manifest, joined, series);
+    int64_t position = 0;
+    for (const auto& row : joined.rows) {
+      const auto loops = results::scope_loops(row.at);
+      Statement& insert = insert_into(loops);
+      insert.bind(1, series.at(row.name)).bind(2, position++);
+      bind_value(insert, 3, row.json.at("value"));
+      for (std::size_t i = 0; i < loops.size(); ++i) insert.bind(static_cast<int>(i) + 5, loops[i].second);
+      insert.execute();
+    }
+  }
+
+ private:
+  int64_t new_key() {
+    Statement key(database_, "SELECT last_insert_rowid()");
+    key.step();
+    return key.value(0);
+  }
+
+  int64_t write_manifest(const core::RunDir& run, const core::Manifest& manifest, const std::string& stamp) {
+    Statement insert(database_,
+                     "INSERT INTO base_runs(stamp, run, name, status, user, host, job, started, finished, "
+                     "exit_code, command, cwd, loop, iterations) "
+                     "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)");
+    insert.bind(1, stamp).bind(2, run.id()).bind(3, manifest.name);
+    insert.bind(4, results::status_of(run, manifest)).bind(5, manifest.user).bind(6, manifest.host);
+    insert.bind(7, manifest.slurm_job).bind(8, manifest.started);
+    if (manifest.finished) insert.bind(9, *manifest.finished);
+    if (manifest.exit_code) insert.bind(10, static_cast<int64_t>(*manifest.exit_code));
+    insert.bind(11, core::shell_line(manifest.command)).bind(12, manifest.cwd);
+    if (const auto* loop = manifest.main_loop()) insert.bind(13, loop->name).bind(14, loop->iterations);
+    insert.execute();
+    const int64_t key = new_key();
+    Statement argument(database_, "INSERT INTO base_args VALUES(?1, ?2, ?3, ?3)");
+    for (const auto& [name, value] : manifest.args)
+      argument.bind(1, key).bind(2, name).bind(3, value).execute();
+    return key;
+  }
+
+  void write_series(int64_t run, const core::Manifest& manifest, const results::JoinedRows& joined,
+                    std::map<std::string, int64_t>& keys) {
+    std::vector<std::string> names;
+    std::set<std::string> known;
+    for (const auto& row : joined.rows) {
+      if (known.insert(row.name).second) names.push_back(row.name);
+    }
+    std::map<std::string, results::Coverage> covered;
+    for (auto& one : results::coverage(joined.rows, manifest, names)) covered[one.name] = one;
+    for (const auto& name : names) {
+      Statement insert(database_,
+                       "INSERT INTO base_series(run, name, recorded, iterations, \"of\") "
+                       "VALUES(?1, ?2, ?3, ?4, ?5)");
+      insert.bind(1, run).bind(2, name).bind(3, static_cast<int64_t>(joined.recorded.count(name)));
+      if (const auto at = covered.find(name); at != covered.end())
+        insert.bind(4, at->second.iterations).bind(5, at->second.of);
+      insert.execute();
+      keys[name] = new_key();
+    }
+  }
+
+  // The statement for rows in these loops.
+  Statement& insert_into(const std::vector<std::pair<std::string, int64_t>>& loops) {
+    std::string key;
+    for (const auto& [name, value] : loops) key += name + '/';
+    auto& statement = inserts_[key];
+    if (!statement) {
+      std::string columns = "series, position, value, exact";
+      std::string values = "?1, ?2, ?3, ?4";
+      for (std::size_t i = 0; i < loops.size(); ++i) {
+        columns += ", " + identifier(columns_.of(loops[i].first));
+        values += ", ?" + std::to_string(i + 5);
+      }
+      statement = std::make_unique<Statement>(
+          database_, "INSERT INTO base_rows(" + columns + ") VALUES(" + values + ")");
+    }
+    return *statement;
+  }
+
+  Database& database_;
+  LoopColumns columns_;
+  std::map<std::string, std::unique_ptr<Statement>> inserts_;
+};
+
+std::map<std::string, std::string> known_stamps(Database& database) {
+  std::map<std::string, std::string> out;
+  Statement all(database, "SELECT run, stamp FROM base_runs");
+  while (all.step()) out[all.value(0)] = all.value(1).get<std::string>();
+  return out;
+}
+
+void forget(Database& database, const std::string& run) {
+  Transaction transaction(database);
+  Writer(database).forget(run);
+  transaction.commit();
+}
+
+void write(Database& database, const core::RunDir& run, const core::Manifest& manifest,
+           const std::string& stamp, const results::JoinedRows& joined) {
+  Transaction transaction(database);
+  Writer writer(database);
+  writer.forget(run.id());
+  writer.write(run, manifest, stamp, joined);
+  transaction.commit();
+}
+
+// Reads a run that changed, in a transaction of its own.
+void renew(Database& database, const core::RunDir& run, const std::string& stamp, Refreshed& out) {
+  std::optional<core::Manifest> manifest;
+  results::JoinedRows joined;
+  try {
+    manifest = core::read_manifest_and_progress(run);
+    joined = results::read_joined(run, *manifest);
+  } catch (const std::exception& problem) {
+    out.warnings.push_back("run " + run.id() + " is left out: " + problem.what());
+    return forget(database, run.id());
+  }
+  try {
+    write(database, run, *manifest, stamp, joined);
+  } catch (const TooManyLoops& problem) {
+    out.warnings.push_back("run " + run.id() + " is left out: " + problem.what());
+    return forget(database, run.id());
+  }
+  ++out.runs;
+  out.rows += joined.rows.size();
+  out.warnings.insert(out.warnings.end(), joined.warnings.begin(), joined.warnings.end());
+}
+
+Refreshed refresh_once(const path& file, const core::Store& store) {
+  Database database(file, Database::Access::write);
+  // What a crash of the machine may leave of it is made anew.
+  database.execute("PRAGMA synchronous = OFF; PRAGMA mmap_size = 0; PRAGMA cache_size = -65536");
+  {
+    Transaction transaction(database);
+    if (!has_schema(database)) throw OtherVersion(file.string() + " is an index of another version of flor");
+    LoopColumns columns(database);
+    transaction.commit();
+  }
+  auto known = known_stamps(database);
+  Refreshed out;
+  for (const auto& run : store.runs()) {
+    const std::string stamp = stamp_of(run);
+    const auto before = known.find(run.id());
+    const bool is_current = before != known.end() && !stamp.empty() && before->second == stamp;
+    if (before != known.end()) known.erase(before);
+    if (is_current) continue;
+    renew(database, run, stamp, out);
+  }
+  for (const auto& [run, stamp] : known) forget(database, run);
+  return out;
+}
+
+}  // namespace
+
+path index_file(const path& directory, const core::Store& store) {
+  std::error_code ignored;
+  const path whole = core::fs::weakly_canonical(store.path(), ignored);
+  return directory /
+         ("index-" + core::digest_of((whole.empty() ? store.path() : whole).string()) + ".sqlite");
+}
+
+Refreshed refresh(const path& file, const core::Store& store) {
+  try {
+    return refresh_once(file, store);
+  } catch (const Damaged&) {
+    core::fs::remove(file);
+    core::fs::remove(file.string() + "-journal");
+    return refresh_once(file, store);
+  }
+}
+
+}  // namespace flor::sql

@@ -1,0 +1,88 @@
+#include "sql/schema.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+namespace flor::sql {
+namespace {
+
+constexpr int64_t kVersion = 1;
+// SQLite's own limit is 2,000 columns.
+constexpr std::size_t kMostLoops = 1000;
+
+constexpr auto kTables = R"(
+CREATE TABLE base_runs(key INTEGER PRIMARY KEY, stamp TEXT, run TEXT UNIQUE, name TEXT, status TEXT, user TEXT,
+  host TEXT, job TEXT, started REAL, finished REAL, exit_code INTEGER, command TEXT, cwd TEXT, loop TEXT,
+  iterations INTEGER);
+CREATE TABLE base_args(run INTEGER, name TEXT, value NUMERIC, text TEXT, PRIMARY KEY(run, name)) WITHOUT ROWID;
+CREATE TABLE base_series(key INTEGER PRIMARY KEY, run INTEGER, name TEXT, recorded INTEGER, iterations INTEGER,
+  "of" INTEGER, UNIQUE(run, name));
+CREATE INDEX base_series_by_name ON base_series(name);
+CREATE TABLE base_rows(series INTEGER, position INTEGER, value, exact TEXT, PRIMARY KEY(series, position))
+  WITHOUT ROWID;
+CREATE TABLE base_loops(name TEXT PRIMARY KEY, "column" TEXT UNIQUE) WITHOUT ROWID;
+CREATE VIEW runs AS SELECT run, name, status, user, host, job, started, finished, exit_code, command, cwd, loop,
+  iterations FROM base_runs;
+CREATE VIEW args AS SELECT r.run AS run, a.name AS name, a.value AS value, a.text AS text FROM base_args a
+  JOIN base_runs r ON r.key = a.run;
+CREATE VIEW coverage AS SELECT r.run AS run, s.name AS name, s.recorded AS recorded, s.iterations AS iterations,
+  s."of" AS "of" FROM base_series s JOIN base_runs r ON r.key = s.run;
+)";
+
+// SQLite compares the names of columns without regard to case, of ASCII letters alone.
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return c < 0x80 ? static_cast<char>(std::tolower(c)) : c; });
+  return text;
+}
+
+}  // namespace
+
+bool has_schema(Database& database) {
+  Statement version(database, "PRAGMA user_version");
+  version.step();
+  const auto found = version.value(0).get<int64_t>();
+  while (version.step()) {
+  }
+  if (found != 0) return found == kVersion;
+  database.execute(kTables);
+  database.execute("PRAGMA user_version = " + std::to_string(kVersion));
+  return true;
+}
+
+LoopColumns::LoopColumns(Database& database) : database_(database) {
+  Statement all(database, "SELECT name, \"column\" FROM base_loops");
+  while (all.step()) columns_[all.value(0)] = all.value(1).get<std::string>();
+  if (columns_.empty()) renew_view();
+}
+
+const std::string& LoopColumns::of(const std::string& loop) {
+  const auto found = columns_.find(loop);
+  if (found != columns_.end()) return found->second;
+  if (columns_.size() == kMostLoops)
+    throw TooManyLoops("the runs of this store have more than " + std::to_string(kMostLoops) + " loops");
+  std::set<std::string> taken = {"run", "name", "position", "value", "exact", "series"};
+  for (const auto& [name, column] : columns_) taken.insert(lower(column));
+  std::string column = loop;
+  while (taken.count(lower(column)) != 0) column = "loop." + column;
+  database_.execute("ALTER TABLE base_rows ADD COLUMN " + identifier(column) + " INTEGER");
+  Statement(database_, "INSERT INTO base_loops VALUES(?1, ?2)").bind(1, loop).bind(2, column).execute();
+  const std::string& out = columns_[loop] = column;
+  renew_view();
+  return out;
+}
+
+void LoopColumns::renew_view() {
+  std::string view = "DROP VIEW IF EXISTS log; CREATE VIEW log AS SELECT u.run AS run, s.name AS name, ";
+  Statement ordered(database_, "SELECT name FROM pragma_table_info('base_rows') WHERE cid > 3 ORDER BY cid");
+  while (ordered.step()) {
+    const auto column = identifier(ordered.value(0).get<std::string>());
+    view += "b." + column + " AS " + column + ", ";
+  }
+  database_.execute(view +
+                    "b.position AS position, b.value AS value, b.exact AS exact FROM base_series s "
+                    "JOIN base_runs u ON u.key = s.run JOIN base_rows b ON b.series = s.key");
+}
+
+}  // namespace flor::sql
