@@ -74,8 +74,9 @@ Json decisions_of(const core::Timeline& timeline, std::size_t most) {
   for (const auto& row : timeline) {
     if (field<std::string>(row, "kind", "") != "block") continue;
     Point point;
-    computed += field(row, "own", 0.0);
-    point.spent = field(row, "stall", 0.0) + field(row, "interference", 0.0);
+    const core::ExecutionCost cost = core::execution_cost(row);
+    computed += cost.computed;
+    point.spent = cost.paid;
     spent += point.spent;
     point.computed = computed;
     point.block = blocks.number_of(field<std::string>(row, "block", ""));

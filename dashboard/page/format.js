@@ -11,6 +11,11 @@ export function bytesText(bytes) {
   return "";
 }
 
+/** @param {number} share */
+export function percentText(share) {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
 /** @param {number} seconds */
 export function secondsText(seconds) {
   if (!Number.isFinite(seconds)) return "";

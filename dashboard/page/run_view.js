@@ -4,7 +4,7 @@ import { chart } from "./chart.js";
 import { decisionChart } from "./decisions.js";
 import { factList, fill, h, table } from "./dom.js";
 import { read, repeating } from "./feed.js";
-import { bytesText, coloursOf, numberText, secondsText, timeText } from "./format.js";
+import { bytesText, coloursOf, percentText, secondsText, timeText } from "./format.js";
 import { progressOf, secondsLeft } from "./runs_view.js";
 
 const chartsAtOnce = 40;
@@ -14,6 +14,13 @@ const pause = 1000;
 /** @param {unknown[] | undefined} lines */
 function warningsOf(lines, kind = "") {
   return lines && lines.length > 0 ? h("div.warnings", { class: kind || "some" }, lines.map((line) => h("p", null, String(line)))) : null;
+}
+
+/** @param {import("./feed.js").Run} line */
+function overheadText(line) {
+  if (typeof line.overhead !== "number") return "";
+  const limit = line.every > 0 ? "a checkpoint at fixed intervals, whatever it costs" : `limit: ε = ${percentText(line.epsilon)}`;
+  return `${percentText(line.overhead)} of the time computed (${limit})`;
 }
 
 /** @param {any} run as /data/runs/ID gives it */
@@ -28,7 +35,8 @@ function facts(run) {
     ["Command", h("code", null, (run.command ?? []).join(" "))],
     ["Arguments", pairs(run.args)],
     ["Recorded", `${timeText(run.started)} on ${run.host} by ${run.user}` + (run.line.job ? `, job ${run.line.job}` : "")],
-    ["Checkpoints", `${run.checkpoints.count} (${bytesText(run.checkpoints.bytes)}), ε ${numberText(run.line.epsilon * 100)} %`],
+    ["Checkpoints", `${run.checkpoints.count} (${bytesText(run.checkpoints.bytes)})`],
+    ["Overhead", overheadText(loop)],
     ["Environment", pairs(run.environment)],
     ["Run", h("span.mono", null, run.id)],
   ]);

@@ -1,7 +1,7 @@
 // The list of runs: search, sort, pages. What is chosen stands in the address, so that it can be shared.
 // @ts-check
 import { h } from "./dom.js";
-import { bytesText, colourOf, numberText, secondsText, timeText } from "./format.js";
+import { bytesText, colourOf, numberText, percentText, secondsText, timeText } from "./format.js";
 
 /** @typedef {import("./feed.js").Run} Run */
 
@@ -15,6 +15,7 @@ const columns = [
   { key: "left", label: "Time left", number: true, of: (run) => secondsLeft(run) ?? -1 },
   { key: "values", label: "Last values", of: (run) => Object.values(run.values ?? {})[0] ?? "" },
   { key: "checkpoints", label: "Checkpoints", number: true, of: (run) => run.checkpoints ?? 0 },
+  { key: "overhead", label: "Overhead", number: true, of: (run) => run.overhead ?? -1 },
   { key: "bytes", label: "Size", number: true, of: (run) => run.bytes ?? 0 },
   { key: "replays", label: "Replays", number: true, of: (run) => run.replays ?? 0 },
   { key: "host", label: "Node", of: (run) => run.host ?? "" },
@@ -40,6 +41,16 @@ export function progressOf(run) {
       h("span", { style: { width: `${share * 100}%` } })), text);
 }
 
+/**
+ * What checkpoints cost, and its limit.
+ * @param {Run} run
+ */
+function overheadOf(run) {
+  if (typeof run.overhead !== "number") return "";
+  return h("span", { title: run.every > 0 ? "no limit: a checkpoint at fixed intervals" : `limit: ${percentText(run.epsilon)}` },
+    percentText(run.overhead));
+}
+
 /** @param {Run} run */
 function matches(run, /** @type {string} */ words) {
   const text = [run.id, run.name, run.status, run.user, run.host, run.job, (run.command ?? []).join(" "),
@@ -60,6 +71,7 @@ function cells(run) {
     left === null ? "" : secondsText(left),
     run.problem ? run.problem : values.join(", "),
     run.checkpoints ?? "",
+    overheadOf(run),
     run.bytes === undefined ? "" : bytesText(run.bytes),
     run.replays ?? "",
     run.host ?? "",

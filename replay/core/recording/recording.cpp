@@ -205,6 +205,7 @@ void Recording::write_all(int exit_code) {
   manifest.exit_code = exit_code;
   manifest.finished = wall_seconds();
   manifest.status = exit_code == 0 ? "completed" : "failed";
+  manifest.overhead = checkpointer_->overhead();
   release_space(run());
   try {
     write_end();

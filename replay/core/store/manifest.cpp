@@ -123,6 +123,7 @@ Json to_json(const Manifest& m) {
           {"unresolved", m.unresolved},
           {"args", m.args},
           {"policy", policy},
+          {"overhead", m.overhead ? Json(*m.overhead) : Json()},
           {"loops", loops},
           {"main_loop", main != nullptr ? Json(main - m.loops.data()) : Json()},
           {"complete", m.complete()},
@@ -168,6 +169,7 @@ Manifest manifest_from(const Json& json) {
   m.materializer = field<std::string>(policy, "materializer", "thread");
   m.keep = field<int64_t>(policy, "keep", 0);
   m.local = field<std::string>(policy, "local", "");
+  if (json.contains("overhead") && json["overhead"].is_number()) m.overhead = json["overhead"].get<double>();
   for (const auto& loop : field<Json>(json, "loops", Json::array())) m.loops.push_back(loop_from(loop));
   m.warnings = field<Strings>(json, "warnings", {});
   return m;
@@ -253,7 +255,14 @@ Manifest read_manifest_and_progress(const RunDir& run) {
   // The manifest does not have these loops yet; the timeline is appended to during the run.
   m.loops.clear();
   LoopsSoFar loops(m.loops);
-  for (const auto& row : read_timeline(run.timeline())) loops.add(row);
+  ExecutionCost all;
+  for (const auto& row : read_timeline(run.timeline())) {
+    loops.add(row);
+    const ExecutionCost cost = execution_cost(row);
+    all.computed += cost.computed;
+    all.paid += cost.paid;
+  }
+  m.overhead = all.computed > 0 ? all.paid / all.computed : 0;
   return m;
 }
 

@@ -86,6 +86,9 @@ struct Manifest {
   std::string local;
   // How many checkpoints of each kind are kept; 0: all.
   int64_t keep = 0;
+  // What checkpoints cost the training, as a share of the time computed: what epsilon limits. std::nullopt in
+  // runs of earlier versions.
+  std::optional<double> overhead;
   std::vector<RecordedLoop> loops;
   std::vector<std::string> warnings;
 
@@ -104,7 +107,8 @@ Manifest manifest_from(const Json& json);
 Manifest read_manifest(const RunDir& run);
 void write_manifest(const RunDir& run, const Manifest& manifest);
 
-// Returns the manifest. For a recording that was killed or still runs, takes its loops from its timeline.
+// Returns the manifest. For a recording that was killed or still runs, takes its loops and its overhead from
+// its timeline.
 Manifest read_manifest_and_progress(const RunDir& run);
 
 }  // namespace flor::core

@@ -131,6 +131,11 @@ std::set<std::string> doubted_checkpoints(const Timeline& timeline) {
   return files_last_named_by(R"("doubt")", timeline);
 }
 
+ExecutionCost execution_cost(const TimelineRow& row) {
+  if (field<std::string>(row, "kind", "") != "block") return {};
+  return {field(row, "own", 0.0), field(row, "stall", 0.0) + field(row, "interference", 0.0)};
+}
+
 Json removed_row(const std::string& file, const std::string& at, bool held) {
   Json row = {{"kind", "removed"}, {"at", at}, {"file", file}};
   if (held) row["held"] = true;

@@ -37,6 +37,13 @@ std::set<std::string> removed_checkpoints(const Timeline& timeline);
 // Returns the files that were found wrong.
 std::set<std::string> doubted_checkpoints(const Timeline& timeline);
 
+// Of an execution: the time computed in it, without that of executions inside it, and what its checkpoint
+// cost the training. Zeros for a row of another kind.
+struct ExecutionCost {
+  double computed = 0, paid = 0;
+};
+ExecutionCost execution_cost(const TimelineRow& row);
+
 // Returns the row that takes a checkpoint back. `held`: its file stays, because others refer to it.
 Json removed_row(const std::string& file, const std::string& at, bool held);
 
