@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/base/messages.h"
+#include "dashboard/data/metrics.h"
 #include "dashboard/data/routes.h"
 #include "dashboard/data/runs.h"
 #include "dashboard/http/server.h"
@@ -19,9 +20,15 @@ std::chrono::milliseconds pause_after(std::chrono::steady_clock::duration took) 
   return std::max(look_every, std::chrono::duration_cast<std::chrono::milliseconds>(took * 3));
 }
 
-void publish_changes(Runs& runs, Feed& feed) {
-  const core::Json changes = runs.refresh();
-  if (!changes.is_null()) feed.publish(core::json_text(runs.snapshot()), core::json_text(changes));
+void publish(const Runs& runs, const core::Json& changes, Feed& feed, Metrics& metrics) {
+  std::string snapshot = core::json_text(runs.snapshot());
+  metrics.publish(snapshot);
+  feed.publish(std::move(snapshot), core::json_text(changes));
+}
+
+Response answer(const Request& request, Routes& routes, const Metrics& metrics) {
+  if (request.target.path != "/metrics") return routes.answer(request);
+  return {200, "text/plain; version=0.0.4; charset=utf-8", metrics.text()};
 }
 
 // Runs the server on a thread of its own.
@@ -46,22 +53,23 @@ void serve(const core::Store& store, const ServeOptions& options,
            const std::function<void(std::uint16_t)>& ready, const std::function<bool()>& stopped) {
   Feed feed;
   Routes routes(store);
+  Metrics metrics(store);
   ServerOptions server_options;
   server_options.address = options.address;
   server_options.port = options.port;
   server_options.guard = {options.token, options.names};
   Server server(
-      server_options, [&routes](const Request& request) { return routes.answer(request); }, feed);
+      server_options, [&](const Request& request) { return answer(request, routes, metrics); }, feed);
   Runs runs(store);
-  const core::Json first = runs.refresh();
-  feed.publish(core::json_text(runs.snapshot()), core::json_text(first));
+  publish(runs, runs.refresh(), feed, metrics);
   const Answering answering(server);
   ready(server.port());
   std::string told;
   while (!stopped()) {
     const auto began = std::chrono::steady_clock::now();
     try {
-      publish_changes(runs, feed);
+      const core::Json changes = runs.refresh();
+      if (!changes.is_null()) publish(runs, changes, feed, metrics);
     } catch (const std::exception& problem) {
       if (std::exchange(told, problem.what()) != problem.what()) core::warn("cannot read the store: " + told);
     }

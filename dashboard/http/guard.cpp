@@ -40,7 +40,7 @@ bool is_host_of_ours(const Guard& guard, const std::string& host) {
 }
 
 bool needs_token(const std::string& path) {
-  return path.rfind("/data/", 0) == 0 || path == "/events";
+  return path.rfind("/data/", 0) == 0 || path == "/events" || path == "/metrics";
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(Target, ThatCouldLeadElsewhereIsNone) {
 }
 
 TEST(Guard, ShowsDataToWhoHasTheTokenAlone) {
-  for (const char* path : {"/data/runs/r1", "/data/", "/events"}) {
+  for (const char* path : {"/data/runs/r1", "/data/", "/events", "/metrics"}) {
     EXPECT_EQ(status_of(request(path)), 200) << path;
     for (const char* given :
          {"", "Bearer ", "Bearer secreT", "Bearer secret2", "Bearer secre", "secret", "Basic secret"}) {

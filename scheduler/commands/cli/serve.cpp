@@ -1,18 +1,14 @@
 // flor serve: shows the runs of a store in a browser.
 #include "dashboard/serve.h"
 
-#include <sys/random.h>
-#include <unistd.h>
-
-#include <array>
 #include <memory>
 #include <optional>
-#include <system_error>
 
 #include "commands/base/interrupt.h"
 #include "commands/base/options.h"
 #include "commands/base/output.h"
 #include "commands/base/served.h"
+#include "commands/base/token.h"
 #include "commands/cli/commands.h"
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
@@ -22,21 +18,9 @@ namespace flor::commands {
 namespace {
 
 struct Flags {
-  std::string store, listen = "127.0.0.1:0";
+  std::string store, listen = "127.0.0.1:0", token_file;
   std::vector<std::string> names;
 };
-
-std::string new_token() {
-  std::array<unsigned char, 16> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    throw std::system_error(errno, std::generic_category(), "getrandom");
-  std::string out;
-  for (const unsigned char byte : bytes) {
-    out += "0123456789abcdef"[byte >> 4];
-    out += "0123456789abcdef"[byte & 15];
-  }
-  return out;
-}
 
 dashboard::ServeOptions options_of(const Flags& flags) {
   const auto colon = flags.listen.rfind(':');
@@ -49,7 +33,7 @@ dashboard::ServeOptions options_of(const Flags& flags) {
   out.port = *port;
   out.names = flags.names;
   out.names.push_back(core::node_name());
-  out.token = new_token();
+  out.token = flags.token_file.empty() ? new_token() : token_in(flags.token_file);
   return out;
 }
 
@@ -89,6 +73,12 @@ void add_serve(CLI::App& app, Outcome& /*outcome*/) {
       ->capture_default_str();
   command->add_option("--name", flags->names, "a further name of this machine that browsers may use")
       ->type_name("HOST");
+  command
+      ->add_option(
+          "--token-file", flags->token_file,
+          "a file with the token, for what must know it beforehand, as Prometheus; made with a new one "
+          "where it is missing (default: a new token at each start)")
+      ->type_name("FILE");
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
   command->callback([flags] { serve(*flags); });
 }
