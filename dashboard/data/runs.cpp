@@ -45,11 +45,11 @@ Json last_values(const core::RunDir& run) {
   for (std::size_t end = text.size(); end > 0 && out.size() < most_values;) {
     const std::size_t before = end > 1 ? text.rfind('\n', end - 2) : std::string::npos;
     const std::size_t begin = before == std::string::npos ? 0 : before + 1;
-    Json row = core::parse_json(std::string_view(text).substr(begin, end - begin - 1));
+    const Json row = core::parse_json(std::string_view(text).substr(begin, end - begin - 1));
     end = begin;
     if (!row.is_object() || row.contains("@event")) continue;
     try {
-      const results::Row parsed = results::row_from(std::move(row), run.id());
+      const results::Row parsed = results::row_from(row, run.id());
       const auto number = results::number_in(parsed);
       // json_text() writes NaN and infinities as strings.
       if (number && !out.contains(parsed.name)) out[parsed.name] = *number;

@@ -104,10 +104,9 @@ Best best_epoch(const core::Manifest& manifest, const std::vector<results::Row>&
     if (row.name != name) continue;
     named = true;
     const auto epoch = epoch_of(row.at, loop);
-    const auto value = row.json.find("value");
-    if (!epoch || value == row.json.end()) continue;
+    if (!epoch) continue;
     // NaN and infinities are strings in JSON. None of them can be the best.
-    values[*epoch] = value->is_number() ? value->get<double>() : std::nan("");
+    values[*epoch] = row.value.is_number() ? row.value.get<double>() : std::nan("");
   }
   std::optional<Best> best;
   for (const auto& [epoch, value] : values) {

@@ -44,8 +44,7 @@ bool is_image_of_run(const core::RunDir& run, const std::string& file) {
 }
 
 std::optional<double> scalar_of(const Row& row) {
-  const Json& value = row.json.at("value");
-  if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
+  if (row.value.is_boolean()) return row.value.get<bool>() ? 1 : 0;
   return results::number_in(row);
 }
 
@@ -117,7 +116,7 @@ void EventFile::add(std::string& out, const Row& row, int64_t step) {
   if (const auto number = scalar_of(row)) {
     out += record(scalar_event(place, row.name, static_cast<float>(*number)));
     ++exported_.scalars;
-  } else if (row.json.at("value").is_object()) {
+  } else if (row.value.is_object()) {
     add_tensor(out, row, place);
   } else {
     ++exported_.left_out;
@@ -125,7 +124,7 @@ void EventFile::add(std::string& out, const Row& row, int64_t step) {
 }
 
 void EventFile::add_tensor(std::string& out, const Row& row, const Place& place) {
-  const Json& value = row.json.at("value");
+  const Json& value = row.value;
   bool has_any = false;
   for (const char* part : {"min", "max", "mean", "norm"}) {
     const auto number = number_of(value, part);
@@ -147,7 +146,7 @@ void EventFile::add_tensor(std::string& out, const Row& row, const Place& place)
 }
 
 bool EventFile::add_image(std::string& out, const Row& row, const Place& place) const {
-  const Json& value = row.json.at("value");
+  const Json& value = row.value;
   const auto width = number_of(value, "width"), height = number_of(value, "height"),
              channels = number_of(value, "channels");
   const auto file = core::field<std::string>(value, "file", "");

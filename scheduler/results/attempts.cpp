@@ -37,7 +37,9 @@ class Splice {
     Ordinals ordinals;
     for (auto& entry : later.entries) {
       if (auto* row = std::get_if<Row>(&entry)) {
-        if (const auto at = places_.find(key(*row, ordinals)); at != places_.end()) reach(at->second + 1);
+        // Of a run that was never resumed, no row needs a key.
+        const auto at = places_.empty() ? places_.end() : places_.find(key(*row, ordinals));
+        if (at != places_.end()) reach(at->second + 1);
         out_.push_back(std::move(*row));
       } else {
         keep(std::get<KeptEvent>(entry));

@@ -35,9 +35,9 @@ class RecordFollower : public Follower {
     text.resize(text.rfind('\n') + 1);  // the rest is still being written
     read_ += text.size();
     std::vector<Row> rows;
-    for (auto& json : core::parse_json_lines(text, run_.log().string()).rows) {
+    for (const auto& json : core::parse_json_lines(text, run_.log().string()).rows) {
       if (json.contains("@event")) continue;  // an event of a resumption
-      rows.push_back(row_from(std::move(json), run_.log().string()));
+      rows.push_back(row_from(json, run_.log().string()));
     }
     return rows;
   }

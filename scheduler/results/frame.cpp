@@ -72,7 +72,7 @@ Json json_of(double number) {
 class Group {
  public:
   void add(const Row& row) {
-    const Json& value = row.json.at("value");
+    const Json& value = row.value;
     if (count_++ == 0) first_ = value;
     last_ = value;
     const auto number = number_in(row);
@@ -117,11 +117,13 @@ std::optional<std::size_t> depth_of(const Loops& loops, const std::string& loop)
 Row row_of(const Loops& loops, std::size_t count, const std::string& name, Json value) {
   Row row;
   row.name = name;
-  row.json = {{"name", name}, {"value", std::move(value)}};
+  Json object = {{"name", name}, {"value", value}};
   for (std::size_t i = 0; i < count; ++i) {
     row.at += (i == 0 ? "" : "/") + loops[i].first + '=' + std::to_string(loops[i].second);
-    row.json[loops[i].first] = loops[i].second;
+    object[loops[i].first] = loops[i].second;
   }
+  row.value = std::move(value);
+  row.text = core::json_text(object);
   return row;
 }
 

@@ -46,11 +46,6 @@ class Collector {
   Keyed rows_;
 };
 
-Json value_of(const Row& row) {
-  const auto at = row.json.find("value");
-  return at == row.json.end() ? Json() : *at;
-}
-
 void add_skipped(const UnitLog& unit, std::unordered_set<std::string>& blocks) {
   for (const auto& entry : unit.entries) {
     const auto* event = std::get_if<BlockEvent>(&entry);
@@ -96,17 +91,17 @@ class Sample {
       if (std::get<0>(key) && !proof_.proof.behind_loop) continue;
       ++out.rows;
       const auto same = proved.find(key);
-      if (same != proved.end() && same->second->value() == row->value()) {
+      if (same != proved.end() && same->second->value_text() == row->value_text()) {
         equal.insert(row->name);
       } else {
-        contradict(out, *row, value_of(*row), same == proved.end() ? Json() : value_of(*same->second));
+        contradict(out, *row, row->value, same == proved.end() ? Json() : same->second->value);
       }
     }
     for (const auto& name : equal) ++out.samples[name];
     // Skip rows of units that the replay did not select, and rows inside a skipped block.
     for (const auto& [key, row] : proved_) {
       if (whole_ && known.count(key) == 0 && !lies_in_one(row->at, skipped_))
-        contradict(out, *row, Json(), value_of(*row));
+        contradict(out, *row, Json(), row->value);
     }
   }
 

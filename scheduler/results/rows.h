@@ -19,17 +19,18 @@ struct Row {
   // Scope path.
   std::string at;
   std::string name;
-  // The whole object, as in the file.
-  core::Json json;
+  core::Json value;
   // Not part of the verdict.
   bool is_volatile = false;
+  // The whole object as JSON, on one line. A million rows as JSON values would take over a gigabyte.
+  std::string text;
 
-  // Returns the JSON text of the value: equal texts mean equal bits. Empty if the row has no value.
-  std::string value() const;
+  // Returns the JSON text of the value: equal texts mean equal bits.
+  std::string value_text() const { return core::json_text(value); }
 };
 
 // Throws core::Error naming `where` if the object is no row.
-Row row_from(core::Json json, const std::string& where);
+Row row_from(const core::Json& json, const std::string& where);
 
 // Counts rows of one scope and name: returns the ordinal of the next one.
 class Ordinals {

@@ -19,11 +19,6 @@ std::string counted(int64_t number, const std::string& one, const std::string& m
   return std::to_string(number) + " " + (number == 1 ? one : many);
 }
 
-Json value_of(const Row& row) {
-  auto at = row.json.find("value");
-  return at == row.json.end() ? Json() : *at;
-}
-
 // Returns true if the name looks like a measured time, which no replay repeats.
 bool is_clock_name(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -62,7 +57,7 @@ class Comparison {
       compare(unit);
     }
     for (std::size_t i = 0; i < record_.rows().size(); ++i) {
-      if (!seen_[i] && is_expected(i)) note(i, record_.rows()[i], value_of(record_.rows()[i]), Json());
+      if (!seen_[i] && is_expected(i)) note(i, record_.rows()[i], record_.rows()[i].value, Json());
     }
     std::stable_sort(differences_.begin(), differences_.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -105,7 +100,7 @@ class Comparison {
       position_ = *found.recorded;
       compare_values(row, *found.recorded);
     } else if (found.strayed || (!found.added && !row.is_volatile && !is_behind_cut(row))) {
-      note(position_, row, Json(), value_of(row));
+      note(position_, row, Json(), row.value);
     }
   }
 
@@ -119,10 +114,10 @@ class Comparison {
     }
     UnitVerdict& verdict = verdicts_.back();
     ++verdict.values;
-    if (recorded.value() == row.value()) {
+    if (recorded.value_text() == row.value_text()) {
       ++verdict.equal;
     } else {
-      note(index, row, value_of(recorded), value_of(row));
+      note(index, row, recorded.value, row.value);
     }
   }
 

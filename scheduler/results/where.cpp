@@ -55,7 +55,7 @@ std::optional<double> parse_value(const std::string& text) {
 }
 
 std::optional<double> number_in(const results::Row& row) {
-  const core::Json& value = row.json.at("value");
+  const core::Json& value = row.value;
   if (value.is_number()) return value.get<double>();
   if (value.is_string()) return parse_value(value.get<std::string>());
   return std::nullopt;

@@ -75,7 +75,7 @@ class Writer {
       const auto loops = results::scope_loops(row.at);
       Statement& insert = insert_into(loops);
       insert.bind(1, series.at(row.name)).bind(2, position++);
-      bind_value(insert, 3, row.json.at("value"));
+      bind_value(insert, 3, row.value);
       for (std::size_t i = 0; i < loops.size(); ++i) insert.bind(static_cast<int>(i) + 5, loops[i].second);
       insert.execute();
     }

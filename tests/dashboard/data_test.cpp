@@ -19,11 +19,7 @@ using core::Json;
 using results::Row;
 
 Row row(const std::string& at, const std::string& name, const Json& value) {
-  Row out;
-  out.at = at;
-  out.name = name;
-  out.json = {{"@at", at}, {"name", name}, {"value", value}};
-  return results::row_from(out.json, "test");
+  return results::row_from({{"@at", at}, {"name", name}, {"value", value}}, "test");
 }
 
 TEST(Series, CountsByTheLoopWhereEachIterationHasOneRow) {

@@ -6,11 +6,7 @@ namespace flor::results {
 namespace {
 
 Row row(const std::string& at, const std::string& name, int value) {
-  Row out;
-  out.at = at;
-  out.name = name;
-  out.json = {{"name", name}, {"value", value}, {"@at", at}};
-  return out;
+  return row_from({{"name", name}, {"value", value}, {"@at", at}}, "test");
 }
 
 KeptEvent kept_block(const std::string& at) {
@@ -22,7 +18,7 @@ KeptEvent kept_loop(const std::string& loop, int64_t before) {
 
 std::string text(const std::vector<Row>& rows) {
   std::string out;
-  for (const auto& each : rows) out += each.at + ":" + each.name + "=" + each.value() + " ";
+  for (const auto& each : rows) out += each.at + ":" + each.name + "=" + each.value_text() + " ";
   return out;
 }
 

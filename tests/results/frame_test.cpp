@@ -28,7 +28,7 @@ std::vector<Row> rows() {
 
 Lines shown(const std::vector<Row>& rows) {
   Lines out;
-  for (const auto& row : rows) out.push_back(row.name + "=" + row.value() + "@" + row.at);
+  for (const auto& row : rows) out.push_back(row.name + "=" + row.value_text() + "@" + row.at);
   return out;
 }
 

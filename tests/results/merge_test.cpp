@@ -137,8 +137,8 @@ TEST(Joined, TwoEqualNamesInAScopeAreTwoAnchors) {
   const auto rows =
       joined(testing::manifest(1), testing::record(recorded), {rows_of_replay(plan, {{0, body}})});
   EXPECT_EQ(places(rows), (Names{"loss@epoch=0", "probe@epoch=0", "loss@epoch=0"}));
-  EXPECT_EQ(rows[0].value(), "1");
-  EXPECT_EQ(rows[2].value(), "2");
+  EXPECT_EQ(rows[0].value_text(), "1");
+  EXPECT_EQ(rows[2].value_text(), "2");
 }
 
 TEST(Joined, RecordedNamesKeepTheirRecordedValues) {
@@ -147,7 +147,7 @@ TEST(Joined, RecordedNamesKeepTheirRecordedValues) {
       joined(testing::manifest(1), testing::record(line("epoch=0", "loss", "1")),
              {rows_of_replay(plan, {{0, line("epoch=0", "loss", "2") + line("epoch=0", "loss", "3")}})});
   ASSERT_EQ(rows.size(), 1U);
-  EXPECT_EQ(rows[0].value(), "1");
+  EXPECT_EQ(rows[0].value_text(), "1");
 }
 
 TEST(Joined, OfANameReplayedTwiceTheNewestReplayCounts) {
@@ -161,7 +161,7 @@ TEST(Joined, OfANameReplayedTwiceTheNewestReplayCounts) {
        rows_of_replay(plan, {{0, body("2")}})});
   Names got;
   for (const auto& row : rows) {
-    if (row.name == "g" || row.name == "h") got.push_back(row.name + row.value() + "@" + row.at);
+    if (row.name == "g" || row.name == "h") got.push_back(row.name + row.value_text() + "@" + row.at);
   }
   EXPECT_EQ(got, (Names{"g2@epoch=0", "h1@epoch=1"}));
 }
@@ -179,7 +179,7 @@ TEST(Joined, AnswersOfOneRecipeCompleteEachOther) {
   const auto values = [&] {
     Names out;
     for (const auto& row : joined(testing::manifest(3), testing::record(record_text(3)), answers)) {
-      if (row.name == "g") out.push_back(row.value() + "@" + row.at);
+      if (row.name == "g") out.push_back(row.value_text() + "@" + row.at);
     }
     return out;
   };
@@ -201,7 +201,7 @@ TEST(Joined, AnswersOfOneRecipeKeepRowsOnBothSidesOfTheLoop) {
     for (auto& answer : answers) answer.recipe = "same";
     Names out;
     for (const auto& row : joined(testing::manifest(2), testing::record(record_text(2)), answers)) {
-      if (row.name == "g") out.push_back(row.value());
+      if (row.name == "g") out.push_back(row.value_text());
     }
     return out;
   };
@@ -220,7 +220,7 @@ TEST(Joined, AnswersOfOneRecipeKeepTheRowsOfBothPartsOfAnIteration) {
   for (auto& answer : answers) answer.recipe = "same";
   Names out;
   for (const auto& row : joined(testing::manifest(1), testing::record(record_text(1)), answers)) {
-    if (row.name == "g") out.push_back(row.value());
+    if (row.name == "g") out.push_back(row.value_text());
   }
   EXPECT_EQ(out, (Names{"1", "2"}));
 }

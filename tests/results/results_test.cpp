@@ -164,7 +164,7 @@ TEST_F(Collect, WhatDiffersOrOnlyChecksOutranksNoAnswer) {
   // The last one counts: r1, whose values are the record's.
   const Row* first = std::get_if<Row>(&answers[1].units.at(0).entries.at(0));
   ASSERT_NE(first, nullptr);
-  EXPECT_EQ(first->json.at("value"), 0.5);
+  EXPECT_EQ(first->value, 0.5);
 }
 
 TEST_F(Collect, TheSummaryFollowsTheReplay) {

@@ -40,7 +40,9 @@ TEST(Scope, LiesInItsParentsOnly) {
 }
 
 TEST(Value, EqualTextMeansEqualBits) {
-  auto value = [](const std::string& text) { return testing::record(line("", "x", text)).at(0).value(); };
+  auto value = [](const std::string& text) {
+    return testing::record(line("", "x", text)).at(0).value_text();
+  };
   EXPECT_EQ(value("0.1"), value("0.10"));
   EXPECT_NE(value("0.1"), value("0.10000000000000002"));
   EXPECT_NE(value("0.0"), value("-0.0"));
@@ -82,7 +84,7 @@ TEST(RecordLog, OfARowTheLastAttemptCounts) {
   EXPECT_EQ(places(rows),
             (std::vector<std::string>{"lr", "acc@epoch=0", "x@epoch=1/train#0/step=0", "acc@epoch=1"}));
   std::string values;
-  for (const auto& row : rows) values += row.value() + " ";
+  for (const auto& row : rows) values += row.value_text() + " ";
   EXPECT_EQ(values, "10 2 30 50 ");
 }
 

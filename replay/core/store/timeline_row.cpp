@@ -113,6 +113,12 @@ std::optional<TimelineRow> TimelineRow::parse(std::shared_ptr<const std::string>
   return TimelineRow(object);
 }
 
+std::optional<TimelineRow> TimelineRow::parse_simple(std::string_view line) {
+  TimelineRow row(nullptr, line);
+  if (!row.scan()) return std::nullopt;
+  return row;
+}
+
 bool TimelineRow::scan() {
   // Reused, so that each row allocates its keys once, at the right size.
   thread_local std::vector<Key> keys;

@@ -23,6 +23,8 @@ class TimelineRow {
   TimelineRow(const Json& object);
   // Returns std::nullopt where `line` is not a JSON object. `line` must lie in `text`.
   static std::optional<TimelineRow> parse(std::shared_ptr<const std::string> text, std::string_view line);
+  // Returns std::nullopt, too, where only the JSON library can read the line, which must outlive the row.
+  static std::optional<TimelineRow> parse_simple(std::string_view line);
 
   // Returns the JSON text that raw() gives for a field with this string: characters beyond ASCII are escaped.
   static std::string text_of(const Json& value);

@@ -32,7 +32,7 @@ class Candidate {
     const auto last =
         std::find_if(rows.rbegin(), rows.rend(), [&](const results::Row& row) { return row.name == name; });
     if (last == rows.rend()) return std::nullopt;
-    const core::Json& value = last->json.at("value");
+    const core::Json& value = last->value;
     return value.is_string() ? value.get<std::string>() : core::json_text(value);
   }
 

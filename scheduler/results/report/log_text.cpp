@@ -99,7 +99,7 @@ class Wide {
       add_line();
       for (const auto& [name, value] : loops) lines_.back().loops.emplace_back(loops_.position(name), value);
     }
-    lines_[lines[ordinal]].cells.emplace_back(names_.position(row.name), &row.json.at("value"));
+    lines_[lines[ordinal]].cells.emplace_back(names_.position(row.name), &row.value);
   }
 
   Columns shared_, loops_, names_;
@@ -126,7 +126,8 @@ std::string table_of(const Wide& wide) {
 }
 
 void add_columns(Json& shown, const Row& row) {
-  for (const auto& [key, value] : row.json.items()) {
+  const Json object = core::parse_json(row.text);
+  for (const auto& [key, value] : object.items()) {
     if (key.rfind('@', 0) != 0) shown[key] = value;
   }
 }
