@@ -77,8 +77,8 @@ TEST_F(ForeignRun, AManifestIsReadUpToItsLimits) {
 
 TEST_F(ForeignRun, ATimelineIsReadUpToItsLimits) {
   EXPECT_EQ(timeline_of("{}\n"), "read");
-  EXPECT_TRUE(has(timeline_of(repeated("{}\n", std::size_t{64} << 20)), "rows and is not read"));
-  EXPECT_TRUE(has(timeline_of(repeated("{\"a\": 1}\n", std::size_t{64} << 20)), "rows and is not read"));
+  EXPECT_TRUE(has(timeline_of(repeated("{}\n", std::size_t{4} << 20)), "rows and is not read"));
+  EXPECT_TRUE(has(timeline_of(repeated("{\"a\": 1}\n", std::size_t{10} << 20)), "rows and is not read"));
   EXPECT_EQ(timeline_of("{\"a\":" + repeated("[", 1 << 20) + "\n"), "read");
   fs::resize_file(run.timeline(), foreign_timeline_limit + 1);  // takes no space
   EXPECT_TRUE(has(reading([&] { read_timeline(run.timeline()); }), "bytes and is not read"));
