@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/base/valid_id.h"
+#include "core/store/manifest.h"
 #include "core/store/timeline.h"
 #include "dashboard/data/decisions.h"
 #include "dashboard/data/runs.h"
@@ -37,7 +38,7 @@ bool begins_with(const std::string& text, const std::string& start) {
 
 // Addresses that show the page; what it then shows is its own matter.
 bool is_view(const std::string& path) {
-  return path == "/" || begins_with(path, "/run/");
+  return path == "/" || path == "/compare" || begins_with(path, "/run/");
 }
 
 // Splits "a/b/c".
@@ -102,12 +103,20 @@ Json Routes::series(const core::RunDir& run, const Target& target) {
   return out;
 }
 
+Json Routes::summary(const core::RunDir& run) {
+  Json sources = Json::array();
+  for (const auto& source : core::read_manifest(run).sources)
+    sources.push_back({{"path", source.path}, {"digest", source.digest}});
+  return {{"names", summary_of(rows_.rows_of(run)->rows)}, {"sources", std::move(sources)}};
+}
+
 Response Routes::data(const std::string& path, const Target& target) {
   const auto parts = elements(path);
   if (parts[0] != "runs" || parts.size() < 2) throw NotThere("there is nothing here");
   const core::RunDir found = find_run(store_, parts[1]);
   if (parts.size() == 2) return json(run(found));
   if (parts.size() == 3 && parts[2] == "series") return json(series(found, target));
+  if (parts.size() == 3 && parts[2] == "summary") return json(summary(found));
   if (parts.size() == 3 && parts[2] == "decisions")
     return json(decisions_of(core::read_timeline(found.timeline()), most_decisions));
   if (parts.size() == 4 && parts[2] == "replays" && core::is_valid_id(parts[3]) &&

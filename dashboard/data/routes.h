@@ -20,6 +20,7 @@ class Routes {
   Response data(const std::string& path, const Target& target);
   core::Json run(const core::RunDir& run);
   core::Json series(const core::RunDir& run, const Target& target);
+  core::Json summary(const core::RunDir& run);
 
   const core::Store store_;
   RowCache rows_;

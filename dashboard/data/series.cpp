@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 #include <utility>
 
 #include "core/base/clock.h"
@@ -101,6 +102,36 @@ Series thinned(const Series& series, double from, double to, std::size_t points)
 
 Json to_json(const Series& series) {
   return {{"x", numbers(series.x)}, {"y", numbers(series.y)}, {"loop", series.loop}};
+}
+
+Json summary_of(const std::vector<results::Row>& rows) {
+  struct Known {
+    const results::Row* last = nullptr;
+    std::optional<double> min, max;
+  };
+  std::vector<std::string> names;
+  std::unordered_map<std::string, Known> by_name;
+  for (const auto& row : rows) {
+    const auto [at, is_new] = by_name.try_emplace(row.name);
+    if (is_new) names.push_back(row.name);
+    Known& known = at->second;
+    known.last = &row;
+    const auto number = results::number_in(row);
+    if (!number || std::isnan(*number)) continue;
+    if (!known.min || *number < *known.min) known.min = number;
+    if (!known.max || *number > *known.max) known.max = number;
+  }
+  const auto json_of = [](const std::optional<double>& number) { return number ? Json(*number) : Json(); };
+  Json out = Json::array();
+  for (const auto& name : names) {
+    const Known& known = by_name.at(name);
+    const bool is_plain = known.last->value.is_primitive();
+    out.push_back({{"name", name},
+                   {"last", is_plain ? known.last->value : Json()},
+                   {"min", json_of(known.min)},
+                   {"max", json_of(known.max)}});
+  }
+  return out;
 }
 
 std::shared_ptr<const RowCache::Rows> RowCache::kept_rows(const core::RunDir& run,

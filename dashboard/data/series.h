@@ -30,6 +30,11 @@ Series thinned(const Series& series, double from, double to, std::size_t points)
 // {"x": […], "y": […], "loop": …}; a gap is null.
 core::Json to_json(const Series& series);
 
+// [{"name": NAME, "last": VALUE, "min": NUMBER, "max": NUMBER}, …] of each name, in order of first
+// appearance. `last` is null where the value is neither number nor text; `min` and `max` are null where no
+// value is a number. Pure.
+core::Json summary_of(const std::vector<results::Row>& rows);
+
 // The rows of the runs that were asked for last. Thread-safe.
 class RowCache {
  public:

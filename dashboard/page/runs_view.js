@@ -14,9 +14,8 @@ const columns = [
   { key: "progress", label: "Progress", of: (run) => (run.of > 0 ? run.done / run.of : run.done) || 0 },
   { key: "left", label: "Time left", number: true, of: (run) => secondsLeft(run) ?? -1 },
   { key: "values", label: "Last values", of: (run) => Object.values(run.values ?? {})[0] ?? "" },
-  { key: "checkpoints", label: "Checkpoints", number: true, of: (run) => run.checkpoints ?? 0 },
+  { key: "checkpoints", label: "Checkpoints", number: true, of: (run) => run.bytes ?? 0 },
   { key: "overhead", label: "Overhead", number: true, of: (run) => run.overhead ?? -1 },
-  { key: "bytes", label: "Size", number: true, of: (run) => run.bytes ?? 0 },
   { key: "replays", label: "Replays", number: true, of: (run) => run.replays ?? 0 },
   { key: "host", label: "Node", of: (run) => run.host ?? "" },
   { key: "job", label: "Job", number: true, of: (run) => Number(run.job) || run.job || "" },
@@ -70,9 +69,8 @@ function cells(run) {
     progressOf(run),
     left === null ? "" : secondsText(left),
     run.problem ? run.problem : values.join(", "),
-    run.checkpoints ?? "",
+    run.checkpoints === undefined ? "" : `${run.checkpoints}, ${bytesText(run.bytes)}`,
     overheadOf(run),
-    run.bytes === undefined ? "" : bytesText(run.bytes),
     run.replays ?? "",
     run.host ?? "",
     run.job ?? "",
@@ -97,6 +95,7 @@ export function runsView(query) {
 
   const count = h("span.quiet", { role: "status" });
   const together = /** @type {HTMLButtonElement} */ (h("button", { type: "button", click: showTogether }, "Show together"));
+  const compared = /** @type {HTMLButtonElement} */ (h("button", { type: "button", click: compare }, "Compare"));
   const search = /** @type {HTMLInputElement} */ (h("input", { type: "search", value: words, "aria-label": "Search runs",
     placeholder: "name, id, status, lr=0.1…", input: () => {
       words = search.value;
@@ -112,7 +111,7 @@ export function runsView(query) {
   const later = h("button", { type: "button", click: () => turn(1) }, "Next →");
   const pages = h("div.tools", null, earlier, later);
   const element = h("div", null, h("h1", null, "Runs"),
-    h("div.tools", null, search, count, together),
+    h("div.tools", null, search, count, together, compared),
     h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Runs" },
       h("table", null, h("thead", null, h("tr", null, h("th", { scope: "col" }, h("span.quiet", { "aria-label": "choose" }, "✓")), heads)), body)),
     h("p"), pages);
@@ -142,10 +141,23 @@ export function runsView(query) {
     draw();
   }
 
+  function goTo(/** @type {string} */ address) {
+    history.pushState(null, "", address);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }
+
   function showTogether() {
     const [first, ...others] = chosen;
-    history.pushState(null, "", `/run/${encodeURIComponent(first)}?with=${others.map(encodeURIComponent).join(",")}`);
-    dispatchEvent(new PopStateEvent("popstate"));
+    goTo(`/run/${encodeURIComponent(first)}?with=${others.map(encodeURIComponent).join(",")}`);
+  }
+
+  function compare() {
+    goTo(`/compare?runs=${[...chosen].map(encodeURIComponent).join(",")}`);
+  }
+
+  /** What takes several runs waits until several are chosen. */
+  function allow() {
+    for (const button of [together, compared]) button.disabled = chosen.size < 2;
   }
 
   function rowOf(/** @type {Run} */ run) {
@@ -160,7 +172,7 @@ export function runsView(query) {
     const box = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox", "aria-label": `choose ${run.name || run.id}`,
       checked: chosen.has(run.id), change: () => {
         box.checked ? chosen.add(run.id) : chosen.delete(run.id);
-        together.disabled = chosen.size < 2;
+        allow();
       } }));
     return h("tr", null, h("td", null, box),
       cells(run).map((cell, i) => h(columns[i].number ? "td.number" : "td", null, cell)));
@@ -186,7 +198,7 @@ export function runsView(query) {
       ? (state.runs.size === 0 ? "No runs yet: flor record -- ./train records one." : "No run fits.")
       : `${page * pageSize + 1}–${page * pageSize + shown.length} of ${found.length}` +
         (found.length < state.runs.size ? ` that fit, ${state.runs.size} in all` : "") + `, ${recording} recording`;
-    together.disabled = chosen.size < 2;
+    allow();
     /** @type {HTMLButtonElement} */ (earlier).disabled = page === 0;
     /** @type {HTMLButtonElement} */ (later).disabled = (page + 1) * pageSize >= found.length;
     pages.hidden = found.length <= pageSize;

@@ -67,6 +67,15 @@ TEST(Series, KeepsItsExtremesAndGapsWhereItIsThinned) {
   EXPECT_EQ(thinned(series, 5, 4, 1000).x.size(), 0U);
 }
 
+TEST(Series, OfEachNameTheLastAndTheExtremesAreKnown) {
+  const Json all = summary_of({row("epoch=0", "a", 3), row("epoch=0", "b", "text"),
+                               row("epoch=1", "a", "NaN"), row("epoch=2", "a", -1.5),
+                               row("epoch=3", "a", "NaN"), row("epoch=3", "c", Json{{"min", 1.0}})});
+  EXPECT_EQ(core::json_text(all), R"([{"name":"a","last":"NaN","min":-1.5,"max":3.0},)"
+                                  R"({"name":"b","last":"text","min":null,"max":null},)"
+                                  R"({"name":"c","last":null,"min":null,"max":null}])");
+}
+
 class StoreTest : public ::testing::Test {
  protected:
   core::RunDir make_run(const std::string& id, const std::string& name = "") {
@@ -153,7 +162,8 @@ TEST_F(StoreTest, LeadsNowhereElse) {
         "/data/runs/r1/log.jsonl", "/data/runs/r1/replays/x", "/data/runs/r1%2Frun.json", "/secret", "/page/",
         "/page/../secret.js", "/page/vendor", "/data/runs/r1/series"})
     EXPECT_TRUE(!target_from(target) || get(target).status == 404) << target;
-  for (const char* target : {"/", "/run/anything", "/page/app.js", "/page/vendor/uplot/uPlot.esm.js"})
+  for (const char* target :
+       {"/", "/compare?runs=a", "/run/anything", "/page/app.js", "/page/vendor/uplot/uPlot.esm.js"})
     EXPECT_EQ(get(target).status, 200) << target;
 }
 

@@ -175,6 +175,45 @@ class Page(harness.Case):
         self.until(lambda: "1–2 of 2" in self.text())
         self.assertTrue(self.is_marked())
 
+    def test_runs_are_compared(self):
+        for rate, loss, name in (("0.1", 0.25, "first"), ("0.5", 0.125, "second")):
+            run = self.record("train", flags=("--name", name))
+            with open(run.file("run.json")) as file:
+                manifest = json.load(file)
+            with open(run.file("run.json"), "w") as file:
+                json.dump({**manifest, "args": {"rate": rate, "seed": "7"}}, file)
+            with open(run.file("log.jsonl"), "a") as file:
+                file.write(json.dumps({"name": "loss", "value": loss, "epoch": 5, "@at": "epoch=5"}) + "\n")
+        self.driver.get(self.serve()[1])
+        self.until(lambda: "1–2 of 2" in self.text())
+        button = self.driver.find_element(By.XPATH, "//button[text()='Compare']")
+        self.assertFalse(button.is_enabled())
+        for box in self.driver.find_elements(By.CSS_SELECTOR, "tbody input[type=checkbox]"):
+            box.click()
+        button.click()
+        self.until(lambda: "Runs compared" in self.text() and "loss" in self.text())
+        self.until(lambda: "loaded" not in self.text())
+        cells = lambda: [[cell.text for cell in row.find_elements(By.CSS_SELECTOR, "th, td")]  # noqa: E731
+                         for row in self.driver.find_elements(By.CSS_SELECTOR, "table tr")]
+        head, *rows = cells()
+        self.assertEqual(len(rows), 2)
+        self.assertIn("rate", head)
+        self.assertEqual({row[0]: row[head.index("loss")] for row in rows}, {"first": "0.25", "second": "0.125"})
+        self.assertIn("The same in all: seed=7", self.text())
+        self.assertNotIn("Sources", head, "they are the same")
+        self.driver.find_element(By.XPATH, "//th/button[text()='rate']").click()
+        self.assertEqual([row[head.index("rate")] for row in cells()[1:]], ["0.1", "0.5"])
+        self.driver.find_element(By.XPATH, "//th/button[text()='rate']").click()
+        self.assertEqual([row[head.index("rate")] for row in cells()[1:]], ["0.5", "0.1"])
+        self.driver.find_element(By.XPATH, "//option[text()='lowest value']").click()
+        for part in ("sort=arg+rate", "order=down", "value=min"):
+            self.assertIn(part, self.driver.current_url)
+        before = cells()
+        self.driver.refresh()
+        self.until(lambda: cells() == before)
+        self.shoot("compare")
+        self.assert_quiet()
+
     def test_a_store_without_runs_says_how_to_get_one(self):
         self.driver.get(self.serve()[1])
         self.until(lambda: "No runs yet" in self.text())
