@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace flor::core {
@@ -41,11 +43,106 @@ bool is_within(std::string_view text, std::size_t most_members) {
   return true;
 }
 
+// Builds a value from the parser's events in O(n log n). The library's own builder searches the whole object
+// before it adds a member, so an object of a million members would take it hours.
+class Builder : public nlohmann::json_sax<Json> {
+  using Member = Json::object_t::value_type;
+
+ public:
+  Json take() { return std::move(root_); }
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool end_array() override { return close(); }
+  bool key(string_t& name) override {
+    open_.back()->get_ref<Json::object_t&>().emplace_back(std::move(name), nullptr);
+    return true;
+  }
+  bool end_object() override {
+    auto& object = open_.back()->get_ref<Json::object_t&>();
+    if (has_equals(object)) keep_last_of_equals(object);
+    return close();
+  }
+  bool parse_error(std::size_t, const std::string&, const Json::exception&) override { return false; }
+
+ private:
+  // Where a value stands, its container does not grow until the value is whole: the pointers stay valid.
+  bool add(Json value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+      last_ = &root_;
+    } else if (open_.back()->is_array()) {
+      auto& items = open_.back()->get_ref<Json::array_t&>();
+      items.push_back(std::move(value));
+      last_ = &items.back();
+    } else {
+      last_ = &open_.back()->get_ref<Json::object_t&>().back().second;
+      *last_ = std::move(value);
+    }
+    return true;
+  }
+  bool open(Json container) {
+    add(std::move(container));
+    open_.push_back(last_);
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  // As the library does it: the first member of a name gets the value of the last one.
+  static void keep_last_of_equals(Json::object_t& object) {
+    std::vector<Member*> ordered;
+    ordered.reserve(object.size());
+    for (auto& member : object) ordered.push_back(&member);
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const Member* a, const Member* b) { return a->first < b->first; });
+    std::set<const Member*> repeated;
+    Member* first = ordered.front();
+    for (Member* member : ordered) {
+      if (member == first || member->first != first->first) {
+        first = member;
+      } else {
+        first->second = std::move(member->second);
+        repeated.insert(member);
+      }
+    }
+    Json::object_t kept;
+    for (auto& member : object) {
+      if (repeated.count(&member) == 0) kept.emplace_back(member.first, std::move(member.second));
+    }
+    object = std::move(kept);
+  }
+
+  static bool has_equals(const Json::object_t& object) {
+    std::vector<const std::string*> names;
+    names.reserve(object.size());
+    for (const auto& [name, value] : object) names.push_back(&name);
+    const auto by_text = [](const std::string* a, const std::string* b) { return *a < *b; };
+    std::sort(names.begin(), names.end(), by_text);
+    return std::adjacent_find(names.begin(), names.end(), [](auto a, auto b) { return *a == *b; }) !=
+           names.end();
+  }
+
+  Json root_;
+  Json* last_ = nullptr;
+  std::vector<Json*> open_;
+};
+
 }  // namespace
 
 Json parse_json(std::string_view text, std::size_t most_members) {
-  if (!is_within(text, most_members)) return Json(Json::value_t::discarded);
-  return Json::parse(text.begin(), text.end(), nullptr, false);
+  Builder builder;
+  const bool is_json = is_within(text, most_members) && Json::sax_parse(text.begin(), text.end(), &builder);
+  return is_json ? builder.take() : Json(Json::value_t::discarded);
 }
 
 std::string number_text(double value) {

@@ -20,9 +20,9 @@ inline constexpr std::size_t deepest_json = 256;
 // with their number.
 inline constexpr std::size_t most_foreign_members = 2000;
 
-// Parses a JSON text. Returns a discarded value (is_discarded(), which is no object) where the text is not
-// JSON, nests deeper than deepest_json, or has an object with more than `most_members` members. Throws
-// nothing but std::bad_alloc.
+// Parses a JSON text in O(n log n) of its length. Of members with equal names the last counts. Returns a
+// discarded value (is_discarded(), which is no object) where the text is not JSON, nests deeper than
+// deepest_json, or has an object with more than `most_members` members. Throws nothing but std::bad_alloc.
 Json parse_json(std::string_view text, std::size_t most_members = std::numeric_limits<std::size_t>::max());
 
 // Returns the JSON text of a value. Each floating-point number has the shortest form that reads back to the

@@ -38,11 +38,11 @@ bool is_harmful(char32_t code) {
   if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
   // Marks of writing direction.
   if (code == 0x061c || code == 0x200e || code == 0x200f) return true;
-  return (code >= 0x2028 && code <= 0x202e) ||
-         // Line separators, overrides and isolates of direction.
-         (code >= 0x2066 && code <= 0x2069);
+  // Line separators, overrides and isolates of direction.
+  return (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
+// Writes what is harmful as \uXXXX, except for the characters of `kept`.
 std::string escaped(std::string_view text, std::string_view kept) {
   std::string out;
   out.reserve(text.size());
@@ -71,6 +71,14 @@ std::string printable(std::string_view text) {
 
 std::string printable_lines(std::string_view text) {
   return escaped(text, "\n\t");
+}
+
+std::string shortened(std::string text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = most - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  text.resize(end);
+  return text + "...";
 }
 
 }  // namespace flor::core

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <unordered_map>
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
@@ -92,21 +93,34 @@ CheckpointTensor own_tensor(const std::string& name, const Json& json, const std
   return tensor;
 }
 
+Json parse_or_damage(const std::string& text, const std::string& file) {
+  Json json = parse_json(text);
+  require(json.is_object(), file, "header: it is no JSON object");
+  return json;
+}
+
+// By name: the library looks for a member of an object from its first one on.
+std::unordered_map<std::string, std::string> texts_of(const Json& object) {
+  std::unordered_map<std::string, std::string> texts;
+  for (const auto& [name, text] : object.items()) texts[name] = text.get<std::string>();
+  return texts;
+}
+
 void parse_header(const std::string& text, std::uint64_t data_bytes, const std::string& file,
                   CheckpointHeader& out) {
-  const Json json = Json::parse(text);
+  const Json json = parse_or_damage(text, file);
   const Json& meta = json.at("__metadata__");
   require(meta.at("flor.format") == "1", file, "header: an unknown format");
   out.run = meta.at("flor.run").get<std::string>();
   out.block = meta.at("flor.block").get<std::string>();
   out.at = meta.at("flor.at").get<std::string>();
   out.state = meta.at("flor.state").get<std::string>();
-  const Json digests = Json::parse(meta.at("flor.digests").get<std::string>());
+  const auto digests = texts_of(parse_or_damage(meta.at("flor.digests").get<std::string>(), file));
   for (const auto& [name, entry] : json.items()) {
     if (name == "__metadata__") continue;
     out.tensors.push_back(own_tensor(name, entry, file, data_bytes));
   }
-  const Json elsewhere = Json::parse(meta.at("flor.elsewhere").get<std::string>());
+  const Json elsewhere = parse_or_damage(meta.at("flor.elsewhere").get<std::string>(), file);
   for (const auto& [name, entry] : elsewhere.items()) {
     CheckpointTensor tensor;
     tensor.name = name;
@@ -119,7 +133,9 @@ void parse_header(const std::string& text, std::uint64_t data_bytes, const std::
     out.tensors.push_back(std::move(tensor));
   }
   for (auto& tensor : out.tensors) {
-    tensor.digest = digests.at(tensor.name).get<std::string>();
+    const auto digest = digests.find(tensor.name);
+    require(digest != digests.end(), file, "tensor " + tensor.name + ": its digest is missing");
+    tensor.digest = digest->second;
   }
 }
 

@@ -36,6 +36,40 @@ Descriptor open_or_damage(const RunDir& run, const std::string& file) {
   }
 }
 
+std::uint64_t size_of(const Descriptor& opened) {
+  struct stat info = {};
+  return ::fstat(opened.get(), &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+}
+
+// Reads `size` bytes from `offset` on. Throws Damage where they are not all there.
+void read_at(const Descriptor& opened, char* bytes, std::size_t size, std::size_t offset,
+             const std::string& file) {
+  while (size > 0) {
+    const ssize_t got = ::pread(opened.get(), bytes, size, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    require(got >= 0, file, std::string("its header cannot be read (") + std::strerror(errno) + ")");
+    require(got > 0, file, "the file is truncated, its header is not all there");
+    bytes += got;
+    size -= static_cast<std::size_t>(got);
+    offset += static_cast<std::size_t>(got);
+  }
+}
+
+// Read, not mapped: a file of another user's may become shorter meanwhile, and an access to the mapping would
+// end the process.
+CheckpointHeader read_header(const Descriptor& opened, const std::string& file) {
+  constexpr std::size_t length_bytes = 8;
+  const std::uint64_t size = size_of(opened);
+  require(size >= length_bytes, file, "the file is truncated, its header is not all there");
+  std::string text(length_bytes, '\0');
+  read_at(opened, text.data(), length_bytes, 0, file);
+  const auto bytes = [&text] { return reinterpret_cast<const unsigned char*>(text.data()); };
+  const auto length = static_cast<std::size_t>(header_length(bytes(), size));
+  text.resize(length_bytes + length);
+  read_at(opened, text.data() + length_bytes, length, length_bytes, file);
+  return decode_header(bytes(), size, file);
+}
+
 struct Unmap {
   std::size_t size = 0;
   void operator()(void* bytes) const { ::munmap(bytes, size); }
@@ -47,19 +81,12 @@ using MappedBytes = std::unique_ptr<void, Unmap>;
 class Checkpoint::Mapping {
  public:
   Mapping(const RunDir& run, const std::string& file) {
-    const fs::path path = run.path / file;
     const Descriptor opened = open_or_damage(run, file);
-    struct stat info = {};
-    if (::fstat(opened.get(), &info) == 0 && info.st_size > 0) {
-      size_ = static_cast<std::size_t>(info.st_size);
-      void* bytes = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, opened.get(), 0);
-      if (bytes != MAP_FAILED) bytes_ = MappedBytes(bytes, {size_});
-    }
-    if (size_ > 0 && !bytes_) throw Damage(file + ": cannot be read (" + std::strerror(errno) + ")");
-    const std::size_t head = std::min(size_, header_bytes);
-    if (!make_readable(data(), head) || !make_readable(data(), header_size(head)))
-      throw Damage(file + ": its header cannot be read from the medium");
-    header = decode_header(data(), size_, file);
+    header = read_header(opened, file);
+    const std::size_t size = header.data_offset + header.data_bytes;
+    void* bytes = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, opened.get(), 0);
+    require(bytes != MAP_FAILED, file, std::string("cannot be read (") + std::strerror(errno) + ")");
+    bytes_ = MappedBytes(bytes, {size});
   }
   // Makes the kernel read ahead what is needed.
   void fetch(std::size_t offset, std::size_t size) const {
@@ -71,13 +98,7 @@ class Checkpoint::Mapping {
   CheckpointHeader header;
 
  private:
-  static constexpr std::size_t header_bytes = 8;  // that say how long it is
-  std::size_t header_size(std::size_t head) const {
-    return head < header_bytes ? head : static_cast<std::size_t>(header_length(data(), size_)) + header_bytes;
-  }
-
   MappedBytes bytes_;
-  std::size_t size_ = 0;
 };
 
 // The range of the bytes of a tensor, and the file that holds them.
@@ -169,7 +190,7 @@ void Checkpoint::read_into(const RunDir& run, const std::vector<Target>& targets
 }
 
 CheckpointHeader Checkpoint::header_of(const RunDir& run, const std::string& file) {
-  return Mapping(run, file).header;
+  return read_header(open_or_damage(run, file), file);
 }
 
 Checkpoint Checkpoint::load(const RunDir& run, const std::string& file,

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <exception>
 #include <system_error>
 
 #include "core/base/error.h"
@@ -15,6 +16,27 @@ namespace {
 
 [[noreturn]] void fail(const char* what, const std::filesystem::path& path) {
   throw std::system_error(errno, std::generic_category(), std::string(what) + " " + path.string());
+}
+
+// Files are read in parts of this size: a log may be larger than the memory that training has left.
+constexpr std::size_t part = std::size_t{16} << 20;
+
+// Replaces the file by a copy of its whole lines: of all, or of those in front of the first NUL byte.
+void copy_whole_lines(const std::filesystem::path& path, bool until_hole) {
+  if (!std::filesystem::exists(path)) return;
+  DurableFile renewed(path);
+  std::string text;
+  for (std::uintmax_t offset = 0;; offset += part) {
+    const std::string more = read_part(path, offset, part);
+    text += more;
+    const std::size_t hole = until_hole ? text.find('\0') : std::string::npos;
+    // npos + 1 is 0.
+    const std::size_t whole = text.rfind('\n', hole) + 1;
+    renewed.write(text.data(), whole);
+    text.erase(0, whole);
+    if (more.size() < part || hole != std::string::npos) break;
+  }
+  renewed.commit();
 }
 
 }  // namespace
@@ -31,7 +53,9 @@ bool for_each_line(std::string_view text, const std::string& name,
     text.remove_prefix(complete ? end + 1 : text.size());
     // The mark that LineAppender sets after a torn line.
     if (line.empty()) continue;
-    if (complete && take(line)) continue;
+    // No writer writes a NUL, but a parser may take one for the end of a row.
+    const bool hole = line.find('\0') != std::string_view::npos;
+    if (complete && !hole && take(line)) continue;
     // This is the last line, or one in which a writer was killed and which its successor ended with an empty
     // line.
     torn = true;
@@ -57,22 +81,38 @@ JsonLines read_json_lines(const std::filesystem::path& path) {
   return parse_json_lines(read_file(path), path.string());
 }
 
-void renew_whole_lines(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return;
-  // Copies in parts: a log may be larger than the memory that training has left.
-  constexpr std::size_t part = std::size_t{16} << 20;
-  DurableFile renewed(path);
-  std::string text;
-  for (std::uintmax_t offset = 0;; offset += part) {
-    const std::string more = read_part(path, offset, part);
-    text += more;
-    // npos + 1 is 0.
-    const std::size_t whole = text.rfind('\n') + 1;
-    renewed.write(text.data(), whole);
-    text.erase(0, whole);
-    if (more.size() < part) break;
+std::string last_lines(const std::filesystem::path& path, std::size_t bytes) noexcept {
+  try {
+    const std::uintmax_t size = std::filesystem::file_size(path);
+    const std::uintmax_t begin = size < bytes ? 0 : size - bytes;
+    std::string out = read_part(path, begin, bytes);
+    // The first line of a part may be cut, and the last one may be torn. npos + 1 is 0.
+    if (begin > 0) out.erase(0, out.find('\n') + 1);
+    out.erase(out.rfind('\n') + 1);
+    return out;
+  } catch (const std::exception&) {
+    return "";
   }
-  renewed.commit();
+}
+
+void renew_whole_lines(const std::filesystem::path& path) {
+  copy_whole_lines(path, false);
+}
+
+std::optional<std::string> text_behind_hole(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  for (std::uintmax_t offset = 0;; offset += part) {
+    std::string text = read_part(path, offset, part);
+    const std::size_t hole = text.find('\0');
+    if (hole == std::string::npos && text.size() < part) return std::nullopt;
+    if (hole == std::string::npos) continue;
+    text.erase(0, hole + 1);
+    return text + read_part(path, offset + part, std::filesystem::file_size(path));
+  }
+}
+
+void cut_at_hole(const std::filesystem::path& path) {
+  copy_whole_lines(path, true);
 }
 
 LineAppender::LineAppender(std::filesystem::path path)

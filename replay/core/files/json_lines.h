@@ -2,8 +2,10 @@
 // reported to the caller.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +16,7 @@
 namespace flor::core {
 
 // Calls `take` with each whole line, without its newline. `take` returns false where the line is no row.
+// A line with a NUL byte is no row.
 // Returns whether a torn line was dropped. Throws Error with `name` and the line number where a line is no
 // row, unless it is the last one or was torn and ended by LineAppender.
 bool for_each_line(std::string_view text, const std::string& name,
@@ -29,10 +32,23 @@ struct JsonLines {
 JsonLines read_json_lines(const std::filesystem::path& path);
 JsonLines parse_json_lines(std::string_view text, const std::string& name);
 
+// Returns the whole lines among the last `bytes` bytes of a file; "" where it cannot be read. Unlike the two
+// above it reads no more than that of a file of another user.
+std::string last_lines(const std::filesystem::path& path, std::size_t bytes) noexcept;
+
 // Replaces the file by a copy of its whole lines. After that, whole lines can be appended. A process that
 // still has the old file open appends to a file that no one reads. Does nothing where the file does not
 // exist. Throws std::system_error or Error that names the path.
 void renew_whole_lines(const std::filesystem::path& path);
+
+// A hole is a block of NUL bytes: when a node died, this block had not reached the disk, though later ones
+// had.
+//
+// Returns what stands behind the first NUL byte of a file, or std::nullopt where it has none or does not
+// exist. Throws as renew_whole_lines().
+std::optional<std::string> text_behind_hole(const std::filesystem::path& path);
+// As renew_whole_lines(), but copies only the whole lines in front of the first NUL byte.
+void cut_at_hole(const std::filesystem::path& path);
 
 // Appends whole lines with O_APPEND. First ends a torn last line of an earlier writer. Not thread-safe.
 // Throws std::system_error that names the path, or Error where it is a link or no regular file.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/is_below.h"
 #include "core/files/durable.h"
 #include "core/files/trusted_file.h"
 #include "core/store/timeline.h"
@@ -157,6 +158,8 @@ Manifest manifest_from(const Json& json) {
   for (const auto& source : field<Json>(json, "sources", Json::array())) {
     m.sources.push_back({field<std::string>(source, "path", ""), field<std::string>(source, "file", ""),
                          field<std::string>(source, "digest", ""), field(source, "newer", false)});
+    if (!is_below(m.sources.back().file))
+      throw Error("the manifest is damaged: the copy of a source leaves the run's directory");
   }
   m.unresolved = field<Strings>(json, "unresolved", {});
   m.args = field<Map>(json, "args", {});

@@ -3,6 +3,10 @@
 namespace flor::core {
 namespace {
 
+// A longer row that only the JSON library can read is taken as none. Read, it would take ten times the memory
+// of its text, and another user may have written it.
+constexpr std::size_t longest_json_row = std::size_t{16} << 20;
+
 // Scans the simple form of an object in which this library writes rows: no white space between tokens, and
 // strings of ASCII without escapes. The JSON library reads any other form.
 class Scanner {
@@ -108,6 +112,7 @@ std::optional<TimelineRow> TimelineRow::parse(std::shared_ptr<const std::string>
                                               std::string_view line) {
   TimelineRow row(std::move(text), line);
   if (row.scan()) return row;
+  if (line.size() > longest_json_row) return std::nullopt;
   const Json object = parse_json(line);
   if (!object.is_object()) return std::nullopt;
   return TimelineRow(object);

@@ -42,8 +42,19 @@ TEST(ParseJson, LimitsTheMembersOfOneObject) {
 
 TEST(ParseJson, ReadsWhatTheLibraryReads) {
   for (const char* text :
-       {"1", "\"x\"", "[1, 2]", "{\"a\": {\"b\": [null, true]}}", "{", "]", "nul", "{\"a\" 1}"})
+       {"1", "-1", "1.5", "1e400", "\"x\"", "\"\\u00e9\"", "[1, 2]", "{}", "[[], {}]",
+        "{\"a\": 1, \"b\": 2, \"a\": [3]}",
+        "{\"b\": {\"x\": 1, \"x\": 2}, \"a\": 1, \"b\": 2, \"b\": {\"y\": 3, \"z\": 4, \"y\": 5}}", "[1,]",
+        "1 2", "{\"a\": {\"b\": [null, true]}}", "{", "]", "nul", "{\"a\" 1}"})
     EXPECT_EQ(parse_json(text).dump(), Json::parse(text, nullptr, false).dump()) << text;
+}
+
+// Where each member is looked for among those before it, this takes an hour.
+TEST(ParseJson, ReadsAMillionMembersOfOneObject) {
+  std::string text = "{";
+  for (int i = 0; i < 1'000'000; ++i) text += "\"member" + std::to_string(i) + "\":0,";
+  text.back() = '}';
+  EXPECT_EQ(parse_json(text).size(), 1'000'000U);
 }
 
 }  // namespace

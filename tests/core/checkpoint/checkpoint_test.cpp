@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <fstream>
 #include <random>
+#include <thread>
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
@@ -127,6 +129,35 @@ TEST(CheckpointHeaderTest, AShapeThatCannotBeCountedIsDamage) {
     EXPECT_THROW(decode_header(reinterpret_cast<const unsigned char*>(text.data()), text.size(), "x"),
                  Damage);
   }
+}
+
+// Another user's checkpoint may change while root's `flor gc` reads it. An access to a mapping would end the
+// process.
+TEST_F(CheckpointTest, AHeaderThatIsCutWhileItIsReadIsDamage) {
+  CheckpointHeader header;
+  header.tensors.resize(1);
+  header.tensors[0] = {std::string(1 << 20, 'x'), "F32", {0}, digest_of(""), 0, 0, "", ""};
+  const std::string text = encode_header(header);
+  const fs::path path = run_.path / "cut";
+  write_durably(path, text);
+  std::atomic<bool> done{false};
+  std::thread owner([&] {
+    while (!done) {
+      fs::resize_file(path, 4096);
+      std::ofstream(path, std::ios::in | std::ios::out).write(text.data(), static_cast<long>(text.size()));
+    }
+  });
+  int whole = 0, cut = 0;
+  for (int i = 0; i < 200 || whole == 0 || cut == 0; ++i) {
+    try {
+      EXPECT_EQ(Checkpoint::header_of(run_, "cut").tensors.size(), 1U);
+      ++whole;
+    } catch (const Damage&) {
+      ++cut;
+    }
+  }
+  done = true;
+  owner.join();
 }
 
 TEST_F(CheckpointTest, TruncationAndAbsenceAreFoundAndNamed) {

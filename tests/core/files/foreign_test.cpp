@@ -73,6 +73,12 @@ TEST_F(ForeignRun, AManifestIsReadUpToItsLimits) {
   std::string members = R"({"format":1)";
   for (int i = 0; i < 200'000; ++i) members += ",\"" + std::to_string(i) + "\":0";
   EXPECT_TRUE(has(manifest_of(members + "}"), "is no manifest"));
+  const auto with_source = [&](const std::string& file) {
+    return manifest_of(R"({"format": 1, "id": "r1", "sources": [{"file": ")" + file + R"("}]})");
+  };
+  EXPECT_EQ(with_source("source/a.cpp"), "read");
+  EXPECT_TRUE(has(with_source("/home/victim/a.cpp"), "leaves the run's directory"));
+  EXPECT_TRUE(has(with_source("source/../../x/a.cpp"), "leaves the run's directory"));
 }
 
 TEST_F(ForeignRun, ATimelineIsReadUpToItsLimits) {
@@ -80,6 +86,9 @@ TEST_F(ForeignRun, ATimelineIsReadUpToItsLimits) {
   EXPECT_TRUE(has(timeline_of(repeated("{}\n", std::size_t{4} << 20)), "rows and is not read"));
   EXPECT_TRUE(has(timeline_of(repeated("{\"a\": 1}\n", std::size_t{10} << 20)), "rows and is not read"));
   EXPECT_EQ(timeline_of("{\"a\":" + repeated("[", 1 << 20) + "\n"), "read");
+  // The JSON library alone reads these.
+  EXPECT_EQ(timeline_of("{ \"a\":[" + repeated("{},", 5 << 20) + "0]}\n"), "read");
+  EXPECT_TRUE(has(timeline_of("{ \"a\":[" + repeated("{},", 50 << 20) + "0]}\n{}\n"), "damaged"));
   fs::resize_file(run.timeline(), foreign_timeline_limit + 1);  // takes no space
   EXPECT_TRUE(has(reading([&] { read_timeline(run.timeline()); }), "bytes and is not read"));
 }
