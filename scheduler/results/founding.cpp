@@ -113,6 +113,20 @@ std::vector<ProbeVerdict> judge_probes(const core::Plan& plan, const SeenProbes&
     if (listed.count(name) == 0)
       out.push_back(judge_one(unlisted(plan, name), plan, seen, comparison, proofs));
   }
+  // Only another execution has rows of these.
+  for (const auto& [name, difference] : comparison.contradicted) {
+    if (listed.count(name) == 0 && seen.names.count(name) == 0)
+      out.push_back(judge_one(unlisted(plan, name), plan, seen, comparison, proofs));
+  }
+  return out;
+}
+
+std::vector<std::string> silent_probes(const core::Plan& plan, const std::set<std::string>& logged) {
+  std::vector<std::string> out;
+  for (const auto& probe : plan.probes) {
+    const bool listed = std::find(out.begin(), out.end(), probe.name) != out.end();
+    if (!probe.name.empty() && logged.count(probe.name) == 0 && !listed) out.push_back(probe.name);
+  }
   return out;
 }
 
@@ -147,7 +161,8 @@ Json to_json(const ProbeVerdict& probe) {
     out["difference"] = {{"at", probe.difference->at},
                          {"name", probe.difference->name},
                          {"replayed", probe.difference->replayed},
-                         {"proved", probe.difference->proved}};
+                         {"proved", probe.difference->proved},
+                         {"again", probe.difference->again}};
   }
   return out;
 }
@@ -169,9 +184,12 @@ ProbeVerdict probe_verdict_from(const Json& json) {
   out.silent = field(json, "silent", false);
   out.answers = field(json, "answers", false);
   if (const Json known = field<Json>(json, "difference", Json()); known.is_object() || out.taken_back) {
-    out.difference = ProbeDifference{
-        field<std::string>(known, "at", ""), field<std::string>(known, "name", ""),
-        field<Json>(known, "replayed", Json()), field<Json>(known, "proved", Json()), out.brief};
+    out.difference = ProbeDifference{field<std::string>(known, "at", ""),
+                                     field<std::string>(known, "name", ""),
+                                     field<Json>(known, "replayed", Json()),
+                                     field<Json>(known, "proved", Json()),
+                                     out.brief,
+                                     field(known, "again", false)};
   }
   return out;
 }

@@ -57,6 +57,9 @@ std::vector<ProbeVerdict> judge_probes(const core::Plan& plan, const SeenProbes&
                                        const ProbeComparison& comparison,
                                        const std::vector<ProofLog>& proofs);
 
+// Returns the names of the plan's probes without a row: they are not among the `logged` names.
+std::vector<std::string> silent_probes(const core::Plan& plan, const std::set<std::string>& logged);
+
 // Returns true if the probe keeps the replay from being `identical`.
 bool is_open(const ProbeVerdict& probe);
 

@@ -18,7 +18,8 @@ using Keyed = std::vector<std::pair<Key, const Row*>>;  // in program order
 // The comparable rows of probes in a unit.
 class Collector {
  public:
-  Collector(const Record& record, const Hidden& hidden) : record_(record), hidden_(hidden) {}
+  // Without a record: all comparable rows.
+  Collector(const Record* record, const Hidden& hidden) : record_(record), hidden_(hidden) {}
 
   Keyed rows(const UnitLog& unit) {
     for (const auto& entry : unit.entries) std::visit([this](const auto& what) { pass(what); }, entry);
@@ -28,7 +29,9 @@ class Collector {
  private:
   void pass(const Row& row) {
     const int64_t ordinal = ordinals_.next(row.at, row.name);
-    if (row.is_volatile || !hidden_.is_comparable(row.name) || record_.has(row.at, row.name)) return;
+    if (row.is_volatile || !hidden_.is_comparable(row.name) ||
+        (record_ != nullptr && record_->has(row.at, row.name)))
+      return;
     rows_.push_back({{behind_, row.at, row.name, ordinal}, &row});
   }
   void pass(const BeforeEvent& event) { ordinals_.skip(event.at, event.name, event.count); }
@@ -39,7 +42,7 @@ class Collector {
   void pass(const BlockEvent&) {}
   void pass(const DigestEvent&) {}
 
-  const Record& record_;
+  const Record* record_;
   const Hidden& hidden_;
   bool behind_ = false;
   Ordinals ordinals_;
@@ -71,12 +74,12 @@ const UnitLog* find_unit(const std::vector<UnitLog>& units, int64_t id) {
 class Sample {
  public:
   Sample(const Record& record, const Hidden& hidden, const std::vector<UnitLog>& units, const ProofLog& proof)
-      : proof_(proof), proved_(Collector(record, hidden).rows(*proof.log)) {
+      : proof_(proof), proved_(Collector(&record, hidden).rows(*proof.log)) {
     for (int64_t id = proof.proof.units.first; id < proof.proof.units.second; ++id) {
       const UnitLog* unit = find_unit(units, id);
       whole_ = whole_ && unit != nullptr;
       if (unit == nullptr) continue;
-      const Keyed rows = Collector(record, hidden).rows(*unit);
+      const Keyed rows = Collector(&record, hidden).rows(*unit);
       replayed_.insert(replayed_.end(), rows.begin(), rows.end());
       add_skipped(*unit, skipped_);
     }
@@ -116,6 +119,37 @@ class Sample {
   std::unordered_set<std::string> skipped_;
   bool whole_ = true;  // the replay selected all of its units
 };
+
+// Returns the rows of `unit` that `other`, another execution of it, does not have with the same value, each
+// with the other's row: null if there is none. Leaves out rows in a block that the other skipped.
+std::vector<std::pair<const Row*, const Row*>> differences(const Record* record, const Hidden& hidden,
+                                                           const UnitLog& unit, const UnitLog& other) {
+  const Keyed others = Collector(record, hidden).rows(other);
+  const std::map<Key, const Row*> known(others.begin(), others.end());
+  std::unordered_set<std::string> skipped;
+  add_skipped(other, skipped);
+  std::vector<std::pair<const Row*, const Row*>> out;
+  for (const auto& [key, row] : Collector(record, hidden).rows(unit)) {
+    const auto same = known.find(key);
+    if (same == known.end() && !lies_in_one(row->at, skipped)) out.emplace_back(row, nullptr);
+    if (same != known.end() && same->second->value_text() != row->value_text())
+      out.emplace_back(row, same->second);
+  }
+  return out;
+}
+
+void compare_again(const Record& record, const Hidden& hidden, const UnitLog& unit, const UnitLog& again,
+                   ProbeComparison& out) {
+  const auto value_of = [](const Row* row) { return row == nullptr ? Json() : row->value; };
+  for (const auto& [row, other] : differences(&record, hidden, unit, again)) {
+    out.contradicted.try_emplace(
+        row->name, ProbeDifference{row->at, row->name, row->value, value_of(other), false, true});
+  }
+  for (const auto& [other, row] : differences(&record, hidden, again, unit)) {
+    out.contradicted.try_emplace(
+        other->name, ProbeDifference{other->at, other->name, value_of(row), other->value, false, true});
+  }
+}
 
 std::string shown(const Json& value) {
   if (value.is_null()) return "no row";
@@ -169,29 +203,40 @@ void Hidden::strip(const Record& record, UnitLog& unit) const {
 
 ComparableNames comparable_names(const Record& record, const Hidden& hidden, const UnitLog& unit) {
   ComparableNames out;
-  for (const auto& [key, row] : Collector(record, hidden).rows(unit)) {
+  for (const auto& [key, row] : Collector(&record, hidden).rows(unit)) {
     (std::get<0>(key) ? out.behind_loop : out.in_loop).insert(row->name);
   }
   return out;
 }
 
 ProbeComparison compare_probes(const Record& record, const core::Plan& plan,
-                               const std::vector<UnitLog>& units, const std::vector<ProofLog>& proofs) {
+                               const std::vector<UnitLog>& units, const std::vector<ProofLog>& proofs,
+                               const std::vector<UnitLog>& again) {
   const Hidden hidden(plan, {});
   ProbeComparison out;
   for (const auto& proof : proofs) {
     if (proof.log) Sample(record, hidden, units, proof).compare(out);
   }
   for (auto& [name, difference] : out.contradicted) difference.brief = plan.brief.has_value();
+  for (const auto& other : again) {
+    if (const UnitLog* unit = find_unit(units, other.id)) compare_again(record, hidden, *unit, other, out);
+  }
   return out;
+}
+
+bool has_same_rows(const core::Plan& plan, const UnitLog& unit, const UnitLog& again) {
+  const Hidden hidden(plan, {});
+  return differences(nullptr, hidden, unit, again).empty() &&
+         differences(nullptr, hidden, again, unit).empty();
 }
 
 std::string describe(const ProbeDifference& difference) {
   return difference.name +
          (difference.at.empty() ? std::string(" outside of all loops") : " at " + difference.at) + ": " +
          shown(difference.replayed) + " in the replay, " + shown(difference.proved) +
-         (difference.brief ? " when the skipped blocks execute their first steps"
-                           : " where every block executes");
+         (difference.again   ? " when the unit was executed once more"
+          : difference.brief ? " when the skipped blocks execute their first steps"
+                             : " where every block executes");
 }
 
 }  // namespace flor::results

@@ -62,6 +62,8 @@ struct ProbeDifference {
   core::Json replayed, proved;
   // `proved` is what the first steps of skipped blocks left, not a correct value.
   bool brief = false;
+  // `proved` is what the same unit yielded when it was executed once more.
+  bool again = false;
 };
 
 struct ProbeComparison {
@@ -72,9 +74,14 @@ struct ProbeComparison {
   // Rows compared.
   int64_t rows = 0;
 };
-// `units`: the selected ones, in order.
+// `units`: the selected ones, in order. `again`: other executions of some of them.
 ProbeComparison compare_probes(const Record& record, const core::Plan& plan,
-                               const std::vector<UnitLog>& units, const std::vector<ProofLog>& proofs);
+                               const std::vector<UnitLog>& units, const std::vector<ProofLog>& proofs,
+                               const std::vector<UnitLog>& again = {});
+
+// Do both executions of a unit have the same rows, those apart that may differ, and those of blocks that one
+// of them skipped?
+bool has_same_rows(const core::Plan& plan, const UnitLog& unit, const UnitLog& again);
 
 // Returns "meter at epoch=7: 0.5 in the replay, 0.75 where every block executes".
 std::string describe(const ProbeDifference& difference);

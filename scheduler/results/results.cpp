@@ -44,6 +44,21 @@ std::vector<ProofLog> read_proofs(const core::ReplayDir& replay, const core::Pla
   return out;
 }
 
+// Reads what further executions of units yielded. A file that is damaged says nothing.
+std::vector<UnitLog> read_again(const core::ReplayDir& replay, const core::Plan& plan) {
+  std::vector<UnitLog> out;
+  for (const auto& [id, file] : replay.all_again()) {
+    if (!plan.selected.contains(id)) continue;
+    try {
+      out.push_back(
+          parse_unit(core::read_file(file), plan.units[static_cast<std::size_t>(id)], file.string()));
+    } catch (const core::Error&) {
+      continue;
+    }
+  }
+  return out;
+}
+
 std::vector<UnitLog> read_selected(const core::ReplayDir& replay, const core::Plan& plan) {
   std::vector<UnitLog> units;
   for (const int64_t id : plan.selected.ids()) {
@@ -103,7 +118,8 @@ Verdict collect(const core::RunDir& run, const core::ReplayDir& replay, const co
   if (record.torn) all.warnings.push_back(run.log().string() + ": its last line was cut off and is left out");
   add_workers(replay, all);
   const Record recorded(std::move(record.rows), manifest);
-  Verdict verdict = judge(manifest, plan, recorded, units, all, read_proofs(replay, plan, extras));
+  Verdict verdict = judge(manifest, plan, recorded, units, all, read_proofs(replay, plan, extras),
+                          read_again(replay, plan));
   const Hidden hidden(plan, verdict.taken_back());
   for (auto& unit : units) hidden.strip(recorded, unit);
   core::write_durably(replay.log(), merged_log(units));

@@ -246,15 +246,6 @@ std::vector<EnvironmentDifference> compare_environments(const core::Manifest& ma
   return out;
 }
 
-std::vector<std::string> silent_probes(const core::Plan& plan, const std::set<std::string>& names) {
-  std::vector<std::string> out;
-  for (const auto& probe : plan.probes) {
-    const bool listed = std::find(out.begin(), out.end(), probe.name) != out.end();
-    if (!probe.name.empty() && names.count(probe.name) == 0 && !listed) out.push_back(probe.name);
-  }
-  return out;
-}
-
 void explain_differences(const Comparison& comparison, Verdict& verdict) {
   const auto& differences = comparison.differences_;
   verdict.reasons.push_back("first difference: " + describe(differences.front().second));
@@ -358,7 +349,8 @@ ProofVerdict judge_proof(const core::Manifest& manifest, const core::Plan& plan,
 }  // namespace
 
 Verdict judge(const core::Manifest& manifest, const core::Plan& plan, const Record& record,
-              const std::vector<UnitLog>& units, const Extras& extras, const std::vector<ProofLog>& proofs) {
+              const std::vector<UnitLog>& units, const Extras& extras, const std::vector<ProofLog>& proofs,
+              const std::vector<UnitLog>& again) {
   Comparison comparison(manifest, plan, record, units);
   comparison.run();
   Verdict verdict;
@@ -371,7 +363,7 @@ Verdict judge(const core::Manifest& manifest, const core::Plan& plan, const Reco
     verdict.proofs.push_back(judge_proof(manifest, plan, record, proof, comparison));
   std::stable_sort(comparison.differences_.begin(), comparison.differences_.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  const ProbeComparison probes = compare_probes(record, plan, units, proofs);
+  const ProbeComparison probes = compare_probes(record, plan, units, proofs, again);
   verdict.probe_rows = probes.rows;
   verdict.probes = judge_probes(plan, comparison.names_, probes, proofs);
   verdict.environment = compare_environments(manifest, extras);
@@ -380,6 +372,15 @@ Verdict judge(const core::Manifest& manifest, const core::Plan& plan, const Reco
   for (const auto& name : comparison.newly_volatile_) {
     verdict.reasons.push_back("'" + name +
                               "' is volatile in the replayed program only: its values were not compared");
+  }
+  std::set<int64_t> told;
+  for (const auto& other : again) {
+    const auto unit =
+        std::find_if(units.begin(), units.end(), [&](const auto& one) { return one.id == other.id; });
+    if (unit != units.end() && !has_same_rows(plan, *unit, other) && told.insert(other.id).second)
+      verdict.reasons.push_back(
+          "unit " + std::to_string(other.id) +
+          " was replayed twice with different rows; the first stay: the program is not deterministic");
   }
   for (const auto& warning : extras.warnings) verdict.reasons.push_back(warning);
   for (const auto& [position, difference] : comparison.differences_) {

@@ -91,10 +91,10 @@ struct Extras {
 };
 
 // Gives the verdict. `units` are all selected units of the plan, in order. `proofs` are the proof units of
-// the plan that have units to execute.
+// the plan that have units to execute. `again` are other executions of the units.
 Verdict judge(const core::Manifest& manifest, const core::Plan& plan, const Record& record,
               const std::vector<UnitLog>& units, const Extras& extras,
-              const std::vector<ProofLog>& proofs = {});
+              const std::vector<ProofLog>& proofs = {}, const std::vector<UnitLog>& again = {});
 
 // Returns "threads: 4 on record, 1 in replay".
 std::string describe(const EnvironmentDifference& difference);

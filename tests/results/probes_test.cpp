@@ -62,7 +62,11 @@ class Probes : public ::testing::Test {
     return out;
   }
   Verdict judged() const {
-    return judge(manifest, plan, Record(testing::record(log), manifest), units(), {}, proofs);
+    return judge(manifest, plan, Record(testing::record(log), manifest), units(), {}, proofs, again);
+  }
+  // Another execution of a unit.
+  void repeat(int64_t epoch, const std::string& body) {
+    again.push_back(testing::unit_log(plan.units[static_cast<std::size_t>(epoch)], body));
   }
   ProbeVerdict meter() const { return judged().probes.at(0); }
 
@@ -71,6 +75,7 @@ class Probes : public ::testing::Test {
   std::string log;
   std::vector<std::string> bodies;
   std::vector<ProofLog> proofs;
+  std::vector<UnitLog> again;
 };
 
 TEST_F(Probes, ThatAreHeldNeedASample) {
@@ -123,6 +128,46 @@ TEST_F(Probes, ThatDifferAreTakenBack) {
   for (auto& unit : logs) hidden.strip(record, unit);
   EXPECT_EQ(merged_log(logs).find("meter"), std::string::npos);
   EXPECT_NE(merged_log(logs).find("accuracy"), std::string::npos);
+}
+
+// A straggler's copy, or a worker that lost its lease, executes a unit that has its rows already.
+TEST_F(Probes, ThatDifferWhenTheirUnitIsExecutedAgainAreTakenBack) {
+  prove(2, 3, "3");
+  repeat(1, bodies[1]);
+  EXPECT_EQ(judged().judgement, Judgement::identical);
+  repeat(4, executed(block(4)) + line(block(4), "loss", "0.5") + line(at(4), "accuracy", "0.9") +
+                line(at(4), "meter", "4"));
+  EXPECT_EQ(judged().judgement, Judgement::identical) << "one execution skipped the block";
+  repeat(4, skipped(block(4)) + line(at(4), "accuracy", "0.9") + line(at(4), "meter", "4.5"));
+  EXPECT_EQ(judged().judgement, Judgement::unproved);
+  EXPECT_EQ(describe(meter()),
+            "taken back: meter at epoch=4: 4 in the replay, 4.5 when the unit was executed once more");
+  EXPECT_NE(judged().reasons.back().find("unit 4 was replayed twice with different rows"), std::string::npos);
+}
+
+TEST_F(Probes, ThatOnlyAnotherExecutionHasAreTakenBack) {
+  prove(2, 3, "3");
+  repeat(4, bodies[4] + line(at(4), "extra", "1"));
+  EXPECT_EQ(judged().judgement, Judgement::unproved);
+  EXPECT_EQ(judged().taken_back(), std::set<std::string>{"extra"});
+}
+
+TEST_F(Probes, EveryNameThatDiffersBetweenExecutionsIsTakenBack) {
+  prove(2, 3, "3");
+  bodies[4] += line(at(4), "second", "1");
+  repeat(4, skipped(block(4)) + line(at(4), "accuracy", "0.9") + line(at(4), "meter", "4.5") +
+                line(at(4), "second", "2"));
+  EXPECT_EQ(judged().taken_back(), (std::set<std::string>{"meter", "second"}));
+}
+
+TEST_F(Probes, WhatMayDifferBetweenExecutionsTakesNothingBack) {
+  plan.probes.push_back({"clock", "train.cpp", 8, ""});
+  plan.probes.back().is_volatile = true;
+  const std::string body = bodies[4];
+  bodies[4] += line(at(4), "clock", "1");
+  prove(2, 3, "3");
+  repeat(4, body + line(at(4), "clock", "2"));
+  EXPECT_EQ(judged().judgement, Judgement::identical);
 }
 
 TEST_F(Probes, OneRowTooManyOrTooFewIsADifference) {

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -11,6 +12,8 @@
 #include <limits>
 #include <optional>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "scenarios.h"
 
@@ -143,6 +146,25 @@ int helpers() {
     }
     log("accuracy", model.loss());
   }
+  return 0;
+}
+
+int watchers() {
+  std::atomic<bool> done{false};
+  std::vector<std::thread> watchers;
+  for (int i = 0; i < 4; ++i) {
+    watchers.emplace_back([&done] {
+      while (!done) log("busy", 0.5, true);
+    });
+  }
+  Model model;
+  for (int i = 0; i < 1000; ++i) log("configured", i);
+  for (Loop epoch{"epoch", 0, 3}; epoch.next();) {
+    if (SkipBlock block{"train", model.trained()}; block.step_into()) model.step();
+    log("loss", model.loss());
+  }
+  done = true;
+  for (auto& watcher : watchers) watcher.join();
   return 0;
 }
 

@@ -3,7 +3,6 @@ import glob
 import json
 import os
 import signal
-import time
 
 from harness import Case, WITHOUT_PROOF, named, without
 import harness
@@ -128,16 +127,23 @@ class Endings(Case):
                     self.assertEqual((answer.verdict["verdict"], answer.rows), ("identical", expected), answer.output)
                     self.assertNotIn("ending", str(answer.verdict["workers"]))
 
+    @staticmethod
+    def endings_seen(run):
+        """How often the loop of the only unit ended as the record does not know."""
+        for path in glob.glob(run.file("replays", "*", "workers", "ending-*")):
+            with open(path) as file:
+                return len(json.load(file)["executions"])
+        return 0
+
     def test_rule_14_a_fault_that_lasts_is_no_end(self):
-        self.environment["FLOR_ENDING_SECONDS"] = "3"
+        self.environment["FLOR_ENDING_SECONDS"] = "12"  # executed at 0, 2 and 6 s
         for mode in ([], ["--guard"]):
             run, _, _ = self.record_ending(*mode)
             fault = self.path("fault")
             open(fault, "w").close()
             program = ["endings", *mode, "--inner", "--end=throw", "--at=2", "--while=" + fault]
             replay = self.start("replay", run.id, "--launcher", "local", "--workers", "1", "--probe", "all", "--", harness.PROGRAM, *program)
-            self.wait_for(lambda: glob.glob(run.file("replays", "*", "workers", "ending-*")), "an end of the loop")
-            time.sleep(1)
+            self.wait_for(lambda: self.endings_seen(run) == 2, "a second end of the loop")
             os.remove(fault)
             said, _ = replay.communicate(timeout=60)
             self.assertEqual(replay.returncode, 0, said)
@@ -189,11 +195,13 @@ class Endings(Case):
         until = self.path("recording" + "".join(mode))
         recording = self.start("record", "--every", "1", "--", harness.PROGRAM, "endings", *mode, f"--hold={epoch}", "--in=recording",
                                "--until=" + until)
-        self.wait_for(lambda: os.path.exists(until + ".reached"), "the epoch in which it is killed")
-        with open(until + ".reached") as file:
-            os.kill(int(file.read()), signal.SIGKILL)
+        pid = self.held(until, "the epoch in which it is killed")
+        run = self.newest_run()
+        # Its rows are on record once a checkpoint behind them is.
+        self.wait_for(lambda: f"train/epoch={epoch - 1}" in run.checkpoints(), "the checkpoint of the epoch before")
+        os.kill(pid, signal.SIGKILL)
         recording.communicate(timeout=60)
-        return self.newest_run()
+        return run
 
     def test_rule_14_an_end_that_a_killed_recording_did_not_have_is_told(self):
         for mode in ([], ["--guard"]):
@@ -215,9 +223,7 @@ class Endings(Case):
             until = self.path("replaying" + "".join(mode))
             program = ["endings", *mode, "--inner", "--hold=3", "--in=replaying", "--until=" + until]
             replay = self.start("replay", run.id, "--launcher", "local", "--workers", "1", "--probe", "all", "--", harness.PROGRAM, *program)
-            self.wait_for(lambda: os.path.exists(until + ".reached"), "epoch 3 of the replay")
-            with open(until + ".reached") as file:
-                os.kill(int(file.read()), signal.SIGTERM)
+            os.kill(self.held(until, "epoch 3 of the replay"), signal.SIGTERM)
             open(until, "w").close()
             said = replay.communicate(timeout=60)
             self.assertEqual(replay.returncode, 0, said)

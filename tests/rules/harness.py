@@ -117,6 +117,10 @@ class Run:
         with open(self.file("log.jsonl")) as file:
             return file.read()
 
+    def timeline(self):
+        with open(self.file("timeline.jsonl")) as file:
+            return file.read()
+
     def joined(self):
         """The rows of `flor log`: the record's, with what replays added."""
         return logged_rows(self.test.flor("log", self.id, "--format", "jsonl").stdout)
@@ -223,6 +227,13 @@ class Case(unittest.TestCase):
         while not condition():
             self.assertLess(time.monotonic(), deadline, f"waited {seconds} s for {what}")
             time.sleep(0.01)
+
+    def held(self, until, what):
+        """Waits until a program holds for the file `until` (--hold): its process id."""
+        reached = until + ".reached"
+        self.wait_for(lambda: os.path.exists(reached), what)
+        with open(reached) as file:
+            return int(file.read())
 
     def assert_same_for_all_cuts(self, run, *program, probe="none", workers=(1, 2, 3, 5), verdict="identical", flags=()):
         """Replays with several numbers of workers: the same verdict and the same units to the byte. The last answer."""

@@ -19,6 +19,11 @@ class Failing(Case):
             self.assertIn("the data of this epoch cannot be read", done.stdout)
             self.assertIn("unit 2 was set aside", done.stderr)
             self.assertIn("5 of 6 units are done and kept; the same command goes on from there", done.stderr)
+            failures = [line for line in harness.json_lines(os.path.join(run.newest_replay(), "messages.jsonl")) if line["failure"]]
+            self.assertIn("the data of this epoch cannot be read", failures[0]["text"])
+            self.assertIn("5 of 6 units are done and kept", failures[1]["text"])
+            shown = self.flor("show", f"{run.id}/{os.path.basename(run.newest_replay())}").stdout
+            self.assertIn("unit 2 failed 3 times and is set aside: worker ", shown)
             units = sorted(os.listdir(os.path.join(run.newest_replay(), "units")))
             self.assertEqual(units, [f"{unit:06}.jsonl" for unit in (0, 1, 3, 4, 5)])
             with open(mended, "w"):
@@ -42,14 +47,11 @@ class Failing(Case):
     def test_a_worker_that_is_terminated_hands_its_unit_back_and_that_is_no_failed_try(self):
         run = self.record("train", "--guard")
         until = self.path("until")
-        reached = until + ".reached"
         replay = self.start("replay", run.id, "--launcher", "local", "--workers", "4", "--probe", "all", "--", self.program(),
                             "train", "--guard", "--inner", "--hold=5", "--in=replaying", "--until=" + until)
         for _ in range(3):
-            self.wait_for(lambda: os.path.exists(reached) and os.path.getsize(reached) > 0, "a worker in the last unit")
-            with open(reached) as file:
-                worker = int(file.read())
-            os.remove(reached)
+            worker = self.held(until, "a worker in the last unit")
+            os.remove(until + ".reached")
             os.kill(worker, signal.SIGTERM)
             self.wait_for(lambda: not os.path.exists(f"/proc/{worker}"), "its end")
         with open(until, "w"):

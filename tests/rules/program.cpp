@@ -64,7 +64,9 @@ void trace(const std::string& what) {
 void hold(int64_t epoch) {
   if (epoch != number("hold", -1) || (text("in") == "recording" ? !recording() : !replaying())) return;
   const std::string until = text("until");
-  std::ofstream(until + ".reached") << ::getpid() << std::endl;
+  // Whoever waits for the file must find the process id in it.
+  std::ofstream(until + ".reaching") << ::getpid() << std::endl;
+  std::rename((until + ".reaching").c_str(), (until + ".reached").c_str());
   for (int i = 0; i < 6000 && ::access(until.c_str(), F_OK) != 0; ++i) sleep_ms(10);
 }
 
@@ -98,7 +100,7 @@ int main(int argc, char** argv) {
       {"places", rules::places},     {"several", rules::several}, {"outside", rules::outside},
       {"endings", rules::endings},   {"forks", rules::forks},     {"rows", rules::rows},
       {"unlooped", rules::unlooped}, {"silent", rules::silent},   {"observed", rules::observed},
-      {"meters", rules::meters},     {"helpers", rules::helpers}};
+      {"meters", rules::meters},     {"helpers", rules::helpers}, {"watchers", rules::watchers}};
   const auto scenario = scenarios.find(argc > 1 ? argv[1] : "");
   if (scenario == scenarios.end()) {
     std::fprintf(stderr, "usage: rules_program SCENARIO [--FLAG…], see scenarios.h\n");

@@ -176,10 +176,7 @@ class Proof(Case):
             process = self.start("replay", run.id, "--launcher", "local", "--workers", "1", "--probe", "none", "--",
                                  harness.PROGRAM, "meters", *mode, "--outer", "--hold=1", "--in=replaying",
                                  "--until=" + until)
-            self.wait_for(lambda: os.path.exists(until + ".reached") and os.path.getsize(until + ".reached"),
-                          "the proof of epoch 1")
-            with open(until + ".reached") as file:
-                os.kill(int(file.read()), signal.SIGKILL)
+            os.kill(self.held(until, "the proof of epoch 1"), signal.SIGKILL)
             open(until, "w").close()
             output = process.communicate(timeout=60)[0]
             self.assertEqual(process.returncode, 0, output)

@@ -3,7 +3,7 @@ import json
 import os
 import signal
 
-from harness import Case, named
+from harness import Case, json_lines, named
 import harness
 
 
@@ -180,6 +180,15 @@ class Killed(Case):
         self.assertEqual(status(), ["killed"])
         remove()
         self.assertFalse(os.path.exists(run.path))
+
+
+class Threads(Case):
+    def test_before_the_first_loop_any_thread_may_log(self):
+        """No thread is the training's yet."""
+        for _ in range(5):
+            run = self.record("watchers")
+            configured = [row["value"] for row in json_lines(run.file("log.jsonl")) if row.get("name") == "configured"]
+            self.assertEqual(configured, list(range(1000)))
 
 
 class Mismatch(Case):

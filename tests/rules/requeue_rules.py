@@ -9,12 +9,17 @@ from resuming_rules import Interrupted
 
 
 class Requeue(Interrupted):
-    def killed(self, *program, at, checkpoint):
-        """A recording of job 7, started as Slurm's step does, and killed with its node."""
+    def start_task(self, program, at, **changed):
+        """A task of job 7, started as Slurm's step does. It waits inside of epoch `at`."""
         self.environment.update(FLOR_RECORD="1", FLOR_EVERY="1", FLOR_BIN=harness.BIN, FLOR_LAUNCH="c.7.0.0")
-        process = subprocess.Popen([self.program(), *self.holding(program, at)], env=self.environment, cwd=self.directory,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-        self.addCleanup(harness.end_session, process)
+        task = subprocess.Popen([self.program(), *self.holding(program, at)], env={**self.environment, **changed},
+                                cwd=self.directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        self.addCleanup(harness.end_session, task)
+        return task
+
+    def killed(self, *program, at, checkpoint, **changed):
+        """A recording of job 7 that was killed with its node."""
+        process = self.start_task(program, at, **changed)
         self.wait_for(lambda: os.path.exists(self.path("until.reached")), f"epoch {at}")
         run = self.newest_run()
         self.wait_for(lambda: checkpoint in run.checkpoints(), checkpoint)
@@ -49,10 +54,7 @@ class Requeue(Interrupted):
 
     def test_of_two_programs_in_one_step_each_stays_what_it_was(self):
         program, second = ["train", "--guard"], {"SEED": "2"}
-        self.environment.update(FLOR_RECORD="1", FLOR_EVERY="1", FLOR_BIN=harness.BIN, FLOR_LAUNCH="c.7.0.0")
-        process = subprocess.Popen([self.program(), *self.holding(program, 3)], env=self.environment, cwd=self.directory,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-        self.addCleanup(harness.end_session, process)
+        process = self.start_task(program, 3)
         self.wait_for(lambda: os.path.exists(self.path("until.reached")), "epoch 3")
         run = self.newest_run()
         other = self.execute([self.program(), *program], env=second)
@@ -72,6 +74,30 @@ class Requeue(Interrupted):
         with open(self.path("waiting")) as file:
             self.assertIn("flor: not recorded: ", file.read())
         self.assertEqual(self.newest_run().id, run.id)
+
+    def test_of_processes_that_trained_together_none_is_resumed_alone(self):
+        """The others begin at the first epoch: gradients of two epochs would be mixed, or all wait for ever."""
+        program = ["train", "--guard"]
+        run = self.killed(*program, at=3, checkpoint="@iteration/epoch=2", WORLD_SIZE="2")
+        again = self.requeued(*program, at=3, WORLD_SIZE="2")
+        self.assertIn(f"flor: run {run.id} of this job is not resumed, a new one is recorded: it is that of one process of "
+                      "several that trained together", again.stderr)
+        self.assertEqual(self.newest_run().manifest()["attempt"], 0)
+        refused = self.flor("record", "--resume", run.id, "--", self.program(), *self.holding(program, 3), code=2)
+        self.assertIn("one process of several", refused.stderr)
+
+    def test_a_second_process_of_the_same_program_tells_that_several_train_together(self):
+        program = ["train", "--guard"]
+        process = self.start_task(program, 3)
+        self.wait_for(lambda: os.path.exists(self.path("until.reached")), "epoch 3")
+        run = self.newest_run()
+        second = self.start_task(program, 3)
+        self.wait_for(lambda: os.path.exists(os.path.join(run.path, "several")), "the mark")
+        for one in (process, second):
+            one.kill()
+            one.wait(60)
+        self.go_on()
+        self.assertIn("is not resumed, a new one is recorded", self.requeued(*program, at=3).stderr)
 
     def test_a_program_whose_twin_does_not_come_back_is_recorded(self):
         run = self.killed("train", "--guard", at=3, checkpoint="@iteration/epoch=2")

@@ -4,8 +4,6 @@ import os
 import re
 import shutil
 import signal
-import struct
-import termios
 
 from harness import Case, json_lines
 
@@ -22,15 +20,13 @@ class Interrupted(Case):
 
     def hold(self, *program, at, flags=(), env=None):
         """A recording that is held in epoch `at`: its run, flor's process, and the program's pid."""
-        reached = self.path("until.reached")
-        for path in (self.path("until"), reached):
+        for path in (self.path("until"), self.path("until.reached")):
             if os.path.exists(path):
                 os.remove(path)
         self.environment.update(env or {})
         process = self.start("record", *flags, "--", self.program(), *self.holding(program, at))
-        self.wait_for(lambda: os.path.exists(reached) and os.path.getsize(reached) > 0, f"epoch {at}")
-        with open(reached) as file:
-            return self.newest_run(), process, int(file.read())
+        pid = self.held(self.path("until"), f"epoch {at}")
+        return self.newest_run(), process, pid
 
     def killed(self, *program, at, flags=("--every", "1")):
         run, process, pid = self.hold(*program, at=at, flags=flags)
@@ -103,11 +99,11 @@ class Killed(Interrupted):
                 self.assertIn(said or "", "".join(warnings))
                 self.assertEqual(run.manifest()["name"], first)
 
-    def inside(self, *flags, at, step, how, seconds="0"):
+    def inside(self, *flags, at, step, how, seconds="0", record=("--every", "1")):
         """Ended in a step of an epoch: the run, its program, and the steps that the next attempt executed first."""
         program = ["train", "--guard", "--inside", "--steps=5", "--trace=" + self.path("trace"), f"--hold-step={step}", *flags]
         env = {"FLOR_STEP_SECONDS": seconds}
-        run, process, pid = self.hold(*program, at=at, flags=("--every", "1"), env=env)
+        run, process, pid = self.hold(*program, at=at, flags=record, env=env)
         place = f"@step/epoch={at},train#0,step={step - 1}" if seconds == "0" else f"@iteration/epoch={at - 1}"
         self.wait_for(lambda: place in run.checkpoints(), place)
         os.kill(pid, how)
@@ -140,6 +136,22 @@ class Killed(Interrupted):
         self.assertIn("resumed in front of epoch=3/train#0/step=2", done.stderr)
         self.assertEqual(self.steps()[:3], [(3, 2), (3, 3), (3, 4)])
         self.assert_whole(run, *program, attempts=1, at=3)
+
+    def test_a_checkpoint_that_was_passed_over_takes_no_place_of_those_that_are_kept(self):
+        run, program = self.inside(at=3, step=4, how=signal.SIGKILL, record=("--every", "1", "--keep", "1"))
+        with open(run.checkpoint("@step/epoch=3,train#0,step=3"), "r+b") as file:
+            file.seek(-1, os.SEEK_END)
+            file.write(b"?")
+        self.environment["RULES_HOLD_STEP"] = "3"  # as an argument it would be another program's
+        _, process, pid = self.hold_resumed(run, *program, at=3)
+        replaced = '"kind":"removed","at":"epoch=3/train#0/step=1/@step","file":"checkpoints/@step/epoch=3,train#0,step=1@1'
+        self.wait_for(lambda: replaced in run.timeline(), "the removal of what the checkpoint of step 2 replaces")
+        os.kill(pid, signal.SIGKILL)
+        process.communicate(timeout=60)
+        self.go_on()
+        done = self.resume(run, *program, at=3)
+        self.assertIn("resumed in front of epoch=3/train#0/step=3", done.stderr)
+        self.assert_whole(run, *program, attempts=2, at=3)
 
     def test_a_last_checkpoint_may_be_taken_inside_of_an_epoch(self):
         run, program = self.inside("--sleep=100", at=3, step=2, how=signal.SIGTERM, seconds="3600")
@@ -188,6 +200,48 @@ class Killed(Interrupted):
         self.assertIn("resumed behind epoch=2", done.stderr)
         self.assertEqual(self.trained(), [4, 5], "the block of epoch 3 has a checkpoint of its own")
         self.assert_whole(run, "train", "--guard", "--trace=" + self.path("trace"), attempts=1, at=4)
+
+    def test_what_was_passed_over_is_not_restored_when_it_can_be_read_again(self):
+        """Its iterations belong to a history that ended where the second attempt went on."""
+        def rows(kind, at):
+            return [row for row in json_lines(run.file("timeline.jsonl")) if (row["kind"], row.get("at")) == (kind, at)]
+
+        run, process, pid = self.hold("train", "--guard", at=4, flags=("--every", "1"))
+        self.wait_for(lambda: rows("checkpoint", "epoch=3/@iteration"), "the row of the checkpoint")
+        os.kill(pid, signal.SIGKILL)
+        process.communicate(timeout=60)
+        newest = run.checkpoint("@iteration/epoch=3")
+        os.rename(newest, self.path("away"))
+        again, process, pid = self.hold("train", "--guard", at=4, flags=("--resume", run.id, "--every", "100"))
+        self.wait_for(lambda: len(rows("iteration", "epoch=3")) == 2, "the rows of the second attempt")
+        os.kill(pid, signal.SIGKILL)
+        self.assertIn("resumed behind epoch=2", process.communicate(timeout=60)[0])
+        os.rename(self.path("away"), newest)
+        self.go_on()
+        done = self.resume(run, "train", "--guard", at=4)
+        self.assertIn("resumed behind epoch=2", done.stderr)
+        self.assert_whole(run, "train", "--guard", attempts=2, at=4)
+
+    def test_a_log_whose_end_was_lost_in_part_is_gone_on_with(self):
+        """A block in the middle of what was not synced did not reach the disk before the node died."""
+        run = self.killed("train", "--guard", at=3)
+        for name in ("log.jsonl", "timeline.jsonl", "generators.jsonl"):
+            with open(run.file(name), "ab") as file:
+                file.write(b'{"name":"lo' + bytes(4096) + b'ss","value":1}\n{"name":"loss","value":2}\n')
+        self.assertIn("the file is damaged here", self.flor("log", run.id, code=1).stderr)
+        self.resume(run, "train", "--guard", at=3)
+        self.assert_whole(run, "train", "--guard", attempts=1, at=3)
+
+    def test_a_log_with_a_hole_in_front_of_a_checkpoint_is_not_gone_on_with(self):
+        """Of a file server that lost what it had called durable: the rows would be missing for ever."""
+        run = self.killed("train", "--guard", at=3)
+        with open(run.file("log.jsonl"), "r+b") as file:
+            file.seek(150)
+            file.write(bytes(16))
+        log = run.log()
+        refused = self.resume(run, "train", "--guard", at=3, code=1)
+        self.assertIn("log.jsonl has a hole: rows in front of a checkpoint are lost", refused.stderr)
+        self.assertEqual(run.log(), log)
 
     def test_a_torn_log_is_ended_and_gone_on_with(self):
         run = self.killed("train", "--guard", at=3)
@@ -287,90 +341,3 @@ class Killed(Interrupted):
         self.resume(run, "train", "--guard", at=3)
         self.assertIn(f"run {run.id} cannot be resumed: it is complete", self.resume(run, "train", "--guard", at=3, code=2).stderr)
         self.assertIn("there is no run 'nobody'", self.flor("record", "--resume", "nobody", "--", self.program(), code=2).stderr)
-
-
-def has_heard(pid):
-    """Has the process taken in the SIGTERM that it was sent? Its handler tells a thread through a pipe."""
-    with open(f"/proc/{pid}/status") as file:
-        pending = [int(line.split()[1], 16) for line in file if line.startswith(("SigPnd:", "ShdPnd:"))]
-    if any(mask & (1 << (signal.SIGTERM - 1)) for mask in pending):
-        return False
-    ends = {False: {}, True: {}}  # of pipes: that are read, that are written
-    for fd in os.listdir(f"/proc/{pid}/fd"):
-        try:
-            with open(f"/proc/{pid}/fdinfo/{fd}") as file:
-                written = int(re.search(r"flags:\s+(\d+)", file.read())[1], 8) & os.O_ACCMODE == os.O_WRONLY
-            ends[written][os.readlink(f"/proc/{pid}/fd/{fd}")] = f"/proc/{pid}/fd/{fd}"
-        except FileNotFoundError:
-            pass  # a file that was closed meanwhile
-    return not any(unread_bytes(path) for link, path in ends[False].items() if link.startswith("pipe:") and link in ends[True])
-
-
-def unread_bytes(pipe):
-    end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        return struct.unpack("i", fcntl.ioctl(end, termios.FIONREAD, bytes(4)))[0]
-    finally:
-        os.close(end)
-
-
-class Terminated(Interrupted):
-    """SIGTERM: a preemption, a time limit, scancel."""
-
-    def terminated(self, *program, at, env=None, let_go=True):
-        run, process, pid = self.hold(*program, at=at, flags=("--every", "100"), env=env)
-        os.kill(pid, signal.SIGTERM)
-        if let_go:
-            self.wait_for(lambda: has_heard(pid), "the end of its way to the library")
-            self.go_on()
-        output = process.communicate(timeout=60)[0]
-        self.go_on()
-        self.assertEqual(process.returncode, 128 + signal.SIGTERM, output)
-        return run, output
-
-    def test_a_last_checkpoint_is_taken(self):
-        for program in PROGRAMS:
-            self.environment["FLOR_STORE"] = self.path("-".join(program))
-            program = [*program, "--trace=" + self.path("trace")]
-            run, output = self.terminated(*program, at=3)
-            self.assertIn("terminated: a last checkpoint is taken", output)
-            self.assertRegex(self.flor("show", run.id).stdout, "status +killed")
-            self.traced()
-            self.resume(run, *program, at=3, flags=("--every", "100"))
-            complete = "--guard" in program
-            self.assertEqual(self.trained(), [4, 5] if complete else [0, 1, 2, 4, 5])
-            self.assert_whole(run, *program, attempts=1, at=3)
-
-    def test_a_last_checkpoint_that_cannot_be_written_is_not_called_taken(self):
-        run, process, pid = self.hold("train", "--guard", at=3, flags=("--every", "1"))
-        checkpoints, aside = run.file("checkpoints"), run.file("aside")
-        self.wait_for(lambda: "@iteration/epoch=2" in run.checkpoints(), "the checkpoint of the epoch before")
-        os.rename(checkpoints, aside)
-        open(checkpoints, "w").close()
-        os.kill(pid, signal.SIGTERM)
-        self.wait_for(lambda: has_heard(pid), "the end of its way to the library")
-        self.go_on()
-        output = process.communicate(timeout=60)[0]
-        self.assertRegex(output, "terminated: no last checkpoint, it could not be written: .*checkpoints")
-        self.assertNotIn("is taken", output)
-        os.remove(checkpoints)
-        os.rename(aside, checkpoints)
-        self.resume(run, "train", "--guard", at=3)
-        self.assert_whole(run, "train", "--guard", attempts=1, at=3)
-
-    def test_a_grace_longer_than_a_clock_counts_is_a_long_one(self):
-        output = self.terminated("train", "--guard", at=3, env={"FLOR_GRACE": "1e12"})[1]
-        self.assertIn("terminated: a last checkpoint is taken", output)
-
-    def test_where_none_comes_in_time_the_log_is_kept(self):
-        run, output = self.terminated("train", "--guard", at=3, env={"FLOR_GRACE": "0.3"}, let_go=False)
-        self.assertIn("terminated: no last checkpoint, none could be taken in time", output)
-        self.assertIn("epoch=2", run.log().replace('"epoch":', "epoch="))
-        self.resume(run, "train", "--guard", at=3)
-        self.assert_whole(run, "train", "--guard", attempts=1, at=3)
-
-    def test_a_program_that_ends_by_itself_is_not_ended(self):
-        run, process, pid = self.hold("train", at=5, flags=("--every", "100"))
-        self.go_on()
-        self.assertEqual(process.wait(60), 0)
-        self.assertEqual(run.manifest()["status"], "completed")

@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True  # the folder belongs to the sources
 import harness  # noqa: E402
 
 MODULES = ["state", "places", "loops", "skipping", "endings", "processes", "verdicts", "files", "damage", "recordings", "tiers",
-           "retention", "resuming", "fencing", "requeue", "inside", "proof", "unheld", "planted", "flags"]
+           "retention", "resuming", "terminated", "fencing", "requeue", "inside", "proof", "unheld", "planted", "flags"]
 
 
 def main():

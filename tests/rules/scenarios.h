@@ -75,6 +75,7 @@ int outside();  // blocks outside of all loops
 int endings();   // the loop left by break, by what its block found, by exceptions, by exit()
 int forks();     // a child process goes on with the loop
 int helpers();   // a helper process in each epoch, which is terminated
+int watchers();  // threads that log from the start on
 int rows();      // values that JSON finds hard
 int unlooped();  // a row, and no loop
 int silent();    // never calls the library

@@ -74,11 +74,9 @@ class Skipping(Case):
             process = self.start("replay", run.id, "--launcher", "local", "--workers", "2", "--probe", "all",
                                  "--epochs", "0:5", *WITHOUT_PROOF, "--", self.program(), "train", *mode, "--inner", "--hold=0",
                                  "--in=replaying", "--until=" + until, "--trace=" + trace)
-            self.wait_for(lambda: os.path.exists(until + ".reached"), "a worker to reach epoch 0")
+            held = self.held(until, "a worker to reach epoch 0")
             self.wait_for(lambda: os.path.exists(os.path.join(run.newest_replay(), "units", "000004.jsonl")), "unit 4")
             open(until + ".new", "w").close()
-            with open(until + ".reached") as file:
-                held = int(file.read())
             os.rename(until + ".new", until)
             os.kill(held, signal.SIGKILL)
             self.assertIn("identical" if mode else "unproved", process.communicate(timeout=60)[0])

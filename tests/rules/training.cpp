@@ -56,7 +56,7 @@ static int train_once() {
       }
       for (Loop step{"step", 0, number("steps", 3)}; step.next();) {
         if (inside) trace("step " + std::to_string(*epoch) + " " + std::to_string(*step));
-        if (*step == number("hold-step", -1)) hold(*epoch);
+        if (*step == found("RULES_HOLD_STEP", number("hold-step", -1))) hold(*epoch);
         model.step();
         total += model.loss();
         ++ran;

@@ -9,7 +9,7 @@
 
 namespace flor::core {
 
-// Smaller buffers are still in the cache when they are hashed.
+// Bytes. From this size on, copies around the caches. A smaller copy stays in the cache for the hash.
 constexpr std::size_t worth_streaming = std::size_t{1} << 20;
 
 Buffer Buffer::of_bytes(std::string name, std::string dtype, std::vector<int64_t> shape, const void* bytes,

@@ -20,13 +20,13 @@ struct ChangeHint {
   // Identity of the object and of its memory.
   std::array<std::uint64_t, 4> memory{};
   std::uint64_t version = 0;
-  // Prevents that another memory gets the same identity.
+  // While it lives, no other object gets this identity.
   std::shared_ptr<const void> anchor;
 };
 
 // A copy of values in device memory as they were at one moment. The device holds the copy.
 struct Snapshot {
-  // Returns when the copy is complete. After that the memory may change.
+  // Returns when the copy is complete. After that the program may change what was copied.
   std::function<void()> wait;
   // Copies the values to host memory. May run on any thread.
   std::function<void(void*)> fetch;
@@ -38,7 +38,8 @@ struct Buffer {
   std::string dtype;
   std::vector<int64_t> shape;
   std::size_t bytes = 0;
-  // Host memory, valid until training goes on. Null: the bytes are in `owned`, or only `copy` reaches them.
+  // Host memory, valid until the program changes the state. Null: the bytes are in `owned`, or only `copy`
+  // reaches them.
   const void* data = nullptr;
   // Copies the values to host memory of `bytes` bytes. Set for device memory and strided memory.
   std::function<void(void*)> copy;
@@ -55,6 +56,7 @@ struct Buffer {
 
   static Buffer of_bytes(std::string name, std::string dtype, std::vector<int64_t> shape, const void* bytes,
                          std::size_t size);
+  // Copies the values to host memory of `bytes` bytes.
   void copy_to(void* destination) const;
   // Returns the bytes if they lie in host memory. Null if only `copy` reaches them.
   const void* host() const { return copy ? nullptr : data != nullptr ? data : owned.data(); }

@@ -1,4 +1,4 @@
-// Lists the checkpoint files in a run directory, independent of its timeline.
+// Lists the checkpoint files of a run by reading its directories. Does not read timeline.jsonl.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace flor::core {
 struct CheckpointFiles {
   // Relative to the run directory, sorted.
   std::vector<std::string> files;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  // of all files
 };
 CheckpointFiles checkpoint_files(const RunDir& run);
 

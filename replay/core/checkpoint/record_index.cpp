@@ -78,6 +78,20 @@ std::vector<int64_t> RecordIndex::restorable_steps(const std::string& loop) cons
   return steps;
 }
 
+std::vector<std::string> RecordIndex::checkpoints_from(const std::string& loop, int64_t value) const {
+  std::vector<std::string> files;
+  for (const auto& [at, entry] : checkpoints_) {
+    if (entry.removed || at.compare(0, loop.size(), loop) != 0 || at[loop.size()] != '=') continue;
+    const std::string_view behind = std::string_view(at).substr(loop.size() + 1);
+    const auto iteration = parse_number<int64_t>(behind.substr(0, behind.find('/')));
+    const std::string_view kind = behind.substr(behind.rfind('/') + 1);
+    if (!iteration || *iteration < value) continue;
+    if (kind == iteration_kind || (kind == step_kind && *iteration > value)) files.push_back(entry.file);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 bool RecordIndex::leaves(const std::vector<LoopPosition>& loops) const {
   return std::any_of(loops.begin(), loops.end(), [this](const auto& loop) {
     const auto left = exits_.find({loop.parent, loop.name});

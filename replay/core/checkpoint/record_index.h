@@ -45,15 +45,20 @@ class RecordIndex {
 
   // Returns the value of a hyper-parameter, if the recorded program used it.
   std::optional<std::string> argument(const std::string& name) const;
+  // `at`: the checkpoint's scope path. Returns null if there is none.
   const CheckpointEntry* checkpoint(const std::string& at) const;
-  // Returns the steps of the loop at this scope path ("epoch=3/train#0/step") that begin at a restorable
-  // checkpoint, in order.
+  // Returns the steps of the loop at this scope path ("epoch=3/train#0/step") that a replay can begin at, in
+  // order: each follows a checkpoint that is still there.
   std::vector<int64_t> restorable_steps(const std::string& loop) const;
+  // Returns the files of an outermost loop's checkpoints: those of the iteration `value` and of later ones,
+  // and those of steps in iterations behind `value`. Not those that were removed.
+  std::vector<std::string> checkpoints_from(const std::string& loop, int64_t value) const;
+  // `edge`: "entry" or "exit".
   const GeneratorStates* generators(const std::string& at, const char* edge) const {
     return log_.at(at, edge);
   }
 
-  // Returns whether one of these loops was left before its end in its present iteration. The
+  // Returns whether the recording left one of these loops early, in the iteration that is given. The
   // statement that left it may be inside any block of that iteration.
   bool leaves(const std::vector<LoopPosition>& loops) const;
   // Returns whether the recording left this loop before it reached `value`.
@@ -64,7 +69,7 @@ class RecordIndex {
   Manifest manifest_;
   GeneratorLog log_;
   std::unordered_map<std::string, CheckpointEntry> checkpoints_;
-  // Loops that were left early or by an exception, and at which value. Of inner ones, those that have blocks
+  // Loops that were left early or by an exception, and at which value. Inner loops only if they have blocks
   // or steps.
   std::map<std::pair<std::string, std::string>, int64_t> exits_;
 };

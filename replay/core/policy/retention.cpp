@@ -111,7 +111,8 @@ void Retention::doubt(const std::vector<std::string>& files) {
 void Retention::adopt(const std::vector<StoredCheckpoint>& earlier) {
   if (keep_ <= 0) return;
   const std::lock_guard<std::mutex> lock(mutex_);
-  stored_.insert(stored_.end(), earlier.begin(), earlier.end());
+  // They are older than what this attempt has already written.
+  stored_.insert(stored_.begin(), earlier.begin(), earlier.end());
 }
 
 // One that went straight to the store may refer to files that are still on the node.

@@ -195,6 +195,7 @@ std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, 
   Manifest manifest = first_manifest(settings, frontend, run.id());
   name_run(settings, store, manifest);
   record_sources(run, manifest);
+  if (is_one_of_several()) mark_several(run);
   reserve_space(run);
   write_manifest(run, manifest);
   return BegunRun{run, std::move(manifest), draft.begun(), std::nullopt, std::move(owner)};

@@ -63,9 +63,11 @@ class Checkpointer {
   // As Policy::interval.
   std::optional<double> recovery_interval(const std::string& block) const { return policy_.interval(block); }
 
-  // Adds the checkpoints of an earlier attempt, oldest first, to those that --flor-keep counts. Call before
-  // any other checkpoint is taken.
+  // Adds the checkpoints of an earlier attempt, oldest first, to those that --flor-keep counts. Call as soon
+  // as it is known which of them can be restored.
   void adopt(const std::vector<StoredCheckpoint>& earlier) { retention_.adopt(earlier); }
+  // These are wrong, or cannot be read: --flor-keep no longer counts them.
+  void doubt(const std::vector<std::string>& files) { retention_.doubt(files); }
 
   // Charges the seconds that the start of the recording took from training. ε covers them too.
   void charge_startup(double seconds) { policy_.spend(seconds); }

@@ -30,8 +30,7 @@ struct OpenBlock {
   std::string name;
   State* state = nullptr;
   ExecutionTimer timer;
-  // Restored from an earlier attempt.
-  bool skipped = false;
+  bool skipped = false;  // restored from an earlier attempt
 };
 struct OpenLoop {
   LoopPosition place;
@@ -105,8 +104,7 @@ class Recorder : public Session {
   const Settings settings_;
   Frontend& frontend_;
   Scope& scope_;
-  // The run to resume.
-  std::optional<RunDir> earlier_;
+  std::optional<RunDir> earlier_;  // the run to resume
   int64_t attempt_ = 0;
   std::unique_ptr<Recording> recording_;
   std::unique_ptr<Resumption> resumption_;
@@ -121,12 +119,10 @@ class Recorder : public Session {
   Arguments arguments_;
   Guards guards_;
   std::optional<StepRecorder> steps_;
-  // The state before the next iteration has a checkpoint.
-  bool enterable_ = false;
+  bool enterable_ = false;  // the state before the next iteration has a checkpoint
   std::vector<OpenBlock> blocks_;
   std::vector<OpenLoop> loops_;
-  // Set while an outermost loop runs.
-  std::optional<OutermostLoop> main_;
+  std::optional<OutermostLoop> main_;  // set while an outermost loop runs
 };
 
 void Recorder::begin_recording() {
@@ -148,7 +144,6 @@ void Recorder::begin_recording() {
   }
   steps_.emplace(*recording_, resumption_.get(), *last_, frontend_, scope_);
   if (earlier_) recording_->log_event({{"@event", "resumed"}});
-  if (resumption_ && recording_->manifest().keep > 0) recording_->checkpointer().adopt(resumption_->stored());
   for (const auto& row : early_rows_) recording_->append(log_file, row);
   early_rows_.clear();
   for (const auto& [name, value] : arguments_.used()) recording_->manifest().args[name] = value;
@@ -185,6 +180,7 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   }
   enter_outermost(std::move(info));
   if (earlier != nullptr) resume_loop(*earlier);
+  if (!resumed_ && resumption_) recording_->keep_newest_of(*resumption_);
   resumed_ = true;
 }
 
@@ -204,6 +200,7 @@ void Recorder::enter_outermost(RecordedLoop info) {
 void Recorder::resume_loop(const RecordedLoop& earlier) {
   const Resumption::Entry entry = resumption_->enter(earlier, guards_);
   main_->resume(entry);
+  recording_->pass_over(resumption_->take_passed_over());
   enterable_ = enterable_ || entry.before > 0;
   if (entry.before > 0)
     recording_->log_event({{"@event", "kept"}, {"loop", earlier.name}, {"before", entry.next}});

@@ -93,6 +93,22 @@ void Recording::log_event(Json event) {
   append(log_file, event.dump());
 }
 
+void Recording::pass_over(const std::vector<std::string>& files) {
+  if (files.empty()) return;
+  append(timeline_file, Json({{"kind", "doubt"}, {"files", files}}).dump());
+  checkpointer().doubt(files);
+}
+
+// An exception here would have the program train from its start, with the weights that were restored.
+void Recording::keep_newest_of(const Resumption& resumption) {
+  if (manifest().keep <= 0) return;
+  try {
+    checkpointer().adopt(resumption.stored(manifest().attempt));
+  } catch (const std::exception& problem) {
+    remark("checkpoints of earlier attempts are all kept: " + std::string(problem.what()));
+  }
+}
+
 void Recording::note_generators(const std::string& at, const char* edge, const GeneratorStates& states) {
   for (const auto& line : generators_.lines(at, edge, states)) append(generators_file, line);
 }

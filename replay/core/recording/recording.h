@@ -17,6 +17,8 @@
 
 namespace flor::core {
 
+class Resumption;
+
 class Recording {
  public:
   // Resumes the run `earlier`; without it, begins a new run. Returns null if another process of the launch
@@ -37,6 +39,12 @@ class Recording {
   Checkpointer& checkpointer() { return *checkpointer_; }
 
   void append(JournalFile file, Line line) { journal_->append(file, std::move(line)); }
+  // Notes in the timeline that these checkpoints of earlier attempts are not used any more. --flor-keep does
+  // not count them.
+  void pass_over(const std::vector<std::string>& files);
+  // With --flor-keep, counts the checkpoints of earlier attempts. Where they cannot be read, keeps them all,
+  // and adds a remark. Call as soon as it is known which of them can be restored.
+  void keep_newest_of(const Resumption& resumption);
   // Adds an event to the log of a resumed recording. Events tell how its rows and those of earlier attempts
   // make one log (docs/formats.md, "Rows").
   void log_event(Json event);

@@ -1,6 +1,9 @@
 #include "core/recording/resumption.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <system_error>
+#include <utility>
 
 #include "core/base/clock.h"
 #include "core/base/messages.h"
@@ -48,15 +51,22 @@ bool Resumption::has_checkpoint(const std::string& at) const {
   return entry != nullptr && !entry->removed;
 }
 
-std::vector<StoredCheckpoint> Resumption::stored() const {
+std::vector<StoredCheckpoint> Resumption::stored(int64_t attempt) const {
   const RunDir& run = recorded_.index().run();
   std::vector<StoredCheckpoint> out;
   const auto timeline = recorded_timeline(run);
   for (const auto* row : kept_checkpoints(timeline)) {
     const auto file = field<std::string>(*row, "file", "");
+    if (passed_over_.count(file) != 0 || RunDir::attempt_of(file) >= attempt) continue;
     try {
+      const auto refers_to = referred_files(Checkpoint::header_of(run, file), file);
+      std::error_code unseen;  // what a file server hides does not count here
+      const bool is_whole = std::all_of(refers_to.begin(), refers_to.end(), [&](const auto& other) {
+        return fs::exists(run.path / other, unseen);
+      });
+      if (!is_whole) continue;
       out.push_back({field<std::string>(*row, "block", ""), field<std::string>(*row, "at", ""), file,
-                     referred_files(Checkpoint::header_of(run, file), file), false});
+                     refers_to, false});
     } catch (const Damage&) {
       // A damaged checkpoint does not count.
     }
@@ -69,6 +79,7 @@ Resumption::Entry Resumption::enter(const RecordedLoop& loop, State& guards) {
   int64_t next = loop.iterations > 0 ? loop.last + 1 : first;
   while (next > first && !recorded_.restore(iteration_of(loop, next - 1) + "/" + iteration_kind, guards))
     --next;
+  pass_over(recorded_.index().checkpoints_from(loop.name, next));
   Entry entry{next, next - first, 0, false};
   for (int64_t value = first; value < next; ++value) {
     const auto at = seconds_.find(iteration_of(loop, value));
@@ -87,8 +98,19 @@ std::optional<Resumption::Step> Resumption::enter_steps(const std::string& loop,
     if (into == seconds_.end() || !recorded_.index().generators(loop + "=" + std::to_string(*step), "entry"))
       continue;
     if (recorded_.restore_objects(at, guards)) return Step{*step, into->second};
+    pass_over({recorded_.index().checkpoint(at)->file});
   }
   return std::nullopt;
+}
+
+void Resumption::pass_over(std::vector<std::string> files) {
+  for (auto& file : files) {
+    if (passed_over_.insert(file).second) untold_.push_back(std::move(file));
+  }
+}
+
+std::vector<std::string> Resumption::take_passed_over() {
+  return std::exchange(untold_, {});
 }
 
 bool Resumption::skip(const std::string& at, State& state, const std::vector<LoopPosition>& loops) {

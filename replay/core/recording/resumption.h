@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,9 @@ class Resumption {
   // train on in any case.
   [[noreturn]] static void impossible(const std::string& why);
 
-  // Returns the readable checkpoints, oldest first.
-  std::vector<StoredCheckpoint> stored() const;
+  // Returns the checkpoints of earlier attempts that are still there with all that they refer to, oldest
+  // first; none of `passed_over`. `attempt`: the present one.
+  std::vector<StoredCheckpoint> stored(int64_t attempt) const;
 
   // Where an outermost loop continues.
   struct Entry {
@@ -42,6 +44,10 @@ class Resumption {
     // The loop had ended when it was recorded, and all of it is restored.
     bool over = false;
   };
+  // Takes the files of checkpoints that could not be restored here and lie behind the place where the program
+  // goes on. None of them may ever be restored: what is executed from there on is another history, and one of
+  // these may become readable again. Each call returns what is new.
+  std::vector<std::string> take_passed_over();
   // Restores the newest iteration of the loop with a readable checkpoint. Without one the loop starts at its
   // first iteration, and `guards` keep their state.
   Entry enter(const RecordedLoop& loop, State& guards);
@@ -66,11 +72,16 @@ class Resumption {
   void save(double seconds) { saved_ += seconds; }
 
  private:
+  void pass_over(std::vector<std::string> files);
+
   RecordReader recorded_;
   // By scope path: the seconds of each execution of a block and of each iteration. For each `@step`: the
   // seconds from the start of its iteration.
   std::map<std::string, double> seconds_;
   double saved_ = 0;
+  // All of them, and those that take_passed_over() has not returned yet.
+  std::set<std::string> passed_over_;
+  std::vector<std::string> untold_;
 };
 
 }  // namespace flor::core

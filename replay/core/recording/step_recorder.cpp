@@ -22,6 +22,7 @@ void StepRecorder::enter(const std::string& parent, const std::string& name) {
 // Called before a data loader's begin(), since its sampler may be one of the objects.
 void StepRecorder::resume() {
   const auto step = resumption_->enter_steps(path_, loop_.guards());
+  recording_.pass_over(resumption_->take_passed_over());
   if (!step) return;
   resumed_ = step->next;
   resumption_->save(step->into - main_->timer().elapsed());

@@ -7,8 +7,11 @@
 
 #include "core/base/clock.h"
 #include "core/base/messages.h"
+#include "core/base/parse_number.h"
+#include "core/base/process.h"
 #include "core/base/valid_id.h"
 #include "core/config/settings.h"
+#include "core/files/durable.h"
 #include "core/recording/earlier_run.h"
 #include "core/recording/start_environment.h"
 #include "core/store/manifest.h"
@@ -55,9 +58,25 @@ void leave_to_recorder(const Store& store, const std::string& launch) {
     say("not recorded: this launch (" + launch + ") has recorded run " + id + " already" + remedy);
     return;
   }
-  if (is_same_program(*manifest) || was_started_by_recorder(*manifest)) return;
+  if (was_started_by_recorder(*manifest)) return;
+  if (is_same_program(*manifest)) {
+    mark_several(run);
+    return;
+  }
   store.mark_launch_shared(launch);
   say("not recorded: run " + id + " of this launch (" + launch + ") is that of another program" + remedy);
+}
+
+bool is_one_of_several() {
+  // Set by torchrun, and by mpirun of Open MPI, of MPICH and of MVAPICH2.
+  for (const char* name : {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"}) {
+    if (parse_number<int64_t>(environment_variable(name).value_or("")).value_or(1) > 1) return true;
+  }
+  return false;
+}
+
+void mark_several(const RunDir& run) {
+  publish_once(run.several(), "");
 }
 
 void wait_for_its_program(const Store& store, const std::string& launch, const RunDir& run) {

@@ -23,7 +23,9 @@
 #include "core/config/tools.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
+#include "core/replaying/planned_program.h"
 #include "core/replaying/repetition.h"
+#include "core/replaying/unit_log.h"
 #include "core/session/mismatch.h"
 #include "core/session/preemption.h"
 #include "core/store/proof.h"
@@ -153,7 +155,8 @@ void Worker::introduce(Frontend& frontend, const std::map<std::string, std::stri
   // Another GPU, thread count or library version gives other bits. Rows that cannot equal the record would
   // only make the verdict useless.
   const std::string differences = mismatch(recorded, environment_);
-  if (!differences.empty() && !plan_.any_device) {
+  refused_ = other_program(plan_);
+  if (refused_.empty() && !differences.empty() && !plan_.any_device) {
     refused_ = "this worker differs from the recording: " + differences +
                "; equal bits cannot be expected (--any-device replays all the same, unproved)";
   }
@@ -262,9 +265,14 @@ void Worker::commit(const Unit& unit, const std::string& content, double seconds
   leave_after_sigterm();
   create_directories_durably(unit.is_proof() ? replay_.proofs() : replay_.units());
   const fs::path file = unit.is_proof() ? replay_.proof_rows(unit.id) : replay_.unit(unit.id);
-  if (publish_once(file, content) == Published::different) {
-    note("unit " + std::to_string(unit.id) +
-         " was replayed twice with different rows; the first stay: the program is not deterministic");
+  // The first rows stay. Others are kept for the verdict, which knows what may differ.
+  if (publish_once(file, content) == Published::different && !unit.is_proof()) {
+    const std::string steady = without_volatile_rows(content);
+    if (steady != without_volatile_rows(read_file(file))) {
+      const fs::path other = replay_.again(unit.id, digest_of(steady));
+      create_directories_durably(other.parent_path());
+      publish_once(other, content);
+    }
   }
   // Publish first, then commit: the file is the truth, and a commit without a file would lose the unit. A
   // lost lease is harmless, as the first file stays.

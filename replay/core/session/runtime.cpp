@@ -72,8 +72,16 @@ bool Runtime::active() const {
 
 bool Runtime::own() {
   if (!session_) return false;
-  std::thread::id nobody;
-  owner_.compare_exchange_strong(nobody, std::this_thread::get_id());
+  if (owner_.load() == std::thread::id()) {
+    const std::lock_guard<std::mutex> lock(unowned_);
+    std::thread::id nobody;
+    owner_.compare_exchange_strong(nobody, std::this_thread::get_id());
+  }
+  return active();
+}
+
+bool Runtime::may_call(std::unique_lock<std::mutex>& lock) {
+  if (session_ && owner_.load() == std::thread::id()) lock = std::unique_lock(unowned_);
   return active();
 }
 
@@ -211,7 +219,8 @@ void Runtime::leave_guard(State& state) {
 
 void Runtime::log(const Row& row) {
   if (row.later.valid()) finish_at_exit();
-  if (!active()) {
+  std::unique_lock<std::mutex> lock;
+  if (!may_call(lock)) {
     printer_.print(printed(row, plain_scope));
     if (RowFile* rows = rows_) rows->log(row, plain_scope);
     return;
@@ -222,20 +231,24 @@ void Runtime::log(const Row& row) {
 }
 
 std::optional<Runtime::RowTarget> Runtime::row_destination() {
-  if (RowFile* rows = rows_)
-    return RowTarget{rows->files(), checkpoint_stem((active() ? scope_ : plain_scope).path(), 0)};
-  if (!active()) return RowTarget{nullptr, checkpoint_stem(plain_scope.path(), 0)};
+  std::unique_lock<std::mutex> lock;
+  const bool mine = may_call(lock);
+  const std::string stem = checkpoint_stem((mine ? scope_ : plain_scope).path(), 0);
+  if (RowFile* rows = rows_) return RowTarget{rows->files(), stem};
+  if (!mine) return RowTarget{nullptr, stem};
   const auto files = guarded(std::optional<RowFiles>(), [&] { return session_->row_files(); });
   if (!files) return std::nullopt;
-  return RowTarget{*files, checkpoint_stem(scope_.path(), 0)};
+  return RowTarget{*files, stem};
 }
 
 void Runtime::use_argument(const std::string& name, const std::string& value) {
-  if (active()) guarded([&] { session_->used_argument(name, value); });
+  std::unique_lock<std::mutex> lock;
+  if (may_call(lock)) guarded([&] { session_->used_argument(name, value); });
 }
 
 std::string Runtime::argument(const std::string& name, const std::string& fallback) {
-  if (!active()) {
+  std::unique_lock<std::mutex> lock;
+  if (!may_call(lock)) {
     const auto given = given_arguments();
     auto at = given.find(name);
     return at == given.end() ? fallback : at->second;

@@ -80,6 +80,9 @@ class Runtime {
   void finish_at_exit();
   // As active(), but first makes the calling thread the owner where there is none.
   bool own();
+  // As active(). Where there is no owner yet, any thread may call the session: then holds `lock`, so that one
+  // at a time does, and none while another becomes the owner.
+  bool may_call(std::unique_lock<std::mutex>& lock);
 
   std::unique_ptr<Frontend> frontend_;
   std::unique_ptr<Session> session_;
@@ -92,6 +95,7 @@ class Runtime {
   // The scope of the owning thread, for the session.
   Scope scope_;
   std::atomic<std::thread::id> owner_{};
+  std::mutex unowned_;  // see may_call()
   // How many loops of the owner are open.
   std::atomic<int> depth_{0};
   std::atomic<bool> recording_{false};

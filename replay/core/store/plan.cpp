@@ -1,9 +1,7 @@
 #include "core/store/plan.h"
 
-#include <algorithm>
-#include <filesystem>
-
 #include "core/base/error.h"
+#include "core/base/is_below.h"
 #include "core/files/durable.h"
 
 namespace flor::core {
@@ -16,11 +14,6 @@ Json unit_json(const Unit& unit) {
   if (unit.from >= 0) out.update({{"from", unit.from}, {"step", unit.step}});
   if (unit.to >= 0) out["to"] = unit.to;
   return out;
-}
-
-bool is_below(const std::string& path) {
-  const std::filesystem::path parts(path);
-  return !parts.has_root_directory() && std::find(parts.begin(), parts.end(), "..") == parts.end();
 }
 
 Json ranges_json(const std::vector<UnitRange>& ranges) {
@@ -138,6 +131,7 @@ Json to_json(const Plan& plan) {
           {"question", plan.question},
           {"recipe", plan.recipe},
           {"command", plan.command},
+          {"program", plan.program},
           {"mode", plan.complete ? "complete" : "partial"},
           {"inner", plan.inner},
           {"units", units},
@@ -170,6 +164,7 @@ Plan plan_from(const Json& json, const std::string& file) {
   plan.question = field<std::string>(json, "question", "");
   plan.recipe = field<std::string>(json, "recipe", "");
   plan.command = field<std::vector<std::string>>(json, "command", {});
+  plan.program = field<std::map<std::string, std::string>>(json, "program", {});
   plan.complete = field<std::string>(json, "mode", "") == "complete";
   plan.inner = field<std::string>(json, "inner", "");
   for (const auto& unit : field<Json>(json, "units", Json::array())) {

@@ -104,6 +104,9 @@ struct Plan {
   // The same digest, without the selection of units: equal recipes give equal rows of a unit.
   std::string recipe;
   std::vector<std::string> command;
+  // What a worker executes: the program and the scripts among its arguments, by absolute path, with the
+  // digest of each file when the plan was made. A worker with another program leaves.
+  std::map<std::string, std::string> program{};
   // True: units are entered by restoring. False: by pseudoresume, forward only.
   bool complete = false;
   // The loop at whose steps units may begin and end: its scope path inside an iteration ("train#0/step").

@@ -10,8 +10,8 @@
 
 namespace flor::core {
 
-// Keeps letters, digits, `_`, `.` and `-`; replaces any other character by `_`. With `reserved` also avoids
-// the names `name` and `value`.
+// Keeps letters, digits, `_`, `.` and `-`; replaces any other character, and a leading `.` or `-`, by `_`. An
+// empty name becomes `_`. With `reserved` appends `_` to the names `name` and `value`.
 std::string clean_name(const std::string& name, bool reserved = false);
 
 // Not thread-safe. Enter and leave loops and blocks in pairs.
@@ -27,13 +27,13 @@ class Scope {
   void enter_block(const std::string& name);
   void leave();
 
-  // Returns the same place without the blocks around it. For a thread that goes on outside of flor, which
-  // enters and leaves no blocks.
+  // Returns a copy with the loops alone. For rows that are printed after the recording gave up, when blocks
+  // are no longer entered and left.
   Scope without_blocks() const;
 
   std::size_t depth() const { return levels_.size() - 1; }
   std::string path() const { return path_of(levels_.size()); }
-  // The path without its last element.
+  // The path of the level around the innermost one.
   std::string parent() const { return path_of(levels_.size() - 1); }
   // The name and ordinal of the innermost level, which must be a block.
   const std::string& name() const { return levels_.back().name; }
@@ -60,8 +60,8 @@ class Scope {
   std::vector<Level> levels_;
 };
 
-// Returns the stem of a checkpoint's file name: the parent's scope path with `,` for `/`; `#k` where the
-// ordinal is not 0; `.rRofW` where several ranks record (world > 1).
+// Returns the stem of a checkpoint's file name: the scope path `parent` with `,` for `/`, or "program" where
+// it is empty; `#k` where the ordinal is not 0; `.rRofW` where several ranks record (world > 1).
 std::string checkpoint_stem(const std::string& parent, int64_t ordinal, int64_t rank = 0, int64_t world = 1);
 
 }  // namespace flor::core

@@ -108,6 +108,23 @@ fs::path ReplayDir::unit(int64_t id) const {
   return units() / (numbered(id) + ".jsonl");
 }
 
+fs::path ReplayDir::again(int64_t id, const std::string& digest) const {
+  return path / "again" / (numbered(id) + "-" + digest + ".jsonl");
+}
+
+std::multimap<int64_t, fs::path> ReplayDir::all_again() const {
+  std::multimap<int64_t, fs::path> out;
+  const fs::path folder = path / "again";
+  if (is_absent(folder)) return out;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    // Earlier versions wrote one file a unit, without a digest.
+    const auto id = parse_number<int64_t>(name.substr(0, name.find_first_of("-.")));
+    if (id && entry.path().extension() == ".jsonl") out.emplace(*id, entry.path());
+  }
+  return out;
+}
+
 fs::path ReplayDir::ending(int64_t unit) const {
   return workers() / ("ending-" + numbered(unit));
 }
@@ -148,17 +165,18 @@ ReplayDir RunDir::replay(const std::string& id) const {
 }
 
 std::vector<ReplayDir> RunDir::all_replays() const {
-  std::vector<ReplayDir> out;
+  // Each time is read once: the owner may change it while others sort by it.
+  std::vector<std::pair<fs::file_time_type, fs::path>> dated;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(replays(), ignored)) {
-    if (fs::exists(entry.path() / "plan.json", ignored)) out.push_back({entry.path()});
+    std::error_code unseen;
+    const auto planned = fs::last_write_time(ReplayDir{entry.path()}.plan(), unseen);
+    if (!unseen) dated.emplace_back(planned, entry.path());
   }
-  std::sort(out.begin(), out.end(), [](const ReplayDir& a, const ReplayDir& b) {
-    std::error_code none;
-    const auto ta = fs::last_write_time(a.plan(), none);
-    const auto tb = fs::last_write_time(b.plan(), none);
-    return ta != tb ? ta < tb : a.path < b.path;
-  });
+  std::sort(dated.begin(), dated.end());
+  std::vector<ReplayDir> out;
+  out.reserve(dated.size());
+  for (auto& [planned, path] : dated) out.push_back({std::move(path)});
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,12 @@ struct ReplayDir {
   fs::path plan() const { return path / "plan.json"; }
   fs::path units() const { return path / "units"; }
   fs::path unit(int64_t id) const;
+  // The rows of another execution of that unit, which differ in more than volatile rows. `digest`: of the
+  // others.
+  fs::path again(int64_t id, const std::string& digest) const;
+  // Returns all of these files that are there, by their unit. A name that is none of them does not count.
+  // Throws std::filesystem::filesystem_error where they cannot be listed.
+  std::multimap<int64_t, fs::path> all_again() const;
   fs::path proofs() const { return path / "proofs"; }
   // Which units a proof slot executes.
   fs::path proof(int64_t id) const;
@@ -58,6 +65,8 @@ struct RunDir {
   fs::path timeline() const { return path / "timeline.jsonl"; }
   fs::path log() const { return path / "log.jsonl"; }
   fs::path generators() const { return path / "generators.jsonl"; }
+  // A mark: several processes trained together, and this run is that of one of them.
+  fs::path several() const { return path / "several"; }
   fs::path replays() const { return path / "replays"; }
   // Throws UsageError where `id` is not a valid id.
   ReplayDir replay(const std::string& id) const;

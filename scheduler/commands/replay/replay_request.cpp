@@ -267,6 +267,7 @@ Asked ask(const Request& request) {
 
   out.run = request.run.id();
   out.command = request.program;
+  out.program = probing.executed_files;
   out.any_device = request.any_device;
   out.execute_all = probing.executed.all;
   out.execute = probing.executed.blocks;
@@ -339,9 +340,11 @@ std::size_t adopt_units(const Asked& asked, const core::ReplayDir& replay) {
   const auto earlier = replays_where(
       asked.run, [&](const core::Plan& plan) { return plan.recipe == asked.plan.recipe; }, is_sound);
   for (const auto& one : earlier) {
+    const auto again = one.all_again();
     for (const int64_t id : units_done(one, asked.plan)) {
       std::error_code ignored;  // a unit that cannot be linked is executed
-      if (is_whole(one, asked.plan.units.at(static_cast<std::size_t>(id))))
+      // What another execution contradicted is executed anew.
+      if (is_whole(one, asked.plan.units.at(static_cast<std::size_t>(id))) && again.count(id) == 0)
         fs::create_hard_link(one.unit(id), replay.unit(id), ignored);
     }
   }

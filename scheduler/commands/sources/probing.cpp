@@ -1,6 +1,10 @@
 #include "commands/sources/probing.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "commands/sources/source_files.h"
@@ -17,13 +21,29 @@ namespace fs = std::filesystem;
 // In bytes. A larger file among the arguments counts as data, and not as part of the program.
 constexpr std::uintmax_t kLargestScript = 1 << 20;
 
-// Returns the digest of each file of the program, because every edit makes another question. A program that
+// Is it a program or a script, by its beginning, its name or its mode? What is not may be a file that the
+// program itself writes.
+bool is_executed(const fs::path& file, const std::string& content) {
+  static const std::set<std::string> scripts{".py", ".sh", ".bash", ".pl", ".lua", ".jl", ".R"};
+  return content.rfind("#!", 0) == 0 ||
+         content.rfind(
+             "\x7f"
+             "ELF",
+             0) == 0 ||
+         scripts.count(file.extension().string()) != 0 || ::access(file.c_str(), X_OK) == 0;
+}
+
+// Is it the user's own? A wrapper or an interpreter of the system may be another one on each node.
+bool is_own(const fs::path& file) {
+  struct stat about {};
+  return ::stat(file.c_str(), &about) == 0 && about.st_uid == ::geteuid();
+}
+
+// Fills in the digest of each file of the program, because every edit makes another question. A program that
 // names no sources may be a script or an interpreter: then the files among its arguments belong to it.
-std::map<std::string, std::string> digests_of(const fs::path& program,
-                                              const std::vector<std::string>& command,
-                                              const core::SourceScan& scan) {
-  std::map<std::string, std::string> out;
-  for (const auto& file : scan.files) out[file.path] = core::digest_of(file.text);
+void add_digests(const fs::path& program, const std::vector<std::string>& command,
+                 const core::SourceScan& scan, Probing& out) {
+  for (const auto& file : scan.files) out.program[file.path] = core::digest_of(file.text);
   std::vector<fs::path> files{program};
   if (scan.files.empty()) {
     std::error_code ignored;
@@ -34,13 +54,18 @@ std::map<std::string, std::string> digests_of(const fs::path& program,
     }
   }
   for (const auto& file : files) {
+    std::string content;
     try {
-      out[file.string()] = core::digest_of(core::read_named_file(file));
+      content = core::read_named_file(file);
     } catch (const std::exception&) {
-      out[file.string()] = "";  // executable, but not readable
+      out.program[file.string()] = "";  // executable, but not readable
+      continue;
     }
+    const std::string digest = core::digest_of(content);
+    out.program[file.string()] = digest;
+    if (!scan.files.empty() || (is_own(file) && is_executed(file, content)))
+      out.executed_files[fs::absolute(file).string()] = digest;
   }
-  return out;
 }
 
 // Compares the sources, and fills in the probes and what executes.
@@ -111,7 +136,7 @@ Probing probe(const core::RunDir& run, const core::Manifest& manifest, const fs:
   Probing out;
   const core::SourceScan scan = core::scan_sources(program);
   compare(run, manifest, program, scan, out);
-  out.program = digests_of(program, command, scan);
+  add_digests(program, command, scan, out);
   if (wanted == "auto") return out;
   out.executed = executed_blocks(wanted, blocks);
   out.reasons = {"--probe " + wanted + ": " +

@@ -26,9 +26,10 @@ struct Probing {
   std::vector<std::string> whole_iterations;
   std::map<std::string, std::string> renamed;  // new name of a block → its recorded name
   std::vector<core::Probe> probes;
-  std::optional<std::set<std::string>> names;  // core::Plan::names
-  std::vector<std::string> reasons;            // one line each
-  std::map<std::string, std::string> program;  // the digest of each file of the program
+  std::optional<std::set<std::string>> names;         // core::Plan::names
+  std::vector<std::string> reasons;                   // one line each
+  std::map<std::string, std::string> program;         // the digest of each file of the program
+  std::map<std::string, std::string> executed_files;  // core::Plan::program
 };
 
 // `wanted` is the value of --probe, and `blocks` are all blocks of the record. Reads the program file, the

@@ -369,6 +369,21 @@ TEST_F(Resuming, OfAnEarlierAttemptsFileTheWholeLinesStay) {
   EXPECT_EQ(cut(large + "torn"), large);
 }
 
+TEST_F(Resuming, AnEarlierAttemptsFileIsCutInFrontOfAHoleOnlyOnRequest) {
+  const std::string nuls(5, '\0');
+  const std::string text = "{}\n{\"a" + nuls + "b\":1}\n{\"c\":1}\n";
+  std::ofstream(run.log(), std::ios::binary) << text;
+  renew_whole_lines(run.log());
+  EXPECT_EQ(read_file(run.log()), text);
+  EXPECT_EQ(text_behind_hole(run.log()), nuls.substr(1) + "b\":1}\n{\"c\":1}\n");
+  cut_at_hole(run.log());
+  EXPECT_EQ(read_file(run.log()), "{}\n");
+  EXPECT_EQ(text_behind_hole(run.log()), std::nullopt);
+  const std::string large(std::size_t{17} << 20, 'x');  // more than is read at once
+  std::ofstream(run.log(), std::ios::binary) << large << '\0' << large;
+  EXPECT_TRUE(text_behind_hole(run.log()) == large);
+}
+
 TEST_F(Resuming, WhatAnEarlierAttemptAppendsLaterIsNotInTheFile) {
   LineAppender earlier(run.log());
   earlier.append("{}\n");

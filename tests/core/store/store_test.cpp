@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "core/base/error.h"
@@ -242,6 +244,28 @@ TEST(Plan, RefusesWhatWouldLeadToWrongRows) {
     EXPECT_THROW(plan_from(json, "plan.json"), Error) << json.dump();
   }
   EXPECT_NO_THROW(plan_from(broken("/units/1/entry", "checkpoints/a..b/epoch=3"), "plan.json"));
+}
+
+// Another user's may change at any time, also while they are sorted.
+TEST(Replays, AreListedWhileTheirTimesChange) {
+  const TemporaryDirectory directory;
+  const RunDir run{directory / "r"};
+  constexpr std::size_t count = 100;
+  std::vector<fs::path> plans;
+  for (std::size_t i = 0; i < count; ++i) {
+    plans.push_back(run.replay("q" + std::to_string(i)).plan());
+    fs::create_directories(plans.back().parent_path());
+    write_durably(plans.back(), "{}");
+  }
+  std::atomic<bool> done{false};
+  std::thread owner([&] {
+    const auto now = fs::file_time_type::clock::now();
+    for (std::size_t i = 0; !done; ++i)
+      fs::last_write_time(plans[i * 37 % count], now + std::chrono::seconds(i * 7919 % 1000));
+  });
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(run.all_replays().size(), count);
+  done = true;
+  owner.join();
 }
 
 }  // namespace

@@ -1,0 +1,16 @@
+// Tells whether this process runs the program that a replay was planned for. Workers start by its path, some
+// long after the plan: meanwhile it may have been built again.
+#pragma once
+
+#include <string>
+
+#include "core/store/plan.h"
+
+namespace flor::core {
+
+// Returns why the rows of this process would be those of another program; "" if they would not. Compares the
+// files of Plan::program, and this process's own executable, which may have been replaced since it began. A
+// file that cannot be read here tells nothing.
+std::string other_program(const Plan& plan);
+
+}  // namespace flor::core
