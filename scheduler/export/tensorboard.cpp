@@ -12,6 +12,7 @@
 #include "core/files/durable.h"
 #include "core/files/trusted_file.h"
 #include "export/event_file.h"
+#include "results/image.h"
 #include "results/where.h"
 
 namespace flor::exporting {
@@ -20,7 +21,6 @@ namespace {
 using core::Json;
 using results::Row;
 
-constexpr std::size_t largest_image = std::size_t{64} << 20;
 constexpr std::size_t at_once = std::size_t{1} << 20;
 
 using Loops = std::vector<std::pair<std::string, int64_t>>;
@@ -33,14 +33,6 @@ std::optional<double> number_of(const Json& object, const char* key) {
   const auto at = object.find(key);
   if (at == object.end() || !at->is_number()) return std::nullopt;
   return at->get<double>();
-}
-
-// A row of ours names files of ours. Another user's row could lead, through a link of theirs, to a file that
-// only this user may read, and the event file may be open to others.
-bool is_image_of_run(const core::RunDir& run, const std::string& file) {
-  const std::filesystem::path path = file;
-  return !core::is_foreign(run.path) && file.rfind("images/", 0) == 0 &&
-         std::find(path.begin(), path.end(), "..") == path.end();
 }
 
 std::optional<double> scalar_of(const Row& row) {
@@ -149,16 +141,12 @@ bool EventFile::add_image(std::string& out, const Row& row, const Place& place) 
   const Json& value = row.value;
   const auto width = number_of(value, "width"), height = number_of(value, "height"),
              channels = number_of(value, "channels");
-  const auto file = core::field<std::string>(value, "file", "");
-  if (!width || !height || !channels || !is_image_of_run(run_, file)) return false;
-  try {
-    const std::string png = core::read_file(run_.path / file, largest_image);
-    out += record(image_event(place, row.name, static_cast<int>(*width), static_cast<int>(*height),
-                              static_cast<int>(*channels), png));
-    return true;
-  } catch (const std::exception&) {
-    return false;  // counted as left out
-  }
+  if (!width || !height || !channels) return false;
+  const auto png = results::png_of(run_, row);
+  if (!png) return false;  // counted as left out
+  out += record(image_event(place, row.name, static_cast<int>(*width), static_cast<int>(*height),
+                            static_cast<int>(*channels), *png));
+  return true;
 }
 
 // The record has no times of rows. A row gets the end of its iteration, if all took the mean time.

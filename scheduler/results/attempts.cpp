@@ -5,14 +5,16 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/base/error.h"
+
 namespace flor::results {
 namespace {
 
-bool is_in_kept_iteration(const KeptEvent& event, const std::string& at) {
-  const auto elements = scope_elements(at);
-  return !elements.empty() && elements.front().loop && elements.front().name == event.loop &&
-         elements.front().value < event.before;
-}
+// A recording names each row about once. A log that another user made up may do otherwise, so that its reader
+// would never come to an end.
+constexpr std::size_t most_visits_a_row = 100;
+// Rows of earlier attempts, summed over all attempts: five hundred attempts with a million rows each.
+constexpr std::size_t most_steps = 500'000'000;
 
 // Does a row at `at` belong to a step that the event keeps? Example: "epoch=3/train#0/step=12/…" does, for
 // the loop "epoch=3/train#0/step" before 13.
@@ -24,12 +26,15 @@ bool is_in_kept_step(const KeptEvent& event, const std::string& at) {
 
 class Splice {
  public:
-  explicit Splice(std::vector<Row> earlier) : earlier_(std::move(earlier)) {
+  explicit Splice(std::vector<Row> earlier) : earlier_(std::move(earlier)), is_kept_(earlier_.size()) {
     Ordinals ordinals;
     for (std::size_t i = 0; i < earlier_.size(); ++i) {
       const Row& row = earlier_[i];
       places_[key(row, ordinals)] = i;
       by_path_[row.at].push_back(i);
+      const auto elements = scope_elements(row.at);
+      if (!elements.empty() && elements.front().loop)
+        by_iteration_[std::string(elements.front().name)][elements.front().value].push_back(i);
     }
   }
 
@@ -57,30 +62,52 @@ class Splice {
 
   void reach(std::size_t position) { reached_ = std::max(reached_, position); }
 
+  // Each row is kept once, however often events name it: a log of n lines has at most n rows.
   void keep(const KeptEvent& event) {
-    std::vector<std::size_t> kept;
-    const auto add = [&kept](const auto& rows) { kept.insert(kept.end(), rows.begin(), rows.end()); };
-    if (event.at.empty()) {
-      for (const auto& [at, rows] : by_path_) {
-        if (is_in_kept_iteration(event, at)) add(rows);
-      }
-    } else {
-      for (auto path = by_path_.lower_bound(event.at);
-           path != by_path_.end() && path->first.compare(0, event.at.size(), event.at) == 0; ++path) {
-        if (event.before > 0 ? is_in_kept_step(event, path->first) : lies_in(path->first, event.at))
-          add(path->second);
-      }
-    }
+    std::vector<std::size_t> kept = event.at.empty() ? take_iterations(event) : take_paths(event);
     std::sort(kept.begin(), kept.end());
     for (const std::size_t i : kept) {
+      if (is_kept_[i]) continue;
+      is_kept_[i] = true;
       out_.push_back(earlier_[i]);
       reach(i + 1);
     }
   }
 
+  std::vector<std::size_t> take_iterations(const KeptEvent& event) {
+    std::vector<std::size_t> rows;
+    auto& iterations = by_iteration_[event.loop];
+    const auto end = iterations.lower_bound(event.before);
+    for (auto at = iterations.begin(); at != end; ++at)
+      rows.insert(rows.end(), at->second.begin(), at->second.end());
+    iterations.erase(iterations.begin(), end);
+    return rows;
+  }
+
+  std::vector<std::size_t> take_paths(const KeptEvent& event) {
+    std::vector<std::size_t> rows;
+    auto path = by_path_.lower_bound(event.at);
+    while (path != by_path_.end() && path->first.compare(0, event.at.size(), event.at) == 0) {
+      if (++visits_ > most_visits_a_row * (earlier_.size() + 1))
+        throw core::Error("its events name the same rows again and again; no recording writes that");
+      if (event.before > 0 ? is_in_kept_step(event, path->first) : lies_in(path->first, event.at)) {
+        rows.insert(rows.end(), path->second.begin(), path->second.end());
+        path = by_path_.erase(path);
+      } else {
+        ++path;
+      }
+    }
+    return rows;
+  }
+
   std::vector<Row> earlier_, out_;
   std::unordered_map<std::string, std::size_t> places_;
+  // Rows that no event has named yet.
   std::map<std::string, std::vector<std::size_t>> by_path_;
+  // By the name of the outermost loop and its value.
+  std::unordered_map<std::string, std::map<int64_t, std::vector<std::size_t>>> by_iteration_;
+  std::vector<bool> is_kept_;
+  std::size_t visits_ = 0;   // of paths that events name
   std::size_t reached_ = 0;  // the later attempt has reached the place before this earlier row
 };
 
@@ -88,7 +115,15 @@ class Splice {
 
 std::vector<Row> spliced(std::vector<Attempt> attempts) {
   std::vector<Row> rows;
-  for (auto& attempt : attempts) rows = Splice(std::move(rows)).with(std::move(attempt));
+  std::size_t steps = 0;
+  for (auto& attempt : attempts) {
+    // One that was ended at once changes nothing.
+    if (attempt.entries.empty() && !attempt.ended) continue;
+    steps += rows.size();
+    if (steps > most_steps)
+      throw core::Error("it has " + std::to_string(attempts.size()) + " attempts, too many for its length");
+    rows = Splice(std::move(rows)).with(std::move(attempt));
+  }
   return rows;
 }
 

@@ -181,7 +181,11 @@ RecordLog parse_record(std::string_view text, const std::string& file) {
   const bool torn = core::for_each_line(text, file, [&](std::string_view line) {
     return take_line(line, [&](const auto& object) { add_to(attempts, object, file); });
   });
-  return {spliced(std::move(attempts)), torn};
+  try {
+    return {spliced(std::move(attempts)), torn};
+  } catch (const core::Error& problem) {
+    throw core::Error(file + ": " + problem.what());
+  }
 }
 
 UnitLog parse_unit(std::string_view text, const core::Unit& unit, const std::string& file) {

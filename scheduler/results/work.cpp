@@ -7,6 +7,7 @@
 
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
+#include "core/files/trusted_file.h"
 #include "core/store/presence.h"
 
 namespace flor::results {
@@ -15,6 +16,12 @@ namespace {
 using core::Json;
 
 constexpr const char* work_suffix = ".work.jsonl";
+// Bytes of all work files of another user's replay, which take some ten times as much memory.
+constexpr std::uintmax_t most_foreign_work = std::uintmax_t{64} << 20;
+// The least that a file counts for, so that there cannot be a million small ones.
+constexpr std::uintmax_t least_charged = 4096;
+// What a foreign worker says of itself, in bytes.
+constexpr std::uintmax_t most_foreign_about = std::uintmax_t{64} << 10;
 
 // Returns the units in the order in which they began; the line of a unit that was committed takes the place
 // of the one of its beginning.
@@ -96,21 +103,24 @@ Json row_of(const UnitWork& unit) {
 }  // namespace
 
 void find_given_up(std::vector<WorkerWork>& workers) {
-  std::map<int64_t, std::vector<UnitWork>> committed;
+  // Of each unit, when executions that were committed began and ended.
+  std::map<int64_t, std::vector<double>> moments;
   for (const auto& worker : workers) {
     for (const auto& unit : worker.units) {
-      if (unit.seconds) committed[unit.unit].push_back(unit);
+      if (unit.seconds)
+        moments[unit.unit].insert(moments[unit.unit].end(), {unit.began, unit.began + *unit.seconds});
     }
   }
+  for (auto& [unit, times] : moments) std::sort(times.begin(), times.end());
   for (auto& worker : workers) {
     for (std::size_t i = 0; i < worker.units.size(); ++i) {
       UnitWork& unit = worker.units[i];
       if (unit.seconds) continue;
       if (i + 1 < worker.units.size()) unit.given_up = worker.units[i + 1].began;
-      for (const auto& other : committed[unit.unit]) {
-        const double end = other.began > unit.began ? other.began : other.began + *other.seconds;
-        if (end > unit.began) unit.given_up = std::min(unit.given_up.value_or(end), end);
-      }
+      // The first of them that lies behind this beginning: another worker had begun, or was done.
+      const auto& times = moments[unit.unit];
+      const auto next = std::upper_bound(times.begin(), times.end(), unit.began);
+      if (next != times.end()) unit.given_up = std::min(unit.given_up.value_or(*next), *next);
     }
   }
 }
@@ -118,15 +128,21 @@ void find_given_up(std::vector<WorkerWork>& workers) {
 std::vector<WorkerWork> read_work(const core::ReplayDir& replay) {
   const std::string suffix = work_suffix;
   std::vector<WorkerWork> out;
+  std::uintmax_t left = most_foreign_work;
   std::error_code ignored;
   for (const auto& entry : core::fs::directory_iterator(replay.workers(), ignored)) {
     const std::string name = entry.path().filename().string();
+    if (left == 0) break;
     if (name.size() <= suffix.size() || name.substr(name.size() - suffix.size()) != suffix) continue;
     WorkerWork worker;
     worker.worker = name.substr(0, name.size() - suffix.size());
     try {
-      worker.units = units_of(core::read_json_lines(entry.path()).rows);
-      const Json about = core::parse_json(core::read_file(replay.workers() / (worker.worker + ".json")));
+      const std::string text = core::read_file(entry.path(), core::any_size, left);
+      if (core::is_foreign(entry.path()))
+        left -= std::min(left, std::max<std::uintmax_t>(least_charged, text.size()));
+      worker.units = units_of(core::parse_json_lines(text, name).rows);
+      const Json about = core::parse_json(
+          core::read_file(replay.workers() / (worker.worker + ".json"), core::any_size, most_foreign_about));
       for (const auto& [key, text] : {std::pair{"node", &worker.node},
                                       {"gpu", &worker.gpu},
                                       {"job", &worker.job},

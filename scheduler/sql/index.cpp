@@ -9,6 +9,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/shell_words.h"
+#include "core/files/trusted_file.h"
 #include "core/store/manifest.h"
 #include "results/frame.h"
 #include "results/report/summary.h"
@@ -52,7 +53,8 @@ class OtherVersion : public Damaged {
 // Writes one run after the other.
 class Writer {
  public:
-  explicit Writer(Database& database) : database_(database), columns_(database) {}
+  explicit Writer(Database& database, bool foreign = false)
+      : database_(database), columns_(database, foreign) {}
 
   void forget(const std::string& run) {
     for (const char* text :
@@ -168,7 +170,7 @@ void forget(Database& database, const std::string& run) {
 void write(Database& database, const core::RunDir& run, const core::Manifest& manifest,
            const std::string& stamp, const results::JoinedRows& joined) {
   Transaction transaction(database);
-  Writer writer(database);
+  Writer writer(database, core::is_foreign(run.manifest()));
   writer.forget(run.id());
   writer.write(run, manifest, stamp, joined);
   transaction.commit();
@@ -188,6 +190,7 @@ void renew(Database& database, const core::RunDir& run, const std::string& stamp
   try {
     write(database, run, *manifest, stamp, joined);
   } catch (const TooManyLoops& problem) {
+    out.lacked_columns = true;
     out.warnings.push_back("run " + run.id() + " is left out: " + problem.what());
     return forget(database, run.id());
   }
@@ -196,7 +199,8 @@ void renew(Database& database, const core::RunDir& run, const std::string& stamp
   out.warnings.insert(out.warnings.end(), joined.warnings.begin(), joined.warnings.end());
 }
 
-Refreshed refresh_once(const path& file, const core::Store& store) {
+// Returns std::nullopt where runs have gone and a run lacked their columns: the index must be made anew.
+std::optional<Refreshed> refresh_once(const path& file, const core::Store& store) {
   Database database(file, Database::Access::write);
   // What a crash of the machine may leave of it is made anew.
   database.execute("PRAGMA synchronous = OFF; PRAGMA mmap_size = 0; PRAGMA cache_size = -65536");
@@ -217,7 +221,14 @@ Refreshed refresh_once(const path& file, const core::Store& store) {
     renew(database, run, stamp, out);
   }
   for (const auto& [run, stamp] : known) forget(database, run);
+  if (!known.empty() && out.lacked_columns) return std::nullopt;
   return out;
+}
+
+Refreshed made_anew(const path& file, const core::Store& store) {
+  core::fs::remove(file);
+  core::fs::remove(file.string() + "-journal");
+  return refresh_once(file, store).value_or(Refreshed{});
 }
 
 }  // namespace
@@ -231,12 +242,11 @@ path index_file(const path& directory, const core::Store& store) {
 
 Refreshed refresh(const path& file, const core::Store& store) {
   try {
-    return refresh_once(file, store);
+    if (auto out = refresh_once(file, store)) return std::move(*out);
   } catch (const Damaged&) {
-    core::fs::remove(file);
-    core::fs::remove(file.string() + "-journal");
-    return refresh_once(file, store);
+    return made_anew(file, store);
   }
+  return made_anew(file, store);
 }
 
 }  // namespace flor::sql

@@ -31,6 +31,8 @@ struct Refreshed {
   std::size_t runs = 0, rows = 0;
   // One line for each run or part that is damaged and left out.
   std::vector<std::string> warnings;
+  // A run was left out because its loops had no column left.
+  bool lacked_columns = false;
 };
 
 // Returns the file of a store's index in `directory`.

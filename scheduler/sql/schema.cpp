@@ -10,6 +10,9 @@ namespace {
 constexpr int64_t kVersion = 1;
 // SQLite's own limit is 2,000 columns.
 constexpr std::size_t kMostLoops = 1000;
+// Of runs of other users: all of them, and those that one run adds.
+constexpr std::size_t kMostForeign = 500;
+constexpr std::size_t kMostOfOneForeign = 50;
 
 constexpr auto kTables = R"(
 CREATE TABLE base_runs(key INTEGER PRIMARY KEY, stamp TEXT, run TEXT UNIQUE, name TEXT, status TEXT, user TEXT,
@@ -51,17 +54,23 @@ bool has_schema(Database& database) {
   return true;
 }
 
-LoopColumns::LoopColumns(Database& database) : database_(database) {
+LoopColumns::LoopColumns(Database& database, bool foreign) : database_(database) {
   Statement all(database, "SELECT name, \"column\" FROM base_loops");
   while (all.step()) columns_[all.value(0)] = all.value(1).get<std::string>();
   if (columns_.empty()) renew_view();
+  most_ = foreign ? std::min(columns_.size() + kMostOfOneForeign, kMostForeign) : kMostLoops;
 }
 
 const std::string& LoopColumns::of(const std::string& loop) {
   const auto found = columns_.find(loop);
   if (found != columns_.end()) return found->second;
-  if (columns_.size() == kMostLoops)
-    throw TooManyLoops("the runs of this store have more than " + std::to_string(kMostLoops) + " loops");
+  if (columns_.size() >= most_) {
+    throw TooManyLoops(most_ == kMostLoops
+                           ? "the runs of this store have more than " + std::to_string(kMostLoops) + " loops"
+                           : "it is another user's, and the index takes " +
+                                 std::to_string(kMostOfOneForeign) + " loops of such a run, and " +
+                                 std::to_string(kMostForeign) + " of all");
+  }
   std::set<std::string> taken = {"run", "name", "position", "value", "exact", "series"};
   for (const auto& [name, column] : columns_) taken.insert(lower(column));
   std::string column = loop;

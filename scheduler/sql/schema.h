@@ -2,6 +2,7 @@
 // of a series lie together.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -21,14 +22,18 @@ class TooManyLoops : public core::Error {
 // The columns of loops in the table of rows.
 class LoopColumns {
  public:
-  explicit LoopColumns(Database& database);
+  // `foreign`: for a run of another user. Such a run may add 50 columns, and all of them together 500, so
+  // that none of them takes the columns of this user's runs.
+  explicit LoopColumns(Database& database, bool foreign = false);
   // Returns the column of a loop. Adds it, and renews the view, where the loop is new. Throws TooManyLoops.
+  // Columns of runs that are gone stay taken.
   const std::string& of(const std::string& loop);
 
  private:
   void renew_view();
 
   Database& database_;
+  std::size_t most_ = 0;
   std::map<std::string, std::string> columns_;
 };
 

@@ -104,5 +104,21 @@ TEST(TreeDiff, GivesUpOnListsBeyondItsSize) {
   EXPECT_EQ(edits[0].kind, EditKind::kTooMany);
 }
 
+// Readers of statements recurse. A text of nothing but heads would exhaust the stack.
+TEST(Tree, RefusesStatementsThatNestTooDeeply) {
+  const auto error_of = [](int times, const std::string& head, const std::string& end) {
+    std::string text = "void f() { ";
+    for (int i = 0; i < times; ++i) text += head;
+    return parse(text + end + " }").error;
+  };
+  for (const std::string head : {"if (a) ", "for (;;) ", "while (a) ", "do ", "if (a) b(); else if (c) "}) {
+    EXPECT_EQ(error_of(100, head, "b();"), "") << head;
+    EXPECT_EQ(error_of(20'000, head, "b();"), "statements nested too deeply") << head;
+  }
+  EXPECT_EQ(error_of(20'000, "if (a) b(); ", ""), "");
+  EXPECT_EQ(error_of(20'000, "if (a) { b(); } else { c(); } ", ""), "");
+  EXPECT_EQ(error_of(10'000, "for (int i = 0; i < 3; ++i) { if (a) b([&] { if (c) d(); }); } ", ""), "");
+}
+
 }  // namespace
 }  // namespace flor::probes

@@ -25,6 +25,8 @@ std::string text(const std::vector<Row>& rows) {
 TEST(Attempts, OneIsTheLog) {
   EXPECT_EQ(text(spliced({{{row("", "a", 1), row("", "a", 2)}, false}})), ":a=1 :a=2 ");
   EXPECT_EQ(text(spliced({})), "");
+  EXPECT_EQ(text(spliced({{{row("", "a", 1)}, true}, {}, {}})), ":a=1 ")
+      << "attempts that were ended at once";
 }
 
 // What stands in front of the steps is executed again, and so counts as the later attempt has it.
@@ -89,6 +91,19 @@ TEST(Attempts, EachGoesOnWithWhatTheOnesBeforeItLeft) {
   Attempt second{{kept_loop("epoch", 1), row("epoch=1", "x", 2), row("epoch=2", "x", 2)}, false};
   Attempt third{{kept_loop("epoch", 2), row("epoch=2", "x", 3)}, true};
   EXPECT_EQ(text(spliced({first, second, third})), "epoch=0:x=1 epoch=1:x=2 epoch=2:x=3 ");
+}
+
+// A log that another user wrote may name a part more than once. Otherwise rows would double with each
+// attempt.
+TEST(Attempts, ARowIsKeptOnceHoweverOftenItIsNamed) {
+  std::vector<Attempt> attempts{{{row("epoch=0/t#0/step=0", "x", 1), row("epoch=1", "x", 1)}, false}};
+  const KeptEvent steps{"epoch=0/t#0/step", "", 1};
+  for (int i = 0; i < 60; ++i) {
+    attempts.push_back({{kept_loop("epoch", 1), kept_loop("epoch", 2), kept_block("epoch=0/t#0"), steps,
+                         kept_loop("epoch", 2)},
+                        true});
+  }
+  EXPECT_EQ(text(spliced(attempts)), "epoch=0/t#0/step=0:x=1 epoch=1:x=1 ");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "sql/index.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include "core/files/durable.h"
 #include "core/store/manifest.h"
 #include "results/program.h"
+#include "support/another_user.h"
 #include "support/refusal.h"
 #include "support/temporary.h"
 
@@ -195,6 +197,28 @@ TEST_F(Index, ARunWithMoreLoopsThanATableHasColumnsIsLeftOut) {
   EXPECT_EQ(ask("SELECT value FROM log"), Lines{"[2]"});
   ASSERT_EQ(last_.warnings.size(), 1U);
   EXPECT_NE(last_.warnings[0].find("more than 1000 loops"), std::string::npos);
+}
+
+// Else one run with a thousand loops would take the columns of everybody's runs, for good.
+TEST_F(Index, ARunOfAnotherUserTakesNoColumnOfThisUsersRuns) {
+  FLOR_NEEDS_ROOT();
+  const auto plant = [&](const std::string& id, int loops) {
+    std::string log;
+    for (int i = 0; i < loops; ++i) log += row("loop" + id + "x" + std::to_string(i) + "=0", "loss", "1");
+    const core::RunDir planted = run(id, log);
+    for (const auto& path : {planted.path, planted.manifest()})
+      ASSERT_EQ(::chown(path.c_str(), test::attacker, test::attacker), 0);
+  };
+  plant("a", 1000);
+  for (int i = 0; i < 11; ++i) plant("b" + std::to_string(i), 50);
+  run("mine", row("epoch=0", "loss", "2"));
+  EXPECT_EQ(ask("SELECT value FROM log WHERE run = 'mine'"), Lines{"[2]"});
+  EXPECT_EQ(ask("SELECT count(*) FROM runs"), Lines{"[11]"}) << "ten of the others, and this one";
+  ASSERT_EQ(last_.warnings.size(), 2U);
+  EXPECT_NE(last_.warnings[0].find("another user's"), std::string::npos);
+  for (int i = 0; i < 10; ++i) core::fs::remove_all(store_.run("b" + std::to_string(i)).path);
+  EXPECT_EQ(ask("SELECT count(*) FROM runs"), Lines{"[2]"})
+      << "the columns of runs that are gone are free again";
 }
 
 TEST_F(Index, AQueryReadsAndDoesNothingElse) {

@@ -1,7 +1,11 @@
 #include "probes/cxx/brackets.h"
 
+#include <set>
+
 namespace flor::probes {
 namespace {
+
+constexpr size_t kMaxStatements = 500;  // one in the other
 
 char partner(Text open) {
   return open == "(" ? ')' : (open == "[" ? ']' : '}');
@@ -83,6 +87,24 @@ void check_brackets(Tree* tree) {
   }
   if (!open.empty()) return fail(tree, "unbalanced brackets", tokens[open.back()]);
   if (!branches.all_ended()) fail(tree, "unbalanced #if", tokens.back());
+}
+
+void check_nesting(Tree* tree) {
+  static const std::set<std::string> kHeads = {"if", "for", "while", "do", "else", "switch", "catch"};
+  // The depth at each open bracket, and the one that is reached.
+  std::vector<size_t> outer{0};
+  size_t depth = 0;
+  for (size_t i = 0; i < tree->tokens.size(); ++i) {
+    const Token& token = tree->tokens[i];
+    if (opens(token)) outer.push_back(depth);
+    if (closes(token)) {
+      depth = outer.back();
+      outer.pop_back();
+    }
+    if ((tree->is(i, ";") || tree->is(i, "}")) && !tree->is(i + 1, "else")) depth = outer.back();
+    if (token.kind == TokenKind::kWord && kHeads.count(token.text) != 0 && ++depth > kMaxStatements)
+      return fail(tree, "statements nested too deeply", token);
+  }
 }
 
 }  // namespace flor::probes

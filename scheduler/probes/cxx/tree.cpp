@@ -133,6 +133,7 @@ Tree parse(std::string_view text, std::shared_ptr<Texts> texts) {
     tree.error_line = lexed.error_line;
   }
   if (tree.error.empty()) check_brackets(&tree);
+  if (tree.error.empty()) check_nesting(&tree);
   if (!tree.error.empty()) {
     tree.tokens.clear();
     tree.match.clear();

@@ -1,6 +1,7 @@
 #include "results/report/summary.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "core/files/durable.h"
 #include "core/policy/retention.h"
@@ -38,13 +39,14 @@ std::string progress_of(const core::Manifest& manifest) {
 
 std::vector<BlockSummary> summarize_blocks(const core::Timeline& timeline) {
   std::vector<BlockSummary> out;
-  const auto summary_of = [&out](const std::string& name) -> BlockSummary& {
-    for (auto& known : out) {
-      if (known.block == name) return known;
+  std::unordered_map<std::string, std::size_t> known;  // by name: their places in `out`
+  const auto summary_of = [&](const std::string& name) -> BlockSummary& {
+    const auto [place, added] = known.try_emplace(name, out.size());
+    if (added) {
+      out.push_back({});
+      out.back().block = name;
     }
-    out.push_back({});
-    out.back().block = name;
-    return out.back();
+    return out[place->second];
   };
   for (const auto& row : timeline) {
     if (field<std::string>(row, "kind", "") != "block") continue;

@@ -11,12 +11,9 @@
 namespace flor::results {
 namespace {
 
-constexpr std::size_t max_cell = 40;
-
-std::string cut(std::string text) {
-  if (text.size() > max_cell) text = text.substr(0, max_cell - 3) + "...";
-  return text;
-}
+constexpr std::size_t max_value = 40;
+// A line is as wide as its widest cells, and another user may have written one.
+constexpr std::size_t max_cell = 1024;
 
 template <class... Values>
 std::string formatted(const char* format, Values... values) {
@@ -28,7 +25,7 @@ std::string formatted(const char* format, Values... values) {
 }  // namespace
 
 void Table::add(std::vector<std::string> cells) {
-  for (auto& cell : cells) cell = core::printable(cell);
+  for (auto& cell : cells) cell = core::printable(core::shortened(std::move(cell), max_cell));
   rows_.push_back(std::move(cells));
 }
 
@@ -67,8 +64,8 @@ std::string short_number(double value) {
 
 std::string short_value(const core::Json& value) {
   if (value.is_number_float()) return short_number(value.get<double>());
-  if (value.is_string()) return cut(core::printable(value.get<std::string>()));
-  return cut(core::json_text(value));
+  if (value.is_string()) return core::shortened(core::printable(value.get<std::string>()), max_value);
+  return core::shortened(core::json_text(value), max_value);
 }
 
 std::string cost_text(double seconds) {

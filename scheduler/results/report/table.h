@@ -19,7 +19,7 @@ class Table {
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // Adds a line. Makes its cells printable (core/base/printable.h).
+  // Adds a line. Makes its cells printable (core/base/printable.h), and cuts those of more than 1 KiB.
   void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
   // Returns the table, with `indent` spaces before every line.
