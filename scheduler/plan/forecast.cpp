@@ -16,6 +16,9 @@ constexpr double worth_cutting = 20;  // seconds of an epoch: two parts of the u
 
 // The longest time to expect without earlier replays, as a multiple of the planned time.
 constexpr double without_experience = 1.3;
+// Seconds. In a shorter replay, most of the time goes to the start of programs, which take each other's
+// cores.
+constexpr double worth_comparing = 10;
 // Advice is given only if the time becomes less than this fraction of the present one.
 constexpr double worth_saying = 0.9;
 
@@ -30,15 +33,29 @@ std::string seconds_text(double seconds) {
   return text.data();
 }
 
-// Returns the smallest and the largest ratio of actual to planned time.
-std::pair<double, double> range_of(const std::vector<Experience>& experience) {
+using Range = std::pair<double, double>;
+
+Range range_of(const std::vector<double>& values, Range without_any) {
+  if (values.empty()) return without_any;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return {*least, *most};
+}
+
+// Returns the range of the ratio of actual to planned time, once a worker ran.
+Range slowness(const std::vector<Experience>& experience) {
   std::vector<double> ratios;
   for (const auto& one : experience) {
-    if (one.planned > 0 && one.took > 0) ratios.push_back(one.took / one.planned);
+    if (one.planned >= worth_comparing && one.took > one.start)
+      ratios.push_back((one.took - one.start) / one.planned);
   }
-  if (ratios.empty()) return {1, without_experience};
-  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
-  return {*least, *most};
+  return range_of(ratios, {1, without_experience});
+}
+
+Range starts(const std::vector<Experience>& experience) {
+  std::vector<double> seconds;
+  seconds.reserve(experience.size());
+  for (const auto& one : experience) seconds.push_back(one.start);
+  return range_of(seconds, {0, 0});
 }
 
 // Returns the longest selected unit.
@@ -54,12 +71,13 @@ const core::Unit& largest(const core::Plan& plan) {
 
 std::vector<Forecast> forecast(const core::Plan& plan, const std::vector<std::size_t>& workers,
                                const std::vector<Experience>& experience) {
-  const auto [least, most] = range_of(experience);
+  const Range ratio = slowness(experience);
+  const Range start = starts(experience);
   std::vector<Forecast> out;
   for (const std::size_t count : workers) {
     const core::Plan cut = cut_for(plan, count);
-    out.push_back({count, cut.bound, std::max(cut.bound, cut.makespan * least),
-                   std::max(cut.bound, cut.makespan * most)});
+    out.push_back({count, cut.bound, std::max(cut.bound, start.first + cut.makespan * ratio.first),
+                   std::max(cut.bound, start.second + cut.makespan * ratio.second)});
   }
   return out;
 }

@@ -18,13 +18,16 @@ struct Forecast {
   double low = 0, high = 0;
 };
 
-// Planned and actual seconds of an earlier replay.
+// An earlier replay of the run. All in seconds.
 struct Experience {
   double planned = 0, took = 0;
+  // The part of `took` in which no worker ran a unit: the wait for places, and the start of programs.
+  double start = 0;
 };
 
-// Returns one forecast for each of `workers`. The range comes from earlier replays of the run, compared with
-// their plans. Without any: up to 1.3 times the plan.
+// Returns one forecast for each of `workers`: the start of earlier replays, and the planned time as often as
+// they took theirs. Compares with their plans only those that were planned to take 10 seconds or more.
+// Without such ones: up to 1.3 times the plan.
 std::vector<Forecast> forecast(const core::Plan& plan, const std::vector<std::size_t>& workers,
                                const std::vector<Experience>& experience);
 

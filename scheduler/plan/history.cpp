@@ -119,7 +119,7 @@ class Builder {
       iterations_[*value].seconds = field(row, "seconds", 0.0);
       with_row_.insert(*value);
     } else if (kind == "step") {
-      add_step(iterations_[*value], at, row);
+      add_step(*value, at, row);
     } else if (kind == "block" && !is_checkpoint_alone(at)) {
       add_block(iterations_[*value], at, row);
     }
@@ -130,7 +130,7 @@ class Builder {
   static bool is_checkpoint_alone(const std::string& at) { return at[at.rfind('/') + 1] == '@'; }
 
   // Adds a boundary of the inner loop, if its checkpoint exists.
-  void add_step(Iteration& iteration, const std::string& at, const core::TimelineRow& row) const {
+  void add_step(int64_t value, const std::string& at, const core::TimelineRow& row) {
     const std::string place_of_step = at + "/" + core::step_kind;
     const auto* saved = saved_.at(place_of_step);
     const std::string_view inside = tail_of(at);
@@ -142,17 +142,10 @@ class Builder {
     }
     const StepBoundary place{next, field(row, "into", 0.0), file_of(*saved),
                              restore_of(place_of_step, *saved)};
-    auto& steps = iteration.steps;
-    const auto behind = std::lower_bound(steps.begin(), steps.end(), place.next,
-                                         [](const auto& step, int64_t next) { return step.next < next; });
-    if (behind != steps.end() && behind->next == place.next) {
-      *behind = place;  // of a resumed recording, the later one
-    } else {
-      steps.insert(behind, place);
-    }
+    steps_[value].insert_or_assign(next, place);  // of a resumed recording, the later one
   }
 
-  void add_block(Iteration& iteration, const std::string& at, const core::TimelineRow& row) const {
+  void add_block(Iteration& iteration, const std::string& at, const core::TimelineRow& row) {
     BlockExecution block;
     block.at = at;
     block.block = field<std::string>(row, "block", "");
@@ -163,13 +156,12 @@ class Builder {
       block.restore = restore_of(at, *saved);
     }
     // A resumed recording runs an iteration again: its later row replaces the earlier one.
-    for (auto& known : iteration.blocks) {
-      if (known.at == at) {
-        known = block;
-        return;
-      }
+    const auto [place, added] = places_of_blocks_.try_emplace(at, iteration.blocks.size());
+    if (added) {
+      iteration.blocks.push_back(std::move(block));
+    } else {
+      iteration.blocks[place->second] = std::move(block);
     }
-    iteration.blocks.push_back(block);
   }
 
   // If the loop ended, every iteration counts, also the last one that an exception left: its rows belong to
@@ -179,7 +171,8 @@ class Builder {
     return with_row_.count(value) != 0;
   }
 
-  void finish(Iteration& iteration) const {
+  void finish(Iteration& iteration) {
+    for (auto& [next, place] : steps_[iteration.value]) iteration.steps.push_back(std::move(place));
     double blocks = 0;
     for (const auto& block : iteration.blocks) {
       if (block.top_level) blocks += block.seconds;
@@ -201,6 +194,8 @@ class Builder {
   SavedCheckpoints saved_;
   const RestoreCosts& costs_;
   std::map<int64_t, Iteration> iterations_;
+  std::unordered_map<std::string, std::size_t> places_of_blocks_;  // by scope path: in their iteration
+  std::map<int64_t, std::map<int64_t, StepBoundary>> steps_;       // by iteration and by the next step
   std::set<int64_t> with_row_;
 };
 

@@ -28,6 +28,12 @@ TEST(Forecast, IsTheRangeThatEarlierReplaysTook) {
   EXPECT_DOUBLE_EQ(known[0].high, 2.4);
 }
 
+TEST(Forecast, TakesTheStartOfProgramsOnceHoweverLongTheWorkIs) {
+  const auto known = forecast(plan_of(8), {1}, {{1, 12, 6}, {10, 17, 6}, {10, 14, 2}});
+  EXPECT_DOUBLE_EQ(known[0].low, 2 + 8 * 1.1) << "the first was too short to be compared with its plan";
+  EXPECT_DOUBLE_EQ(known[0].high, 6 + 8 * 1.2);
+}
+
 TEST(Forecast, ShowsPowersOfTwoAndWhatIsWanted) {
   using Counts = std::vector<std::size_t>;
   EXPECT_EQ(worker_counts(plan_of(12), 4), (Counts{1, 2, 4, 8, 12}));

@@ -147,6 +147,7 @@ class Replay {
     if (existing) place_.launcher->adopt();
     workers_ = std::min(wanted_ ? *wanted_ : place_.launcher->free_places(), selected());
     plan_ = publish(asked_, replay_, workers_);
+    display_.keep_in(replay_);
     fresh_ = !existing;
     if (existing) resume();
   }
@@ -240,6 +241,7 @@ class Replay {
               counted(selected(), "unit") + (selected() == 1 ? " is" : " are") +
               " done and kept; the same command goes on from there";
     }
+    if (!interrupted) display_.keep_failure(text);
     print_error(text);
     return kFailed;
   }
@@ -257,6 +259,7 @@ class Replay {
     } catch (const core::Error&) {
       // What stays of the keys is deleted within a day.
     }
+    display_.keep_in(std::nullopt);  // the verdict says the rest
     if (escalate(plan_, verdict)) return exit_code_of(verdict.judgement);
     display_.event(summary_json(plan_, verdict));
     display_.say(summary(plan_, verdict, before_ == 0));

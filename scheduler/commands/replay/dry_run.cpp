@@ -13,22 +13,24 @@
 #include "queue/share.h"
 #include "results/report/table.h"
 #include "results/results.h"
+#include "results/work.h"
 
 namespace flor::commands {
 namespace {
 
 using core::Json;
 
-constexpr double worth_comparing = 1;  // seconds; in a shorter replay, most is the start of processes
-
-// Returns the planned and the real times of earlier replays of the run.
+// Returns the times of earlier replays of the run.
 std::vector<plan::Experience> experience_with(const core::RunDir& run) {
   std::vector<plan::Experience> out;
   for (const auto& replay : run.all_replays()) {
     try {
       const auto verdict = results::read_verdict(replay);
-      const double planned = core::read_plan(replay).makespan;
-      if (verdict && planned >= worth_comparing) out.push_back({planned, verdict->seconds});
+      if (!verdict) continue;
+      const core::Plan plan = core::read_plan(replay);
+      const double worked = results::totals_of(results::read_work(replay), plan, std::nullopt).elapsed;
+      const double start = worked > 0 ? std::max(0.0, verdict->seconds - worked) : 0;
+      out.push_back({plan.makespan, verdict->seconds, start});
     } catch (const core::Error&) {
       // Skip a damaged replay.
     }

@@ -133,9 +133,9 @@ void Monitor::set_aside(const queue::SegmentInfo& segment) {
     if (!tail) tail = launcher_.failure_tail();
     display_.event(
         {{"event", "unit_failed"}, {"unit", unit}, {"tries", segment.tries}, {"error", segment.error}});
-    display_.say("unit " + std::to_string(unit) + " failed " + std::to_string(segment.tries) +
-                 (segment.tries == 1 ? " time" : " times") + " and is set aside: " + segment.error +
-                 (tail->empty() ? "" : "\nthe end of " + *tail));
+    display_.say_failure("unit " + std::to_string(unit) + " failed " + std::to_string(segment.tries) +
+                         (segment.tries == 1 ? " time" : " times") + " and is set aside: " + segment.error +
+                         (tail->empty() ? "" : "\nthe end of " + *tail));
   }
 }
 

@@ -8,7 +8,9 @@
 #include <iostream>
 
 #include "commands/base/options.h"
+#include "core/base/clock.h"
 #include "core/base/printable.h"
+#include "results/messages.h"
 
 namespace flor::commands {
 namespace {
@@ -75,6 +77,20 @@ void Display::end_bar() {
 }
 
 void Display::say(const std::string& text) {
+  if (kept_in_) results::keep_message(*kept_in_, {core::wall_seconds(), false, text});
+  print_lines(text);
+}
+
+void Display::say_failure(const std::string& text) {
+  keep_failure(text);
+  print_lines(text);
+}
+
+void Display::keep_failure(const std::string& text) const {
+  if (kept_in_) results::keep_message(*kept_in_, {core::wall_seconds(), true, text});
+}
+
+void Display::print_lines(const std::string& text) {
   if (what_ == Show::nothing) return;
   end_bar();
   (what_ == Show::json ? std::cerr : std::cout) << core::printable_lines(text) << "\n" << std::flush;

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/base/json.h"
+#include "core/store/store.h"
 
 namespace flor::commands {
 
@@ -42,7 +44,13 @@ class Display {
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
 
-  void say(const std::string& text);    // writes one or more whole lines
+  void say(const std::string& text);  // writes one or more whole lines
+  // The same, of a unit or a replay that failed.
+  void say_failure(const std::string& text);
+  // Keeps from here on what is said (results/messages.h), beside showing it. std::nullopt: no longer.
+  void keep_in(std::optional<core::ReplayDir> replay) { kept_in_ = std::move(replay); }
+  // Keeps a failure that is shown elsewhere.
+  void keep_failure(const std::string& text) const;
   void event(const core::Json& event);  // does nothing without `json`
   // Shows the progress. On a terminal, redraws a bar; else writes a line after each tenth of the units, or
   // after ten seconds. Writes an event for every change.
@@ -51,11 +59,13 @@ class Display {
 
  private:
   void show_line(const Snapshot& now);
+  void print_lines(const std::string& text);
 
   Show what_;
   bool terminal_;
   bool drawn_ = false;
   std::string bar_;
+  std::optional<core::ReplayDir> kept_in_;
   std::optional<Snapshot> seen_;  // that of the last call of show()
   std::optional<Snapshot> told_;  // that of the last line
   std::chrono::steady_clock::time_point when_;

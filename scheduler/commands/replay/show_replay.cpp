@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/printable.h"
 #include "core/store/plan.h"
+#include "results/messages.h"
 #include "results/report/summary.h"
 #include "results/report/table.h"
 #include "results/verdict.h"
@@ -90,6 +91,13 @@ std::string findings_text(const results::Verdict& verdict) {
   return out.empty() ? "" : "\n" + out;
 }
 
+std::string messages_text(const std::vector<results::Message>& messages) {
+  std::string out;
+  for (const auto& message : messages)
+    out += results::time_text(message.time) + "  " + core::printable_lines(message.text) + "\n";
+  return out.empty() ? "" : "\nwhat flor replay said:\n" + out;
+}
+
 core::ReplayDir find_replay(const core::RunDir& run, const std::string& id) {
   core::ReplayDir dir = run.replay(id);
   if (core::fs::exists(dir.plan())) return dir;
@@ -111,6 +119,7 @@ Json replay_json(const core::RunDir& run, const std::string& id) {
   const auto totals = results::totals_of(work, plan, now);
   out["work"] = results::to_json(work, totals);
   out["work"]["now"] = now ? Json(*now) : Json();
+  out["messages"] = results::to_json(results::read_messages(dir));
   out["verdict"] = replay.verdict ? results::to_json(*replay.verdict) : Json();
   return out;
 }
@@ -125,6 +134,7 @@ void show_replay(const core::RunDir& run, const std::string& id, bool json) {
   const results::ReplaySummary replay = results::summarize_replay(dir);
   std::string text = heading(run, plan, replay) + question_text(plan);
   if (replay.verdict) text += units_text(plan, *replay.verdict) + findings_text(*replay.verdict);
+  text += messages_text(results::read_messages(dir));
   print(text);
 }
 
