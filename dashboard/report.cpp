@@ -17,6 +17,8 @@ using core::Json;
 // Bytes of charts in one report; a browser opens that in a second or two.
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
 constexpr const char* points_of_a_chart = "2000";
+constexpr const char* points_of_a_spread = "200";
+constexpr const char* images_of_a_name = "50";
 
 std::string_view text_of(const std::string& path) {
   const PageFile* file = page_file(path);
@@ -90,6 +92,24 @@ class Answers {
   std::size_t bytes_ = 0;
 };
 
+// What was logged of a tensor; of images as many as there is room for, of all parts of the run.
+void add_tensors(Answers& answers, const std::string& root, const std::string& name, bool are_images) {
+  const Json tensors = answers.add(
+      root + "/tensors?" + name,
+      {root + "/tensors", {{"name", name}, {"points", are_images ? images_of_a_name : points_of_a_spread}}});
+  if (!are_images) return;
+  for (const auto& row : tensors.at("rows")) {
+    const std::string number = row.at("row").dump();
+    if (answers.bytes() > most_bytes) return;
+    try {
+      answers.add(root + "/image?" + name + "&" + number,
+                  {root + "/image", {{"name", name}, {"row", number}}});
+    } catch (const core::Error&) {
+      // Its place stays empty, as on the page of the server.
+    }
+  }
+}
+
 std::string page_around(const std::string& data) {
   static const std::regex element(R"x(<(link|script)[^>]* (href|src)="([^"]*)"[^>]*>(</script>)?)x");
   return replaced(text_of("/page/index.html"), element, [&](const std::cmatch& match) -> std::string {
@@ -124,6 +144,10 @@ Report report_of(const core::Store& store, const core::RunDir& run, const std::s
     const std::string name = one.at("name").get<std::string>();
     if (answers.bytes() > most_bytes) {
       ++left_out;
+    } else if (one.at("kind") == "other") {
+      continue;  // the last value is known, and nothing else is shown
+    } else if (one.at("kind") != "numbers") {
+      add_tensors(answers, root, name, one.at("kind") == "image");
     } else {
       answers.add(root + "/series?" + name,
                   {root + "/series", {{"name", name}, {"points", points_of_a_chart}}});

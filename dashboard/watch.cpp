@@ -11,13 +11,16 @@
 #include <system_error>
 #include <thread>
 
+#include "core/base/clock.h"
 #include "core/base/printable.h"
 #include "core/files/descriptor.h"
+#include "core/store/plan.h"
 #include "dashboard/data/runs.h"
 #include "dashboard/data/series.h"
 #include "dashboard/terminal/screen.h"
 #include "dashboard/terminal/terminal.h"
 #include "results/report/summary.h"
+#include "results/work.h"
 
 namespace flor::dashboard {
 namespace {
@@ -28,10 +31,20 @@ constexpr auto watch_every = std::chrono::milliseconds(500);
 // Of the curve of one name. More would not fit on a line.
 constexpr std::size_t most_curve_points = 1000;
 
+Json replay_of(const core::ReplayDir& replay) {
+  const auto summary = results::summarize_replay(replay);
+  Json out = results::to_json(summary);
+  if (summary.verdict || !summary.failure.empty() || !results::goes_on(replay)) return out;
+  const double now = core::wall_seconds();
+  const auto work = results::read_work(replay);
+  out["work"] = results::to_json(work, results::totals_of(work, core::read_plan(replay), now));
+  out["work"]["now"] = now;
+  return out;
+}
+
 Json detail_of(const core::RunDir& run, RowCache& cache) {
   Json out{{"line", run_line(run)}, {"replays", Json::array()}, {"series", Json::array()}};
-  for (const auto& replay : run.all_replays())
-    out["replays"].push_back(results::to_json(results::summarize_replay(replay)));
+  for (const auto& replay : run.all_replays()) out["replays"].push_back(replay_of(replay));
   const auto rows = cache.rows_of(run);
   std::set<std::string> names;
   for (const auto& row : rows->rows) {

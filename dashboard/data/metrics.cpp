@@ -17,6 +17,10 @@ namespace {
 
 using core::field;
 using core::Json;
+
+// Seconds that one scrape reads replays. A monitoring system waits as long by default.
+constexpr double most_seconds = 10;
+
 using Labels = std::vector<std::pair<const char*, std::string>>;
 
 std::string label_value(const std::string& text) {
@@ -196,25 +200,36 @@ void Metrics::publish(std::string snapshot) {
 }
 
 std::string Metrics::text() const {
+  const std::unique_lock<std::mutex> reading(reading_, std::try_to_lock);
   std::string text;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (!reading.owns_lock() && !last_.empty()) return last_;
     text = snapshot_;
   }
   const Json snapshot = core::parse_json(text);
-  std::vector<ReplayUnderWay> replays;
+  if (!reading.owns_lock()) return metrics_text(snapshot, {});
+  text = metrics_text(snapshot, replays_of(snapshot));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return last_ = text;
+}
+
+std::vector<ReplayUnderWay> Metrics::replays_of(const Json& snapshot) const {
+  const double end = core::monotonic_seconds() + most_seconds;
+  std::vector<ReplayUnderWay> out;
   for (const auto& line : field<Json>(snapshot, "runs", Json::array())) {
     if (field<int64_t>(line, "replays", 0) == 0) continue;
     const core::RunDir run = store_.run(field<std::string>(line, "id", ""));
     for (const auto& replay : run.all_replays()) {
+      if (core::monotonic_seconds() > end) return out;
       try {
-        if (is_under_way(replay)) replays.push_back(read_replay(run, replay));
+        if (is_under_way(replay)) out.push_back(read_replay(run, replay));
       } catch (const std::exception&) {
         // Its page says what is wrong with it.
       }
     }
   }
-  return metrics_text(snapshot, replays);
+  return out;
 }
 
 }  // namespace flor::dashboard

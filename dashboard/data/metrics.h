@@ -35,12 +35,18 @@ class Metrics {
 
   // `snapshot`: the text of Runs::snapshot().
   void publish(std::string snapshot);
-  // Reads the replays that go on. Leaves out those that cannot be read.
+  // Reads the replays that go on, for at most ten seconds; leaves out the rest, and those that cannot be
+  // read. A call during another one gets the text of the last one, and without one a text without replays, so
+  // that one handler at most is busy with it.
   std::string text() const;
 
  private:
+  std::vector<ReplayUnderWay> replays_of(const core::Json& snapshot) const;
+
   const core::Store store_;
+  mutable std::mutex reading_;  // held by the call that reads; taken before mutex_
   mutable std::mutex mutex_;
+  mutable std::string last_;
   std::string snapshot_ = "{}";
 };
 

@@ -15,6 +15,8 @@
 #include "core/store/timeline.h"
 #include "dashboard/data/decisions.h"
 #include "dashboard/data/runs.h"
+#include "dashboard/data/tensors.h"
+#include "results/report/table.h"
 
 namespace flor::dashboard {
 namespace {
@@ -23,6 +25,7 @@ using core::Json;
 
 constexpr std::size_t most_points = 20000;
 constexpr std::size_t most_decisions = 4000;
+constexpr std::size_t most_tensors = 2000;
 
 struct NotThere : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -60,6 +63,12 @@ core::RunDir find_run(const core::Store& store, const std::string& id) {
   return store.run(id);
 }
 
+std::string name_in(const Target& target) {
+  const auto name = target.query.find("name");
+  if (name == target.query.end()) throw NotThere("add ?name=NAME");
+  return name->second;
+}
+
 double number_or(const Target& target, const std::string& name, double fallback) {
   const auto at = target.query.find(name);
   if (at == target.query.end()) return fallback;
@@ -72,12 +81,23 @@ double number_or(const Target& target, const std::string& name, double fallback)
 Json Routes::run(const core::RunDir& run) {
   Json out = commands::json_of(commands::read_run(run), false);
   const auto rows = rows_.rows_of(run);
-  std::map<std::string, std::size_t> counts;
-  for (const auto& row : rows->rows) counts[row.name] += 1;
+  struct Name {
+    std::size_t rows = 0;
+    const Json* last = nullptr;
+  };
+  std::map<std::string, Name> names;
+  for (const auto& row : rows->rows) {
+    Name& name = names[row.name];
+    ++name.rows;
+    name.last = &row.value;
+  }
   out["names"] = Json::array();
-  for (const auto& [name, count] : counts) {
+  for (const auto& [name, seen] : names) {
     const bool recorded = std::binary_search(rows->recorded.begin(), rows->recorded.end(), name);
-    out["names"].push_back({{"name", name}, {"rows", count}, {"recorded", recorded}});
+    const std::string kind = kind_of(*seen.last);
+    Json one = {{"name", name}, {"rows", seen.rows}, {"recorded", recorded}, {"kind", kind}};
+    if (kind == "other") one["last"] = results::short_value(*seen.last);
+    out["names"].push_back(std::move(one));
   }
   out["log_warnings"] = rows->warnings;
   out["line"] = run_line(run);
@@ -85,18 +105,20 @@ Json Routes::run(const core::RunDir& run) {
 }
 
 Json Routes::series(const core::RunDir& run, const Target& target) {
-  const auto name = target.query.find("name");
-  if (name == target.query.end()) throw NotThere("add ?name=NAME");
+  const std::string name = name_in(target);
   const auto rows = rows_.rows_of(run);
-  const Series whole = series_of(rows->rows, name->second);
+  const auto axis = target.query.find("axis");
+  const bool is_by_time = axis != target.query.end() && axis->second == "time";
+  const Series whole =
+      is_by_time ? series_by_time(rows->rows, name, *times_.times_of(run)) : series_of(rows->rows, name);
   const double infinity = std::numeric_limits<double>::infinity();
   const auto points =
       static_cast<std::size_t>(std::clamp(number_or(target, "points", 2000), 2.0, double{most_points}));
   const double from = number_or(target, "from", -infinity), to = number_or(target, "to", infinity);
   const Series shown = thinned(whole, from, to, points);
   Json out = to_json(shown);
-  out["name"] = name->second;
-  out["recorded"] = std::binary_search(rows->recorded.begin(), rows->recorded.end(), name->second);
+  out["name"] = name;
+  out["recorded"] = std::binary_search(rows->recorded.begin(), rows->recorded.end(), name);
   // How many there are in this part.
   const auto first = std::lower_bound(whole.x.begin(), whole.x.end(), from);
   out["of"] = std::upper_bound(first, whole.x.end(), to) - first;
@@ -110,6 +132,22 @@ Json Routes::summary(const core::RunDir& run) {
   return {{"names", summary_of(rows_.rows_of(run)->rows)}, {"sources", std::move(sources)}};
 }
 
+Json Routes::tensors(const core::RunDir& run, const Target& target) {
+  const auto most =
+      static_cast<std::size_t>(std::clamp(number_or(target, "points", 200), 1.0, double{most_tensors}));
+  return tensors_of(rows_.rows_of(run)->rows, name_in(target), most);
+}
+
+Json Routes::image(const core::RunDir& run, const Target& target) {
+  const double row = number_or(target, "row", -1);
+  const bool is_row = row >= 0 && row <= 1e15;
+  const auto found =
+      is_row ? image_of(run, rows_.rows_of(run)->rows, name_in(target), static_cast<std::size_t>(row))
+             : std::nullopt;
+  if (!found) throw NotThere("there is no such image, or it is another user's");
+  return *found;
+}
+
 Response Routes::data(const std::string& path, const Target& target) {
   const auto parts = elements(path);
   if (parts[0] != "runs" || parts.size() < 2) throw NotThere("there is nothing here");
@@ -117,6 +155,8 @@ Response Routes::data(const std::string& path, const Target& target) {
   if (parts.size() == 2) return json(run(found));
   if (parts.size() == 3 && parts[2] == "series") return json(series(found, target));
   if (parts.size() == 3 && parts[2] == "summary") return json(summary(found));
+  if (parts.size() == 3 && parts[2] == "tensors") return json(tensors(found, target));
+  if (parts.size() == 3 && parts[2] == "image") return json(image(found, target));
   if (parts.size() == 3 && parts[2] == "decisions")
     return json(decisions_of(core::read_timeline(found.timeline()), most_decisions));
   if (parts.size() == 4 && parts[2] == "replays" && core::is_valid_id(parts[3]) &&

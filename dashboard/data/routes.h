@@ -4,6 +4,7 @@
 
 #include "core/store/store.h"
 #include "dashboard/data/series.h"
+#include "dashboard/data/times.h"
 #include "dashboard/http/message.h"
 
 namespace flor::dashboard {
@@ -21,9 +22,12 @@ class Routes {
   core::Json run(const core::RunDir& run);
   core::Json series(const core::RunDir& run, const Target& target);
   core::Json summary(const core::RunDir& run);
+  core::Json tensors(const core::RunDir& run, const Target& target);
+  core::Json image(const core::RunDir& run, const Target& target);
 
   const core::Store store_;
   RowCache rows_;
+  TimesCache times_;
 };
 
 struct PageFile {

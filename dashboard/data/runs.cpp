@@ -4,8 +4,9 @@
 #include <set>
 
 #include "core/base/clock.h"
+#include "core/base/printable.h"
 #include "core/checkpoint/listing.h"
-#include "core/files/trusted_file.h"
+#include "core/files/json_lines.h"
 #include "core/store/manifest.h"
 #include "dashboard/data/signature.h"
 #include "results/report/summary.h"
@@ -23,25 +24,51 @@ constexpr std::size_t most_values = 8;
 // Seconds between two looks at whether the process of a recording lives.
 constexpr double check_every = 10;
 
-// Another user's log may be a link or a pipe; then it counts as empty.
-std::string tail_of(const core::fs::path& path) {
-  try {
-    std::error_code unseen;
-    const std::uintmax_t size = core::fs::file_size(path, unseen);
-    const std::uintmax_t begin = unseen || size < tail ? 0 : size - tail;
-    std::string out = core::read_part(path, begin, tail);
-    if (begin > 0) out.erase(0, out.find('\n') + 1);
-    out.erase(out.rfind('\n') + 1);
-    return out;
-  } catch (const std::exception&) {
-    return "";
+// Bytes of a text, of the command and of all arguments in a line. Another user may have written a manifest of
+// megabytes, and each viewer gets every line.
+constexpr std::size_t most_text = 128;
+constexpr std::size_t most_command = 4096;
+constexpr std::size_t most_arguments = 16384;
+
+std::string brief(const std::string& text) {
+  return core::shortened(text, most_text);
+}
+
+// Returns at most `most` bytes of the text, as JSON writes it: a control character takes six of them.
+std::string fitting(const std::string& text, std::size_t most) {
+  const std::string out = core::shortened(text, most);
+  return core::json_text(out).size() <= most + 2 ? out : core::shortened(text, most / 6);
+}
+
+Json brief_command(const std::vector<std::string>& command) {
+  Json out = Json::array();
+  std::size_t left = most_command;
+  for (const auto& word : command) {
+    if (left < most_text) break;
+    const std::string text = fitting(word, left);
+    out.push_back(text);
+    left -= std::min(left, core::json_text(text).size());
   }
+  return out;
+}
+
+Json brief_arguments(const std::map<std::string, std::string>& arguments) {
+  Json out = Json::object();
+  std::size_t left = most_arguments;
+  for (const auto& [name, value] : arguments) {
+    const std::string text = fitting(value, most_command);
+    const std::size_t size = core::json_text(name).size() + core::json_text(text).size();
+    if (size > left) break;
+    left -= size;
+    out[name] = text;
+  }
+  return out;
 }
 
 // The last number of each name, the latest name first.
 Json last_values(const core::RunDir& run) {
   Json out = Json::object();
-  const std::string text = tail_of(run.log());
+  const std::string text = core::last_lines(run.log(), tail);
   for (std::size_t end = text.size(); end > 0 && out.size() < most_values;) {
     const std::size_t before = end > 1 ? text.rfind('\n', end - 2) : std::string::npos;
     const std::size_t begin = before == std::string::npos ? 0 : before + 1;
@@ -52,7 +79,7 @@ Json last_values(const core::RunDir& run) {
       const results::Row parsed = results::row_from(row, run.id());
       const auto number = results::number_in(parsed);
       // json_text() writes NaN and infinities as strings.
-      if (number && !out.contains(parsed.name)) out[parsed.name] = *number;
+      if (number && !out.contains(brief(parsed.name))) out[brief(parsed.name)] = *number;
     } catch (const std::exception&) {
       // Leaves out a damaged line. The page of the run reports it.
     }
@@ -67,16 +94,16 @@ Json line_of(const core::RunDir& run, const std::string& status) {
   int64_t of = loop == nullptr ? 0 : (loop->range ? loop->end - loop->begin : loop->end);
   if (loop != nullptr && loop->ended == core::LoopEnd::exhausted) of = loop->iterations;
   return {{"id", run.id()},
-          {"name", m.name},
+          {"name", brief(m.name)},
           {"status", status.empty() ? results::status_of(run, m) : status},
           {"started", m.started},
           {"finished", m.finished ? Json(*m.finished) : Json()},
-          {"user", m.user},
-          {"host", m.host},
-          {"job", m.slurm_job},
-          {"command", m.command},
-          {"args", m.args},
-          {"loop", loop == nullptr ? "" : loop->name},
+          {"user", brief(m.user)},
+          {"host", brief(m.host)},
+          {"job", brief(m.slurm_job)},
+          {"command", brief_command(m.command)},
+          {"args", brief_arguments(m.args)},
+          {"loop", loop == nullptr ? "" : brief(loop->name)},
           {"done", loop == nullptr ? 0 : loop->iterations},
           {"of", of},
           {"seconds", loop == nullptr ? 0 : loop->seconds},
@@ -88,6 +115,15 @@ Json line_of(const core::RunDir& run, const std::string& status) {
           {"replays", run.all_replays().size()},
           {"warnings", m.warnings.size()},
           {"values", last_values(run)}};
+}
+
+// The owner may put anything in the place of a manifest, at any time.
+bool is_being_recorded(const core::RunDir& run) {
+  try {
+    return core::read_manifest(run).status == "recording";
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -113,7 +149,7 @@ Json Runs::refresh() {
     const bool is_due = (status == "recording" || status == "unknown") && now - seen.checked >= check_every;
     std::string signature = signature_of(run);
     if (signature == seen.signature && !is_due) continue;
-    const bool is_known = status == "recording" && !is_due && core::read_manifest(run).status == "recording";
+    const bool is_known = status == "recording" && !is_due && is_being_recorded(run);
     if (!is_known) seen.checked = now;
     Json line = run_line(run, is_known ? status : "");
     // A replay that goes on changes no line, but what pages of the run show.

@@ -18,14 +18,6 @@ using core::Json;
 
 constexpr std::size_t most_runs = 8;
 
-std::vector<const results::Row*> rows_of_name(const std::vector<results::Row>& rows,
-                                              const std::string& name) {
-  std::vector<const results::Row*> out;
-  for (const auto& row : rows)
-    if (row.name == name) out.push_back(&row);
-  return out;
-}
-
 // Returns the loop that has at most one of these rows in each iteration, in rising order; "" for none.
 std::string loop_of(const std::vector<const results::Row*>& rows) {
   std::string loop;
@@ -48,6 +40,14 @@ Json numbers(const std::vector<double>& values) {
 }
 
 }  // namespace
+
+std::vector<const results::Row*> rows_of_name(const std::vector<results::Row>& rows,
+                                              const std::string& name) {
+  std::vector<const results::Row*> out;
+  for (const auto& row : rows)
+    if (row.name == name) out.push_back(&row);
+  return out;
+}
 
 Series series_of(const std::vector<results::Row>& rows, const std::string& name) {
   const auto own = rows_of_name(rows, name);

@@ -12,26 +12,29 @@
 
 namespace flor::dashboard {
 
-// Iterations without a row, rows without a number, NaN and infinities are gaps.
+// Iterations without a row are gaps, and so are values that are no finite number. A text may hold a number.
 struct Series {
-  // The value of the one loop that the rows lie in, where it rises from row to row; else the row's number.
+  // x: the loop's value, if all rows lie in one loop and its values rise; else 0, 1, 2, …
   std::vector<double> x, y;
   // The loop that x counts; "": rows.
   std::string loop;
 };
 
+// Returns the rows of this name in order. Pure.
+std::vector<const results::Row*> rows_of_name(const std::vector<results::Row>& rows, const std::string& name);
+
 // Returns the rows of this name as a line. Pure.
 Series series_of(const std::vector<results::Row>& rows, const std::string& name);
 
-// Returns at most about `points` points of the line from x = `from` to `to`: of each part of it the lowest
-// and the highest, so that no extreme is lost, and its first gap. Pure.
+// Returns about `points` points of the line from x = `from` to `to`, at most half as many more where it has
+// gaps: of each part of it the lowest and the highest, so that no extreme is lost, and its first gap. Pure.
 Series thinned(const Series& series, double from, double to, std::size_t points);
 
 // {"x": […], "y": […], "loop": …}; a gap is null.
 core::Json to_json(const Series& series);
 
 // [{"name": NAME, "last": VALUE, "min": NUMBER, "max": NUMBER}, …] of each name, in order of first
-// appearance. `last` is null where the value is neither number nor text; `min` and `max` are null where no
+// appearance. `last` is null where the last value is an array or an object; `min` and `max` are null where no
 // value is a number. Pure.
 core::Json summary_of(const std::vector<results::Row>& rows);
 
@@ -44,8 +47,9 @@ class RowCache {
     std::vector<std::string> recorded;
     std::vector<std::string> warnings;
   };
-  // Returns the rows as they were at most a few seconds ago: three times as long as reading them took. Throws
-  // core::Error naming a damaged log.
+  // Returns the rows that were read last, if the run has not changed since, or if that was not long ago: not
+  // longer than three times the time that reading them took. Else reads them. Throws core::Error naming a
+  // damaged log.
   std::shared_ptr<const Rows> rows_of(const core::RunDir& run);
 
  private:

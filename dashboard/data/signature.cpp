@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include "results/messages.h"
+
 namespace flor::dashboard {
 namespace {
 
@@ -24,7 +26,7 @@ std::string signature_of(const core::RunDir& run) {
   for (const auto& replay : run.all_replays()) {
     out += replay.id();
     for (const auto& path : {replay.units(), replay.proofs(), replay.workers(), replay.verdict(),
-                             replay.failure(), replay.timeline()})
+                             replay.failure(), replay.timeline(), results::messages_file(replay)})
       add(out, path);
   }
   return out;

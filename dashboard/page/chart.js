@@ -7,7 +7,7 @@ import { read } from "./feed.js";
 import { coloursOf, numberText } from "./format.js";
 
 /** @typedef {{id: string, label: string}} ShownRun */
-/** @typedef {{isLog: boolean, smoothing: number}} Look */
+/** @typedef {{isLog: boolean, smoothing: number, isByTime: boolean}} Look `isByTime`: the x axis is the time computed */
 
 /**
  * A running mean that forgets; gaps stay.
@@ -51,7 +51,7 @@ export function chart(name, runs, look, remark) {
     if (!isSeen || !isStale || isLoading || isEnded) return;
     isLoading = true;
     isStale = false;
-    const part = zoom ? `&from=${zoom[0]}&to=${zoom[1]}` : "";
+    const part = (zoom ? `&from=${zoom[0]}&to=${zoom[1]}` : "") + (look.isByTime ? "&axis=time" : "");
     try {
       // A run that is gone leaves its place empty.
       const answers = await Promise.allSettled(runs.map((run) =>
@@ -77,16 +77,16 @@ export function chart(name, runs, look, remark) {
     const all = series.reduce((sum, one) => sum + one.of, 0);
     note.textContent = [remark, zoom ? "double click shows all" : "",
       shown < all ? `${shown} of ${all} points drawn, extremes kept` : ""].filter(Boolean).join(" · ");
-    const loop = series.find((one) => one.loop)?.loop;
+    const across = look.isByTime ? "seconds computed" : series.find((one) => one.loop)?.loop || "row";
     const axis = { stroke: quiet, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
     plot?.destroy();
     plot = new uPlot({
       width: Math.max(200, canvas.clientWidth), height: 220,
       scales: { x: { time: false }, y: look.isLog ? { distr: 3 } : {} },
-      axes: [{ ...axis, label: loop || "row", labelSize: 20, size: 40 },
+      axes: [{ ...axis, label: across, labelSize: 20, size: 40 },
         { ...axis, size: 62, values: (/** @type {unknown} */ _, /** @type {number[]} */ ticks) =>
           ticks.map((tick) => (tick === null ? "" : numberText(tick))) }],
-      series: [{ label: loop || "row" }, ...runs.map((run, i) => ({
+      series: [{ label: across }, ...runs.map((run, i) => ({
         label: run.label, stroke: colours[i], width: 1.5, spanGaps: false,
         value: (/** @type {unknown} */ _, /** @type {number | null} */ value) => (value === null ? "–" : numberText(value)),
       }))],
@@ -118,6 +118,11 @@ export function chart(name, runs, look, remark) {
   size.observe(canvas);
   return {
     element, refresh,
+    // Loads all of it, for another x axis.
+    restart() {
+      zoom = null;
+      refresh();
+    },
     redraw: () => { if (plot) draw(); },
     end() {
       isEnded = true;

@@ -1,5 +1,6 @@
 // When checkpoints were taken, and why not: one line for each kind, one mark for each decision.
 // @ts-check
+import { prepare } from "./canvas.js";
 import { h } from "./dom.js";
 import { bytesText, numberText, secondsText } from "./format.js";
 
@@ -42,20 +43,12 @@ export function decisionChart() {
   const perSecond = () => (canvas.clientWidth - labelWidth - 12) / (all.computed || 1);
 
   function draw() {
-    const ratio = devicePixelRatio || 1;
     const width = Math.max(frame.clientWidth - 2, labelWidth + 160);
     const height = axisHeight + all.blocks.length * lineHeight + 4;
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-    const paint = canvas.getContext("2d");
-    if (!paint) return;
-    paint.scale(ratio, ratio);
-    const style = getComputedStyle(document.documentElement);
-    const colour = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim();
+    const prepared = prepare(canvas, width, height);
+    if (!prepared) return;
+    const { paint, colour } = prepared;
     const colours = [colour("line"), colour("accent"), colour("bad")];
-    paint.font = "12px system-ui, sans-serif";
     paint.textBaseline = "middle";
     paint.fillStyle = colour("quiet");
     paint.fillText("0", labelWidth, 9);

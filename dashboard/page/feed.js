@@ -37,7 +37,8 @@ class Refused extends Error {}
 function kept(address) {
   const { pathname, searchParams } = new URL(address, "http://report");
   const name = searchParams.get("name");
-  const answer = report?.answers[decodeURIComponent(pathname) + (name === null ? "" : `?${name}`)];
+  const row = searchParams.get("row");
+  const answer = report?.answers[decodeURIComponent(pathname) + (name === null ? "" : `?${name}`) + (row === null ? "" : `&${row}`)];
   if (!answer) throw new Error("this report does not have it; flor serve shows it");
   if (name === null || !searchParams.has("from")) return answer;
   const [from, to] = [Number(searchParams.get("from")), Number(searchParams.get("to"))];

@@ -32,6 +32,11 @@ export function timeText(time) {
   return time > 0 ? new Date(time * 1000).toLocaleString(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" }) : "";
 }
 
+/** @param {number} time seconds since 1970 */
+export function clockText(time) {
+  return new Date(time * 1000).toLocaleString(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+}
+
 /** @param {number | string} value "NaN" and infinities are strings */
 export function numberText(value) {
   if (typeof value === "string") return value;

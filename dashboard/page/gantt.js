@@ -1,5 +1,6 @@
 // Which worker did what, and when: one line for each worker, one bar for each unit.
 // @ts-check
+import { prepare } from "./canvas.js";
 import { h } from "./dom.js";
 import { secondsText } from "./format.js";
 
@@ -64,20 +65,12 @@ export function gantt() {
   const scale = () => (canvas.clientWidth - labelWidth - 12) / span;
 
   function draw() {
-    const ratio = devicePixelRatio || 1;
     const width = Math.max(scroll.clientWidth - 2, longestLabel + 160);
     const height = axisHeight + lines.length * lineHeight + 4;
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-    const paint = canvas.getContext("2d");
-    if (!paint) return;
-    paint.scale(ratio, ratio);
-    const style = getComputedStyle(document.documentElement);
-    const colour = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim();
+    const prepared = prepare(canvas, width, height);
+    if (!prepared) return;
+    const { paint, colour } = prepared;
     const colours = { work: colour("accent"), proof: colour("focus"), running: colour("bar"), lost: colour("bad") };
-    paint.font = "12px system-ui, sans-serif";
     paint.textBaseline = "middle";
     labelWidth = Math.min(longestLabel, 14 + lines.reduce((most, { worker }) => Math.max(most, paint.measureText(worker.worker).width), 20));
     const perSecond = (width - labelWidth - 12) / span;

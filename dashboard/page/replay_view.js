@@ -3,12 +3,13 @@
 import { factList, fill, h, table } from "./dom.js";
 import { read, repeating, report } from "./feed.js";
 import { gantt } from "./gantt.js";
-import { numberText, secondsText } from "./format.js";
+import { clockText, numberText, secondsText } from "./format.js";
 
 const pause = 1000;
 // Between two looks at a replay that goes on, where nothing else tells of a change.
 const lookAgain = 5000;
 const unitsDrawn = 2000;
+const failuresShown = 5;
 
 /** @param {any} replay as /data/runs/ID/replays/ID gives it */
 function question(replay) {
@@ -57,6 +58,24 @@ function workers(work) {
       return [one.worker, one.node, one.gpu, done.length, secondsText(sum(2)), secondsText(sum(3)),
         last && last[2] === null && last[4] === null && work.now !== null ? `unit ${last[0]}` : ""];
     }));
+}
+
+/**
+ * What failed so far, the newest first. A verdict says itself what became of it.
+ * @param {any} replay
+ */
+function failures(replay) {
+  const texts = replay.messages.filter((/** @type {any} */ one) => one.failure).map((/** @type {any} */ one) => one.text);
+  const shown = replay.verdict ? [] : [replay.failure, ...texts.slice(-failuresShown).reverse()].filter(Boolean);
+  return shown.length > 0 && h("div.warnings.bad", null, shown.map((text) => h("p.lines", null, text)));
+}
+
+/** @param {any[]} said */
+function messages(said) {
+  if (said.length === 0) return null;
+  return [h("h2", null, "What flor replay said"), h("ol.messages", null, said.map((one) =>
+    h("li", null, h("time", { datetime: new Date(one.time * 1000).toISOString() }, clockText(one.time)),
+      h("p.lines", { class: one.failure ? "failed" : "" }, one.text))))];
 }
 
 /** @param {any} plan */
@@ -125,13 +144,13 @@ export function replayView(run, id) {
       isLoaded = true;
       const verdict = replay.verdict;
       const reasons = replay.plan.reasons ?? [];
-      fill(content, replay.failure && h("div.warnings.bad", null, h("p", null, replay.failure)), question(replay),
+      fill(content, failures(replay), question(replay),
         verdict && findings(verdict));
       picture.hidden = replay.work.workers.length === 0;
       bars.show(replay.work, replay.plan);
       fill(details, workers(replay.work), probes(replay.plan),
         reasons.length > 0 && [h("h2", null, "Why"), h("ul", null, reasons.map((/** @type {string} */ line) => h("li", null, line)))],
-        verdict && units(verdict));
+        verdict && units(verdict), messages(replay.messages));
       if (replay.work.now !== null && !report) soon(lookAgain);
     } catch (problem) {
       content.replaceChildren(h("div.warnings.bad", null, h("p", null, problem instanceof Error ? problem.message : String(problem))));

@@ -3,9 +3,10 @@
 import { chart } from "./chart.js";
 import { decisionChart } from "./decisions.js";
 import { factList, fill, h, table } from "./dom.js";
-import { read, repeating } from "./feed.js";
+import { read, repeating, report } from "./feed.js";
 import { bytesText, coloursOf, percentText, secondsText, timeText } from "./format.js";
 import { progressOf, secondsLeft } from "./runs_view.js";
+import { images, lastValue, spread } from "./tensors.js";
 
 const chartsAtOnce = 40;
 // Milliseconds between two looks at a run that is being recorded.
@@ -68,7 +69,7 @@ function replays(run) {
 export function runView(id, query) {
   const others = (query.get("with") ?? "").split(",").filter(Boolean);
   const ids = [id, ...others];
-  const look = { isLog: false, smoothing: 0 };
+  const look = { isLog: false, smoothing: 0, isByTime: query.get("axis") === "time" };
   /** @type {Map<string, ReturnType<typeof chart>>} */
   const charts = new Map();
   let most = chartsAtOnce;
@@ -91,13 +92,20 @@ export function runView(id, query) {
   const logScale = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox", change: () => { look.isLog = logScale.checked; redraw(); } }));
   const smoothing = /** @type {HTMLSelectElement} */ (h("select", { change: () => { look.smoothing = Number(smoothing.value); redraw(); } },
     [["0", "none"], ["0.6", "some"], ["0.9", "much"], ["0.99", "very much"]].map(([value, text]) => h("option", { value }, text))));
+  const byTime = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox", checked: look.isByTime, change: () => {
+    look.isByTime = byTime.checked;
+    const url = new URL(location.href);
+    if (look.isByTime) url.searchParams.set("axis", "time"); else url.searchParams.delete("axis");
+    if (!report) history.replaceState(null, "", url);
+    charts.forEach((one) => one.restart());
+  } }));
   const decisions = decisionChart();
   const rest = h("div");
   // Loaded only where somebody looks.
   const checkpoints = /** @type {HTMLDetailsElement} */ (h("details", { toggle: () => loadDecisions() },
     h("summary", null, "Checkpoints over time"), decisions.element));
   const element = h("div", null, title, head, h("h2", null, "Charts"), legend,
-    h("div.tools", null, search, count, h("label", null, logScale, " log scale"), h("label", null, "smoothing ", smoothing)),
+    h("div.tools", null, search, count, h("label", null, logScale, " log scale"), report ? null : h("label", null, byTime, " by time"), h("label", null, "smoothing ", smoothing)),
     grid, h("p"), more, checkpoints, rest);
 
   const redraw = () => charts.forEach((one) => one.redraw());
@@ -114,10 +122,14 @@ export function runView(id, query) {
       one.end();
       charts.delete(name);
     }
-    for (const { name, recorded } of shown) {
-      if (charts.has(name)) continue;
-      charts.set(name, chart(name, ids.map((one) => ({ id: one, label: labelOf(one) })), look,
-        recorded ? "" : "from replays"));
+    for (const one of shown) {
+      const { name, recorded, kind } = one;
+      if (kind !== "other" && charts.has(name)) continue;
+      const runs = ids.map((id) => ({ id, label: labelOf(id) }));
+      const remark = recorded ? "" : "from replays";
+      charts.get(name)?.end();
+      charts.set(name, kind === "image" ? images(name, runs, remark) : kind === "spread" ? spread(name, runs, remark)
+        : kind === "other" ? lastValue(one, remark) : chart(name, runs, look, remark));
     }
     grid.replaceChildren(...shown.map((/** @type {any} */ one) => /** @type {any} */ (charts.get(one.name)).element));
     count.textContent = run.names.length === 0 ? "nothing was logged" : names.length === 0 ? "no chart fits" : shown.length < names.length

@@ -9,6 +9,8 @@
 #include "commands/base/options.h"
 #include "core/base/printable.h"
 #include "core/base/units_text.h"
+#include "dashboard/terminal/gantt.h"
+#include "dashboard/terminal/letters.h"
 #include "results/report/table.h"
 
 namespace flor::dashboard {
@@ -19,6 +21,9 @@ using core::Json;
 
 constexpr std::size_t bar_width = 16;
 constexpr std::size_t least_curve = 10;
+// Names in front of curves and of workers.
+constexpr std::size_t label_width = 22;
+constexpr std::size_t most_workers = 16;
 
 std::string text(const Json& run, const char* key) {
   return core::printable(field<std::string>(run, key, ""));
@@ -27,27 +32,6 @@ std::string text(const Json& run, const char* key) {
 std::string called(const Json& run) {
   const std::string name = text(run, "name");
   return name.empty() ? text(run, "id") : name;
-}
-
-// Cuts a line of UTF-8 to so many letters.
-std::string cut(const std::string& line, std::size_t width) {
-  std::size_t letters = 0;
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    const bool begins = (static_cast<unsigned char>(line[at]) & 0xC0) != 0x80;
-    if (begins && ++letters > width) return line.substr(0, at);
-  }
-  return line;
-}
-
-std::size_t letters_in(const std::string& line) {
-  return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char letter) {
-    return (static_cast<unsigned char>(letter) & 0xC0) != 0x80;
-  }));
-}
-
-std::string padded(const std::string& line, std::size_t width) {
-  const std::string out = cut(line, width);
-  return out + std::string(width - letters_in(out), ' ');
 }
 
 std::string bar(const Json& run, bool is_utf8) {
@@ -73,6 +57,15 @@ std::string time_left(const Json& run) {
   if (text(run, "status") != "recording" || done <= 0 || of <= done) return "";
   const double each = field(run, "seconds", 0.0) / static_cast<double>(done);
   return commands::shown_seconds(each * static_cast<double>(of - done));
+}
+
+// ", about 5.0 s to 8.0 s left", of a replay that goes on.
+std::string replay_left(const Json& replay) {
+  if (!replay.contains("work")) return "";
+  const Json& left = replay.at("work").at("totals").at("left");
+  if (!left.is_array()) return "";
+  const auto fast = commands::shown_seconds(left.at(0)), slow = commands::shown_seconds(left.at(1));
+  return ", about " + (fast == slow ? slow : fast + " to " + slow) + " left";
 }
 
 std::string values(const Json& run) {
@@ -176,14 +169,20 @@ Screen screen_of_run(const Json& run, const View& view) {
     std::string last;
     for (const auto& number : numbers)
       if (number.is_number()) last = results::short_number(number.get<double>());
-    lines.push_back(padded(core::printable(one.at("name").get<std::string>()), 22) + " " +
+    lines.push_back(padded(core::printable(one.at("name").get<std::string>()), label_width) + " " +
                     curve(numbers, width, view.is_utf8) + " " + last);
   }
   if (!run.at("replays").empty()) lines.emplace_back();
-  for (const auto& replay : run.at("replays"))
+  for (const auto& replay : run.at("replays")) {
     lines.push_back("replay " + text(replay, "id") + ": " + text(replay, "state") + ", " +
                     std::to_string(field<int64_t>(replay, "committed", 0)) + " of " +
-                    core::counted(static_cast<std::uint64_t>(field<int64_t>(replay, "selected", 0)), "unit"));
+                    core::counted(static_cast<std::uint64_t>(field<int64_t>(replay, "selected", 0)), "unit") +
+                    replay_left(replay));
+    if (!replay.contains("work")) continue;
+    const auto workers = gantt_lines(replay.at("work"), label_width, width, most_workers, view.is_utf8);
+    lines.insert(lines.end(), workers.begin(), workers.end());
+    if (!workers.empty()) lines.push_back(padded("", label_width) + " " + gantt_key(view.is_utf8));
+  }
   const std::size_t room = std::max<std::size_t>(view.height, 2) - 1;
   const bool are_all = lines.size() <= room;
   lines.resize(room);

@@ -30,7 +30,8 @@ struct Screen {
 Screen screen_of_runs(const core::Json& snapshot, const View& view);
 
 // Draws one run: {"line": a run of the list, "replays": [{"id", "state", "committed", "selected"}], "series":
-// [{"name", "y": [numbers, null]}]}.
+// [{"name", "y": [numbers, null]}]}. A replay that goes on has "work" (terminal/gantt.h): a line for each
+// worker.
 Screen screen_of_run(const core::Json& run, const View& view);
 
 // Returns one line that says how far a run is, for an output that is no terminal.

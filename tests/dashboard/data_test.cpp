@@ -132,6 +132,44 @@ TEST_F(StoreTest, ARunThatCannotBeReadIsListedWithTheReason) {
 }
 
 // In a shared store, what lies in a run is its owner's choice.
+// Every viewer gets every line, and one manifest of megabytes can stand for a thousand runs.
+TEST_F(StoreTest, ALineIsShortHoweverLongItsManifestIs) {
+  const std::string long_text(1 << 20, 'x');
+  const core::RunDir run = store_.run("r1");
+  core::fs::create_directories(run.path);
+  core::Manifest manifest;
+  manifest.id = "r1";
+  manifest.name = manifest.host = manifest.slurm_job = long_text;
+  manifest.command = {"./train", long_text, long_text};
+  for (int i = 0; i < 1000; ++i) manifest.args["argument" + std::to_string(i)] = std::string(1000, 'y');
+  core::write_manifest(run, manifest);
+  const Json line = run_line(run);
+  EXPECT_LT(core::json_text(line).size(), 32768U);
+  EXPECT_EQ(line["command"][0], "./train");
+  EXPECT_EQ(line["name"], std::string(125, 'x') + "...");
+  EXPECT_EQ(line["args"]["argument0"], std::string(1000, 'y'));
+}
+
+// Its owner may put anything in its place, at any time.
+TEST_F(StoreTest, AManifestThatTurnsBadHidesNoChangeOfOtherRuns) {
+  Runs runs(store_);
+  for (const char* id : {"r1", "r2"}) {
+    const core::RunDir run = make_run(id);
+    core::Manifest manifest = core::read_manifest(run);
+    manifest.status = "recording";
+    core::write_manifest(run, manifest);
+  }
+  runs.refresh();
+  std::ofstream(store_.run("r1").manifest()) << "no JSON";
+  core::Manifest manifest = core::read_manifest(store_.run("r2"));
+  manifest.status = "failed";
+  core::write_manifest(store_.run("r2"), manifest);
+  const Json changed = runs.refresh()["changed"];
+  ASSERT_EQ(changed.size(), 2U);
+  EXPECT_EQ(changed[0]["status"], "unreadable");
+  EXPECT_EQ(changed[1]["status"], "failed");
+}
+
 TEST_F(StoreTest, ALogThatIsALinkOrAPipeIsNotRead) {
   const core::RunDir secret = make_run("secret");
   std::ofstream(secret.log()) << R"({"@at":"epoch=0","name":"loss","value":0.5})"

@@ -9,6 +9,7 @@ import sys
 import unittest
 
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -43,7 +44,9 @@ class Page(harness.Case):
         return server, re.search(r"http://\S+", server.stdout.readline())[0]
 
     def until(self, what, seconds=30):
-        return WebDriverWait(self.driver, seconds).until(lambda driver: what())
+        """What it looks at may be drawn anew meanwhile."""
+        patience = WebDriverWait(self.driver, seconds, ignored_exceptions=[StaleElementReferenceException])
+        return patience.until(lambda driver: what())
 
     def text(self):
         return self.driver.find_element(By.TAG_NAME, "main").text
@@ -104,6 +107,8 @@ class Page(harness.Case):
         self.until(lambda: "identical" in self.text())
         self.assertTrue(self.is_marked())
         self.driver.find_element(By.TAG_NAME, "summary").click()
+        self.driver.find_element(By.XPATH, "//label[contains(., 'by time')]/input").click()
+        self.until(lambda: "seconds computed" in self.text() and "axis=time" in self.driver.current_url)
         self.until(lambda: re.search(r"Checkpoints cost .* of .* computed: .* %, taken every 1 as asked for", self.text()))
         self.shoot("run")
         self.driver.find_element(By.CSS_SELECTOR, "a[href*='/replay/']").click()
@@ -114,6 +119,30 @@ class Page(harness.Case):
         self.driver.back()
         self.until(lambda: "Sources" in self.text())
         self.assert_quiet()
+
+    def test_what_fails_in_a_replay_stands_at_the_top(self):
+        mended = self.path("mended")
+        program = ["train", "--guard", "--inner", "--crash=2", "--unless=" + mended]
+        run = self.record(*program)
+        run.ask(*program, probe="all", workers=2, code=1)
+        replay = os.path.basename(run.newest_replay())
+        self.driver.get(self.serve()[1])
+        self.until(lambda: "1–1 of 1" in self.text())
+        self.driver.get(f"{self.driver.current_url.split('?')[0]}run/{run.id}/replay/{replay}")
+        self.until(lambda: "unit 2 failed 3 times" in self.top())
+        self.assertIn("the data of this epoch cannot be read", self.top())
+        self.assertIn("5 of 6 units are done and kept", self.top())
+        self.shoot("replay-failed")
+        open(mended, "w").close()
+        run.ask(*program, probe="all")
+        self.until(lambda: "identical" in self.text())
+        self.assertFalse(self.driver.find_elements(By.CSS_SELECTOR, ".warnings.bad"))
+        self.assertIn("unit 2 failed 3 times", self.text())
+        self.assertIn("going on with replay", self.text())
+        self.assert_quiet()
+
+    def top(self):
+        return self.driver.execute_script("return [...document.querySelectorAll('.warnings.bad')].map((one) => one.innerText).join('')")
 
     def test_a_replay_is_watched_worker_by_worker(self):
         run = self.record("train", "--guard")
@@ -272,6 +301,40 @@ class Page(harness.Case):
         self.until(lambda: f"Replay {replay}" in self.text())
         self.assert_quiet()
 
+    def test_images_and_the_spread_of_tensors_are_shown(self):
+        run = self.record("observed", "--guard", flags=("--name", "observed"))
+        self.driver.get(self.serve()[1])
+        self.until(lambda: "1–1 of 1" in self.text())
+        self.driver.get(f"{self.driver.current_url.split('?')[0]}run/{run.id}")
+        self.assert_tensors_are_seen()
+        self.driver.set_window_size(1280, 1400)
+        self.shoot("tensors")
+        self.flor("report", run.id, "--output", "page.html")
+        self.driver.get("file://" + self.path("page.html"))
+        self.assert_tensors_are_seen()
+        self.assert_quiet()
+
+    def assert_tensors_are_seen(self):
+        pictures = self.until(lambda: self.driver.find_elements(By.CSS_SELECTOR, "section[aria-label='chart of velocity_image']"))[0]
+        self.driver.execute_script("arguments[0].scrollIntoView()", pictures)
+        image, slider, at = (pictures.find_element(By.CSS_SELECTOR, one) for one in ("img", "input", "output"))
+        self.until(lambda: self.driver.execute_script("return arguments[0].naturalWidth", image) > 0)
+        self.assertEqual((at.text, slider.get_attribute("max")), ("epoch=3/train#0/step=2", "11"))
+        last = image.get_attribute("src")
+        self.driver.execute_script("arguments[0].value = 4; arguments[0].dispatchEvent(new Event('input'))", slider)
+        self.until(lambda: at.text == "epoch=1/train#0/step=1" and image.get_attribute("src") not in (None, last))
+        spread = self.driver.find_element(By.CSS_SELECTOR, "section[aria-label='chart of velocity'] canvas")
+        self.driver.execute_script("arguments[0].scrollIntoView()", spread)
+        self.until(lambda: self.colours_of(spread) > 5)  # cells of counts, not one colour
+        whole = self.driver.find_element(By.CSS_SELECTOR, "section[aria-label='last value of velocity_whole']").text
+        self.assertRegex(whole, r"12 rows; the last one:\n.*tensors/velocity_whole.*")
+
+    def colours_of(self, canvas):
+        """How many colours the right half of it has."""
+        return self.driver.execute_script(
+            "const c = arguments[0]; const all = new Uint32Array(c.getContext('2d').getImageData(c.width / 2, 0, c.width / 2, c.height)"
+            ".data.buffer); return new Set(all).size", canvas)
+
     def test_a_report_of_a_replay_shows_that_first(self):
         run = self.record("train")
         replay = os.path.basename(run.replay("train", "--inner", probe="all").path)
@@ -312,4 +375,4 @@ class Page(harness.Case):
 
 if __name__ == "__main__":
     harness.PROGRAM, harness.BIN = sys.argv[1], sys.argv[2]
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])

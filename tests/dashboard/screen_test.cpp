@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "dashboard/terminal/gantt.h"
+
 namespace flor::dashboard {
 namespace {
 
@@ -105,6 +107,43 @@ TEST(Screen, OfARunHasCurvesAndReplays) {
   EXPECT_EQ(screen.lines[2], "████████░░░░░░░░ 5/10 epoch, about 5.0 s left, 2 checkpoints");
   EXPECT_EQ(screen.lines[4], "loss                   █▆ ▁                     1.0");
   EXPECT_EQ(screen.lines[6], "replay r1: identical, 6 of 6 units");
+}
+
+TEST(Screen, OfAReplayThatGoesOnShowsWhatEachWorkerDoes) {
+  View view;
+  view.width = 56;  // 20 for the time
+  view.height = 12;
+  // From 100 to 120, one letter a second: [unit, began, seconds, restore, given up].
+  const auto rows = [](std::initializer_list<Json> units) { return Json(std::vector<Json>(units)); };
+  const Json busy{{"worker", "n1.0"},
+                  {"units", rows({{0, 100.0, 8.0, 2.0, nullptr},
+                                  {1, 108.0, 2.0, 0.0, nullptr},
+                                  {3, 112.0, nullptr, 1.0, nullptr}})}};
+  const Json dead{{"worker", "n2.0"},
+                  {"units", rows({{2, 104.0, nullptr, 0.0, 109.0}, {4, 115.0, 0.3, 0.0, nullptr}})}};
+  Json replay{{"id", "r1"}, {"state", "unfinished"}, {"committed", 2}, {"selected", 6}};
+  replay["work"] = {{"workers", {busy, dead}}, {"now", 120.0}, {"totals", {{"left", {5.0, 8.0}}}}};
+  const Json one{{"line", run("exp", "completed", 10)}, {"series", Json::array()}, {"replays", {replay}}};
+  const Screen screen = screen_of_run(one, view);
+  EXPECT_EQ(screen.lines[5], "replay r1: unfinished, 2 of 6 units, about 5.0 s to 8.0 ");
+  EXPECT_EQ(screen.lines[6], "n1.0                   ▓▓████████  ▓░░░░░░░");
+  EXPECT_EQ(screen.lines[7], "n2.0                       ×××××      ·    ");
+  EXPECT_EQ(screen.lines[8], "                       █ units, ▓ restores, ░ running, ×");
+  view.is_utf8 = false;
+  EXPECT_EQ(screen_of_run(one, view).lines[6], "n1.0                   rr########  r-------");
+}
+
+TEST(Screen, OfManyWorkersSaysHowManyItLeavesOut) {
+  Json workers = Json::array();
+  for (int i = 0; i < 20; ++i)
+    workers.push_back({{"worker", "w" + std::to_string(i)}, {"units", Json::array()}});
+  workers[0]["units"].push_back({0, 1.0, 1.0, 0.0, nullptr});
+  const auto lines = gantt_lines({{"workers", workers}, {"now", nullptr}}, 4, 10, 16, false);
+  ASSERT_EQ(lines.size(), 17U);
+  EXPECT_EQ(lines[0], "w0   ##########");
+  EXPECT_EQ(lines[1], "w1             ");
+  EXPECT_EQ(lines[16], "and 4 more workers");
+  EXPECT_TRUE(gantt_lines({{"workers", Json::array()}, {"now", 5.0}}, 4, 10, 16, true).empty());
 }
 
 TEST(Curve, HasAsManyLettersAsItIsWide) {

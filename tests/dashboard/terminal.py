@@ -48,11 +48,11 @@ class Watch(harness.Case):
         self.until(r"\x1b\[\?25h\x1b\[\?1049l")
         self.assertEqual(termios.tcgetattr(self.theirs), self.modes, "the terminal is as it was")
 
-    def held(self, name):
-        reached, until = self.path("until.reached"), self.path("until")
+    def recording_held(self, name):
+        until = self.path("until")
         recording = self.start("record", "--name", name, "--every", "1", "--", self.program(), "train", "--guard", "--hold=3",
                                "--in=recording", "--until=" + until)
-        self.wait_for(lambda: os.path.exists(reached), "epoch 3")
+        self.held(until, "epoch 3")
 
         def go_on():
             open(until, "w").close()
@@ -60,7 +60,7 @@ class Watch(harness.Case):
         return go_on
 
     def test_runs_are_seen_while_they_are_recorded(self):
-        go_on = self.held("first")
+        go_on = self.recording_held("first")
         self.open()
         self.until(r"1 run, 1 recording.*first .*recording .*3/6")
         go_on()
@@ -81,8 +81,22 @@ class Watch(harness.Case):
         os.killpg(self.process.pid, signal.SIGINT)
         self.ends()
 
+    def test_of_a_replay_each_worker_has_a_line(self):
+        run = self.record("train", "--guard", flags=("--name", "one"))
+        until = self.path("until")
+        replay = self.start("replay", run.id, "--launcher", "local", "--workers", "2", "--probe", "all", "--", self.program(), "train",
+                            "--guard", "--inner", "--hold=3", "--in=replaying", "--until=" + until)
+        self.held(until, "epoch 3 of the replay")
+        self.open(run.id, height=30)
+        self.until(r"replay r\S+: unfinished, \d of 6 units.*\.[01] +[^\n]*░.*█ units")
+        open(until, "w").close()
+        replay.communicate(timeout=60)
+        self.until(r"replay r\S+: identical, 6 of 6 units")
+        self.press("q")
+        self.ends()
+
     def test_elsewhere_each_change_is_a_line(self):
-        go_on = self.held("piped")
+        go_on = self.recording_held("piped")
         watch = self.start("watch", "piped")
         go_on()
         output = watch.communicate(timeout=60)[0]
