@@ -21,8 +21,10 @@ struct ClassifierImpl : nn::Module {
       backbone->push_back(nn::Linear(width, width));
     }
     for (auto& parameter : backbone->parameters()) parameter.requires_grad_(false);
+    // In braces, layers draw their first weights in this order; in parentheses, in one that the compiler
+    // chooses.
     head = register_module(
-        "head", nn::Sequential(nn::Linear(width, 64), nn::ReLU(), nn::Dropout(0.2), nn::Linear(64, classes)));
+        "head", nn::Sequential{nn::Linear(width, 64), nn::ReLU(), nn::Dropout(0.2), nn::Linear(64, classes)});
   }
   torch::Tensor forward(const torch::Tensor& inputs) { return head->forward(backbone->forward(inputs)); }
 

@@ -79,11 +79,20 @@ Digits draw_digits(int64_t count) {
 }
 
 struct CnnImpl : nn::Module {
+  // In braces, layers draw their first weights in this order; in parentheses, in one that the compiler
+  // chooses.
   explicit CnnImpl(int64_t width)
-      : layers(nn::Conv2d(nn::Conv2dOptions(1, width, 3).padding(1)), nn::BatchNorm2d(width), nn::ReLU(),
-               nn::MaxPool2d(2), nn::Conv2d(nn::Conv2dOptions(width, 2 * width, 3).padding(1)),
-               nn::BatchNorm2d(2 * width), nn::ReLU(), nn::MaxPool2d(2), nn::Flatten(), nn::Dropout(0.4),
-               nn::Linear(2 * width * 49, 10)) {
+      : layers{nn::Conv2d(nn::Conv2dOptions(1, width, 3).padding(1)),
+               nn::BatchNorm2d(width),
+               nn::ReLU(),
+               nn::MaxPool2d(2),
+               nn::Conv2d(nn::Conv2dOptions(width, 2 * width, 3).padding(1)),
+               nn::BatchNorm2d(2 * width),
+               nn::ReLU(),
+               nn::MaxPool2d(2),
+               nn::Flatten(),
+               nn::Dropout(0.4),
+               nn::Linear(2 * width * 49, 10)} {
     register_module("layers", layers);
   }
   torch::Tensor forward(const torch::Tensor& images) { return layers->forward(images); }
