@@ -1,4 +1,5 @@
-// Brings checkpoints from the node's local tiers to the store, on its own thread, at low priority.
+// Moves checkpoints from the node's local tiers to the store, on its own thread, at low priority. Removes a
+// run's directory in a tier when its recording is over.
 #pragma once
 
 #include <atomic>
@@ -16,7 +17,7 @@
 namespace flor::agent {
 
 // Looks through all local tiers that it knows: the configured one, and those of recordings that have
-// connected. Keeps the latter in a file for the next agent. Thread-safe.
+// connected. Writes the tiers of recordings to `known`, which the next agent reads. Thread-safe.
 class Spooler {
  public:
   struct Options {
@@ -32,14 +33,15 @@ class Spooler {
   Spooler& operator=(const Spooler&) = delete;
 
   // Adds a connected recording. `local` is its directory in the local tier, and `home` its run's directory in
-  // the store. Throws core::Error unless all of it belongs to this user (core::open_local_run).
+  // the store. Throws core::Error unless all of it belongs to this user, and `local` names this `home`
+  // (core::open_local_run).
   void watch(const core::fs::path& local, const core::fs::path& home);
   // Counts one connected recording less. Its tier stays known.
   void unwatch();
   // Looks through the tiers now.
   void wake();
 
-  // Returns true while it works, or has files that it could not bring yet.
+  // Returns true while it works or is about to, or has files of ended recordings that it could not bring yet.
   bool busy() const;
   bool is_service() const { return options_.service; }
 
@@ -61,7 +63,7 @@ class Spooler {
   std::set<core::fs::path> roots_;  // DIR/flor-UID
   std::set<core::fs::path> kept_;   // those of roots_ that the file keeps
   // Written by the thread, under the mutex, because busy() reads the first:
-  bool backlog_ = false;  // the last round left files behind
+  bool backlog_ = false;  // the last round left files of ended recordings behind
   bool live_ = false;     // the last round saw a recording that may write more
   core::RateLimiter pacer_;
   std::map<core::fs::path, std::string> said_;

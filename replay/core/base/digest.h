@@ -1,4 +1,4 @@
-// XXH3-128 digests (https://github.com/Cyan4973/xxHash), the only ones in files of a store.
+// XXH3-128 digests (https://github.com/Cyan4973/xxHash). A store has no others.
 #pragma once
 
 #include <cstddef>

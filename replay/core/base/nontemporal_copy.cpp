@@ -1,7 +1,9 @@
 #include "core/base/nontemporal_copy.h"
 
-#include <emmintrin.h>
 #include <sys/mman.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include <algorithm>
 #include <cstdint>
@@ -16,6 +18,7 @@ namespace {
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 constexpr std::size_t pages = 2;
 constexpr std::size_t source_bytes = std::size_t{256} << 10;
+// Seconds a byte: the most that is returned, and what is returned if nothing can be measured.
 constexpr double slowest = 10e-9, otherwise = 1e-9;
 
 double seconds_to_fill(unsigned char* page, const std::vector<unsigned char>& source) {

@@ -1,4 +1,4 @@
-// Words of a command as a shell reads them.
+// Quotes words of a command for a shell.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace flor::core {
 
-// Returns the word as a shell reads it back: as it is, or in single quotes.
+// Returns the word as it is, or in single quotes where a shell would not read it as the same word.
 std::string shell_quoted(const std::string& word);
 
 // Returns the words as a line that can be pasted into a shell.

@@ -1,5 +1,5 @@
-// What can be checkpointed, and how. An Archive visits the leaves of an object (tensors, numbers, strings) by
-// reference. It saves them, or writes recorded values back in place.
+// flor::Archive saves or restores an object. It visits the object's leaves (tensors, numbers, strings) by
+// reference. A restore visits them twice: it checks that the recorded values fit, then writes them in place.
 //
 // A type of your own takes part through the hook `flor_state`, found beside the type (argument-dependent
 // lookup):
@@ -31,35 +31,37 @@ class FLOR_API Archive {
  public:
   virtual ~Archive() = default;
 
-  // Visits a member of an object under its name. Names are unique within an object.
+  // Visits a member of an object under its name. Give each member of an object another name.
   template <class T>
   void operator()(const std::string& name, T& member);
 
-  // --- The leaves. `name` is the full name; callers other than the library use operator(). ---
+  // --- The leaves. `name` is the dotted path from the block's object. For the library; use operator(). ---
 
-  // A tensor that may be rebound: where it is undefined, has another shape, type or device than recorded, or
-  // shares memory with another. Otherwise its recorded value is written in place. A rebound tensor lies on
-  // the device of `like`; on the recorded one if `like` is undefined, or is the tensor itself.
+  // A tensor that may be rebound. Writes its recorded value in place if the tensor has the recorded shape,
+  // type and device, and its memory has not received another value in this restore. Otherwise binds it to a
+  // new tensor: on the device of `like`, or on the recorded one if `like` is undefined, or is the tensor
+  // itself.
   virtual void tensor(const std::string& name, at::Tensor& value, const at::Tensor& like) = 0;
-  // A tensor that is never rebound: a parameter or buffer of a module. A recorded value of another shape does
-  // not fit.
+  // A tensor that is never rebound: a parameter or buffer of a module. A recorded value of another shape or
+  // type does not fit.
   virtual void fixed_tensor(const std::string& name, at::Tensor& value) = 0;
   // A number. `dtype` is its safetensors type; `bytes` points to its `size` bytes.
   virtual void number(const std::string& name, const char* dtype, void* bytes, std::size_t size) = 0;
   virtual void text(const std::string& name, std::string& value) = 0;
-  // Bytes that decide which leaves follow. A value of another size does not fit.
+  // Bytes that decide which leaves follow. Both visits of a restore set them to the recorded ones. A value of
+  // another size does not fit.
   virtual void flags(const std::string& name, std::vector<uint8_t>& values) = 0;
   virtual void generator(const std::string& name, at::Generator& generator) = 0;
 
-  // Reports bytes of state that do not exist yet, but will once the object has been used.
+  // Adds to the estimate of a checkpoint's size bytes that the first use of the object will allocate.
   virtual void to_come(std::size_t /*bytes*/) {}
 
   // Returns whether this visit writes recorded values to the object.
   virtual bool writing() const = 0;
-  // Returns whether the names of this visit come from a record: to write its values, or to check first that
-  // they fit.
+  // Returns true in both visits of a restore.
   virtual bool restoring() const = 0;
-  // When restoring, returns the recorded value of a count, and changes nothing. When saving, returns `live`.
+  // Saves `live` and returns it; in a restore, returns the recorded count. For a walk that must know how many
+  // leaves follow.
   virtual int64_t count(const std::string& name, int64_t live) = 0;
 
  protected:
@@ -113,7 +115,7 @@ inline constexpr bool never = false;
 
 }  // namespace detail
 
-// Walks over one object. The types that it accepts are those that SkipBlock and checkpointing accept.
+// Visits one object. Accepts the types that SkipBlock lists (flor/skip_block.h).
 template <class T>
 void walk(Archive& archive, const std::string& name, T& object);
 

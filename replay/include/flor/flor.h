@@ -11,8 +11,13 @@
 // Record:  srun --flor-record ./train     or   flor record -- ./train
 // Replay:  flor replay RUN -- ./train_with_more_logging
 //
-// Call everything on the thread that trains. A program that is neither recorded nor replayed is "outside
-// flor": its loops are plain ranges, its blocks always execute, and flor::log prints.
+// A program that is neither recorded nor replayed is "outside flor": its loops are plain ranges, its blocks
+// always execute, and flor::log prints. Call everything on the thread that trains, the first one that enters
+// a loop, a block or a guard: on other threads everything behaves as outside flor. flor::Logger is for all
+// threads.
+//
+// Include this header, not its parts: it leaves the name of the source file in the program, by which flor
+// finds the program's sources without running it.
 #pragma once
 
 #include "flor/archive.h"
@@ -22,8 +27,6 @@
 #include "flor/sampler.h"
 #include "flor/skip_block.h"
 
-// Stores the name of this translation unit in the program, so that flor learns the program's sources without
-// running it (docs/formats.md).
 #if defined(__has_attribute)
 #if __has_attribute(retain)
 #define FLOR_DETAIL_RETAIN , retain

@@ -12,17 +12,18 @@
 
 namespace flor {
 
+// The type of is_volatile.
 struct Volatile {};
 // Marks a row that no replay can reproduce, such as a measured time. It is not compared when a replay is
 // checked against the record. flor::log("seconds", t, flor::is_volatile)
 inline constexpr Volatile is_volatile{};
 
-// How a tensor is logged: third argument of flor::log. The values are taken when it is called; the rest
-// happens off the training thread. The row keeps its place in program order (docs/formats.md).
+// How a tensor is logged: third argument of flor::log. flor::log copies the values. Another thread computes
+// the statistics and writes files. Rows stay in program order all the same (docs/formats.md).
 struct Observation {
   enum class Kind { summary, whole, image };
   Kind kind = Kind::summary;
-  int buckets = 0;
+  int buckets = 0;  // of the histogram; 0: none
 };
 // Logs count, NaNs, infinities, minimum, maximum, mean and norm.
 inline constexpr Observation summary{};
@@ -33,8 +34,8 @@ constexpr Observation histogram(int buckets = 64) {
 }
 // Logs the whole tensor, in a safetensors file that the row names.
 inline constexpr Observation whole{Observation::Kind::whole, 0};
-// Logs a PNG file that the row names. The tensor is U8, or floating point from 0 to 1; HxW, HxWxC or CxHxW
-// with 1 to 4 channels.
+// Logs a PNG file that the row names. The tensor is U8, or floating point from 0 to 1 (values outside are
+// clipped); HxW, HxWxC or CxHxW with 1 to 4 channels.
 inline constexpr Observation image{Observation::Kind::image, 0};
 
 namespace detail {
@@ -75,10 +76,10 @@ FLOR_API bool parse_truth(const std::string& name, const std::string& text, bool
 }  // namespace detail
 
 // Logs a number, string or tensor under a name. The loops around it become columns of the row. Prints the
-// row, except in a replay. Outside flor (flor.h) also writes it to the directory or file that FLOR_LOG names.
-// Of a tensor with more than 1,024 elements it logs dtype, shape and digest alone; give an Observation to log
-// more. Throws for a tensor that cannot be read, such as a sparse one; with an Observation, warns once
-// instead, and the row holds the error.
+// row, except on the training thread of a replay. If no recording or replay keeps the row, also writes it to
+// the directory or file that FLOR_LOG names. Logs all values of a tensor with up to 1,024 elements; of a
+// larger one dtype, shape and digest, unless an Observation says otherwise. Throws for a tensor that cannot
+// be read, such as a sparse one; with an Observation, warns once instead, and the row holds the error.
 template <class T>
 void log(const std::string& name, const T& value) {
   detail::log_text(name, detail::text_of(value), false);
@@ -94,9 +95,10 @@ inline void log(const std::string& name, const at::Tensor& value, Observation ho
   detail::log_observed(name, value, how, true);
 }
 
-// Returns a hyper-parameter: from `--flor-arg name=value` or FLOR_ARGS, else `fallback`. A replay and a
-// resumed recording use the recorded value. Warns and returns `fallback` where the text is not a number of
-// this type, or does not fit into T.
+// Returns a hyper-parameter: the NAME=VALUE that srun or flor record got as `--flor-arg`, or FLOR_ARGS holds
+// (one on each line), else `fallback`. Does not read the program's own command line. A replay and a resumed
+// recording use the recorded value. Warns and returns `fallback` for a text that is not a whole number in the
+// range of T and below 2^63; not a real number; or not true, false, 1 or 0.
 template <class T>
 T arg(const std::string& name, const T& fallback) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -121,9 +123,10 @@ inline std::string arg(const std::string& name, const char* fallback) {
   return detail::argument(name, fallback);
 }
 
-// Return whether this run is being recorded or replayed. Use replaying() so that a replay does not overwrite
-// what the recorded run wrote: if (!flor::replaying()) save(net, "model.pt");
+// Returns whether this run is being recorded: false in a replay, and after a recording failed.
 FLOR_API bool recording();
+// Returns whether this run is a replay, which should not overwrite what the recorded run wrote:
+// if (!flor::replaying()) save(net, "model.pt");
 FLOR_API bool replaying();
 
 }  // namespace flor

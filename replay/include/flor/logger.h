@@ -1,4 +1,5 @@
-// flor::Logger: rows of a program that does not record.
+// flor::Logger: writes rows to a file of its own. It knows nothing of recording and replay: a replay appends
+// the rows once more, unless the program asks flor::replaying().
 //
 //   flor::Logger logger("logs/baseline");
 //   for (int64_t epoch = 0; epoch < epochs; ++epoch) {
@@ -19,12 +20,13 @@
 namespace flor {
 
 // Writes log.jsonl in a directory, and beside it the tensors and images that rows name. `where` may also be a
-// file that ends in ".jsonl". Continues a directory that exists. One logger at a time may write a directory:
-// another one warns, and drops its rows. Thread-safe. Never throws: warns once if something cannot be
-// written, and the program goes on. Writes nothing in a forked child.
+// file that ends in ".jsonl". Appends to a file that exists. One logger at a time may write a file, in all
+// processes: another one warns, and drops its rows. Thread-safe. Writes nothing in a forked child. Does not
+// throw for a file that cannot be written: warns once, drops rows, and the program goes on. Throws for a
+// tensor that cannot be read, as flor::log does.
 class FLOR_API Logger {
  public:
-  // The columns of a row, outermost loop first.
+  // Name and value of each column of a row, the outermost loop's first.
   using Columns = std::vector<std::pair<std::string, int64_t>>;
 
   class Scope;
@@ -38,7 +40,7 @@ class FLOR_API Logger {
   // Returns a scope: rows logged through it get these columns. It must not outlive the logger.
   Scope at(Columns columns);
 
-  // As flor::log; a row without columns.
+  // Logs a row without columns. `value`: as flor::log, without is_volatile.
   template <class... T>
   void log(const std::string& name, const T&... value);
 

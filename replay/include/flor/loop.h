@@ -14,21 +14,22 @@
 namespace flor {
 namespace detail {
 
-// One run of a loop, from its entry to its end, however it ends.
+// One execution of a loop, from its entry to its end, however it ends.
 class FLOR_API LoopRun {
  public:
-  // With `range` over begin … end-1. Otherwise over a container, counted from 0; end is then its size, -1 if
-  // unknown.
+  // With `range` counts from `begin` to `end` - 1. Otherwise counts the elements of a container from 0; `end`
+  // is then its size, or -1 if that is unknown.
   LoopRun(const std::string& name, bool range, int64_t begin, int64_t end);
   ~LoopRun();
   LoopRun(const LoopRun&) = delete;
   LoopRun& operator=(const LoopRun&) = delete;
 
-  // Ends the present iteration. Returns the next value; std::nullopt at the end. `at_end`: the container has
-  // no further element.
+  // Ends the present iteration. Returns the value to execute next, or std::nullopt at the end. A replay may
+  // skip values, and end early. `at_end`: the container has no further element.
   std::optional<int64_t> next(bool at_end = false);
   // Begins the iteration with this value.
   void begin(int64_t value);
+  // Notes that the loop came to its end by itself, not by break or an exception.
   void exhausted() { exhausted_ = true; }
 
   // --- For containers that take part in the loop over them: samplers (flor/sampler.h). ---
@@ -38,10 +39,11 @@ class FLOR_API LoopRun {
   static LoopRun* beginning();
   // Sets the position of the first element that the container will yield.
   void begins_at(int64_t position) { begins_at_ = position; }
-  // Returns the position after the iteration that this loop began last; before the first one, begins_at().
-  // -1: no loop with this id runs.
+  // Returns the position behind the iteration that the loop `id` of this thread began last; before the first
+  // one its begins_at(); -1 if no such loop runs.
   static int64_t ended_in(int64_t id);
-  // Calls `begin`, which calls begin() of the container; meanwhile beginning() returns this loop.
+  // Returns what `begin` returns, a function that calls the container's begin(). beginning() returns this
+  // loop meanwhile.
   template <class Begin>
   auto begin_of(Begin begin) {
     const Beginning here(*this);
@@ -101,7 +103,7 @@ class RangeLoop {
   LoopRun run_;
 };
 
-// A loop over anything with begin() and end(): containers, data loaders. A replay runs it forward only.
+// A loop over anything with begin() and end(): containers, data loaders. A replay skips elements by ++.
 template <class Container>
 class ContainerLoop {
  public:
@@ -149,7 +151,7 @@ class ContainerLoop {
   Sentinel end() const { return {}; }
 
  private:
-  // A reference where an lvalue was given.
+  // `Container` is T& if the loop got an lvalue.
   Container container_;
   LoopRun run_;
 };
@@ -163,8 +165,8 @@ struct has_size<T, std::void_t<decltype(std::declval<T&>().size())>>
 }  // namespace detail
 
 // for (int64_t epoch : flor::loop("epoch", epochs)): 0 … count-1. The main loop of a program is the outermost
-// loop that ran for the longest time. A replay shares its iterations among workers, and --epochs selects
-// among them.
+// loop with the most time in all. A replay divides its iterations among workers, and `flor replay --epochs`
+// selects iterations of it.
 inline detail::RangeLoop loop(const std::string& name, int64_t count) {
   return {name, 0, count};
 }

@@ -1,5 +1,6 @@
-// Samplers for torch::data::make_data_loader. Their order is a function of (seed, epoch), and they can resume
-// in the middle of an epoch without loading the samples before:
+// Samplers for torch::data::make_data_loader. Their order is a function of (seed, epoch). With flor::loop
+// over the loader, and an unchanged batch size, they resume in the middle of an epoch without loading the
+// samples before:
 //
 //   flor::RandomSampler sampler(dataset.size().value(), /*seed=*/7);
 //   auto loader = torch::data::make_data_loader(dataset, sampler, options);
@@ -12,7 +13,7 @@
 //   }
 //
 // A copy shares the state of its original, so the loader's copy and the sampler that is checkpointed stay
-// equal. Used from the training thread, as loaders use their samplers.
+// equal. Not thread-safe: loaders call them on the training thread.
 #pragma once
 
 #include <torch/data/samplers/base.h>
@@ -45,12 +46,11 @@ class FLOR_API EpochSampler : public torch::data::samplers::Sampler<> {
   void reset(torch::optional<size_t> new_size = torch::nullopt) override;
   // Returns up to `batch_size` indices; nullopt at the end of the epoch.
   torch::optional<std::vector<size_t>> next(size_t batch_size) override;
-  // Save and load the epoch in an archive of LibTorch.
+  // Save and load the epoch, but not the position in it, in an archive of LibTorch.
   void save(torch::serialize::OutputArchive& archive) const override;
   void load(torch::serialize::InputArchive& archive) override;
 
-  // Sets the epoch of the next reset(). Default: one more than the last. Ignored where that reset() goes on
-  // in the middle of a restored epoch.
+  // Sets the epoch of the next reset(). Default: one more than the last. A restore drops it.
   void set_epoch(int64_t epoch);
   // Returns the present epoch; -1 before the first reset().
   int64_t epoch() const;
@@ -82,15 +82,15 @@ class SequentialSampler : public detail::EpochSampler {
   explicit SequentialSampler(int64_t size) : EpochSampler({size, false, 0, 1, 0}) {}
 };
 
-// Gives each rank every replicas-th sample of one order. If the samples do not divide evenly, the order
-// starts again, so that all ranks get the same number of samples.
+// Of one order that is shuffled, takes the samples of one of `replicas` processes: rank, rank + replicas, and
+// so on. If the samples do not divide evenly, the order starts again, so that all get the same number.
 class DistributedRandomSampler : public detail::EpochSampler {
  public:
   DistributedRandomSampler(int64_t size, int64_t replicas, int64_t rank, uint64_t seed = 0)
       : EpochSampler({size, true, seed, replicas, rank}) {}
 };
 
-// The same, in the order of the data set.
+// As DistributedRandomSampler, in the order of the data set.
 class DistributedSequentialSampler : public detail::EpochSampler {
  public:
   DistributedSequentialSampler(int64_t size, int64_t replicas, int64_t rank)

@@ -1,5 +1,5 @@
-// flor::SkipBlock: a block whose side effects are recorded, so that it can be skipped. flor::checkpointing:
-// the complete state of an iteration.
+// flor::SkipBlock: a block whose changes to its objects are recorded, so that it can be skipped.
+// flor::checkpointing: checkpoints of all that one iteration leaves to the next.
 #pragma once
 
 #include <exception>
@@ -10,16 +10,21 @@
 
 namespace flor {
 
-// A block whose side effects are recorded, so that a replay can restore them instead of executing it:
+// A block whose changes to `objects` are recorded, so that a replay can restore them instead of executing it:
 //
 //   if (flor::SkipBlock train{"train", net, optimizer}; train.step_into()) { … }
 //
 // `objects`: the variables that the block changes and later code uses. Allowed: modules, holders and shared
 // pointers of modules, optimizers, LR schedulers, tensors, generators, numbers, strings, std::vectors of
 // these, and types with the hook of flor/archive.h. They are taken by reference and must outlive the block.
+// The default random number generators are included.
+//
+// Of a module its parameters, buffers, train mode and gradient flags are saved, but no gradients: they are
+// zeros after a restore. Other members need the hook. Of LibTorch's optimizers Adam, AdamW, SGD, RMSprop,
+// Adagrad and LBFGS are known. Of an LR scheduler only the step count is saved.
 //
 // Write it inside the `if` as above, so that it is destroyed at the closing brace of the block. The
-// destructor decides whether a checkpoint is worth its cost, and copies what changed of the state. Not
+// destructor decides whether a checkpoint is worth its cost. If it is, it copies the state that changed. Not
 // thread-safe. Never throws.
 class FLOR_API SkipBlock {
  public:
@@ -31,7 +36,8 @@ class FLOR_API SkipBlock {
   SkipBlock& operator=(const SkipBlock&) = delete;
 
   // Returns true if the block must be executed, false if its recorded effects were restored. Always true
-  // outside flor. Call it once. While recording, false only where a resumed recording restores the block.
+  // outside flor, and while recording, unless a resumed recording restores the block. Call it once: a second
+  // call returns true.
   bool step_into();
 
  private:
@@ -41,9 +47,10 @@ class FLOR_API SkipBlock {
   const int exceptions_ = std::uncaught_exceptions();
 };
 
-// A guard. While it lives, each iteration of the main loop ends with a checkpoint of its objects, where the
-// policy agrees. A guard that is created inside an iteration does the same for the steps of the next loop
-// there. Create it with flor::checkpointing().
+// A guard. While it lives, its objects are checkpointed when an outermost loop is entered, and at the end of
+// those of its iterations for which that is worth its cost. A second guard, created inside an iteration, does
+// the same between the steps, the iterations of the next loop directly inside; it needs the first one. Create
+// a guard with flor::checkpointing().
 class FLOR_API Checkpointing {
  public:
   explicit Checkpointing(std::unique_ptr<Objects> objects);
@@ -60,10 +67,10 @@ class FLOR_API Checkpointing {
 //
 //   auto state = flor::checkpointing(net, optimizer, scheduler, best);
 //
-// Declares that `objects` are everything that one iteration passes to the next. They are taken by reference,
-// and must outlive the guard. Random number generators need not be named. Then a replay can resume at any
-// checkpoint instead of running from the start. A forgotten object keeps a stale value where a replay resumes
-// at a checkpoint; `flor check --complete` finds that.
+// Declares that `objects` (those that SkipBlock allows) are everything that one iteration passes to the next.
+// A replay can then resume at any checkpoint, instead of running from the start. They are taken by reference,
+// and must outlive the guard. The default random number generators are included; name any other. A forgotten
+// object keeps a stale value where a replay resumes at a checkpoint; `flor check --complete` finds that.
 template <class... T>
 [[nodiscard]] Checkpointing checkpointing(T&... objects) {
   return Checkpointing(std::unique_ptr<Objects>(new ObjectsOf<T...>(objects...)));
