@@ -118,9 +118,11 @@ TEST_F(ClientTest, StandingNeverWaitsForAHungAgent) {
   ASSERT_EQ(client.claim(-1).kind, AgentClient::Kind::segment);
   agent->process().signal(SIGSTOP);
   const auto begin = std::chrono::steady_clock::now();
-  client.lease();
-  client.running(0);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(500));
+  for (int i = 0; i < 100; ++i) {
+    client.lease();
+    client.running(0);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60)) << "each would wait a second";
   replay.publish(0);
   EXPECT_FALSE(client.commit(0, unit_digest, 3, 0.1).lost) << "kept, and told later";
   agent->process().signal(SIGCONT);
@@ -202,7 +204,7 @@ TEST_F(ClientTest, ARecordingNeverWaitsForAHungAgent) {
   agent->process().signal(SIGSTOP);
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 10000; ++i) client.progress_record("epoch=1", 12, 1);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60)) << "each would wait seconds";
   agent->process().signal(SIGCONT);
 }
 

@@ -54,7 +54,8 @@ seven_done() { [[ $(in_queue hlen "done") -eq 7 ]]; }
   # Redis: who committed. Four tasks did; one of them maybe the last unit alone.
   job=$(cat "$replay/workers/jobs")
   [[ $(grep -oE "^unit [0-6] $job [0-3]" committed | cut -d' ' -f4 | sort -u | wc -l) -ge 3 ]]
-  [[ $(verdict "$replay" '[.workers[] | select(.units | length > 0) | .task] | unique | join(" ")') == "0 1 2 3" ]]
+  # A copy of the last unit may have been faster than the task that held it.
+  [[ $(verdict "$replay" '[.workers[] | select(.units | length > 0) | .task] | unique | length') -ge 3 ]]
   # Slurm: four tasks of one array ran to a good end.
   scontrol -o show job "$job" >jobs
   for task in 0 1 2 3; do grep "ArrayTaskId=$task " jobs | grep -q 'JobState=COMPLETED .*ExitCode=0:0'; done
@@ -155,7 +156,8 @@ job_script() {
   for task in 0 1 2 3; do until_true 60 ended_well "$job" "$task"; done
   [[ $(verdict "$replay" .verdict) == identical ]]
   [[ $(find "$(run_dir complete)/replays" -mindepth 1 -maxdepth 1 -type d | wc -l) -eq $((before + 1)) ]]
-  [[ $(verdict "$replay" '[.workers[] | select(.units | length > 0) | .task] | unique | join(" ")') == "0 1 2 3" ]]
+  # A copy of the last unit may have been faster than the task that held it.
+  [[ $(verdict "$replay" '[.workers[] | select(.units | length > 0) | .task] | unique | length') -ge 3 ]]
   equals_sequential complete char_lm.complete.held "$inner"
 }
 

@@ -30,10 +30,10 @@ def before(text, added):
 
 
 # A recorded program whose block changes a variable that it does not restore.
-COUNTING = [before("  for ([[maybe_unused]] const int64_t epoch", "  int64_t seen = 0;\n"),
+COUNTING = [before("  for ([[maybe_unused]] const int64_t epoch", "  [[maybe_unused]] int64_t seen = 0;\n"),
             behind(BACKWARD, "        seen += batch;\n")]
 
-GUARD = before("  int64_t seen = 0;\n", "  const auto state = flor::checkpointing(net, optimizer, scheduler);\n")
+GUARD = before("  [[maybe_unused]] int64_t seen = 0;\n", "  const auto state = flor::checkpointing(net, optimizer, scheduler);\n")
 
 # Recorded instead of the example as it is.
 BASES = {"unrestored": COUNTING, "unrestored-complete": [*COUNTING, GUARD]}

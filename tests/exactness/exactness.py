@@ -15,7 +15,8 @@ import tempfile
 SMALL = {
     "char_lm": ["--epochs", "8", "--steps", "6", "--hidden", "24", "--batch", "4", "--length", "24", "--log-every", "2"],
     "mnist": ["--epochs", "8", "--samples", "200", "--batch", "30", "--width", "4", "--log-every", "2"],
-    "finetune": ["--epochs", "8", "--steps", "6", "--width", "48", "--depth", "2", "--batch", "8", "--log-every", "2"],
+    "finetune": ["--epochs", "8", "--steps", "6", "--width", "48", "--depth", "2", "--batch", "8", "--log-every", "2",
+                 "--threads", "2"],
 }
 # Of the examples, where they train: `cpu` unless FLOR_TEST_DEVICE says `cuda`.
 DEVICE = ["--device", os.environ.get("FLOR_TEST_DEVICE", "cpu")]

@@ -99,7 +99,7 @@ TEST(RedisTest, AServerThatIsGoneOrHangsIsDownWithinTheTimeOut) {
 
 TEST(RedisTest, AListThatNoScriptWouldAnswerIsRefusedAtItsFirstLine) {
   RedisServer server;
-  Redis redis(server.url());
+  Redis redis(server.url(), std::chrono::minutes(1));
   const auto list = [&](const std::string& length) {
     return redis.command({"EVAL", "local t = {} for i = 1, ARGV[1] do t[i] = 1 end return t", "0", length});
   };
