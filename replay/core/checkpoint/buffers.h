@@ -110,6 +110,10 @@ class Frontend {
   virtual void apply(const std::map<std::string, std::string>& environment) = 0;
   // Waits for the device, so that a clock read afterwards covers the queued work.
   virtual void synchronize() = 0;
+
+  // Returns the absolute paths of the program's source files, where the program itself does not name them
+  // (store/sources.h): a program in an interpreted language.
+  virtual std::vector<std::string> sources() { return {}; }
 };
 
 // Returns the number of elements of a tensor.

@@ -44,8 +44,9 @@ std::string user_name() {
   return entry != nullptr ? entry->pw_name : std::to_string(::getuid());
 }
 
-void record_sources(const RunDir& run, Manifest& manifest) {
+void record_sources(const RunDir& run, Frontend& frontend, Manifest& manifest) {
   SourceScan scan = scan_sources(manifest.binary);
+  add_sources(frontend.sources(), scan);
   std::error_code ignored;
   // On some file systems the file of a program that runs can be replaced. What it was built from is
   // elsewhere.
@@ -194,7 +195,7 @@ std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, 
   OwnerFile owner = OwnerFile::create(run, 0);
   Manifest manifest = first_manifest(settings, frontend, run.id());
   name_run(settings, store, manifest);
-  record_sources(run, manifest);
+  record_sources(run, frontend, manifest);
   if (is_one_of_several()) mark_several(run);
   reserve_space(run);
   write_manifest(run, manifest);

@@ -79,6 +79,7 @@ Json sources_json(const std::vector<RecordedSource>& sources) {
   for (const auto& source : sources) {
     out.push_back(
         {{"path", source.path}, {"file", source.file}, {"digest", source.digest}, {"newer", source.newer}});
+    if (source.interpreted) out.back()["interpreted"] = true;
   }
   return out;
 }
@@ -157,7 +158,8 @@ Manifest manifest_from(const Json& json) {
   m.binary_digest = field<std::string>(json, "binary_digest", "");
   for (const auto& source : field<Json>(json, "sources", Json::array())) {
     m.sources.push_back({field<std::string>(source, "path", ""), field<std::string>(source, "file", ""),
-                         field<std::string>(source, "digest", ""), field(source, "newer", false)});
+                         field<std::string>(source, "digest", ""), field(source, "newer", false),
+                         field(source, "interpreted", false)});
     if (!is_below(m.sources.back().file))
       throw Error("the manifest is damaged: the copy of a source leaves the run's directory");
   }

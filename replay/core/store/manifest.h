@@ -22,6 +22,8 @@ struct RecordedSource {
   std::string digest;
   // Modified after the binary was linked, so it may not be what was compiled.
   bool newer = false;
+  // The program runs from this text, not from a binary.
+  bool interpreted = false;
 };
 
 // How a loop ended.

@@ -45,7 +45,8 @@ void copy_sources(const SourceScan& scan, const RunDir& run, Manifest& manifest,
     number.insert(0, number.size() < 3 ? 3 - number.size() : 0, '0');
     const std::string file = "source/" + number + "-" + clean_name(fs::path(source.path).filename().string());
     write_durably(run.path / file, source.text, mode_of_copy(source.readers, group));
-    manifest.sources.push_back({source.path, file, digest_of(source.text), source.newer_than_binary});
+    manifest.sources.push_back(
+        {source.path, file, digest_of(source.text), source.newer_than_binary, source.interpreted});
   }
   manifest.unresolved = scan.unresolved;
   // Without the sources only the program itself can tell whether it was edited.

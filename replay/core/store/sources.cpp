@@ -41,6 +41,12 @@ struct Found {
   bool exists() const { return path || withheld; }
 };
 
+// In a container another user's file can look like root's.
+bool may_be_anyones(const fs::path& path) {
+  struct stat info = {};
+  return ::lstat(path.c_str(), &info) != 0 || is_unmapped(info.st_uid);
+}
+
 // Finds sources by their names. A user who could put a file where Flor looks for one could have any file of
 // this user copied into the record, by an #include of its path. So the finder takes only what root, this user
 // or the program's makers alone could have put there.
@@ -112,12 +118,6 @@ class SourceFinder {
     }
     std::sort(at->second.begin(), at->second.end());
     return at->second;
-  }
-
-  // In a container another user's file can look like root's.
-  static bool may_be_anyones(const fs::path& path) {
-    struct stat info = {};
-    return ::lstat(path.c_str(), &info) != 0 || is_unmapped(info.st_uid);
   }
 
   // Returns `directory`, and those above it as long as they have the same owner or are the team's, and no one
@@ -266,6 +266,13 @@ class SourceScanner {
   std::vector<fs::path> open_;
 };
 
+void sort(SourceScan& scan) {
+  std::sort(scan.files.begin(), scan.files.end(),
+            [](const SourceText& a, const SourceText& b) { return a.path < b.path; });
+  std::sort(scan.unresolved.begin(), scan.unresolved.end());
+  scan.unresolved.erase(std::unique(scan.unresolved.begin(), scan.unresolved.end()), scan.unresolved.end());
+}
+
 }  // namespace
 
 std::vector<std::string> translation_units(const std::string& image) {
@@ -308,11 +315,24 @@ SourceScan scan_sources(const fs::path& binary) {
   } catch (const std::exception& problem) {
     scan.unresolved.emplace_back(problem.what());
   }
-  std::sort(scan.files.begin(), scan.files.end(),
-            [](const SourceText& a, const SourceText& b) { return a.path < b.path; });
-  std::sort(scan.unresolved.begin(), scan.unresolved.end());
-  scan.unresolved.erase(std::unique(scan.unresolved.begin(), scan.unresolved.end()), scan.unresolved.end());
+  sort(scan);
   return scan;
+}
+
+void add_sources(const std::vector<std::string>& paths, SourceScan& scan) {
+  for (const auto& path : paths) {
+    try {
+      if (is_safe_path(path) && !may_be_anyones(fs::canonical(path))) {
+        scan.files.push_back({path, read_named_file(path), false, readers_of(path), true});
+        continue;
+      }
+      scan.withheld.push_back(path);
+    } catch (const std::exception&) {
+      // Said below.
+    }
+    scan.unresolved.push_back(path);
+  }
+  sort(scan);
 }
 
 }  // namespace flor::core

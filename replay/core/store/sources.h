@@ -28,6 +28,7 @@ struct SourceText {
   std::string text;
   bool newer_than_binary = false;
   Readers readers;
+  bool interpreted = false;  // by add_sources()
 };
 
 struct SourceScan {
@@ -41,6 +42,10 @@ struct SourceScan {
 
 // Never throws. Returns an empty scan for a program without the section, or that is not an ELF file.
 SourceScan scan_sources(const std::filesystem::path& binary);
+
+// Adds source files of an interpreted program, which its front end names. One that another user could have
+// put there is withheld, and one that cannot be read is unresolved. Throws nothing but std::bad_alloc.
+void add_sources(const std::vector<std::string>& paths, SourceScan& scan);
 
 // Returns the names of translation units in an ELF image, as the compiler was given them.
 std::vector<std::string> translation_units(const std::string& image);

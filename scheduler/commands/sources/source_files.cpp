@@ -26,6 +26,7 @@ bool is_left_out(const fs::path& folder) {
 SourceFiles recorded_sources(const core::RunDir& run, const core::Manifest& manifest) {
   SourceFiles out{{}, manifest.unresolved};
   for (const auto& source : manifest.sources) {
+    if (source.interpreted) continue;
     try {
       out.files.push_back({source.path, core::read_file(run.path / source.file), source.newer});
     } catch (const std::exception&) {
