@@ -78,6 +78,14 @@ std::vector<int64_t> RecordIndex::restorable_steps(const std::string& loop) cons
   return steps;
 }
 
+std::vector<std::string> RecordIndex::checkpoints() const {
+  std::vector<std::string> paths;
+  for (const auto& [at, entry] : checkpoints_) {
+    if (!entry.removed) paths.push_back(at);
+  }
+  return paths;
+}
+
 std::vector<std::string> RecordIndex::checkpoints_from(const std::string& loop, int64_t value) const {
   std::vector<std::string> files;
   for (const auto& [at, entry] : checkpoints_) {

@@ -53,6 +53,8 @@ class RecordIndex {
   // Returns the files of an outermost loop's checkpoints: those of the iteration `value` and of later ones,
   // and those of steps in iterations behind `value`. Not those that were removed.
   std::vector<std::string> checkpoints_from(const std::string& loop, int64_t value) const;
+  // Returns the scope paths of all checkpoints that are still there.
+  std::vector<std::string> checkpoints() const;
   // `edge`: "entry" or "exit".
   const GeneratorStates* generators(const std::string& at, const char* edge) const {
     return log_.at(at, edge);

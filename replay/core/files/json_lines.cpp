@@ -21,10 +21,8 @@ namespace {
 // Files are read in parts of this size: a log may be larger than the memory that training has left.
 constexpr std::size_t part = std::size_t{16} << 20;
 
-// Replaces the file by a copy of its whole lines: of all, or of those in front of the first NUL byte.
-void copy_whole_lines(const std::filesystem::path& path, bool until_hole) {
-  if (!std::filesystem::exists(path)) return;
-  DurableFile renewed(path);
+// Copies the whole lines of a file: of all of it, or of those in front of the first NUL byte.
+void copy_whole_lines(const std::filesystem::path& path, bool until_hole, DurableFile& to) {
   std::string text;
   for (std::uintmax_t offset = 0;; offset += part) {
     const std::string more = read_part(path, offset, part);
@@ -32,11 +30,10 @@ void copy_whole_lines(const std::filesystem::path& path, bool until_hole) {
     const std::size_t hole = until_hole ? text.find('\0') : std::string::npos;
     // npos + 1 is 0.
     const std::size_t whole = text.rfind('\n', hole) + 1;
-    renewed.write(text.data(), whole);
+    to.write(text.data(), whole);
     text.erase(0, whole);
     if (more.size() < part || hole != std::string::npos) break;
   }
-  renewed.commit();
 }
 
 }  // namespace
@@ -96,23 +93,47 @@ std::string last_lines(const std::filesystem::path& path, std::size_t bytes) noe
 }
 
 void renew_whole_lines(const std::filesystem::path& path) {
-  copy_whole_lines(path, false);
+  if (!std::filesystem::exists(path)) return;
+  DurableFile renewed(path);
+  copy_whole_lines(path, false, renewed);
+  renewed.commit();
 }
 
-std::optional<std::string> text_behind_hole(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return std::nullopt;
+bool for_each_line_behind_hole(const std::filesystem::path& path,
+                               const std::function<void(std::string_view)>& take) {
+  if (!std::filesystem::exists(path)) return false;
+  bool found = false;
+  std::string text;
   for (std::uintmax_t offset = 0;; offset += part) {
-    std::string text = read_part(path, offset, part);
-    const std::size_t hole = text.find('\0');
-    if (hole == std::string::npos && text.size() < part) return std::nullopt;
-    if (hole == std::string::npos) continue;
-    text.erase(0, hole + 1);
-    return text + read_part(path, offset + part, std::filesystem::file_size(path));
+    const std::string more = read_part(path, offset, part);
+    const std::size_t hole = found ? 0 : more.find('\0');
+    found = found || hole != std::string::npos;
+    if (found && !take) return true;
+    if (found) text.append(more, hole);
+    std::size_t at = 0;
+    for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', at)) {
+      std::string_view line = std::string_view(text).substr(at, end - at);
+      line.remove_prefix(line.rfind('\0') + 1);  // npos + 1 is 0
+      if (!line.empty()) take(line);
+      at = end + 1;
+    }
+    text.erase(0, at);
+    if (more.size() < part) return found;
   }
 }
 
-void cut_at_hole(const std::filesystem::path& path) {
-  copy_whole_lines(path, true);
+void cut_at_hole(const std::filesystem::path& path, const std::function<bool(std::string_view)>& keep) {
+  if (!std::filesystem::exists(path)) return;
+  DurableFile renewed(path);
+  copy_whole_lines(path, true, renewed);
+  if (keep) {
+    for_each_line_behind_hole(path, [&](std::string_view line) {
+      if (!keep(line)) return;
+      renewed.write(line.data(), line.size());
+      renewed.write("\n", 1);
+    });
+  }
+  renewed.commit();
 }
 
 LineAppender::LineAppender(std::filesystem::path path)

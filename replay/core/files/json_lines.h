@@ -44,11 +44,15 @@ void renew_whole_lines(const std::filesystem::path& path);
 // A hole is a block of NUL bytes: when a node died, this block had not reached the disk, though later ones
 // had.
 //
-// Returns what stands behind the first NUL byte of a file, or std::nullopt where it has none or does not
-// exist. Throws as renew_whole_lines().
-std::optional<std::string> text_behind_hole(const std::filesystem::path& path);
-// As renew_whole_lines(), but copies only the whole lines in front of the first NUL byte.
-void cut_at_hole(const std::filesystem::path& path);
+// Returns whether a file has a hole; false where it does not exist. With `take` also calls it with each whole
+// line behind the first NUL byte, without its newline; the first of them may lack its beginning. Reads the
+// file in parts. Throws as renew_whole_lines().
+bool for_each_line_behind_hole(const std::filesystem::path& path,
+                               const std::function<void(std::string_view)>& take);
+// As renew_whole_lines(), but copies only the whole lines in front of the first NUL byte. With `keep`, behind
+// them also the lines behind it for which it returns true.
+void cut_at_hole(const std::filesystem::path& path,
+                 const std::function<bool(std::string_view)>& keep = nullptr);
 
 // Appends whole lines with O_APPEND. First ends a torn last line of an earlier writer. Not thread-safe.
 // Throws std::system_error that names the path, or Error where it is a link or no regular file.

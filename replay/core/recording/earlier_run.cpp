@@ -4,20 +4,17 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <sstream>
-#include <string_view>
 #include <vector>
 
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/base/messages.h"
-#include "core/base/parse_number.h"
 #include "core/base/process.h"
 #include "core/checkpoint/record_index.h"
+#include "core/files/durable.h"
 #include "core/files/existence.h"
-#include "core/files/json_lines.h"
 #include "core/files/shared_directory.h"
+#include "core/recording/holes.h"
 #include "core/recording/requeued_run.h"
 #include "core/session/mismatch.h"
 #include "core/store/liveness.h"
@@ -28,6 +25,15 @@
 namespace flor::core {
 namespace {
 
+// Returns "" where the file cannot be read.
+std::string digest_of_file(const fs::path& path) {
+  try {
+    return digest_of(read_named_file(path));
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
 std::optional<std::string> changed_source(const Manifest& manifest) {
   std::error_code ignored;
   std::map<std::string, std::string> present;
@@ -36,7 +42,10 @@ std::optional<std::string> changed_source(const Manifest& manifest) {
   }
   for (const auto& source : manifest.sources) {
     const auto at = present.find(source.path);
-    if (at == present.end() || at->second != source.digest) return source.path;
+    const std::string digest = source.interpreted    ? digest_of_file(source.path)
+                               : at != present.end() ? at->second
+                                                     : "";
+    if (digest != source.digest) return source.path;
   }
   return std::nullopt;
 }
@@ -47,42 +56,11 @@ std::string text_of(const std::vector<std::string>& command) {
   return text;
 }
 
-// Has the run a checkpoint of the iteration of one of these rows, or of a later one?
-bool is_covered(const std::string& rows, const RecordIndex& index) {
-  bool covered = false;
-  std::istringstream lines(rows);
-  for (std::string line; !covered && std::getline(lines, line);) {
-    const Json row = parse_json(line);
-    if (!row.is_object()) continue;
-    const auto at = field<std::string>(row, "@at", "");
-    const std::size_t sign = at.find('=');
-    if (sign == std::string::npos) continue;
-    const auto value = parse_number<int64_t>(std::string_view(at).substr(sign + 1, at.find('/') - sign - 1));
-    covered = value && !index.checkpoints_from(at.substr(0, sign), *value).empty();
-  }
-  return covered;
-}
-
-// Ends the log of a killed recording in front of its first hole: the rows behind it are executed again.
-// Throws Error where they would not be: the recording was not killed, or a checkpoint covers these rows. Then
-// the file server lost rows that had been synced.
-void cut_log_at_hole(const RunDir& run, const Manifest& manifest, const RecordIndex* index) {
-  const auto behind = text_behind_hole(run.log());
-  if (!behind) return;
-  if (manifest.status != "recording" || (index != nullptr && is_covered(*behind, *index)))
-    throw Error(run.log().string() + " has a hole: rows in front of a checkpoint are lost");
-  cut_at_hole(run.log());
-}
-
 // Returns why the record cannot be read. A run that ended before its first loop has nothing to restore.
 std::optional<std::string> why_unreadable(const RunDir& run, const Manifest& manifest) {
   try {
-    for (const auto& file : {run.timeline(), run.generators()}) {
-      if (manifest.status == "recording" && text_behind_hole(file)) cut_at_hole(file);
-    }
-    std::optional<RecordIndex> index;
-    if (read_manifest_and_progress(run).main_loop() != nullptr) index.emplace(run);
-    cut_log_at_hole(run, manifest, index ? &*index : nullptr);
+    end_at_holes(run, manifest);
+    if (read_manifest_and_progress(run).main_loop() != nullptr) RecordIndex index(run);
     return std::nullopt;
   } catch (const Error& damage) {
     return damage.what();
