@@ -30,8 +30,8 @@ struct Attempt {
 
 // Returns the rows of the run in program order. Each attempt runs the program from its start, so its entries
 // are in order, and KeptEvents stand where skipped work would. If the last attempt was itself ended early,
-// rows that only earlier attempts reached follow its last row. Throws core::Error where merging them would
-// take hours, as no recording's would.
-std::vector<Row> spliced(std::vector<Attempt> attempts);
+// rows that only earlier attempts reached follow its last row. Of a `foreign` log throws core::Error where
+// merging them would take hours, as no recording's would.
+std::vector<Row> spliced(std::vector<Attempt> attempts, bool foreign = false);
 
 }  // namespace flor::results

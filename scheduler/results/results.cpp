@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/files/durable.h"
+#include "core/files/trusted_file.h"
 #include "core/store/proof.h"
 
 namespace flor::results {
@@ -23,7 +24,17 @@ UnitLog read_unit(const core::ReplayDir& replay, const core::Unit& unit) {
   return parse_unit(core::read_file(file), unit, file.string());
 }
 
-// Reads the proofs, without those that have no units, and those that no worker took.
+// Reads what another execution of a unit yielded. A file that is damaged says nothing.
+std::optional<UnitLog> read_another(const path& file, const core::Unit& unit) {
+  try {
+    return parse_unit(core::read_file(file), unit, file.string());
+  } catch (const core::Error&) {
+    return std::nullopt;
+  }
+}
+
+// Reads the proofs, those that were executed more than once with other rows each time, without those that
+// have no units, and those that no worker took.
 std::vector<ProofLog> read_proofs(const core::ReplayDir& replay, const core::Plan& plan,
                                   const Extras& extras) {
   std::vector<ProofLog> out;
@@ -41,20 +52,22 @@ std::vector<ProofLog> read_proofs(const core::ReplayDir& replay, const core::Pla
     }
     out.push_back(std::move(log));
   }
+  for (const auto& [id, file] : replay.all_again()) {
+    const auto proof = id < first ? std::nullopt : core::find_proof(replay, plan, id);
+    if (!proof || proof->nothing()) continue;
+    if (auto log = read_another(file, core::unit_of(plan, *proof)))
+      out.push_back({*proof, std::move(log), ""});
+  }
   return out;
 }
 
-// Reads what further executions of units yielded. A file that is damaged says nothing.
+// Reads what further executions of units yielded.
 std::vector<UnitLog> read_again(const core::ReplayDir& replay, const core::Plan& plan) {
   std::vector<UnitLog> out;
   for (const auto& [id, file] : replay.all_again()) {
     if (!plan.selected.contains(id)) continue;
-    try {
-      out.push_back(
-          parse_unit(core::read_file(file), plan.units[static_cast<std::size_t>(id)], file.string()));
-    } catch (const core::Error&) {
-      continue;
-    }
+    if (auto log = read_another(file, plan.units[static_cast<std::size_t>(id)]))
+      out.push_back(std::move(*log));
   }
   return out;
 }
@@ -106,7 +119,7 @@ std::string text_of(const Json& json) {
 
 RecordLog read_record(const core::RunDir& run) {
   if (!core::fs::exists(run.log())) return {};
-  return parse_record(core::read_file(run.log()), run.log().string());
+  return parse_record(core::read_file(run.log()), run.log().string(), core::is_foreign(run.log()));
 }
 
 Verdict collect(const core::RunDir& run, const core::ReplayDir& replay, const core::Plan& plan,

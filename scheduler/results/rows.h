@@ -70,7 +70,7 @@ struct RecordLog {
   // The last line was cut off (its writer was killed) and dropped.
   bool torn = false;
 };
-RecordLog parse_record(std::string_view text, const std::string& file);
+RecordLog parse_record(std::string_view text, const std::string& file, bool foreign = false);
 
 struct BlockEvent {
   std::string at;

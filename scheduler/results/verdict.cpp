@@ -322,7 +322,8 @@ std::pair<core::Plan, int64_t> merged(const core::Plan& plan, const core::Proof&
   return {std::move(out), proof.units.first};
 }
 
-// Compares a proof unit with the record. Leaves out differences that are known.
+// Compares a proof unit, or another execution of a unit, with the record. Leaves out differences that are
+// known.
 ProofVerdict judge_proof(const core::Manifest& manifest, const core::Plan& plan, const Record& record,
                          const ProofLog& proof, Comparison& all) {
   ProofVerdict out;
@@ -361,6 +362,11 @@ Verdict judge(const core::Manifest& manifest, const core::Plan& plan, const Reco
   }
   for (const auto& proof : proofs)
     verdict.proofs.push_back(judge_proof(manifest, plan, record, proof, comparison));
+  for (const auto& other : again) {
+    const bool is_last = other.id + 1 == static_cast<int64_t>(plan.units.size());
+    const ProofLog executed{core::Proof{other.id, {other.id, other.id + 1}, is_last}, other, ""};
+    judge_proof(manifest, plan, record, executed, comparison);
+  }
   std::stable_sort(comparison.differences_.begin(), comparison.differences_.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   const ProbeComparison probes = compare_probes(record, plan, units, proofs, again);

@@ -160,6 +160,13 @@ TEST_F(Probes, EveryNameThatDiffersBetweenExecutionsIsTakenBack) {
   EXPECT_EQ(judged().taken_back(), (std::set<std::string>{"meter", "second"}));
 }
 
+TEST_F(Probes, ARecordedRowThatAnotherExecutionDoesNotRepeatDiffers) {
+  prove(2, 3, "3");
+  repeat(4, skipped(block(4)) + line(at(4), "accuracy", "0.8") + line(at(4), "meter", "4"));
+  EXPECT_EQ(judged().judgement, Judgement::differs);
+  EXPECT_EQ(judged().differences.at(0).name, "accuracy");
+}
+
 TEST_F(Probes, WhatMayDifferBetweenExecutionsTakesNothingBack) {
   plan.probes.push_back({"clock", "train.cpp", 8, ""});
   plan.probes.back().is_volatile = true;

@@ -266,7 +266,7 @@ void Worker::commit(const Unit& unit, const std::string& content, double seconds
   create_directories_durably(unit.is_proof() ? replay_.proofs() : replay_.units());
   const fs::path file = unit.is_proof() ? replay_.proof_rows(unit.id) : replay_.unit(unit.id);
   // The first rows stay. Others are kept for the verdict, which knows what may differ.
-  if (publish_once(file, content) == Published::different && !unit.is_proof()) {
+  if (publish_once(file, content) == Published::different) {
     const std::string steady = without_volatile_rows(content);
     if (steady != without_volatile_rows(read_file(file))) {
       const fs::path other = replay_.again(unit.id, digest_of(steady));
