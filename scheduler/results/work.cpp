@@ -136,13 +136,17 @@ std::vector<WorkerWork> read_work(const core::ReplayDir& replay) {
     if (name.size() <= suffix.size() || name.substr(name.size() - suffix.size()) != suffix) continue;
     WorkerWork worker;
     worker.worker = name.substr(0, name.size() - suffix.size());
+    const bool is_foreign = core::is_foreign(entry.path());
+    const auto charge = [&](std::uintmax_t bytes) { left -= is_foreign ? std::min(left, bytes) : 0; };
+    charge(least_charged);  // in front of what may fail, a million times
     try {
       const std::string text = core::read_file(entry.path(), core::any_size, left);
-      if (core::is_foreign(entry.path()))
-        left -= std::min(left, std::max<std::uintmax_t>(least_charged, text.size()));
+      charge(text.size());
       worker.units = units_of(core::parse_json_lines(text, name).rows);
-      const Json about = core::parse_json(
-          core::read_file(replay.workers() / (worker.worker + ".json"), core::any_size, most_foreign_about));
+      const std::string said =
+          core::read_file(replay.workers() / (worker.worker + ".json"), core::any_size, most_foreign_about);
+      charge(said.size());
+      const Json about = core::parse_json(said);
       for (const auto& [key, text] : {std::pair{"node", &worker.node},
                                       {"gpu", &worker.gpu},
                                       {"job", &worker.job},

@@ -190,7 +190,7 @@ void renew(Database& database, const core::RunDir& run, const std::string& stamp
   try {
     write(database, run, *manifest, stamp, joined);
   } catch (const TooManyLoops& problem) {
-    out.lacked_columns = true;
+    out.lacked_columns = out.lacked_columns || problem.is_full();
     out.warnings.push_back("run " + run.id() + " is left out: " + problem.what());
     return forget(database, run.id());
   }

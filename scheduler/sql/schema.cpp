@@ -69,7 +69,8 @@ const std::string& LoopColumns::of(const std::string& loop) {
                            ? "the runs of this store have more than " + std::to_string(kMostLoops) + " loops"
                            : "it is another user's, and the index takes " +
                                  std::to_string(kMostOfOneForeign) + " loops of such a run, and " +
-                                 std::to_string(kMostForeign) + " of all");
+                                 std::to_string(kMostForeign) + " of all",
+                       most_ == kMostLoops || most_ == kMostForeign);
   }
   std::set<std::string> taken = {"run", "name", "position", "value", "exact", "series"};
   for (const auto& [name, column] : columns_) taken.insert(lower(column));

@@ -16,7 +16,12 @@ bool has_schema(Database& database);
 
 class TooManyLoops : public core::Error {
  public:
-  using Error::Error;
+  TooManyLoops(const std::string& what, bool full) : Error(what), full_(full) {}
+  // The run would have a column if others had none.
+  bool is_full() const { return full_; }
+
+ private:
+  bool full_;
 };
 
 // The columns of loops in the table of rows.
