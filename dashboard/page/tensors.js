@@ -68,6 +68,15 @@ function frame(name, remark, content, load) {
 const countText = ({ rows, of }, what) => (rows.length < of ? `${rows.length} of ${of} ${what}` : "");
 
 /**
+ * The row of another run for this one: at the same place, and there as many rows behind the first one.
+ * @param {Tensors | undefined} other @param {Entry} wanted @param {Tensors} own
+ */
+function atSamePlace(other, wanted, own) {
+  const before = own.rows.filter(({ at, row }) => at === wanted.at && row < wanted.row).length;
+  return other?.rows.filter(({ at }) => at === wanted.at)[before];
+}
+
+/**
  * The images of one name: a slider chooses the iteration, for all runs at once.
  * @param {string} name
  * @param {ShownRun[]} runs
@@ -76,10 +85,11 @@ const countText = ({ rows, of }, what) => (rows.length < of ? `${rows.length} of
 export function images(name, runs, remark) {
   /** @type {Tensors[]} */
   let all = [];
-  // The iteration that is shown; "": the last one.
-  let chosen = "";
+  // The row of the first run that is shown; null: the last one.
+  /** @type {number?} */
+  let chosen = null;
   const slider = /** @type {HTMLInputElement} */ (h("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": `iteration of ${name}`,
-    input: () => { chosen = Number(slider.value) >= longest() - 1 ? "" : String(all[0]?.rows[Number(slider.value)]?.at ?? ""); show(); } }));
+    input: () => { chosen = Number(slider.value) >= longest() - 1 ? null : all[0].rows[Number(slider.value)].row; show(); } }));
   const at = h("output.note");
   const places = runs.map((run) => ({ run, image: /** @type {HTMLImageElement} */ (h("img", { alt: "" })), shown: -1 }));
   const content = h("div", null,
@@ -88,7 +98,7 @@ export function images(name, runs, remark) {
   const longest = () => all[0]?.rows.length ?? 0;
 
   async function show() {
-    const place = chosen === "" ? longest() - 1 : all[0].rows.findIndex((row) => row.at === chosen);
+    const place = chosen === null ? longest() - 1 : all[0].rows.findIndex((row) => row.row === chosen);
     const wanted = all[0]?.rows[place];
     if (!wanted) return;
     slider.max = String(longest() - 1);
@@ -96,7 +106,7 @@ export function images(name, runs, remark) {
     slider.value = String(place);
     at.textContent = wanted.at || "outside of all loops";
     await Promise.all(places.map(async (one, i) => {
-      const row = all[i]?.rows.find((other) => other.at === wanted.at)?.row ?? -1;
+      const row = (i === 0 ? wanted : atSamePlace(all[i], wanted, all[0]))?.row ?? -1;
       if (row === one.shown) return;
       one.shown = row;
       one.image.removeAttribute("src");
