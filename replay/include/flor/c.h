@@ -1,0 +1,152 @@
+// The C interface of Flor: the door for other languages. The Python package `flor` is built on it.
+//
+// A front end describes what its program does: loops, blocks, guards, rows, arguments. It supplies calls that
+// save and restore the program's objects and generators. Flor decides whether to record, to replay, or to do
+// nothing, by the environment of the process (docs/reference.md).
+//
+// Call everything but flor_log(), flor_digest() and flor_warn() on the thread that trains: the first one that
+// enters a loop, a block or a guard. On other threads loops are plain, and blocks execute. No call throws,
+// and none ends the process but in a replay: flor_next() and flor_enter_loop() may end a worker by exit().
+// Texts are UTF-8 and end with a NUL, unless a size is given. What a caller passes is read during the call
+// alone.
+#pragma once
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FLOR_C_API __attribute__((visibility("default")))
+
+// The version of this interface that the library has. A front end made for another one must not go on.
+#define FLOR_C_VERSION 1
+FLOR_C_API int32_t flor_c_version(void);
+
+// --- What the calls of a front end get and give. ---
+
+// A named piece of state: `bytes` bytes in C order of `dims` dimensions. `dtype` is the type's name in
+// safetensors: "F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL", …
+typedef struct flor_buffer {
+  const char* name;
+  const char* dtype;
+  const int64_t* shape;
+  int32_t dims;
+  const void* data;
+  uint64_t bytes;
+} flor_buffer;
+
+// Takes what a call returns.
+typedef struct flor_answer flor_answer;
+// Adds a buffer. Its data must stay valid until the program goes on.
+FLOR_C_API void flor_put_buffer(flor_answer* answer, const flor_buffer* buffer);
+// Adds a text of `bytes` bytes, any bytes, under a key.
+FLOR_C_API void flor_put_text(flor_answer* answer, const char* key, const void* text, uint64_t bytes);
+// Says that the call failed. Recording stops with a warning that has this reason; a replay fails.
+FLOR_C_API void flor_fail(flor_answer* answer, const char* reason);
+
+// Recorded state. Lives until the call that got it returns.
+typedef struct flor_tensors flor_tensors;
+FLOR_C_API uint64_t flor_tensors_count(const flor_tensors* tensors);
+// Sets `buffer` to number `index`, in order of their names.
+FLOR_C_API void flor_tensors_at(const flor_tensors* tensors, uint64_t index, flor_buffer* buffer);
+
+// Recorded texts by their keys. Lives until the call that got it returns.
+typedef struct flor_texts flor_texts;
+FLOR_C_API uint64_t flor_texts_count(const flor_texts* texts);
+// Sets `key`, and the text with its size, to those of number `index`, in order of the keys.
+FLOR_C_API void flor_texts_at(const flor_texts* texts, uint64_t index, const char** key, const void** text,
+                              uint64_t* bytes);
+
+// --- The front end: once per process. ---
+
+// Each call gets `context`. Flor makes them on the thread that calls it, during that call.
+typedef struct flor_frontend {
+  void* context;
+  // Puts the state of each default random number generator under its name.
+  void (*generators)(void* context, flor_answer* answer);
+  void (*set_generators)(void* context, const flor_texts* states, flor_answer* answer);
+  // Puts what must be equal for equal bits: threads, versions, processor, GPU.
+  void (*environment)(void* context, flor_answer* answer);
+  // Sets what a running process can still set of a recorded environment.
+  void (*apply)(void* context, const flor_texts* environment, flor_answer* answer);
+  // Puts the absolute path of each source file of the program as a key.
+  void (*sources)(void* context, flor_answer* answer);
+  // Waits for the device.
+  void (*synchronize)(void* context);
+} flor_frontend;
+
+// Begins. Call it first; later calls do nothing. Without it all calls do what they do outside Flor.
+FLOR_C_API void flor_start(const flor_frontend* frontend);
+// Makes no calls of the front end from here on. Call it before the language's runtime ends: Flor itself ends
+// with the process.
+FLOR_C_API void flor_detach(void);
+
+FLOR_C_API int32_t flor_recording(void);
+FLOR_C_API int32_t flor_replaying(void);
+// Does this thread record or replay? If not, a front end can leave out the state of blocks and guards.
+FLOR_C_API int32_t flor_active(void);
+
+// --- Loops. They nest, and each call concerns the innermost one. ---
+
+// `is_range`: counts from `begin` to `end` - 1. Otherwise counts the elements of a container from 0; `end` is
+// then its size, or -1 if that is unknown.
+FLOR_C_API void flor_enter_loop(const char* name, int32_t is_range, int64_t begin, int64_t end);
+// Ends the present iteration, if any. `natural` is the value that would follow; `has_natural` is 0 at the
+// loop's end. Returns 1 and sets `value` to the value to go on with, or returns 0: the loop is over. A replay
+// may go on with a larger value; a container must then be advanced to it.
+FLOR_C_API int32_t flor_next(int32_t has_natural, int64_t natural, int64_t* value);
+// Begins the iteration with this value.
+FLOR_C_API void flor_begin(int64_t value);
+enum { FLOR_EXHAUSTED = 0, FLOR_EARLY = 1, FLOR_UNWOUND = 2 };
+// `how`: the loop came to its end, was left early, or was left by an exception.
+FLOR_C_API void flor_leave_loop(int32_t how);
+
+// --- Blocks and guards. ---
+
+// The objects of a block or guard.
+typedef struct flor_state_calls {
+  void* context;
+  // Puts the live state as buffers, read anew at each call.
+  void (*save)(void* context, flor_answer* answer);
+  // Fails with the reason where recorded state does not fit the objects. Writes nothing.
+  void (*check)(void* context, const flor_tensors* tensors, flor_answer* answer);
+  // Writes recorded state into the objects. It has passed check().
+  void (*restore)(void* context, const flor_tensors* tensors, flor_answer* answer);
+} flor_state_calls;
+
+typedef struct flor_state flor_state;
+// The caller frees it, after it has left the block or the guard. NULL where there is no memory; a block
+// without state executes.
+FLOR_C_API flor_state* flor_new_state(const flor_state_calls* calls);
+FLOR_C_API void flor_free_state(flor_state* state);
+
+// Returns 1 to execute the block, 0 where its effects were restored. Leave it in both cases.
+FLOR_C_API int32_t flor_enter_block(const char* name, flor_state* state);
+// `unwound`: an exception leaves the block.
+FLOR_C_API void flor_leave_block(int32_t unwound);
+FLOR_C_API void flor_enter_guard(flor_state* state);
+FLOR_C_API void flor_leave_guard(flor_state* state);
+
+// --- Rows and arguments. ---
+
+// Logs a row. `json` is the JSON text of the value; numbers that are not finite are the strings "NaN",
+// "Infinity" and "-Infinity". `is_volatile`: the value may differ between executions. Any thread.
+FLOR_C_API void flor_log(const char* name, const char* json, int32_t is_volatile);
+// Writes the shortest JSON text that reads back to the same number, and a NUL, to `text` of 40 bytes or more.
+FLOR_C_API void flor_number_text(double value, char* text);
+
+// Returns the value of a hyper-parameter: the recorded or given one, else `fallback`. The text is valid until
+// this thread calls flor_argument() again.
+FLOR_C_API const char* flor_argument(const char* name, const char* fallback);
+// Call where the program cannot use the text of an argument: tells which value it uses instead.
+FLOR_C_API void flor_use_argument(const char* name, const char* value);
+
+// Writes the XXH3-128 digest of the bytes as 32 hexadecimal digits and a NUL to `digest`. Any thread.
+FLOR_C_API void flor_digest(const void* data, uint64_t bytes, char* digest);
+// Prints a warning as Flor's own, once for each text. Any thread.
+FLOR_C_API void flor_warn(const char* text);
+
+#ifdef __cplusplus
+}
+#endif
