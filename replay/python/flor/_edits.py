@@ -1,0 +1,287 @@
+"""Which blocks must a replay of an edited Python program execute? `python3 -m flor._edits FILE` answers `flor replay`.
+
+FILE is JSON: {"files": [{"path": PRESENT, "recorded": TEXT, "present": TEXT}, …]}. Prints JSON:
+
+    {"all": false, "blocks": ["train"], "lead_in": [], "from_start": false, "reasons": ["train.py:9: …"],
+     "probes": [{"name": "norm", "file": "train.py", "line": 9, "block": "train", "volatile": false,
+                 "depends": ["train"]}], "names": ["loss", "norm"]}
+
+It knows one harmless edit: log statements, and what only computes their values. Any other edit makes every block execute.
+A block that changes something which it does not hold (_held.py) executes as well; and where the guard leaves out what one
+iteration passes to the next, a replay runs from the start. What only an execution shows, the proofs of a replay find
+(docs/semantics.md, rule 19a)."""
+import ast
+import copy
+import json
+import os
+import sys
+
+from ._held import unguarded_in, unheld_by
+from ._program import MUTATORS, Program, path_of
+
+# Values of the moment, and not of the program (docs/semantics.md, rule 18b).
+_OF_THE_MOMENT = {"time", "datetime", "psutil", "resource", "platform", "uuid", "secrets", "socket", "getpass", "os",
+                  "memory_allocated", "max_memory_allocated", "memory_reserved", "perf_counter", "monotonic", "now"}
+# Functions that no log statement may call: they change what everybody uses.
+_CHANGING = MUTATORS | {"backward", "train", "eval", "manual_seed", "seed", "shuffle", "next", "setattr", "delattr", "exec",
+                        "open", "input", "set_state", "setstate", "set_rng_state"}
+_BINDING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+
+
+class Analysis:
+    """Compares recorded and present texts: pairs of programs."""
+
+    def __init__(self, pairs):
+        self._pairs = pairs
+        self.all, self.from_start = False, False
+        self.blocks, self.lead_in = set(), set()
+        self.reasons, self.probes = [], []
+        for recorded, present in pairs:
+            self._compare(recorded, present)
+        for _, present in pairs:
+            self._look_at_blocks(present)
+            self._look_at_guards(present)
+
+    def answer(self):
+        blocks = sorted({block.name for _, program in self._pairs for block in program.blocks if block.name})
+        names = sorted({_name_of(log) for _, program in self._pairs for log in program.logs})
+        return {"all": self.all, "blocks": sorted(self.blocks), "lead_in": sorted(self.lead_in),
+                "from_start": self.from_start, "reasons": self.reasons, "names": names,
+                "probes": [{**probe, "depends": blocks} for probe in self.probes]}
+
+    def _everything(self, why):
+        self.all = True
+        self.reasons.append(f"{why}: every block executes")
+
+    def _execute(self, block, why):
+        if block.name is None:
+            return self._everything(f"{why}, and its name is no literal")
+        self.blocks.add(block.name)
+        return self.reasons.append(f"{why}: it executes")
+
+    def _compare(self, recorded, present):
+        if ast.dump(recorded.tree) == ast.dump(present.tree):
+            return
+        old, new = Skeleton(recorded), Skeleton(present, _names_in(recorded))
+        if ast.dump(old.tree) != ast.dump(new.tree):
+            return self._everything(f"{_place(present, _first_difference(old.tree, new.tree))}: changed code")
+        known = {ast.dump(part) for part in old.computations}
+        computations = [part for part in new.computations if ast.dump(part) not in known]
+        for log in _added(recorded, present):
+            self._add(present, log, computations)
+
+    def _add(self, program, log, computations):
+        place = _place(program, log)
+        parts = [log.value, *computations]
+        changing = next((name for part in parts for name in _calls(part) if name in _CHANGING or _is_in_place(name)), None)
+        if changing is not None:
+            return self._everything(f"{place}: the log statement calls {changing}(), which may change state")
+        block = program.block_of(log)
+        self.probes.append({"name": _name_of(log), "file": program.path, "line": log.lineno,
+                            "block": block.name or "" if block else "",
+                            "volatile": any(_is_of_the_moment(part) for part in parts)})
+        if block is not None:
+            return self._execute(block, f"{place}: log added inside block {block.name}")
+        function = program.scope_of(log)
+        if function is program.tree or any(program.is_inside(one, function) for one in program.loops):
+            return None
+        return self._execute_callers(function, place)
+
+    def _execute_callers(self, function, place):
+        """The log stands in a function: blocks that may call it execute."""
+        name = getattr(function, "name", "")
+        if not name or name == "forward" or name.startswith("__"):
+            return self._everything(f"{place}: log added in a function whose callers are not clear")
+        callers = self._callers_of(name)
+        for _, program in self._pairs:
+            for block in program.blocks:
+                if _mentions([block.node], callers):
+                    self._execute(block, f"{place}: log added in {name}(), which block {block.name} may call")
+        return None
+
+    def _callers_of(self, name):
+        """Returns the names of all functions, classes and variables through which a function may be called."""
+        names = {name}
+        while True:
+            found = {one for _, program in self._pairs for node in ast.walk(program.tree) for one in _users(node, names)}
+            if found <= names:
+                return names
+            names |= found
+
+    def _look_at_blocks(self, program):
+        for block in program.blocks:
+            unheld = unheld_by(program, block)
+            if unheld is None:
+                continue
+            path, changed, read = unheld
+            if block.name:
+                self.lead_in.add(block.name)
+            self._execute(block, f"{_place(program, changed)}: block {block.name} changes {path}, which it does not hold and "
+                                 f"line {read.lineno} reads")
+
+    def _look_at_guards(self, program):
+        for loop in program.main_loops():
+            unguarded = unguarded_in(program, loop)
+            if unguarded is not None:
+                path, changed = unguarded
+                self.from_start = True
+                self.reasons.append(f"{_place(program, changed)}: an iteration passes {path} to the next, and the guard does "
+                                    "not hold it: the replay runs from the start")
+
+
+class Skeleton(ast.NodeTransformer):
+    """`tree`: a program without its log statements and without what only computes their values: assignments of names that
+    are not `known`, and conditions and torch.no_grad() around nothing else. `computations`: the expressions of these.
+    Without `known` keeps all assignments."""
+
+    def __init__(self, program, known=None):
+        self._program, self._known = program, known
+        self.computations = []
+        self.tree = self.visit(copy.deepcopy(program.tree))
+
+    def generic_visit(self, node):
+        super().generic_visit(node)
+        if isinstance(node, (ast.stmt, ast.ExceptHandler)) and getattr(node, "body", None) == []:
+            node.body = [ast.Pass()]
+        return node
+
+    def visit_Expr(self, node):
+        return None if self._program.called(node.value) == "log" else node
+
+    def visit_Assign(self, node):
+        is_name = all(isinstance(target, ast.Name) for target in node.targets)
+        if self._known is None or not is_name or {target.id for target in node.targets} & self._known:
+            return node
+        if any(isinstance(part, _BINDING) for part in ast.walk(node.value)):
+            return node
+        self.computations.append(node.value)
+        return None
+
+    def visit_If(self, node):
+        self.generic_visit(node)
+        if not _is_empty(node.body) or not _is_empty(node.orelse):
+            return node
+        if any(isinstance(part, _BINDING) for part in ast.walk(node.test)):
+            return node
+        self.computations.append(node.test)
+        return None
+
+    def visit_With(self, node):
+        self.generic_visit(node)
+        is_quiet = all(isinstance(item.context_expr, ast.Call) and item.optional_vars is None and
+                       (path_of(item.context_expr.func) or "").split(".")[-1] in ("no_grad", "inference_mode")
+                       for item in node.items)
+        return None if is_quiet and _is_empty(node.body) else node
+
+
+def _is_empty(body):
+    return all(isinstance(statement, ast.Pass) for statement in body)
+
+
+def _names_in(program):
+    """Returns all names of a program, in whatever place: a new one is read by nothing that was there."""
+    names = set()
+    for node in ast.walk(program.tree):
+        for field in ("id", "arg", "name", "attr", "asname"):
+            value = getattr(node, field, None)
+            names.update([value] if isinstance(value, str) else [])
+    return names
+
+
+def _added(recorded, present):
+    """Returns the log statements of the present program that the recorded one does not have in the same place."""
+    known = [_identity(recorded, log) for log in recorded.logs]
+    added = []
+    for log in present.logs:
+        identity = _identity(present, log)
+        if identity in known:
+            known.remove(identity)
+        else:
+            added.append(log)
+    return added
+
+
+def _identity(program, log):
+    """A log statement, and the functions, loops, blocks and conditions around it."""
+    out = [ast.dump(log)]
+    for node in program.around(log):
+        if isinstance(node, (ast.If, ast.While)):
+            out.append(ast.dump(node.test))
+        elif isinstance(node, (ast.For, ast.AsyncFor)):
+            out.append(ast.dump(node.iter))
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            out.extend(ast.dump(item.context_expr) for item in node.items)
+        elif hasattr(node, "name"):
+            out.append(str(node.name))
+    return out
+
+
+def _users(node, names):
+    """Yields the names of a definition or an assignment that mentions one of these."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and _mentions(node.body, names):
+        yield node.name
+    elif isinstance(node, ast.Assign) and _mentions([node.value], names):
+        for target in node.targets:
+            yield from (part.id if isinstance(part, ast.Name) else part.attr for part in ast.walk(target)
+                        if isinstance(part, (ast.Name, ast.Attribute)))
+
+
+def _mentions(nodes, names):
+    return any((isinstance(node, ast.Name) and node.id in names) or (isinstance(node, ast.Attribute) and node.attr in names)
+               for root in nodes for node in ast.walk(root))
+
+
+def _calls(node):
+    """Yields the last names of what an expression calls."""
+    for one in ast.walk(node):
+        if isinstance(one, ast.Call) and isinstance(one.func, (ast.Attribute, ast.Name)):
+            yield one.func.attr if isinstance(one.func, ast.Attribute) else one.func.id
+
+
+def _is_in_place(name):
+    return name.endswith("_") and not name.startswith("__")
+
+
+def _is_of_the_moment(node):
+    return _mentions([node], _OF_THE_MOMENT)
+
+
+def _place(program, node):
+    return f"{os.path.basename(program.path)}:{getattr(node, 'lineno', 1)}"
+
+
+def _name_of(log):
+    first = log.value.args[0] if log.value.args else None
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+
+
+def _first_difference(old, new):
+    """Returns the innermost statement or expression of `new` where the trees begin to differ."""
+    for field in new._fields:
+        before, after = getattr(old, field, None), getattr(new, field, None)
+        before, after = (one if isinstance(one, list) else [one] for one in (before, after))
+        for one, other in zip(before, after):
+            if isinstance(one, ast.AST) and isinstance(other, ast.AST) and ast.dump(one) != ast.dump(other):
+                inner = _first_difference(one, other) if type(one) is type(other) else other
+                return next((node for node in (inner, other, new) if hasattr(node, "lineno")), new)
+        if len(before) != len(after):
+            longer = after[len(before):] or after[-1:]
+            return next((node for node in [*longer, new] if hasattr(node, "lineno")), new)
+    return new
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        files = json.load(file)["files"]
+    pairs = []
+    for one in files:
+        try:
+            pairs.append((Program(one["path"], one["recorded"]), Program(one["path"], one["present"])))
+        except (SyntaxError, ValueError, RecursionError) as problem:
+            reason = f"{os.path.basename(one['path'])}: Python cannot read it ({problem}): every block executes"
+            return json.dump({"all": True, "reasons": [reason]}, sys.stdout)
+    return json.dump(Analysis(pairs).answer(), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

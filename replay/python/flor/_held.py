@@ -1,0 +1,70 @@
+"""What the blocks and the guard of a program hold, and what they should: docs/semantics.md, rule 18a, for Python.
+
+As far as the text shows it: names that are bound, members and elements that are assigned, methods that change their
+object by their names. A function that changes what it is given shows in an execution alone."""
+import ast
+
+from ._program import (bound_in, changed_in, is_adding, is_bound_near, is_first_bound, is_local_elsewhere, lies_in,
+                       reads_in)
+
+
+def shared_names(program):
+    """Returns names that functions bind outside of themselves, at a moment that the text does not show."""
+    return {name for node in ast.walk(program.tree) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
+
+
+def unheld_by(program, block):
+    """Returns (path, where it is changed, where it is read) of something that a block changes and does not hold, and that
+    is read elsewhere; None where there is nothing."""
+    changed = dict(bound_in(block.node.body))
+    changed.update({path: node for path, node in changed_in(block.node.body) if not block.holds(path)})
+    changed.update({name: block.node for name in shared_names(program) if not block.holds(name)})
+    scope = program.scope_of(block.node)
+    is_everywhere = any("." in path for path in changed)
+    for path, read in reads_in([program.tree if is_everywhere else scope]):
+        root = path.split(".")[0]
+        cause = _cause(changed, path)
+        if cause is None or read is block.node or program.is_inside(read, block.node) or is_adding(program, read):
+            continue
+        if "." not in cause and is_local_elsewhere(program, read, root, scope):
+            continue
+        if not _is_over(program, read, block.node) and not is_bound_near(program, read, root, block.node):
+            return cause, changed[cause], read
+    return None
+
+
+def unguarded_in(program, loop):
+    """Returns (path, where it is changed) of something that an iteration of a main loop under a guard passes on without
+    the guard holding it; None where there is nothing or no guard."""
+    guards = [guard for guard in program.guards if not program.is_inside(guard.node, loop)]
+    if not guards:
+        return None
+    carried = {}
+    for path, node in [*bound_in(loop.body), *changed_in(loop.body)]:
+        if not any(guard.holds(path) for guard in guards):
+            carried.setdefault(path, node)
+    carried.update({name: loop for name in shared_names(program) if not any(guard.holds(name) for guard in guards)})
+    scope = program.scope_of(loop)
+    for path, read in reads_in([scope]):
+        root = path.split(".")[0]
+        cause = _cause(carried, path)
+        if cause is None or is_adding(program, read) or is_local_elsewhere(program, read, root, scope):
+            continue
+        if _is_over(program, read, loop) or is_bound_near(program, read, root, loop):
+            continue
+        # Behind the loop, it is what the last iteration left.
+        if not is_first_bound(program, loop.body, root):
+            return cause, carried[cause]
+    return None
+
+
+def _is_over(program, read, changer):
+    """Is the read over when the changer begins, for the first time and every other one?"""
+    if program.scope_of(read) is not program.scope_of(changer) or read.lineno >= changer.lineno:
+        return False
+    return not any(isinstance(outer, (ast.For, ast.AsyncFor, ast.While)) and program.is_inside(read, outer)
+                   for outer in program.around(changer))
+
+
+def _cause(changed, path):
+    return next((one for one in changed if lies_in(path, one) or lies_in(one, path)), None)

@@ -1,0 +1,104 @@
+"""Leaves of a program's state: tensors, arrays and texts as named memory, and back.
+
+A Leaf is memory that Flor may read now. A Loaded is recorded memory, valid during one call of Flor's."""
+import ctypes
+import sys
+
+# Names of types in safetensors, by those of numpy and torch.
+_DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32",
+           "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL", "uint16": "U16", "uint32": "U32",
+           "uint64": "U64"}
+
+
+class Leaf:
+    """`owner` keeps the memory at `pointer` alive. `shape` counts elements of `dtype`, and `size` bytes."""
+
+    def __init__(self, dtype, shape, pointer, size, owner):
+        self.dtype, self.shape, self.pointer, self.size, self.owner = dtype, tuple(shape), pointer, size, owner
+
+
+class Loaded:
+    def __init__(self, buffer):
+        self.dtype = buffer.dtype.decode()
+        self.shape = tuple(buffer.shape[i] for i in range(buffer.dims))
+        self.pointer, self.size = buffer.data, buffer.bytes
+
+    def memory(self):
+        """Returns the bytes without a copy."""
+        return (ctypes.c_char * self.size).from_address(self.pointer) if self.size else b""
+
+    def describe(self):
+        return f"{self.dtype} of {list(self.shape)}"
+
+
+def of_bytes(text):
+    owner = ctypes.create_string_buffer(text, max(len(text), 1))
+    return Leaf("U8", (len(text),), ctypes.addressof(owner), len(text), owner)
+
+
+# --- torch ---
+
+
+def torch_dtype(name):
+    torch = sys.modules["torch"]
+    for ours, theirs in _DTYPES.items():
+        if theirs == name and hasattr(torch, ours):
+            return getattr(torch, ours)
+    raise TypeError(f"this version of torch has no tensors of type {name}")
+
+
+def of_tensor(name, tensor):
+    """Returns the values of a tensor: of complex numbers pairs of reals, of any device in host memory."""
+    torch = sys.modules["torch"]
+    if tensor.layout != torch.strided or tensor.is_quantized:
+        raise TypeError(f"{name}: a sparse or quantized tensor cannot be saved")
+    plain = tensor.detach().resolve_conj().resolve_neg()
+    if plain.is_complex():
+        plain = torch.view_as_real(plain)
+    plain = plain.cpu().contiguous()
+    dtype = _DTYPES.get(str(plain.dtype).replace("torch.", ""))
+    if dtype is None:
+        raise TypeError(f"{name}: a tensor of type {plain.dtype} cannot be saved")
+    return Leaf(dtype, plain.shape, plain.data_ptr(), plain.numel() * plain.element_size(), plain)
+
+
+def to_tensor(loaded):
+    """Returns the recorded values as a tensor of its own memory, on the CPU."""
+    torch = sys.modules["torch"]
+    dtype = torch_dtype(loaded.dtype)
+    if loaded.size == 0:
+        return torch.empty(loaded.shape, dtype=dtype)
+    return torch.frombuffer(loaded.memory(), dtype=dtype).reshape(loaded.shape).clone()
+
+
+def fits(tensor, loaded):
+    leaf_shape = tuple(tensor.shape) + ((2,) if tensor.is_complex() else ())
+    real = tensor.real.dtype if tensor.is_complex() else tensor.dtype
+    return _DTYPES.get(str(real).replace("torch.", "")) == loaded.dtype and leaf_shape == loaded.shape
+
+
+def write(tensor, loaded):
+    """Writes recorded values into the tensor's memory. They must fit."""
+    torch = sys.modules["torch"]
+    recorded = to_tensor(loaded)
+    with torch.no_grad():
+        tensor.detach().copy_(torch.view_as_complex(recorded) if tensor.is_complex() else recorded)
+
+
+# --- numpy ---
+
+
+def of_array(name, array):
+    """Returns the values of an array. What safetensors has no type for is saved as bytes."""
+    numpy = sys.modules["numpy"]
+    if array.dtype.hasobject:
+        raise TypeError(f"{name}: an array of objects cannot be saved")
+    plain = numpy.array(array, order="C", copy=True)
+    dtype = _DTYPES.get(plain.dtype.name) if plain.dtype.isnative else None
+    shape = plain.shape if dtype else (plain.nbytes,)
+    return Leaf(dtype or "U8", shape, plain.ctypes.data, plain.nbytes, plain)
+
+
+def to_array(loaded, dtype, shape):
+    numpy = sys.modules["numpy"]
+    return numpy.frombuffer(bytes(loaded.memory()), dtype=dtype).reshape(shape).copy()

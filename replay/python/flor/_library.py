@@ -1,0 +1,134 @@
+"""libflor-c by ctypes (flor/c.h): finds it, declares its functions, starts it at the first call."""
+import ctypes
+import os
+import pathlib
+
+_VERSION = 1  # of the interface: FLOR_C_VERSION
+
+Answer = ctypes.c_void_p
+
+
+class Buffer(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("dtype", ctypes.c_char_p), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("dims", ctypes.c_int32), ("data", ctypes.c_void_p), ("bytes", ctypes.c_uint64)]
+
+
+_Ask = ctypes.CFUNCTYPE(None, ctypes.c_void_p, Answer)
+_Tell = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, Answer)
+_Wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class FrontendCalls(ctypes.Structure):
+    _fields_ = [("context", ctypes.c_void_p), ("generators", _Ask), ("set_generators", _Tell), ("environment", _Ask),
+                ("apply", _Tell), ("sources", _Ask), ("synchronize", _Wait)]
+
+
+class StateCalls(ctypes.Structure):
+    _fields_ = [("context", ctypes.c_void_p), ("save", _Ask), ("check", _Tell), ("restore", _Tell)]
+
+
+_FUNCTIONS = {
+    "flor_c_version": (ctypes.c_int32, []),
+    "flor_start": (None, [ctypes.POINTER(FrontendCalls)]),
+    "flor_detach": (None, []),
+    "flor_recording": (ctypes.c_int32, []),
+    "flor_replaying": (ctypes.c_int32, []),
+    "flor_active": (ctypes.c_int32, []),
+    "flor_enter_loop": (None, [ctypes.c_char_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_int64]),
+    "flor_next": (ctypes.c_int32, [ctypes.c_int32, ctypes.c_int64, ctypes.POINTER(ctypes.c_int64)]),
+    "flor_begin": (None, [ctypes.c_int64]),
+    "flor_leave_loop": (None, [ctypes.c_int32]),
+    "flor_new_state": (ctypes.c_void_p, [ctypes.POINTER(StateCalls)]),
+    "flor_free_state": (None, [ctypes.c_void_p]),
+    "flor_enter_block": (ctypes.c_int32, [ctypes.c_char_p, ctypes.c_void_p]),
+    "flor_leave_block": (None, [ctypes.c_int32]),
+    "flor_enter_guard": (None, [ctypes.c_void_p]),
+    "flor_leave_guard": (None, [ctypes.c_void_p]),
+    "flor_log": (None, [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int32]),
+    "flor_number_text": (None, [ctypes.c_double, ctypes.c_char_p]),
+    "flor_argument": (ctypes.c_char_p, [ctypes.c_char_p, ctypes.c_char_p]),
+    "flor_use_argument": (None, [ctypes.c_char_p, ctypes.c_char_p]),
+    "flor_digest": (None, [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_char_p]),
+    "flor_warn": (None, [ctypes.c_char_p]),
+    "flor_put_buffer": (None, [Answer, ctypes.POINTER(Buffer)]),
+    "flor_put_text": (None, [Answer, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64]),
+    "flor_fail": (None, [Answer, ctypes.c_char_p]),
+    "flor_tensors_count": (ctypes.c_uint64, [ctypes.c_void_p]),
+    "flor_tensors_at": (None, [ctypes.c_void_p, ctypes.c_uint64, ctypes.POINTER(Buffer)]),
+    "flor_texts_count": (ctypes.c_uint64, [ctypes.c_void_p]),
+    "flor_texts_at": (None, [ctypes.c_void_p, ctypes.c_uint64, ctypes.POINTER(ctypes.c_char_p),
+                             ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_uint64)]),
+}
+
+
+def _load():
+    path = os.environ.get("FLOR_C_LIBRARY") or str(pathlib.Path(__file__).parent / "libflor-c.so")
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as problem:
+        raise ImportError(f"flor: its library cannot be loaded: {problem}; install the package flor again") from None
+    library.flor_c_version.restype = ctypes.c_int32
+    if library.flor_c_version() != _VERSION:
+        raise ImportError(f"flor: {path} is of another version than this package; install the package flor again")
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+library = _load()
+
+# What a call of Flor's own raised that is no error: KeyboardInterrupt, SystemExit. It belongs to the program.
+_interrupted = []
+
+
+def answering(call):
+    """Makes a function a call that Flor may make. What it raises becomes the reason that Flor gives."""
+
+    def answered(_context, *given):
+        answer = given[-1]
+        try:
+            call(*given)
+        except Exception as problem:
+            library.flor_fail(answer, f"{type(problem).__name__}: {problem}".encode())
+        except BaseException as interrupt:
+            _interrupted.append(interrupt)
+            library.flor_fail(answer, f"interrupted by {type(interrupt).__name__}".encode())
+
+    return answered
+
+
+def ask(call):
+    return _Ask(answering(call))
+
+
+def tell(call):
+    return _Tell(answering(call))
+
+
+def wait(call):
+    return _Wait(lambda _context: call())
+
+
+def raise_interrupt():
+    """Raises what interrupted a call of Flor's. Call it where the program goes on."""
+    if _interrupted:
+        raise _interrupted.pop()
+
+
+def texts_of(texts):
+    """Returns recorded texts as {key: bytes}."""
+    out = {}
+    key, text, size = ctypes.c_char_p(), ctypes.c_void_p(), ctypes.c_uint64()
+    for index in range(library.flor_texts_count(texts)):
+        library.flor_texts_at(texts, index, ctypes.byref(key), ctypes.byref(text), ctypes.byref(size))
+        out[key.value.decode()] = ctypes.string_at(text, size.value) if size.value else b""
+    return out
+
+
+def put_text(answer, key, text):
+    library.flor_put_text(answer, key.encode(), text, len(text))
+
+
+def warn(text):
+    library.flor_warn(text.encode())

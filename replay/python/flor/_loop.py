@@ -1,0 +1,84 @@
+"""flor.loop: a loop that can be recorded and replayed."""
+import ctypes
+import dis
+import sys
+
+from . import _library
+from ._runtime import start
+
+_EXHAUSTED, _EARLY, _UNWOUND = 0, 1, 2
+_WIDEST = 1 << 63
+
+
+def loop(name, iterable):
+    """Iterates over `iterable` as a loop of this name, and yields its elements.
+
+        for epoch in flor.loop("epoch", range(epochs)):
+
+    The loop's value in rows is the number itself for a range of step 1, else the element's position, from 0. The main
+    loop of a program is the outermost one with the most time in all: a replay divides its iterations among workers. A
+    replay skips iterations: those of a range at once, those of anything else by taking their elements.
+
+    Outside Flor it is a plain loop. Call it on the thread that trains."""
+    flor = start()
+    is_range = isinstance(iterable, range) and iterable.step == 1 and -_WIDEST <= iterable.start and iterable.stop < _WIDEST
+    begin = iterable.start if is_range else 0
+    if is_range:
+        end = max(iterable.stop, begin)
+    else:
+        end = _length(iterable)
+    caller = sys._getframe(1)
+    return _iterate(flor, name.encode(), is_range, begin, end, None if is_range else iterable, caller)
+
+
+def _length(iterable):
+    try:
+        return len(iterable)
+    except TypeError:
+        return -1
+
+
+def _iterate(flor, name, is_range, begin, end, iterable, caller):
+    flor.flor_enter_loop(name, is_range, begin, end)
+    how = _EARLY
+    try:
+        _library.raise_interrupt()
+        elements = None if is_range else iter(iterable)
+        here, value = begin, ctypes.c_int64()
+        while True:
+            element, over = (here, here >= end) if is_range else _next_of(elements)
+            goes_on = flor.flor_next(not over, here, value)
+            _library.raise_interrupt()
+            while goes_on and not is_range and here < value.value and not over:
+                element, over = _next_of(elements)
+                here += 1
+            if not goes_on or over:
+                how = _EXHAUSTED
+                return
+            here = value.value
+            flor.flor_begin(here)
+            yield here if is_range else element
+            here += 1
+    except GeneratorExit:
+        how = _EARLY if _is_left_by_break(caller) else _UNWOUND
+        raise
+    except BaseException:
+        how = _UNWOUND
+        raise
+    finally:
+        caller = None
+        flor.flor_leave_loop(how)
+
+
+def _next_of(elements):
+    try:
+        return next(elements), False
+    except StopIteration:
+        return None, True
+
+
+def _is_left_by_break(frame):
+    """Python drops the iterator of a loop that is left. At a break or return an instruction does it, else the
+    interpreter that looks for an exception's handler."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return 0 <= at < len(code) and dis.opname[code[at]] in ("POP_TOP", "POP_ITER")

@@ -1,0 +1,215 @@
+"""Objects of a program as JSON and leaves, and back: into the same objects, in place.
+
+Saved are the values, and which of them are one object. Containers, plain objects, modules, optimizers, and
+whatever has state_dict() and load_state_dict() are restored in place, so that other references to them see the
+recorded values. Functions, classes and modules of Python stay what they are in the program that runs."""
+import collections
+import enum
+import json
+import random
+import struct
+import sys
+import types
+import weakref
+
+from . import _leaves
+
+_KEPT = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, property,
+         weakref.ref)
+
+
+_CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque, collections.OrderedDict, collections.defaultdict,
+               collections.Counter)
+
+
+def _not_saved(name, value):
+    return TypeError(f"{name}: an object of type {_name_of(type(value))} cannot be saved; give its class state_dict() "
+                     "and load_state_dict()")
+
+
+def _torch():
+    torch = sys.modules.get("torch")
+    return torch if torch is not None and hasattr(torch, "nn") else None
+
+
+def _numpy():
+    return sys.modules.get("numpy")
+
+
+def _name_of(kind):
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _is_stateful(value):
+    return callable(getattr(value, "state_dict", None)) and callable(getattr(value, "load_state_dict", None))
+
+
+def _attributes(value):
+    """Returns the attributes of a plain object, those of __slots__ too, or None where it has none."""
+    slots = [name for kind in type(value).__mro__ for name in _slots(kind) if hasattr(value, name)]
+    if not slots and not hasattr(value, "__dict__"):
+        return None
+    return {**getattr(value, "__dict__", {}), **{name: getattr(value, name) for name in slots}}
+
+
+def kept_name(value):
+    """Returns what tells a function, class or module from others."""
+    return getattr(value, "__qualname__", getattr(value, "__name__", _name_of(type(value))))
+
+
+def _is_plain(value):
+    """Do the attributes hold all that there is? Python itself refuses to pickle an object with more: a file, a lock."""
+    try:
+        object.__reduce_ex__(value, 2)
+    except Exception:
+        return False
+    return True
+
+
+def _slots(kind):
+    slots = kind.__dict__.get("__slots__", ())
+    return [name for name in ((slots,) if isinstance(slots, str) else slots) if name not in ("__dict__", "__weakref__")]
+
+
+def _flags_of(module):
+    parameters = list(module.parameters())
+    return {"training": [part.training for part in module.modules()],
+            "requires_grad": [parameter.requires_grad for parameter in parameters],
+            "gradient": [parameter.grad is not None for parameter in parameters]}
+
+
+def _parameters_of(optimizer):
+    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
+
+
+class Saver:
+    """Saves objects as leaves: `leaves` by their names."""
+
+    def __init__(self):
+        self.leaves = {}
+        self._seen = {}
+        self._alive = []  # so that no other object gets the id of one that was seen
+
+    def save(self, name, value):
+        node = self._node(name, value)
+        self.leaves[f"{name}.@tree"] = _leaves.of_bytes(json.dumps(node).encode())
+
+    def _node(self, name, value):
+        if value is None or type(value) in (bool, int, str):
+            return value
+        if type(value) is float:
+            return {"float": struct.pack(">d", value).hex()}
+        if id(value) in self._seen:
+            return {"same": self._seen[id(value)]}
+        node = self._atom(value)
+        if node is not None:
+            return node
+        self._seen[id(value)] = name
+        self._alive.append(value)
+        return self._torch_node(name, value) or self._numpy_node(name, value) or self._container(name, value)
+
+    @staticmethod
+    def _atom(value):
+        if type(value) is complex:
+            return {"complex": struct.pack(">dd", value.real, value.imag).hex()}
+        if type(value) in (bytes, bytearray):
+            return {type(value).__name__: value.hex()}
+        if type(value) in (range, slice):
+            return {type(value).__name__: [value.start, value.stop, value.step]}
+        if isinstance(value, enum.Enum):
+            return {"enum": value.name, "of": _name_of(type(value))}
+        if isinstance(value, _KEPT):
+            return {"kept": kept_name(value)}
+        torch = _torch()
+        if torch is not None and isinstance(value, (torch.dtype, torch.device)):
+            return {"torch": type(value).__name__, "is": str(value).replace("torch.", "")}
+        return None
+
+    def _torch_node(self, name, value):
+        torch = _torch()
+        if torch is None:
+            return None
+        if isinstance(value, torch.Tensor):
+            self.leaves[name] = _leaves.of_tensor(name, value)
+            return {"tensor": name, "device": str(value.device), "trained": value.is_leaf and value.requires_grad,
+                    "complex": value.is_complex()}
+        if isinstance(value, torch.nn.Module):
+            return self._module(name, value)
+        if isinstance(value, torch.optim.Optimizer):
+            return self._optimizer(name, value)
+        if isinstance(value, torch.Generator):
+            self.leaves[name] = _leaves.of_tensor(name, value.get_state())
+            return {"generator": name}
+        return None
+
+    def _module(self, name, module):
+        own = [*module.named_parameters(), *module.named_buffers()]
+        for part, tensor in own:
+            self.leaves[f"{name}.{part}"] = _leaves.of_tensor(f"{name}.{part}", tensor)
+            self._seen[id(tensor)] = f"{name}.{part}"
+            self._alive.append(tensor)
+        extra = {part: self._node(f"{name}.{part}.@extra", inner.get_extra_state())
+                 for part, inner in module.named_modules() if _has_extra_state(inner)}
+        return {"module": _name_of(type(module)), **_flags_of(module), "extra": extra}
+
+    def _optimizer(self, name, optimizer):
+        places = {id(parameter): index for index, parameter in enumerate(_parameters_of(optimizer))}
+        state = []
+        for key, value in optimizer.state.items():
+            if id(key) not in places:
+                raise TypeError(f"{name}: the optimizer keeps state of what is no parameter of it")
+            state.append([places[id(key)], self._node(f"{name}.state.{places[id(key)]}", dict(value))])
+        groups = [{key: self._node(f"{name}.group{number}.{key}", value) for key, value in group.items()
+                   if key != "params"} for number, group in enumerate(optimizer.param_groups)]
+        return {"optimizer": _name_of(type(optimizer)), "parameters": len(places), "groups": groups,
+                "state": sorted(state, key=lambda pair: pair[0])}
+
+    def _numpy_node(self, name, value):
+        numpy = _numpy()
+        if numpy is None:
+            return None
+        if isinstance(value, (numpy.ndarray, numpy.generic)):
+            self.leaves[name] = _leaves.of_array(name, numpy.asarray(value))
+            return {"array": name, "dtype": numpy.asarray(value).dtype.str, "shape": list(value.shape),
+                    "scalar": isinstance(value, numpy.generic)}
+        if isinstance(value, numpy.random.Generator):
+            return {"numpy_generator": self._node(f"{name}.state", value.bit_generator.state)}
+        if isinstance(value, numpy.random.RandomState):
+            return {"numpy_generator": self._node(f"{name}.state", value.get_state(legacy=False))}
+        return None
+
+    def _nodes(self, name, values):
+        return [self._node(f"{name}.{index}", value) for index, value in enumerate(values)]
+
+    def _container(self, name, value):
+        kind = _name_of(type(value))
+        if isinstance(value, random.Random):
+            return {"random": self._node(f"{name}.state", list(value.getstate()))}
+        if _is_stateful(value):
+            return {"stateful": kind, "state": self._node(f"{name}.state", value.state_dict())}
+        if isinstance(value, _CONTAINERS) and type(value) not in _CONTAINERS and getattr(value, "__dict__", None):
+            raise _not_saved(name, value)
+        if isinstance(value, dict):
+            keys = self._nodes(f"{name}.@key", value.keys())
+            items = [self._node(f"{name}.{_label(key, index)}", item)
+                     for index, (key, item) in enumerate(value.items())]
+            return {"dict": kind, "keys": keys, "items": items}
+        if isinstance(value, (list, tuple, collections.deque)):
+            return {"list": kind, "items": self._nodes(name, value)}
+        if isinstance(value, (set, frozenset)):
+            return {"list": kind, "items": self._nodes(name, value)}
+        attributes = _attributes(value)
+        if attributes is None or not _is_plain(value):
+            raise _not_saved(name, value)
+        return {"object": kind, "attributes": {key: self._node(f"{name}.{key}", item)
+                                               for key, item in attributes.items()}}
+
+
+def _has_extra_state(module):
+    torch = _torch()
+    return type(module).get_extra_state is not torch.nn.Module.get_extra_state
+
+
+def _label(key, index):
+    """Returns a part of a leaf's name: the key where it is a plain word, else its place."""
+    return key if isinstance(key, str) and key.isidentifier() else f"@{index}"

@@ -1,0 +1,293 @@
+"""A Python source as Flor's analysis sees it: its loops, blocks, guards and log statements, and which names it binds,
+changes and reads where. Reads the syntax tree alone; runs nothing."""
+import ast
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+# Methods that change the object that they are called on. What ends in `_` does so in torch.
+MUTATORS = {"add", "append", "appendleft", "clear", "discard", "extend", "insert", "load_state_dict", "pop", "popitem",
+            "popleft", "remove", "reverse", "setdefault", "sort", "step", "update", "zero_grad"}
+# Of those, what only adds to a collection. As a statement of its own it reads nothing of what was there.
+_ADDING = {"add", "append", "appendleft", "discard", "extend", "insert", "remove", "setdefault", "update"}
+
+
+def path_of(node):
+    """Returns `a.b` for a.b, and for a.b[i]: what changes an element changes the container. None: no such thing."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        outer = path_of(node.value)
+        return outer and f"{outer}.{node.attr}"
+    if isinstance(node, (ast.Subscript, ast.Starred)):
+        return path_of(node.value)
+    return None
+
+
+def lies_in(path, outer):
+    return path == outer or path.startswith(outer + ".")
+
+
+class Holder:
+    """`with flor.skip_block(NAME, …)` or `with flor.checkpointing(…)`. `name`: None where it is no literal. `held`: the
+    paths of its objects."""
+
+    def __init__(self, node, call, name, objects):
+        self.node, self.name = node, name
+        values = [path_of(value) for value in [*objects, *(keyword.value for keyword in call.keywords)]]
+        self.held = [path for path in values if path]
+
+    def holds(self, path):
+        return any(lies_in(path, one) for one in self.held)
+
+
+def _literal(nodes):
+    first = nodes[0] if nodes else None
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None
+
+
+class Program:
+    """One source file. Raises SyntaxError where Python cannot read it."""
+
+    def __init__(self, path, text):
+        self.path = path
+        self.tree = ast.parse(text)
+        self.parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        self._modules, self._names = self._imported()
+        self.blocks, self.guards, self.loops, self.logs = [], [], [], []
+        for node in ast.walk(self.tree):
+            self._note(node)
+
+    def _imported(self):
+        """Names of the module flor, and of what was imported from it."""
+        modules, names = set(), {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                modules.update(alias.asname or alias.name for alias in node.names if alias.name == "flor")
+            elif isinstance(node, ast.ImportFrom) and node.module == "flor":
+                names.update({alias.asname or alias.name: alias.name for alias in node.names})
+        return modules, names
+
+    def called(self, node):
+        """Returns the name of a function of flor's that an expression calls, or None."""
+        if not isinstance(node, ast.Call):
+            return None
+        function = node.func
+        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+            return function.attr if function.value.id in self._modules else None
+        return self._names.get(function.id) if isinstance(function, ast.Name) else None
+
+    def _note(self, node):
+        if isinstance(node, (ast.With, ast.AsyncWith)):
+            for item in node.items:
+                called = self.called(item.context_expr)
+                if called == "skip_block":
+                    first = item.context_expr.args[:1]
+                    self.blocks.append(Holder(node, item.context_expr, _literal(first), item.context_expr.args[1:]))
+                elif called == "checkpointing":
+                    self.guards.append(Holder(node, item.context_expr, None, item.context_expr.args))
+        elif isinstance(node, (ast.For, ast.AsyncFor)):
+            if any(self.called(part) == "loop" for part in ast.walk(node.iter)):
+                self.loops.append(node)
+        elif isinstance(node, ast.Expr) and self.called(node.value) == "log":
+            self.logs.append(node)
+
+    def around(self, node):
+        """Yields the nodes around this one, the innermost first."""
+        while node in self.parents:
+            node = self.parents[node]
+            yield node
+
+    def is_inside(self, node, outer):
+        return any(one is outer for one in self.around(node))
+
+    def block_of(self, node):
+        """Returns the innermost block around a node."""
+        for outer in self.around(node):
+            for block in self.blocks:
+                if block.node is outer:
+                    return block
+        return None
+
+    def scope_of(self, node):
+        """Returns the function around a node, or the module. A class does not count."""
+        for outer in self.around(node):
+            if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                return outer
+        return self.tree
+
+    def loop_of(self, node):
+        """Returns the innermost loop around a node, or None."""
+        return next((outer for outer in self.around(node) if isinstance(outer, (ast.For, ast.AsyncFor, ast.While))), None)
+
+    def main_loops(self):
+        """Returns the loops of flor's that lie in no other one of the same function."""
+        return [loop for loop in self.loops
+                if not any(other is not loop and self.is_inside(loop, other) for other in self.loops)]
+
+
+def bound_in(nodes):
+    """Yields (name, node) for each name that statements bind, nested functions left out. `x += 1` counts as a change: what
+    a block can hold, it changes in place."""
+    changed = {id(node.target) for node in _walk(nodes) if isinstance(node, ast.AugAssign)}
+    for node in _walk(nodes):
+        if id(node) in changed:
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            yield node.id, node
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name, node
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            yield node.name, node
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                yield (alias.asname or alias.name).split(".")[0], node
+
+
+def changed_in(nodes):
+    """Yields (path, node) for each object that statements change in place, as far as the statement shows it."""
+    for node in _walk(nodes):
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            # x.a = … binds the member a; x[i] = … changes x.
+            if path_of(node):
+                yield path_of(node), node
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id, node
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and path_of(node.func.value):
+            name = node.func.attr
+            if name in MUTATORS or (name.endswith("_") and not name.startswith("__")):
+                yield path_of(node.func.value), node
+
+
+def _walk(nodes):
+    """As ast.walk(), without the bodies of nested functions."""
+    todo = list(nodes)
+    while todo:
+        node = todo.pop(0)
+        yield node
+        if not isinstance(node, _SCOPES) or isinstance(node, ast.ClassDef):
+            todo.extend(ast.iter_child_nodes(node))
+
+
+def reads_in(nodes):
+    """Yields (path, node) for each name or member that is read, in nested functions, too. Of a.b.c only the whole."""
+    todo = list(nodes)
+    while todo:
+        node = todo.pop(0)
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and path_of(node):
+            yield path_of(node), node
+            todo.extend(_indices(node))
+            continue
+        if isinstance(node, ast.AugAssign) and path_of(node.target):
+            yield path_of(node.target), node
+        todo.extend(ast.iter_child_nodes(node))
+
+
+def _indices(node):
+    """Yields the indices in a path: i of a[i].b."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        if isinstance(node, ast.Subscript):
+            yield node.slice
+        node = node.value
+
+
+def is_adding(program, read):
+    """Is it the `x.append` of a statement `x.append(…)`?"""
+    call = program.parents.get(read)
+    return (isinstance(read, ast.Attribute) and read.attr in _ADDING and isinstance(call, ast.Call) and call.func is read
+            and isinstance(program.parents.get(call), ast.Expr))
+
+
+def is_bound_near(program, read, name, changer):
+    """Is the name that is read bound anew between `changer`, which bound it or changed its object, and this place, whatever
+    happens? By a loop or comprehension around it, by a parameter, or by a statement in front of it: in the innermost loop
+    around the changer, in the changer if that is a loop, or behind it."""
+    within = changer if isinstance(changer, (ast.For, ast.AsyncFor)) else program.loop_of(changer)
+    node = read
+    for outer in program.around(read):
+        is_around_both = program.is_inside(changer, outer)
+        if isinstance(outer, (ast.For, ast.AsyncFor)) and not is_around_both and node is not outer.iter:
+            if name in _names(outer.target):
+                return True
+        if isinstance(outer, _COMPREHENSIONS) and any(name in _names(part.target) for part in outer.generators):
+            return True
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and not is_around_both:
+            if name in _parameters(outer):
+                return True
+        for body in _bodies(outer):
+            before = body[:body.index(node)] if node in body else []
+            if any(binds(statement, name) and (statement.lineno > changer.lineno or program.is_inside(statement, within))
+                   for statement in before):
+                return True
+        node = outer
+    return False
+
+
+def is_local_elsewhere(program, read, name, scope):
+    """Does a function around the read, inside of `scope`, have a variable of this name for itself?"""
+    for outer in program.around(read):
+        if outer is scope:
+            return False
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            others = {one for node in ast.walk(outer) if isinstance(node, (ast.Global, ast.Nonlocal)) for one in node.names}
+            if name not in others and name in {bound for bound, _ in bound_in(outer.body)} | _parameters(outer):
+                return True
+    return False
+
+
+def _parameters(function):
+    arguments = function.args
+    return {one.arg for one in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg,
+                                arguments.kwarg] if one}
+
+
+def _names(target):
+    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+
+
+def _bodies(node):
+    return [body for field in ("body", "orelse", "finalbody") for body in [getattr(node, field, None)]
+            if isinstance(body, list)]
+
+
+def binds(statement, name):
+    """Does a simple statement, or the head of a `with`, bind the name without reading it?"""
+    if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        stored = {node.id for target in targets for node in ast.walk(target)
+                  if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        return name in stored and name not in _names(statement.value)
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return statement.name == name
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return name in {(alias.asname or alias.name).split(".")[0] for alias in statement.names}
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        return any(item.optional_vars is not None and name in _names(item.optional_vars) for item in statement.items)
+    return False
+
+
+def is_first_bound(program, body, name):
+    """Does whatever executes these statements bind the name before it reads it? A loop counts as one that runs, and a
+    block as one that executes: whether what it changes is held, is another question."""
+    for statement in body:
+        if name not in _names(statement) and not binds(statement, name):
+            continue
+        if binds(statement, name):
+            return True
+        if isinstance(statement, (ast.With, ast.AsyncWith)):
+            heads = [item.context_expr for item in statement.items]
+            return not any(name in _names(head) for head in heads) and is_first_bound(program, statement.body, name)
+        if isinstance(statement, (ast.For, ast.AsyncFor)):
+            if name in _names(statement.iter):
+                return False
+            return name in _names(statement.target) or is_first_bound(program, statement.body, name)
+        if isinstance(statement, ast.If):
+            if name in _names(statement.test) or not is_first_bound(program, statement.body, name):
+                return False
+            return _is_step_into(statement.test) or is_first_bound(program, statement.orelse, name)
+        return False
+    return False
+
+
+def _is_step_into(test):
+    return isinstance(test, ast.Call) and isinstance(test.func, ast.Attribute) and test.func.attr == "step_into"

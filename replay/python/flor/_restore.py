@@ -1,0 +1,307 @@
+"""Writes recorded state into the objects of a program (_objects.py says what is saved).
+
+A first visit of all objects only looks whether everything fits; the second one writes."""
+import collections
+import json
+import random
+import struct
+import sys
+
+from . import _leaves
+from ._objects import _attributes, _flags_of, _label, _name_of, _numpy, _parameters_of, _torch, kept_name
+
+# Containers that can be made anew where the program has none at the recorded place.
+_MADE_ANEW = {_name_of(kind): kind for kind in (dict, list, tuple, set, frozenset, collections.deque,
+                                                collections.OrderedDict, collections.Counter)}
+
+
+class Misfit(Exception):
+    """Recorded state does not fit the objects that the program has."""
+
+
+class Restorer:
+    """`loaded`: recorded leaves by their names. Without `writing` changes nothing. Raises Misfit."""
+
+    def __init__(self, loaded, writing):
+        self._loaded, self._writing = loaded, writing
+        self._used = set()
+        self._objects = {}  # by the name under which each was saved
+        self._written = {}  # memory of tensors: the leaf that it received
+
+    def restore(self, name, live):
+        if self._value(name, self._tree(name), live) is not live:
+            raise Misfit(f"{name} is another kind of object here, and cannot be restored in place")
+
+    def finish(self):
+        left = sorted(set(self._loaded) - self._used)
+        if left:
+            raise Misfit(f"the record has {left[0]}, and the program has no such object")
+
+    def _leaf(self, name):
+        if name not in self._loaded:
+            raise Misfit(f"{name} is not in the record")
+        self._used.add(name)
+        return self._loaded[name]
+
+    def _tree(self, name):
+        return json.loads(bytes(self._leaf(f"{name}.@tree").memory()))
+
+    def _value(self, name, node, live):
+        if not isinstance(node, dict):
+            return node
+        if "same" in node:
+            return self._objects[node["same"]]
+        kind = next(iter(node))
+        value = getattr(self, f"_{kind}")(name, node, live)
+        self._objects[name] = value
+        return value
+
+    # --- values ---
+
+    def _float(self, _name, node, _live):
+        return struct.unpack(">d", bytes.fromhex(node["float"]))[0]
+
+    def _complex(self, _name, node, _live):
+        return complex(*struct.unpack(">dd", bytes.fromhex(node["complex"])))
+
+    def _bytes(self, _name, node, _live):
+        return bytes.fromhex(node["bytes"])
+
+    def _bytearray(self, _name, node, live):
+        value = bytearray.fromhex(node["bytearray"])
+        if type(live) is not bytearray:
+            return value
+        if self._writing:
+            live[:] = value
+        return live
+
+    def _range(self, _name, node, _live):
+        return range(*node["range"])
+
+    def _slice(self, _name, node, _live):
+        return slice(*node["slice"])
+
+    def _enum(self, name, node, live):
+        if _name_of(type(live)) != node["of"]:
+            raise Misfit(f"{name} is no {node['of']} here")
+        return type(live)[node["enum"]]
+
+    def _kept(self, name, node, live):
+        if kept_name(live) != node["kept"]:
+            raise Misfit(f"{name} was {node['kept']}, which cannot be restored")
+        return live
+
+    def _torch(self, _name, node, _live):
+        torch = _torch()
+        return torch.device(node["is"]) if node["torch"] == "device" else getattr(torch, node["is"])
+
+    # --- torch ---
+
+    def _tensor(self, name, node, live):
+        torch = _torch()
+        loaded = self._leaf(node["tensor"])
+        if isinstance(live, torch.Tensor) and self._takes(live, loaded, node):
+            if self._writing:
+                _leaves.write(live, loaded)
+            return live
+        if not self._writing:
+            return None
+        tensor = _leaves.to_tensor(loaded)
+        if node["complex"]:
+            tensor = torch.view_as_complex(tensor)
+        return tensor.to(node["device"]).requires_grad_(node["trained"])
+
+    def _takes(self, live, loaded, node):
+        """Can the tensor receive these values in its own memory? Not where it has received others."""
+        if not _leaves.fits(live, loaded) or live.is_complex() != node["complex"] or str(live.device) != node["device"]:
+            return False
+        memory = (live.data_ptr(), live.numel())
+        return live.numel() == 0 or self._written.setdefault(memory, node["tensor"]) == node["tensor"]
+
+    def _fixed(self, name, tensor):
+        loaded = self._leaf(name)
+        if not _leaves.fits(tensor, loaded):
+            raise Misfit(f"{name} is {tensor.dtype} of {list(tensor.shape)} here, and {loaded.describe()} in the record")
+        self._objects[name] = tensor
+        self._written[(tensor.data_ptr(), tensor.numel())] = name
+        if self._writing:
+            _leaves.write(tensor, loaded)
+
+    def _module(self, name, node, live):
+        torch = _torch()
+        self._same_kind(name, node["module"], live)
+        for part, tensor in [*live.named_parameters(), *live.named_buffers()]:
+            self._fixed(f"{name}.{part}", tensor)
+        if any(len(node[flag]) != len(values) for flag, values in _flags_of(live).items()):
+            raise Misfit(f"{name} has other parts than the recorded module")
+        for part, extra in node["extra"].items():
+            inner = live.get_submodule(part)
+            value = self._value(f"{name}.{part}.@extra", extra, inner.get_extra_state())
+            if self._writing:
+                inner.set_extra_state(value)
+        if self._writing:
+            for inner, training in zip(live.modules(), node["training"]):
+                inner.training = training
+            for parameter, trained, gradient in zip(live.parameters(), node["requires_grad"], node["gradient"]):
+                parameter.requires_grad_(trained)
+                if not gradient:
+                    parameter.grad = None
+                elif parameter.grad is None:
+                    parameter.grad = torch.zeros_like(parameter).detach()
+        return live
+
+    def _optimizer(self, name, node, live):
+        self._same_kind(name, node["optimizer"], live)
+        parameters = _parameters_of(live)
+        if len(parameters) != node["parameters"] or len(live.param_groups) != len(node["groups"]):
+            raise Misfit(f"{name} has {len(parameters)} parameters in {len(live.param_groups)} groups here, and "
+                         f"{node['parameters']} in {len(node['groups'])} in the record")
+        state = {}
+        for place, recorded in node["state"]:
+            known = live.state.get(parameters[place])
+            state[place] = self._value(f"{name}.state.{place}", recorded, dict(known) if known else None)
+        for number, (group, recorded) in enumerate(zip(live.param_groups, node["groups"])):
+            values = {key: self._value(f"{name}.group{number}.{key}", value, group.get(key))
+                      for key, value in recorded.items()}
+            if self._writing:
+                for key in [key for key in group if key != "params" and key not in values]:
+                    del group[key]
+                group.update(values)
+        if self._writing:
+            live.state.clear()
+            live.state.update({parameters[place]: value for place, value in state.items()})
+        return live
+
+    def _generator(self, name, node, live):
+        loaded = self._leaf(node["generator"])
+        if not hasattr(live, "set_state"):
+            raise Misfit(f"{name} is no generator here")
+        if self._writing:
+            live.set_state(_leaves.to_tensor(loaded))
+        return live
+
+    # --- numpy ---
+
+    def _array(self, name, node, live):
+        numpy = _numpy()
+        loaded = self._leaf(node["array"])
+        is_same = isinstance(live, numpy.ndarray) and live.dtype.str == node["dtype"]
+        # The text of a structured type does not name its fields.
+        value = _leaves.to_array(loaded, live.dtype if is_same else node["dtype"], node["shape"])
+        if node["scalar"]:
+            return value[()]
+        if not is_same or live.shape != value.shape:
+            return value
+        memory = (live.ctypes.data, live.nbytes)
+        if not live.flags.writeable or self._written.setdefault(memory, name) != name:
+            return value
+        if self._writing:
+            numpy.copyto(live, value)
+        return live
+
+    def _numpy_generator(self, name, node, live):
+        numpy = _numpy()
+        if not isinstance(live, (numpy.random.Generator, numpy.random.RandomState)):
+            raise Misfit(f"{name} is no generator of numpy here")
+        value = self._value(f"{name}.state", node["numpy_generator"], None)
+        if self._writing and isinstance(live, numpy.random.Generator):
+            live.bit_generator.state = value
+        elif self._writing:
+            live.set_state(value)
+        return live
+
+    # --- containers and other objects ---
+
+    def _same_kind(self, name, kind, live):
+        if _name_of(type(live)) != kind:
+            raise Misfit(f"{name} was a {kind}, and is a {_name_of(type(live))} here")
+
+    def _random(self, name, node, live):
+        if not isinstance(live, random.Random):
+            raise Misfit(f"{name} is no random.Random here")
+        state = self._value(f"{name}.state", node["random"], None)
+        if self._writing:
+            version, internal, gauss = state
+            live.setstate((version, tuple(internal), gauss))
+        return live
+
+    def _stateful(self, name, node, live):
+        self._same_kind(name, node["stateful"], live)
+        value = self._value(f"{name}.state", node["state"], live.state_dict())
+        if self._writing:
+            live.load_state_dict(value)
+        return live
+
+    def _place_of(self, name, kind, live):
+        """Returns the container to fill: the one that is there, or a new one."""
+        if live is not None and _name_of(type(live)) == kind:
+            return live
+        if kind == "torch.Size":
+            return _torch().Size()
+        if kind not in _MADE_ANEW:
+            raise Misfit(f"{name} was a {kind}, and is a {_name_of(type(live))} here")
+        return _MADE_ANEW[kind]()
+
+    def _dict(self, name, node, live):
+        place = self._place_of(name, node["dict"], live)
+        self._objects[name] = place
+        keys = [self._value(f"{name}.@key.{index}", key, _at(live, index, keys=True))
+                for index, key in enumerate(node["keys"])]
+        values = {key: self._value(f"{name}.{_label(key, index)}", item, _get(live, key))
+                  for index, (key, item) in enumerate(zip(keys, node["items"]))}
+        if self._writing:
+            place.clear()
+            place.update(values)
+        return place
+
+    def _list(self, name, node, live):
+        place = self._place_of(name, node["list"], live)
+        self._objects[name] = place
+        known = list(place)
+        values = [self._value(f"{name}.{index}", item, known[index] if index < len(known) else None)
+                  for index, item in enumerate(node["items"])]
+        if isinstance(place, (tuple, frozenset)):
+            return _immutable(place, known, values)
+        if self._writing and isinstance(place, set):
+            place.clear()
+            place.update(values)
+        elif self._writing and isinstance(place, collections.deque):
+            place.clear()
+            place.extend(values)
+        elif self._writing:
+            place[:] = values
+        return place
+
+    def _object(self, name, node, live):
+        self._same_kind(name, node["object"], live)
+        self._objects[name] = live
+        known = _attributes(live)
+        values = {key: self._value(f"{name}.{key}", item, known.get(key)) for key, item in node["attributes"].items()}
+        if self._writing:
+            own = getattr(live, "__dict__", {})
+            for key in set(known) - set(values) - set(own):
+                object.__delattr__(live, key)
+            own.clear()  # so that the order is the recorded one, too
+            for key, value in values.items():
+                object.__setattr__(live, key, value)
+        return live
+
+
+def _at(live, index, keys):
+    values = list(live.keys() if keys else live) if isinstance(live, dict) else []
+    return values[index] if index < len(values) else None
+
+
+def _get(live, key):
+    try:
+        return live.get(key) if isinstance(live, dict) else None
+    except TypeError:
+        return None
+
+
+def _immutable(place, known, values):
+    if len(known) == len(values) and all(a is b for a, b in zip(known, values)):
+        return place
+    if hasattr(type(place), "_make"):
+        return type(place)._make(values)
+    return type(place)(values)

@@ -1,0 +1,164 @@
+"""Starts Flor in this process: the random number generators, the environment and the sources of a program."""
+import atexit
+import json
+import os
+import platform
+import random
+import site
+import sys
+import sysconfig
+
+from . import _library
+from ._library import library, put_text, texts_of
+
+_calls = None
+
+
+def start():
+    """Returns the library, begun. What the program has imported by now counts."""
+    global _calls
+    if _calls is None:
+        _calls = _library.FrontendCalls(None, _library.ask(_put_generators), _library.tell(_set_generators),
+                                        _library.ask(_put_environment), _library.tell(_apply),
+                                        _library.ask(_put_sources), _library.wait(_synchronize))
+        library.flor_start(_calls)
+        atexit.register(library.flor_detach)
+    return library
+
+
+def _torch():
+    """Returns torch where the program has imported it. Flor itself imports it for no one."""
+    torch = sys.modules.get("torch")
+    return torch if torch is not None and hasattr(torch, "get_rng_state") else None
+
+
+def _cuda(torch):
+    return torch.cuda if torch.cuda.is_available() and torch.cuda.is_initialized() else None
+
+
+def _legacy_numpy():
+    numpy = sys.modules.get("numpy")
+    return numpy.random if numpy is not None and hasattr(numpy, "random") else None
+
+
+# --- generators ---
+
+
+def _put_generators(answer):
+    put_text(answer, "python", json.dumps(random.getstate()).encode())
+    numpy = _legacy_numpy()
+    if numpy is not None:
+        name, keys, position, has_gauss, gauss = numpy.get_state()
+        put_text(answer, "numpy", json.dumps([name, keys.tolist(), position, has_gauss, gauss.hex()]).encode())
+    torch = _torch()
+    if torch is None:
+        return
+    put_text(answer, "cpu", bytes(torch.get_rng_state().tolist()))
+    cuda = _cuda(torch)
+    for device in range(cuda.device_count() if cuda else 0):
+        put_text(answer, f"cuda{device}", bytes(cuda.get_rng_state(device).tolist()))
+
+
+def _set_generators(texts, _answer):
+    states = texts_of(texts)
+    if "python" in states:
+        version, internal, gauss = json.loads(states["python"])
+        random.setstate((version, tuple(internal), gauss))
+    numpy = _legacy_numpy()
+    if numpy is not None and "numpy" in states:
+        name, keys, position, has_gauss, gauss = json.loads(states["numpy"])
+        numpy.set_state((name, keys, position, has_gauss, float.fromhex(gauss)))
+    torch = _torch()
+    if torch is None:
+        return
+    if "cpu" in states:
+        torch.set_rng_state(torch.tensor(list(states["cpu"]), dtype=torch.uint8))
+    cuda = _cuda(torch)
+    for device in range(cuda.device_count() if cuda else 0):
+        if f"cuda{device}" in states:
+            cuda.set_rng_state(torch.tensor(list(states[f"cuda{device}"]), dtype=torch.uint8), device)
+
+
+# --- environment ---
+
+
+def _determinism(torch):
+    cudnn = torch.backends.cudnn
+    return "".join("1" if flag else "0" for flag in
+                   (torch.are_deterministic_algorithms_enabled(), cudnn.deterministic, cudnn.benchmark))
+
+
+def _cpu_capability(torch):
+    for line in torch.__config__.show().splitlines():
+        if "CPU capability usage: " in line:
+            return line.split("CPU capability usage: ")[1].strip()
+    return ""
+
+
+def _environment():
+    out = {"python": platform.python_version()}
+    if "numpy" in sys.modules:
+        out["numpy"] = sys.modules["numpy"].__version__
+    torch = _torch()
+    if torch is not None:
+        cuda = _cuda(torch)
+        names = [cuda.get_device_name(device) for device in range(cuda.device_count())] if cuda else []
+        out.update({"threads": str(torch.get_num_threads()), "cpu": _cpu_capability(torch), "gpu": ", ".join(names),
+                    "torch": torch.__version__, "determinism": _determinism(torch)})
+    return out
+
+
+def _put_environment(answer):
+    for key, value in _environment().items():
+        put_text(answer, key, value.encode())
+
+
+def _apply(texts, _answer):
+    recorded = {key: value.decode() for key, value in texts_of(texts).items()}
+    # The first call of Flor may stand in front of an import.
+    for name in ("numpy", "torch"):
+        if name in recorded and name not in sys.modules:
+            __import__(name)
+    torch = _torch()
+    if torch is None or "torch" not in recorded:
+        return
+    threads = int(recorded.get("threads") or 0)
+    if threads > 0 and threads != torch.get_num_threads():
+        torch.set_num_threads(threads)
+    flags = recorded.get("determinism", "")
+    if len(flags) == 3 and flags != _determinism(torch):
+        torch.use_deterministic_algorithms(flags[0] == "1")
+        torch.backends.cudnn.deterministic = flags[1] == "1"
+        torch.backends.cudnn.benchmark = flags[2] == "1"
+
+
+def _synchronize():
+    torch = _torch()
+    if torch is not None and _cuda(torch):
+        torch.cuda.synchronize()
+
+
+# --- sources ---
+
+
+def _installed():
+    """Folders of what is not the user's own."""
+    paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    paths.update(getattr(site, "getsitepackages", list)())
+    paths.add(site.getusersitepackages())
+    paths.update(path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages"))
+    paths.add(os.path.dirname(os.path.abspath(__file__)))
+    return tuple(os.path.realpath(path) + os.sep for path in paths if path)
+
+
+def _put_sources(answer):
+    installed = _installed()
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if name in ("sitecustomize", "usercustomize"):
+            continue  # of the site
+        if not isinstance(file, str) or not file.endswith(".py"):
+            continue
+        path = os.path.realpath(file)
+        if not path.startswith(installed) and os.path.isfile(path):
+            put_text(answer, path, b"")

@@ -1,0 +1,65 @@
+"""The objects of a block or guard, as Flor sees them."""
+import ctypes
+
+from . import _library
+from ._library import library
+from ._leaves import Loaded
+from ._objects import Saver
+from ._restore import Misfit, Restorer
+
+# Of these nobody but the caller's own variable could receive a recorded value.
+_IMMUTABLE = (bool, int, float, complex, str, bytes, tuple, frozenset, type(None))
+
+
+class State:
+    """Holds the objects, by their names, until close(). Raises TypeError where one cannot be restored in place."""
+
+    def __init__(self, objects):
+        for name, value in objects.items():
+            if isinstance(value, _IMMUTABLE):
+                raise TypeError(f"{name} is a {type(value).__name__}, which cannot be restored in place: put it into a "
+                                "dict, a list or an object, and give that")
+        self._objects = objects
+        self._leaves = {}  # alive until the next save()
+        self._calls = _library.StateCalls(None, _library.ask(self._save), _library.tell(self._check),
+                                          _library.tell(self._restore))
+        self.handle = library.flor_new_state(self._calls)
+
+    def close(self):
+        library.flor_free_state(self.handle)
+        self.handle = None
+        self._calls = None  # it refers to this object
+
+    def _save(self, answer):
+        saver = Saver()
+        for name, value in self._objects.items():
+            saver.save(name, value)
+        self._leaves = saver.leaves
+        for name, leaf in saver.leaves.items():
+            shape = (ctypes.c_int64 * len(leaf.shape))(*leaf.shape)
+            buffer = _library.Buffer(name.encode(), leaf.dtype.encode(), shape, len(leaf.shape), leaf.pointer, leaf.size)
+            library.flor_put_buffer(answer, buffer)
+
+    def _check(self, tensors, answer):
+        try:
+            self._visit(_loaded(tensors), False)
+        except Misfit as misfit:
+            library.flor_fail(answer, str(misfit).encode())
+
+    def _restore(self, tensors, _answer):
+        self._visit(_loaded(tensors), True)
+
+    def _visit(self, loaded, writing):
+        restorer = Restorer(loaded, writing)
+        for name, value in self._objects.items():
+            restorer.restore(name, value)
+        restorer.finish()
+
+
+def _loaded(tensors):
+    out = {}
+    buffer = _library.Buffer()
+    for index in range(library.flor_tensors_count(tensors)):
+        library.flor_tensors_at(tensors, index, buffer)
+        out[buffer.name.decode()] = Loaded(buffer)
+    return out

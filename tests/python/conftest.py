@@ -1,0 +1,82 @@
+"""What these tests share: `flor record` and `flor replay` as a user types them, in a folder and a store of the test's own."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+
+def pytest_addoption(parser):
+    parser.addoption("--build", required=True, help="the build folder: bin/flor and python/flor")
+
+
+def pytest_configure(config):
+    sys.path.insert(0, os.path.join(config.getoption("--build"), "python"))
+
+
+PROGRAMS = pathlib.Path(__file__).parent / "programs"
+
+
+def rows_of(text):
+    """(loops, name, value) of each row of JSON lines, numbers as the texts that they are."""
+    rows = []
+    for line in text.splitlines():
+        row = json.loads(line, parse_float=str, parse_int=str)
+        if "value" in row:
+            name, value = row.pop("name"), row.pop("value")
+            loops = tuple(sorted(item for item in row.items() if not item[0].startswith("@") and item[0] != "run"))
+            rows.append((loops, name, json.dumps(value)))
+    return rows
+
+
+class Place:
+    def __init__(self, folder, build):
+        self.folder = folder
+        self.environment = {**os.environ, "FLOR_STORE": str(folder / "store"), "OMP_NUM_THREADS": "1",
+                            "PYTHONPATH": os.path.join(build, "python"), "PYTHONDONTWRITEBYTECODE": "1",
+                            "PATH": os.path.join(build, "bin") + os.pathsep + os.environ["PATH"]}
+
+    def run(self, *words, code=0, **environment):
+        done = subprocess.run([str(word) for word in words], cwd=self.folder, env={**self.environment, **environment},
+                              capture_output=True, text=True, check=False, timeout=300)
+        assert code is None or done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return name
+
+    def program(self, name, *edits, to=None):
+        """Copies a program of programs/, with (old, new) replaced, each of which must be there."""
+        text = (PROGRAMS / name).read_text()
+        for old, new in edits:
+            assert text.count(old) == 1, f"{old!r} is {text.count(old)} times in {name}"
+            text = text.replace(old, new)
+        return self.write(to or name, text)
+
+    def record(self, program, *flags, code=0, **environment):
+        """Records a program with checkpoints wherever possible. Returns what was said."""
+        return self.run("flor", "record", "--name", "a", "--every", "1", *flags, "--", sys.executable, program, code=code,
+                        **environment).stderr
+
+    def replay(self, program, *flags, code=0):
+        return self.run("flor", "replay", "a", *flags, "--", sys.executable, program, code=code).stdout
+
+    def plain(self, program):
+        """Rows of a run outside Flor."""
+        self.run(sys.executable, program, FLOR_LOG=str(self.folder / "plain.jsonl"))
+        rows = rows_of((self.folder / "plain.jsonl").read_text())
+        (self.folder / "plain.jsonl").unlink()
+        return rows
+
+    def joined(self):
+        return rows_of(self.run("flor", "log", "a", "--format", "jsonl").stdout)
+
+
+@pytest.fixture
+def place(tmp_path, pytestconfig):
+    return Place(tmp_path, os.path.abspath(pytestconfig.getoption("--build")))

@@ -1,0 +1,183 @@
+"""Which blocks execute for which edit: the analysis of sources, on short programs."""
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """import torch
+import flor
+from torch import nn
+
+def evaluate(net, data):
+    total = 0
+    for x, y in data:
+        loss = net(x)
+        total += loss.sum().item()
+    return total
+
+def augment(x):
+    y = x * 2
+    return y
+
+net, optimizer, scheduler, loader = build()
+history = []
+with flor.checkpointing(net=net, optimizer=optimizer, scheduler=scheduler):
+    for epoch in flor.loop("epoch", range(9)):
+        with flor.skip_block("train", net, optimizer) as train:
+            if train.step_into():
+                for x, y in flor.loop("step", loader):
+                    loss = net(augment(x)).sum()
+                    loss.backward()
+                    optimizer.step()
+                    flor.log("loss", loss.item())
+        with flor.skip_block("tune", net) as tune:
+            if tune.step_into():
+                net.scale += 1
+        scheduler.step()
+        score = evaluate(net, loader)
+        history.append(score)
+        flor.log("score", score)
+"""
+SCORE = '        flor.log("score", score)\n'
+LOSS = '                    flor.log("loss", loss.item())\n'
+
+
+def asked(recorded, *edits):
+    from flor import _edits, _program
+
+    present = recorded
+    for old, new in edits:
+        assert present.count(old) == 1, old
+        present = present.replace(old, new)
+    pair = (_program.Program("/x/train.py", recorded), _program.Program("/x/train.py", present))
+    return _edits.Analysis([pair]).answer()
+
+
+def behind(line, added):
+    return (line, line + added)
+
+
+def test_nothing_edited_executes_nothing():
+    answer = asked(PROGRAM)
+    assert (answer["all"], answer["blocks"], answer["from_start"], answer["reasons"], answer["probes"]) == (False, [], False, [], [])
+
+
+@pytest.mark.parametrize("edit, blocks, name", [
+    (behind(SCORE, '        flor.log("lr", scheduler.get_last_lr()[0])\n'), [], "lr"),
+    (behind(LOSS, '                    flor.log("norm", net.weight.grad.norm().item())\n'), ["train"], "norm"),
+    (behind(LOSS, '                    g = net.weight.grad\n                    h = g.norm()\n'
+                  '                    flor.log("norm", h.item())\n'), ["train"], "norm"),
+    (behind(LOSS, '                    if epoch % 2 == 0:\n                        with torch.no_grad():\n'
+                  '                            flor.log("even", net(x).mean().item())\n'), ["train"], "even"),
+    (behind("                net.scale += 1\n", '                flor.log("scale", net.scale)\n'), ["tune"], "scale"),
+    (behind("    y = x * 2\n", '    flor.log("y", y.mean().item())\n'), ["train"], "y"),
+    (behind("        loss = net(x)\n", '        flor.log("part", loss.item())\n'), [], "part"),
+    ((SCORE, SCORE + "        # a comment\n\n"), [], None),
+    ((LOSS, ""), [], None),
+])
+def test_added_logs_execute_the_blocks_that_they_stand_in(edit, blocks, name):
+    answer = asked(PROGRAM, edit)
+    assert (answer["all"], answer["blocks"]) == (False, blocks), answer["reasons"]
+    assert [probe["name"] for probe in answer["probes"]] == ([name] if name else [])
+    assert answer["lead_in"] == [] and not answer["from_start"]
+
+
+@pytest.mark.parametrize("edit, reason", [
+    (("x * 2", "x * 3"), "train.py:13: changed code"),
+    (("range(9)", "range(10)"), "train.py:19: changed code"),
+    (behind(SCORE, "        score = 0\n"), "changed code"),
+    (behind(SCORE, '        (n := 1)\n'), "changed code"),
+    (behind(SCORE, '        flor.log("n", next(loader))\n'), "calls next(), which may change state"),
+    (behind(SCORE, '        flor.log("n", net.weight.zero_())\n'), "calls zero_(), which may change state"),
+    (behind(SCORE, '        z = net.train()\n        flor.log("z", str(z))\n'), "calls train(), which may change state"),
+    (("import torch\n", "import torch, os\n"), "changed code"),
+    (behind("import flor\n", "import extra\n"), "changed code"),
+    (("def augment(x):\n", "@compiled\ndef augment(x):\n"), "changed code"),
+])
+def test_every_other_edit_executes_everything(edit, reason):
+    answer = asked(PROGRAM, edit)
+    assert answer["all"] and any(reason in one for one in answer["reasons"]), answer["reasons"]
+
+
+def test_a_log_in_a_method_that_python_calls_itself_executes_everything():
+    program = PROGRAM + "\nclass Net(nn.Module):\n    def forward(self, x):\n        return x\n"
+    assert asked(program, ("        return x\n", '        flor.log("x", 1)\n        return x\n'))["all"]
+
+
+def test_a_log_that_moves_is_another_one():
+    answer = asked(PROGRAM, (LOSS, ""), (SCORE, SCORE + '        flor.log("loss", loss.item())\n'))
+    assert [probe["block"] for probe in answer["probes"]] == [""]
+    assert answer["blocks"] == answer["lead_in"] == ["train"]
+    assert "block train changes loss, which it does not hold" in answer["reasons"][0]
+
+
+@pytest.mark.parametrize("edits, block", [
+    ([("net.scale += 1", "count = 1"), behind(SCORE, "        print(count)\n")], "tune"),
+    ([("net.scale += 1", "count += 1"), behind(SCORE, "        print(count)\n")], "tune"),
+    ([("net.scale += 1", "history.append(1)"), behind(SCORE, "        print(history)\n")], "tune"),
+    ([("net.scale += 1", "table['a'] = 1"), behind(SCORE, "        print(table['b'])\n")], "tune"),
+    ([("net.scale += 1", "count = 1"), ("net, optimizer, sch", "count = 0\nnet, optimizer, sch"), behind(SCORE, "print(count)\n")],
+     "tune"),
+    ([("net.scale += 1", "count = 1"), behind("def augment(x):\n", "    print(count)\n")], "tune"),
+    ([("net.scale += 1", "run.count = 1"), behind("def augment(x):\n", "    run.count\n")], "tune"),
+])
+def test_what_a_block_changes_and_others_read_must_be_held(edits, block):
+    program = PROGRAM
+    for old, new in edits:
+        program = program.replace(old, new)
+    answer = asked(program)
+    assert answer["blocks"] == answer["lead_in"] == [block], answer["reasons"]
+
+
+@pytest.mark.parametrize("added", [
+    "        for loss in [1]:\n            print(loss)\n",
+    "        print([loss for loss in history])\n",
+    "        print((lambda loss: loss)(1))\n",
+    "        loss = 3\n        print(loss)\n",
+    "        print(sum(loss for loss in history))\n",
+])
+def test_a_name_that_is_bound_anew_is_another_value(added):
+    assert asked(PROGRAM.replace(SCORE, SCORE + added))["blocks"] == []
+
+
+@pytest.mark.parametrize("old, new, name", [
+    (", scheduler=scheduler", "", "scheduler"),
+    (SCORE, SCORE + "        best = max(best, score)\n", "best"),
+    (SCORE, SCORE + "        if epoch == 2:\n            mark = 1\n        print(mark)\n", "mark"),
+    (SCORE, SCORE + "        print(history[-2:])\n", "history"),
+    (SCORE, SCORE + "print(history)\n", "history"),
+    (SCORE, SCORE + "        state['a'] = 1\n        print(state)\n", "state"),
+])
+def test_what_iterations_pass_on_the_guard_must_hold(old, new, name):
+    answer = asked(PROGRAM.replace(old, new))
+    assert answer["from_start"] and f"passes {name} to the next" in answer["reasons"][-1], answer["reasons"]
+
+
+def test_what_is_read_before_the_loop_alone_is_no_matter():
+    program = PROGRAM.replace("history = []\n", "loss = 1\nhistory = [loss]\n")
+    assert asked(program)["blocks"] == []
+    assert asked(program.replace("history = [", "for fold in range(2):\n  print(loss)\nhistory = ["))["blocks"] == []
+
+
+def test_an_object_that_a_block_holds_may_be_changed_by_an_operator():
+    program = PROGRAM.replace("net.scale += 1", "net += 1")
+    assert asked(program)["blocks"] == [] and not asked(program)["from_start"]
+
+
+def test_clocks_are_volatile():
+    answer = asked(PROGRAM, behind(SCORE, '        flor.log("now", time.time())\n'))
+    assert [probe["volatile"] for probe in answer["probes"]] == [True]
+
+
+def test_what_python_cannot_read_executes_everything(tmp_path):
+    import json
+    import os
+
+    import flor
+
+    file = tmp_path / "asked.json"
+    file.write_text(json.dumps({"files": [{"path": "/x/a.py", "recorded": "x = 1", "present": "x ="}]}))
+    done = subprocess.run([sys.executable, "-m", "flor._edits", file], capture_output=True, text=True, check=True,
+                          env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(flor.__file__))})
+    answer = json.loads(done.stdout)
+    assert answer["all"] and "a.py: Python cannot read it" in answer["reasons"][0]

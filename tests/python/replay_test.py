@@ -1,0 +1,119 @@
+"""Programs recorded and replayed with probes: rows equal to those of a plain run of the edited program, to the bit."""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+OUTER = {"classifier.py": ('        flor.log("accuracy", accuracy)\n',
+                           '        flor.log("accuracy", accuracy)\n        flor.log("weight", net[0].weight.norm().item())\n'),
+         "arrays.py": ('            flor.log("loss", loss)\n',
+                       '            flor.log("loss", loss)\n            flor.log("sum", weights.sum() + meter.total)\n')}
+INNER = {"classifier.py": ('                    flor.log("loss", loss.item())\n',
+                           '                    flor.log("loss", loss.item())\n                    g = net[0].weight.grad\n'
+                           '                    flor.log("norm", g.norm().item())\n'),
+         "arrays.py": ("                weights += momentum\n",
+                       '                weights += momentum\n                flor.log("noise", [noise, momentum])\n')}
+
+
+def added(rows, plain):
+    return sorted(row for row in plain if row not in rows)
+
+
+@pytest.mark.parametrize("name", ["classifier.py", "arrays.py"])
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_probes_give_the_rows_of_a_plain_run(place, name, workers):
+    place.record(place.program(name))
+    recorded = place.joined()
+    assert sorted(recorded) == sorted(place.plain(name))
+    # The iteration that a break ended executes: the break could be in the block.
+    skipped = {"classifier.py": "blocks: 0 executed, 8 skipped", "arrays.py": "blocks: 1 executed, 9 skipped"}[name]
+    for edit, is_outer in ((OUTER[name], True), (INNER[name], False)):
+        place.program(name, edit)
+        said = place.replay(name, "--workers", workers)
+        assert ": identical" in said and "taken back" not in said
+        assert (skipped in said) == is_outer, said
+        plain = place.plain(name)
+        assert added(recorded, plain) and set(plain) <= set(place.joined())
+
+
+def test_an_edited_file_of_another_name_in_another_folder_is_compared(place):
+    place.write("helpers.py", "def double(x):\n    return 2 * x\n")
+    edit = ("import flor\n", "import flor\nimport helpers\n")
+    use = ('            flor.log("loss", loss)\n', '            flor.log("loss", helpers.double(loss))\n')
+    place.record(place.program("arrays.py", edit, use))
+    place.write("copy/helpers.py", "def double(x):\n    return 2 * x\n")
+    best = '            flor.log("best", best["loss"])\n'
+    place.program("arrays.py", edit, use, (best, best + '            flor.log("sum", weights.sum())\n'), to="copy/edited.py")
+    said = place.replay("copy/edited.py")
+    assert ": identical" in said and "1 executed, 9 skipped" in said, said
+    assert "other arguments" not in said
+    place.write("copy/helpers.py", "def double(x):\n    return x + x + 0 * x\n")
+    assert "helpers.py:2: changed code: every block executes" in place.replay("copy/edited.py")
+
+
+def test_what_a_block_does_not_hold_makes_it_execute(place):
+    place.record(place.program("classifier.py"))
+    place.program("classifier.py", ('        flor.log("accuracy", accuracy)\n',
+                                    '        flor.log("accuracy", accuracy)\n        flor.log("last", loss.item())\n'))
+    said = place.replay("classifier.py")
+    assert "block train changes loss, which it does not hold and line 34 reads: it executes" in said
+    assert set(place.plain("classifier.py")) <= set(place.joined())
+
+
+def test_a_guard_that_leaves_something_out_makes_the_replay_run_from_the_start(place):
+    edit = ("meter=meter, rng=rng, best=best)", "meter=meter, rng=rng)")
+    place.record(place.program("arrays.py", edit))
+    place.program("arrays.py", edit, OUTER["arrays.py"])
+    said = place.replay("arrays.py", "--workers", 2)
+    assert "passes best to the next, and the guard does not hold it: the replay runs from the start" in said
+    assert ": identical" in said
+    assert set(place.plain("arrays.py")) <= set(place.joined())
+
+
+@pytest.mark.parametrize("name", ["classifier.py", "arrays.py"])
+def test_a_killed_recording_goes_on_where_it_was(place, name):
+    plain = None
+    slow = ("for epoch in flor.loop(", "import time\n    for epoch in flor.loop(") if name == "classifier.py" else (
+        "        for epoch in flor.loop(", "        import time\n        for epoch in flor.loop(")
+    wait = ('flor.log("best",', 'time.sleep(0.15); flor.log("best",')
+    place.program(name, slow, wait)
+    plain = place.plain(name)
+    training = subprocess.Popen(["flor", "record", "--name", "a", "--every", "1", "--", sys.executable, name], cwd=place.folder,
+                                env=place.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                start_new_session=True)
+    for line in training.stdout:
+        if "epoch=3" in line and "loss" in line:
+            break
+    time.sleep(0.2)
+    os.killpg(training.pid, signal.SIGKILL)
+    training.communicate()
+    said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, name).stderr
+    assert "resum" in said
+    assert sorted(place.joined()) == sorted(plain)
+    place.program(name, slow, wait, OUTER[name] if name == "arrays.py" else INNER[name])
+    assert ": identical" in place.replay(name, "--workers", 2)
+    assert set(place.plain(name)) <= set(place.joined())
+
+
+def test_an_edited_program_resumes_nothing(place):
+    place.program("arrays.py", ("            if epoch == 9:", "            if epoch == 4:\n                raise OSError\n            if epoch == 9:"))
+    assert "OSError" in place.record("arrays.py", code=1)
+    place.program("arrays.py")
+    said = place.run("flor", "record", "--resume", "a", "--", sys.executable, "arrays.py", code=1).stderr
+    assert "arrays.py is not as it was recorded" in said
+
+
+def test_an_object_that_cannot_be_saved_ends_the_recording_and_not_training(place):
+    place.program("arrays.py", ("best=best):", "best=best, file=open(__file__)):"))
+    said = place.record("arrays.py")
+    assert "an object of type _io.TextIOWrapper cannot be saved" in said
+    assert len(place.plain("arrays.py")) > 0
+
+
+def test_exit_codes_and_tracebacks_are_the_programs_own(place):
+    place.program("arrays.py", ("            if epoch == 9:", "            if epoch == 2:\n                raise SystemExit(7)\n            if epoch == 9:"))
+    place.record("arrays.py", code=7)
+    assert "exit code 7" in place.run("flor", "show", "a").stdout
