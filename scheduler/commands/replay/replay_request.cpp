@@ -6,6 +6,7 @@
 
 #include "commands/base/options.h"
 #include "commands/sources/probing.h"
+#include "commands/sources/python_program.h"
 #include "core/base/error.h"
 #include "core/base/shell_words.h"
 #include "core/checkpoint/recorded_timeline.h"
@@ -112,6 +113,8 @@ void force(const Forced& forced, Probing& probing) {
                             " executes, from the program's start");
 }
 
+namespace fs = std::filesystem;
+
 void add_notes(Asked& asked) {
   const auto& manifest = asked.manifest;
   if (manifest.status == "failed") {
@@ -125,16 +128,19 @@ void add_notes(Asked& asked) {
   }
   const auto& recorded = manifest.command;
   const auto& present = asked.plan.command;
-  const bool is_same =
-      recorded.empty() || (recorded.size() == present.size() &&
-                           std::equal(present.begin() + 1, present.end(), recorded.begin() + 1));
+  // The edited script of an interpreter may have another name.
+  const auto is_same_word = [&](const std::string& before, const std::string& now) {
+    const bool are_scripts = fs::path(before).extension() == ".py" && fs::path(now).extension() == ".py";
+    return before == now || (are_scripts && is_interpreted(manifest));
+  };
+  const bool is_same = recorded.empty() ||
+                       (recorded.size() == present.size() &&
+                        std::equal(recorded.begin() + 1, recorded.end(), present.begin() + 1, is_same_word));
   if (!is_same) {
     asked.notes.push_back("run " + asked.run.id() + " was recorded with other arguments (" +
                           core::shell_line(recorded) + "): rows that depend on them will differ");
   }
 }
-
-namespace fs = std::filesystem;
 
 using Verdict = std::optional<results::Verdict>;
 

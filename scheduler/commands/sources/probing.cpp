@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "commands/sources/python_program.h"
 #include "commands/sources/source_files.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
@@ -45,6 +46,9 @@ void add_digests(const fs::path& program, const std::vector<std::string>& comman
                  const core::SourceScan& scan, Probing& out) {
   for (const auto& file : scan.files) out.program[file.path] = core::digest_of(file.text);
   std::vector<fs::path> files{program};
+  for (const auto& file : scan.files) {
+    if (file.interpreted) files.emplace_back(file.path);
+  }
   if (scan.files.empty()) {
     std::error_code ignored;
     for (std::size_t k = 1; k < command.size(); ++k) {
@@ -63,31 +67,13 @@ void add_digests(const fs::path& program, const std::vector<std::string>& comman
     }
     const std::string digest = core::digest_of(content);
     out.program[file.string()] = digest;
-    if (!scan.files.empty() || (is_own(file) && is_executed(file, content)))
+    const bool is_built_from_sources = !scan.files.empty() && !scan.files.front().interpreted;
+    if (is_built_from_sources || (is_own(file) && is_executed(file, content)))
       out.executed_files[fs::absolute(file).string()] = digest;
   }
 }
 
-// Compares the sources, and fills in the probes and what executes.
-void compare(const core::RunDir& run, const core::Manifest& manifest, const fs::path& program,
-             const core::SourceScan& scan, Probing& out) {
-  if (scan.files.empty()) {
-    out.executed = {true, {}};
-    out.lead_in_all = true;
-    out.reasons.push_back(
-        program.string() +
-        " names no sources (a script, or built without libflor): every block executes; --probe "
-        "says otherwise");
-    return;
-  }
-  if (manifest.sources.empty()) {
-    out.executed = {true, {}};
-    out.lead_in_all = true;
-    out.reasons.push_back(
-        "the record has no sources to compare with: every block executes; --probe says otherwise");
-    return;
-  }
-  const probes::ProbeAnalysis analysis = decide(recorded_sources(run, manifest), present_sources(scan));
+void take(const probes::ProbeAnalysis& analysis, Probing& out) {
   out.executed = {analysis.all, analysis.blocks};
   out.lead_in_all = analysis.all;
   out.lead_in = analysis.lead_in;
@@ -104,6 +90,26 @@ void compare(const core::RunDir& run, const core::Manifest& manifest, const fs::
     for (const auto& input : log.inputs)
       probe.inputs.push_back({input.name, input.held, input.why, input.changed_by});
     out.probes.push_back(std::move(probe));
+  }
+}
+
+void execute_everything(const std::string& why, Probing& out) {
+  out.executed = {true, {}};
+  out.lead_in_all = true;
+  out.reasons.push_back(why + ": every block executes; --probe says otherwise");
+}
+
+// Compares the sources, and fills in the probes and what executes.
+void compare(const core::RunDir& run, const core::Manifest& manifest, const fs::path& program,
+             const std::vector<std::string>& command, const core::SourceScan& scan, Probing& out) {
+  if (is_interpreted(manifest)) {
+    take(compare_interpreted(run, manifest, program, command), out);
+  } else if (scan.files.empty()) {
+    execute_everything(program.string() + " names no sources (a script, or built without libflor)", out);
+  } else if (manifest.sources.empty()) {
+    execute_everything("the record has no sources to compare with", out);
+  } else {
+    take(decide(recorded_sources(run, manifest), present_sources(scan)), out);
   }
 }
 
@@ -134,8 +140,9 @@ Probing probe(const core::RunDir& run, const core::Manifest& manifest, const fs:
               const std::vector<std::string>& command, const std::string& wanted,
               const std::set<std::string>& blocks) {
   Probing out;
-  const core::SourceScan scan = core::scan_sources(program);
-  compare(run, manifest, program, scan, out);
+  const core::SourceScan scan =
+      is_interpreted(manifest) ? scan_interpreted(manifest, command) : core::scan_sources(program);
+  compare(run, manifest, program, command, scan, out);
   add_digests(program, command, scan, out);
   if (wanted == "auto") return out;
   out.executed = executed_blocks(wanted, blocks);
