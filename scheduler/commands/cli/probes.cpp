@@ -10,6 +10,7 @@
 #include "commands/base/output.h"
 #include "commands/cli/commands.h"
 #include "commands/sources/probes_report.h"
+#include "commands/sources/python_program.h"
 #include "commands/sources/source_files.h"
 #include "commands/sources/unheld.h"
 #include "core/base/error.h"
@@ -40,6 +41,7 @@ probes::ProbeAnalysis since_record(const Flags& flags, const std::vector<std::st
   const core::RunDir run = store_of(flags.store).find(flags.run);
   const core::Manifest manifest = core::read_manifest(run);
   const fs::path program = program_of(run, manifest, command);
+  if (is_interpreted(manifest)) return compare_interpreted(run, manifest, program, command);
   const core::SourceScan scan = core::scan_sources(program);
   if (scan.files.empty()) {
     throw core::UsageError(
