@@ -1,6 +1,5 @@
 """libflor-c by ctypes (flor/c.h): finds it, declares its functions, starts it at the first call."""
 import ctypes
-import os
 import pathlib
 
 _VERSION = 1  # of the interface: FLOR_C_VERSION
@@ -62,7 +61,7 @@ _FUNCTIONS = {
 
 
 def _load():
-    path = os.environ.get("FLOR_C_LIBRARY") or str(pathlib.Path(__file__).parent / "libflor-c.so")
+    path = str(pathlib.Path(__file__).parent / "libflor-c.so")
     try:
         library = ctypes.CDLL(path)
     except OSError as problem:
