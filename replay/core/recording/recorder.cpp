@@ -63,6 +63,9 @@ class Recorder : public Session {
     guards_.leave(state);
     if (steps_) steps_->guards().leave(state);
   }
+  void note_unheld(const std::string& block, const std::string& path) override {
+    if (recording_) recording_->note_unheld(block, path);
+  }
   void log(const Row& row) override;
   std::optional<RowFiles> row_files() override { return files_; }
   std::optional<std::string> argument(const std::string& name) override { return arguments_.value(name); }

@@ -99,6 +99,10 @@ void Recording::pass_over(const std::vector<std::string>& files) {
   checkpointer().doubt(files);
 }
 
+void Recording::note_unheld(const std::string& block, const std::string& path) {
+  append(timeline_file, Json({{"kind", "unheld"}, {"block", block}, {"path", path}}).dump());
+}
+
 // An exception here would have the program train from its start, with the weights that were restored.
 void Recording::keep_newest_of(const Resumption& resumption) {
   if (manifest().keep <= 0) return;

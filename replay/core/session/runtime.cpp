@@ -217,6 +217,10 @@ void Runtime::leave_guard(State& state) {
   if (active()) guarded([&] { session_->leave_guard(state); });
 }
 
+void Runtime::note_unheld(const std::string& block, const std::string& path) {
+  if (active()) guarded([&] { session_->note_unheld(block, path); });
+}
+
 void Runtime::log(const Row& row) {
   if (row.later.valid()) finish_at_exit();
   std::unique_lock<std::mutex> lock;

@@ -128,6 +128,11 @@ FLOR_C_API void flor_leave_block(int32_t unwound);
 FLOR_C_API void flor_enter_guard(flor_state* state);
 FLOR_C_API void flor_leave_guard(flor_state* state);
 
+// Notes in the record that an execution of the block changes what is none of its objects. `block`: "" for an
+// iteration of the main loop and the objects of the guard. `path`: as the front end's analysis of sources
+// calls it. Does nothing outside of a recording.
+FLOR_C_API void flor_note_unheld(const char* block, const char* path);
+
 // --- Rows and arguments. ---
 
 // Logs a row. `json` is the JSON text of the value; numbers that are not finite are the strings "NaN",

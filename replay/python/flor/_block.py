@@ -1,11 +1,38 @@
 """flor.skip_block and flor.checkpointing: objects whose state is recorded and restored."""
-from . import _library
-from ._runtime import start
+import sys
+
+from . import _library, _seen
+from ._runtime import start, users_modules
 from ._state import State
+
+guarded = []  # the objects of each guard that is open
+_looked_at = {}  # executions of each block, and iterations (""), that were looked at
+_noted = set()
 
 
 def _named(objects, named):
     return {**{str(index): value for index, value in enumerate(objects)}, **named}
+
+
+def look(name, frame, objects):
+    """Returns the fingerprints of all that is no object of a block; None where there were enough looks."""
+    if _looked_at.get(name, 0) >= _seen.EXECUTIONS:
+        return None
+    found = _seen.fingerprints(frame, objects, users_modules())
+    if found is None:
+        _looked_at[name] = _seen.EXECUTIONS
+    return found
+
+
+def note_changes(flor, name, before, frame, objects):
+    """Looks again, and notes in the record what has changed since. Returns these fingerprints."""
+    after = look(name, frame, objects)
+    _looked_at[name] = _looked_at.get(name, 0) + 1
+    for path in _seen.changed(before, after):
+        if (name, path) not in _noted:
+            _noted.add((name, path))
+            flor.flor_note_unheld(name.encode(), path.encode())
+    return after
 
 
 class skip_block:
@@ -25,9 +52,13 @@ class skip_block:
 
     def __init__(self, name, *objects, **named):
         self._flor = start()
-        self._name = name.encode()
-        self._state = State(_named(objects, named)) if self._flor.flor_active() else None
+        self._name = name
+        self._objects = _named(objects, named)
+        self._state = State(self._objects) if self._flor.flor_active() else None
         self._entered = False
+        self._frame = self._before = None
+        if self._state is not None and self._flor.flor_recording():
+            self._frame = sys._getframe(1)
 
     def __enter__(self):
         return self
@@ -37,8 +68,10 @@ class skip_block:
         if self._state is None or self._entered:
             return True
         self._entered = True
-        executes = self._flor.flor_enter_block(self._name, self._state.handle)
+        executes = self._flor.flor_enter_block(self._name.encode(), self._state.handle)
         _library.raise_interrupt()
+        if executes and self._frame is not None:
+            self._before = look(self._name, self._frame, self._objects.values())
         return bool(executes)
 
     def __exit__(self, kind, problem, trace):
@@ -46,6 +79,9 @@ class skip_block:
             return
         if self._entered:
             self._flor.flor_leave_block(kind is not None)
+        if self._before is not None and kind is None:
+            note_changes(self._flor, self._name, self._before, self._frame, self._objects.values())
+        self._frame = self._before = None  # it refers to this object
         self._state.close()
         self._state = None
         if kind is None:
@@ -72,6 +108,7 @@ class checkpointing:
     def __enter__(self):
         if self._flor.flor_active():
             self._state = State(self._objects)
+            guarded.append(self._objects)
             self._flor.flor_enter_guard(self._state.handle)
             _library.raise_interrupt()
         return self
@@ -80,6 +117,7 @@ class checkpointing:
         if self._state is None:
             return
         self._flor.flor_leave_guard(self._state.handle)
+        guarded.remove(self._objects)
         self._state.close()
         self._state = None
         if kind is None:

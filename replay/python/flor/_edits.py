@@ -1,6 +1,7 @@
 """Which blocks must a replay of an edited Python program execute? `python3 -m flor._edits FILE` answers `flor replay`.
 
-FILE is JSON: {"files": [{"path": PRESENT, "recorded": TEXT, "present": TEXT}, …]}. Prints JSON:
+FILE is JSON: {"files": [{"path": PRESENT, "recorded": TEXT, "present": TEXT}, …], "seen": [{"block": NAME, "path": PATH},
+…]}, the latter what was seen to change while it was recorded. Prints JSON:
 
     {"all": false, "blocks": ["train"], "lead_in": [], "from_start": false, "reasons": ["train.py:9: …"],
      "probes": [{"name": "norm", "file": "train.py", "line": 9, "block": "train", "volatile": false,
@@ -29,10 +30,10 @@ _BINDING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 
 class Analysis:
-    """Compares recorded and present texts: pairs of programs."""
+    """Compares recorded and present texts: pairs of programs. `seen`: (block, path) of what changed in the recording."""
 
-    def __init__(self, pairs):
-        self._pairs = pairs
+    def __init__(self, pairs, seen=()):
+        self._pairs, self._seen = pairs, seen
         self.all, self.from_start = False, False
         self.blocks, self.lead_in = set(), set()
         self.reasons, self.probes = [], []
@@ -110,18 +111,28 @@ class Analysis:
 
     def _look_at_blocks(self, program):
         for block in program.blocks:
-            unheld = unheld_by(program, block)
-            if unheld is None:
+            seen = [path for name, path in self._seen if name == block.name]
+            unheld = unheld_by(program, block, seen)
+            elsewhere = next((path for path in seen if ":" in path), None)
+            if unheld is None and elsewhere is None:
                 continue
-            path, changed, read = unheld
             if block.name:
                 self.lead_in.add(block.name)
+            if unheld is None:
+                self._execute(block, f"{_place(program, block.node)}: block {block.name} changes {elsewhere.replace(':', '.')}, "
+                                     "which it does not hold")
+                continue
+            path, changed, read = unheld
             self._execute(block, f"{_place(program, changed)}: block {block.name} changes {path}, which it does not hold and "
                                  f"line {read.lineno} reads")
 
     def _look_at_guards(self, program):
         for loop in program.main_loops():
-            unguarded = unguarded_in(program, loop)
+            seen = [path for name, path in self._seen if name == ""]
+            unguarded = unguarded_in(program, loop, seen)
+            elsewhere = next((path for path in seen if ":" in path), None)
+            if unguarded is None and elsewhere is not None and program.guards:
+                unguarded = elsewhere.replace(":", "."), loop
             if unguarded is not None:
                 path, changed = unguarded
                 self.from_start = True
@@ -272,15 +283,16 @@ def _first_difference(old, new):
 
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
-        files = json.load(file)["files"]
+        asked = json.load(file)
     pairs = []
-    for one in files:
+    for one in asked["files"]:
         try:
             pairs.append((Program(one["path"], one["recorded"]), Program(one["path"], one["present"])))
         except (SyntaxError, ValueError, RecursionError) as problem:
             reason = f"{os.path.basename(one['path'])}: Python cannot read it ({problem}): every block executes"
             return json.dump({"all": True, "reasons": [reason]}, sys.stdout)
-    return json.dump(Analysis(pairs).answer(), sys.stdout)
+    seen = [(one["block"], one["path"]) for one in asked.get("seen", [])]
+    return json.dump(Analysis(pairs, seen).answer(), sys.stdout)
 
 
 if __name__ == "__main__":

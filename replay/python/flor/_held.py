@@ -1,7 +1,7 @@
 """What the blocks and the guard of a program hold, and what they should: docs/semantics.md, rule 18a, for Python.
 
 As far as the text shows it: names that are bound, members and elements that are assigned, methods that change their
-object by their names. A function that changes what it is given shows in an execution alone."""
+object by their names. What else changed when the program was recorded (_seen.py), the record says: `seen`, paths."""
 import ast
 
 from ._program import (bound_in, changed_in, is_adding, is_bound_near, is_first_bound, is_local_elsewhere, lies_in,
@@ -13,12 +13,12 @@ def shared_names(program):
     return {name for node in ast.walk(program.tree) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
 
 
-def unheld_by(program, block):
+def unheld_by(program, block, seen=()):
     """Returns (path, where it is changed, where it is read) of something that a block changes and does not hold, and that
     is read elsewhere; None where there is nothing."""
     changed = dict(bound_in(block.node.body))
     changed.update({path: node for path, node in changed_in(block.node.body) if not block.holds(path)})
-    changed.update({name: block.node for name in shared_names(program) if not block.holds(name)})
+    changed.update({name: block.node for name in [*shared_names(program), *seen] if not block.holds(name)})
     scope = program.scope_of(block.node)
     is_everywhere = any("." in path for path in changed)
     for path, read in reads_in([program.tree if is_everywhere else scope]):
@@ -33,7 +33,7 @@ def unheld_by(program, block):
     return None
 
 
-def unguarded_in(program, loop):
+def unguarded_in(program, loop, seen=()):
     """Returns (path, where it is changed) of something that an iteration of a main loop under a guard passes on without
     the guard holding it; None where there is nothing or no guard."""
     guards = [guard for guard in program.guards if not program.is_inside(guard.node, loop)]
@@ -43,7 +43,8 @@ def unguarded_in(program, loop):
     for path, node in [*bound_in(loop.body), *changed_in(loop.body)]:
         if not any(guard.holds(path) for guard in guards):
             carried.setdefault(path, node)
-    carried.update({name: loop for name in shared_names(program) if not any(guard.holds(name) for guard in guards)})
+    carried.update({name: loop for name in [*shared_names(program), *seen]
+                    if name not in carried and not any(guard.holds(name) for guard in guards)})
     scope = program.scope_of(loop)
     for path, read in reads_in([scope]):
         root = path.split(".")[0]

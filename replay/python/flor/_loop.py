@@ -4,10 +4,12 @@ import dis
 import sys
 
 from . import _library
+from ._block import guarded, look, note_changes
 from ._runtime import start
 
 _EXHAUSTED, _EARLY, _UNWOUND = 0, 1, 2
 _WIDEST = 1 << 63
+_open = []  # loops, the outermost first
 
 
 def loop(name, iterable):
@@ -40,6 +42,8 @@ def _length(iterable):
 
 def _iterate(flor, name, is_range, begin, end, iterable, caller):
     flor.flor_enter_loop(name, is_range, begin, end)
+    _open.append(name)
+    look_at = _Looks(flor, caller) if len(_open) == 1 and guarded and flor.flor_active() and flor.flor_recording() else None
     how = _EARLY
     try:
         _library.raise_interrupt()
@@ -57,6 +61,8 @@ def _iterate(flor, name, is_range, begin, end, iterable, caller):
                 return
             here = value.value
             flor.flor_begin(here)
+            if look_at is not None:
+                look_at.begin()
             yield here if is_range else element
             here += 1
     except GeneratorExit:
@@ -66,8 +72,24 @@ def _iterate(flor, name, is_range, begin, end, iterable, caller):
         how = _UNWOUND
         raise
     finally:
-        caller = None
+        caller = look_at = None
+        _open.pop()
         flor.flor_leave_loop(how)
+
+
+class _Looks:
+    """Notes what iterations pass on that no guard holds. The first iteration may set things up: it does not count."""
+
+    def __init__(self, flor, frame):
+        self._flor, self._frame, self._begun, self._before = flor, frame, 0, None
+
+    def begin(self):
+        self._begun += 1
+        objects = [value for held in guarded for value in held.values()]
+        if self._begun == 2:
+            self._before = look("", self._frame, objects)
+        elif self._before is not None:
+            self._before = note_changes(self._flor, "", self._before, self._frame, objects)
 
 
 def _next_of(elements):

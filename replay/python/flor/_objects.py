@@ -83,12 +83,12 @@ def _parameters_of(optimizer):
 
 
 class Saver:
-    """Saves objects as leaves: `leaves` by their names."""
+    """Saves objects as leaves: `leaves` by their names. `alive`: all objects that were visited."""
 
     def __init__(self):
         self.leaves = {}
         self._seen = {}
-        self._alive = []  # so that no other object gets the id of one that was seen
+        self.alive = []  # so that no other object gets the id of one that was seen
 
     def save(self, name, value):
         node = self._node(name, value)
@@ -105,7 +105,7 @@ class Saver:
         if node is not None:
             return node
         self._seen[id(value)] = name
-        self._alive.append(value)
+        self.alive.append(value)
         return self._torch_node(name, value) or self._numpy_node(name, value) or self._container(name, value)
 
     @staticmethod
@@ -147,7 +147,7 @@ class Saver:
         for part, tensor in own:
             self.leaves[f"{name}.{part}"] = _leaves.of_tensor(f"{name}.{part}", tensor)
             self._seen[id(tensor)] = f"{name}.{part}"
-            self._alive.append(tensor)
+            self.alive.append(tensor)
         extra = {part: self._node(f"{name}.{part}.@extra", inner.get_extra_state())
                  for part, inner in module.named_modules() if _has_extra_state(inner)}
         return {"module": _name_of(type(module)), **_flags_of(module), "extra": extra}

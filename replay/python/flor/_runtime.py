@@ -151,14 +151,28 @@ def _installed():
     return tuple(os.path.realpath(path) + os.sep for path in paths if path)
 
 
-def _put_sources(answer):
-    installed = _installed()
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if name in ("sitecustomize", "usercustomize"):
-            continue  # of the site
-        if not isinstance(file, str) or not file.endswith(".py"):
-            continue
+def is_users(module):
+    """Is it a module of the user's own, neither of Python's nor of an installed package?"""
+    return _source_of(module) is not None
+
+
+def _source_of(module):
+    name, file = getattr(module, "__name__", ""), getattr(module, "__file__", None)
+    if not isinstance(file, str) or not file.endswith(".py") or name in ("sitecustomize", "usercustomize"):
+        return None
+    if file not in _sources:
         path = os.path.realpath(file)
-        if not path.startswith(installed) and os.path.isfile(path):
-            put_text(answer, path, b"")
+        _sources[file] = path if not path.startswith(_installed()) and os.path.isfile(path) else None
+    return _sources[file]
+
+
+_sources = {}  # by __file__
+
+
+def users_modules():
+    return [module for module in list(sys.modules.values()) if is_users(module)]
+
+
+def _put_sources(answer):
+    for module in users_modules():
+        put_text(answer, _source_of(module), b"")

@@ -12,6 +12,7 @@
 #include "core/base/spawn.h"
 #include "core/files/descriptor.h"
 #include "core/files/durable.h"
+#include "core/store/timeline.h"
 
 namespace flor::commands {
 namespace {
@@ -90,6 +91,17 @@ probes::ProbeAnalysis analysis_from(const Json& json) {
   return out;
 }
 
+// Returns what executions were seen to change without holding it.
+Json seen_in(const core::RunDir& run) {
+  Json out = Json::array();
+  for (const auto& row : core::read_timeline(run.timeline())) {
+    if (field<std::string>(row, "kind", "") != "unheld") continue;
+    out.push_back(
+        {{"block", field<std::string>(row, "block", "")}, {"path", field<std::string>(row, "path", "")}});
+  }
+  return out;
+}
+
 // Returns the texts of both sides for the analysis. Throws Error where one cannot be read.
 Json texts_of(const core::RunDir& run, const core::Manifest& manifest, const core::SourceScan& present,
               const std::vector<std::string>& command) {
@@ -105,7 +117,7 @@ Json texts_of(const core::RunDir& run, const core::Manifest& manifest, const cor
                      {"recorded", core::read_file(run.path / source.file)},
                      {"present", text->second->text}});
   }
-  return {{"files", std::move(files)}};
+  return {{"files", std::move(files)}, {"seen", seen_in(run)}};
 }
 
 }  // namespace

@@ -1,0 +1,206 @@
+"""What a block, or an iteration of the main loop, really changes: seen while it is recorded, not read from the text.
+
+In the first executions everything that can be reached from the frame, from the modules of the user, and from what their
+functions and classes keep, is fingerprinted before and after. What changed, and is no object of the block or the guard, is
+noted in the record; a replay of an edited program looks whether it is read (_held.py).
+
+Bounded: by time, and for large memory, of which the address and the version count. What is not seen thereby, the proofs of
+a replay may still find."""
+import collections
+import ctypes
+import hashlib
+import sys
+import time
+import types
+
+from . import _leaves
+from ._library import library
+from ._objects import Saver
+
+EXECUTIONS = 2  # that are looked at: of the first one much may be set up
+_SECONDS = 1.0  # for one look
+_LARGE = 64 << 20  # bytes
+_DEEPEST = 100
+_SIMPLE = (bool, int, float, complex, str, bytes, type(None), type(...))
+
+
+class _Late(Exception):
+    """There is no time left."""
+
+
+def fingerprints(frame, held, modules):
+    """Returns {path: fingerprint} of what can be reached: "x" and "x.member" of variables, "module:x" of the `modules`
+    other than the frame's own. `held`: objects whose content is left out, by whatever way it is reached. None where the
+    time is not enough."""
+    look = _Look(held)
+    out = {}
+    try:
+        for variables in (frame.f_globals, frame.f_locals):
+            for name, value in list(variables.items()):
+                look.add(out, name, value)
+        for module in modules:
+            if vars(module) is not frame.f_globals:
+                for name, value in list(vars(module).items()):
+                    look.add(out, f"{module.__name__}:{name}", value)
+    except _Late:
+        return None
+    return out
+
+
+def changed(before, after):
+    """Returns the paths that differ, without those of new or removed variables: their names show in the text."""
+    if before is None or after is None:
+        return []
+    return sorted(path for path in before if path in after and before[path] != after[path])
+
+
+class _Look:
+    def __init__(self, held):
+        self._end = time.monotonic() + _SECONDS
+        self._known = {}  # digests of memory
+        self._saver = Saver()
+        self._held = {id(value) for value in held}
+        for value in held:
+            try:
+                self._saver.save("", value)
+            except TypeError:
+                continue  # a recording with it ends anyway
+            modules = getattr(value, "modules", None)
+            self._held.update({id(part) for part in modules()} if callable(modules) else ())
+        self._held.update(id(value) for value in self._saver.alive)
+        self._pointers = {leaf.pointer for leaf in self._saver.leaves.values() if leaf.size > 0}
+
+    def add(self, out, name, value):
+        if name.startswith("__") or isinstance(value, types.ModuleType) or id(value) in self._held:
+            return
+        if _is_of_flor(value):
+            return
+        members = _members(value)
+        if members is None:
+            out[name] = self._fingerprint(value)
+        else:
+            for member, item in members.items():
+                if id(item) not in self._held:
+                    out[f"{name}.{member}"] = self._fingerprint(item)
+
+    def _fingerprint(self, value):
+        self._hash, self._seen, self._alive = hashlib.blake2b(digest_size=16), {}, []
+        self._feed(value, 0)
+        return self._hash.digest()
+
+    def _put(self, *words):
+        self._hash.update(repr(words).encode("utf-8", "surrogatepass"))
+
+    def _feed(self, value, depth):
+        if time.monotonic() > self._end:
+            raise _Late
+        if isinstance(value, _SIMPLE):
+            return self._put(type(value).__name__, value)
+        if id(value) in self._held:
+            return self._put("held")
+        if id(value) in self._seen or depth > _DEEPEST:
+            return self._put("same", self._seen.get(id(value)))
+        self._seen[id(value)] = len(self._seen)
+        self._alive.append(value)
+        self._put(type(value).__qualname__)
+        if isinstance(value, types.ModuleType) or _is_of_flor(value):
+            return None
+        if not self._feed_memory(value):
+            for part in self._parts(value):
+                self._feed(part, depth + 1)
+        return None
+
+    def _feed_memory(self, value):
+        torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+        try:
+            if torch is not None and isinstance(value, torch.Tensor):
+                size = value.numel() * value.element_size()
+                if value.layout == torch.strided and value.data_ptr() in self._pointers:
+                    self._put("held")
+                    return True
+                self._put(list(value.shape), str(value.dtype), value.requires_grad)
+                self._put(value.data_ptr(), value._version) if size > _LARGE else self._put(self._digest(
+                    value, lambda: _leaves.of_tensor("", value)))
+                return True
+            if numpy is not None and isinstance(value, numpy.ndarray) and not value.dtype.hasobject:
+                self._put(value.shape, value.dtype.str)
+                self._put(value.ctypes.data) if value.nbytes > _LARGE else self._put(self._digest(
+                    value, lambda: _leaves.of_array("", value)))
+                return True
+        except (TypeError, RuntimeError):
+            return True  # sparse and the like: nothing to look at
+        return False
+
+    def _digest(self, value, leaf_of):
+        if id(value) not in self._known:
+            leaf, text = leaf_of(), ctypes.create_string_buffer(33)
+            library.flor_digest(leaf.pointer, leaf.size, text)
+            self._known[id(value)] = (text.value, value)
+        return self._known[id(value)][0]
+
+    def _parts(self, value):
+        if isinstance(value, dict):
+            yield from value.keys()
+            yield from value.values()
+        elif isinstance(value, (list, tuple, set, frozenset, collections.deque)):
+            yield from list(value)
+        elif isinstance(value, types.FunctionType):
+            yield from (value.__defaults__, value.__kwdefaults__, value.__dict__)
+            yield from [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
+        elif isinstance(value, type):
+            if value.__module__ in sys.modules and _is_users(sys.modules[value.__module__]):
+                yield from [item for name, item in sorted(vars(value).items()) if not name.startswith("__")]
+        elif isinstance(value, types.GeneratorType):
+            yield from (value.gi_frame.f_lasti, value.gi_frame.f_locals) if value.gi_frame else ()
+        else:
+            yield from self._parts_of_object(value)
+
+    @staticmethod
+    def _parts_of_object(value):
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(value, torch.Generator):
+            yield value.get_state()
+        elif type(value).__module__ == "builtins" or getattr(value, "__dict__", None) is None:
+            yield _reduced(value)
+        else:
+            yield vars(value)
+            if type(value).__reduce__ is not object.__reduce__:
+                yield _reduced(value)
+
+
+def _reduced(value):
+    """Returns what Python would pickle of an object: an iterator's position, a generator's state. Of a class that the user
+    wrote, it runs no code."""
+    if _is_users(sys.modules.get(type(value).__module__)):
+        return None
+    try:
+        return value.__reduce_ex__(2)
+    except Exception:
+        return None
+
+
+def _members(value):
+    """Returns the attributes of an object of a class of the user, whose members a program names one by one."""
+    torch = sys.modules.get("torch")
+    if isinstance(value, type) or callable(value) or not hasattr(value, "__dict__"):
+        return None
+    if torch is not None and isinstance(value, torch.nn.Module):
+        return None
+    return dict(vars(value)) if _is_users(sys.modules.get(type(value).__module__)) else None
+
+
+def _is_filled(cell):
+    try:
+        return cell.cell_contents is not None
+    except ValueError:
+        return False
+
+
+def _is_of_flor(value):
+    return type(value).__module__.split(".")[0] == "flor"
+
+
+def _is_users(module):
+    from ._runtime import is_users
+
+    return module is not None and is_users(module)
