@@ -1,5 +1,6 @@
 #include "c/answer.h"
 
+#include <cstring>
 #include <exception>
 
 namespace {
@@ -27,7 +28,14 @@ void flor_put_buffer(flor_answer* answer, const flor_buffer* buffer) {
     out.dtype = buffer->dtype;
     out.shape.assign(buffer->shape, buffer->shape + buffer->dims);
     out.bytes = buffer->bytes;
-    out.data = buffer->data;
+    if (buffer->is_own != 0) {
+      out.data = buffer->data;
+    } else {
+      // Not as data: what a restore writes there would be lost.
+      out.copy = [data = buffer->data, bytes = buffer->bytes](void* to) {
+        if (bytes > 0) std::memcpy(to, data, bytes);
+      };
+    }
     answer->buffers.push_back(std::move(out));
   });
 }
@@ -46,9 +54,13 @@ uint64_t flor_tensors_count(const flor_tensors* tensors) {
 
 void flor_tensors_at(const flor_tensors* tensors, uint64_t index, flor_buffer* buffer) {
   const auto& [name, tensor] = tensors->entries[index];
-  *buffer = {name.c_str(),        tensor.dtype.c_str(),
-             tensor.shape.data(), static_cast<int32_t>(tensor.shape.size()),
-             tensor.data,         tensor.bytes};
+  *buffer = {};
+  buffer->name = name.c_str();
+  buffer->dtype = tensor.dtype.c_str();
+  buffer->shape = tensor.shape.data();
+  buffer->dims = static_cast<int32_t>(tensor.shape.size());
+  buffer->data = tensor.data;
+  buffer->bytes = tensor.bytes;
 }
 
 uint64_t flor_texts_count(const flor_texts* texts) {

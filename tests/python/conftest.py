@@ -17,7 +17,8 @@ def pytest_configure(config):
 
 
 HERE = pathlib.Path(__file__).parent
-PROGRAMS = {"arrays.py": HERE / "programs/arrays.py", "classifier.py": HERE.parent.parent / "examples/python/classifier.py"}
+PROGRAMS = {name: HERE / "programs" / name for name in ("arrays.py", "large.py")}
+PROGRAMS.update({name: HERE.parent.parent / "examples/python" / name for name in ("classifier.py", "cnn.py")})
 
 
 def rows_of(text):

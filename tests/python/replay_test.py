@@ -19,20 +19,32 @@ INNER = {"classifier.py": ('                    flor.log("loss", loss.item())\n'
                        '                weights += momentum\n                flor.log("noise", [noise, momentum])\n')}
 
 
+OUTER["large.py"] = ('        flor.log("net", net.weight.sum())\n',
+                     '        flor.log("net", net.weight.sum())\n        best = table["best"]\n'
+                     '        flor.log("more", [halves[0].std(), 0 if best is None else best.sum(), turned.std(), odd.std()])\n')
+INNER["large.py"] = ("                plain += noise\n", '                plain += noise\n                flor.log("plain", plain.std())\n')
+OUTER["cnn.py"] = ('            flor.log("accuracy", evaluate(net, test))\n',
+                   '            flor.log("accuracy", evaluate(net, test))\n            flor.log("norm", net.classes[2].weight.norm())\n')
+INNER["cnn.py"] = ('                        flor.log("loss", loss.item())\n',
+                   '                        flor.log("loss", loss.item())\n                        flor.log("mean", x.mean())\n')
+
+
 def added(rows, plain):
     return sorted(row for row in plain if row not in rows)
 
 
-@pytest.mark.parametrize("name", ["classifier.py", "arrays.py"])
-@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("name, workers", [("classifier.py", 1), ("classifier.py", 3), ("arrays.py", 2), ("large.py", 1),
+                                           ("large.py", 3), ("cnn.py", 2)])
 def test_probes_give_the_rows_of_a_plain_run(place, name, workers):
-    place.record(place.program(name))
+    shorter = [("default=8", "default=4"), ("default=6000", "default=600")] if name == "cnn.py" else []
+    place.record(place.program(name, *shorter))
     recorded = place.joined()
     assert sorted(recorded) == sorted(place.plain(name))
     # The iteration that a break ended executes: the break could be in the block.
-    skipped = {"classifier.py": "blocks: 0 executed, 8 skipped", "arrays.py": "blocks: 1 executed, 9 skipped"}[name]
+    skipped = {"classifier.py": "blocks: 0 executed, 8 skipped", "arrays.py": "blocks: 1 executed, 9 skipped",
+               "large.py": "blocks: 0 executed, 7 skipped", "cnn.py": "blocks: 0 executed, 4 skipped"}[name]
     for edit, is_outer in ((OUTER[name], True), (INNER[name], False)):
-        place.program(name, edit)
+        place.program(name, *shorter, edit)
         said = place.replay(name, "--workers", workers)
         assert ": identical" in said and "taken back" not in said
         assert (skipped in said) == is_outer, said
@@ -86,19 +98,18 @@ def test_a_guard_that_leaves_something_out_makes_the_replay_run_from_the_start(p
     assert set(place.plain("arrays.py")) <= set(place.joined())
 
 
-@pytest.mark.parametrize("name", ["classifier.py", "arrays.py"])
+@pytest.mark.parametrize("name", ["classifier.py", "arrays.py", "large.py"])
 def test_a_killed_recording_goes_on_where_it_was(place, name):
-    plain = None
-    slow = ("for epoch in flor.loop(", "import time\n    for epoch in flor.loop(") if name == "classifier.py" else (
-        "        for epoch in flor.loop(", "        import time\n        for epoch in flor.loop(")
-    wait = ('flor.log("best",', 'time.sleep(0.15); flor.log("best",')
+    slow = ("import flor\n", "import flor\nimport time\n")
+    last = 'flor.log("net",' if name == "large.py" else 'flor.log("best",'
+    wait = (last, "time.sleep(0.15); " + last)
     place.program(name, slow, wait)
     plain = place.plain(name)
     training = subprocess.Popen(["flor", "record", "--name", "a", "--every", "1", "--", sys.executable, name], cwd=place.folder,
                                 env=place.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                 start_new_session=True)
     for line in training.stdout:
-        if "epoch=3" in line and "loss" in line:
+        if "epoch=3" in line:
             break
     time.sleep(0.2)
     os.killpg(training.pid, signal.SIGKILL)
@@ -106,7 +117,7 @@ def test_a_killed_recording_goes_on_where_it_was(place, name):
     said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, name).stderr
     assert "resum" in said
     assert sorted(place.joined()) == sorted(plain)
-    place.program(name, slow, wait, OUTER[name] if name == "arrays.py" else INNER[name])
+    place.program(name, slow, wait, INNER[name])
     assert ": identical" in place.replay(name, "--workers", 2)
     assert set(place.plain(name)) <= set(place.joined())
 

@@ -24,7 +24,8 @@ def saved(**objects):
     for name, leaf in saver.leaves.items():
         memory = ctypes.create_string_buffer(ctypes.string_at(leaf.pointer, leaf.size), max(leaf.size, 1))
         shape = (ctypes.c_int64 * len(leaf.shape))(*leaf.shape)
-        buffer = _library.Buffer(name.encode(), leaf.dtype.encode(), shape, len(leaf.shape), ctypes.addressof(memory), leaf.size)
+        buffer = _library.Buffer(name.encode(), leaf.dtype.encode(), shape, len(leaf.shape), leaf.is_own, ctypes.addressof(memory),
+                                 leaf.size)
         out[name] = _leaves.Loaded(buffer)
         out[name].kept = memory
     return out

@@ -32,13 +32,19 @@ typedef struct flor_buffer {
   const char* dtype;
   const int64_t* shape;
   int32_t dims;
+  // Of live state: 1 if `data` is the object's own memory, into which Flor may write recorded values itself;
+  // 0 if it is a copy.
+  int32_t is_own;
+  // Of recorded state, NULL if the object holds these bytes already: then `bytes` is 0, and the object must
+  // be left as it is.
   const void* data;
   uint64_t bytes;
 } flor_buffer;
 
 // Takes what a call returns.
 typedef struct flor_answer flor_answer;
-// Adds a buffer. Its data must stay valid until the program goes on.
+// Adds a buffer. Its data must stay valid until the program goes on, a copy until the next save() of the same
+// state.
 FLOR_C_API void flor_put_buffer(flor_answer* answer, const flor_buffer* buffer);
 // Adds a text of `bytes` bytes, any bytes, under a key.
 FLOR_C_API void flor_put_text(flor_answer* answer, const char* key, const void* text, uint64_t bytes);

@@ -11,10 +11,12 @@ _DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF
 
 
 class Leaf:
-    """`owner` keeps the memory at `pointer` alive. `shape` counts elements of `dtype`, and `size` bytes."""
+    """`owner` keeps the memory at `pointer` alive. `shape` counts elements of `dtype`, and `size` bytes. `is_own`: it is
+    the object's own memory, and no copy: a restore may write there."""
 
-    def __init__(self, dtype, shape, pointer, size, owner):
+    def __init__(self, dtype, shape, pointer, size, owner, is_own=False):
         self.dtype, self.shape, self.pointer, self.size, self.owner = dtype, tuple(shape), pointer, size, owner
+        self.is_own = is_own
 
 
 class Loaded:
@@ -22,6 +24,8 @@ class Loaded:
         self.dtype = buffer.dtype.decode()
         self.shape = tuple(buffer.shape[i] for i in range(buffer.dims))
         self.pointer, self.size = buffer.data, buffer.bytes
+        # The object holds the recorded bytes already.
+        self.is_there = not buffer.data and 0 not in self.shape
 
     def memory(self):
         """Returns the bytes without a copy."""
@@ -56,10 +60,11 @@ def of_tensor(name, tensor):
     if plain.is_complex():
         plain = torch.view_as_real(plain)
     plain = plain.cpu().contiguous()
+    is_own = plain.data_ptr() == tensor.data_ptr() and not tensor.is_complex()
     dtype = _DTYPES.get(str(plain.dtype).replace("torch.", ""))
     if dtype is None:
         raise TypeError(f"{name}: a tensor of type {plain.dtype} cannot be saved")
-    return Leaf(dtype, plain.shape, plain.data_ptr(), plain.numel() * plain.element_size(), plain)
+    return Leaf(dtype, plain.shape, plain.data_ptr(), plain.numel() * plain.element_size(), plain, is_own)
 
 
 def to_tensor(loaded):
@@ -78,7 +83,9 @@ def fits(tensor, loaded):
 
 
 def write(tensor, loaded):
-    """Writes recorded values into the tensor's memory. They must fit."""
+    """Writes recorded values into the tensor's memory, where they are not there already. They must fit."""
+    if loaded.is_there:
+        return
     torch = sys.modules["torch"]
     recorded = to_tensor(loaded)
     with torch.no_grad():
@@ -93,10 +100,11 @@ def of_array(name, array):
     numpy = sys.modules["numpy"]
     if array.dtype.hasobject:
         raise TypeError(f"{name}: an array of objects cannot be saved")
-    plain = numpy.array(array, order="C", copy=True)
+    is_own = array.flags.c_contiguous and array.flags.writeable and array.flags.aligned
+    plain = array if is_own else numpy.array(array, order="C", copy=True)
     dtype = _DTYPES.get(plain.dtype.name) if plain.dtype.isnative else None
     shape = plain.shape if dtype else (plain.nbytes,)
-    return Leaf(dtype or "U8", shape, plain.ctypes.data, plain.nbytes, plain)
+    return Leaf(dtype or "U8", shape, plain.ctypes.data, plain.nbytes, plain, is_own)
 
 
 def to_array(loaded, dtype, shape):

@@ -104,6 +104,8 @@ class Restorer:
             if self._writing:
                 _leaves.write(live, loaded)
             return live
+        if loaded.is_there:
+            raise Misfit(f"{name} shares memory with another tensor here")
         if not self._writing:
             return None
         tensor = _leaves.to_tensor(loaded)
@@ -186,6 +188,10 @@ class Restorer:
         numpy = _numpy()
         loaded = self._leaf(node["array"])
         is_same = isinstance(live, numpy.ndarray) and live.dtype.str == node["dtype"]
+        if loaded.is_there:
+            if not is_same or list(live.shape) != node["shape"]:
+                raise Misfit(f"{name} is another array here")
+            return live
         # The text of a structured type does not name its fields.
         value = _leaves.to_array(loaded, live.dtype if is_same else node["dtype"], node["shape"])
         if node["scalar"]:

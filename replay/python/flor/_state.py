@@ -37,7 +37,8 @@ class State:
         self._leaves = saver.leaves
         for name, leaf in saver.leaves.items():
             shape = (ctypes.c_int64 * len(leaf.shape))(*leaf.shape)
-            buffer = _library.Buffer(name.encode(), leaf.dtype.encode(), shape, len(leaf.shape), leaf.pointer, leaf.size)
+            buffer = _library.Buffer(name.encode(), leaf.dtype.encode(), shape, len(leaf.shape), leaf.is_own, leaf.pointer,
+                                     leaf.size)
             library.flor_put_buffer(answer, buffer)
 
     def _check(self, tensors, answer):
