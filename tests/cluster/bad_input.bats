@@ -127,7 +127,7 @@ record_small() { flor record "$@" -- "$(program char_lm)" "${small[@]}"; }
 @test "a program that never calls the library: its own exit code and one warning" {
   run -7 flor record -- sh -c 'echo mine; exit 7'
   [[ ${#lines[@]} -eq 2 && $output == *mine* ]]
-  one_line "flor: warning: nothing was recorded: sh reached no flor::loop"
+  one_line "flor: warning: nothing was recorded: sh reached no loop of flor's"
 }
 
 @test "a name that is taken" {

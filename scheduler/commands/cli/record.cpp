@@ -170,7 +170,7 @@ void report(const core::Store& store, const std::string& launch, const std::stri
   const auto recorded = store.launched(launch);
   if (!recorded) {
     std::cerr << "flor: warning: nothing was recorded: " << program
-              << " reached no flor::loop; is it built with libflor?\n";
+              << " reached no loop of flor's; is it built with libflor, or does it import flor?\n";
     return;
   }
   const core::RunDir run = store.run(*recorded);
