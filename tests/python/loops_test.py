@@ -38,6 +38,14 @@ def test_leaving_through_other_iterators_and_with_blocks_is_early(place, leave):
     assert [end[1] for end in ended(place)] == ["early", "exhausted"]
 
 
+def test_a_guard_inside_of_a_loop_does_nothing_and_says_so(place):
+    place.write("program.py", "import flor\nstate = []\nfor epoch in flor.loop('epoch', range(2)):\n    with flor.checkpointing(state):\n"
+                "        for step in flor.loop('step', range(2)):\n            flor.log('x', step)\n")
+    said = place.record("program.py")
+    assert said.count("flor.checkpointing inside of loop epoch does nothing: write it around the main loop") == 1
+    assert len(place.joined()) == 4
+
+
 def test_containers_count_from_0_and_generators_work(place):
     place.write("program.py", "import flor\nfor epoch in flor.loop('epoch', 'abc'):\n    for x in flor.loop('step', (i * i for i in range(3))):\n"
                 "        flor.log('x', [epoch, x])\nfor odd in flor.loop('odd', range(1, 7, 2)):\n    flor.log('odd_value', odd)\n"

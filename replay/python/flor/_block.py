@@ -5,6 +5,7 @@ from . import _library, _seen
 from ._runtime import start, users_modules
 from ._state import State
 
+open_loops = []  # their names, the outermost first
 guarded = []  # the objects of each guard that is open
 _looked_at = {}  # executions of each block, and iterations (""), that were looked at
 _noted = set()
@@ -96,7 +97,7 @@ class checkpointing:
 
     While it is open its objects are checkpointed at the end of those iterations for which that is worth its cost. A
     replay can then begin at any checkpoint. A forgotten object keeps a stale value there; `flor check --complete` finds
-    that. A second guard, inside an iteration, does the same between the steps of the next loop directly inside.
+    that. Inside of a loop it does nothing, with a warning: a data loader does not begin in the middle.
 
     `objects`: as of skip_block."""
 
@@ -106,7 +107,9 @@ class checkpointing:
         self._state = None
 
     def __enter__(self):
-        if self._flor.flor_active():
+        if open_loops:
+            _library.warn(f"flor.checkpointing inside of loop {open_loops[-1].decode()} does nothing: write it around the main loop")
+        elif self._flor.flor_active():
             self._state = State(self._objects)
             guarded.append(self._objects)
             self._flor.flor_enter_guard(self._state.handle)

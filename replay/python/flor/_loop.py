@@ -4,12 +4,11 @@ import dis
 import sys
 
 from . import _library
-from ._block import guarded, look, note_changes
+from ._block import guarded, look, note_changes, open_loops
 from ._runtime import start
 
 _EXHAUSTED, _EARLY, _UNWOUND = 0, 1, 2
 _WIDEST = 1 << 63
-_open = []  # loops, the outermost first
 
 
 def loop(name, iterable):
@@ -42,8 +41,8 @@ def _length(iterable):
 
 def _iterate(flor, name, is_range, begin, end, iterable, caller):
     flor.flor_enter_loop(name, is_range, begin, end)
-    _open.append(name)
-    look_at = _Looks(flor, caller) if len(_open) == 1 and guarded and flor.flor_active() and flor.flor_recording() else None
+    open_loops.append(name)
+    look_at = _Looks(flor, caller) if len(open_loops) == 1 and guarded and flor.flor_active() and flor.flor_recording() else None
     how = _EARLY
     try:
         _library.raise_interrupt()
@@ -73,7 +72,7 @@ def _iterate(flor, name, is_range, begin, end, iterable, caller):
         raise
     finally:
         caller = look_at = None
-        _open.pop()
+        open_loops.pop()
         flor.flor_leave_loop(how)
 
 
