@@ -129,8 +129,8 @@ void flor_leave_guard(flor_state* state) {
   if (state != nullptr) with_runtime([&](core::Runtime& runtime) { runtime.leave_guard(state->state); });
 }
 
-void flor_note_unheld(const char* block, const char* path) {
-  with_runtime([&](core::Runtime& runtime) { runtime.note_unheld(block, path); });
+void flor_note_unheld(const char* block, const char* path, int32_t matters) {
+  with_runtime([&](core::Runtime& runtime) { runtime.note_unheld(block, path, matters != 0); });
 }
 
 void flor_log(const char* name, const char* json, int32_t is_volatile) {

@@ -63,8 +63,8 @@ class Recorder : public Session {
     guards_.leave(state);
     if (steps_) steps_->guards().leave(state);
   }
-  void note_unheld(const std::string& block, const std::string& path) override {
-    if (recording_) recording_->note_unheld(block, path);
+  void note_unheld(const std::string& block, const std::string& path, bool matters) override {
+    if (recording_) recording_->note_unheld(block, path, matters);
   }
   void log(const Row& row) override;
   std::optional<RowFiles> row_files() override { return files_; }

@@ -99,8 +99,9 @@ void Recording::pass_over(const std::vector<std::string>& files) {
   checkpointer().doubt(files);
 }
 
-void Recording::note_unheld(const std::string& block, const std::string& path) {
-  append(timeline_file, Json({{"kind", "unheld"}, {"block", block}, {"path", path}}).dump());
+void Recording::note_unheld(const std::string& block, const std::string& path, bool matters) {
+  append(timeline_file,
+         Json({{"kind", "unheld"}, {"block", block}, {"path", path}, {"matters", matters}}).dump());
 }
 
 // An exception here would have the program train from its start, with the weights that were restored.

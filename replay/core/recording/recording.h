@@ -42,8 +42,8 @@ class Recording {
   // Notes in the timeline that these checkpoints of earlier attempts are not used any more. --flor-keep does
   // not count them.
   void pass_over(const std::vector<std::string>& files);
-  // Notes in the timeline that a block (""; an iteration) changes what it does not hold.
-  void note_unheld(const std::string& block, const std::string& path);
+  // Notes in the timeline that a block (""; an iteration) changes what it does not hold (session/runtime.h).
+  void note_unheld(const std::string& block, const std::string& path, bool matters);
   // With --flor-keep, counts the checkpoints of earlier attempts. Where they cannot be read, keeps them all,
   // and adds a remark. Call as soon as it is known which of them can be restored.
   void keep_newest_of(const Resumption& resumption);

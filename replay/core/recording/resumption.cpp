@@ -32,6 +32,8 @@ Resumption::Resumption(const RunDir& run, Frontend& frontend, std::function<void
       seconds_[field<std::string>(row, "at", "")] = field(row, "seconds", 0.0);
     } else if (kind == "step") {
       seconds_[field<std::string>(row, "at", "") + "/" + step_kind] = field(row, "into", 0.0);
+    } else if (kind == "unheld" && field(row, "matters", false)) {
+      not_restored_.insert(field<std::string>(row, "block", ""));
     }
   }
 }
@@ -76,7 +78,9 @@ std::vector<StoredCheckpoint> Resumption::stored(int64_t attempt) const {
 
 Resumption::Entry Resumption::enter(const RecordedLoop& loop, State& guards) {
   const int64_t first = loop.range ? loop.begin : 0;
-  int64_t next = loop.iterations > 0 ? loop.last + 1 : first;
+  // What iterations pass on without the guard's holding it is made anew from the first one on.
+  const bool is_held = not_restored_.count("") == 0;
+  int64_t next = is_held && loop.iterations > 0 ? loop.last + 1 : first;
   while (next > first && !recorded_.restore(iteration_of(loop, next - 1) + "/" + iteration_kind, guards))
     --next;
   pass_over(recorded_.index().checkpoints_from(loop.name, next));
@@ -114,6 +118,8 @@ std::vector<std::string> Resumption::take_passed_over() {
 }
 
 bool Resumption::skip(const std::string& at, State& state, const std::vector<LoopPosition>& loops) {
+  const std::string name = at.substr(at.rfind('/') + 1);
+  if (not_restored_.count(name.substr(0, name.find('#'))) != 0) return false;
   if (recorded_.index().leaves(loops)) return false;
   const double start = monotonic_seconds();
   if (!recorded_.restore(at, state)) return false;

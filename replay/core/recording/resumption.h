@@ -78,6 +78,8 @@ class Resumption {
   // By scope path: the seconds of each execution of a block and of each iteration. For each `@step`: the
   // seconds from the start of its iteration.
   std::map<std::string, double> seconds_;
+  // Blocks that change what they do not hold and others read; "": iterations do.
+  std::set<std::string> not_restored_;
   double saved_ = 0;
   // All of them, and those that take_passed_over() has not returned yet.
   std::set<std::string> passed_over_;

@@ -217,8 +217,8 @@ void Runtime::leave_guard(State& state) {
   if (active()) guarded([&] { session_->leave_guard(state); });
 }
 
-void Runtime::note_unheld(const std::string& block, const std::string& path) {
-  if (active()) guarded([&] { session_->note_unheld(block, path); });
+void Runtime::note_unheld(const std::string& block, const std::string& path, bool matters) {
+  if (active()) guarded([&] { session_->note_unheld(block, path, matters); });
 }
 
 void Runtime::log(const Row& row) {

@@ -45,7 +45,8 @@ class Runtime {
   void enter_guard(State& state);
   void leave_guard(State& state);
   // Call where an execution of a block (""; an iteration) was seen to change what it does not hold.
-  void note_unheld(const std::string& block, const std::string& path);
+  // `matters`: something else reads it, and a resumed recording must not restore the block.
+  void note_unheld(const std::string& block, const std::string& path, bool matters);
   void log(const Row& row);
   // Where the value of a row goes that is computed in the background. std::nullopt: the row would be dropped.
   struct RowTarget {

@@ -50,8 +50,8 @@ class Session {
   virtual void enter_guard(State& state) = 0;
   virtual void leave_guard(State& state) = 0;
 
-  // An execution of the block (""; of an iteration) was seen to change what it does not hold.
-  virtual void note_unheld(const std::string& /*block*/, const std::string& /*path*/) {}
+  // See Runtime.
+  virtual void note_unheld(const std::string& /*block*/, const std::string& /*path*/, bool /*matters*/) {}
 
   virtual void log(const Row& row) = 0;
   // The files for a row that is logged now. std::nullopt: the row would be dropped, so its value need not be

@@ -136,8 +136,9 @@ FLOR_C_API void flor_leave_guard(flor_state* state);
 
 // Notes in the record that an execution of the block changes what is none of its objects. `block`: "" for an
 // iteration of the main loop and the objects of the guard. `path`: as the front end's analysis of sources
-// calls it. Does nothing outside of a recording.
-FLOR_C_API void flor_note_unheld(const char* block, const char* path);
+// calls it. `matters`: something else reads it, so that a resumed recording must not restore the block. Does
+// nothing outside of a recording.
+FLOR_C_API void flor_note_unheld(const char* block, const char* path, int32_t matters);
 
 // --- Rows and arguments. ---
 

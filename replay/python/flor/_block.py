@@ -2,38 +2,51 @@
 import sys
 
 from . import _library, _seen
+from ._held import is_read
 from ._runtime import start, users_modules
 from ._state import State
 
 open_loops = []  # their names, the outermost first
 guarded = []  # the objects of each guard that is open
-_looked_at = {}  # executions of each block, and iterations (""), that were looked at
+_budget = None
 _noted = set()
 
 
-def _named(objects, named):
-    return {**{str(index): value for index, value in enumerate(objects)}, **named}
-
-
-def look(name, frame, objects):
-    """Returns the fingerprints of all that is no object of a block; None where there were enough looks."""
-    if _looked_at.get(name, 0) >= _seen.EXECUTIONS:
-        return None
-    found = _seen.fingerprints(frame, objects, users_modules())
+def look(flor, name, frame, objects):
+    """Returns the fingerprints of all that is no object of a block or guard (""). None where no time is left; the record then
+    says that not all of its executions were looked at."""
+    global _budget
+    if _budget is None:
+        _budget = _seen.Budget()
+    found = _budget.look(frame, list(objects), users_modules())
     if found is None:
-        _looked_at[name] = _seen.EXECUTIONS
+        _note(flor, name, "*", True)
     return found
 
 
 def note_changes(flor, name, before, frame, objects):
     """Looks again, and notes in the record what has changed since. Returns these fingerprints."""
-    after = look(name, frame, objects)
-    _looked_at[name] = _looked_at.get(name, 0) + 1
+    after = look(flor, name, frame, objects)
     for path in _seen.changed(before, after):
         if (name, path) not in _noted:
-            _noted.add((name, path))
-            flor.flor_note_unheld(name.encode(), path.encode())
+            _note(flor, name, path, is_read(frame, name, path))
     return after
+
+
+def _note(flor, name, path, matters):
+    if (name, path) in _noted:
+        return
+    _noted.add((name, path))
+    flor.flor_note_unheld(name.encode(), path.encode(), matters)
+    if matters and path != "*":
+        what = f"block {name} changes" if name else "an iteration passes on"
+        _library.warn(f"{what} {path.replace(':', '.')}, which it does not hold: replays and a resumed recording take longer"
+                      if name else f"{what} {path.replace(':', '.')}, which flor.checkpointing does not hold: replays and a "
+                      "resumed recording begin at the program's start")
+
+
+def _named(objects, named):
+    return {**{str(index): value for index, value in enumerate(objects)}, **named}
 
 
 class skip_block:
@@ -72,7 +85,7 @@ class skip_block:
         executes = self._flor.flor_enter_block(self._name.encode(), self._state.handle)
         _library.raise_interrupt()
         if executes and self._frame is not None:
-            self._before = look(self._name, self._frame, self._objects.values())
+            self._before = look(self._flor, self._name, self._frame, self._objects.values())
         return bool(executes)
 
     def __exit__(self, kind, problem, trace):

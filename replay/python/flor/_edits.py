@@ -18,7 +18,7 @@ import os
 import sys
 
 from ._held import unguarded_in, unheld_by
-from ._program import MUTATORS, Program, path_of
+from ._program import MUTATORS, Program, leaves, path_of
 
 # Values of the moment, and not of the program (docs/semantics.md, rule 18b).
 _OF_THE_MOMENT = {"time", "datetime", "psutil", "resource", "platform", "uuid", "secrets", "socket", "getpass", "os",
@@ -73,7 +73,7 @@ class Analysis:
 
     def _add(self, program, log, computations):
         place = _place(program, log)
-        parts = [log.value, *computations]
+        parts = [log, *computations]
         changing = next((name for part in parts for name in _calls(part) if name in _CHANGING or _is_in_place(name)), None)
         if changing is not None:
             return self._everything(f"{place}: the log statement calls {changing}(), which may change state")
@@ -91,14 +91,24 @@ class Analysis:
     def _execute_callers(self, function, place):
         """The log stands in a function: blocks that may call it execute."""
         name = getattr(function, "name", "")
-        if not name or name == "forward" or name.startswith("__"):
-            return self._everything(f"{place}: log added in a function whose callers are not clear")
         callers = self._callers_of(name)
+        if not name or not all(self._is_called_plainly(one) for one in callers):
+            return self._everything(f"{place}: log added in a function whose callers are not clear")
         for _, program in self._pairs:
             for block in program.blocks:
                 if _mentions([block.node], callers):
                     self._execute(block, f"{place}: log added in {name}(), which block {block.name} may call")
         return None
+
+    def _is_called_plainly(self, name):
+        """Is a function called by its name wherever it is named? Not if it is decorated, handed on or called by Python."""
+        if name == "forward" or name.startswith("__"):
+            return False
+        nodes = [(program, node) for _, program in self._pairs for node in ast.walk(program.tree)]
+        functions = [node for _, node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name]
+        calls = [(program.parents.get(node), node) for program, node in nodes if _is_named(node, name)]
+        is_called = bool(calls) and all(isinstance(call, ast.Call) and call.func is node for call, node in calls)
+        return not functions or (is_called and not any(function.decorator_list for function in functions))
 
     def _callers_of(self, name):
         """Returns the names of all functions, classes and variables through which a function may be called."""
@@ -111,7 +121,17 @@ class Analysis:
 
     def _look_at_blocks(self, program):
         for block in program.blocks:
+            left = leaves(program, block)
+            if left is not None:
+                self.lead_in.update([block.name] if block.name else [])
+                self._execute(block, f"{_place(program, left)}: block {block.name} may be left here, or is more than "
+                                     "`if NAME.step_into():`")
+                continue
             seen = [path for name, path in self._seen if name == block.name]
+            if "*" in seen and any(probe["block"] != block.name for probe in self.probes):
+                self.lead_in.update([block.name] if block.name else [])
+                self._execute(block, f"{_place(program, block.node)}: block {block.name} was not looked at in all its executions")
+                continue
             unheld = unheld_by(program, block, seen)
             elsewhere = next((path for path in seen if ":" in path), None)
             if unheld is None and elsewhere is None:
@@ -127,12 +147,22 @@ class Analysis:
                                  f"line {read.lineno} reads")
 
     def _look_at_guards(self, program):
-        for loop in program.main_loops():
+        main_loops = program.main_loops()
+        if self.probes and (len(main_loops) > 1 or any(program.loop_of(loop) is not None for loop in main_loops)):
+            self.reasons.append(f"{_place(program, main_loops[0])}: of several main loops only the longest is replayed: no rows "
+                                "come from those in front of it")
+        for loop in main_loops:
+            if not _is_plain(program, loop):
+                self.from_start = True
+                self.reasons.append(f"{_place(program, loop)}: flor.loop is not alone in its for statement: the replay runs from "
+                                    "the start")
             seen = [path for name, path in self._seen if name == ""]
             unguarded = unguarded_in(program, loop, seen)
             elsewhere = next((path for path in seen if ":" in path), None)
             if unguarded is None and elsewhere is not None and program.guards:
                 unguarded = elsewhere.replace(":", "."), loop
+            if unguarded is None and "*" in seen and self.probes and program.guards:
+                unguarded = "more than was looked at", loop
             if unguarded is not None:
                 path, changed = unguarded
                 self.from_start = True
@@ -242,6 +272,10 @@ def _mentions(nodes, names):
                for root in nodes for node in ast.walk(root))
 
 
+def _is_named(node, name):
+    return (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Attribute) and node.attr == name)
+
+
 def _calls(node):
     """Yields the last names of what an expression calls."""
     for one in ast.walk(node):
@@ -253,6 +287,14 @@ def _is_in_place(name):
     return name.endswith("_") and not name.startswith("__")
 
 
+def _is_plain(program, loop):
+    """`for x in flor.loop(…)` or with a bar around it: what stands beside it would not skip what it skips."""
+    call = loop.iter
+    if isinstance(call, ast.Call) and (path_of(call.func) or "").split(".")[-1] in ("tqdm", "trange", "track") and call.args:
+        call = call.args[0]
+    return program.called(call) == "loop"
+
+
 def _is_of_the_moment(node):
     return _mentions([node], _OF_THE_MOMENT)
 
@@ -262,7 +304,7 @@ def _place(program, node):
 
 
 def _name_of(log):
-    first = log.value.args[0] if log.value.args else None
+    first = log.args[0] if log.args else None
     return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
 
 

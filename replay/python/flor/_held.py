@@ -4,7 +4,7 @@ As far as the text shows it: names that are bound, members and elements that are
 object by their names. What else changed when the program was recorded (_seen.py), the record says: `seen`, paths."""
 import ast
 
-from ._program import (bound_in, changed_in, is_adding, is_bound_near, is_first_bound, is_local_elsewhere, lies_in,
+from ._program import (Program, bound_in, changed_in, is_adding, is_bound_near, is_first_bound, is_local_elsewhere, lies_in,
                        reads_in)
 
 
@@ -17,8 +17,11 @@ def unheld_by(program, block, seen=()):
     """Returns (path, where it is changed, where it is read) of something that a block changes and does not hold, and that
     is read elsewhere; None where there is nothing."""
     changed = dict(bound_in(block.node.body))
-    changed.update({path: node for path, node in changed_in(block.node.body) if not block.holds(path)})
-    changed.update({name: block.node for name in [*shared_names(program), *seen] if not block.holds(name)})
+    changed.update({path: node for path, node, is_bound in changed_in(block.node.body) if not block.holds(path, is_bound)})
+    changed.update({name: block.node for name in shared_names(program) if not block.holds(name)})
+    changed.update({path: block.node for path in seen if path not in changed})
+    for handle in program.handles():
+        changed.pop(handle, None)
     scope = program.scope_of(block.node)
     is_everywhere = any("." in path for path in changed)
     for path, read in reads_in([program.tree if is_everywhere else scope]):
@@ -40,11 +43,13 @@ def unguarded_in(program, loop, seen=()):
     if not guards:
         return None
     carried = {}
-    for path, node in [*bound_in(loop.body), *changed_in(loop.body)]:
-        if not any(guard.holds(path) for guard in guards):
+    for path, node, is_bound in [*((name, node, True) for name, node in bound_in(loop.body)), *changed_in(loop.body)]:
+        if not any(guard.holds(path, is_bound) for guard in guards):
             carried.setdefault(path, node)
-    carried.update({name: loop for name in [*shared_names(program), *seen]
-                    if name not in carried and not any(guard.holds(name) for guard in guards)})
+    carried.update({name: loop for name in shared_names(program) if not any(guard.holds(name) for guard in guards)})
+    carried.update({path: loop for path in seen if path not in carried})
+    for handle in program.handles():
+        carried.pop(handle, None)
     scope = program.scope_of(loop)
     for path, read in reads_in([scope]):
         root = path.split(".")[0]
@@ -65,6 +70,30 @@ def _is_over(program, read, changer):
         return False
     return not any(isinstance(outer, (ast.For, ast.AsyncFor, ast.While)) and program.is_inside(read, outer)
                    for outer in program.around(changer))
+
+
+def is_read(frame, block, path):
+    """Does what a block, or an iteration (""), was seen to change matter elsewhere, by the source of its frame? True where
+    that is not known."""
+    program = _program_of(frame.f_code.co_filename)
+    if program is None or ":" in path:
+        return True
+    if block:
+        return any(unheld_by(program, one, [path]) for one in program.blocks if one.name in (block, None))
+    return any(unguarded_in(program, loop, [path]) for loop in program.main_loops())
+
+
+def _program_of(file):
+    if file not in _programs:
+        try:
+            with open(file, encoding="utf-8") as source:
+                _programs[file] = Program(file, source.read())
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            _programs[file] = None
+    return _programs[file]
+
+
+_programs = {}
 
 
 def _cause(changed, path):

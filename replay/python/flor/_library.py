@@ -43,7 +43,7 @@ _FUNCTIONS = {
     "flor_leave_block": (None, [ctypes.c_int32]),
     "flor_enter_guard": (None, [ctypes.c_void_p]),
     "flor_leave_guard": (None, [ctypes.c_void_p]),
-    "flor_note_unheld": (None, [ctypes.c_char_p, ctypes.c_char_p]),
+    "flor_note_unheld": (None, [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int32]),
     "flor_log": (None, [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int32]),
     "flor_number_text": (None, [ctypes.c_double, ctypes.c_char_p]),
     "flor_argument": (ctypes.c_char_p, [ctypes.c_char_p, ctypes.c_char_p]),

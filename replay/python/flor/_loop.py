@@ -77,17 +77,17 @@ def _iterate(flor, name, is_range, begin, end, iterable, caller):
 
 
 class _Looks:
-    """Notes what iterations pass on that no guard holds. The first iteration may set things up: it does not count."""
+    """Notes what iterations pass on that no guard holds."""
 
     def __init__(self, flor, frame):
         self._flor, self._frame, self._begun, self._before = flor, frame, 0, None
 
     def begin(self):
-        self._begun += 1
         objects = [value for held in guarded for value in held.values()]
-        if self._begun == 2:
-            self._before = look("", self._frame, objects)
-        elif self._before is not None:
+        self._begun += 1
+        if self._begun == 1 or self._before is None:
+            self._before = look(self._flor, "", self._frame, objects)
+        else:
             self._before = note_changes(self._flor, "", self._before, self._frame, objects)
 
 

@@ -197,7 +197,8 @@ class Saver:
         if isinstance(value, (list, tuple, collections.deque)):
             return {"list": kind, "items": self._nodes(name, value)}
         if isinstance(value, (set, frozenset)):
-            return {"list": kind, "items": self._nodes(name, value)}
+            # Each process has another order of texts in a set.
+            return {"list": kind, "items": self._nodes(name, sorted(value, key=repr))}
         attributes = _attributes(value)
         if attributes is None or not _is_plain(value):
             raise _not_saved(name, value)

@@ -37,8 +37,15 @@ class Holder:
         values = [path_of(value) for value in [*objects, *(keyword.value for keyword in call.keywords)]]
         self.held = [path for path in values if path]
 
-    def holds(self, path):
-        return any(lies_in(path, one) for one in self.held)
+    def holds(self, path, is_bound=False):
+        """Does restoring the objects restore this? `is_bound`: the path gets another object; then what it is a member of
+        must be held."""
+        return any(lies_in(path, one) and not (is_bound and path == one) for one in self.held)
+
+    def handles(self):
+        """Names of `with … as NAME`."""
+        return {node.id for item in self.node.items if item.optional_vars is not None for node in ast.walk(item.optional_vars)
+                if isinstance(node, ast.Name)}
 
 
 def _literal(nodes):
@@ -89,7 +96,7 @@ class Program:
         elif isinstance(node, (ast.For, ast.AsyncFor)):
             if any(self.called(part) == "loop" for part in ast.walk(node.iter)):
                 self.loops.append(node)
-        elif isinstance(node, ast.Expr) and self.called(node.value) == "log":
+        elif self.called(node) == "log":
             self.logs.append(node)
 
     def around(self, node):
@@ -97,6 +104,9 @@ class Program:
         while node in self.parents:
             node = self.parents[node]
             yield node
+
+    def handles(self):
+        return {name for holder in [*self.blocks, *self.guards] for name in holder.handles()}
 
     def is_inside(self, node, outer):
         return any(one is outer for one in self.around(node))
@@ -137,26 +147,28 @@ def bound_in(nodes):
             yield node.id, node
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name, node
-        elif isinstance(node, ast.ExceptHandler) and node.name:
+        elif type(node).__name__ in ("ExceptHandler", "MatchAs", "MatchStar") and node.name:
             yield node.name, node
+        elif type(node).__name__ == "MatchMapping" and node.rest:
+            yield node.rest, node
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
                 yield (alias.asname or alias.name).split(".")[0], node
 
 
 def changed_in(nodes):
-    """Yields (path, node) for each object that statements change in place, as far as the statement shows it."""
+    """Yields (path, node, is_bound) for each object that statements change in place, as far as the statement shows it, and
+    each member that they bind."""
     for node in _walk(nodes):
         if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            # x.a = … binds the member a; x[i] = … changes x.
             if path_of(node):
-                yield path_of(node), node
+                yield path_of(node), node, isinstance(node, ast.Attribute)
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            yield node.target.id, node
+            yield node.target.id, node, False
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and path_of(node.func.value):
             name = node.func.attr
             if name in MUTATORS or (name.endswith("_") and not name.startswith("__")):
-                yield path_of(node.func.value), node
+                yield path_of(node.func.value), node, False
 
 
 def _walk(nodes):
@@ -264,6 +276,20 @@ def binds(statement, name):
     if isinstance(statement, (ast.With, ast.AsyncWith)):
         return any(item.optional_vars is not None and name in _names(item.optional_vars) for item in statement.items)
     return False
+
+
+def leaves(program, block):
+    """Returns a statement by which the block may be left in the middle, so that what follows does not execute; or the block
+    itself, if its body is not `if NAME.step_into():` alone; else None."""
+    body = block.node.body
+    if len(body) != 1 or not isinstance(body[0], ast.If) or body[0].orelse or not _is_step_into(body[0].test):
+        return block.node
+    for node in _walk(body):
+        if isinstance(node, ast.Return):
+            return node
+        if isinstance(node, (ast.Break, ast.Continue)) and not program.is_inside(program.loop_of(node), block.node):
+            return node
+    return None
 
 
 def is_first_bound(program, body, name):

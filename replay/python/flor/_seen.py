@@ -1,11 +1,12 @@
 """What a block, or an iteration of the main loop, really changes: seen while it is recorded, not read from the text.
 
-In the first executions everything that can be reached from the frame, from the modules of the user, and from what their
-functions and classes keep, is fingerprinted before and after. What changed, and is no object of the block or the guard, is
-noted in the record; a replay of an edited program looks whether it is read (_held.py).
+Before and after each execution everything that can be reached from the frame, from the modules of the user, and from what
+their functions and classes keep, is fingerprinted. What changed, and is no object of the block or the guard, is noted in
+the record; a replay of an edited program looks whether it is read (_held.py).
 
-Bounded: by time, and for large memory, of which the address and the version count. What is not seen thereby, the proofs of
-a replay may still find."""
+Bounded: one look takes at most a second, all of them together a share of the training. Where that is not enough, the record
+says so, and such a block executes in each replay with a probe outside of it. Of large memory the address and the version
+count."""
 import collections
 import ctypes
 import hashlib
@@ -17,8 +18,8 @@ from . import _leaves
 from ._library import library
 from ._objects import Saver
 
-EXECUTIONS = 2  # that are looked at: of the first one much may be set up
 _SECONDS = 1.0  # for one look
+_SHARE, _AT_LEAST = 0.02, 3.0  # of the time since the first one, and seconds, for all looks
 _LARGE = 64 << 20  # bytes
 _DEEPEST = 100
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), type(...))
@@ -26,6 +27,23 @@ _SIMPLE = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 class _Late(Exception):
     """There is no time left."""
+
+
+class Budget:
+    """The time that looks may take."""
+
+    def __init__(self):
+        self._begun, self._spent = time.monotonic(), 0.0
+
+    def look(self, frame, held, modules):
+        """As fingerprints(); None also where no time is left for one more."""
+        begun = time.monotonic()
+        if self._spent > max(_AT_LEAST, _SHARE * (begun - self._begun)):
+            return None
+        try:
+            return fingerprints(frame, held, modules)
+        finally:
+            self._spent += time.monotonic() - begun
 
 
 def fingerprints(frame, held, modules):
@@ -71,17 +89,19 @@ class _Look:
         self._pointers = {leaf.pointer for leaf in self._saver.leaves.values() if leaf.size > 0}
 
     def add(self, out, name, value):
-        if name.startswith("__") or isinstance(value, types.ModuleType) or id(value) in self._held:
+        if name.startswith("__") or isinstance(value, types.ModuleType) or _is_of_flor(value):
             return
-        if _is_of_flor(value):
+        if id(value) in self._held:
+            out[name] = ("held", id(value))  # another object of this name is a change
             return
         members = _members(value)
         if members is None:
             out[name] = self._fingerprint(value)
         else:
+            out[name] = self._fingerprint(type(value))  # members of its class are members of it
             for member, item in members.items():
-                if id(item) not in self._held:
-                    out[f"{name}.{member}"] = self._fingerprint(item)
+                is_held = id(item) in self._held
+                out[f"{name}.{member}"] = ("held", id(item)) if is_held else self._fingerprint(item)
 
     def _fingerprint(self, value):
         self._hash, self._seen, self._alive = hashlib.blake2b(digest_size=16), {}, []
@@ -160,6 +180,8 @@ class _Look:
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(value, torch.Generator):
             yield value.get_state()
+        elif callable(getattr(type(value), "cache_info", None)):
+            yield tuple(value.cache_info())  # of functools.lru_cache
         elif type(value).__module__ == "builtins" or getattr(value, "__dict__", None) is None:
             yield _reduced(value)
         else:
