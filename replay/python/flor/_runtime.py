@@ -1,5 +1,6 @@
 """Starts Flor in this process: the random number generators, the environment and the sources of a program."""
 import atexit
+import functools
 import json
 import os
 import platform
@@ -141,14 +142,16 @@ def _synchronize():
 # --- sources ---
 
 
-def _installed():
-    """Folders of what is not the user's own."""
+@functools.lru_cache(None)
+def _installed(_path):
+    """Folders of what is not the user's own, for a search path: with and without links."""
     paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     paths.update(getattr(site, "getsitepackages", list)())
     paths.add(site.getusersitepackages())
     paths.update(path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages"))
     paths.add(os.path.dirname(os.path.abspath(__file__)))
-    return tuple(os.path.realpath(path) + os.sep for path in paths if path)
+    paths.update([os.path.realpath(path) for path in paths if path])
+    return tuple(path + os.sep for path in paths if path)
 
 
 def is_users(module):
@@ -161,8 +164,9 @@ def _source_of(module):
     if not isinstance(file, str) or not file.endswith(".py") or name in ("sitecustomize", "usercustomize"):
         return None
     if file not in _sources:
-        path = os.path.realpath(file)
-        _sources[file] = path if not path.startswith(_installed()) and os.path.isfile(path) else None
+        installed = _installed(tuple(sys.path))
+        path = None if file.startswith(installed) else os.path.realpath(file)
+        _sources[file] = path if path and not path.startswith(installed) and os.path.isfile(path) else None
     return _sources[file]
 
 

@@ -5,8 +5,8 @@ their functions and classes keep, is fingerprinted. What changed, and is no obje
 the record; a replay of an edited program looks whether it is read (_held.py).
 
 Bounded: one look takes at most a second, all of them together a share of the training. Where that is not enough, the record
-says so, and such a block executes in each replay with a probe outside of it. Of large memory the address and the version
-count."""
+says so, and such a block executes in each replay with a probe outside of it. Of a large tensor the version and samples
+count, of a very large array its address."""
 import collections
 import ctypes
 import hashlib
@@ -19,8 +19,9 @@ from ._library import library
 from ._objects import Saver
 
 _SECONDS = 1.0  # for one look
-_SHARE, _AT_LEAST = 0.02, 3.0  # of the time since the first one, and seconds, for all looks
-_LARGE = 64 << 20  # bytes
+_SHARE, _AT_LEAST = 0.01, 1.0  # of the time since the first one, and seconds, for all looks
+_LARGE = 64 << 20  # bytes of an array
+_SAMPLED, _SAMPLE, _SAMPLES = 1 << 20, 4096, 16  # bytes of a tensor, whose version tells of most writes
 _DEEPEST = 100
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), type(...))
 
@@ -139,8 +140,10 @@ class _Look:
                     self._put("held")
                     return True
                 self._put(list(value.shape), str(value.dtype), value.requires_grad)
-                self._put(value.data_ptr(), value._version) if size > _LARGE else self._put(self._digest(
-                    value, lambda: _leaves.of_tensor("", value)))
+                if size > _SAMPLED:
+                    self._put(value._version)
+                if size <= _LARGE or value.is_contiguous():
+                    self._put(self._digest(value, lambda: _leaves.of_tensor("", value)))
                 return True
             if numpy is not None and isinstance(value, numpy.ndarray) and not value.dtype.hasobject:
                 self._put(value.shape, value.dtype.str)
@@ -153,9 +156,18 @@ class _Look:
 
     def _digest(self, value, leaf_of):
         if id(value) not in self._known:
-            leaf, text = leaf_of(), ctypes.create_string_buffer(33)
-            library.flor_digest(leaf.pointer, leaf.size, text)
-            self._known[id(value)] = (text.value, value)
+            leaf = leaf_of()
+            is_tensor = type(leaf.owner).__module__.split(".")[0] == "torch"
+            if not is_tensor or leaf.size <= _SAMPLED:
+                parts = [(0, leaf.size)]
+            else:
+                parts = [((leaf.size - _SAMPLE) * i // (_SAMPLES - 1), _SAMPLE) for i in range(_SAMPLES)]
+            text = ctypes.create_string_buffer(33)
+            digests = []
+            for begin, size in parts:
+                library.flor_digest(leaf.pointer + begin, size, text)
+                digests.append(text.value)
+            self._known[id(value)] = (digests, value)
         return self._known[id(value)][0]
 
     def _parts(self, value):
