@@ -93,6 +93,9 @@ def test_added_logs_execute_the_blocks_that_they_stand_in(edit, blocks, name):
     (("import torch\n", "import torch, os\n"), "changed code"),
     (behind("import flor\n", "import extra\n"), "changed code"),
     (("def augment(x):\n", "@compiled\ndef augment(x):\n"), "changed code"),
+    (behind(SCORE, "        h = net.register_forward_hook(f)\n"), "the new variable h is of no log statement"),
+    (behind("history = []\n", "rate = 2\n"), "the new variable rate is of no log statement"),
+    (behind("def augment(x):\n", "    class Part(nn.Module):\n        momentum = 0.5\n"), "changed code"),
 ])
 def test_every_other_edit_executes_everything(edit, reason):
     answer = asked(PROGRAM, edit)
@@ -109,6 +112,19 @@ def test_a_log_that_moves_is_another_one():
     assert [probe["block"] for probe in answer["probes"]] == [""]
     assert answer["blocks"] == answer["lead_in"] == ["train"]
     assert "block train changes loss, which it does not hold" in answer["reasons"][0]
+
+
+@pytest.mark.parametrize("edits", [
+    [(LOSS, ""), behind("                    loss.backward()\n", LOSS)],
+    [(SCORE, "        if epoch % 2:\n            pass\n        else:\n            flor.log('even', 1)\n" + SCORE)],
+])
+def test_a_log_in_another_place_of_the_same_statements_is_another_one(edits):
+    answer = asked(PROGRAM, *edits)
+    assert len(answer["probes"]) == 1
+
+
+def test_names_of_blocks_are_those_of_the_record():
+    assert asked(PROGRAM.replace('"train"', '"train it!"'), behind(LOSS, '                    flor.log("n", 1)\n'))["blocks"] == ["train_it_"]
 
 
 @pytest.mark.parametrize("edits, block", [

@@ -148,3 +148,188 @@ def test_a_block_that_may_be_left_in_its_middle_executes(place):
 def test_sets_of_texts_are_restored(place):
     text = text_of(BLOCK.replace("net[\"w\"] += 1.0", "net[\"w\"] += 1.0\n                net.setdefault('s', set()).add(str(epoch))"), {})
     never_wrong(place, text, text + '        flor.log("v", sorted(net["s"]))\n')
+
+
+# Whole programs: the text, and a line that is added at the mark.
+WHOLE = {
+    "global in a function": ("""import random
+import flor
+rng = random.Random(7)
+def augment():
+    return rng.random()
+def main():
+    net = {"w": 0.0}
+    with flor.checkpointing(net):
+        for epoch in flor.loop("epoch", range(6)):
+            net["w"] += augment()
+            flor.log("w", net["w"])
+            MARK
+main()
+""", 'flor.log("v", augment.__name__ + str(rng.getstate()[1][-1]))'),
+    "parameter": ("""import flor
+def train(net, stats):
+    with flor.skip_block("train", net) as b:
+        if b.step_into():
+            net["w"] += 1
+            stats["n"] += 1
+def main():
+    net, stats = {"w": 0.0}, {"n": 0}
+    for epoch in flor.loop("epoch", range(6)):
+        train(net, stats)
+        flor.log("w", net["w"])
+        MARK
+main()
+""", 'flor.log("v", stats["n"])'),
+    "self": ("""import flor
+class Trainer:
+    def __init__(self):
+        self.net, self.best = {"w": 0.0}, None
+    def train(self, epoch):
+        with flor.skip_block("train", self.net) as b:
+            if b.step_into():
+                self.net["w"] += 1
+                if epoch > 2:
+                    self.best = self.net["w"]
+def main():
+    t = Trainer()
+    for epoch in flor.loop("epoch", range(6)):
+        t.train(epoch)
+        flor.log("w", t.net["w"])
+        MARK
+main()
+""", 'flor.log("v", t.best)'),
+    "attribute of a module": ("""import flor, torch
+class Net(torch.nn.Linear):
+    tau = 1.0
+    def forward(self, x):
+        self.tau *= 0.9
+        return super().forward(x) * self.tau
+torch.manual_seed(1)
+net = Net(2, 1)
+net.tau = 1.0
+with flor.checkpointing(net):
+    for epoch in flor.loop("epoch", range(6)):
+        with flor.skip_block("train", net) as b:
+            if b.step_into():
+                flor.log("out", net(torch.ones(1, 2)).item())
+        flor.log("w", net.weight.sum().item())
+        MARK
+""", 'flor.log("v", net.tau)'),
+    "subclass of dict": ("""import flor
+class Stats(dict):
+    pass
+def note(stats, x):
+    stats["n"] = x
+stats, net = Stats(n=0), {"w": 0.0}
+with flor.checkpointing(net):
+    for epoch in flor.loop("epoch", range(6)):
+        with flor.skip_block("train", net) as b:
+            if b.step_into():
+                net["w"] += 1
+                note(stats, epoch)
+        flor.log("w", net["w"])
+        MARK
+""", 'flor.log("v", stats["n"])'),
+    "slots": ("""import flor
+class Stats:
+    __slots__ = ("n", "__hidden")
+    def __init__(self):
+        self.n = self.__hidden = 0
+    def note(self, x):
+        self.n = self.__hidden = x
+    def hidden(self):
+        return self.__hidden
+stats, net = Stats(), {"w": 0.0}
+for epoch in flor.loop("epoch", range(6)):
+    with flor.skip_block("train", net) as b:
+        if b.step_into():
+            net["w"] += 1
+            stats.note(epoch)
+    flor.log("w", net["w"])
+    MARK
+""", 'flor.log("v", [stats.n, stats.hidden()])'),
+    "inner generator": ("""import flor
+def inner():
+    for i in range(100):
+        yield i
+def outer():
+    yield from inner()
+numbers, net = outer(), {"w": 0.0}
+def draw():
+    return next(numbers)
+with flor.checkpointing(net):
+    for epoch in flor.loop("epoch", range(6)):
+        rate = draw()
+        net["w"] += rate
+        flor.log("w", net["w"])
+        MARK
+""", 'flor.log("v", rate)'),
+    "loop in a variable": ("""import flor
+net, n = {"w": 0.0}, {"n": 0}
+with flor.checkpointing(net):
+    epochs = flor.loop("epoch", range(6))
+    for epoch in epochs:
+        with flor.skip_block("train", net) as b:
+            if b.step_into():
+                net["w"] += 1
+                n["n"] += 1
+        flor.log("w", net["w"])
+        MARK
+""", 'flor.log("v", n["n"])'),
+    "everything imported": ("""from flor import *
+net, n = {"w": 0.0}, {"n": 0}
+with checkpointing(net):
+    for epoch in loop("epoch", range(6)):
+        with skip_block("train", net) as b:
+            if b.step_into():
+                net["w"] += 1
+                n["n"] += 1
+        log("w", net["w"])
+        MARK
+""", 'log("v", n["n"])'),
+    "name with a space": ("""import flor
+net, n = {"w": 0.0}, {"n": 0}
+with flor.checkpointing(net):
+    for epoch in flor.loop("epoch", range(6)):
+        with flor.skip_block("train step", net) as b:
+            if b.step_into():
+                net["w"] += 1
+                MARK
+        flor.log("w", net["w"])
+""", 'flor.log("v", net["w"])'),
+    "state_dict() of copies": ("""import flor
+import numpy as np
+class Buffer:
+    def __init__(self):
+        self.seen = np.zeros(20000)
+    def state_dict(self):
+        return {"seen": self.seen.copy()}
+    def load_state_dict(self, state):
+        self.seen = state["seen"]
+buffer = Buffer()
+with flor.checkpointing(buffer):
+    for epoch in flor.loop("epoch", range(6)):
+        with flor.skip_block("train", buffer) as b:
+            if b.step_into():
+                buffer.seen += epoch + 1
+        flor.log("sum", buffer.seen.sum())
+        MARK
+""", 'flor.log("v", buffer.seen[0])'),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_programs(place, name):
+    text, line = WHOLE[name]
+    never_wrong(place, text.replace("MARK", "pass"), text.replace("MARK", line))
+
+
+def test_a_guard_in_another_file_counts(place):
+    place.write("trainer.py", "import flor\ndef fit(net, numbers):\n    for epoch in flor.loop('epoch', range(6)):\n"
+                              "        rate = next(numbers)\n        net['w'] += rate\n        flor.log('w', net['w'])\n        pass\n")
+    text = "import flor, trainer\nnet = {'w': 0.0}\nwith flor.checkpointing(net):\n    trainer.fit(net, iter(range(100)))\n"
+    place.write("program.py", text)
+    place.record("program.py")
+    place.write("trainer.py", (place.folder / "trainer.py").read_text().replace("        pass\n", "        flor.log('rate', rate)\n"))
+    said = place.replay("program.py", "--workers", 2)
+    assert ": identical" in said and set(place.plain("program.py")) <= set(place.joined()), said

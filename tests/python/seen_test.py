@@ -99,10 +99,13 @@ def test_where_everything_is_held_no_block_executes(place):
 
 
 def test_looking_changes_nothing_and_too_much_is_left_out(place):
-    text = ("import flor\nclass Odd:\n    def __reduce_ex__(self, protocol):\n        raise SystemExit(9)\n    def __getattr__(self, name):\n"
+    text = ("import flor\nimport numpy as np\nclass Odd:\n    def __reduce_ex__(self, protocol):\n        raise SystemExit(9)\n    def __getattr__(self, name):\n"
             "        raise KeyError(name)\n    def __eq__(self, other):\n        raise OSError\n    __hash__ = None\n"
             "odd, deep = Odd(), []\nfor _ in range(5000):\n    deep = [deep]\nmany = [[i] for i in range(2000000)]\nlines = (line for line in 'abc')\n"
-            "state = {'n': 0}\nwith flor.checkpointing(state=state):\n    for epoch in flor.loop('epoch', range(4)):\n"
+            "huge = 10 ** 100000\nclass Bag(dict):\n    __getattr__ = dict.__getitem__\nbag = Bag()\n"
+            "class Bare:\n    __slots__ = ('x',)\n    def __getattr__(self, name):\n        raise KeyError(name)\nbare = Bare()\n"
+            "state = {'n': 0}\nwith flor.checkpointing(state=state, bag=bag), flor.checkpointing(np.zeros(3)):\n"
+            "    for epoch in flor.loop('epoch', range(4)):\n"
             "        with flor.skip_block('add', state) as add:\n            if add.step_into():\n                state['n'] += 1\n"
             "        flor.log('n', state['n'])\nflor.log('line', next(lines))\n")
     place.write("program.py", text)

@@ -109,9 +109,11 @@ def bits(value):
         return value.hex() if value == value else "nan"
     if isinstance(value, nn.Module):
         return str([(name, bits(one)) for name, one in [*value.named_parameters(), *value.named_buffers()]]) + str(
-            [part.training for part in value.modules()])
+            [part.training for part in value.modules()]) + str([getattr(value, "count", None), getattr(value, "table", None)])
     if isinstance(value, torch.optim.Optimizer):
         return bits(value.state_dict())
+    if isinstance(value, collections.deque):
+        return f"deque{value.maxlen}[" + ",".join(bits(item) for item in value) + "]"
     if isinstance(value, dict):
         return type(value).__name__ + "{" + ",".join(bits(key) + ":" + bits(item) for key, item in value.items()) + "}"
     if isinstance(value, (list, tuple, collections.deque)):
@@ -210,6 +212,8 @@ CLASSES = {
     "Counter": (lambda: collections.Counter("abca"), lambda v: v.update("b")),
     "set": (lambda: {1, 2, "x"}, lambda v: v.add(9)),
     "deque": (lambda: collections.deque([1, 2], maxlen=3), lambda v: v.append(5)),
+    "deque made anew": (lambda: {"d": collections.deque([1, 2, 3], maxlen=3)}, lambda v: v.clear()),
+    "module with attributes": (lambda: counting(nn.Linear(2, 2)), lambda n: counting(n)),
     "bytearray": (lambda: bytearray(b"abc"), lambda v: v.extend(b"d")),
     "nested": (lambda: {"a": [{"b": (torch.ones(2), [np.ones(2)])}]}, lambda v: v["a"][0]["b"][0].add_(1)),
     "huge integer": (lambda: [10 ** 40, -(2 ** 63)], lambda v: v.append(0)),
@@ -228,6 +232,12 @@ CLASSES = {
     "object with a function": (lambda: holding(len), lambda v: setattr(v, "count", 2)),
     "best weights": (lambda: {"best": copy.deepcopy(nn.Linear(2, 2).state_dict())}, lambda v: v.update(best=None)),
 }
+
+
+def counting(module):
+    module.count = getattr(module, "count", 0) + 1
+    module.table = [module.count, {"a": 0.5}]
+    return module
 
 
 def stepped(scheduler):
@@ -342,13 +352,14 @@ def test_an_array_or_tensor_of_another_shape_or_type_is_not_left_as_it_is(record
 
 
 @pytest.mark.parametrize("value", [threading.Lock(), open(__file__), (i for i in [1]), iter([1]), {"a": [threading.Event()]},
-                                   torch.ones(2).to_sparse(), np.array([object()])])
+                                   torch.ones(2).to_sparse(), np.array([object()]),
+                                   np.ma.array([1, 2], mask=[0, 1])])
 def test_what_cannot_be_saved_is_refused_by_its_name(value):
     with pytest.raises(TypeError, match="o.*cannot be saved"):
         saved(o=value)
 
 
-@pytest.mark.parametrize("value", [1, 2.5, "text", None, (1, 2), True])
+@pytest.mark.parametrize("value", [1, 2.5, "text", None, (1, 2), True, np.float32(1), Colour.RED])
 def test_what_cannot_be_restored_in_place_is_refused(value):
     import flor
     from flor import _state

@@ -1,12 +1,14 @@
 """flor.skip_block and flor.checkpointing: objects whose state is recorded and restored."""
 import sys
+import threading
 
 from . import _library, _seen
 from ._held import is_read
+from ._program import clean
 from ._runtime import start, users_modules
 from ._state import State
 
-open_loops = []  # their names, the outermost first
+here = threading.local()  # `loops`: the names of those that this thread has open, the outermost first
 guarded = []  # the objects of each guard that is open
 _budget = None
 _noted = set()
@@ -18,7 +20,7 @@ def look(flor, name, frame, objects):
     global _budget
     if _budget is None:
         _budget = _seen.Budget()
-    found = _budget.look(frame, list(objects), users_modules())
+    found = _budget.look(frame, list(objects), users_modules)
     if found is None:
         _note(flor, name, "*", True)
     return found
@@ -66,7 +68,7 @@ class skip_block:
 
     def __init__(self, name, *objects, **named):
         self._flor = start()
-        self._name = name
+        self._name = clean(name)
         self._objects = _named(objects, named)
         self._state = State(self._objects) if self._flor.flor_active() else None
         self._entered = False
@@ -120,8 +122,9 @@ class checkpointing:
         self._state = None
 
     def __enter__(self):
-        if open_loops:
-            _library.warn(f"flor.checkpointing inside of loop {open_loops[-1].decode()} does nothing: write it around the main loop")
+        loops = getattr(here, "loops", [])
+        if loops:
+            _library.warn(f"flor.checkpointing inside of loop {loops[-1].decode()} does nothing: write it around the main loop")
         elif self._flor.flor_active():
             self._state = State(self._objects)
             guarded.append(self._objects)
@@ -133,7 +136,7 @@ class checkpointing:
         if self._state is None:
             return
         self._flor.flor_leave_guard(self._state.handle)
-        guarded.remove(self._objects)
+        guarded[:] = [objects for objects in guarded if objects is not self._objects]
         self._state.close()
         self._state = None
         if kind is None:

@@ -39,9 +39,14 @@ class Analysis:
         self.reasons, self.probes = [], []
         for recorded, present in pairs:
             self._compare(recorded, present)
+        self._is_guarded = any(program.guards for _, program in pairs)
         for _, present in pairs:
+            if present.unclear:
+                self.from_start = True
+                self._everything(f"{_place(present, present.unclear[0])}: flor is not used in one of its documented forms")
             self._look_at_blocks(present)
             self._look_at_guards(present)
+        self._look_at_rest()
 
     def answer(self):
         blocks = sorted({block.name for _, program in self._pairs for block in program.blocks if block.name})
@@ -63,12 +68,17 @@ class Analysis:
     def _compare(self, recorded, present):
         if ast.dump(recorded.tree) == ast.dump(present.tree):
             return
-        old, new = Skeleton(recorded), Skeleton(present, _names_in(recorded))
+        names = {name for program, _ in self._pairs for name in _names_in(program)}
+        old, new = Skeleton(recorded), Skeleton(present, names)
         if ast.dump(old.tree) != ast.dump(new.tree):
             return self._everything(f"{_place(present, _first_difference(old.tree, new.tree))}: changed code")
         known = {ast.dump(part) for part in old.computations}
         computations = [part for part in new.computations if ast.dump(part) not in known]
-        for log in _added(recorded, present):
+        added = _added(recorded, present, old.removed, new.removed)
+        useless = new.bound - {node.id for part in [*added, *computations] for node in ast.walk(part) if isinstance(node, ast.Name)}
+        if useless:
+            return self._everything(f"{_place(present, present.tree)}: the new variable {sorted(useless)[0]} is of no log statement")
+        for log in added:
             self._add(present, log, computations)
 
     def _add(self, program, log, computations):
@@ -146,6 +156,18 @@ class Analysis:
             self._execute(block, f"{_place(program, changed)}: block {block.name} changes {path}, which it does not hold and "
                                  f"line {read.lineno} reads")
 
+    def _look_at_rest(self):
+        """What was seen of a block or of iterations that the text does not have."""
+        programs = [program for _, program in self._pairs]
+        names = {block.name for program in programs for block in program.blocks}
+        for name, path in self._seen:
+            if name and name not in names:
+                self.from_start = True
+                self._everything(f"block {name} changes {path.replace(':', '.')}, and is not found in the sources")
+            elif not name and self._is_guarded and not any(program.main_loops() for program in programs):
+                self.from_start = True
+                self._everything("the main loop is not found in the sources")
+
     def _look_at_guards(self, program):
         main_loops = program.main_loops()
         if self.probes and (len(main_loops) > 1 or any(program.loop_of(loop) is not None for loop in main_loops)):
@@ -157,12 +179,14 @@ class Analysis:
                 self.reasons.append(f"{_place(program, loop)}: flor.loop is not alone in its for statement: the replay runs from "
                                     "the start")
             seen = [path for name, path in self._seen if name == ""]
-            unguarded = unguarded_in(program, loop, seen)
+            unguarded = unguarded_in(program, loop, seen, self._is_guarded)
             elsewhere = next((path for path in seen if ":" in path), None)
-            if unguarded is None and elsewhere is not None and program.guards:
+            if unguarded is None and elsewhere is not None and self._is_guarded:
                 unguarded = elsewhere.replace(":", "."), loop
-            if unguarded is None and "*" in seen and self.probes and program.guards:
-                unguarded = "more than was looked at", loop
+            if unguarded is None and "*" in seen and self.probes and self._is_guarded:
+                self.from_start = True
+                self.reasons.append(f"{_place(program, loop)}: the recording had no time to look at all iterations: the replay runs "
+                                    "from the start")
             if unguarded is not None:
                 path, changed = unguarded
                 self.from_start = True
@@ -178,6 +202,9 @@ class Skeleton(ast.NodeTransformer):
     def __init__(self, program, known=None):
         self._program, self._known = program, known
         self.computations = []
+        self.bound = set()  # new names
+        self.removed = set()  # places of statements that are left out
+        self._classes = 0
         self.tree = self.visit(copy.deepcopy(program.tree))
 
     def generic_visit(self, node):
@@ -187,16 +214,34 @@ class Skeleton(ast.NodeTransformer):
         return node
 
     def visit_Expr(self, node):
-        return None if self._program.called(node.value) == "log" else node
+        return self._without(node) if self._program.called(node.value) == "log" else node
+
+    def _without(self, node):
+        self.removed.add((node.lineno, node.col_offset))
+
+    def visit_ClassDef(self, node):
+        self._classes += 1  # an attribute of a class may hide one of its base
+        try:
+            return self.generic_visit(node)
+        finally:
+            self._classes -= 1
+
+    def visit_FunctionDef(self, node):
+        classes, self._classes = self._classes, 0
+        try:
+            return self.generic_visit(node)
+        finally:
+            self._classes = classes
 
     def visit_Assign(self, node):
         is_name = all(isinstance(target, ast.Name) for target in node.targets)
-        if self._known is None or not is_name or {target.id for target in node.targets} & self._known:
+        if self._known is None or not is_name or self._classes or {target.id for target in node.targets} & self._known:
             return node
         if any(isinstance(part, _BINDING) for part in ast.walk(node.value)):
             return node
         self.computations.append(node.value)
-        return None
+        self.bound.update(target.id for target in node.targets)
+        return self._without(node)
 
     def visit_If(self, node):
         self.generic_visit(node)
@@ -205,14 +250,14 @@ class Skeleton(ast.NodeTransformer):
         if any(isinstance(part, _BINDING) for part in ast.walk(node.test)):
             return node
         self.computations.append(node.test)
-        return None
+        return self._without(node)
 
     def visit_With(self, node):
         self.generic_visit(node)
         is_quiet = all(isinstance(item.context_expr, ast.Call) and item.optional_vars is None and
                        (path_of(item.context_expr.func) or "").split(".")[-1] in ("no_grad", "inference_mode")
                        for item in node.items)
-        return None if is_quiet and _is_empty(node.body) else node
+        return self._without(node) if is_quiet and _is_empty(node.body) else node
 
 
 def _is_empty(body):
@@ -226,15 +271,17 @@ def _names_in(program):
         for field in ("id", "arg", "name", "attr", "asname"):
             value = getattr(node, field, None)
             names.update([value] if isinstance(value, str) else [])
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names.add(node.value)  # of getattr()
     return names
 
 
-def _added(recorded, present):
+def _added(recorded, present, removed_then, removed_now):
     """Returns the log statements of the present program that the recorded one does not have in the same place."""
-    known = [_identity(recorded, log) for log in recorded.logs]
+    known = [_identity(recorded, log, removed_then) for log in recorded.logs]
     added = []
     for log in present.logs:
-        identity = _identity(present, log)
+        identity = _identity(present, log, removed_now)
         if identity in known:
             known.remove(identity)
         else:
@@ -242,10 +289,18 @@ def _added(recorded, present):
     return added
 
 
-def _identity(program, log):
-    """A log statement, and the functions, loops, blocks and conditions around it."""
+def _identity(program, log, removed):
+    """A log statement; the functions, loops, blocks and conditions around it; and in each of them the branch, and how many
+    statements stand in front that are not left out."""
     out = [ast.dump(log)]
+    inner = log
     for node in program.around(log):
+        for field in ("body", "orelse", "finalbody", "handlers"):
+            body = getattr(node, field, None)
+            if isinstance(body, list) and inner in body:
+                before = body[:body.index(inner)]
+                out.append((field, sum((one.lineno, one.col_offset) not in removed for one in before)))
+        inner = node
         if isinstance(node, (ast.If, ast.While)):
             out.append(ast.dump(node.test))
         elif isinstance(node, (ast.For, ast.AsyncFor)):

@@ -5,7 +5,7 @@ object by their names. What else changed when the program was recorded (_seen.py
 import ast
 
 from ._program import (Program, bound_in, changed_in, is_adding, is_bound_near, is_first_bound, is_local_elsewhere, lies_in,
-                       reads_in)
+                       parameters_of, reads_in)
 
 
 def shared_names(program):
@@ -24,6 +24,9 @@ def unheld_by(program, block, seen=()):
         changed.pop(handle, None)
     scope = program.scope_of(block.node)
     is_everywhere = any("." in path for path in changed)
+    outer = _seen_outside(scope, changed, [block.node])
+    if outer is not None:
+        return outer, changed[outer], changed[outer]
     for path, read in reads_in([program.tree if is_everywhere else scope]):
         root = path.split(".")[0]
         cause = _cause(changed, path)
@@ -36,11 +39,11 @@ def unheld_by(program, block, seen=()):
     return None
 
 
-def unguarded_in(program, loop, seen=()):
+def unguarded_in(program, loop, seen=(), is_guarded=False):
     """Returns (path, where it is changed) of something that an iteration of a main loop under a guard passes on without
-    the guard holding it; None where there is nothing or no guard."""
+    the guard holding it; None where there is nothing or no guard. `is_guarded`: another file may have the guard."""
     guards = [guard for guard in program.guards if not program.is_inside(guard.node, loop)]
-    if not guards:
+    if not guards and not is_guarded:
         return None
     carried = {}
     for path, node, is_bound in [*((name, node, True) for name, node in bound_in(loop.body)), *changed_in(loop.body)]:
@@ -51,6 +54,9 @@ def unguarded_in(program, loop, seen=()):
     for handle in program.handles():
         carried.pop(handle, None)
     scope = program.scope_of(loop)
+    outer = _seen_outside(scope, carried, [loop])
+    if outer is not None:
+        return outer, carried[outer]
     for path, read in reads_in([scope]):
         root = path.split(".")[0]
         cause = _cause(carried, path)
@@ -78,9 +84,13 @@ def is_read(frame, block, path):
     program = _program_of(frame.f_code.co_filename)
     if program is None or ":" in path:
         return True
+    if program.unclear:
+        return True
     if block:
-        return any(unheld_by(program, one, [path]) for one in program.blocks if one.name in (block, None))
-    return any(unguarded_in(program, loop, [path]) for loop in program.main_loops())
+        blocks = [one for one in program.blocks if one.name in (block, None)]
+        return not blocks or any(unheld_by(program, one, [path]) for one in blocks)
+    loops = program.main_loops()
+    return not loops or any(unguarded_in(program, loop, [path], True) for loop in loops)
 
 
 def _program_of(file):
@@ -94,6 +104,20 @@ def _program_of(file):
 
 
 _programs = {}
+
+
+def _seen_outside(scope, changed, parts):
+    """Returns a path among those that are changed in a function and can be seen outside of it: what a parameter, `self` or
+    a global variable leads to."""
+    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return None
+    own = {name for name, _ in bound_in(scope.body)}
+    bound = {name for name, _ in bound_in(parts)}
+    for path in changed:
+        root = path.split(".")[0]
+        if root not in own or (root in parameters_of(scope) and root not in bound):
+            return path
+    return None
 
 
 def _cause(changed, path):

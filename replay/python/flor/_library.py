@@ -107,7 +107,15 @@ def tell(call):
 
 
 def wait(call):
-    return _Wait(lambda _context: call())
+    def waited(_context):
+        try:
+            call()
+        except Exception as problem:
+            warn(f"waiting for the device failed: {problem}")
+        except BaseException as interrupt:
+            _interrupted.append(interrupt)
+
+    return _Wait(waited)
 
 
 def raise_interrupt():

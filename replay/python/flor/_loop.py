@@ -4,7 +4,7 @@ import dis
 import sys
 
 from . import _library
-from ._block import guarded, look, note_changes, open_loops
+from ._block import guarded, here as this_thread, look, note_changes
 from ._runtime import start
 
 _EXHAUSTED, _EARLY, _UNWOUND = 0, 1, 2
@@ -41,8 +41,9 @@ def _length(iterable):
 
 def _iterate(flor, name, is_range, begin, end, iterable, caller):
     flor.flor_enter_loop(name, is_range, begin, end)
-    open_loops.append(name)
-    look_at = _Looks(flor, caller) if len(open_loops) == 1 and guarded and flor.flor_active() and flor.flor_recording() else None
+    loops = this_thread.__dict__.setdefault("loops", [])
+    loops.append(name)
+    look_at = _Looks(flor, caller) if len(loops) == 1 and guarded and flor.flor_active() and flor.flor_recording() else None
     how = _EARLY
     try:
         _library.raise_interrupt()
@@ -72,7 +73,7 @@ def _iterate(flor, name, is_range, begin, end, iterable, caller):
         raise
     finally:
         caller = look_at = None
-        open_loops.pop()
+        loops.pop()
         flor.flor_leave_loop(how)
 
 

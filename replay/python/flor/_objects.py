@@ -41,7 +41,8 @@ def _name_of(kind):
 
 
 def _is_stateful(value):
-    return callable(getattr(value, "state_dict", None)) and callable(getattr(value, "load_state_dict", None))
+    kind = type(value)  # not of the object, whose own code would run
+    return callable(getattr(kind, "state_dict", None)) and callable(getattr(kind, "load_state_dict", None))
 
 
 def _attributes(value):
@@ -68,7 +69,9 @@ def _is_plain(value):
 
 def _slots(kind):
     slots = kind.__dict__.get("__slots__", ())
-    return [name for name in ((slots,) if isinstance(slots, str) else slots) if name not in ("__dict__", "__weakref__")]
+    names = [name for name in ((slots,) if isinstance(slots, str) else slots) if name not in ("__dict__", "__weakref__")]
+    private = f"_{kind.__name__.lstrip('_')}"
+    return [private + name if name.startswith("__") and not name.endswith("__") else name for name in names]
 
 
 def _flags_of(module):
@@ -87,6 +90,7 @@ class Saver:
 
     def __init__(self):
         self.leaves = {}
+        self._copies = 0
         self._seen = {}
         self.alive = []  # so that no other object gets the id of one that was seen
 
@@ -130,7 +134,7 @@ class Saver:
         if torch is None:
             return None
         if isinstance(value, torch.Tensor):
-            self.leaves[name] = _leaves.of_tensor(name, value)
+            self._leaf(name, _leaves.of_tensor(name, value))
             return {"tensor": name, "device": str(value.device), "trained": value.is_leaf and value.requires_grad,
                     "complex": value.is_complex()}
         if isinstance(value, torch.nn.Module):
@@ -138,7 +142,7 @@ class Saver:
         if isinstance(value, torch.optim.Optimizer):
             return self._optimizer(name, value)
         if isinstance(value, torch.Generator):
-            self.leaves[name] = _leaves.of_tensor(name, value.get_state())
+            self._leaf(name, _leaves.of_tensor(name, value.get_state()), True)
             return {"generator": name}
         return None
 
@@ -148,9 +152,24 @@ class Saver:
             self.leaves[f"{name}.{part}"] = _leaves.of_tensor(f"{name}.{part}", tensor)
             self._seen[id(tensor)] = f"{name}.{part}"
             self.alive.append(tensor)
-        extra = {part: self._node(f"{name}.{part}.@extra", inner.get_extra_state())
+        extra = {part: self._copied(f"{name}.{part}.@extra", inner.get_extra_state())
                  for part, inner in module.named_modules() if _has_extra_state(inner)}
-        return {"module": _name_of(type(module)), **_flags_of(module), "extra": extra}
+        plain = {part: {key: self._node(f"{name}.{part}.@plain.{key}", value) for key, value in plain_attributes(inner).items()}
+                 for part, inner in module.named_modules()}
+        return {"module": _name_of(type(module)), **_flags_of(module), "extra": extra,
+                "plain": {part: values for part, values in plain.items() if values}}
+
+    def _copied(self, name, value):
+        """A value that was made for this: what is restored into it goes nowhere."""
+        self._copies += 1
+        try:
+            return self._node(name, value)
+        finally:
+            self._copies -= 1
+
+    def _leaf(self, name, leaf, is_copy=False):
+        leaf.is_own = leaf.is_own and not is_copy and self._copies == 0
+        self.leaves[name] = leaf
 
     def _optimizer(self, name, optimizer):
         places = {id(parameter): index for index, parameter in enumerate(_parameters_of(optimizer))}
@@ -169,7 +188,9 @@ class Saver:
         if numpy is None:
             return None
         if isinstance(value, (numpy.ndarray, numpy.generic)):
-            self.leaves[name] = _leaves.of_array(name, numpy.asarray(value))
+            if isinstance(value, numpy.ma.MaskedArray):
+                raise _not_saved(name, value)
+            self._leaf(name, _leaves.of_array(name, numpy.asarray(value)), isinstance(value, numpy.generic))
             return {"array": name, "dtype": numpy.asarray(value).dtype.str, "shape": list(value.shape),
                     "scalar": isinstance(value, numpy.generic)}
         if isinstance(value, numpy.random.Generator):
@@ -186,7 +207,7 @@ class Saver:
         if isinstance(value, random.Random):
             return {"random": self._node(f"{name}.state", list(value.getstate()))}
         if _is_stateful(value):
-            return {"stateful": kind, "state": self._node(f"{name}.state", value.state_dict())}
+            return {"stateful": kind, "state": self._copied(f"{name}.state", value.state_dict())}
         if isinstance(value, _CONTAINERS) and type(value) not in _CONTAINERS and getattr(value, "__dict__", None):
             raise _not_saved(name, value)
         if isinstance(value, dict):
@@ -195,7 +216,7 @@ class Saver:
                      for index, (key, item) in enumerate(value.items())]
             return {"dict": kind, "keys": keys, "items": items}
         if isinstance(value, (list, tuple, collections.deque)):
-            return {"list": kind, "items": self._nodes(name, value)}
+            return {"list": kind, "items": self._nodes(name, value), "most": getattr(value, "maxlen", None)}
         if isinstance(value, (set, frozenset)):
             # Each process has another order of texts in a set.
             return {"list": kind, "items": self._nodes(name, sorted(value, key=repr))}
@@ -204,6 +225,21 @@ class Saver:
             raise _not_saved(name, value)
         return {"object": kind, "attributes": {key: self._node(f"{name}.{key}", item)
                                                for key, item in attributes.items()}}
+
+
+def plain_attributes(module):
+    """Returns the attributes of a module that are data and neither parameters, buffers nor modules: numbers, texts, and
+    containers of these."""
+    return {key: value for key, value in vars(module).items()
+            if not key.startswith("_") and key != "training" and _is_data(value, 0)}
+
+
+def _is_data(value, depth):
+    if isinstance(value, (bool, int, float, str, type(None))):
+        return True
+    if depth > 3 or not isinstance(value, (list, tuple, dict)) or len(value) > 1000:
+        return False
+    return all(_is_data(item, depth + 1) for item in (value.values() if isinstance(value, dict) else value))
 
 
 def _has_extra_state(module):

@@ -1,6 +1,7 @@
 """A Python source as Flor's analysis sees it: its loops, blocks, guards and log statements, and which names it binds,
 changes and reads where. Reads the syntax tree alone; runs nothing."""
 import ast
+import re
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -24,6 +25,12 @@ def path_of(node):
     return None
 
 
+def clean(name):
+    """Returns the name of a block as the record has it."""
+    name = re.sub(r"[^A-Za-z0-9_.-]", "_", name) or "_"
+    return "_" + name[1:] if name[0] in ".-" else name
+
+
 def lies_in(path, outer):
     return path == outer or path.startswith(outer + ".")
 
@@ -33,7 +40,7 @@ class Holder:
     paths of its objects."""
 
     def __init__(self, node, call, name, objects):
-        self.node, self.name = node, name
+        self.node, self.name = node, None if name is None else clean(name)
         values = [path_of(value) for value in [*objects, *(keyword.value for keyword in call.keywords)]]
         self.held = [path for path in values if path]
 
@@ -62,6 +69,7 @@ class Program:
         self.parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
         self._modules, self._names = self._imported()
         self.blocks, self.guards, self.loops, self.logs = [], [], [], []
+        self.unclear = []  # uses of flor's functions in other forms than the documented ones
         for node in ast.walk(self.tree):
             self._note(node)
 
@@ -73,6 +81,8 @@ class Program:
                 modules.update(alias.asname or alias.name for alias in node.names if alias.name == "flor")
             elif isinstance(node, ast.ImportFrom) and node.module == "flor":
                 names.update({alias.asname or alias.name: alias.name for alias in node.names})
+        if "*" in names:
+            names.update({name: name for name in ("arg", "checkpointing", "log", "loop", "skip_block")})
         return modules, names
 
     def called(self, node):
@@ -98,6 +108,21 @@ class Program:
                 self.loops.append(node)
         elif self.called(node) == "log":
             self.logs.append(node)
+        elif self.called(node) == "loop" and not self._is_iterated(node):
+            self.unclear.append(node)
+        elif self.called(node) in ("skip_block", "checkpointing") and not isinstance(self.parents.get(node), ast.withitem):
+            self.unclear.append(node)
+
+    def _is_iterated(self, call):
+        """Does the call stand in the head of a `for` statement?"""
+        node = call
+        for outer in self.around(call):
+            if isinstance(outer, (ast.For, ast.AsyncFor)):
+                return node is outer.iter
+            if isinstance(outer, ast.stmt) or isinstance(outer, (*_COMPREHENSIONS, ast.Lambda)):
+                return False
+            node = outer
+        return False
 
     def around(self, node):
         """Yields the nodes around this one, the innermost first."""
@@ -224,7 +249,7 @@ def is_bound_near(program, read, name, changer):
         if isinstance(outer, _COMPREHENSIONS) and any(name in _names(part.target) for part in outer.generators):
             return True
         if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and not is_around_both:
-            if name in _parameters(outer):
+            if name in parameters_of(outer):
                 return True
         for body in _bodies(outer):
             before = body[:body.index(node)] if node in body else []
@@ -242,12 +267,12 @@ def is_local_elsewhere(program, read, name, scope):
             return False
         if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)):
             others = {one for node in ast.walk(outer) if isinstance(node, (ast.Global, ast.Nonlocal)) for one in node.names}
-            if name not in others and name in {bound for bound, _ in bound_in(outer.body)} | _parameters(outer):
+            if name not in others and name in {bound for bound, _ in bound_in(outer.body)} | parameters_of(outer):
                 return True
     return False
 
 
-def _parameters(function):
+def parameters_of(function):
     arguments = function.args
     return {one.arg for one in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg,
                                 arguments.kwarg] if one}

@@ -141,6 +141,15 @@ class Restorer:
             value = self._value(f"{name}.{part}.@extra", extra, inner.get_extra_state())
             if self._writing:
                 inner.set_extra_state(value)
+        inside = dict(live.named_modules())
+        for part, values in node.get("plain", {}).items():
+            for key, value in values.items():
+                inner = inside.get(part)
+                if inner is None:
+                    raise Misfit(f"{name} has other parts than the recorded module")
+                value = self._value(f"{name}.{part}.@plain.{key}", value, vars(inner).get(key))
+                if self._writing:
+                    vars(inner)[key] = value
         if self._writing:
             for inner, training in zip(live.modules(), node["training"]):
                 inner.training = training
@@ -238,7 +247,7 @@ class Restorer:
             live.load_state_dict(value)
         return live
 
-    def _place_of(self, name, kind, live):
+    def _place_of(self, name, kind, live, most=None):
         """Returns the container to fill: the one that is there, or a new one."""
         if live is not None and _name_of(type(live)) == kind:
             return live
@@ -246,7 +255,7 @@ class Restorer:
             return _torch().Size()
         if kind not in _MADE_ANEW:
             raise Misfit(f"{name} was a {kind}, and is a {_name_of(type(live))} here")
-        return _MADE_ANEW[kind]()
+        return _MADE_ANEW[kind]() if most is None else _MADE_ANEW[kind](maxlen=most)
 
     def _dict(self, name, node, live):
         place = self._place_of(name, node["dict"], live)
@@ -261,7 +270,7 @@ class Restorer:
         return place
 
     def _list(self, name, node, live):
-        place = self._place_of(name, node["list"], live)
+        place = self._place_of(name, node["list"], live, node.get("most"))
         self._objects[name] = place
         known = list(place)
         values = [self._value(f"{name}.{index}", item, known[index] if index < len(known) else None)

@@ -8,22 +8,29 @@ import random
 import site
 import sys
 import sysconfig
+import threading
 
 from . import _library
 from ._library import library, put_text, texts_of
 
 _calls = None
+_starting = threading.Lock()
 
 
 def start():
     """Returns the library, begun. What the program has imported by now counts."""
     global _calls
-    if _calls is None:
-        _calls = _library.FrontendCalls(None, _library.ask(_put_generators), _library.tell(_set_generators),
+    if _calls is not None:
+        return library
+    with _starting:
+        if _calls is not None:
+            return library
+        calls = _library.FrontendCalls(None, _library.ask(_put_generators), _library.tell(_set_generators),
                                         _library.ask(_put_environment), _library.tell(_apply),
                                         _library.ask(_put_sources), _library.wait(_synchronize))
-        library.flor_start(_calls)
+        library.flor_start(calls)
         atexit.register(library.flor_detach)
+        _calls = calls
     return library
 
 

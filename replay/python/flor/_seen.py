@@ -16,13 +16,18 @@ import types
 
 from . import _leaves
 from ._library import library
-from ._objects import Saver
 
 _SECONDS = 1.0  # for one look
 _SHARE, _AT_LEAST = 0.01, 1.0  # of the time since the first one, and seconds, for all looks
 _LARGE = 64 << 20  # bytes of an array
 _SAMPLED, _SAMPLE, _SAMPLES = 1 << 20, 4096, 16  # bytes of a tensor, whose version tells of most writes
 _DEEPEST = 100
+_TEXT = 1 << 16  # characters, bytes, or bits of a number
+_OPTIMIZED = 1  # inspect.CO_OPTIMIZED: the frame of a function
+_CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
+# Packages whose objects stand for threads, files and the like, and no state of the training.
+_OF_THE_MACHINE = {"_thread", "threading", "_io", "io", "_queue", "queue", "multiprocessing", "_multiprocessing", "socket",
+                   "_socket", "logging", "weakref", "_weakref", "concurrent", "torch", "numpy", "tqdm", "tensorboard", "builtins"}
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 
@@ -42,7 +47,9 @@ class Budget:
         if self._spent > max(_AT_LEAST, _SHARE * (begun - self._begun)):
             return None
         try:
-            return fingerprints(frame, held, modules)
+            return fingerprints(frame, held, modules())
+        except Exception:
+            return None  # objects may do anything when they are looked at; training goes on
         finally:
             self._spent += time.monotonic() - begun
 
@@ -54,7 +61,7 @@ def fingerprints(frame, held, modules):
     look = _Look(held)
     out = {}
     try:
-        for variables in (frame.f_globals, frame.f_locals):
+        for variables in (frame.f_globals, _locals_of(frame)):
             for name, value in list(variables.items()):
                 look.add(out, name, value)
         for module in modules:
@@ -67,27 +74,54 @@ def fingerprints(frame, held, modules):
 
 
 def changed(before, after):
-    """Returns the paths that differ, without those of new or removed variables: their names show in the text."""
+    """Returns the paths that differ. A variable that is new or gone is none: its name shows in the text. A member is one."""
     if before is None or after is None:
         return []
-    return sorted(path for path in before if path in after and before[path] != after[path])
+    return sorted(path for path in {**before, **after} if before.get(path) != after.get(path) and
+                  (path in before and path in after or "." in path or ":" in path))
+
+
+def _locals_of(frame):
+    """Returns a copy of the variables. Before Python 3.13 the frame of a function keeps what it was asked for: it would keep
+    large objects alive that the program has dropped."""
+    variables = frame.f_locals
+    copy = dict(variables)
+    if isinstance(variables, dict) and frame.f_code.co_flags & _OPTIMIZED:
+        variables.clear()
+    return copy
 
 
 class _Look:
     def __init__(self, held):
         self._end = time.monotonic() + _SECONDS
         self._known = {}  # digests of memory
-        self._saver = Saver()
-        self._held = {id(value) for value in held}
+        self._held, self._pointers, self._alive = set(), set(), []
+        self._unknown = 0
         for value in held:
-            try:
-                self._saver.save("", value)
-            except TypeError:
-                continue  # a recording with it ends anyway
-            modules = getattr(value, "modules", None)
-            self._held.update({id(part) for part in modules()} if callable(modules) else ())
-        self._held.update(id(value) for value in self._saver.alive)
-        self._pointers = {leaf.pointer for leaf in self._saver.leaves.values() if leaf.size > 0}
+            self._hold(value)
+
+    def _hold(self, value, depth=0):
+        """Leaves out an object of a block or guard with all that is saved with it, also where it is reached otherwise."""
+        if time.monotonic() > self._end:
+            raise _Late
+        if isinstance(value, _SIMPLE) or id(value) in self._held or depth > _DEEPEST or callable(value) and _dict_of(value) is None:
+            return
+        self._held.add(id(value))
+        self._alive.append(value)
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(value, torch.Tensor):
+            self._pointers.update([value.data_ptr()] if value.layout == torch.strided and value.numel() > 0 else ())
+            return
+        if torch is not None and isinstance(value, torch.nn.Module):
+            parts = [*value.modules(), *value.parameters(), *value.buffers()]
+        elif isinstance(value, dict):
+            parts = list(value.values())
+        elif isinstance(value, (list, tuple, set, frozenset, collections.deque)):
+            parts = list(value)
+        else:
+            parts = list((_dict_of(value) or {}).values())
+        for part in parts:
+            self._hold(part, depth + 1)
 
     def add(self, out, name, value):
         if name.startswith("__") or isinstance(value, types.ModuleType) or _is_of_flor(value):
@@ -105,7 +139,7 @@ class _Look:
                 out[f"{name}.{member}"] = ("held", id(item)) if is_held else self._fingerprint(item)
 
     def _fingerprint(self, value):
-        self._hash, self._seen, self._alive = hashlib.blake2b(digest_size=16), {}, []
+        self._hash, self._seen, self._visited = hashlib.blake2b(digest_size=16), {}, []
         self._feed(value, 0)
         return self._hash.digest()
 
@@ -116,13 +150,13 @@ class _Look:
         if time.monotonic() > self._end:
             raise _Late
         if isinstance(value, _SIMPLE):
-            return self._put(type(value).__name__, value)
+            return self._feed_simple(value)
         if id(value) in self._held:
             return self._put("held")
         if id(value) in self._seen or depth > _DEEPEST:
             return self._put("same", self._seen.get(id(value)))
         self._seen[id(value)] = len(self._seen)
-        self._alive.append(value)
+        self._visited.append(value)
         self._put(type(value).__qualname__)
         if isinstance(value, types.ModuleType) or _is_of_flor(value):
             return None
@@ -130,6 +164,12 @@ class _Look:
             for part in self._parts(value):
                 self._feed(part, depth + 1)
         return None
+
+    def _feed_simple(self, value):
+        # What is large and never changes is told by its identity.
+        if isinstance(value, (str, bytes)) and len(value) > _TEXT or isinstance(value, int) and value.bit_length() > _TEXT:
+            return self._put(type(value).__name__, id(value))
+        return self._put(type(value).__name__, value)
 
     def _feed_memory(self, value):
         torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
@@ -140,12 +180,15 @@ class _Look:
                     self._put("held")
                     return True
                 self._put(list(value.shape), str(value.dtype), value.requires_grad)
-                if size > _SAMPLED:
-                    self._put(value._version)
-                if size <= _LARGE or value.is_contiguous():
+                if size > _SAMPLED or value.device.type != "cpu":
+                    self._put(value._version if not value.is_inference() else None)
+                if value.device.type != "cpu":
+                    step = max(1, value.numel() // 1024)
+                    self._put(value.detach().reshape(-1)[::step].tolist() if value.is_contiguous() else value.data_ptr())
+                elif size <= _LARGE or value.is_contiguous():
                     self._put(self._digest(value, lambda: _leaves.of_tensor("", value)))
                 return True
-            if numpy is not None and isinstance(value, numpy.ndarray) and not value.dtype.hasobject:
+            if numpy is not None and type(value) is numpy.ndarray and not value.dtype.hasobject:
                 self._put(value.shape, value.dtype.str)
                 self._put(value.ctypes.data) if value.nbytes > _LARGE else self._put(self._digest(
                     value, lambda: _leaves.of_array("", value)))
@@ -172,10 +215,13 @@ class _Look:
 
     def _parts(self, value):
         if isinstance(value, dict):
-            yield from value.keys()
-            yield from value.values()
+            yield from list(dict.keys(value))
+            yield from list(dict.values(value))
         elif isinstance(value, (list, tuple, set, frozenset, collections.deque)):
-            yield from list(value)
+            kind = next(kind for kind in _CONTAINERS if isinstance(value, kind))
+            yield from list(kind.__iter__(value))  # not by a method of a subclass
+        if isinstance(value, (dict, list, tuple, set, frozenset, collections.deque)):
+            yield _dict_of(value)
         elif isinstance(value, types.FunctionType):
             yield from (value.__defaults__, value.__kwdefaults__, value.__dict__)
             yield from [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
@@ -183,44 +229,62 @@ class _Look:
             if value.__module__ in sys.modules and _is_users(sys.modules[value.__module__]):
                 yield from [item for name, item in sorted(vars(value).items()) if not name.startswith("__")]
         elif isinstance(value, types.GeneratorType):
-            yield from (value.gi_frame.f_lasti, value.gi_frame.f_locals) if value.gi_frame else ()
+            yield from (value.gi_frame.f_lasti, _locals_of(value.gi_frame), value.gi_yieldfrom) if value.gi_frame else ()
         else:
             yield from self._parts_of_object(value)
 
-    @staticmethod
-    def _parts_of_object(value):
+    def _parts_of_object(self, value):
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(value, torch.Generator):
             yield value.get_state()
         elif callable(getattr(type(value), "cache_info", None)):
             yield tuple(value.cache_info())  # of functools.lru_cache
-        elif type(value).__module__ == "builtins" or getattr(value, "__dict__", None) is None:
-            yield _reduced(value)
         else:
-            yield vars(value)
-            if type(value).__reduce__ is not object.__reduce__:
-                yield _reduced(value)
+            yield _dict_of(value)
+            yield from _slot_values(value)
+            if _dict_of(value) is None or type(value).__reduce__ is not object.__reduce__:
+                yield self._reduced(value)
+
+    def _reduced(self, value):
+        """Returns what Python would pickle of an object: an iterator's position, a generator's state. Of a class that the user
+        wrote, it runs no code. What cannot be told counts as changed, but for what belongs to the machine."""
+        if _is_users(sys.modules.get(type(value).__module__)):
+            return None
+        try:
+            return value.__reduce_ex__(2)
+        except Exception:
+            if type(value).__module__.split(".")[0] not in _OF_THE_MACHINE:
+                self._unknown += 1
+                return ("unknown", id(self), self._unknown)
+            return None
 
 
-def _reduced(value):
-    """Returns what Python would pickle of an object: an iterator's position, a generator's state. Of a class that the user
-    wrote, it runs no code."""
-    if _is_users(sys.modules.get(type(value).__module__)):
-        return None
+def _dict_of(value):
+    """Returns the __dict__ of an object without calling its own code, or None."""
     try:
-        return value.__reduce_ex__(2)
+        return object.__getattribute__(value, "__dict__")
     except Exception:
         return None
+
+
+def _slot_values(value):
+    for kind in type(value).__mro__:
+        for descriptor in vars(kind).values():
+            if isinstance(descriptor, types.MemberDescriptorType):
+                try:
+                    yield descriptor.__get__(value, type(value))
+                except AttributeError:
+                    continue
 
 
 def _members(value):
     """Returns the attributes of an object of a class of the user, whose members a program names one by one."""
     torch = sys.modules.get("torch")
-    if isinstance(value, type) or callable(value) or not hasattr(value, "__dict__"):
+    if isinstance(value, (type, *_CONTAINERS)) or callable(value) or _dict_of(value) is None:
         return None
-    if torch is not None and isinstance(value, torch.nn.Module):
+    if torch is not None and isinstance(value, (torch.nn.Module, torch.Tensor)):
         return None
-    return dict(vars(value)) if _is_users(sys.modules.get(type(value).__module__)) else None
+    return dict(_dict_of(value)) if _is_users(sys.modules.get(type(value).__module__)) else None
 
 
 def _is_filled(cell):

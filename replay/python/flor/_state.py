@@ -1,5 +1,7 @@
 """The objects of a block or guard, as Flor sees them."""
 import ctypes
+import enum
+import sys
 
 from . import _library
 from ._library import library
@@ -15,9 +17,12 @@ class State:
     """Holds the objects, by their names, until close(). Raises TypeError where one cannot be restored in place."""
 
     def __init__(self, objects):
+        numpy = sys.modules.get("numpy")
+        immutable = (*_IMMUTABLE, enum.Enum, *([numpy.generic] if numpy is not None else []))
         for name, value in objects.items():
-            if isinstance(value, _IMMUTABLE):
-                raise TypeError(f"{name} is a {type(value).__name__}, which cannot be restored in place: put it into a "
+            if isinstance(value, immutable):
+                which = f"object {name}" if name.isdigit() else name
+                raise TypeError(f"{which} is a {type(value).__name__}, which cannot be restored in place: put it into a "
                                 "dict, a list or an object, and give that")
         self._objects = objects
         self._leaves = {}  # alive until the next save()
