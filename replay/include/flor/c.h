@@ -4,11 +4,11 @@
 // save and restore the program's objects and generators. Flor decides whether to record, to replay, or to do
 // nothing, by the environment of the process (docs/reference.md).
 //
-// Call everything but flor_log(), flor_digest() and flor_warn() on the thread that trains: the first one that
-// enters a loop, a block or a guard. On other threads loops are plain, and blocks execute. No call throws,
-// and none ends the process but in a replay: flor_next() and flor_enter_loop() may end a worker by exit().
-// Texts are UTF-8 and end with a NUL, unless a size is given. What a caller passes is read during the call
-// alone.
+// Call loops, blocks, guards and arguments on the thread that trains: the first one that enters a loop, a
+// block or a guard. On other threads loops are plain, and blocks execute. All other calls are for any thread.
+// No call throws, and none ends the process but in a replay: flor_next() and flor_enter_loop() may end a
+// worker. Texts are UTF-8 and end with a NUL, unless a size is given. What a caller passes is read during the
+// call alone.
 #pragma once
 
 #include <stdint.h>
@@ -82,7 +82,8 @@ typedef struct flor_frontend {
   void (*synchronize)(void* context);
 } flor_frontend;
 
-// Begins. Call it first; later calls do nothing. Without it all calls do what they do outside Flor.
+// Begins. Call it first, on one thread; later calls do nothing. Without it loops are plain, blocks execute,
+// rows go nowhere, and arguments have their fallbacks.
 FLOR_C_API void flor_start(const flor_frontend* frontend);
 // Makes no calls of the front end from here on. Call it before the language's runtime ends: Flor itself ends
 // with the process.
@@ -149,7 +150,7 @@ FLOR_C_API void flor_log(const char* name, const char* json, int32_t is_volatile
 FLOR_C_API void flor_number_text(double value, char* text);
 
 // Returns the value of a hyper-parameter: the recorded or given one, else `fallback`. The text is valid until
-// this thread calls flor_argument() again.
+// this thread calls flor_argument() again, and no longer than `fallback` is.
 FLOR_C_API const char* flor_argument(const char* name, const char* fallback);
 // Call where the program cannot use the text of an argument: tells which value it uses instead.
 FLOR_C_API void flor_use_argument(const char* name, const char* value);
