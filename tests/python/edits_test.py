@@ -93,8 +93,8 @@ def test_added_logs_execute_the_blocks_that_they_stand_in(edit, blocks, name):
     (("import torch\n", "import torch, os\n"), "changed code"),
     (behind("import flor\n", "import extra\n"), "changed code"),
     (("def augment(x):\n", "@compiled\ndef augment(x):\n"), "changed code"),
-    (behind(SCORE, "        h = net.register_forward_hook(f)\n"), "the new variable h is of no log statement"),
-    (behind("history = []\n", "rate = 2\n"), "the new variable rate is of no log statement"),
+    (behind(SCORE, "        h = net.register_forward_hook(f)\n"), "no log statement uses the new variable h"),
+    (behind("history = []\n", "rate = 2\n"), "no log statement uses the new variable rate"),
     (behind("def augment(x):\n", "    class Part(nn.Module):\n        momentum = 0.5\n"), "changed code"),
 ])
 def test_every_other_edit_executes_everything(edit, reason):

@@ -53,8 +53,8 @@ def test_an_argument_of_another_type_gives_a_warning_and_the_default(place):
     place.write("program.py", ARGUMENTS)
     done = place.run("flor", "record", "--arg", "n=3.5", "--arg", "flag=yes", "--", sys.executable, "program.py")
     assert "[0.1, 3, False, 'x']" in done.stdout
-    assert "argument n=3.5 is not of the type that the program asks for; its default is used" in done.stderr
-    assert "argument flag=yes is not of the type" in done.stderr
+    assert "argument n=3.5 is no int: the default 3 is used" in done.stderr
+    assert "argument flag=yes is no bool (true or false): the default false is used" in done.stderr
 
 
 def test_a_default_of_another_type_is_refused():

@@ -325,11 +325,11 @@ def test_a_handle_is_never_stale(change):
 
 
 @pytest.mark.parametrize("live, reason", [
-    ({"net": nn.Linear(2, 3)}, "net.weight is torch.float32 of \\[3, 2\\] here, and F32 of \\[2, 2\\] in the record"),
+    ({"net": nn.Linear(2, 3)}, "net.weight is F32 of \\[3, 2\\] here, and F32 of \\[2, 2\\] in the record"),
     ({"net": nn.Linear(2, 2, bias=False)}, "has other parts"),
     ({"net": nn.ReLU()}, "net was a torch.nn.modules.linear.Linear, and is a torch.nn.modules.activation.ReLU here"),
-    ({"net": nn.Linear(2, 2), "more": []}, "more.@tree is not in the record"),
-    ({"net": nn.Linear(2, 2).double()}, "net.weight is torch.float64 of"),
+    ({"net": nn.Linear(2, 2), "more": []}, "more was not recorded"),
+    ({"net": nn.Linear(2, 2).double()}, "net.weight is F64 of"),
     ({}, "the record has net.@tree, and the program has no such object"),
 ])
 def test_what_does_not_fit_is_said_and_nothing_is_written(live, reason):

@@ -49,8 +49,8 @@ void renew_whole_lines(const std::filesystem::path& path);
 // file in parts. Throws as renew_whole_lines().
 bool for_each_line_behind_hole(const std::filesystem::path& path,
                                const std::function<void(std::string_view)>& take);
-// As renew_whole_lines(), but copies only the whole lines in front of the first NUL byte. With `keep`, behind
-// them also the lines behind it for which it returns true.
+// As renew_whole_lines(), but copies only the whole lines in front of the first NUL byte, then the later
+// lines for which `keep` returns true.
 void cut_at_hole(const std::filesystem::path& path,
                  const std::function<bool(std::string_view)>& keep = nullptr);
 

@@ -1,4 +1,4 @@
-// Holes in the files of an earlier attempt (files/json_lines.h): which rows a resumption executes again, and
+// Holes in the files of an earlier attempt (files/json_lines.h): which rows a resumption logs again, and
 // which would be missing for ever.
 #pragma once
 
@@ -30,10 +30,10 @@ class Restorable {
   std::map<std::string, std::pair<std::string, int64_t>> steps_;
 };
 
-// Ends the files of a killed recording in front of their first holes. Of the timeline, keeps what rows behind
-// its hole say against checkpoints. Does nothing to files without a hole. Throws Error where rows of the log
-// would be missing: the recording was not killed, or a checkpoint stands behind a row behind the hole. Also
-// throws Error where another process goes on with the run.
+// Ends the files of a killed recording in front of their first holes. Of the timeline, keeps later rows that
+// invalidate checkpoints. Does nothing to files without a hole. Throws Error where rows of the log would be
+// missing: the recording was not killed, or a checkpoint is later than a row that was lost. Also throws Error
+// where another process goes on with the run.
 void end_at_holes(const RunDir& run, const Manifest& manifest);
 
 }  // namespace flor::core

@@ -1,14 +1,16 @@
 // The C interface of Flor: the door for other languages. The Python package `flor` is built on it.
 //
-// A front end describes what its program does: loops, blocks, guards, rows, arguments. It supplies calls that
+// A front end calls it to tell what its program does: loops, blocks, guards, rows, arguments. Its callbacks
 // save and restore the program's objects and generators. Flor decides whether to record, to replay, or to do
-// nothing, by the environment of the process (docs/reference.md).
+// neither, by the environment of the process (docs/reference.md).
 //
 // Call loops, blocks, guards and arguments on the thread that trains: the first one that enters a loop, a
 // block or a guard. On other threads loops are plain, and blocks execute. All other calls are for any thread.
 // No call throws, and none ends the process but in a replay: flor_next() and flor_enter_loop() may end a
-// worker. Texts are UTF-8 and end with a NUL, unless a size is given. What a caller passes is read during the
-// call alone.
+// worker.
+//
+// Texts are UTF-8 and end with a NUL, unless a size is given. Only `context` and `data` must outlive the call
+// that they are passed to.
 #pragma once
 
 #include <stdint.h>
@@ -23,7 +25,7 @@ extern "C" {
 #define FLOR_C_VERSION 1
 FLOR_C_API int32_t flor_c_version(void);
 
-// --- What the calls of a front end get and give. ---
+// --- What callbacks get and give. ---
 
 // A named piece of state: `bytes` bytes in C order of `dims` dimensions. `dtype` is the type's name in
 // safetensors: "F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL", …
@@ -41,23 +43,23 @@ typedef struct flor_buffer {
   uint64_t bytes;
 } flor_buffer;
 
-// Takes what a call returns.
+// Takes what a callback returns.
 typedef struct flor_answer flor_answer;
-// Adds a buffer. Its data must stay valid until the program goes on, a copy until the next save() of the same
-// state.
+// Adds a buffer. Its data must stay valid: an object's own memory until the flor_…() call returns, a copy
+// until the next save() of the same state.
 FLOR_C_API void flor_put_buffer(flor_answer* answer, const flor_buffer* buffer);
 // Adds a text of `bytes` bytes, any bytes, under a key.
 FLOR_C_API void flor_put_text(flor_answer* answer, const char* key, const void* text, uint64_t bytes);
-// Says that the call failed. Recording stops with a warning that has this reason; a replay fails.
+// Says that the callback failed. Recording stops with a warning that has this reason; a replay fails.
 FLOR_C_API void flor_fail(flor_answer* answer, const char* reason);
 
-// Recorded state. Lives until the call that got it returns.
+// Recorded state. Lives until the callback that got it returns.
 typedef struct flor_tensors flor_tensors;
 FLOR_C_API uint64_t flor_tensors_count(const flor_tensors* tensors);
 // Sets `buffer` to number `index`, in order of their names.
 FLOR_C_API void flor_tensors_at(const flor_tensors* tensors, uint64_t index, flor_buffer* buffer);
 
-// Recorded texts by their keys. Lives until the call that got it returns.
+// Recorded texts by their keys. Lives until the callback that got it returns.
 typedef struct flor_texts flor_texts;
 FLOR_C_API uint64_t flor_texts_count(const flor_texts* texts);
 // Sets `key`, and the text with its size, to those of number `index`, in order of the keys.
@@ -66,7 +68,7 @@ FLOR_C_API void flor_texts_at(const flor_texts* texts, uint64_t index, const cha
 
 // --- The front end: once per process. ---
 
-// Each call gets `context`. Flor makes them on the thread that calls it, during that call.
+// Each callback gets `context`. Flor makes them on the thread that calls it, during that call.
 typedef struct flor_frontend {
   void* context;
   // Puts the state of each default random number generator under its name.
@@ -76,7 +78,7 @@ typedef struct flor_frontend {
   void (*environment)(void* context, flor_answer* answer);
   // Sets what a running process can still set of a recorded environment.
   void (*apply)(void* context, const flor_texts* environment, flor_answer* answer);
-  // Puts the absolute path of each source file of the program as a key.
+  // Puts the absolute path of each source file of the program as a key, with an empty text.
   void (*sources)(void* context, flor_answer* answer);
   // Waits for the device.
   void (*synchronize)(void* context);
@@ -85,10 +87,11 @@ typedef struct flor_frontend {
 // Begins. Call it first, on one thread; later calls do nothing. Without it loops are plain, blocks execute,
 // rows go nowhere, and arguments have their fallbacks.
 FLOR_C_API void flor_start(const flor_frontend* frontend);
-// Makes no calls of the front end from here on. Call it before the language's runtime ends: Flor itself ends
+// Makes no callbacks from here on. Call it before the language's runtime ends: Flor itself ends
 // with the process.
 FLOR_C_API void flor_detach(void);
 
+// Is this process recorded? Is it a worker of a replay?
 FLOR_C_API int32_t flor_recording(void);
 FLOR_C_API int32_t flor_replaying(void);
 // Does this thread record or replay? If not, a front end can leave out the state of blocks and guards.
@@ -103,7 +106,8 @@ FLOR_C_API void flor_enter_loop(const char* name, int32_t is_range, int64_t begi
 // loop's end. Returns 1 and sets `value` to the value to go on with, or returns 0: the loop is over. A replay
 // may go on with a larger value; a container must then be advanced to it.
 FLOR_C_API int32_t flor_next(int32_t has_natural, int64_t natural, int64_t* value);
-// Begins the iteration with this value.
+// Begins the iteration with this value. Call it after the container was advanced; where that came to its end
+// first, leave the loop instead.
 FLOR_C_API void flor_begin(int64_t value);
 enum { FLOR_EXHAUSTED = 0, FLOR_EARLY = 1, FLOR_UNWOUND = 2 };
 // `how`: the loop came to its end, was left early, or was left by an exception.
@@ -130,15 +134,17 @@ FLOR_C_API void flor_free_state(flor_state* state);
 
 // Returns 1 to execute the block, 0 where its effects were restored. Leave it in both cases.
 FLOR_C_API int32_t flor_enter_block(const char* name, flor_state* state);
-// `unwound`: an exception leaves the block.
+// `unwound`: an exception leaves the block. A guard is entered around the main loop, for what an iteration
+// passes to the next.
 FLOR_C_API void flor_leave_block(int32_t unwound);
 FLOR_C_API void flor_enter_guard(flor_state* state);
 FLOR_C_API void flor_leave_guard(flor_state* state);
 
 // Notes in the record that an execution of the block changes what is none of its objects. `block`: "" for an
-// iteration of the main loop and the objects of the guard. `path`: as the front end's analysis of sources
-// calls it. `matters`: something else reads it, so that a resumed recording must not restore the block. Does
-// nothing outside of a recording.
+// iteration of the main loop and the objects of the guard. `path`: a name of the front end's analysis of
+// sources;
+// "*": not all executions were watched. `matters`: something else reads it, so that a resumed recording must
+// not restore the block. Does nothing outside of a recording.
 FLOR_C_API void flor_note_unheld(const char* block, const char* path, int32_t matters);
 
 // --- Rows and arguments. ---

@@ -10,10 +10,10 @@
             flor.log("accuracy", evaluate(net))
 
 Record:  srun --flor-record python3 train.py     or   flor record -- python3 train.py
-Replay:  flor replay RUN --probe train -- python3 train_with_more_logging.py
+Replay:  flor replay RUN -- python3 train_with_more_logging.py
 
 A program that is neither recorded nor replayed is "outside Flor": its loops are plain loops, its blocks always execute,
-and flor.log prints. Call everything on the thread that trains."""
+and flor.log prints. Call everything but flor.log on the thread that trains."""
 from ._block import checkpointing, skip_block
 from ._loop import loop
 from ._rows import arg, log

@@ -15,8 +15,8 @@ _noted = set()
 
 
 def look(flor, name, frame, objects):
-    """Returns the fingerprints of all that is no object of a block or guard (""). None where no time is left; the record then
-    says that not all of its executions were looked at."""
+    """Returns the fingerprints of all that is no object of a block or guard (""). Where that cannot be, None: the record then
+    says that not all executions were watched."""
     global _budget
     if _budget is None:
         _budget = _seen.Budget()
@@ -41,10 +41,10 @@ def _note(flor, name, path, matters):
     _noted.add((name, path))
     flor.flor_note_unheld(name.encode(), path.encode(), matters)
     if matters and path != "*":
-        what = f"block {name} changes" if name else "an iteration passes on"
-        _library.warn(f"{what} {path.replace(':', '.')}, which it does not hold: replays and a resumed recording take longer"
-                      if name else f"{what} {path.replace(':', '.')}, which flor.checkpointing does not hold: replays and a "
-                      "resumed recording begin at the program's start")
+        what = path.replace(":", ".")
+        _library.warn(f"block {name} changes {what}: add it to its objects, or replays and a resumed recording execute the block"
+                      if name else f"an iteration passes {what} to the next: add it to flor.checkpointing, or replays and a resumed "
+                      "recording begin at the program's start")
 
 
 def _named(objects, named):
@@ -61,10 +61,11 @@ class skip_block:
     `objects`: what the block changes and later code uses. Allowed are modules and optimizers of torch, tensors, arrays,
     generators (of torch, numpy and random), dicts, lists, sets, objects with attributes, and everything that has
     state_dict() and load_state_dict(). They are restored in place. A number or text cannot be: put it into a dict or an
-    object. Of a module its parameters, buffers, training flags and gradient flags are saved, but no gradients: they are
-    zeros after a restore. The default generators of torch, numpy and random are always included.
+    object. Of a module its parameters, buffers, extra state, public attributes that are numbers, texts or small containers
+    of these, training flags and gradient flags are saved, but no gradients: they are zeros after a restore. The default
+    generators of torch, numpy and random are always included.
 
-    Raises TypeError at once for an object that cannot be restored in place."""
+    While recording or replaying raises TypeError for a number, text, tuple or the like."""
 
     def __init__(self, name, *objects, **named):
         self._flor = start()

@@ -61,7 +61,7 @@ class Analysis:
 
     def _execute(self, block, why):
         if block.name is None:
-            return self._everything(f"{why}, and its name is no literal")
+            return self._everything(f"{why.replace('block None', 'a block whose name is no text')}")
         self.blocks.add(block.name)
         return self.reasons.append(f"{why}: it executes")
 
@@ -77,7 +77,8 @@ class Analysis:
         added = _added(recorded, present, old.removed, new.removed)
         useless = new.bound - {node.id for part in [*added, *computations] for node in ast.walk(part) if isinstance(node, ast.Name)}
         if useless:
-            return self._everything(f"{_place(present, present.tree)}: the new variable {sorted(useless)[0]} is of no log statement")
+            return self._everything(f"{os.path.basename(present.path)}: no log statement uses the new variable "
+                                    f"{sorted(useless)[0]}")
         for log in added:
             self._add(present, log, computations)
 
@@ -134,13 +135,13 @@ class Analysis:
             left = leaves(program, block)
             if left is not None:
                 self.lead_in.update([block.name] if block.name else [])
-                self._execute(block, f"{_place(program, left)}: block {block.name} may be left here, or is more than "
-                                     "`if NAME.step_into():`")
+                why = "has more than `if NAME.step_into():`" if left is block.node else "may be left here"
+                self._execute(block, f"{_place(program, left)}: block {block.name} {why}")
                 continue
             seen = [path for name, path in self._seen if name == block.name]
             if "*" in seen and any(probe["block"] != block.name for probe in self.probes):
                 self.lead_in.update([block.name] if block.name else [])
-                self._execute(block, f"{_place(program, block.node)}: block {block.name} was not looked at in all its executions")
+                self._execute(block, f"{_place(program, block.node)}: not all executions of block {block.name} were watched")
                 continue
             unheld = unheld_by(program, block, seen)
             elsewhere = next((path for path in seen if ":" in path), None)
@@ -153,8 +154,8 @@ class Analysis:
                                      "which it does not hold")
                 continue
             path, changed, read = unheld
-            self._execute(block, f"{_place(program, changed)}: block {block.name} changes {path}, which it does not hold and "
-                                 f"line {read.lineno} reads")
+            reader = f" and line {read.lineno} reads" if read is not changed else ""
+            self._execute(block, f"{_place(program, changed)}: block {block.name} changes {path}, which it does not hold{reader}")
 
     def _look_at_rest(self):
         """What was seen of a block or of iterations that the text does not have."""
@@ -171,7 +172,7 @@ class Analysis:
     def _look_at_guards(self, program):
         main_loops = program.main_loops()
         if self.probes and (len(main_loops) > 1 or any(program.loop_of(loop) is not None for loop in main_loops)):
-            self.reasons.append(f"{_place(program, main_loops[0])}: of several main loops only the longest is replayed: no rows "
+            self.reasons.append(f"{_place(program, main_loops[0])}: of several outermost loops only the longest is replayed: no rows "
                                 "come from those in front of it")
         for loop in main_loops:
             if not _is_plain(program, loop):
@@ -185,8 +186,8 @@ class Analysis:
                 unguarded = elsewhere.replace(":", "."), loop
             if unguarded is None and "*" in seen and self.probes and self._is_guarded:
                 self.from_start = True
-                self.reasons.append(f"{_place(program, loop)}: the recording had no time to look at all iterations: the replay runs "
-                                    "from the start")
+                self.reasons.append(f"{_place(program, loop)}: the recording did not watch all iterations: the replay runs from the "
+                                    "start")
             if unguarded is not None:
                 path, changed = unguarded
                 self.from_start = True

@@ -1,4 +1,4 @@
-"""libflor-c by ctypes (flor/c.h): finds it, declares its functions, starts it at the first call."""
+"""libflor-c by ctypes (flor/c.h): loads it, declares its functions, makes Python's functions its callbacks."""
 import ctypes
 import pathlib
 

@@ -44,6 +44,8 @@ class Restorer:
         return self._loaded[name]
 
     def _tree(self, name):
+        if f"{name}.@tree" not in self._loaded:
+            raise Misfit(f"{name} was not recorded")
         return json.loads(bytes(self._leaf(f"{name}.@tree").memory()))
 
     def _value(self, name, node, live):
@@ -88,7 +90,7 @@ class Restorer:
 
     def _kept(self, name, node, live):
         if kept_name(live) != node["kept"]:
-            raise Misfit(f"{name} was {node['kept']}, which cannot be restored")
+            raise Misfit(f"{name} was {node['kept']}, and is another here")
         return live
 
     def _torch(self, _name, node, _live):
@@ -123,7 +125,8 @@ class Restorer:
     def _fixed(self, name, tensor):
         loaded = self._leaf(name)
         if not _leaves.fits(tensor, loaded):
-            raise Misfit(f"{name} is {tensor.dtype} of {list(tensor.shape)} here, and {loaded.describe()} in the record")
+            here = _leaves.of_tensor(name, tensor)
+            raise Misfit(f"{name} is {here.dtype} of {list(here.shape)} here, and {loaded.describe()} in the record")
         self._objects[name] = tensor
         self._written[(tensor.data_ptr(), tensor.numel())] = name
         if self._writing:

@@ -34,7 +34,7 @@ def arg(name, default):
         return _PARSERS[kind](text)
     except ValueError:
         flor.flor_use_argument(name.encode(), fallback.encode())
-        warn(f"argument {name}={text} is not of the type that the program asks for; its default is used")
+        warn(f"argument {name}={text} is no {_KINDS[kind]}: the default {fallback} is used")
         return default
 
 
@@ -46,6 +46,7 @@ def _truth(text):
     raise ValueError(text)
 
 
+_KINDS = {bool: "bool (true or false)", int: "int", float: "float"}
 _PARSERS = {bool: _truth, int: int, float: float, str: str}
 
 

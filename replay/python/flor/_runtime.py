@@ -18,7 +18,7 @@ _starting = threading.Lock()
 
 
 def start():
-    """Returns the library, begun. What the program has imported by now counts."""
+    """Returns the library, begun: at the first call of it."""
     global _calls
     if _calls is not None:
         return library

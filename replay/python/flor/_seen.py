@@ -42,7 +42,7 @@ class Budget:
         self._begun, self._spent = time.monotonic(), 0.0
 
     def look(self, frame, held, modules):
-        """As fingerprints(); None also where no time is left for one more."""
+        """As fingerprints(); None also where no time is left for one more, or where an object raised an exception."""
         begun = time.monotonic()
         if self._spent > max(_AT_LEAST, _SHARE * (begun - self._begun)):
             return None

@@ -21,8 +21,8 @@ class State:
         immutable = (*_IMMUTABLE, enum.Enum, *([numpy.generic] if numpy is not None else []))
         for name, value in objects.items():
             if isinstance(value, immutable):
-                which = f"object {name}" if name.isdigit() else name
-                raise TypeError(f"{which} is a {type(value).__name__}, which cannot be restored in place: put it into a "
+                which = f"object {name} (from 0)" if name.isdigit() else name
+                raise TypeError(f"{which} is of type {type(value).__name__}, which cannot be restored in place: put it into a "
                                 "dict, a list or an object, and give that")
         self._objects = objects
         self._leaves = {}  # alive until the next save()
