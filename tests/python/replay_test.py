@@ -20,8 +20,8 @@ INNER = {"classifier.py": ('                    flor.log("loss", loss.item())\n'
 
 
 OUTER["large.py"] = ('        flor.log("net", net.weight.sum())\n',
-                     '        flor.log("net", net.weight.sum())\n        best = table["best"]\n'
-                     '        flor.log("more", [halves[0].std(), 0 if best is None else best.sum(), turned.std(), odd.std()])\n')
+                     '        flor.log("net", net.weight.sum())\n        kept = table["best"]\n'
+                     '        flor.log("more", [halves[0].std(), 0 if kept is None else kept.sum(), turned.std(), odd.std()])\n')
 INNER["large.py"] = ("                plain += noise\n", '                plain += noise\n                flor.log("plain", plain.std())\n')
 OUTER["cnn.py"] = ('            flor.log("accuracy", evaluate(net, test))\n',
                    '            flor.log("accuracy", evaluate(net, test))\n            flor.log("norm", net.classes[2].weight.norm())\n')
