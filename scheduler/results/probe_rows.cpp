@@ -224,10 +224,17 @@ ProbeComparison compare_probes(const Record& record, const core::Plan& plan,
   return out;
 }
 
-bool has_same_rows(const core::Plan& plan, const UnitLog& unit, const UnitLog& again) {
+std::set<int64_t> repeated_otherwise(const core::Plan& plan, const std::vector<UnitLog>& units,
+                                     const std::vector<UnitLog>& again) {
   const Hidden hidden(plan, {});
-  return differences(nullptr, hidden, unit, again).empty() &&
-         differences(nullptr, hidden, again, unit).empty();
+  std::set<int64_t> out;
+  for (const auto& other : again) {
+    const UnitLog* unit = find_unit(units, other.id);
+    if (unit != nullptr && (!differences(nullptr, hidden, *unit, other).empty() ||
+                            !differences(nullptr, hidden, other, *unit).empty()))
+      out.insert(other.id);
+  }
+  return out;
 }
 
 std::string describe(const ProbeDifference& difference) {

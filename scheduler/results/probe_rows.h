@@ -79,9 +79,10 @@ ProbeComparison compare_probes(const Record& record, const core::Plan& plan,
                                const std::vector<UnitLog>& units, const std::vector<ProofLog>& proofs,
                                const std::vector<UnitLog>& again = {});
 
-// Do both executions of a unit have the same rows, those apart that may differ, and those of blocks that one
-// of them skipped?
-bool has_same_rows(const core::Plan& plan, const UnitLog& unit, const UnitLog& again);
+// Returns the ids of units of which another execution has other rows, those apart that may differ, and those
+// of blocks that one of them skipped.
+std::set<int64_t> repeated_otherwise(const core::Plan& plan, const std::vector<UnitLog>& units,
+                                     const std::vector<UnitLog>& again);
 
 // Returns "meter at epoch=7: 0.5 in the replay, 0.75 where every block executes".
 std::string describe(const ProbeDifference& difference);

@@ -379,14 +379,10 @@ Verdict judge(const core::Manifest& manifest, const core::Plan& plan, const Reco
     verdict.reasons.push_back("'" + name +
                               "' is volatile in the replayed program only: its values were not compared");
   }
-  std::set<int64_t> told;
-  for (const auto& other : again) {
-    const auto unit =
-        std::find_if(units.begin(), units.end(), [&](const auto& one) { return one.id == other.id; });
-    if (unit != units.end() && !has_same_rows(plan, *unit, other) && told.insert(other.id).second)
-      verdict.reasons.push_back(
-          "unit " + std::to_string(other.id) +
-          " was replayed twice with different rows; the first stay: the program is not deterministic");
+  for (const int64_t id : repeated_otherwise(plan, units, again)) {
+    verdict.reasons.push_back(
+        "unit " + std::to_string(id) +
+        " was replayed twice with different rows; the first stay: the program is not deterministic");
   }
   for (const auto& warning : extras.warnings) verdict.reasons.push_back(warning);
   for (const auto& [position, difference] : comparison.differences_) {
