@@ -63,7 +63,7 @@ class Line {
     }
   }
 
-  // A cell shows what most of it is; a dot is less than half a cell of anything.
+  // A cell shows what took most of its time; a dot, that nothing took half of it.
   std::string text(bool is_utf8) const {
     std::string out;
     for (const auto& cell : cells_) {

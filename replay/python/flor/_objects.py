@@ -86,13 +86,13 @@ def _parameters_of(optimizer):
 
 
 class Saver:
-    """Saves objects as leaves: `leaves` by their names. `alive`: all objects that were visited."""
+    """Saves objects as leaves: `leaves` by their names."""
 
     def __init__(self):
         self.leaves = {}
         self._copies = 0
         self._seen = {}
-        self.alive = []  # so that no other object gets the id of one that was seen
+        self._alive = []  # so that no other object gets the id of one that was seen
 
     def save(self, name, value):
         node = self._node(name, value)
@@ -109,7 +109,7 @@ class Saver:
         if node is not None:
             return node
         self._seen[id(value)] = name
-        self.alive.append(value)
+        self._alive.append(value)
         return self._torch_node(name, value) or self._numpy_node(name, value) or self._container(name, value)
 
     @staticmethod
@@ -151,7 +151,7 @@ class Saver:
         for part, tensor in own:
             self.leaves[f"{name}.{part}"] = _leaves.of_tensor(f"{name}.{part}", tensor)
             self._seen[id(tensor)] = f"{name}.{part}"
-            self.alive.append(tensor)
+            self._alive.append(tensor)
         extra = {part: self._copied(f"{name}.{part}.@extra", inner.get_extra_state())
                  for part, inner in module.named_modules() if _has_extra_state(inner)}
         plain = {part: {key: self._node(f"{name}.{part}.@plain.{key}", value) for key, value in plain_attributes(inner).items()}

@@ -5,7 +5,6 @@ import collections
 import json
 import random
 import struct
-import sys
 
 from . import _leaves
 from ._objects import _attributes, _flags_of, _label, _name_of, _numpy, _parameters_of, _torch, kept_name

@@ -166,7 +166,7 @@ class _Look:
         return None
 
     def _feed_simple(self, value):
-        # What is large and never changes is told by its identity.
+        # A large text cannot change: if it is the same object, it is the same text.
         if isinstance(value, (str, bytes)) and len(value) > _TEXT or isinstance(value, int) and value.bit_length() > _TEXT:
             return self._put(type(value).__name__, id(value))
         return self._put(type(value).__name__, value)

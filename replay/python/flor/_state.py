@@ -9,7 +9,7 @@ from ._leaves import Loaded
 from ._objects import Saver
 from ._restore import Misfit, Restorer
 
-# Of these nobody but the caller's own variable could receive a recorded value.
+# A value of these types never changes. To restore one, Flor would have to set the caller's variable.
 _IMMUTABLE = (bool, int, float, complex, str, bytes, tuple, frozenset, type(None))
 
 

@@ -47,7 +47,7 @@ class Display {
   void say(const std::string& text);  // writes one or more whole lines
   // The same, of a unit or a replay that failed.
   void say_failure(const std::string& text);
-  // Keeps from here on what is said (results/messages.h), beside showing it. std::nullopt: no longer.
+  // From now on also writes messages to this replay's file (results/messages.h). std::nullopt: no longer.
   void keep_in(std::optional<core::ReplayDir> replay) { kept_in_ = std::move(replay); }
   // Keeps a failure that is shown elsewhere.
   void keep_failure(const std::string& text) const;
