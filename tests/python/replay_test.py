@@ -98,6 +98,21 @@ def test_a_guard_that_leaves_something_out_makes_the_replay_run_from_the_start(p
     assert set(place.plain("arrays.py")) <= set(place.joined())
 
 
+def test_guards_may_hold_objects_of_any_names(place):
+    """Names of the core's own begin with an @: not those of a second guard, and not `g1`."""
+    text = ("import flor\nimport torch\ng1, g2 = torch.zeros(2), {'n': 0}\ntorch.manual_seed(1)\nwith flor.checkpointing(g1=g1), "
+            "flor.checkpointing(g2=g2, generator=torch.default_generator):\n    for epoch in flor.loop('epoch', range(4)):\n"
+            "        g1 += torch.rand(2)\n        g2['n'] += epoch\n        flor.log('n', g2['n'])\n")
+    place.write("guards.py", text)
+    place.record("guards.py")
+    place.write("guards.py", text + "        flor.log('more', [g1.sum(), g2['n']])\n")
+    said = place.replay("guards.py", "--workers", 2)
+    assert ": identical" in said, said
+    place.write("guards.py", text + "        flor.log('more', g1.sum())\n")
+    assert ": identical" in place.replay("guards.py", "--workers", 3)
+    assert set(place.plain("guards.py")) <= set(place.joined())
+
+
 @pytest.mark.parametrize("name", ["classifier.py", "arrays.py", "large.py"])
 def test_a_killed_recording_goes_on_where_it_was(place, name):
     slow = ("import flor\n", "import flor\nimport time\n")

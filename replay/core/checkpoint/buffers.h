@@ -80,6 +80,11 @@ class State {
   // Returns the live state, read anew at each call. Throws if an object cannot be saved.
   virtual std::vector<Buffer> save() = 0;
 
+  // A front end may find out in the course of a run what changes, and hold more from then on. Then true, and
+  // expect() gets the names of what was recorded at a place, before save() is compared with it.
+  virtual bool grows() const { return false; }
+  virtual void expect(const std::vector<std::string>& /*names*/) {}
+
   // Estimates the bytes that save() does not return yet, but will once the objects were used. Example: what
   // an optimizer allocates in its first step.
   virtual std::size_t bytes_to_come() { return 0; }

@@ -35,6 +35,15 @@ std::optional<std::string> write_into(State& state, const LoadedTensors& tensors
   }
 }
 
+void expect(const CheckpointHeader& header, State& state) {
+  if (!state.grows()) return;
+  std::vector<std::string> names;
+  for (const auto& tensor : header.tensors) {
+    if (tensor.name.rfind(generator_prefix, 0) != 0) names.push_back(tensor.name);
+  }
+  state.expect(names);
+}
+
 }  // namespace
 
 std::map<std::string, std::string> Restorer::restore(const RecordIndex::CheckpointEntry& entry,
@@ -44,6 +53,7 @@ std::map<std::string, std::string> Restorer::restore(const RecordIndex::Checkpoi
   if (header.state != entry.state || header.at != at) {
     throw Damage(entry.file + ": it is not the checkpoint that the timeline names");
   }
+  expect(header, state);
   const auto live = state.save();
   auto there = present(header, live);
   std::vector<Checkpoint::Target> straight;
@@ -66,6 +76,17 @@ std::map<std::string, std::string> Restorer::restore(const RecordIndex::Checkpoi
                 "recorded?");
   }
   return checkpoint.generators();
+}
+
+bool Restorer::is_comparable(const RecordIndex::CheckpointEntry& entry, State& state) const {
+  if (!state.grows()) return true;
+  if (entry.removed) return false;
+  try {
+    expect(Checkpoint::header_of(run_, entry.file), state);
+    return true;
+  } catch (const Damage&) {
+    return false;
+  }
 }
 
 std::vector<Checkpoint::Target> Restorer::direct(const CheckpointHeader& header,
@@ -165,6 +186,11 @@ bool RecordReader::restore_objects(const std::string& at, State& state) {
   const bool restored = restore(at, state);
   if (restored) frontend_.set_generators(generators);
   return restored;
+}
+
+const RecordIndex::CheckpointEntry* RecordReader::comparable(const std::string& at, State& state) const {
+  const auto* entry = index_.checkpoint(at);
+  return entry != nullptr && restorer_.is_comparable(*entry, state) ? entry : nullptr;
 }
 
 bool RecordReader::pin_generators(const std::string& at, const char* edge) {

@@ -33,6 +33,10 @@ class Restorer {
   std::map<std::string, std::string> restore(const RecordIndex::CheckpointEntry& entry, const std::string& at,
                                              State& state, OnDamage on_damage = OnDamage::keep);
 
+  // Prepares the state for a comparison with the entry. Returns false if that needs what only the file says,
+  // and the file is gone or damaged.
+  bool is_comparable(const RecordIndex::CheckpointEntry& entry, State& state) const;
+
  private:
   // Selects large tensors that can be read straight into the memory of the objects.
   static std::vector<Checkpoint::Target> direct(const CheckpointHeader& header,
@@ -73,6 +77,9 @@ class RecordReader {
 
   // As restore(), but leaves the generators unchanged.
   bool restore_objects(const std::string& at, State& state);
+
+  // Returns what was recorded at `at`, if the live state can be compared with it.
+  const RecordIndex::CheckpointEntry* comparable(const std::string& at, State& state) const;
 
   // Sets the generators as they were at the entry or exit of a scope path. Returns false if that was not
   // recorded.

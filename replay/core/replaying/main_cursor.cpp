@@ -7,7 +7,8 @@
 namespace flor::core {
 
 void MainCursor::enter(const LoopSpec& loop) {
-  jumps_ = plan_.complete && loop.range;
+  // A state that grows has no value for what it came to hold later: from there no way leads back.
+  jumps_ = plan_.complete && loop.range && !guards_.grows();
   position_ = loop.begin;
 }
 

@@ -320,7 +320,7 @@ void Replayer::leave_block(bool unwound) {
 }
 
 void Replayer::compare(const std::string& at, State& state) {
-  const auto* entry = record().checkpoint(at);
+  const auto* entry = recorded_->comparable(at, state);
   if (entry == nullptr) return;
   const std::string live = state_digest(state.save());
   line(digest_event(at, entry->state, live));

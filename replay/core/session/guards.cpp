@@ -6,7 +6,32 @@ namespace flor::core {
 namespace {
 
 std::string prefix_of(std::size_t guard) {
-  return guard == 0 ? "" : "g" + std::to_string(guard) + ".";
+  return guard == 0 ? "" : "@" + std::to_string(guard) + ".";
+}
+
+constexpr std::size_t kMostGuards = 1000;
+
+// Returns how the names of further guards begin. A first guard may have objects called `g1`, too.
+char mark_of(const LoadedTensors& tensors) {
+  const bool is_new = std::any_of(tensors.begin(), tensors.end(),
+                                  [](const auto& entry) { return entry.first.rfind('@', 0) == 0; });
+  const bool is_numbered = std::all_of(tensors.begin(), tensors.end(), [](const auto& entry) {
+    const char first = entry.first.empty() ? '\0' : entry.first.front();
+    return first == 'g' || (first >= '0' && first <= '9');
+  });
+  return is_new || !is_numbered ? '@' : 'g';
+}
+
+// Returns the number of the guard that a name belongs to, and how long its prefix is.
+std::pair<std::size_t, std::size_t> guard_of(const std::string& name, char mark) {
+  const std::size_t dot = name.find('.');
+  if (name.empty() || name.front() != mark || dot == std::string::npos || dot < 2) return {0, 0};
+  std::size_t guard = 0;
+  for (std::size_t i = 1; i < dot; ++i) {
+    if (name[i] < '0' || name[i] > '9' || guard > kMostGuards) return {0, 0};
+    guard = guard * 10 + static_cast<std::size_t>(name[i] - '0');
+  }
+  return {guard, dot + 1};
 }
 
 }  // namespace
@@ -28,16 +53,28 @@ std::vector<Buffer> Guards::save() {
 
 std::vector<LoadedTensors> Guards::parts(const LoadedTensors& tensors) const {
   std::vector<LoadedTensors> out(states_.size());
+  const char mark = states_.size() > 1 ? mark_of(tensors) : '@';
   for (const auto& [name, tensor] : tensors) {
-    // The objects of the first guard have no prefix; their names begin with a digit.
-    std::size_t guard = 0;
-    if (name.front() == 'g') {
-      for (guard = 1; guard < states_.size() && name.rfind(prefix_of(guard), 0) != 0;) ++guard;
-    }
+    const auto [guard, prefix] = guard_of(name, mark);
     if (guard >= out.size()) out.resize(guard + 1);
-    out[guard][name.substr(std::min(prefix_of(guard).size(), name.size()))] = tensor;
+    out[guard][name.substr(prefix)] = tensor;
   }
   return out;
+}
+
+bool Guards::grows() const {
+  return std::any_of(states_.begin(), states_.end(), [](const State* state) { return state->grows(); });
+}
+
+void Guards::expect(const std::vector<std::string>& names) {
+  std::vector<std::vector<std::string>> parts(states_.size());
+  for (const auto& name : names) {
+    const auto [guard, prefix] = guard_of(name, '@');
+    if (guard < parts.size()) parts[guard].push_back(name.substr(prefix));
+  }
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (states_[i]->grows()) states_[i]->expect(parts[i]);
+  }
 }
 
 std::size_t Guards::bytes_to_come() {

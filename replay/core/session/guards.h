@@ -1,5 +1,6 @@
 // Joins the living flor::checkpointing guards into one state: all that an iteration leaves to the next. The
-// objects of the first guard keep their names; those of the k-th after it are named `gK.ARG.FIELD`.
+// objects of the first guard keep their names; those of the k-th after it are named `@K.NAME`. In records of
+// version 0.1 they are named `gK.NAME`.
 #pragma once
 
 #include <string>
@@ -16,6 +17,8 @@ class Guards : public State {
   void leave(State& state);
   bool empty() const { return states_.empty(); }
 
+  bool grows() const override;
+  void expect(const std::vector<std::string>& names) override;
   std::vector<Buffer> save() override;
   std::size_t bytes_to_come() override;
   std::optional<std::string> misfit(const LoadedTensors& tensors) override;
