@@ -133,8 +133,12 @@ void flor_note_unheld(const char* block, const char* path, int32_t matters) {
   with_runtime([&](core::Runtime& runtime) { runtime.note_unheld(block, path, matters != 0); });
 }
 
-void flor_log(const char* name, const char* json, int32_t is_volatile) {
-  with_runtime([&](core::Runtime& runtime) { runtime.log({name, json, is_volatile != 0}); });
+void flor_log(const char* name, const char* json, int32_t how) {
+  with_runtime([&](core::Runtime& runtime) {
+    core::Row row{name, json, (how & FLOR_VOLATILE) != 0};
+    row.is_quiet = (how & FLOR_QUIET) != 0;
+    runtime.log(row);
+  });
 }
 
 void flor_number_text(double value, char* text) {

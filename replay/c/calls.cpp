@@ -79,6 +79,13 @@ std::vector<core::Buffer> CallingState::save() {
   return std::move(answered([&](flor_answer* answer) { calls_.save(calls_.context, answer); }).buffers);
 }
 
+void CallingState::expect(const std::vector<std::string>& names) {
+  require_attached();
+  flor_texts texts;
+  for (const auto& name : names) texts.entries.emplace_back(name, "");
+  answered([&](flor_answer* answer) { calls_.expect(calls_.context, &texts, answer); });
+}
+
 std::optional<std::string> CallingState::misfit(const core::LoadedTensors& tensors) {
   require_attached();
   const flor_tensors loaded(tensors);

@@ -37,6 +37,8 @@ class CallingState : public core::State {
   explicit CallingState(const flor_state_calls& calls) : calls_(calls) {}
 
   std::vector<core::Buffer> save() override;
+  bool grows() const override { return calls_.expect != nullptr; }
+  void expect(const std::vector<std::string>& names) override;
   std::optional<std::string> misfit(const core::LoadedTensors& tensors) override;
   std::optional<std::string> restore(const core::LoadedTensors& tensors) override;
 

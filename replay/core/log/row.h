@@ -15,6 +15,8 @@ struct Row {
   std::string value;
   bool is_volatile = false;
   Later later = {};
+  // It is not printed: the program itself shows the value.
+  bool is_quiet = false;
 };
 
 // Returns the row as a line of a log, with its loops as columns and its scope path (docs/formats.md, "Rows").

@@ -225,11 +225,11 @@ void Runtime::log(const Row& row) {
   if (row.later.valid()) finish_at_exit();
   std::unique_lock<std::mutex> lock;
   if (!may_call(lock)) {
-    printer_.print(printed(row, plain_scope));
+    if (!row.is_quiet) printer_.print(printed(row, plain_scope));
     if (RowFile* rows = rows_) rows->log(row, plain_scope);
     return;
   }
-  if (session_->records()) printer_.print(printed(row, scope_));
+  if (session_->records() && !row.is_quiet) printer_.print(printed(row, scope_));
   if (RowFile* rows = rows_) rows->log(row, scope_);
   guarded([&] { session_->log(row); });
 }

@@ -124,6 +124,10 @@ typedef struct flor_state_calls {
   void (*check)(void* context, const flor_tensors* tensors, flor_answer* answer);
   // Writes recorded state into the objects. It has passed check().
   void (*restore)(void* context, const flor_tensors* tensors, flor_answer* answer);
+  // NULL, or: the keys are the names of all buffers that were recorded at a place. The next save() is
+  // compared with these. For a front end that finds out while it records what a block changes, and puts more
+  // from then on.
+  void (*expect)(void* context, const flor_texts* names, flor_answer* answer);
 } flor_state_calls;
 
 typedef struct flor_state flor_state;
@@ -150,8 +154,12 @@ FLOR_C_API void flor_note_unheld(const char* block, const char* path, int32_t ma
 // --- Rows and arguments. ---
 
 // Logs a row. `json` is the JSON text of the value; numbers that are not finite are the strings "NaN",
-// "Infinity" and "-Infinity". `is_volatile`: the value may differ between executions. Any thread.
-FLOR_C_API void flor_log(const char* name, const char* json, int32_t is_volatile);
+// "Infinity" and "-Infinity". `how`: a sum of what follows, or 0. Any thread.
+enum {
+  FLOR_VOLATILE = 1,  // the value may differ between executions
+  FLOR_QUIET = 2      // it is not printed: the program itself shows the value
+};
+FLOR_C_API void flor_log(const char* name, const char* json, int32_t how);
 // Writes the shortest JSON text that reads back to the same number, and a NUL, to `text` of 40 bytes or more.
 FLOR_C_API void flor_number_text(double value, char* text);
 

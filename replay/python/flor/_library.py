@@ -13,17 +13,18 @@ class Buffer(ctypes.Structure):
 
 
 _Ask = ctypes.CFUNCTYPE(None, ctypes.c_void_p, Answer)
-_Tell = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, Answer)
+Tell = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, Answer)
 _Wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class FrontendCalls(ctypes.Structure):
-    _fields_ = [("context", ctypes.c_void_p), ("generators", _Ask), ("set_generators", _Tell), ("environment", _Ask),
-                ("apply", _Tell), ("sources", _Ask), ("synchronize", _Wait)]
+    _fields_ = [("context", ctypes.c_void_p), ("generators", _Ask), ("set_generators", Tell), ("environment", _Ask),
+                ("apply", Tell), ("sources", _Ask), ("synchronize", _Wait)]
 
 
 class StateCalls(ctypes.Structure):
-    _fields_ = [("context", ctypes.c_void_p), ("save", _Ask), ("check", _Tell), ("restore", _Tell)]
+    _fields_ = [("context", ctypes.c_void_p), ("save", _Ask), ("check", Tell), ("restore", Tell),
+                ("expect", Tell)]
 
 
 _FUNCTIONS = {
@@ -103,7 +104,7 @@ def ask(call):
 
 
 def tell(call):
-    return _Tell(answering(call))
+    return Tell(answering(call))
 
 
 def wait(call):

@@ -27,7 +27,7 @@ class State:
         self._objects = objects
         self._leaves = {}  # alive until the next save()
         self._calls = _library.StateCalls(None, _library.ask(self._save), _library.tell(self._check),
-                                          _library.tell(self._restore))
+                                          _library.tell(self._restore), _library.Tell())
         self.handle = library.flor_new_state(self._calls)
 
     def close(self):
@@ -40,20 +40,16 @@ class State:
         for name, value in self._objects.items():
             saver.save(name, value)
         self._leaves = saver.leaves
-        for name, leaf in saver.leaves.items():
-            shape = (ctypes.c_int64 * len(leaf.shape))(*leaf.shape)
-            buffer = _library.Buffer(name.encode(), leaf.dtype.encode(), shape, len(leaf.shape), leaf.is_own, leaf.pointer,
-                                     leaf.size)
-            library.flor_put_buffer(answer, buffer)
+        put_leaves(answer, saver.leaves)
 
     def _check(self, tensors, answer):
         try:
-            self._visit(_loaded(tensors), False)
+            self._visit(loaded_of(tensors), False)
         except Misfit as misfit:
             library.flor_fail(answer, str(misfit).encode())
 
     def _restore(self, tensors, _answer):
-        self._visit(_loaded(tensors), True)
+        self._visit(loaded_of(tensors), True)
 
     def _visit(self, loaded, writing):
         restorer = Restorer(loaded, writing)
@@ -62,7 +58,15 @@ class State:
         restorer.finish()
 
 
-def _loaded(tensors):
+def put_leaves(answer, leaves):
+    for name, leaf in leaves.items():
+        shape = (ctypes.c_int64 * len(leaf.shape))(*leaf.shape)
+        library.flor_put_buffer(answer, _library.Buffer(name.encode(), leaf.dtype.encode(), shape, len(leaf.shape), leaf.is_own,
+                                                        leaf.pointer, leaf.size))
+
+
+def loaded_of(tensors):
+    """Returns recorded state as {name: Loaded}, valid during the call."""
     out = {}
     buffer = _library.Buffer()
     for index in range(library.flor_tensors_count(tensors)):
