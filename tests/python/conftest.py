@@ -18,7 +18,8 @@ def pytest_configure(config):
 
 HERE = pathlib.Path(__file__).parent
 PROGRAMS = {name: HERE / "programs" / name for name in ("arrays.py", "large.py")}
-PROGRAMS.update({name: HERE.parent.parent / "examples/python" / name for name in ("classifier.py", "cnn.py")})
+PROGRAMS.update({name: HERE.parent.parent / "examples/python" / name for name in ("classifier.py", "cnn.py", "mnist.py", "gpt.py", "finetune.py", "gan.py",
+                                                                                "vae.py")})
 
 
 def rows_of(text):
@@ -36,6 +37,7 @@ def rows_of(text):
 class Place:
     def __init__(self, folder, build):
         self.folder = folder
+        self.hook = os.path.join(build, "python", "flor-hook")
         self.environment = {**os.environ, "FLOR_STORE": str(folder / "store"), "OMP_NUM_THREADS": "1",
                             "PYTHONPATH": os.path.join(build, "python"), "PYTHONDONTWRITEBYTECODE": "1",
                             "PATH": os.path.join(build, "bin") + os.pathsep + os.environ["PATH"]}

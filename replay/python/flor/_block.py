@@ -14,15 +14,20 @@ _budget = None
 _noted = set()
 
 
-def look(flor, name, frame, objects):
-    """Returns the fingerprints of all that is no object of a block or guard (""). Where that cannot be, None: the record then
-    says that not all executions were watched."""
+def budget():
+    """Returns the time that all looks of this process share, from the first one on."""
     global _budget
     if _budget is None:
         _budget = _seen.Budget()
-    found = _budget.look(frame, list(objects), users_modules)
+    return _budget
+
+
+def look(flor, name, frame, objects):
+    """Returns the fingerprints of all that is no object of a block or guard (""). Where that cannot be, None: the record then
+    says that not all executions were watched."""
+    found = budget().look(frame, list(objects), users_modules)
     if found is None:
-        _note(flor, name, "*", True)
+        note(flor, name, "*", True)
     return found
 
 
@@ -31,11 +36,12 @@ def note_changes(flor, name, before, frame, objects):
     after = look(flor, name, frame, objects)
     for path in _seen.changed(before, after):
         if (name, path) not in _noted:
-            _note(flor, name, path, is_read(frame, name, path))
+            note(flor, name, path, is_read(frame, name, path))
     return after
 
 
-def _note(flor, name, path, matters):
+def note(flor, name, path, matters):
+    """Notes once that a block, or an iteration (""), changes what it does not hold."""
     if (name, path) in _noted:
         return
     _noted.add((name, path))

@@ -12,32 +12,34 @@ A block that changes something which it does not hold (_held.py) executes as wel
 iteration passes to the next, a replay runs from the start. What only an execution shows, the proofs of a replay find
 (docs/semantics.md, rule 19a)."""
 import ast
-import copy
 import json
 import os
 import sys
 
-from ._held import unguarded_in, unheld_by
-from ._program import MUTATORS, Program, leaves, path_of
+from ._held import needed_by_block, needed_by_loop, unguarded_in, unheld_by
+from ._program import MUTATORS, Program, SlotHolder, leaves, path_of
+from ._project import Project
+from ._reports import OF_THE_MOMENT
+from ._rewrite import rewritten
+from ._skeleton import Skeleton, added, first_difference, name_anew, names_in
 
-# Values of the moment, and not of the program (docs/semantics.md, rule 18b).
-_OF_THE_MOMENT = {"time", "datetime", "psutil", "resource", "platform", "uuid", "secrets", "socket", "getpass", "os",
-                  "memory_allocated", "max_memory_allocated", "memory_reserved", "perf_counter", "monotonic", "now"}
 # Functions that no log statement may call: they change what everybody uses.
 _CHANGING = MUTATORS | {"backward", "train", "eval", "manual_seed", "seed", "shuffle", "next", "setattr", "delattr", "exec",
                         "open", "input", "set_state", "setstate", "set_rng_state"}
-_BINDING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 
 class Analysis:
     """Compares recorded and present texts: pairs of programs. `seen`: (block, path) of what changed in the recording."""
 
     def __init__(self, pairs, seen=()):
-        self._pairs, self._seen = pairs, seen
+        self._pairs, self._seen = pairs, _settled(seen)
         self.all, self.from_start = False, False
         self.blocks, self.lead_in = set(), set()
         self.reasons, self.probes = [], []
         for recorded, present in pairs:
+            _take_slots(recorded, present, self._seen)
+            if present.is_rewritten:
+                name_anew(recorded, present)
             self._compare(recorded, present)
         self._is_guarded = any(program.guards for _, program in pairs)
         for _, present in pairs:
@@ -68,18 +70,18 @@ class Analysis:
     def _compare(self, recorded, present):
         if ast.dump(recorded.tree) == ast.dump(present.tree):
             return
-        names = {name for program, _ in self._pairs for name in _names_in(program)}
+        names = {name for program, _ in self._pairs for name in names_in(program)}
         old, new = Skeleton(recorded), Skeleton(present, names)
         if ast.dump(old.tree) != ast.dump(new.tree):
-            return self._everything(f"{_place(present, _first_difference(old.tree, new.tree))}: changed code")
+            return self._everything(f"{_place(present, first_difference(old.tree, new.tree))}: changed code")
         known = {ast.dump(part) for part in old.computations}
         computations = [part for part in new.computations if ast.dump(part) not in known]
-        added = _added(recorded, present, old.removed, new.removed)
-        useless = new.bound - {node.id for part in [*added, *computations] for node in ast.walk(part) if isinstance(node, ast.Name)}
+        new_logs = added(recorded, present, old.removed, new.removed)
+        useless = new.bound - {node.id for part in [*new_logs, *computations] for node in ast.walk(part) if isinstance(node, ast.Name)}
         if useless:
             return self._everything(f"{os.path.basename(present.path)}: no log statement uses the new variable "
                                     f"{sorted(useless)[0]}")
-        for log in added:
+        for log in new_logs:
             self._add(present, log, computations)
 
     def _add(self, program, log, computations):
@@ -138,8 +140,9 @@ class Analysis:
                 why = "has more than `if NAME.step_into():`" if left is block.node else "may be left here"
                 self._execute(block, f"{_place(program, left)}: block {block.name} {why}")
                 continue
-            seen = [path for name, path in self._seen if name == block.name]
-            if "*" in seen and any(probe["block"] != block.name for probe in self.probes):
+            seen = [path for name, path in self._seen if name == block.name and not path.startswith("+")]
+            is_watched = "*" not in seen and not (program.is_rewritten and ("", "*") in self._seen)
+            if not is_watched and any(probe["block"] != block.name for probe in self.probes):
                 self.lead_in.update([block.name] if block.name else [])
                 self._execute(block, f"{_place(program, block.node)}: not all executions of block {block.name} were watched")
                 continue
@@ -162,7 +165,7 @@ class Analysis:
         programs = [program for _, program in self._pairs]
         names = {block.name for program in programs for block in program.blocks}
         for name, path in self._seen:
-            if name and name not in names:
+            if name and not name.startswith("@") and name not in names:
                 self.from_start = True
                 self._everything(f"block {name} changes {path.replace(':', '.')}, and is not found in the sources")
             elif not name and self._is_guarded and not any(program.main_loops() for program in programs):
@@ -179,7 +182,8 @@ class Analysis:
                 self.from_start = True
                 self.reasons.append(f"{_place(program, loop)}: flor.loop is not alone in its for statement: the replay runs from "
                                     "the start")
-            seen = [path for name, path in self._seen if name == ""]
+            names = ["", program.guard_of(loop).name] if program.is_rewritten else [""]
+            seen = [path for name, path in self._seen if name in names and not path.startswith("+")]
             unguarded = unguarded_in(program, loop, seen, self._is_guarded)
             elsewhere = next((path for path in seen if ":" in path), None)
             if unguarded is None and elsewhere is not None and self._is_guarded:
@@ -193,124 +197,6 @@ class Analysis:
                 self.from_start = True
                 self.reasons.append(f"{_place(program, changed)}: an iteration passes {path} to the next, and the guard does "
                                     "not hold it: the replay runs from the start")
-
-
-class Skeleton(ast.NodeTransformer):
-    """`tree`: a program without its log statements and without what only computes their values: assignments of names that
-    are not `known`, and conditions and torch.no_grad() around nothing else. `computations`: the expressions of these.
-    Without `known` keeps all assignments."""
-
-    def __init__(self, program, known=None):
-        self._program, self._known = program, known
-        self.computations = []
-        self.bound = set()  # new names
-        self.removed = set()  # places of statements that are left out
-        self._classes = 0
-        self.tree = self.visit(copy.deepcopy(program.tree))
-
-    def generic_visit(self, node):
-        super().generic_visit(node)
-        if isinstance(node, (ast.stmt, ast.ExceptHandler)) and getattr(node, "body", None) == []:
-            node.body = [ast.Pass()]
-        return node
-
-    def visit_Expr(self, node):
-        return self._without(node) if self._program.called(node.value) == "log" else node
-
-    def _without(self, node):
-        self.removed.add((node.lineno, node.col_offset))
-
-    def visit_ClassDef(self, node):
-        self._classes += 1  # an attribute of a class may hide one of its base
-        try:
-            return self.generic_visit(node)
-        finally:
-            self._classes -= 1
-
-    def visit_FunctionDef(self, node):
-        classes, self._classes = self._classes, 0
-        try:
-            return self.generic_visit(node)
-        finally:
-            self._classes = classes
-
-    def visit_Assign(self, node):
-        is_name = all(isinstance(target, ast.Name) for target in node.targets)
-        if self._known is None or not is_name or self._classes or {target.id for target in node.targets} & self._known:
-            return node
-        if any(isinstance(part, _BINDING) for part in ast.walk(node.value)):
-            return node
-        self.computations.append(node.value)
-        self.bound.update(target.id for target in node.targets)
-        return self._without(node)
-
-    def visit_If(self, node):
-        self.generic_visit(node)
-        if not _is_empty(node.body) or not _is_empty(node.orelse):
-            return node
-        if any(isinstance(part, _BINDING) for part in ast.walk(node.test)):
-            return node
-        self.computations.append(node.test)
-        return self._without(node)
-
-    def visit_With(self, node):
-        self.generic_visit(node)
-        is_quiet = all(isinstance(item.context_expr, ast.Call) and item.optional_vars is None and
-                       (path_of(item.context_expr.func) or "").split(".")[-1] in ("no_grad", "inference_mode")
-                       for item in node.items)
-        return self._without(node) if is_quiet and _is_empty(node.body) else node
-
-
-def _is_empty(body):
-    return all(isinstance(statement, ast.Pass) for statement in body)
-
-
-def _names_in(program):
-    """Returns all names of a program, in whatever place: a new one is read by nothing that was there."""
-    names = set()
-    for node in ast.walk(program.tree):
-        for field in ("id", "arg", "name", "attr", "asname"):
-            value = getattr(node, field, None)
-            names.update([value] if isinstance(value, str) else [])
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            names.add(node.value)  # of getattr()
-    return names
-
-
-def _added(recorded, present, removed_then, removed_now):
-    """Returns the log statements of the present program that the recorded one does not have in the same place."""
-    known = [_identity(recorded, log, removed_then) for log in recorded.logs]
-    added = []
-    for log in present.logs:
-        identity = _identity(present, log, removed_now)
-        if identity in known:
-            known.remove(identity)
-        else:
-            added.append(log)
-    return added
-
-
-def _identity(program, log, removed):
-    """A log statement; the functions, loops, blocks and conditions around it; and in each of them the branch, and how many
-    statements stand in front that are not left out."""
-    out = [ast.dump(log)]
-    inner = log
-    for node in program.around(log):
-        for field in ("body", "orelse", "finalbody", "handlers"):
-            body = getattr(node, field, None)
-            if isinstance(body, list) and inner in body:
-                before = body[:body.index(inner)]
-                out.append((field, sum((one.lineno, one.col_offset) not in removed for one in before)))
-        inner = node
-        if isinstance(node, (ast.If, ast.While)):
-            out.append(ast.dump(node.test))
-        elif isinstance(node, (ast.For, ast.AsyncFor)):
-            out.append(ast.dump(node.iter))
-        elif isinstance(node, (ast.With, ast.AsyncWith)):
-            out.extend(ast.dump(item.context_expr) for item in node.items)
-        elif hasattr(node, "name"):
-            out.append(str(node.name))
-    return out
 
 
 def _users(node, names):
@@ -348,11 +234,12 @@ def _is_plain(program, loop):
     call = loop.iter
     if isinstance(call, ast.Call) and (path_of(call.func) or "").split(".")[-1] in ("tqdm", "trange", "track") and call.args:
         call = call.args[0]
-    return program.called(call) == "loop"
+    return program.called(call) in ("loop", "main_loop")
 
 
 def _is_of_the_moment(node):
-    return _mentions([node], _OF_THE_MOMENT)
+    is_marked = isinstance(node, ast.Call) and len(node.args) == 3 and isinstance(node.func, ast.Attribute) and node.func.attr == "noted"
+    return is_marked or _mentions([node], OF_THE_MOMENT)
 
 
 def _place(program, node):
@@ -364,33 +251,57 @@ def _name_of(log):
     return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
 
 
-def _first_difference(old, new):
-    """Returns the innermost statement or expression of `new` where the trees begin to differ."""
-    for field in new._fields:
-        before, after = getattr(old, field, None), getattr(new, field, None)
-        before, after = (one if isinstance(one, list) else [one] for one in (before, after))
-        for one, other in zip(before, after):
-            if isinstance(one, ast.AST) and isinstance(other, ast.AST) and ast.dump(one) != ast.dump(other):
-                inner = _first_difference(one, other) if type(one) is type(other) else other
-                return next((node for node in (inner, other, new) if hasattr(node, "lineno")), new)
-        if len(before) != len(after):
-            longer = after[len(before):] or after[-1:]
-            return next((node for node in [*longer, new] if hasattr(node, "lineno")), new)
-    return new
+def _settled(seen):
+    """Iterations that were not looked at ("*?") count as not watched, unless a later look saw all that they changed ("*!")."""
+    marks = [path for name, path in seen if not name and path in ("*?", "*!")]
+    return [one for one in seen if one[1] not in ("*?", "*!")] + ([("", "*")] if marks[-1:] == ["*?"] else [])
+
+
+def _take_slots(recorded, present, seen):
+    """A slot was what a block of the recorded program needed, unless that was noted, and what was held beside that ("+"). Not
+    so what the present one needs as well."""
+    for holder in [*present.blocks, *present.guards]:
+        if not isinstance(holder, SlotHolder):
+            continue
+        twin = next((one for one in [*recorded.blocks, *recorded.guards] if one.name == holder.name), None)
+        needed = []
+        if isinstance(twin, SlotHolder):
+            is_block = twin in recorded.blocks
+            needed = needed_by_block(recorded, twin) if is_block else needed_by_loop(recorded, twin.node)
+        holder.takes([*needed, *(path[1:] for name, path in seen if name == holder.name and path.startswith("+"))])
+
+
+def _programs(asked, which):
+    """Returns the programs of one side, as they are executed. Raises SyntaxError."""
+    texts = {one["path"]: one[which] for one in asked["files"]}
+    plain = {path: Program(path, text) for path, text in texts.items()}
+    script = asked.get("script")
+    if script not in texts:
+        return plain
+
+    def read(path):
+        if path in texts:
+            return texts[path]
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+    project = Project(script, read)
+    if project.has_words():
+        return plain
+    trees = {path: rewritten(project, path) for path in list(project.files)}
+    return {path: Program(path, "", trees[path]) if trees.get(path) is not None else one for path, one in plain.items()}
 
 
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         asked = json.load(file)
-    pairs = []
-    for one in asked["files"]:
-        try:
-            pairs.append((Program(one["path"], one["recorded"]), Program(one["path"], one["present"])))
-        except (SyntaxError, ValueError, RecursionError) as problem:
-            reason = f"{os.path.basename(one['path'])}: Python cannot read it ({problem}): every block executes"
-            return json.dump({"all": True, "reasons": [reason]}, sys.stdout)
+    try:
+        recorded, present = _programs(asked, "recorded"), _programs(asked, "present")
+    except (SyntaxError, ValueError, RecursionError) as problem:
+        name = os.path.basename(getattr(problem, "filename", None) or asked.get("script") or "the program")
+        return json.dump({"all": True, "reasons": [f"{name}: Python cannot read it ({problem}): every block executes"]}, sys.stdout)
     seen = [(one["block"], one["path"]) for one in asked.get("seen", [])]
-    return json.dump(Analysis(pairs, seen).answer(), sys.stdout)
+    return json.dump(Analysis([(recorded[path], present[path]) for path in recorded], seen).answer(), sys.stdout)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ As far as the text shows it: names that are bound, members and elements that are
 object by their names. What else changed when the program was recorded (_seen.py), the record says: `seen`, paths."""
 import ast
 
-from ._program import (Program, bound_in, changed_in, is_adding, is_bound_near, is_first_bound, is_local_elsewhere, lies_in,
-                       parameters_of, reads_in)
+from ._program import (SlotHolder, bound_in, changed_in, is_adding, is_bound_near, is_first_bound, is_local_elsewhere, lies_in,
+                       parameters_of, program_of, reads_in)
 
 
 def shared_names(program):
@@ -16,12 +16,22 @@ def shared_names(program):
 def unheld_by(program, block, seen=()):
     """Returns (path, where it is changed, where it is read) of something that a block changes and does not hold, and that
     is read elsewhere; None where there is nothing."""
-    changed = dict(bound_in(block.node.body))
+    return _first_read(program, block, _changed_by(program, block, seen))
+
+
+def _changed_by(program, block, seen):
+    """Returns {path: where} of what a block changes and does not hold."""
+    is_slots = isinstance(block, SlotHolder)
+    changed = {name: node for name, node in bound_in(block.node.body) if not (is_slots and block.holds(name))}
     changed.update({path: node for path, node, is_bound in changed_in(block.node.body) if not block.holds(path, is_bound)})
     changed.update({name: block.node for name in shared_names(program) if not block.holds(name)})
     changed.update({path: block.node for path in seen if path not in changed})
     for handle in program.handles():
         changed.pop(handle, None)
+    return changed
+
+
+def _first_read(program, block, changed):
     scope = program.scope_of(block.node)
     is_everywhere = any("." in path for path in changed)
     outer = _seen_outside(scope, changed, [block.node])
@@ -42,9 +52,15 @@ def unheld_by(program, block, seen=()):
 def unguarded_in(program, loop, seen=(), is_guarded=False):
     """Returns (path, where it is changed) of something that an iteration of a main loop under a guard passes on without
     the guard holding it; None where there is nothing or no guard. `is_guarded`: another file may have the guard."""
-    guards = [guard for guard in program.guards if not program.is_inside(guard.node, loop)]
+    guards = [guard for guard in program.guards if guard.node is loop or
+              (not isinstance(guard, SlotHolder) and not program.is_inside(guard.node, loop))]
     if not guards and not is_guarded:
         return None
+    return _first_carried(program, loop, _carried_by(program, loop, seen, guards))
+
+
+def _carried_by(program, loop, seen, guards):
+    """Returns {path: where} of what an iteration changes and no guard holds."""
     carried = {}
     for path, node, is_bound in [*((name, node, True) for name, node in bound_in(loop.body)), *changed_in(loop.body)]:
         if not any(guard.holds(path, is_bound) for guard in guards):
@@ -53,6 +69,10 @@ def unguarded_in(program, loop, seen=(), is_guarded=False):
     carried.update({path: loop for path in seen if path not in carried})
     for handle in program.handles():
         carried.pop(handle, None)
+    return carried
+
+
+def _first_carried(program, loop, carried):
     scope = program.scope_of(loop)
     outer = _seen_outside(scope, carried, [loop])
     if outer is not None:
@@ -81,7 +101,7 @@ def _is_over(program, read, changer):
 def is_read(frame, block, path):
     """Does what a block, or an iteration (""), was seen to change matter elsewhere, by the source of its frame? True where
     that is not known."""
-    program = _program_of(frame.f_code.co_filename)
+    program = program_of(frame.f_code.co_filename)
     if program is None or ":" in path:
         return True
     if program.unclear:
@@ -93,17 +113,27 @@ def is_read(frame, block, path):
     return not loops or any(unguarded_in(program, loop, [path], True) for loop in loops)
 
 
-def _program_of(file):
-    if file not in _programs:
-        try:
-            with open(file, encoding="utf-8") as source:
-                _programs[file] = Program(file, source.read())
-        except (OSError, SyntaxError, ValueError, RecursionError):
-            _programs[file] = None
-    return _programs[file]
+def needed_by_block(program, block):
+    """Returns the paths that a block changes by its text, and that are read elsewhere or the next time: what it
+    must hold."""
+    return [path for path in _changed_by(program, block, ()) if is_needed(program, block, path)]
 
 
-_programs = {}
+def is_needed(program, block, path):
+    """Is what a block changes at a path read elsewhere, or by its next execution?"""
+    if program.unclear or _first_read(program, block, {path: block.node}) is not None:
+        return True
+    return any(isinstance(outer, (ast.For, ast.While)) and is_carried(program, outer, path) for outer in program.around(block.node))
+
+
+def needed_by_loop(program, loop):
+    """Returns the paths that an iteration changes by its text, and that it passes on: what a guard must hold."""
+    return [path for path in _carried_by(program, loop, (), ()) if is_carried(program, loop, path)]
+
+
+def is_carried(program, loop, path):
+    """Is what an iteration changes at a path read by the next one, or behind the loop?"""
+    return bool(program.unclear) or _first_carried(program, loop, {path: loop}) is not None
 
 
 def _seen_outside(scope, changed, parts):

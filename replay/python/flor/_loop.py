@@ -21,15 +21,18 @@ def loop(name, iterable):
     replay skips iterations: those of a range at once, those of anything else by taking their elements.
 
     Outside Flor it is a plain loop. Call it on the thread that trains."""
-    flor = start()
+    return iterate(start(), name, iterable, sys._getframe(1), None)
+
+
+def iterate(flor, name, iterable, caller, watch):
+    """As loop(), in a frame. `watch`: None, or what is told of its begin(), of the end() of each iteration and of its close()."""
     is_range = isinstance(iterable, range) and iterable.step == 1 and -_WIDEST <= iterable.start and iterable.stop < _WIDEST
     begin = iterable.start if is_range else 0
     if is_range:
         end = max(iterable.stop, begin)
     else:
         end = _length(iterable)
-    caller = sys._getframe(1)
-    return _iterate(flor, name.encode(), is_range, begin, end, None if is_range else iterable, caller)
+    return _iterate(flor, name.encode(), is_range, begin, end, None if is_range else iterable, caller, watch)
 
 
 def _length(iterable):
@@ -39,11 +42,14 @@ def _length(iterable):
         return -1
 
 
-def _iterate(flor, name, is_range, begin, end, iterable, caller):
+def _iterate(flor, name, is_range, begin, end, iterable, caller, watch):
+    if watch is not None:
+        watch.open()
     flor.flor_enter_loop(name, is_range, begin, end)
     loops = this_thread.__dict__.setdefault("loops", [])
     loops.append(name)
-    look_at = _Looks(flor, caller) if len(loops) == 1 and guarded and flor.flor_active() and flor.flor_recording() else None
+    if watch is None and len(loops) == 1 and guarded and flor.flor_active() and flor.flor_recording():
+        watch = _Looks(flor, caller)
     how = _EARLY
     try:
         _library.raise_interrupt()
@@ -61,9 +67,11 @@ def _iterate(flor, name, is_range, begin, end, iterable, caller):
                 return
             here = value.value
             flor.flor_begin(here)
-            if look_at is not None:
-                look_at.begin()
+            if watch is not None:
+                watch.begin()
             yield here if is_range else element
+            if watch is not None:
+                watch.end()
             here += 1
     except GeneratorExit:
         how = _EARLY if _is_left_by_break(caller) else _UNWOUND
@@ -72,13 +80,15 @@ def _iterate(flor, name, is_range, begin, end, iterable, caller):
         how = _UNWOUND
         raise
     finally:
-        caller = look_at = None
         loops.pop()
         flor.flor_leave_loop(how)
+        if watch is not None:
+            watch.close()
+        caller = watch = None
 
 
 class _Looks:
-    """Notes what iterations pass on that no guard holds."""
+    """Notes what iterations pass on that no guard holds: where there is a guard, the program names what it holds."""
 
     def __init__(self, flor, frame):
         self._flor, self._frame, self._begun, self._before = flor, frame, 0, None
@@ -90,6 +100,12 @@ class _Looks:
             self._before = look(self._flor, "", self._frame, objects)
         else:
             self._before = note_changes(self._flor, "", self._before, self._frame, objects)
+
+    def end(self):
+        pass
+
+    def close(self):
+        pass
 
 
 def _next_of(elements):

@@ -40,7 +40,7 @@ def _name_of(kind):
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _is_stateful(value):
+def is_stateful(value):
     kind = type(value)  # not of the object, whose own code would run
     return callable(getattr(kind, "state_dict", None)) and callable(getattr(kind, "load_state_dict", None))
 
@@ -67,6 +67,16 @@ def _is_plain(value):
     return True
 
 
+def order_of(value):
+    """Modules are saved first, and schedulers last: what comes later saves only what is not there yet."""
+    torch = _torch()
+    if torch is not None and isinstance(value, torch.nn.Module):
+        return 0
+    if torch is not None and isinstance(value, torch.optim.Optimizer):
+        return 2
+    return 3 if is_stateful(value) else 1
+
+
 def _slots(kind):
     slots = kind.__dict__.get("__slots__", ())
     names = [name for name in ((slots,) if isinstance(slots, str) else slots) if name not in ("__dict__", "__weakref__")]
@@ -86,10 +96,13 @@ def _parameters_of(optimizer):
 
 
 class Saver:
-    """Saves objects as leaves: `leaves` by their names."""
+    """Saves objects as leaves: `leaves` by their names. `strict`: refuses what is kept as it is, and yet may hold what
+    changes: functions with variables of an enclosing one, methods of other objects. With an optimizer it saves parameters
+    that no module before has saved, and with a scheduler its optimizer."""
 
-    def __init__(self):
+    def __init__(self, strict=False):
         self.leaves = {}
+        self._strict = strict
         self._copies = 0
         self._seen = {}
         self._alive = []  # so that no other object gets the id of one that was seen
@@ -107,10 +120,19 @@ class Saver:
             return {"same": self._seen[id(value)]}
         node = self._atom(value)
         if node is not None:
+            if self._strict and "kept" in node and not self._is_constant(value):
+                raise _not_saved(name, value)
             return node
         self._seen[id(value)] = name
         self._alive.append(value)
         return self._torch_node(name, value) or self._numpy_node(name, value) or self._container(name, value)
+
+    def _is_constant(self, value):
+        if isinstance(value, types.FunctionType):
+            return value.__closure__ is None and not vars(value) and not value.__defaults__ and not value.__kwdefaults__
+        if isinstance(value, types.MethodType):
+            return id(value.__self__) in self._seen
+        return True
 
     @staticmethod
     def _atom(value):
@@ -180,8 +202,13 @@ class Saver:
             state.append([places[id(key)], self._node(f"{name}.state.{places[id(key)]}", dict(value))])
         groups = [{key: self._node(f"{name}.group{number}.{key}", value) for key, value in group.items()
                    if key != "params"} for number, group in enumerate(optimizer.param_groups)]
-        return {"optimizer": _name_of(type(optimizer)), "parameters": len(places), "groups": groups,
+        node = {"optimizer": _name_of(type(optimizer)), "parameters": len(places), "groups": groups,
                 "state": sorted(state, key=lambda pair: pair[0])}
+        orphans = [place for place, parameter in enumerate(_parameters_of(optimizer)) if id(parameter) not in self._seen]
+        if self._strict and orphans:
+            parameters = _parameters_of(optimizer)
+            node["orphans"] = [[place, self._node(f"{name}.parameter.{place}", parameters[place])] for place in orphans]
+        return node
 
     def _numpy_node(self, name, value):
         numpy = _numpy()
@@ -206,8 +233,13 @@ class Saver:
         kind = _name_of(type(value))
         if isinstance(value, random.Random):
             return {"random": self._node(f"{name}.state", list(value.getstate()))}
-        if _is_stateful(value):
-            return {"stateful": kind, "state": self._copied(f"{name}.state", value.state_dict())}
+        if is_stateful(value):
+            node = {"stateful": kind, "state": self._copied(f"{name}.state", value.state_dict())}
+            optimizer = getattr(value, "optimizer", None)
+            torch = _torch()
+            if self._strict and torch is not None and isinstance(optimizer, torch.optim.Optimizer) and id(optimizer) not in self._seen:
+                node["optimizer"] = self._node(f"{name}.optimizer", optimizer)
+            return node
         if isinstance(value, _CONTAINERS) and type(value) not in _CONTAINERS and getattr(value, "__dict__", None):
             raise _not_saved(name, value)
         if isinstance(value, dict):

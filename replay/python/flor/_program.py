@@ -1,7 +1,10 @@
 """A Python source as Flor's analysis sees it: its loops, blocks, guards and log statements, and which names it binds,
 changes and reads where. Reads the syntax tree alone; runs nothing."""
 import ast
+import os
 import re
+
+from ._reports import HANDLE
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -49,10 +52,33 @@ class Holder:
         must be held."""
         return any(lies_in(path, one) and not (is_bound and path == one) for one in self.held)
 
+    def takes(self, paths):
+        """Of a holder of slots: these are held."""
+
     def handles(self):
         """Names of `with … as NAME`."""
         return {node.id for item in self.node.items if item.optional_vars is not None for node in ast.walk(item.optional_vars)
                 if isinstance(node, ast.Name)}
+
+
+class SlotHolder(Holder):
+    """A block, or a main loop as its own guard, whose objects nobody named (_free.py). It holds nothing until takes()."""
+
+    def __init__(self, node, name):
+        self.node, self.name, self.held = node, name, []
+
+    def takes(self, paths):
+        self.held = list(paths)
+
+    def holds(self, path, is_bound=False):
+        return any(lies_in(path, one) for one in self.held)
+
+    def handles(self):
+        return super().handles() if isinstance(self.node, (ast.With, ast.AsyncWith)) else set()
+
+
+def _is_of_handle(call):
+    return isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.value.id == HANDLE
 
 
 def _literal(nodes):
@@ -61,24 +87,26 @@ def _literal(nodes):
 
 
 class Program:
-    """One source file. Raises SyntaxError where Python cannot read it."""
+    """One source file: its text, or the tree of a rewritten one. Raises SyntaxError where Python cannot read it."""
 
-    def __init__(self, path, text):
+    def __init__(self, path, text, tree=None):
         self.path = path
-        self.tree = ast.parse(text)
+        self.tree = ast.parse(text, path) if tree is None else tree
         self.parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
         self._modules, self._names = self._imported()
         self.blocks, self.guards, self.loops, self.logs = [], [], [], []
         self.unclear = []  # uses of flor's functions in other forms than the documented ones
         for node in ast.walk(self.tree):
             self._note(node)
+        self.is_rewritten = HANDLE in self._modules
 
     def _imported(self):
         """Names of the module flor, and of what was imported from it."""
         modules, names = set(), {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
-                modules.update(alias.asname or alias.name for alias in node.names if alias.name == "flor")
+                modules.update(alias.asname or alias.name for alias in node.names
+                               if alias.name in ("flor", "flor._free"))
             elif isinstance(node, ast.ImportFrom) and node.module == "flor":
                 names.update({alias.asname or alias.name: alias.name for alias in node.names})
         if "*" in names:
@@ -100,18 +128,32 @@ class Program:
                 called = self.called(item.context_expr)
                 if called == "skip_block":
                     first = item.context_expr.args[:1]
-                    self.blocks.append(Holder(node, item.context_expr, _literal(first), item.context_expr.args[1:]))
+                    self.blocks.append(SlotHolder(node, clean(_literal(first))) if _is_of_handle(item.context_expr) else
+                                       Holder(node, item.context_expr, _literal(first), item.context_expr.args[1:]))
                 elif called == "checkpointing":
                     self.guards.append(Holder(node, item.context_expr, None, item.context_expr.args))
         elif isinstance(node, (ast.For, ast.AsyncFor)):
-            if any(self.called(part) == "loop" for part in ast.walk(node.iter)):
+            called = {self.called(part) for part in ast.walk(node.iter)}
+            if called & {"loop", "main_loop"}:
                 self.loops.append(node)
-        elif self.called(node) == "log":
+            if "main_loop" in called:
+                self.guards.append(SlotHolder(node, self._loop_name(node)))
+        elif self.called(node) in ("log", "noted"):
             self.logs.append(node)
         elif self.called(node) == "loop" and not self._is_iterated(node):
             self.unclear.append(node)
         elif self.called(node) in ("skip_block", "checkpointing") and not isinstance(self.parents.get(node), ast.withitem):
             self.unclear.append(node)
+
+    def _loop_name(self, loop):
+        """Returns "@FILE.FUNCTION.VARIABLE", which no block is called."""
+        words = [os.path.splitext(os.path.basename(self.path))[0], getattr(self.scope_of(loop), "name", ""), _literal(loop.iter.args) or ""]
+        name = "@" + ".".join(words)
+        taken = {guard.name for guard in self.guards}
+        return next(one for one in [name, *(f"{name}.{count}" for count in range(2, 1000))] if one not in taken)
+
+    def guard_of(self, loop):
+        return next(guard for guard in self.guards if guard.node is loop)
 
     def _is_iterated(self, call):
         """Does the call stand in the head of a `for` statement?"""
@@ -156,9 +198,29 @@ class Program:
         return next((outer for outer in self.around(node) if isinstance(outer, (ast.For, ast.AsyncFor, ast.While))), None)
 
     def main_loops(self):
-        """Returns the loops of flor's that lie in no other one of the same function."""
+        """Returns the loops of flor's that lie in no other one of the same function; of a rewritten program its main loops."""
+        if self.is_rewritten:
+            return [guard.node for guard in self.guards if isinstance(guard, SlotHolder)]
         return [loop for loop in self.loops
                 if not any(other is not loop and self.is_inside(loop, other) for other in self.loops)]
+
+
+def program_of(file):
+    """Returns the program that a file of this process is, as it is executed, or None. Reads each file once."""
+    if file not in _programs:
+        try:
+            if file in rewritten_trees:
+                _programs[file] = Program(file, "", rewritten_trees[file])
+            else:
+                with open(file, encoding="utf-8") as source:
+                    _programs[file] = Program(file, source.read())
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            _programs[file] = None
+    return _programs[file]
+
+
+_programs = {}
+rewritten_trees = {}  # by the names of their files, as they were compiled
 
 
 def bound_in(nodes):

@@ -27,8 +27,18 @@ class Restorer:
         self._objects = {}  # by the name under which each was saved
         self._written = {}  # memory of tensors: the leaf that it received
 
+    def value(self, name, live):
+        """Restores into `live` where that can be. Returns what is to be there: `live`, or another object."""
+        return self._value(name, self._tree(name), live)
+
+    def order_of(self, name):
+        """As order_of() of the recorded value (_objects.py): what comes later may refer to it."""
+        node = self._tree(name)
+        kind = next(iter(node)) if isinstance(node, dict) else None
+        return {"module": 0, "optimizer": 2, "stateful": 3}.get(kind, 1)
+
     def restore(self, name, live):
-        if self._value(name, self._tree(name), live) is not live:
+        if self.value(name, live) is not live:
             raise Misfit(f"{name} is another kind of object here, and cannot be restored in place")
 
     def finish(self):
@@ -173,6 +183,9 @@ class Restorer:
         for place, recorded in node["state"]:
             known = live.state.get(parameters[place])
             state[place] = self._value(f"{name}.state.{place}", recorded, dict(known) if known else None)
+        for place, recorded in node.get("orphans", ()):
+            if self._value(f"{name}.parameter.{place}", recorded, parameters[place]) is not parameters[place]:
+                raise Misfit(f"parameter {place} of {name} is another tensor here")
         for number, (group, recorded) in enumerate(zip(live.param_groups, node["groups"])):
             values = {key: self._value(f"{name}.group{number}.{key}", value, group.get(key))
                       for key, value in recorded.items()}
@@ -245,6 +258,8 @@ class Restorer:
     def _stateful(self, name, node, live):
         self._same_kind(name, node["stateful"], live)
         value = self._value(f"{name}.state", node["state"], live.state_dict())
+        if "optimizer" in node:
+            self._value(f"{name}.optimizer", node["optimizer"], live.optimizer)
         if self._writing:
             live.load_state_dict(value)
         return live

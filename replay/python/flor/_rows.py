@@ -20,6 +20,24 @@ def log(name, value, volatile=False):
     return value
 
 
+def row_of(value):
+    """Returns the JSON text of a number, an array, a tensor, or a list or dict of these; None for any other value."""
+    return _json_text(value) if _is_data(value, 0) else None
+
+
+def _is_data(value, depth):
+    if isinstance(value, (bool, int, float)):
+        return True
+    if isinstance(value, (list, tuple)):
+        return 0 < len(value) <= _MOST_ELEMENTS and depth < 3 and all(_is_data(item, depth + 1) for item in value)
+    if isinstance(value, dict):
+        return 0 < len(value) <= _MOST_ELEMENTS and depth < 3 and all(_is_data(item, depth + 1) for item in value.values())
+    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return value.layout == torch.strided and not value.is_quantized
+    return numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)) and value.dtype.kind in "biufc"
+
+
 def arg(name, default):
     """Returns a hyper-parameter: of `--arg NAME=VALUE` or the record, else `default`, as a value of the default's type.
 

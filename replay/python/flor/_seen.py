@@ -9,6 +9,7 @@ says so, and such a block executes in each replay with a probe outside of it. Of
 count, of a very large array its address."""
 import collections
 import ctypes
+import functools
 import hashlib
 import sys
 import time
@@ -16,6 +17,7 @@ import types
 
 from . import _leaves
 from ._library import library
+from ._objects import is_stateful, plain_attributes
 
 _SECONDS = 1.0  # for one look
 _SHARE, _AT_LEAST = 0.01, 1.0  # of the time since the first one, and seconds, for all looks
@@ -28,6 +30,9 @@ _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 # Packages whose objects stand for threads, files and the like, and no state of the training.
 _OF_THE_MACHINE = {"_thread", "threading", "_io", "io", "_queue", "queue", "multiprocessing", "_multiprocessing", "socket",
                    "_socket", "logging", "weakref", "_weakref", "concurrent", "torch", "numpy", "tqdm", "tensorboard", "builtins"}
+# Of these no object is any: what a logger or a progress bar keeps for itself.
+_NO_STATE = {"logging", "threading", "_thread", "argparse", "tqdm", "tensorboard", "wandb", "mlflow", "_io", "io", "socket",
+             "subprocess", "weakref", "_weakref"}
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 
@@ -41,27 +46,28 @@ class Budget:
     def __init__(self):
         self._begun, self._spent = time.monotonic(), 0.0
 
-    def look(self, frame, held, modules):
-        """As fingerprints(); None also where no time is left for one more, or where an object raised an exception."""
+    def look(self, frame, held, modules, slots=frozenset(), must=False):
+        """As fingerprints(); None also where an object raised an exception, or where no time is left for one more and it is
+        not one that `must` be."""
         begun = time.monotonic()
-        if self._spent > max(_AT_LEAST, _SHARE * (begun - self._begun)):
+        if not must and self._spent > max(_AT_LEAST, _SHARE * (begun - self._begun)):
             return None
         try:
-            return fingerprints(frame, held, modules())
+            return fingerprints(frame, held, modules(), slots)
         except Exception:
             return None  # objects may do anything when they are looked at; training goes on
         finally:
             self._spent += time.monotonic() - begun
 
 
-def fingerprints(frame, held, modules):
+def fingerprints(frame, held, modules, slots=frozenset()):
     """Returns {path: fingerprint} of what can be reached: "x" and "x.member" of variables, "module:x" of the `modules`
-    other than the frame's own. `held`: objects whose content is left out, by whatever way it is reached. None where the
-    time is not enough."""
-    look = _Look(held)
+    other than the frame's own. `held`: objects whose content is left out, by whatever way it is reached. `slots`: paths whose
+    values may be any others. None where the time is not enough."""
+    look = _Look(held, slots)
     out = {}
     try:
-        for variables in (frame.f_globals, _locals_of(frame)):
+        for variables in (frame.f_globals, locals_of(frame)):
             for name, value in list(variables.items()):
                 look.add(out, name, value)
         for module in modules:
@@ -81,7 +87,7 @@ def changed(before, after):
                   (path in before and path in after or "." in path or ":" in path))
 
 
-def _locals_of(frame):
+def locals_of(frame):
     """Returns a copy of the variables. Before Python 3.13 the frame of a function keeps what it was asked for: it would keep
     large objects alive that the program has dropped."""
     variables = frame.f_locals
@@ -92,8 +98,9 @@ def _locals_of(frame):
 
 
 class _Look:
-    def __init__(self, held):
+    def __init__(self, held, slots):
         self._end = time.monotonic() + _SECONDS
+        self._slots = slots
         self._known = {}  # digests of memory
         self._held, self._pointers, self._alive = set(), set(), []
         self._unknown = 0
@@ -104,7 +111,7 @@ class _Look:
         """Leaves out an object of a block or guard with all that is saved with it, also where it is reached otherwise."""
         if time.monotonic() > self._end:
             raise _Late
-        if isinstance(value, _SIMPLE) or id(value) in self._held or depth > _DEEPEST or callable(value) and _dict_of(value) is None:
+        if isinstance(value, _SIMPLE) or id(value) in self._held or depth > _DEEPEST or callable(value) and dict_of(value) is None:
             return
         self._held.add(id(value))
         self._alive.append(value)
@@ -114,29 +121,40 @@ class _Look:
             return
         if torch is not None and isinstance(value, torch.nn.Module):
             parts = [*value.modules(), *value.parameters(), *value.buffers()]
+        elif torch is not None and isinstance(value, torch.optim.Optimizer):
+            parts = [value.state, *value.state.values(), *[{**group, "params": None} for group in value.param_groups]]
+        elif is_stateful(value):
+            parts = [value.state_dict()]
         elif isinstance(value, dict):
             parts = list(value.values())
         elif isinstance(value, (list, tuple, set, frozenset, collections.deque)):
             parts = list(value)
         else:
-            parts = list((_dict_of(value) or {}).values())
+            parts = list((dict_of(value) or {}).values())
         for part in parts:
             self._hold(part, depth + 1)
 
     def add(self, out, name, value):
         if name.startswith("__") or isinstance(value, types.ModuleType) or _is_of_flor(value):
             return
-        if id(value) in self._held:
-            out[name] = ("held", id(value))  # another object of this name is a change
+        if name in self._slots or id(value) in self._held:
+            out[name] = self._of_held(name, value)
             return
-        members = _members(value)
+        members = members_of(value)
         if members is None:
             out[name] = self._fingerprint(value)
         else:
             out[name] = self._fingerprint(type(value))  # members of its class are members of it
             for member, item in members.items():
-                is_held = id(item) in self._held
-                out[f"{name}.{member}"] = ("held", id(item)) if is_held else self._fingerprint(item)
+                path = f"{name}.{member}"
+                is_held = path in self._slots or id(item) in self._held
+                out[path] = self._of_held(path, item) if is_held else self._fingerprint(item)
+
+    def _of_held(self, path, value):
+        """Another object of this name is a change, where it is no slot; and so is what a module has and no checkpoint holds."""
+        is_slot = path in self._slots
+        unsaved = self._fingerprint(list(_unsaved_of(value, is_slot)))
+        return ("held", None if is_slot else id(value), unsaved)
 
     def _fingerprint(self, value):
         self._hash, self._seen, self._visited = hashlib.blake2b(digest_size=16), {}, []
@@ -158,7 +176,7 @@ class _Look:
         self._seen[id(value)] = len(self._seen)
         self._visited.append(value)
         self._put(type(value).__qualname__)
-        if isinstance(value, types.ModuleType) or _is_of_flor(value):
+        if isinstance(value, types.ModuleType) or _is_of_flor(value) or type(value).__module__.split(".")[0] in _NO_STATE:
             return None
         if not self._feed_memory(value):
             for part in self._parts(value):
@@ -221,7 +239,7 @@ class _Look:
             kind = next(kind for kind in _CONTAINERS if isinstance(value, kind))
             yield from list(kind.__iter__(value))  # not by a method of a subclass
         if isinstance(value, (dict, list, tuple, set, frozenset, collections.deque)):
-            yield _dict_of(value)
+            yield dict_of(value)
         elif isinstance(value, types.FunctionType):
             yield from (value.__defaults__, value.__kwdefaults__, value.__dict__)
             yield from [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
@@ -229,7 +247,7 @@ class _Look:
             if value.__module__ in sys.modules and _is_users(sys.modules[value.__module__]):
                 yield from [item for name, item in sorted(vars(value).items()) if not name.startswith("__")]
         elif isinstance(value, types.GeneratorType):
-            yield from (value.gi_frame.f_lasti, _locals_of(value.gi_frame), value.gi_yieldfrom) if value.gi_frame else ()
+            yield from (value.gi_frame.f_lasti, locals_of(value.gi_frame), value.gi_yieldfrom) if value.gi_frame else ()
         else:
             yield from self._parts_of_object(value)
 
@@ -240,9 +258,9 @@ class _Look:
         elif callable(getattr(type(value), "cache_info", None)):
             yield tuple(value.cache_info())  # of functools.lru_cache
         else:
-            yield _dict_of(value)
+            yield dict_of(value)
             yield from _slot_values(value)
-            if _dict_of(value) is None or type(value).__reduce__ is not object.__reduce__:
+            if dict_of(value) is None or type(value).__reduce__ is not object.__reduce__:
                 yield self._reduced(value)
 
     def _reduced(self, value):
@@ -259,7 +277,7 @@ class _Look:
             return None
 
 
-def _dict_of(value):
+def dict_of(value):
     """Returns the __dict__ of an object without calling its own code, or None."""
     try:
         return object.__getattribute__(value, "__dict__")
@@ -277,14 +295,38 @@ def _slot_values(value):
                     continue
 
 
-def _members(value):
-    """Returns the attributes of an object of a class of the user, whose members a program names one by one."""
+def members_of(value):
+    """Returns the attributes of an object whose members are paths of their own: of a class of the user, or a data loader."""
     torch = sys.modules.get("torch")
-    if isinstance(value, (type, *_CONTAINERS)) or callable(value) or _dict_of(value) is None:
+    if isinstance(value, (type, *_CONTAINERS)) or callable(value) or dict_of(value) is None:
         return None
     if torch is not None and isinstance(value, (torch.nn.Module, torch.Tensor)):
         return None
-    return dict(_dict_of(value)) if _is_users(sys.modules.get(type(value).__module__)) else None
+    is_named = type(value).__module__.startswith("torch.utils.data") or _is_users(sys.modules.get(type(value).__module__))
+    return dict(dict_of(value)) if is_named else None
+
+
+def _unsaved_of(value, is_slot):
+    """Yields what an object has that Saver leaves out: other attributes of modules, what a user's own state_dict() may not
+    name, and, where it is no slot, the parameters of an optimizer."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return
+    if isinstance(value, torch.nn.Module):
+        for part in value.modules():
+            saved = plain_attributes(part)
+            yield {key: item for key, item in vars(part).items() if key not in saved and key not in _own_of(torch)}
+    elif isinstance(value, torch.optim.Optimizer):
+        if not is_slot:
+            yield [parameter for group in value.param_groups for parameter in group["params"]]
+    elif is_stateful(value) and not type(value).__module__.startswith("torch."):
+        yield [item for item in (dict_of(value) or {}).values() if isinstance(item, (torch.nn.Module, torch.optim.Optimizer))]
+
+
+@functools.lru_cache(None)
+def _own_of(torch):
+    """The attributes that every module has."""
+    return frozenset(vars(torch.nn.Module()))
 
 
 def _is_filled(cell):

@@ -1,0 +1,226 @@
+"""Gets into a program that knows nothing of Flor: while it is recorded or replayed, its own files are rewritten (_rewrite.py) as
+Python loads them.
+
+Begun by sitecustomize.py or by the wheel's flor.pth, before the program. CPython looks for an importer of the script's path in
+sys.path_hooks, and runs the script by what that finds; the modules beside it come through sys.meta_path. What is installed is
+never touched. Where anything fails the program runs as it is, with one line that says why."""
+import importlib.machinery
+import os
+import sys
+
+runs_script = False  # by us, and not `python -m`
+_has_begun = False
+_VALUES = {"-W", "-X", "--check-hash-based-pycs"}  # options of Python's with a value behind them
+
+
+def begin():
+    """Begins if this process runs a script, and is recorded or replayed. FLOR_HANDS_FREE=0: never; 1: always."""
+    asked = os.environ.get("FLOR_HANDS_FREE")
+    if asked == "0" or not (asked or os.environ.get("FLOR_RECORD") or os.environ.get("FLOR_REPLAY")):
+        return
+    global runs_script, _has_begun
+    if _has_begun:
+        return
+    _has_begun = True
+    script, is_module = _script_of(getattr(sys, "orig_argv", None) or _command_line())
+    if script is None:
+        return
+    own = _other_package(os.getcwd() if is_module else os.path.dirname(os.path.realpath(script)))
+    if own is not None:
+        _withdraw()
+        _say(f"the program has a module flor of its own ({own}): it runs as it is")
+        return
+    runs_script = not is_module
+    finder = _Finder(script, is_module)
+    sys.meta_path.insert(0, finder)
+    if not is_module:
+        sys.path_hooks.insert(0, finder.of_path)
+
+
+def _other_package(folder):
+    """Returns the module `flor` that lies beside a script, if that is another one than this package."""
+    for path in (os.path.join(folder, "flor.py"), os.path.join(folder, "flor", "__init__.py")):
+        if os.path.isfile(path) and os.path.realpath(os.path.dirname(path)) != os.path.realpath(os.path.dirname(__file__)):
+            return path
+    return None
+
+
+def _withdraw():
+    """Leaves the name `flor` to the program."""
+    for name in [name for name in sys.modules if name == "flor" or name.startswith("flor.")]:
+        del sys.modules[name]
+    parent = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if sys.path[-1:] == [parent]:
+        del sys.path[-1]
+
+
+def _command_line():
+    try:
+        with open("/proc/self/cmdline", "rb") as file:
+            return [os.fsdecode(word) for word in file.read().split(b"\0")[:-1]]
+    except OSError:
+        return []
+
+
+def _script_of(words):
+    """Returns the script that a command line of Python runs, as it is named there, and whether that is a module; or None."""
+    index = 1
+    while index < len(words):
+        word = words[index]
+        if word == "-m" or word.startswith("-m"):
+            name = word[2:] or (words[index + 1] if index + 1 < len(words) else "")
+            stem = os.path.join(os.getcwd(), *name.split("."))
+            found = [path for path in (stem + ".py", os.path.join(stem, "__main__.py")) if os.path.isfile(path)]
+            return (found[0] if found else None), True
+        if word in _VALUES:
+            index += 2
+        elif word in ("-", "-c") or word.startswith("-c"):
+            return None, False
+        elif word.startswith("-"):
+            index += 1
+        else:
+            return (word if os.path.isfile(word) else None), False
+    return None, False
+
+
+class _Finder:
+    """Finds the script and the modules beside it, and hands those to our loader that are rewritten."""
+
+    def __init__(self, script, is_module):
+        self._is_module = is_module
+        self._names = {script, os.path.abspath(script)}
+        self.script = os.path.realpath(script)
+        self._trees = None  # by path, once the script is loaded
+
+    def of_path(self, path):
+        """As an entry of sys.path_hooks: accepts the path of the script alone, if that is rewritten."""
+        if path in self._names and self._trees is None:
+            self._read()
+        if path not in self._names or self.script not in self._trees:
+            raise ImportError(path)
+        return _Entry(self.main_spec)
+
+    def find_spec(self, name, path=None, target=None):
+        """As an entry of sys.meta_path."""
+        if self._trees is None and self._is_module:
+            self._read()
+        if not self._trees:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is None or not spec.origin or not isinstance(spec.loader, importlib.machinery.SourceFileLoader):
+            return None
+        if os.path.realpath(spec.origin) in self._trees:
+            spec.loader = _Loader(spec.loader.name, spec.loader.path, self)
+            return spec
+        return None
+
+    def main_spec(self):
+        if sys.path and sys.path[0] in self._names:
+            sys.path[0] = os.path.dirname(self.script)
+        if getattr(sys.flags, "safe_path", False) and sys.path and sys.path[0] == os.path.dirname(self.script):
+            del sys.path[0]
+        sys.excepthook = _Hook(sys.excepthook)
+        path = max(self._names, key=os.path.isabs)
+        return importlib.machinery.ModuleSpec("__main__", _Loader("__main__", path, self), origin=path)
+
+    def _read(self):
+        self._trees = {}
+        try:
+            self._trees = _trees_of(self.script)
+        except SyntaxError:
+            pass  # Python itself says so
+        except Exception as problem:
+            _say(f"{os.path.basename(self.script)} is not rewritten ({type(problem).__name__}: {problem}): it runs as it is")
+
+    def tree_of(self, path):
+        return self._trees.get(os.path.realpath(path))
+
+
+def _trees_of(script):
+    """Returns the rewritten trees of a project by their paths. Empty where the program names its loops itself."""
+    from ._project import Project
+    from ._rewrite import rewritten
+
+    project = Project(script, read_source)
+    if project.has_words():
+        return {}
+    trees = {path: rewritten(project, path) for path in list(project.files)}
+    trees = {path: tree for path, tree in trees.items() if tree is not None}
+    if os.environ.get("FLOR_REPLAY"):
+        _name_anew(script, trees)
+    return trees
+
+
+def _name_anew(script, trees):
+    """Gives new log statements the names that the replay's plan has for them (_skeleton.py)."""
+    from ._program import Program
+    from ._project import Project
+    from ._recorded import Recorded
+    from ._rewrite import rewritten
+    from ._skeleton import name_anew
+
+    recorded = Recorded(script)
+    project = Project(script, recorded.read)
+    for path, tree in trees.items():
+        before = rewritten(project, path) if path in project.files else None
+        if before is not None:
+            name_anew(Program(path, "", before), Program(path, "", tree))
+
+
+def read_source(path):
+    import tokenize
+
+    with tokenize.open(path) as file:
+        return file.read()
+
+
+class _Entry:
+    """Finds the script, and nothing else, where Python looks into its path."""
+
+    def __init__(self, main_spec):
+        self._main_spec = main_spec
+
+    def find_spec(self, name, target=None):
+        return self._main_spec() if name == "__main__" else None
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    """Loads a file as it was rewritten, and leaves no compiled file behind."""
+
+    def __init__(self, name, path, finder):
+        super().__init__(name, path)
+        self._finder = finder
+
+    def get_code(self, fullname):
+        tree = self._finder.tree_of(self.path)
+        if tree is not None:
+            try:
+                code = compile(tree, self.path, "exec", dont_inherit=True)
+                from . import _program
+
+                _program.rewritten_trees[self.path] = tree
+                return code
+            except Exception as problem:
+                _say(f"{os.path.basename(self.path)} is not rewritten ({type(problem).__name__}: {problem}): it runs as it is")
+        with open(self.path, "rb") as file:
+            return compile(file.read(), self.path, "exec", dont_inherit=True)
+
+
+class _Hook:
+    """Shows an exception without the frames of runpy, as if Python ran the script itself."""
+
+    def __init__(self, inner):
+        self._inner = inner
+
+    def __call__(self, kind, value, trace):
+        inner = trace
+        while inner is not None and os.path.basename(inner.tb_frame.f_code.co_filename) in ("<frozen runpy>", "runpy.py"):
+            inner = inner.tb_next
+        if inner is not None:
+            trace = inner
+            value = value.with_traceback(trace)
+        self._inner(kind, value, trace)
+
+
+def _say(text):
+    sys.stderr.write(f"flor: {text}\n")

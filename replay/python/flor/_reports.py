@@ -1,0 +1,163 @@
+"""What a program says by itself, as rows: print(), logging, SummaryWriter, wandb and mlflow.
+
+A Reporter finds such statements in a syntax tree, and hands each of their values through `__flor__.noted(NAME, VALUE)`: the
+value goes on as before, and becomes a row where it is a number, an array, or a list or dict of these."""
+import ast
+
+HANDLE = "__flor__"  # the name under which a rewritten module has flor._free
+
+# Values of the moment, and not of the program (docs/semantics.md, rule 18b).
+OF_THE_MOMENT = {"time", "datetime", "psutil", "resource", "platform", "uuid", "secrets", "socket", "getpass", "os",
+                 "memory_allocated", "max_memory_allocated", "memory_reserved", "perf_counter", "monotonic", "now"}
+_LEVELS = {"debug", "info", "warning", "error", "critical"}
+_SCALARS = {"add_scalar", "log_metric"}  # NAME, VALUE
+_METRICS = {"log", "log_metrics"}  # {NAME: VALUE}
+_TRACKERS = {"wandb", "mlflow", "run", "logger", "tracker"}
+# Around a value that is shown: the name of the row is that of the value.
+_CONVERSIONS = {"item", "cpu", "detach", "numpy", "tolist", "float", "int", "round"}
+_LONGEST = 60  # characters of a name
+_QUIET = {"sep", "end", "flush"}
+
+
+def _root(node):
+    while isinstance(node, (ast.Attribute, ast.Call, ast.Subscript)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def kind_of(statement):
+    """Returns "print", "logging", "scalar" or "metrics" for a statement that says something and does nothing else, or None."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or any(isinstance(argument, ast.Starred) for argument in call.args):
+        return None
+    function = call.func
+    if isinstance(function, ast.Name):
+        is_plain = function.id == "print" and all(one.arg in _QUIET and isinstance(one.value, ast.Constant) for one in call.keywords)
+        return "print" if is_plain else None
+    if not isinstance(function, ast.Attribute) or any(one.arg is None for one in call.keywords):
+        return None
+    root = _root(function.value).lower()
+    if function.attr in _LEVELS and ("log" in root):
+        return "logging"
+    if function.attr in _SCALARS and len(call.args) >= 2:
+        return "scalar"
+    if function.attr in _METRICS and root in _TRACKERS and call.args and isinstance(call.args[0], ast.Dict):
+        return "metrics"
+    if function.attr == "write" and root == "tqdm" and not call.keywords:
+        return "print"
+    return None
+
+
+def name_of(expression):
+    """Returns the name of a row: the text of its value, without conversions around it."""
+    while True:
+        inner = None
+        if isinstance(expression, ast.Call) and not expression.keywords:
+            function = expression.func
+            if isinstance(function, ast.Attribute) and function.attr in _CONVERSIONS and not expression.args:
+                inner = function.value
+            elif isinstance(function, ast.Name) and function.id in _CONVERSIONS and expression.args:
+                inner = expression.args[0]
+        if inner is None:
+            break
+        expression = inner
+    text = " ".join(ast.unparse(expression).split())
+    return text if len(text) <= _LONGEST else text[:_LONGEST - 1] + "…"
+
+
+def moments_in(tree):
+    """Returns the names of all variables that may hold a value of the moment: those bound from one, in whatever place."""
+    found = set(OF_THE_MOMENT)
+    binding = [node for node in ast.walk(tree) if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and node.value]
+    while True:
+        before = len(found)
+        for node in binding:
+            if is_of(node.value, found):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                found.update(name for target in targets for name in _bound(target))
+        if len(found) == before:
+            return found
+
+
+def is_of(node, names):
+    return any((isinstance(part, ast.Name) and part.id in names) or (isinstance(part, ast.Attribute) and part.attr in names)
+               for part in ast.walk(node))
+
+
+def _bound(target):
+    if isinstance(target, ast.Name):
+        yield target.id
+    elif isinstance(target, ast.Attribute):
+        yield target.attr
+    elif isinstance(target, ast.Starred):
+        yield from _bound(target.value)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for part in target.elts:
+            yield from _bound(part)
+
+
+class Reporter(ast.NodeTransformer):
+    """Rewrites a tree in place. `is_any`: it found a value."""
+
+    def __init__(self, tree):
+        self._moments = moments_in(tree)
+        self.is_any = False
+
+    def visit_Expr(self, node):
+        kind = kind_of(node)
+        if kind in ("print", "logging"):
+            node.value.args = [self._shown(argument) for argument in node.value.args]
+        elif kind == "scalar":
+            tag, value = node.value.args[:2]
+            node.value.args[1] = self._noted(value, _text_of(tag))
+        elif kind == "metrics":
+            metrics = node.value.args[0]
+            metrics.values = [value if key is None else self._noted(value, _text_of(key))
+                              for key, value in zip(metrics.keys, metrics.values)]
+        else:
+            self.generic_visit(node)
+        return node
+
+    def _shown(self, argument):
+        if isinstance(argument, ast.JoinedStr):
+            for part in argument.values:
+                if isinstance(part, ast.FormattedValue):
+                    part.value = self._noted(part.value)
+            return argument
+        if isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Mod) and _is_text(argument.left):
+            values = argument.right
+            if isinstance(values, ast.Tuple):
+                values.elts = [self._noted(value) for value in values.elts]
+            elif not isinstance(values, ast.Dict):
+                argument.right = self._noted(values)
+            return argument
+        call = argument
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "format" and _is_text(call.func.value):
+            call.args = [self._noted(value) for value in call.args]
+            for keyword in call.keywords:
+                keyword.value = self._noted(keyword.value)
+            return call
+        return self._noted(argument)
+
+    def _noted(self, value, name=None):
+        if isinstance(value, (ast.Constant, ast.Starred)) or _is_text(value):
+            return value
+        self.is_any = True
+        words = [ast.Constant(name or name_of(value)), value]
+        if is_of(value, self._moments):
+            words.append(ast.Constant(True))
+        call = ast.Call(ast.Attribute(ast.Name(HANDLE, ast.Load()), "noted", ast.Load()), words, [])
+        for node in (call, call.func, call.func.value, *words):
+            if node is not value:
+                ast.copy_location(node, value)
+        return call
+
+
+def _is_text(node):
+    return isinstance(node, ast.JoinedStr) or isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _text_of(node):
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    return name_of(node)

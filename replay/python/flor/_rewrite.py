@@ -1,0 +1,169 @@
+"""Rewrites a program that names nothing of Flor's: its training loops become flor.loop, the innermost of them blocks, and
+what it prints becomes rows.
+
+    for epoch in range(9):                      for epoch in __flor__.main_loop("epoch", range(9)):
+        for x, y in loader:                         with __flor__.skip_block("x") as __flor_block__:
+            …                           →               if __flor_block__.step_into():
+                                                            for x, y in __flor__.loop("x", loader):
+                                                                …
+
+The main loop is the outermost `for` that trains in a function that no loop calls. Every other statement, and each function
+without a training loop or a row, stays what it was, at the same lines."""
+import ast
+import os
+
+from ._reports import HANDLE, Reporter
+
+BLOCK = "__flor_block__"
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+class Plan:
+    """What becomes of the loops of one file. `main`, `loops`, `blocks`: `for` statements, of which the first two are
+    disjoint; `names`: of blocks."""
+
+    def __init__(self, project, file):
+        self._project, self._file = project, file
+        self.main, self.loops, self.blocks, self.names = [], [], [], {}
+        for node in ast.walk(file.tree):
+            if isinstance(node, ast.For) and self._is_outermost(node) and project.trains(file, node):
+                self._plan(node)
+
+    def _is_outermost(self, loop):
+        for outer in self._file.around(loop):
+            if isinstance(outer, ast.For):
+                return False
+            if isinstance(outer, _FUNCTIONS):
+                return True
+        return True
+
+    def _plan(self, loop):
+        function = self._file.function_of(loop)
+        if function is not None and (isinstance(function, (ast.AsyncFunctionDef, ast.Lambda)) or _is_generator(function)):
+            return
+        is_in_while = any(isinstance(outer, ast.While) and self._file.function_of(outer) is function for outer in self._file.around(loop))
+        is_main = not is_in_while and (function is None or not self._project.is_called_in_a_loop(function))
+        steps = self._steps_of(loop)
+        (self.main if is_main else self.loops).append(loop)
+        for step in steps:
+            if step is not loop:
+                self.loops.append(step)
+                self.loops.extend(outer for outer in self._file.around(step) if isinstance(outer, ast.For) and outer not in self.loops
+                                  and outer is not loop and self._file.function_of(outer) is function)
+            if (step is not loop or not is_main) and not self._project.calls_training_loop(self._file, step):
+                self.blocks.append(step)
+                self.names[step] = self._name_of(step, function)
+
+    def _steps_of(self, loop):
+        """Returns the innermost loops that train; of one whose inner loop only gathers gradients, the outer one."""
+        inner = [node for node in _nearest_loops(loop) if self._project.trains(self._file, node)]
+        if not inner or (_steps(loop) and not any(_steps(node) for node in inner)):
+            return [loop]
+        return [step for node in inner for step in self._steps_of(node)]
+
+    def _name_of(self, loop, function):
+        words = [] if self._file.path == self._project.script else [os.path.splitext(os.path.basename(self._file.path))[0]]
+        name = ".".join([*words, *([function.name] if function is not None else []), loop_name(loop)])
+        taken = set(self.names.values())
+        return next(one for one in [name, *(f"{name}.{count}" for count in range(2, 1000))] if one not in taken)
+
+
+def loop_name(loop):
+    """Returns the name of a loop: that of its variable."""
+    first = next((node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name) and node.id.strip("_")), "step")
+    return first
+
+
+def rewritten(project, path):
+    """Returns the tree of a file of the project as it is executed, or None where nothing of it is rewritten. Changes the
+    project's own tree."""
+    file = project.files[path]
+    plan = Plan(project, file)
+    tree = _Loops(plan).visit(file.tree)
+    reporter = Reporter(tree)
+    tree = reporter.visit(tree)
+    if not plan.main and not plan.loops and not reporter.is_any:
+        return None
+    _insert_prologue(tree, path == project.script)
+    return ast.fix_missing_locations(tree)
+
+
+class _Loops(ast.NodeTransformer):
+    def __init__(self, plan):
+        self._plan = plan
+
+    def visit_For(self, node):
+        self.generic_visit(node)
+        if node not in self._plan.main and node not in self._plan.loops:
+            return node
+        word = "main_loop" if node in self._plan.main else "loop"
+        node.iter = _at(node.iter, ast.Call(_word(word), [ast.Constant(loop_name(node)), node.iter], []))
+        if node not in self._plan.names:
+            return node
+        enter = ast.Call(ast.Attribute(ast.Name(BLOCK, ast.Load()), "step_into", ast.Load()), [], [])
+        block = ast.Call(_word("skip_block"), [ast.Constant(self._plan.names[node])], [])
+        outer = ast.With([ast.withitem(block, ast.Name(BLOCK, ast.Store()))], [ast.If(enter, [node], [])])
+        return _at(node, outer)
+
+
+def _word(name):
+    return ast.Attribute(ast.Name(HANDLE, ast.Load()), name, ast.Load())
+
+
+def _at(place, node):
+    """Gives new nodes the place of an old one."""
+    for part in ast.walk(node):
+        if not hasattr(part, "lineno") and "lineno" in part._attributes:
+            ast.copy_location(part, place)
+    return node
+
+
+def _insert_prologue(tree, is_script):
+    at = 0
+    if tree.body and isinstance(tree.body[0], ast.Expr) and isinstance(tree.body[0].value, ast.Constant) and \
+            isinstance(tree.body[0].value.value, str):
+        at = 1
+    while at < len(tree.body) and isinstance(tree.body[at], ast.ImportFrom) and tree.body[at].module == "__future__":
+        at += 1
+    prologue = [ast.Import([ast.alias("flor._free", HANDLE)])]
+    if is_script:
+        prologue.append(ast.Expr(ast.Call(_word("be_main"), [ast.Call(ast.Name("globals", ast.Load()), [], [])], [])))
+    for statement in prologue:
+        for part in ast.walk(statement):
+            if "lineno" in part._attributes:
+                part.lineno = part.end_lineno = 1
+                part.col_offset = part.end_col_offset = 0
+    tree.body[at:at] = prologue
+
+
+def _is_generator(function):
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for node in _own(function))
+
+
+def _own(function):
+    """Yields the nodes of a function without those of functions in it."""
+    todo = list(ast.iter_child_nodes(function))
+    while todo:
+        node = todo.pop()
+        yield node
+        if not isinstance(node, _FUNCTIONS):
+            todo.extend(ast.iter_child_nodes(node))
+
+
+def _nearest_loops(loop):
+    """Yields the `for` statements in a loop that lie in no other one, in order."""
+    for node in [*loop.body, *loop.orelse]:
+        yield from _first_loops(node)
+
+
+def _first_loops(node):
+    if isinstance(node, ast.For):
+        yield node
+    elif not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+        for child in ast.iter_child_nodes(node):
+            yield from _first_loops(child)
+
+
+def _steps(loop):
+    return any(isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step" for node in ast.walk(loop))
+

@@ -1,0 +1,189 @@
+"""A program without its log statements, so that two versions of it can be compared."""
+import ast
+import copy
+
+from ._program import path_of
+from ._reports import kind_of
+
+BINDING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+
+
+class Skeleton(ast.NodeTransformer):
+    """`tree`: a program without its log statements and without what only computes their values: assignments of names that
+    are not `known`, and conditions and torch.no_grad() around nothing else. `computations`: the expressions of these.
+    Without `known` keeps all assignments."""
+
+    def __init__(self, program, known=None):
+        self._program, self._known = program, known
+        self.computations = []
+        self.bound = set()  # new names
+        self.removed = set()  # places of statements that are left out
+        self._classes = 0
+        self.tree = self.visit(copy.deepcopy(program.tree))
+
+    def generic_visit(self, node):
+        super().generic_visit(node)
+        if isinstance(node, (ast.stmt, ast.ExceptHandler)) and getattr(node, "body", None) == []:
+            node.body = [ast.Pass()]
+        return node
+
+    def visit_Expr(self, node):
+        is_log = self._program.called(node.value) == "log" or (self._program.is_rewritten and kind_of(node) is not None)
+        return self._without(node) if is_log else node
+
+    def visit_Import(self, node):
+        return self._without(node) if [(alias.name, alias.asname) for alias in node.names] == [("flor", None)] else node
+
+    def visit_For(self, node):
+        """A new loop over what a module or a dict has, with log statements alone."""
+        self.generic_visit(node)
+        targets = {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
+        is_new = self._known is not None and not targets & self._known and not self._classes
+        if not is_new or node.orelse or not _is_empty(node.body) or not _is_listing(node.iter):
+            return node
+        self.computations.append(node.iter)
+        self.bound.update(targets)
+        return self._without(node)
+
+    def visit_AugAssign(self, node):
+        is_new = isinstance(node.target, ast.Name) and self._known is not None and node.target.id not in self._known
+        if not is_new or self._classes or any(isinstance(part, BINDING) for part in ast.walk(node.value)):
+            return node
+        self.computations.append(node.value)
+        return self._without(node)
+
+    def _without(self, node):
+        self.removed.add((node.lineno, node.col_offset))
+
+    def visit_ClassDef(self, node):
+        self._classes += 1  # an attribute of a class may hide one of its base
+        try:
+            return self.generic_visit(node)
+        finally:
+            self._classes -= 1
+
+    def visit_FunctionDef(self, node):
+        classes, self._classes = self._classes, 0
+        try:
+            return self.generic_visit(node)
+        finally:
+            self._classes = classes
+
+    def visit_Assign(self, node):
+        is_name = all(isinstance(target, ast.Name) for target in node.targets)
+        if self._known is None or not is_name or self._classes or {target.id for target in node.targets} & self._known:
+            return node
+        if any(isinstance(part, BINDING) for part in ast.walk(node.value)):
+            return node
+        self.computations.append(node.value)
+        self.bound.update(target.id for target in node.targets)
+        return self._without(node)
+
+    def visit_If(self, node):
+        self.generic_visit(node)
+        if not _is_empty(node.body) or not _is_empty(node.orelse):
+            return node
+        if any(isinstance(part, BINDING) for part in ast.walk(node.test)):
+            return node
+        self.computations.append(node.test)
+        return self._without(node)
+
+    def visit_With(self, node):
+        self.generic_visit(node)
+        is_quiet = all(isinstance(item.context_expr, ast.Call) and item.optional_vars is None and
+                       (path_of(item.context_expr.func) or "").split(".")[-1] in ("no_grad", "inference_mode")
+                       for item in node.items)
+        return self._without(node) if is_quiet and _is_empty(node.body) else node
+
+
+_LISTING = {"named_parameters", "parameters", "named_buffers", "buffers", "named_modules", "modules", "named_children", "children",
+            "items", "keys", "values", "enumerate", "zip", "range", "sorted", "list", "len"}
+
+
+def _is_listing(node):
+    """Does an expression only list what an object has, so that to iterate over it changes nothing?"""
+    calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
+    return bool(calls) and all((part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", None)) in _LISTING
+                               for part in calls)
+
+
+def _is_empty(body):
+    return all(isinstance(statement, ast.Pass) for statement in body)
+
+
+def names_in(program):
+    """Returns all names of a program, in whatever place: a new one is read by nothing that was there."""
+    names = set()
+    for node in ast.walk(program.tree):
+        for field in ("id", "arg", "name", "attr", "asname"):
+            value = getattr(node, field, None)
+            names.update([value] if isinstance(value, str) else [])
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names.add(node.value)  # of getattr()
+    return names
+
+
+def added(recorded, present, removed_then, removed_now):
+    """Returns the log statements of the present program that the recorded one does not have in the same place."""
+    known = [_identity(recorded, log, removed_then) for log in recorded.logs]
+    added = []
+    for log in present.logs:
+        identity = _identity(present, log, removed_now)
+        if identity in known:
+            known.remove(identity)
+        else:
+            added.append(log)
+    return added
+
+
+def _identity(program, log, removed):
+    """A log statement; the functions, loops, blocks and conditions around it; and in each of them the branch, and how many
+    statements stand in front that are not left out."""
+    out = [ast.dump(log)]
+    inner = log
+    for node in program.around(log):
+        for field in ("body", "orelse", "finalbody", "handlers"):
+            body = getattr(node, field, None)
+            if isinstance(body, list) and inner in body:
+                before = body[:body.index(inner)]
+                out.append((field, sum((one.lineno, one.col_offset) not in removed for one in before)))
+        inner = node
+        if isinstance(node, (ast.If, ast.While)):
+            out.append(ast.dump(node.test))
+        elif isinstance(node, (ast.For, ast.AsyncFor)):
+            out.append(ast.dump(node.iter))
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            out.extend(ast.dump(item.context_expr) for item in node.items)
+        elif hasattr(node, "name"):
+            out.append(str(node.name))
+    return out
+
+
+def first_difference(old, new):
+    """Returns the innermost statement or expression of `new` where the trees begin to differ."""
+    for field in new._fields:
+        before, after = getattr(old, field, None), getattr(new, field, None)
+        before, after = (one if isinstance(one, list) else [one] for one in (before, after))
+        for one, other in zip(before, after):
+            if isinstance(one, ast.AST) and isinstance(other, ast.AST) and ast.dump(one) != ast.dump(other):
+                inner = first_difference(one, other) if type(one) is type(other) else other
+                return next((node for node in (inner, other, new) if hasattr(node, "lineno")), new)
+        if len(before) != len(after):
+            longer = after[len(before):] or after[-1:]
+            return next((node for node in [*longer, new] if hasattr(node, "lineno")), new)
+    return new
+
+
+def name_anew(recorded, present):
+    """Gives log statements that the recorded program does not have another name, where it has that name as well: it comes
+    from what is shown, and the recorded rows of that name are to be found again."""
+    taken = {_name_of(log) for log in recorded.logs}
+    old, new = Skeleton(recorded), Skeleton(present, names_in(recorded))
+    for log in added(recorded, present, old.removed, new.removed):
+        if _name_of(log) in taken and present.called(log) == "noted":
+            log.args[0].value += " (new)"
+
+
+def _name_of(log):
+    first = log.args[0] if log.args else None
+    return first.value if isinstance(first, ast.Constant) else None

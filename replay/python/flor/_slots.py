@@ -1,0 +1,161 @@
+"""Variables whose values are recorded and restored, where a program names no objects itself.
+
+A *slot* is a place that holds a value: "x", a local variable of the frame or else a global one; "x.member", an attribute of an
+object of the user's; "module:x", a variable of another module. Its value is restored in place where that can be, and else put
+into the slot: so numbers, texts and new objects can be restored, too."""
+import ctypes
+import sys
+import types
+
+from . import _library, _seen
+from ._library import library
+from ._objects import Saver, order_of
+from ._restore import Misfit, Restorer
+from ._state import loaded_of, put_leaves
+
+_MISSING = object()
+_TREE = ".@tree"
+
+
+class Places:
+    """Reads and writes the slots that a frame can see."""
+
+    def __init__(self, frame):
+        self._frame = frame
+
+    def slot_of(self, path):
+        """Returns the slot that a path of the analysis lies in: `a.b` for a.b.c of an object `a` of the user's, else `a`."""
+        words = path.split(".")
+        return ".".join(words[:2]) if len(words) > 1 and _seen.members_of(self.get(words[0])) is not None else words[0]
+
+    def get(self, path, missing=None):
+        owner, key, _ = self._owner(path)
+        if owner is None:
+            return missing
+        return owner.get(key, missing)
+
+    def set(self, path, value):
+        owner, key, is_local = self._owner(path)
+        if owner is None:
+            raise Misfit(f"{path} is not there")
+        if is_local:
+            self._set_local(key, value)
+        else:
+            owner[key] = value
+
+    def _owner(self, path):
+        """Returns the dict that holds the slot, of variables or of an object's attributes, or None; the slot's name in it; and
+        whether these are local variables."""
+        module, colon, name = path.rpartition(":")
+        name, dot, member = name.partition(".")
+        code = self._frame.f_code
+        is_local = not colon and name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
+        if colon:
+            variables = vars(sys.modules[module]) if module in sys.modules else {}
+        else:
+            variables = _seen.locals_of(self._frame) if is_local else self._frame.f_globals
+        if not dot:
+            return variables, name, is_local
+        return _seen.dict_of(variables.get(name)), member, False
+
+    def _set_local(self, name, value):
+        variables = self._frame.f_locals
+        variables[name] = value
+        if sys.version_info < (3, 13):  # since then the frame itself is written (PEP 667)
+            ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(self._frame), ctypes.c_int(0))
+            variables.clear()  # it would keep the values alive
+
+
+class SlotState:
+    """The slots of a block or guard, until close(). `paths`: a set, which may grow. `refused`: is called with a path that cannot
+    be saved, which is then no slot any more."""
+
+    def __init__(self, frame, paths, refused):
+        self.places = Places(frame)
+        self.paths = paths
+        self._expected = None
+        self._refused = refused
+        self._leaves = {}  # alive until the next save()
+        self._calls = _library.StateCalls(None, _library.ask(self._save), _library.tell(self._check), _library.tell(self._restore),
+                                          _library.tell(self._expect))
+        self.handle = library.flor_new_state(self._calls)
+
+    def close(self):
+        library.flor_free_state(self.handle)
+        self.handle = self._calls = None  # they refer to this object
+
+    def values(self):
+        """Returns what the slots hold."""
+        found = [self.places.get(path, _MISSING) for path in sorted(self.paths)]
+        return [value for value in found if value is not _MISSING]
+
+    def take(self, paths):
+        """Makes slots of what the text names, as of `torch.nn.utils.clip_grad_norm_()`: not of modules."""
+        for path in paths:
+            slot = self.places.slot_of(path)
+            if not isinstance(self.places.get(slot), types.ModuleType):
+                self.paths.add(slot)
+
+    def add(self, path):
+        """Makes it a slot, if its value can be saved. Returns False if not."""
+        if not self._saved(Saver(strict=True), path):
+            return False
+        self.paths.add(path)
+        return True
+
+    def end_restore(self):
+        """What was restored stays a slot; from here on, the others are slots again, too."""
+        if self._expected is not None:
+            self.paths |= self._expected
+            self._expected = None
+
+    def _save(self, answer):
+        while True:
+            saver = Saver(strict=True)
+            paths = self.paths if self._expected is None else self._expected
+            bad = next((path for path in self._in_order(paths) if not self._saved(saver, path)), None)
+            if bad is None:
+                break
+            paths.discard(bad)
+            self._refused(bad)
+        self._leaves = saver.leaves
+        put_leaves(answer, saver.leaves)
+
+    def _in_order(self, paths):
+        return sorted(paths, key=lambda path: (order_of(self.places.get(path)), path))
+
+    def _saved(self, saver, path):
+        value = self.places.get(path, _MISSING)
+        if isinstance(value, (type, types.ModuleType)):
+            return False  # it would stay as it is
+        try:
+            if value is not _MISSING:
+                saver.save(path, value)
+            return True
+        except Exception:
+            return False
+
+    def _check(self, tensors, answer):
+        try:
+            self._visit(loaded_of(tensors), False)
+        except Misfit as misfit:
+            library.flor_fail(answer, str(misfit).encode())
+
+    def _restore(self, tensors, _answer):
+        self._visit(loaded_of(tensors), True)
+
+    def _visit(self, loaded, writing):
+        restorer = Restorer(loaded, writing)
+        for path in sorted(_paths_in(loaded), key=lambda path: (restorer.order_of(path), path)):
+            live = self.places.get(path)
+            value = restorer.value(path, live)
+            if writing and value is not live:
+                self.places.set(path, value)
+        restorer.finish()
+
+    def _expect(self, texts, _answer):
+        self._expected = set(_paths_in(_library.texts_of(texts)))
+
+
+def _paths_in(names):
+    return sorted(name[:-len(_TREE)] for name in names if name.endswith(_TREE))
