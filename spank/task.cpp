@@ -7,15 +7,19 @@
 
 #include "task.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <exception>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "answer.h"
 #include "cluster.h"
 #include "core/base/printable.h"
+#include "core/config/python_hook.h"
 #include "launch.h"
 #include "options.h"
 #include "srun.h"
@@ -60,22 +64,28 @@ struct Task {
 
 // The result of the checks.
 struct Found {
-  std::string store;  // its path
-  std::string run;    // what --flor-resume or --flor-replay means: RUN or RUN/REPLAY
-  Problem problem;    // why the task must not start
+  std::string store;   // its path
+  std::string run;     // what --flor-resume or --flor-replay means: RUN or RUN/REPLAY
+  Problem problem;     // why the task must not start
+  std::string python;  // the task's PYTHONPATH, with the hook in front
 };
 
 // Packs the result into one text, because answer_within() passes a text between processes.
 std::string text_of(const Found& found) {
-  const std::string end(1, '\0');
-  return found.store + end + found.run + end + found.problem + end;
+  std::string out;
+  for (const auto* part : {&found.store, &found.run, &found.problem, &found.python}) out += *part + '\0';
+  return out;
 }
 
 Found found_from(const std::string& text) {
-  const auto first = text.find('\0');
-  const auto second = text.find('\0', first + 1);
-  return {text.substr(0, first), text.substr(first + 1, second - first - 1),
-          text.substr(second + 1, text.size() - second - 2)};
+  Found found;
+  std::size_t at = 0;
+  for (auto* part : {&found.store, &found.run, &found.problem, &found.python}) {
+    const auto end = text.find('\0', at);
+    *part = text.substr(at, end - at);
+    at = end + 1;
+  }
+  return found;
 }
 
 Problem no_such_run(const std::string& asked, const Store& store) {
@@ -111,6 +121,19 @@ void look_for_replay(const Store& store, Found& found) {
   }
 }
 
+// Returns where the task's `flor` may lie: as FLOR_BIN and PATH say, and beside this plugin in
+// PREFIX/lib/slurm or PREFIX/lib/TRIPLET/slurm.
+std::vector<std::filesystem::path> bins_of(const Environment& environment) {
+  auto out = core::directories_of(environment("FLOR_BIN") + ":" + environment("PATH"));
+  Dl_info info = {};
+  if (::dladdr(reinterpret_cast<const void*>(&task_init), &info) != 0 && info.dli_fname != nullptr) {
+    const auto lib = std::filesystem::path(info.dli_fname).parent_path().parent_path();
+    out.push_back(lib.parent_path() / "bin");
+    out.push_back(lib.parent_path().parent_path() / "bin");
+  }
+  return out;
+}
+
 // Does everything that touches the store or the user's home directory, and so may hang.
 Found look_at_store(const Task& task, const Environment& environment) {
   Found found;
@@ -119,6 +142,9 @@ Found look_at_store(const Task& task, const Environment& environment) {
     found.store = store.path;
     if (options().records()) look_for_recording(store, task, found);
     if (options().has(kReplay)) look_for_replay(store, found);
+    // Lets the package for Python into a program that does not import it.
+    found.python =
+        core::with_python_hook(core::python_folder(bins_of(environment)), environment("PYTHONPATH"));
   } catch (const std::exception& failure) {
     found.problem = failure.what();
   }
@@ -231,6 +257,7 @@ int task_init(spank_t spank) {
   set(spank, variable_of(kStore), found.store);
   if (given.records()) set_for_recording(spank, task, found);
   if (given.has(kReplay)) set_for_replay(spank, found);
+  if (!found.python.empty()) set(spank, "PYTHONPATH", found.python);
   return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "commands/base/options.h"
 #include "commands/base/output.h"
 #include "commands/cli/commands.h"
+#include "commands/sources/python_hook.h"
 #include "commands/sources/unheld.h"
 #include "core/base/error.h"
 #include "core/base/units_text.h"
@@ -170,7 +171,8 @@ void report(const core::Store& store, const std::string& launch, const std::stri
   const auto recorded = store.launched(launch);
   if (!recorded) {
     std::cerr << "flor: warning: nothing was recorded: " << program
-              << " reached no loop of flor's; is it built with libflor, or does it import flor?\n";
+              << " reached no loop of flor's: of Python these are `for` loops that train, of C++ those of a "
+                 "program built with libflor\n";
     return;
   }
   const core::RunDir run = store.run(*recorded);
@@ -218,6 +220,7 @@ void record(Flags flags, Outcome& outcome) {
   environment["FLOR_STORE"] = store.path().string();
   environment["FLOR_LAUNCH"] = launch;
   environment["FLOR_BIN"] = own_directory().string();
+  add_python_hook(environment);
   if (!name.empty()) environment["FLOR_NAME"] = name;
   if (!flags.resume.empty()) environment["FLOR_RESUME"] = store.find(flags.resume).id();
 

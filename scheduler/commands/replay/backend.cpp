@@ -3,6 +3,8 @@
 #include <filesystem>
 
 #include "commands/base/options.h"
+#include "commands/sources/python_hook.h"
+#include "commands/sources/python_program.h"
 #include "core/base/error.h"
 #include "core/config/preset.h"
 #include "core/config/redis_setting.h"
@@ -74,6 +76,10 @@ dispatch::WorkerOrder order_of(const core::Store& store, const Asked& asked, con
   order.environment["FLOR_STORE"] = store.path().string();
   order.environment["FLOR_REDIS"] = core::without_password(redis);
   order.environment["FLOR_BIN"] = own_directory().string();
+  if (is_interpreted(asked.manifest)) {
+    if (const auto path = core::environment_variable("PYTHONPATH")) order.environment["PYTHONPATH"] = *path;
+    add_python_hook(order.environment);
+  }
   return order;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "commands/sources/python_hook.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/spawn.h"
@@ -22,11 +23,24 @@ namespace fs = std::filesystem;
 using core::field;
 using core::Json;
 
-// Returns the first argument that is a file of Python, as an absolute path without links.
+// Returns the file of `python -m NAME`, or nothing.
+std::optional<fs::path> module_file(const std::string& name, const fs::path& directory) {
+  std::string below = name;
+  std::replace(below.begin(), below.end(), '.', '/');
+  for (const fs::path& path : {directory / (below + ".py"), directory / below / "__main__.py"}) {
+    std::error_code ignored;
+    if (fs::is_regular_file(path, ignored)) return path;
+  }
+  return std::nullopt;
+}
+
+// Returns the first argument that is a file of Python or a module there, as an absolute path without links.
 std::optional<fs::path> script_of(const std::vector<std::string>& command, const fs::path& directory) {
   for (std::size_t k = 1; k < command.size(); ++k) {
     std::error_code error;
-    const fs::path path = directory / command[k];
+    fs::path path = directory / command[k];
+    const bool is_module = command[k] == "-m" && k + 1 < command.size();
+    if (is_module) path = module_file(command[k + 1], directory).value_or(path);
     if (path.extension() != ".py") continue;
     const fs::path canonical = fs::weakly_canonical(path, error);
     return error ? path.lexically_normal() : canonical;
@@ -117,7 +131,9 @@ Json texts_of(const core::RunDir& run, const core::Manifest& manifest, const cor
                      {"recorded", core::read_file(run.path / source.file)},
                      {"present", text->second->text}});
   }
-  return {{"files", std::move(files)}, {"seen", seen_in(run)}};
+  Json out = {{"files", std::move(files)}, {"seen", seen_in(run)}};
+  if (const auto script = script_of(command, fs::current_path())) out["script"] = script->string();
+  return out;
 }
 
 }  // namespace
@@ -162,7 +178,9 @@ probes::ProbeAnalysis compare_interpreted(const core::RunDir& run, const core::M
     const Json texts = texts_of(run, manifest, scan_interpreted(manifest, command), command);
     const TemporaryFile file(texts.dump(-1, ' ', false, Json::error_handler_t::replace));
     std::string output;
-    if (core::run_program({interpreter.string(), "-m", "flor._edits", file.path()}, &output) != 0)
+    if (core::run_program({"/usr/bin/env", "PYTHONPATH=" + path_with_package(), interpreter.string(), "-m",
+                           "flor._edits", file.path()},
+                          &output) != 0)
       return everything("the sources could not be compared by " + interpreter.string() + " -m flor._edits");
     const Json answer = core::parse_json(output);
     if (!answer.is_object()) return everything("the comparison of the sources printed no answer");
