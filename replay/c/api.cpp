@@ -133,6 +133,10 @@ void flor_note_unheld(const char* block, const char* path, int32_t matters) {
   with_runtime([&](core::Runtime& runtime) { runtime.note_unheld(block, path, matters != 0); });
 }
 
+void flor_reject(const char* why) {
+  with_runtime([&](core::Runtime& runtime) { runtime.reject(why); });
+}
+
 void flor_log(const char* name, const char* json, int32_t how) {
   with_runtime([&](core::Runtime& runtime) {
     core::Row row{name, json, (how & FLOR_VOLATILE) != 0};

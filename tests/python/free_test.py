@@ -149,6 +149,27 @@ def test_what_cannot_be_held_makes_its_block_execute(place, change, reason):
     assert set(rows) <= set(have(place))
 
 
+@pytest.mark.parametrize("shown, said", [
+    ("modle.weight", "gan.py:61: NameError: name 'modle' is not defined"),
+    ("netD[0].wieght", "gan.py:61: AttributeError: 'Linear' object has no attribute 'wieght'"),
+])
+def test_a_slip_in_what_was_added_ends_the_replay_at_once_with_its_place(place, shown, said):
+    place.program("gan.py")
+    place.record("gan.py")
+    place.program("gan.py", ("        iters += 1\n", f"        iters += 1\n    print({shown})\n"))
+    done = place.run("flor", "replay", "a", "--workers", "2", "--", sys.executable, "gan.py", code=1)
+    assert f"flor: {said}\n" in done.stdout + done.stderr
+
+
+def test_a_recorded_program_that_ends_by_such_an_exception_is_replayed(place):
+    ends = ("        iters += 1\n", "        iters += 1\n    if epoch == 4:\n        undefined()\n")
+    place.program("gan.py", ends)
+    assert "NameError: name 'undefined' is not defined" in place.record("gan.py", code=1)
+    place.program("gan.py", ("    print(f\"after {iters}", "    print('weight', netD[0].weight.norm())\n    print(f\"after {iters}"), ends)
+    said = place.replay("gan.py", "--workers", 2)
+    assert ": identical" in said, said
+
+
 def test_a_killed_recording_goes_on_where_it_was(place):
     place.write("helper.py", HELPER)
     text = CARRIED.replace('        print("loss"', f'        {CARRIED_PROBE.strip()}\n        import time; time.sleep(0.2)\n        print("loss"').replace(

@@ -52,6 +52,9 @@ class Replayer : public Session {
   std::optional<std::string> argument(const std::string& name) override {
     return working() ? record().argument(name) : std::nullopt;
   }
+  void reject(const std::string& why) override {
+    if (working() && !failed_as_recorded()) worker_->fail(why);
+  }
   void used_argument(const std::string&, const std::string&) override {}
   void finish(int exit_code) override;
   bool records() const override { return false; }
@@ -96,6 +99,11 @@ class Replayer : public Session {
   bool leads_to_steps() const { return iterating_ && steps_->in_front(); }
   // Has no outermost loop been entered yet?
   bool in_front() const { return phase_ == Phase::before && !earlier_loop_; }
+  // Did the recorded program fail where this one does?
+  bool failed_as_recorded() const {
+    if (phase_ == Phase::after) return record().manifest().exit_code.value_or(0) != 0;
+    return in_main() && main().ended == LoopEnd::unwound && loops_.front().value == main().last;
+  }
   const RecordIndex& record() const { return recorded_->index(); }
   const RecordedLoop& main() const { return record().main_loop(); }
   const Plan& plan() const { return worker_->plan(); }

@@ -221,6 +221,10 @@ void Runtime::note_unheld(const std::string& block, const std::string& path, boo
   if (active()) guarded([&] { session_->note_unheld(block, path, matters); });
 }
 
+void Runtime::reject(const std::string& why) {
+  if (active()) guarded([&] { session_->reject(why); });
+}
+
 void Runtime::log(const Row& row) {
   if (row.later.valid()) finish_at_exit();
   std::unique_lock<std::mutex> lock;

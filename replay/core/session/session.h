@@ -53,6 +53,8 @@ class Session {
   // See Runtime.
   virtual void note_unheld(const std::string& /*block*/, const std::string& /*path*/, bool /*matters*/) {}
 
+  virtual void reject(const std::string& /*why*/) {}
+
   virtual void log(const Row& row) = 0;
   // The files for a row that is logged now. std::nullopt: the row would be dropped, so its value need not be
   // computed.

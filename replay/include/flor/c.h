@@ -151,6 +151,11 @@ FLOR_C_API void flor_leave_guard(flor_state* state);
 // not restore the block. Does nothing outside of a recording.
 FLOR_C_API void flor_note_unheld(const char* block, const char* path, int32_t matters);
 
+// Says that the program fails by a fault of its own, as a name that does not exist: another try would not
+// cure it. `why`: one line with the place. Ends a replay, and does not return then, unless the recorded
+// program failed there, too. Does nothing outside of a replay.
+FLOR_C_API void flor_reject(const char* why);
+
 // --- Rows and arguments. ---
 
 // Logs a row. `json` is the JSON text of the value; numbers that are not finite are the strings "NaN",

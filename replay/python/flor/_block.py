@@ -2,7 +2,7 @@
 import sys
 import threading
 
-from . import _library, _seen
+from . import _failure, _library, _seen
 from ._held import is_read
 from ._program import clean
 from ._runtime import start, users_modules
@@ -142,9 +142,12 @@ class checkpointing:
     def __exit__(self, kind, problem, trace):
         if self._state is None:
             return
+        _failure.in_turn(self._leave)
+        if kind is None:
+            _library.raise_interrupt()
+
+    def _leave(self):
         self._flor.flor_leave_guard(self._state.handle)
         guarded[:] = [objects for objects in guarded if objects is not self._objects]
         self._state.close()
         self._state = None
-        if kind is None:
-            _library.raise_interrupt()

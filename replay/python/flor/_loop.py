@@ -1,9 +1,10 @@
 """flor.loop: a loop that can be recorded and replayed."""
 import ctypes
 import dis
+import functools
 import sys
 
-from . import _library
+from . import _failure, _library
 from ._block import guarded, here as this_thread, look, note_changes
 from ._runtime import start
 
@@ -81,10 +82,18 @@ def _iterate(flor, name, is_range, begin, end, iterable, caller, watch):
         raise
     finally:
         loops.pop()
-        flor.flor_leave_loop(how)
-        if watch is not None:
-            watch.close()
-        caller = watch = None
+        caller = None
+        if how == _UNWOUND and not loops and flor.flor_replaying():
+            _failure.defer(functools.partial(_leave, flor, how, watch))
+        else:
+            _leave(flor, how, watch)
+        watch = None
+
+
+def _leave(flor, how, watch):
+    flor.flor_leave_loop(how)
+    if watch is not None:
+        watch.close()
 
 
 class _Looks:

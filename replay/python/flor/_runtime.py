@@ -10,7 +10,7 @@ import sys
 import sysconfig
 import threading
 
-from . import _library
+from . import _failure, _library
 from ._library import library, put_text, texts_of
 
 _calls = None
@@ -21,6 +21,7 @@ def start():
     """Returns the library, begun: at the first call of it."""
     global _calls
     if _calls is not None:
+        _failure.tell_ends()
         return library
     with _starting:
         if _calls is not None:
@@ -30,6 +31,9 @@ def start():
                                         _library.ask(_put_sources), _library.wait(_synchronize))
         library.flor_start(calls)
         atexit.register(library.flor_detach)
+        if library.flor_replaying():
+            atexit.register(_failure.tell_ends)  # before the one above
+            _failure.watch()
         _calls = calls
     return library
 
@@ -170,6 +174,15 @@ def _source_of(module):
     name, file = getattr(module, "__name__", ""), getattr(module, "__file__", None)
     if not isinstance(file, str) or not file.endswith(".py") or name in ("sitecustomize", "usercustomize"):
         return None
+    return _source_at(file)
+
+
+def is_users_file(file):
+    """As is_users(), of a module's file."""
+    return _source_at(file) is not None
+
+
+def _source_at(file):
     if file not in _sources:
         installed = _installed(tuple(sys.path))
         path = None if file.startswith(installed) else os.path.realpath(file)
