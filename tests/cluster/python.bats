@@ -25,3 +25,16 @@ setup() {
   diff <(jq -c 'select(.name == "norm") | [.epoch, .step, .value]' plain.jsonl) \
     <(flor log python norm --format jsonl | jq -c '[.epoch, .step, .value]')
 }
+
+@test "a Python program that names nothing of Flor's is recorded under srun and replayed by array tasks" {
+  unset PYTHONPATH
+  cp "$root/examples/python/vae.py" .
+  FLOR_EVERY=1 srun -n1 --flor-record --flor-name=plain /usr/bin/python3 -B vae.py
+  [[ $(flor runs --json | jq -r '.[] | select(.name == "plain") | "\(.status) \(.progress)"') == "completed 6/6" ]]
+  sed -i 's/^\( *\)model.eval()/&\n\1print("norm", model.fc4.bias.norm())/' vae.py
+  run -0 flor replay plain --workers 3 -- /usr/bin/python3 -B vae.py
+  [[ $output == *": identical"* && $output == *"blocks: 0 executed"* ]]
+  FLOR_HANDS_FREE=1 FLOR_LOG=$PWD/plain.jsonl PYTHONPATH=$build/python/flor-hook /usr/bin/python3 -B vae.py >/dev/null
+  diff <(jq -c 'select(.name == "model.fc4.bias.norm()") | [.epoch, .value]' plain.jsonl) \
+    <(flor log plain 'model.fc4.bias.norm()' --format jsonl | jq -c '[.epoch, .value]')
+}
