@@ -39,6 +39,17 @@ as_user() {
   [[ ${#lines[@]} == 9 ]]
 }
 
+@test "a program that names nothing of Flor's is recorded and replayed with the start-up line of the wheel" {
+  cp "$root/examples/python/gan.py" "$place/plain.py"
+  run -0 as_user flor record --name plain -- python3 plain.py
+  [[ $output == *"after 96 iterations: radius"* && $output == *"completed"* ]]
+  as_user sed -i 's/^    with torch.no_grad():/    print("norm", netD[0].weight.norm())\n&/' plain.py
+  run -0 as_user flor replay plain -- python3 plain.py
+  [[ $output == *": identical"* && $output == *"netD[0].weight.norm() ("*"): held, proved on"* ]]
+  run -0 as_user flor log plain 'netD[0].weight.norm()' --format csv
+  [[ ${#lines[@]} == 7 ]]
+}
+
 @test "the package names its version, its interface and nothing of the build" {
   run -0 as_user "$place/venv/bin/pip" show --files --disable-pip-version-check flor
   [[ $output == *"Version: 0.2.0"* && $output == *"flor/libflor-c.so"* ]]

@@ -62,6 +62,28 @@ def test_nothing_edited_executes_nothing():
     assert (answer["all"], answer["blocks"], answer["from_start"], answer["reasons"], answer["probes"]) == (False, [], False, [], [])
 
 
+IN_EVALUATE = "        total += loss.sum().item()\n"
+
+
+@pytest.mark.parametrize("added, is_harmless", [
+    # A name of another function is none of this one.
+    (behind(IN_EVALUATE, '        score = loss.max()\n        flor.log("max", score)\n'), True),
+    (behind(IN_EVALUATE, '        total = loss.max()\n        flor.log("max", total)\n'), False),
+    (behind(SCORE, '        x = net.scale\n        flor.log("scale", x)\n'), False),
+    # A loop over what an object has, and a sum.
+    (behind(SCORE, '        sum_of = 0\n        for key, p in net.named_parameters():\n            sum_of += p.norm()\n'
+                   '            flor.log("norm", p.norm())\n        flor.log("sum", sum_of)\n'), True),
+    (behind(SCORE, '        for key in loader:\n            flor.log("key", key)\n'), False),
+    (behind(SCORE, '        for x in net.parameters():\n            flor.log("norm", x.norm())\n'), False),
+    # Where variables are read by no name, each is one that counts.
+    (behind("    y = x * 2\n", '    z = x + 1\n    flor.log("z", z)\n    return locals()\n'), False),
+    (behind("from torch import nn\n", "import flor\n"), True),
+])
+def test_new_variables_and_loops(added, is_harmless):
+    answer = asked(PROGRAM, added)
+    assert answer["all"] != is_harmless, answer["reasons"]
+
+
 @pytest.mark.parametrize("edit, blocks, name", [
     (behind(SCORE, '        flor.log("lr", scheduler.get_last_lr()[0])\n'), [], "lr"),
     (behind(LOSS, '                    flor.log("norm", net.weight.grad.norm().item())\n'), ["train"], "norm"),

@@ -21,7 +21,7 @@ from ._program import MUTATORS, Program, SlotHolder, leaves, path_of
 from ._project import Project
 from ._reports import OF_THE_MOMENT
 from ._rewrite import rewritten
-from ._skeleton import Skeleton, added, first_difference, name_anew, names_in
+from ._skeleton import Names, Skeleton, added, first_difference, name_anew
 
 # Functions that no log statement may call: they change what everybody uses.
 _CHANGING = MUTATORS | {"backward", "train", "eval", "manual_seed", "seed", "shuffle", "next", "setattr", "delattr", "exec",
@@ -70,7 +70,7 @@ class Analysis:
     def _compare(self, recorded, present):
         if ast.dump(recorded.tree) == ast.dump(present.tree):
             return
-        names = {name for program, _ in self._pairs for name in names_in(program)}
+        names = Names([program for program, _ in self._pairs])
         old, new = Skeleton(recorded), Skeleton(present, names)
         if ast.dump(old.tree) != ast.dump(new.tree):
             return self._everything(f"{_place(present, first_difference(old.tree, new.tree))}: changed code")

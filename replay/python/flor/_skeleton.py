@@ -10,15 +10,15 @@ BINDING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 class Skeleton(ast.NodeTransformer):
     """`tree`: a program without its log statements and without what only computes their values: assignments of names that
-    are not `known`, and conditions and torch.no_grad() around nothing else. `computations`: the expressions of these.
-    Without `known` keeps all assignments."""
+    the program did not have, and conditions and torch.no_grad() around nothing else. `computations`: the expressions of these.
+    Without `known`, Names, keeps all assignments."""
 
     def __init__(self, program, known=None):
         self._program, self._known = program, known
         self.computations = []
         self.bound = set()  # new names
         self.removed = set()  # places of statements that are left out
-        self._classes = 0
+        self._classes, self._function = 0, ()
         self.tree = self.visit(copy.deepcopy(program.tree))
 
     def generic_visit(self, node):
@@ -38,16 +38,13 @@ class Skeleton(ast.NodeTransformer):
         """A new loop over what a module or a dict has, with log statements alone."""
         self.generic_visit(node)
         targets = {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
-        is_new = self._known is not None and not targets & self._known and not self._classes
-        if not is_new or node.orelse or not _is_empty(node.body) or not _is_listing(node.iter):
+        if not self._are_new(targets) or node.orelse or not _is_empty(node.body) or not _is_listing(node.iter):
             return node
         self.computations.append(node.iter)
-        self.bound.update(targets)
         return self._without(node)
 
     def visit_AugAssign(self, node):
-        is_new = isinstance(node.target, ast.Name) and self._known is not None and node.target.id not in self._known
-        if not is_new or self._classes or any(isinstance(part, BINDING) for part in ast.walk(node.value)):
+        if not isinstance(node.target, ast.Name) or not self._are_new({node.target.id}) or any(isinstance(part, BINDING) for part in ast.walk(node.value)):
             return node
         self.computations.append(node.value)
         return self._without(node)
@@ -63,15 +60,20 @@ class Skeleton(ast.NodeTransformer):
             self._classes -= 1
 
     def visit_FunctionDef(self, node):
-        classes, self._classes = self._classes, 0
+        before = self._classes, self._function
+        self._classes, self._function = 0, (*self._function, node.name)
         try:
             return self.generic_visit(node)
         finally:
-            self._classes = classes
+            self._classes, self._function = before
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def _are_new(self, names):
+        return self._known is not None and not self._classes and self._known.are_new(names, self._function)
 
     def visit_Assign(self, node):
-        is_name = all(isinstance(target, ast.Name) for target in node.targets)
-        if self._known is None or not is_name or self._classes or {target.id for target in node.targets} & self._known:
+        if not all(isinstance(target, ast.Name) for target in node.targets) or not self._are_new({target.id for target in node.targets}):
             return node
         if any(isinstance(part, BINDING) for part in ast.walk(node.value)):
             return node
@@ -111,13 +113,35 @@ def _is_empty(body):
     return all(isinstance(statement, ast.Pass) for statement in body)
 
 
-def names_in(program):
-    """Returns all names of a program, in whatever place: a new one is read by nothing that was there."""
+class Names:
+    """The names that programs have. A variable of another name is read by nothing that was there."""
+
+    _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+    _ALL = {"locals", "vars", "eval", "exec"}  # functions that read variables by no name
+
+    def __init__(self, programs):
+        self._everywhere, self._of = set(), {}
+        for program in programs:
+            self._everywhere |= _names_below(program.tree)
+            for node in ast.walk(program.tree):
+                if isinstance(node, self._FUNCTIONS):
+                    path = tuple(reversed([outer.name for outer in [node, *program.around(node)] if isinstance(outer, self._FUNCTIONS)]))
+                    self._of.setdefault(path, set()).update(_names_below(node))
+
+    def are_new(self, names, function):
+        """`function`: the names of the functions around, the outermost first. A new variable of one is its own alone."""
+        known = self._of.get(function, self._everywhere) if function else self._everywhere
+        return not names & known and not known & self._ALL
+
+
+def _names_below(tree):
     names = set()
-    for node in ast.walk(program.tree):
+    for node in ast.walk(tree):
         for field in ("id", "arg", "name", "attr", "asname"):
             value = getattr(node, field, None)
             names.update([value] if isinstance(value, str) else [])
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            names.update(node.names)
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             names.add(node.value)  # of getattr()
     return names
@@ -178,7 +202,7 @@ def name_anew(recorded, present):
     """Gives log statements that the recorded program does not have another name, where it has that name as well: it comes
     from what is shown, and the recorded rows of that name are to be found again."""
     taken = {_name_of(log) for log in recorded.logs}
-    old, new = Skeleton(recorded), Skeleton(present, names_in(recorded))
+    old, new = Skeleton(recorded), Skeleton(present, Names([recorded]))
     for log in added(recorded, present, old.removed, new.removed):
         if _name_of(log) in taken and present.called(log) == "noted":
             log.args[0].value += " (new)"
