@@ -2,6 +2,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 
 import pytest
@@ -152,3 +153,17 @@ def test_a_package_without_its_library_says_so(place):
     shutil.copytree(package, place.folder / "flor", ignore=shutil.ignore_patterns("*.so"))
     said = place.run(sys.executable, "-c", "import flor", code=1).stderr.strip().splitlines()[-1]
     assert said.startswith("ImportError: flor: its library cannot be loaded") and said.endswith("install the package flor again")
+
+
+def test_sigterm_behind_the_main_loop_ends_the_program(place):
+    place.write("program.py", "import time\nimport flor\nstate = {'n': 0}\nwith flor.checkpointing(state):\n    for epoch in flor.loop('epoch', range(3)):\n"
+                "        state['n'] += 1\n        time.sleep(0.1)\nprint('behind', flush=True)\ntime.sleep(12)\nprint('still here')\n")
+    training = subprocess.Popen(["flor", "record", "--", sys.executable, "program.py"], cwd=place.folder, env=place.environment,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    said = []
+    for line in training.stdout:
+        said.append(line)
+        if line == "behind\n":
+            training.send_signal(signal.SIGTERM)
+    assert training.wait() == 128 + signal.SIGTERM and "still here\n" not in said, said
+    assert any("no last checkpoint, the main loop is over" in line for line in said), said

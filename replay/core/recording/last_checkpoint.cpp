@@ -36,6 +36,16 @@ LastCheckpoint::LastCheckpoint(const Settings& settings, std::function<void()> s
 void LastCheckpoint::expects(double seconds) {
   const std::lock_guard<std::mutex> lock(mutex_);
   next_ = monotonic_seconds() + seconds;
+  behind_ = false;
+}
+
+void LastCheckpoint::none_follows() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    next_ = -1;
+    behind_ = true;
+  }
+  changed_.notify_all();
 }
 
 const char* LastCheckpoint::why_asked() const {
@@ -67,6 +77,7 @@ std::string LastCheckpoint::outcome_text(double left) const {
   if (!asked_ && next_ >= 0)
     return "no last checkpoint, the next place for one is about " + std::to_string(std::lround(left)) +
            " s away";
+  if (behind_) return "no last checkpoint, the main loop is over";
   return "no last checkpoint, none could be taken in time";
 }
 
@@ -75,7 +86,7 @@ void LastCheckpoint::last() {
   const double left = next_ - monotonic_seconds();
   if (next_ >= 0 && left <= grace_ && !over_) {
     asked_ = true;
-    changed_.wait_for(lock, std::chrono::duration<double>(grace_), [this] { return ready_ || over_; });
+    changed_.wait_for(lock, std::chrono::duration<double>(grace_), [this] { return ready_ || over_ || behind_; });
   }
   // exit() ends the process, with the program's own exit code.
   while (over_) changed_.wait(lock);

@@ -271,6 +271,7 @@ void Recorder::leave_loop(LoopEnd how) {
     note_generators(main_->info().name + "=exit", "exit");
     main_->leave(how);
     main_.reset();
+    last_->none_follows();
   } else if (!someone_else_records_) {
     note_inner_end(how);
   }
@@ -338,11 +339,8 @@ void Recorder::leave_block(bool unwound) {
 void Recorder::log(const Row& row) {
   if (someone_else_records_) return;
   Line line = row_line(row, scope_, attempt_);
-  if (recording_) {
-    recording_->append(log_file, std::move(line));
-  } else {
-    early_rows_.push_back(std::move(line));
-  }
+  if (recording_) return recording_->append(log_file, std::move(line));
+  early_rows_.push_back(std::move(line));
 }
 
 void Recorder::used_argument(const std::string& name, const std::string& value) {
