@@ -45,8 +45,7 @@ void Replayer::enter_main(const LoopSpec& loop) {
     worker_->fail("the recorded program had flor::checkpointing in front of loop " + main().name +
                   ", this one has not; put it back");
   }
-  // Not earlier: the program has set its thread counts and flags by now, and the recording took the
-  // environment at the same place.
+  // Not earlier: the recording took the environment here, too, with thread counts and flags set.
   worker_->introduce(frontend_, record().manifest().environment);
   cursor_->enter(loop);
   phase_ = Phase::lead_in;
@@ -57,7 +56,8 @@ void Replayer::enter_main(const LoopSpec& loop) {
 void Replayer::enter_earlier(const RecordedLoop& loop) {
   earlier_loop_ = true;
   const std::string at = loop.name + "=" + std::to_string(loop.last) + "/" + iteration_kind;
-  skip_loop_ = !guards_.empty() && loop.ended == LoopEnd::exhausted && recorded_->restore(at, guards_);
+  const bool may_skip = plan().complete && !guards_.empty() && loop.ended == LoopEnd::exhausted;
+  skip_loop_ = may_skip && recorded_->restore(at, guards_);
 }
 
 std::optional<int64_t> Replayer::next(std::optional<int64_t> natural) {
