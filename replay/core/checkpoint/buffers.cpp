@@ -61,7 +61,7 @@ std::string state_lines(std::vector<DigestLine> lines) {
   std::sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   std::string text;
   for (const auto& line : lines) {
-    if (line.name.rfind(generator_prefix, 0) == 0) continue;
+    if (line.name.rfind(generator_prefix, 0) == 0 || line.name.rfind(volatile_prefix, 0) == 0) continue;
     text += line.name + ' ' + line.dtype + ' ' + shape_text(line.shape) + ' ' + line.digest + '\n';
   }
   return text;

@@ -145,5 +145,7 @@ std::string state_lines(std::vector<DigestLine> lines);
 std::vector<Buffer> live_buffers(State& state, Frontend& frontend);
 
 inline constexpr const char* generator_prefix = "generator.";
+// Begins the name of state that may differ between executions, as a time: no state digest has it.
+inline constexpr const char* volatile_prefix = "~";
 
 }  // namespace flor::core
