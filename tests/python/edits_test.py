@@ -62,6 +62,18 @@ def test_nothing_edited_executes_nothing():
     assert (answer["all"], answer["blocks"], answer["from_start"], answer["reasons"], answer["probes"]) == (False, [], False, [], [])
 
 
+def test_what_is_bound_in_front_of_a_block_and_changed_in_it_must_be_held():
+    recorded = PROGRAM.replace('        with flor.skip_block("train"', '        worst = []\n        with flor.skip_block("train"').replace(
+        LOSS, LOSS + "                    worst.append(loss)\n")
+    assert asked(recorded, behind(SCORE, '        flor.log("lr", scheduler.get_last_lr()[0])\n'))["blocks"] == []
+    answer = asked(recorded, behind(SCORE, '        flor.log("worst", len(worst))\n'))
+    assert answer["blocks"] == ["train"], answer["reasons"]
+    # Bound anew behind the block, it is another object.
+    assert asked(recorded, (SCORE, '        worst = [score]\n' + SCORE), )["all"]
+    later = recorded.replace(SCORE, "        worst = [score]\n" + SCORE)
+    assert asked(later, behind(SCORE, '        flor.log("worst", len(worst))\n'))["blocks"] == []
+
+
 IN_EVALUATE = "        total += loss.sum().item()\n"
 
 

@@ -100,9 +100,9 @@ def test_a_guard_that_leaves_something_out_makes_the_replay_run_from_the_start(p
 
 def test_guards_may_hold_objects_of_any_names(place):
     """Names of the core's own begin with an @: not those of a second guard, and not `g1`."""
-    text = ("import flor\nimport torch\ng1, g2 = torch.zeros(2), {'n': 0}\ntorch.manual_seed(1)\nwith flor.checkpointing(g1=g1), "
+    text = ("import flor\nimport torch\ng1, g2, own = torch.zeros(2), {'n': 0}, torch.Generator()\ntorch.manual_seed(1)\nwith flor.checkpointing(g1=g1, generator=own), "
             "flor.checkpointing(g2=g2, generator=torch.default_generator):\n    for epoch in flor.loop('epoch', range(4)):\n"
-            "        g1 += torch.rand(2)\n        g2['n'] += epoch\n        flor.log('n', g2['n'])\n")
+            "        g1 += torch.rand(2, generator=own)\n        g2['n'] += epoch\n        flor.log('n', g2['n'])\n")
     place.write("guards.py", text)
     place.record("guards.py")
     place.write("guards.py", text + "        flor.log('more', [g1.sum(), g2['n']])\n")

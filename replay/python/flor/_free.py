@@ -4,6 +4,7 @@ What a block or an iteration changes is seen (_seen.py): before and after it, al
 changed, and is read elsewhere (_held.py), is a slot from then on (_slots.py), saved in each further checkpoint. What cannot be
 saved, or was found too late, is noted in the record; a replay then executes the block, or runs from the start."""
 import importlib.machinery
+import random
 import sys
 
 from . import _held, _hook, _library
@@ -56,7 +57,8 @@ def noted(name, value, volatile=False):
 
 
 def is_asked_for(value):
-    """Is it what questions are about, and cheap to hold? A module, a number, a text, a small tensor, a list of numbers."""
+    """Is it what questions are about, or cheap to hold? A module, a number, a text, a small tensor, a list of numbers, a
+    generator."""
     if value is None or isinstance(value, (bool, int, float)):
         return True
     if isinstance(value, str):
@@ -64,7 +66,7 @@ def is_asked_for(value):
     if isinstance(value, (list, tuple)):
         return len(value) < _SMALL and all(isinstance(item, (bool, int, float, str)) for item in value)
     torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
-    if torch is not None and isinstance(value, torch.nn.Module):
+    if torch is not None and isinstance(value, (torch.nn.Module, torch.Generator)) or isinstance(value, random.Random):
         return True
     if torch is not None and isinstance(value, torch.Tensor):
         return value.numel() <= _FEW
@@ -77,10 +79,16 @@ class _Watched:
 
     def __init__(self, flor, name, frame, paths, place=None):
         self.flor, self.name, self.frame, self.place = flor, name, frame, place or name
-        self.state = SlotState(frame, paths, self.refuse)
+        self.state = SlotState(frame, paths, self.refuse, self.is_volatile)
 
     def refuse(self, path):
         note(self.flor, self.name, path, True)
+
+    def is_volatile(self, path):
+        """Does the text of the program, or of the module that has the variable, take it from a clock?"""
+        module = sys.modules.get(path.rpartition(":")[0])
+        program = program_of(getattr(module, "__file__", "") if module else self.frame.f_code.co_filename)
+        return program is not None and not program.moments().isdisjoint(path.rpartition(":")[2].split("."))
 
     def look(self, must):
         return budget().look(self.frame, self.state.values(), users_modules, frozenset(self.state.paths), must)

@@ -207,19 +207,39 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
 
 class _Hook:
-    """Shows an exception without the frames of runpy, as if Python ran the script itself."""
+    """Shows an exception without the frames of runpy and of Flor, as if Python ran the script itself."""
 
     def __init__(self, inner):
         self._inner = inner
 
     def __call__(self, kind, value, trace):
-        inner = trace
-        while inner is not None and os.path.basename(inner.tb_frame.f_code.co_filename) in ("<frozen runpy>", "runpy.py"):
-            inner = inner.tb_next
-        if inner is not None:
-            trace = inner
-            value = value.with_traceback(trace)
-        self._inner(kind, value, trace)
+        seen = set()
+        todo = [value]
+        while todo:
+            one = todo.pop()
+            if one is None or id(one) in seen:
+                continue
+            seen.add(id(one))
+            one.__traceback__ = _own_frames(one.__traceback__)
+            todo += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
+        self._inner(kind, value, _own_frames(trace))
+
+
+def _own_frames(trace):
+    """Leaves out what stands between the frames of the program."""
+    kept = []
+    while trace is not None:
+        if not _is_between(trace.tb_frame.f_code.co_filename):
+            kept.append(trace)
+        trace = trace.tb_next
+    for one, following in zip(kept, [*kept[1:], None]):
+        one.tb_next = following
+    return kept[0] if kept else None
+
+
+def _is_between(file):
+    return file in ("<frozen runpy>", "<frozen importlib._bootstrap>") or os.path.basename(file) == "runpy.py" or \
+        os.path.dirname(file) == os.path.dirname(__file__)
 
 
 def _say(text):

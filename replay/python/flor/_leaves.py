@@ -10,6 +10,19 @@ _DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF
            "uint64": "U64"}
 
 
+VOLATILE = "~"  # begins a name that no digest of a state has (core/checkpoint/buffers.h)
+
+
+def name_of(path, is_volatile=False):
+    """Returns the name under which an object is recorded. What begins with `generator.` is the core's."""
+    name = f"@{path}" if path.split(".")[0] == "generator" else path
+    return VOLATILE + name if is_volatile else name
+
+
+def path_of(name):
+    return name.lstrip(VOLATILE + "@")
+
+
 class Leaf:
     """`owner` keeps the memory at `pointer` alive. `shape` counts elements of `dtype`, and `size` bytes. `is_own`: it is
     the object's own memory, and no copy: a restore may write there."""

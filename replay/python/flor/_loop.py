@@ -6,7 +6,7 @@ import sys
 
 from . import _failure, _library
 from ._block import guarded, here as this_thread, look, note_changes
-from ._runtime import start
+from ._runtime import is_users, start
 
 _EXHAUSTED, _EARLY, _UNWOUND = 0, 1, 2
 _WIDEST = 1 << 63
@@ -37,9 +37,12 @@ def iterate(flor, name, iterable, caller, watch):
 
 
 def _length(iterable):
+    """Returns how many elements there are, or -1. Of a class of the user's it is not asked: that could do anything."""
+    if is_users(sys.modules.get(type(iterable).__module__)):
+        return -1
     try:
         return len(iterable)
-    except TypeError:
+    except Exception:
         return -1
 
 

@@ -4,7 +4,7 @@ import ast
 import os
 import re
 
-from ._reports import HANDLE
+from ._reports import HANDLE, OF_THE_MOMENT, moments_in
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -99,6 +99,7 @@ class Program:
         for node in ast.walk(self.tree):
             self._note(node)
         self.is_rewritten = HANDLE in self._modules
+        self._moments = None
 
     def _imported(self):
         """Names of the module flor, and of what was imported from it."""
@@ -151,6 +152,12 @@ class Program:
         name = "@" + ".".join(words)
         taken = {guard.name for guard in self.guards}
         return next(one for one in [name, *(f"{name}.{count}" for count in range(2, 1000))] if one not in taken)
+
+    def moments(self):
+        """Returns the names of variables and members that hold values of the moment, modules and functions left out."""
+        if self._moments is None:
+            self._moments = moments_in(self.tree) - OF_THE_MOMENT
+        return self._moments
 
     def guard_of(self, loop):
         return next(guard for guard in self.guards if guard.node is loop)
@@ -299,9 +306,11 @@ def is_adding(program, read):
 
 def is_bound_near(program, read, name, changer):
     """Is the name that is read bound anew between `changer`, which bound it or changed its object, and this place, whatever
-    happens? By a loop or comprehension around it, by a parameter, or by a statement in front of it: in the innermost loop
-    around the changer, in the changer if that is a loop, or behind it."""
+    happens? By a loop or comprehension around it, by a parameter, or by a statement in front of it: behind the changer; or, if
+    the read comes first and so is met by the next iteration, in the innermost loop around the changer, or in the changer if
+    that is a loop."""
     within = changer if isinstance(changer, (ast.For, ast.AsyncFor)) else program.loop_of(changer)
+    is_behind = not program.is_inside(read, changer) and read.lineno > getattr(changer, "end_lineno", changer.lineno)
     node = read
     for outer in program.around(read):
         is_around_both = program.is_inside(changer, outer)
@@ -315,8 +324,8 @@ def is_bound_near(program, read, name, changer):
                 return True
         for body in _bodies(outer):
             before = body[:body.index(node)] if node in body else []
-            if any(binds(statement, name) and (statement.lineno > changer.lineno or program.is_inside(statement, within))
-                   for statement in before):
+            if any(binds(statement, name) and (statement.lineno > changer.lineno or
+                                               (not is_behind and program.is_inside(statement, within))) for statement in before):
                 return True
         node = outer
     return False

@@ -66,11 +66,17 @@ def name_of(expression):
 
 
 def moments_in(tree):
-    """Returns the names of all variables that may hold a value of the moment: those bound from one, in whatever place."""
+    """Returns the names of all variables that may hold a value of the moment, in whatever place: those bound from one, and
+    those of objects that were given one, as by `meter.update(time.time() - start)`."""
     found = set(OF_THE_MOMENT)
     binding = [node for node in ast.walk(tree) if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and node.value]
+    giving = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and
+              isinstance(node.value.func, ast.Attribute) and kind_of(node) is None]
     while True:
         before = len(found)
+        for call in giving:
+            if any(is_of(argument, found) for argument in [*call.args, *(keyword.value for keyword in call.keywords)]):
+                found.update(_bound(call.func.value))
         for node in binding:
             if is_of(node.value, found):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]

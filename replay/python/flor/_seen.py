@@ -11,6 +11,7 @@ import collections
 import ctypes
 import functools
 import hashlib
+import random
 import sys
 import time
 import types
@@ -104,7 +105,7 @@ class _Look:
         self._known = {}  # digests of memory
         self._held, self._pointers, self._alive = set(), set(), []
         self._unknown = 0
-        for value in held:
+        for value in [*_default_generators(), *held]:
             self._hold(value)
 
     def _hold(self, value, depth=0):
@@ -304,6 +305,14 @@ def members_of(value):
         return None
     is_named = type(value).__module__.startswith("torch.utils.data") or _is_users(sys.modules.get(type(value).__module__))
     return dict(dict_of(value)) if is_named else None
+
+
+def _default_generators():
+    """What each checkpoint holds anyway. A function may have one as the default of a parameter."""
+    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+    found = [getattr(torch, "default_generator", None), *getattr(getattr(torch, "cuda", None), "default_generators", ())]
+    found.append(getattr(getattr(getattr(numpy, "random", None), "mtrand", None), "_rand", None))
+    return [*[one for one in found if one is not None], random._inst]
 
 
 def _unsaved_of(value, is_slot):

@@ -9,6 +9,7 @@ import types
 
 from . import _library, _seen
 from ._library import library
+from ._leaves import name_of, path_of
 from ._objects import Saver, order_of
 from ._restore import Misfit, Restorer
 from ._state import loaded_of, put_leaves
@@ -68,13 +69,14 @@ class Places:
 
 class SlotState:
     """The slots of a block or guard, until close(). `paths`: a set, which may grow. `refused`: is called with a path that cannot
-    be saved, which is then no slot any more."""
+    be saved, which is then no slot any more. `is_volatile`: may a slot have another value in each execution, as a time? Then
+    it is restored, but compared with nothing."""
 
-    def __init__(self, frame, paths, refused):
+    def __init__(self, frame, paths, refused, is_volatile):
         self.places = Places(frame)
         self.paths = paths
         self._expected = None
-        self._refused = refused
+        self._refused, self._is_volatile = refused, is_volatile
         self._leaves = {}  # alive until the next save()
         self._calls = _library.StateCalls(None, _library.ask(self._save), _library.tell(self._check), _library.tell(self._restore),
                                           _library.tell(self._expect))
@@ -130,7 +132,7 @@ class SlotState:
             return False  # it would stay as it is
         try:
             if value is not _MISSING:
-                saver.save(path, value)
+                saver.save(name_of(path, self._is_volatile(path)), value)
             return True
         except Exception:
             return False
@@ -146,16 +148,17 @@ class SlotState:
 
     def _visit(self, loaded, writing):
         restorer = Restorer(loaded, writing)
-        for path in sorted(_paths_in(loaded), key=lambda path: (restorer.order_of(path), path)):
+        for name in sorted(_names_in(loaded), key=lambda name: (restorer.order_of(name), path_of(name))):
+            path = path_of(name)
             live = self.places.get(path)
-            value = restorer.value(path, live)
+            value = restorer.value(name, live)
             if writing and value is not live:
                 self.places.set(path, value)
         restorer.finish()
 
     def _expect(self, texts, _answer):
-        self._expected = set(_paths_in(_library.texts_of(texts)))
+        self._expected = {path_of(name) for name in _names_in(_library.texts_of(texts))}
 
 
-def _paths_in(names):
-    return sorted(name[:-len(_TREE)] for name in names if name.endswith(_TREE))
+def _names_in(names):
+    return [name[:-len(_TREE)] for name in names if name.endswith(_TREE)]

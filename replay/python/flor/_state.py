@@ -5,7 +5,7 @@ import sys
 
 from . import _library
 from ._library import library
-from ._leaves import Loaded
+from ._leaves import Loaded, name_of
 from ._objects import Saver
 from ._restore import Misfit, Restorer
 
@@ -38,7 +38,7 @@ class State:
     def _save(self, answer):
         saver = Saver()
         for name, value in self._objects.items():
-            saver.save(name, value)
+            saver.save(name_of(name), value)
         self._leaves = saver.leaves
         put_leaves(answer, saver.leaves)
 
@@ -54,7 +54,7 @@ class State:
     def _visit(self, loaded, writing):
         restorer = Restorer(loaded, writing)
         for name, value in self._objects.items():
-            restorer.restore(name, value)
+            restorer.restore(name_of(name), value)
         restorer.finish()
 
 
