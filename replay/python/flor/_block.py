@@ -4,7 +4,7 @@ import threading
 
 from . import _failure, _library, _seen
 from ._held import is_read
-from ._program import clean
+from ._holders import clean
 from ._runtime import start, users_modules
 from ._state import State
 
@@ -40,15 +40,15 @@ def note_changes(flor, name, before, frame, objects):
     return after
 
 
-def note(flor, name, path, matters):
-    """Notes once that a block, or an iteration (""), changes what it does not hold."""
+def note(flor, name, path, matters, warning=None):
+    """Notes once that a block, or an iteration (""), changes what it does not hold. `warning`: instead of the usual one."""
     if (name, path) in _noted:
         return
     _noted.add((name, path))
     flor.flor_note_unheld(name.encode(), path.encode(), matters)
     if matters and path != "*":
         what = path.replace(":", ".")
-        _library.warn(f"block {name} changes {what}: add it to its objects, or replays and a resumed recording execute the block"
+        _library.warn(warning or f"block {name} changes {what}: add it to its objects, or replays and a resumed recording execute the block"
                       if name else f"an iteration passes {what} to the next: add it to flor.checkpointing, or replays and a resumed "
                       "recording begin at the program's start")
 

@@ -17,7 +17,8 @@ import os
 import sys
 
 from ._held import needed_by_block, needed_by_loop, unguarded_in, unheld_by
-from ._program import MUTATORS, Program, SlotHolder, leaves, path_of
+from ._holders import SlotHolder, path_of
+from ._program import MUTATORS, Program, leaves
 from ._project import Project
 from ._reports import OF_THE_MOMENT
 from ._rewrite import rewritten
@@ -26,6 +27,8 @@ from ._skeleton import Names, Skeleton, added, first_difference, name_anew
 # Functions that no log statement may call: they change what everybody uses.
 _CHANGING = MUTATORS | {"backward", "train", "eval", "manual_seed", "seed", "shuffle", "next", "setattr", "delattr", "exec",
                         "open", "input", "set_state", "setstate", "set_rng_state"}
+# What looks at files or other processes: a block may change those, too.
+_READING = {"os", "pathlib", "Path", "subprocess", "load", "loadtxt", "read_csv", "read_text", "exists", "getsize", "listdir", "glob"}
 
 
 class Analysis:
@@ -90,6 +93,10 @@ class Analysis:
         changing = next((name for part in parts for name in _calls(part) if name in _CHANGING or _is_in_place(name)), None)
         if changing is not None:
             return self._everything(f"{place}: the log statement calls {changing}(), which may change state")
+        reading = next((name for part in parts for name in _names_of(part) if name in _READING), None)
+        if reading is not None:
+            self.from_start = True
+            self._everything(f"{place}: the log statement uses {reading}, and no checkpoint holds files")
         block = program.block_of(log)
         self.probes.append({"name": _name_of(log), "file": program.path, "line": log.lineno,
                             "block": block.name or "" if block else "",
@@ -223,6 +230,14 @@ def _calls(node):
     for one in ast.walk(node):
         if isinstance(one, ast.Call) and isinstance(one.func, (ast.Attribute, ast.Name)):
             yield one.func.attr if isinstance(one.func, ast.Attribute) else one.func.id
+
+
+def _names_of(node):
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name):
+            yield one.id
+        elif isinstance(one, ast.Attribute):
+            yield one.attr
 
 
 def _is_in_place(name):

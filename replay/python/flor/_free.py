@@ -10,7 +10,8 @@ import sys
 from . import _held, _hook, _library
 from ._block import budget, here as this_thread, note
 from ._loop import iterate
-from ._program import clean, program_of
+from ._holders import clean
+from ._program import program_of
 from ._rows import row_of
 from ._runtime import start, users_modules
 from ._seen import changed
@@ -82,7 +83,10 @@ class _Watched:
         self.state = SlotState(frame, paths, self.refuse, self.is_volatile)
 
     def refuse(self, path):
-        note(self.flor, self.name, path, True)
+        what = path.replace(":@", "'s ").replace(":", ".")
+        note(self.flor, self.name, path, True, f"block {self.name} changes {what}, which no checkpoint holds: replays and a resumed "
+             "recording execute it" if self.name else f"an iteration passes {what} to the next, which no checkpoint holds: replays and a "
+             "resumed recording begin at the program's start")
 
     def is_volatile(self, path):
         """Does the text of the program, or of the module that has the variable, take it from a clock?"""

@@ -11,6 +11,7 @@ import collections
 import ctypes
 import functools
 import hashlib
+import os
 import random
 import sys
 import time
@@ -71,6 +72,7 @@ def fingerprints(frame, held, modules, slots=frozenset()):
         for variables in (frame.f_globals, locals_of(frame)):
             for name, value in list(variables.items()):
                 look.add(out, name, value)
+        out["process:@settings"] = look.of_settings()
         for module in modules:
             if vars(module) is not frame.f_globals:
                 for name, value in list(vars(module).items()):
@@ -150,6 +152,16 @@ class _Look:
                 path = f"{name}.{member}"
                 is_held = path in self._slots or id(item) in self._held
                 out[path] = self._of_held(path, item) if is_held else self._fingerprint(item)
+
+    def of_settings(self):
+        """What belongs to the process, and to no variable: settings of torch, the environment, the folder."""
+        torch = sys.modules.get("torch")
+        values = [dict(os.environ), os.getcwd()]
+        if torch is not None and hasattr(torch, "get_default_dtype"):
+            cudnn = torch.backends.cudnn
+            values += [str(torch.get_default_dtype()), torch.is_grad_enabled(), torch.get_num_threads(), cudnn.benchmark, cudnn.deterministic,
+                       torch.are_deterministic_algorithms_enabled()]
+        return self._fingerprint(values)
 
     def _of_held(self, path, value):
         """Another object of this name is a change, where it is no slot; and so is what a module has and no checkpoint holds."""

@@ -2,7 +2,7 @@
 import ast
 import copy
 
-from ._program import path_of
+from ._holders import path_of
 from ._reports import kind_of
 
 BINDING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)

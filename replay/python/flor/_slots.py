@@ -100,7 +100,7 @@ class SlotState:
 
     def add(self, path):
         """Makes it a slot, if its value can be saved. Returns False if not."""
-        if not self._saved(Saver(strict=True), path):
+        if ":@" in path or not self._saved(Saver(strict=True), path):  # a setting of the process
             return False
         self.paths.add(path)
         return True
