@@ -81,6 +81,7 @@ class _Watched:
     def __init__(self, flor, name, frame, paths, place=None):
         self.flor, self.name, self.frame, self.place = flor, name, frame, place or name
         self.state = SlotState(frame, paths, self.refuse, self.is_volatile)
+        self._roots = None  # names in front of the first execution
 
     def refuse(self, path):
         what = path.replace(":@", "'s ").replace(":", ".")
@@ -100,7 +101,7 @@ class _Watched:
     def compare(self, before, after, is_late=False):
         """Takes in what changed. `is_late`: checkpoints were taken since. Returns what to compare the next look with."""
         count = len(self.state.paths)
-        for path in changed(before, after):
+        for path in dict.fromkeys(self.slot_of(path, before) for path in changed(before, after)):
             if path in self.state.paths:
                 self.refuse(path)
             elif self.needs(path):
@@ -110,8 +111,16 @@ class _Watched:
                 note(self.flor, self.place, path, False)
         if not is_late:
             for path in set(after) - set(before):
-                self._add_cheap(path)
+                if "." not in path:
+                    self._add_cheap(path)
         return self.look(True) if len(self.state.paths) > count else after
+
+    def slot_of(self, path, before):
+        """Members of an object that was not there in front of the loop or block are no places of their own."""
+        if self._roots is None:
+            self._roots = {one.split(".")[0] for one in before}
+        root = path.split(".")[0]
+        return path if root in self._roots else root
 
     def _add_cheap(self, path):
         """Holds what nothing reads, so that a later question may: modules, and small values."""

@@ -5,6 +5,7 @@ import collections
 import json
 import random
 import struct
+import types
 
 from . import _leaves
 from ._objects import _attributes, _flags_of, _label, _name_of, _numpy, _parameters_of, _torch, kept_name
@@ -305,6 +306,8 @@ class Restorer:
         return place
 
     def _object(self, name, node, live):
+        if live is None:
+            live = _made_anew(node["object"])
         self._same_kind(name, node["object"], live)
         self._objects[name] = live
         known = _attributes(live)
@@ -337,3 +340,17 @@ def _immutable(place, known, values):
     if hasattr(type(place), "_make"):
         return type(place)._make(values)
     return type(place)(values)
+
+
+def _made_anew(name):
+    """Returns a new object of a class of the user's, without its attributes; None if there is no such class."""
+    from ._runtime import users_modules
+
+    for module in users_modules():
+        kind = module
+        if name.startswith(module.__name__ + "."):
+            for word in name[len(module.__name__) + 1:].split("."):
+                kind = vars(kind).get(word) if isinstance(kind, (type, types.ModuleType)) else None
+        if isinstance(kind, type) and _name_of(kind) == name:
+            return object.__new__(kind)
+    return None

@@ -35,10 +35,12 @@ class Places:
             return missing
         return owner.get(key, missing)
 
+    def has(self, path):
+        """Is there an object or module that can have it?"""
+        return self._owner(path)[0] is not None
+
     def set(self, path, value):
         owner, key, is_local = self._owner(path)
-        if owner is None:
-            raise Misfit(f"{path} is not there")
         if is_local:
             self._set_local(key, value)
         else:
@@ -152,6 +154,8 @@ class SlotState:
             path = path_of(name)
             live = self.places.get(path)
             value = restorer.value(name, live)
+            if not self.places.has(path):
+                raise Misfit(f"{path} is not there")
             if writing and value is not live:
                 self.places.set(path, value)
         restorer.finish()
