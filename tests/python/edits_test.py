@@ -92,8 +92,10 @@ IN_EVALUATE = "        total += loss.sum().item()\n"
     (behind("from torch import nn\n", "import flor\n"), True),
 ])
 def test_new_variables_and_loops(added, is_harmless):
-    answer = asked(PROGRAM, added)
-    assert answer["all"] != is_harmless, answer["reasons"]
+    # A method called eval() is not the function that reads variables.
+    for recorded in (PROGRAM, PROGRAM.replace("    total = 0\n", "    total = net.eval().total\n")):
+        answer = asked(recorded, added)
+        assert answer["all"] != is_harmless, answer["reasons"]
 
 
 @pytest.mark.parametrize("edit, blocks, name", [

@@ -86,7 +86,8 @@ void LastCheckpoint::last() {
   const double left = next_ - monotonic_seconds();
   if (next_ >= 0 && left <= grace_ && !over_) {
     asked_ = true;
-    changed_.wait_for(lock, std::chrono::duration<double>(grace_), [this] { return ready_ || over_ || behind_; });
+    changed_.wait_for(lock, std::chrono::duration<double>(grace_),
+                      [this] { return ready_ || over_ || behind_; });
   }
   // exit() ends the process, with the program's own exit code.
   while (over_) changed_.wait(lock);

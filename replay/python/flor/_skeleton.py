@@ -117,7 +117,6 @@ class Names:
     """The names that programs have. A variable of another name is read by nothing that was there."""
 
     _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-    _ALL = {"locals", "vars", "eval", "exec"}  # functions that read variables by no name
 
     def __init__(self, programs):
         self._everywhere, self._of = set(), {}
@@ -131,7 +130,7 @@ class Names:
     def are_new(self, names, function):
         """`function`: the names of the functions around, the outermost first. A new variable of one is its own alone."""
         known = self._of.get(function, self._everywhere) if function else self._everywhere
-        return not names & known and not known & self._ALL
+        return not names & known and "*" not in known
 
 
 def _names_below(tree):
@@ -140,6 +139,8 @@ def _names_below(tree):
         for field in ("id", "arg", "name", "attr", "asname"):
             value = getattr(node, field, None)
             names.update([value] if isinstance(value, str) else [])
+        if isinstance(node, ast.Name) and node.id in ("locals", "vars", "eval", "exec"):
+            names.add("*")  # they read variables by no name
         if isinstance(node, (ast.Global, ast.Nonlocal)):
             names.update(node.names)
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
