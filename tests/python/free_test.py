@@ -152,6 +152,68 @@ def test_what_cannot_be_held_makes_its_block_execute(place, change, reason):
     assert set(rows) <= set(have(place))
 
 
+QUIET = '''
+import argparse, time
+import torch
+
+class Stop:
+    def __init__(self):
+        self.best, self.trace = 9e9, []
+    def step(self, loss):
+        self.best = min(self.best, loss)
+        self.trace.append(loss)
+    def state_dict(self):
+        return {"best": self.best}
+    def load_state_dict(self, state):
+        self.best = state["best"]
+
+def keep_best(args, value):
+    if value > args.best:
+        args.best = value
+
+def main(rate=0.1, epochs=6):
+    torch.manual_seed(1)
+    args = argparse.Namespace(best=0.0, out="model.pt")
+    net = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=rate)
+    stop, pool, pick = Stop(), {16, 8, 0}, lambda e: 1
+    begun = time.time()
+    for epoch in range(epochs):
+        for x in torch.randn(5, 8, 4):
+            loss = (net(x) - x.sum(1, keepdim=True)).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        stop.step(loss.item())
+        keep_best(args, net.weight.sum().item())
+        pool.add(24 * epoch)
+        if epoch == 3:
+            pick = lambda e: 2
+        print("loss", loss.item(), time.time() - begun)
+main()
+'''
+
+
+@pytest.mark.parametrize("shown", ["args.best", "len(stop.trace), stop.best", "list(pool)[-1]", "pick(epoch)"])
+def test_changes_that_the_text_does_not_show_are_seen(place, shown):
+    place.write("train.py", QUIET)
+    place.record("train.py")
+    place.write("train.py", QUIET.replace("        print(", f"        print({shown})\n        print("))
+    said = place.replay("train.py", "--workers", 2)
+    assert ": identical" in said, said
+    assert set(plain(place, "train.py")[1]) <= set(have(place))
+
+
+def test_a_function_that_takes_its_variables_as_a_dict_keeps_them(place):
+    text = QUIET.replace("    torch.manual_seed(1)\n", "    config = locals()\n    torch.manual_seed(1)\n", 1)
+    text = text.replace('        print("loss"', '        print(sorted(config))\n        print("loss"')
+    place.write("train.py", text)
+    without = place.run(sys.executable, "train.py").stdout
+    done = place.run("flor", "record", "--name", "a", "--every", "1", "--", sys.executable, "train.py")
+    assert [line for line in done.stdout.splitlines() if line[0] == "["] == [line for line in without.splitlines() if line[0] == "["]
+    assert "main() takes its variables by locals()" in done.stderr
+
+
 @pytest.mark.parametrize("shown, said", [
     ("modle.weight", "gan.py:61: NameError: name 'modle' is not defined"),
     ("netD[0].wieght", "gan.py:61: AttributeError: 'Linear' object has no attribute 'wieght'"),

@@ -178,6 +178,18 @@ def test_what_comes_from_a_clock_may_differ(rewrite):
     assert "noted('took', took, True)" in text and "noted('meter.rate', meter.rate, True)" in text and "noted('n', n))" in text
 
 
+def test_what_a_program_says_of_files_and_folders_is_no_clock(rewrite):
+    text = rewrite(train="import os, time, torch\ntorch.save(net, os.path.join(out, 'm.pt'))\nnet.load_state_dict(torch.load(os.path.join(d, 'm')))\n"
+                   "torch.set_num_threads(os.cpu_count())\nloss, took = step(net), time.time()\nmeter.update(took)\nprint(loss, net.rate, took, meter.avg)\n")["train"]
+    assert text.splitlines()[-1].replace("__flor__.", "") == ("print(noted('loss', loss), noted('net.rate', net.rate), noted('took', took, True), "
+                                                               "noted('meter.avg', meter.avg, True))")
+
+
+def test_a_function_that_is_handed_to_something_else_stays(rewrite):
+    text = rewrite(train="@numba.njit\ndef f(a):\n    print(a)\n@torch.no_grad()\ndef g(a):\n    print(a)\n")["train"]
+    assert text.count("noted(") == 1 and "def f(a):\n    print(a)" in text
+
+
 def test_lines_and_other_functions_stay(rewrite, tmp_path):
     source = '"""Doc."""\nfrom __future__ import annotations\n\n\ndef other(x):\n    for layer in layers:\n        x = layer(x)\n    return x\n\n\n' \
              "for epoch in range(3):\n    loss.backward()\n    raise_here()\n"

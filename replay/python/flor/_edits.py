@@ -268,8 +268,9 @@ def _name_of(log):
 
 def _settled(seen):
     """Iterations that were not looked at ("*?") count as not watched, unless a later look saw all that they changed ("*!")."""
-    marks = [path for name, path in seen if not name and path in ("*?", "*!")]
-    return [one for one in seen if one[1] not in ("*?", "*!")] + ([("", "*")] if marks[-1:] == ["*?"] else [])
+    marks = [path for _, path in seen if path in ("*?", "*!")]
+    in_doubt = marks.count("*?") > marks.count("*!")
+    return [one for one in seen if one[1] not in ("*?", "*!")] + ([("", "*")] if in_doubt else [])
 
 
 def _take_slots(recorded, present, seen):

@@ -20,6 +20,7 @@ from ._slots import SlotState
 __all__ = ["be_main", "loop", "main_loop", "noted", "skip_block"]
 
 _VOLATILE, _QUIET = 1, 2  # FLOR_VOLATILE, FLOR_QUIET
+_OPTIMIZED = 1  # inspect.CO_OPTIMIZED: the frame of a function
 _SMALL, _FEW = 10000, 256  # elements of a list or text, and of a tensor
 _blocks = {}  # by name
 _unwatched = set()  # blocks that executed since the last look of a main loop without being looked at
@@ -40,15 +41,16 @@ def loop(name, iterable):
 def main_loop(name, iterable):
     """A loop of no other one: with a guard of what its iterations change."""
     flor, frame = start(), sys._getframe(1)
-    is_outermost = not getattr(this_thread, "loops", [])
-    return iterate(flor, name, iterable, frame, _MainLoop(flor, frame) if is_outermost and flor.flor_active() else None)
+    is_watched = not getattr(this_thread, "loops", []) and flor.flor_active()
+    is_watched = is_watched and not _shows_locals(frame)
+    return iterate(flor, name, iterable, frame, _safely(None, _MainLoop, flor, frame) if is_watched else None)
 
 
 def noted(name, value, volatile=False):
     """Logs what the program shows, unless it is the variable of an open loop, which each row has. Returns the value."""
-    if name.encode() in getattr(this_thread, "loops", ()):
-        return value
     try:
+        if name.encode() in getattr(this_thread, "loops", ()):
+            return value
         text = row_of(value)
         if text is not None:
             start().flor_log(name.encode(), text.encode(), _QUIET | _VOLATILE if volatile else _QUIET)
@@ -57,9 +59,32 @@ def noted(name, value, volatile=False):
     return value
 
 
+def _shows_locals(frame):
+    """Does a function take its variables as a dict? Before Python 3.13 a look would change that dict."""
+    is_so = _takes_locals(frame.f_code)
+    if is_so:
+        _library.warn(f"{frame.f_code.co_name}() takes its variables by locals(): what it changes is not watched, and replays run from the "
+                      "program's start")
+    return is_so
+
+
+def _takes_locals(code):
+    names = {"locals", "vars", "eval", "exec", "dir"}
+    return sys.version_info < (3, 13) and bool(code.co_flags & _OPTIMIZED) and not names.isdisjoint(code.co_names)
+
+
+def _safely(fallback, call, *words):
+    """Calls what is Flor's own. The program does not see its exceptions."""
+    try:
+        return call(*words)
+    except Exception as problem:
+        _library.warn(f"what the program changes is not watched any more ({type(problem).__name__}: {problem})")
+        return fallback
+
+
 def is_asked_for(value):
-    """Is it what questions are about, or cheap to hold? A module, a number, a text, a small tensor, a list of numbers, a
-    generator."""
+    """Is it worth holding though nothing reads it yet? A module, a generator, a number, a text, a small tensor, a list of
+    numbers."""
     if value is None or isinstance(value, (bool, int, float)):
         return True
     if isinstance(value, str):
@@ -75,8 +100,8 @@ def is_asked_for(value):
 
 
 class _Watched:
-    """Slots of a block or of the main loop's iterations (""), and what is found to change. `place`: of what does not matter
-    the name in the record, which tells one main loop from another."""
+    """Slots of a block or of the main loop's iterations (""), and what is found to change. `place`: the name under which changes
+    that nothing reads are noted; unlike `name` it differs between main loops."""
 
     def __init__(self, flor, name, frame, paths, place=None):
         self.flor, self.name, self.frame, self.place = flor, name, frame, place or name
@@ -85,12 +110,15 @@ class _Watched:
 
     def refuse(self, path):
         what = path.replace(":@", "'s ").replace(":", ".")
-        note(self.flor, self.name, path, True, f"block {self.name} changes {what}, which no checkpoint holds: replays and a resumed "
-             "recording execute it" if self.name else f"an iteration passes {what} to the next, which no checkpoint holds: replays and a "
-             "resumed recording begin at the program's start")
+        note(self.flor, self.name, path, True, f"block {self.name} changes {what}, which cannot be saved: replays and a resumed "
+             "recording execute the block" if self.name else f"{what} changes from iteration to iteration and cannot be saved: replays and "
+             "a resumed recording begin at the program's start")
 
     def is_volatile(self, path):
-        """Does the text of the program, or of the module that has the variable, take it from a clock?"""
+        """Does the text of the program, or of the module that has the variable, take it from a clock? Not so a model."""
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(self.state.places.get(path), (torch.nn.Module, torch.optim.Optimizer, torch.Tensor)):
+            return False
         module = sys.modules.get(path.rpartition(":")[0])
         program = program_of(getattr(module, "__file__", "") if module else self.frame.f_code.co_filename)
         return program is not None and not program.moments().isdisjoint(path.rpartition(":")[2].split("."))
@@ -99,7 +127,14 @@ class _Watched:
         return budget().look(self.frame, self.state.values(), users_modules, frozenset(self.state.paths), must)
 
     def compare(self, before, after, is_late=False):
-        """Takes in what changed. `is_late`: checkpoints were taken since. Returns what to compare the next look with."""
+        """Takes in what changed. `is_late`: checkpoints were taken since. Returns what to compare the next look with; None
+        where that is not known, which is noted."""
+        following = _safely(None, self._take_in, before, after, is_late)
+        if following is None:
+            note(self.flor, self.name, "*", True)
+        return following
+
+    def _take_in(self, before, after, is_late):
         count = len(self.state.paths)
         for path in dict.fromkeys(self.slot_of(path, before) for path in changed(before, after)):
             if path in self.state.paths:
@@ -141,7 +176,8 @@ class _Block:
         self.program = program_of(frame.f_code.co_filename)
         self.holder = next((one for one in self.program.blocks if one.name == clean(name)), None) if self.program else None
         self.needed = _held.needed_by_block(self.program, self.holder) if self.holder else []
-        self.slots, self.is_watched, self.known = set(), False, {}
+        self.slots, self.known = set(), {}
+        self.is_tried = self.is_watched = False  # was an execution to be looked at, was one?
 
 
 class skip_block(_Watched):
@@ -149,13 +185,17 @@ class skip_block(_Watched):
         flor, frame = start(), sys._getframe(1)
         self._is_active = bool(flor.flor_active())
         self._entered, self._before = False, None
-        if not self._is_active:
-            return
+        self._is_active = self._is_active and _safely(False, self._begin, flor, name, frame)
+
+    def _begin(self, flor, name, frame):
+        if _shows_locals(frame):
+            return False
         if name not in _blocks:
             _blocks[name] = _Block(name, frame)
         self._block = _blocks[name]
         super().__init__(flor, clean(name), frame, self._block.slots)
         self.state.take(self._block.needed)
+        return True
 
     def needs(self, path):
         block = self._block
@@ -176,7 +216,9 @@ class skip_block(_Watched):
         _library.raise_interrupt()
         if executes and self.flor.flor_recording():
             self.state.end_restore()
-            self._before = self.look(not self._block.is_watched)
+            # Once whatever it costs: where one look takes too long, the others would.
+            self._before = self.look(not self._block.is_tried)
+            self._block.is_tried = True
             if self._before is None:
                 self._miss()
         return bool(executes)
@@ -192,10 +234,10 @@ class skip_block(_Watched):
             return
         if self._before is not None and kind is None:
             after = self.look(not self._block.is_watched)
-            self._block.is_watched = True
             if after is None:
                 self._miss()
             else:
+                self._block.is_watched = True
                 self.compare(self._before, after)
         if self._entered:
             self.flor.flor_leave_block(kind is not None)
@@ -214,14 +256,18 @@ class _MainLoop(_Watched):
         super().__init__(flor, "", frame, set(), self._program.guard_of(self._loop).name if self._loop else "@")
         self.state.take(needed)
         self._before, self._is_recording, self._in_doubt = None, bool(flor.flor_recording()), False
-        self._has_begun = False
+        self._has_begun, self._known = False, {}
 
     def _loop_at(self, line):
         loops = self._program.main_loops() if self._program else []
         return next((loop for loop in loops if loop.lineno <= line <= loop.iter.end_lineno), None)
 
     def needs(self, path):
-        return self._loop is None or ":" in path or _held.is_carried(self._program, self._loop, path)
+        if self._loop is None or ":" in path:
+            return True
+        if path not in self._known:
+            self._known[path] = _held.is_carried(self._program, self._loop, path)
+        return self._known[path]
 
     def open(self):
         _watching.append(self)
@@ -254,7 +300,7 @@ class _MainLoop(_Watched):
     def _doubt(self, is_so):
         """Iterations that were not looked at are in doubt until the next look."""
         if is_so != self._in_doubt:
-            self.flor.flor_note_unheld(b"", b"*?" if is_so else b"*!", False)
+            self.flor.flor_note_unheld(self.place.encode(), b"*?" if is_so else b"*!", False)
         self._in_doubt = is_so
 
     def close(self):

@@ -39,9 +39,6 @@ class Holder:
         must be held."""
         return any(lies_in(path, one) and not (is_bound and path == one) for one in self.held)
 
-    def takes(self, paths):
-        """Of a holder of slots: these are held."""
-
     def handles(self):
         """Names of `with … as NAME`."""
         return {node.id for item in self.node.items if item.optional_vars is not None for node in ast.walk(item.optional_vars)

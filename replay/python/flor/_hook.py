@@ -104,7 +104,7 @@ class _Finder:
         """As an entry of sys.meta_path."""
         if self._trees is None and self._is_module:
             self._read()
-        if not self._trees:
+        if not self._trees or name in sys.builtin_module_names:
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is None or not spec.origin or not isinstance(spec.loader, importlib.machinery.SourceFileLoader):
@@ -221,7 +221,9 @@ class _Hook:
                 continue
             seen.add(id(one))
             one.__traceback__ = _own_frames(one.__traceback__)
-            todo += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
+            inner = getattr(one, "exceptions", ())
+            todo += [one.__cause__, one.__context__, *(inner if type(inner) is tuple else ())]
+            todo = [other for other in todo if isinstance(other, BaseException)]
         self._inner(kind, value, _own_frames(trace))
 
 

@@ -6,7 +6,7 @@ import sys
 
 from . import _failure, _library
 from ._block import guarded, here as this_thread, look, note_changes
-from ._runtime import is_users, start
+from ._runtime import start
 
 _EXHAUSTED, _EARLY, _UNWOUND = 0, 1, 2
 _WIDEST = 1 << 63
@@ -37,13 +37,16 @@ def iterate(flor, name, iterable, caller, watch):
 
 
 def _length(iterable):
-    """Returns how many elements there are, or -1. Of a class of the user's it is not asked: that could do anything."""
-    if is_users(sys.modules.get(type(iterable).__module__)):
-        return -1
-    try:
+    """Returns how many elements there are, or -1. Asks no class of the user's, which could do anything, as draw a number."""
+    if type(iterable) in (list, tuple, range, dict, set):
         return len(iterable)
-    except Exception:
+    if type(iterable).__module__.split(".")[0] == "tqdm":
+        return iterable.total if isinstance(iterable.total, int) else -1
+    data = sys.modules.get("torch.utils.data")
+    if data is None or type(iterable) is not data.DataLoader or isinstance(iterable.dataset, data.IterableDataset):
         return -1
+    of_torch = all(type(one).__module__.startswith("torch.") for one in (iterable.sampler, iterable.batch_sampler) if one is not None)
+    return len(iterable) if of_torch else -1
 
 
 def _iterate(flor, name, is_range, begin, end, iterable, caller, watch):

@@ -129,7 +129,10 @@ class Saver:
 
     def _is_constant(self, value):
         if isinstance(value, types.FunctionType):
-            return value.__closure__ is None and not vars(value) and not value.__defaults__ and not value.__kwdefaults__
+            found = sys.modules.get(value.__module__)
+            for word in value.__qualname__.split("."):
+                found = getattr(found, word, None)
+            return found is value and not value.__closure__ and not vars(value) and not value.__defaults__ and not value.__kwdefaults__
         if isinstance(value, types.MethodType):
             return id(value.__self__) in self._seen
         return True
@@ -250,7 +253,9 @@ class Saver:
         if isinstance(value, (list, tuple, collections.deque)):
             return {"list": kind, "items": self._nodes(name, value), "most": getattr(value, "maxlen", None)}
         if isinstance(value, (set, frozenset)):
-            # Each process has another order of texts in a set.
+            # Each process has another order of texts in a set, but not of numbers.
+            if all(isinstance(item, (int, float)) for item in value):
+                return {"list": kind, "items": self._nodes(name, value), "ordered": True}
             return {"list": kind, "items": self._nodes(name, sorted(value, key=repr))}
         attributes = _attributes(value)
         if attributes is None or not _is_plain(value):

@@ -4,7 +4,7 @@ import ast
 import os
 
 from ._holders import Holder, SlotHolder, clean, lies_in, path_of
-from ._reports import HANDLE, OF_THE_MOMENT, moments_in
+from ._reports import CLOCKS, HANDLE, moments_in
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -93,9 +93,9 @@ class Program:
         return next(one for one in [name, *(f"{name}.{count}" for count in range(2, 1000))] if one not in taken)
 
     def moments(self):
-        """Returns the names of variables and members that hold values of the moment, modules and functions left out."""
+        """Returns the names of variables and members that may hold a clock's value."""
         if self._moments is None:
-            self._moments = moments_in(self.tree) - OF_THE_MOMENT
+            self._moments = moments_in(self.tree) - CLOCKS
         return self._moments
 
     def guard_of(self, loop):

@@ -4,6 +4,7 @@ They are found from the script, by its import statements, in its own folder and 
 `backward()` or of an optimizer's `step()`, or of another function that trains."""
 import ast
 import os
+import warnings
 
 _MOST_FILES = 500
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -42,7 +43,9 @@ class Project:
                 if path in self.files:
                     continue
                 try:
-                    self.files[path] = File(path, ast.parse(read(path)))
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")  # Python says them when it loads the file
+                        self.files[path] = File(path, ast.parse(read(path), path))
                     todo.append(path)
                 except (OSError, SyntaxError, ValueError, RecursionError):
                     continue

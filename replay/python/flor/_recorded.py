@@ -1,6 +1,7 @@
 """The sources of the run that this process replays, as they were recorded."""
 import json
 import os
+import tokenize
 
 
 class Recorded:
@@ -17,7 +18,7 @@ class Recorded:
 
     def read(self, path):
         """Returns the recorded text of a present file; of a file that was not recorded the present text."""
-        with open(self._files.get(self._name_of(path)) or path, encoding="utf-8") as file:
+        with tokenize.open(self._files.get(self._name_of(path)) or path) as file:
             return file.read()
 
     def _name_of(self, path):

@@ -6,17 +6,26 @@ import ast
 
 HANDLE = "__flor__"  # the name under which a rewritten module has flor._free
 
-# Values of the moment, and not of the program (docs/semantics.md, rule 18b).
-OF_THE_MOMENT = {"time", "datetime", "psutil", "resource", "platform", "uuid", "secrets", "socket", "getpass", "os",
-                 "memory_allocated", "max_memory_allocated", "memory_reserved", "perf_counter", "monotonic", "now"}
+# Values of clocks and of the machine, which differ in each run (docs/semantics.md, rule 18b).
+CLOCKS = {"time", "datetime", "psutil", "resource", "uuid", "secrets", "memory_allocated", "max_memory_allocated", "memory_reserved",
+          "perf_counter", "monotonic", "now"}
+OF_THE_MOMENT = CLOCKS | {"platform", "socket", "getpass", "os"}
+_GIVING = {"update", "append", "add", "push", "extend"}  # methods that keep what they are given
 _LEVELS = {"debug", "info", "warning", "error", "critical"}
 _SCALARS = {"add_scalar", "log_metric"}  # NAME, VALUE
 _METRICS = {"log", "log_metrics"}  # {NAME: VALUE}
 _TRACKERS = {"wandb", "mlflow", "run", "logger", "tracker"}
 # Around a value that is shown: the name of the row is that of the value.
 _CONVERSIONS = {"item", "cpu", "detach", "numpy", "tolist", "float", "int", "round"}
+_HARMLESS = {"no_grad", "inference_mode", "enable_grad", "staticmethod", "classmethod", "property", "main", "record", "command", "option",
+             "argument", "contextmanager", "wraps"}
 _LONGEST = 60  # characters of a name
 _QUIET = {"sep", "end", "flush"}
+
+
+def _last(decorator):
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", None)
 
 
 def _root(node):
@@ -66,23 +75,42 @@ def name_of(expression):
 
 
 def moments_in(tree):
-    """Returns the names of all variables that may hold a value of the moment, in whatever place: those bound from one, and
-    those of objects that were given one, as by `meter.update(time.time() - start)`."""
-    found = set(OF_THE_MOMENT)
-    binding = [node for node in ast.walk(tree) if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and node.value]
-    giving = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and
-              isinstance(node.value.func, ast.Attribute) and kind_of(node) is None]
+    """Returns the names of all variables that may hold a clock's value, in whatever place: those bound from one, and those of
+    objects that were given one, as by `meter.update(time.time() - start)`."""
+    found = set(CLOCKS)
+    imported = {(alias.asname or alias.name).split(".")[0] for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))
+                for alias in node.names}
+    pairs = [pair for node in ast.walk(tree) for pair in _bindings(node)]
+    pairs += [pair for node in ast.walk(tree) for pair in _givings(node, imported | {"self", "cls"})]
     while True:
         before = len(found)
-        for call in giving:
-            if any(is_of(argument, found) for argument in [*call.args, *(keyword.value for keyword in call.keywords)]):
-                found.update(_bound(call.func.value))
-        for node in binding:
-            if is_of(node.value, found):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                found.update(name for target in targets for name in _bound(target))
+        for target, value in pairs:
+            if is_of(value, found):
+                found.update(_bound(target))
         if len(found) == before:
             return found
+
+
+def _bindings(node):
+    """Yields (target, value) of a statement that binds; of `a, b = x, y` each for itself."""
+    if not isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or node.value is None:
+        return
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        both = (target, node.value)
+        if all(isinstance(one, (ast.Tuple, ast.List)) for one in both) and len(target.elts) == len(node.value.elts):
+            yield from zip(target.elts, node.value.elts)
+        else:
+            yield both
+
+
+def _givings(node, others):
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in _GIVING:
+        return
+    if isinstance(call.func.value, ast.Name) and call.func.value.id in others:
+        return
+    for value in [*call.args, *(keyword.value for keyword in call.keywords)]:
+        yield call.func.value, value
 
 
 def is_of(node, names):
@@ -108,6 +136,12 @@ class Reporter(ast.NodeTransformer):
     def __init__(self, tree):
         self._moments = moments_in(tree)
         self.is_any = False
+
+    def visit_FunctionDef(self, node):
+        # Of a decorator's function the code may go elsewhere: to a compiler, or to another machine.
+        return self.generic_visit(node) if all(_last(one) in _HARMLESS for one in node.decorator_list) else node
+
+    visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_Expr(self, node):
         kind = kind_of(node)
@@ -150,7 +184,7 @@ class Reporter(ast.NodeTransformer):
             return value
         self.is_any = True
         words = [ast.Constant(name or name_of(value)), value]
-        if is_of(value, self._moments):
+        if is_of(value, self._moments | OF_THE_MOMENT):
             words.append(ast.Constant(True))
         call = ast.Call(ast.Attribute(ast.Name(HANDLE, ast.Load()), "noted", ast.Load()), words, [])
         for node in (call, call.func, call.func.value, *words):

@@ -293,6 +293,8 @@ class Restorer:
         known = list(place)
         values = [self._value(f"{name}.{index}", item, known[index] if index < len(known) else None)
                   for index, item in enumerate(node["items"])]
+        if node.get("ordered") and list(set(values)) != values:
+            raise Misfit(f"{name}: a set of the same numbers has another order here")
         if isinstance(place, (tuple, frozenset)):
             return _immutable(place, known, values)
         if self._writing and isinstance(place, set):

@@ -62,7 +62,8 @@ class Plan:
         return [step for node in inner for step in self._steps_of(node)]
 
     def _name_of(self, loop, function):
-        words = [] if self._file.path == self._project.script else [os.path.splitext(os.path.basename(self._file.path))[0]]
+        below = os.path.relpath(self._file.path, os.path.dirname(self._project.script))
+        words = [] if self._file.path == self._project.script else [os.path.splitext(below)[0].replace(os.sep, ".")]
         name = ".".join([*words, *([function.name] if function is not None else []), loop_name(loop)])
         taken = set(self.names.values())
         return next(one for one in [name, *(f"{name}.{count}" for count in range(2, 1000))] if one not in taken)

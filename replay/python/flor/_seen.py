@@ -28,12 +28,13 @@ _SAMPLED, _SAMPLE, _SAMPLES = 1 << 20, 4096, 16  # bytes of a tensor, whose vers
 _DEEPEST = 100
 _TEXT = 1 << 16  # characters, bytes, or bits of a number
 _OPTIMIZED = 1  # inspect.CO_OPTIMIZED: the frame of a function
+_OWN_REFERENCES = 3  # to a frame's dict: the frame's, that of the function below, and of sys.getrefcount()
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 # Packages whose objects stand for threads, files and the like, and no state of the training.
 _OF_THE_MACHINE = {"_thread", "threading", "_io", "io", "_queue", "queue", "multiprocessing", "_multiprocessing", "socket",
                    "_socket", "logging", "weakref", "_weakref", "concurrent", "torch", "numpy", "tqdm", "tensorboard", "builtins"}
-# Of these no object is any: what a logger or a progress bar keeps for itself.
-_NO_STATE = {"logging", "threading", "_thread", "argparse", "tqdm", "tensorboard", "wandb", "mlflow", "_io", "io", "socket",
+# Objects of these packages are never looked at: what a logger or a progress bar keeps for itself is no state.
+_NO_STATE = {"logging", "threading", "_thread", "tqdm", "tensorboard", "wandb", "mlflow", "socket",
              "subprocess", "weakref", "_weakref"}
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), type(...))
 
@@ -95,7 +96,7 @@ def locals_of(frame):
     large objects alive that the program has dropped."""
     variables = frame.f_locals
     copy = dict(variables)
-    if isinstance(variables, dict) and frame.f_code.co_flags & _OPTIMIZED:
+    if isinstance(variables, dict) and frame.f_code.co_flags & _OPTIMIZED and sys.getrefcount(variables) <= _OWN_REFERENCES:
         variables.clear()
     return copy
 
@@ -105,7 +106,7 @@ class _Look:
         self._end = time.monotonic() + _SECONDS
         self._slots = slots
         self._known = {}  # digests of memory
-        self._held, self._pointers, self._alive = set(), set(), []
+        self._held, self._pointers, self._alive = set(), {}, []
         self._unknown = 0
         for value in [*_default_generators(), *held]:
             self._hold(value)
@@ -120,7 +121,9 @@ class _Look:
         self._alive.append(value)
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(value, torch.Tensor):
-            self._pointers.update([value.data_ptr()] if value.layout == torch.strided and value.numel() > 0 else ())
+            if value.layout == torch.strided and value.numel() > 0:
+                size = max(value.numel() * value.element_size(), self._pointers.get(value.data_ptr(), 0))
+                self._pointers[value.data_ptr()] = size
             return
         if torch is not None and isinstance(value, torch.nn.Module):
             parts = [*value.modules(), *value.parameters(), *value.buffers()]
@@ -189,7 +192,8 @@ class _Look:
         self._seen[id(value)] = len(self._seen)
         self._visited.append(value)
         self._put(type(value).__qualname__)
-        if isinstance(value, types.ModuleType) or _is_of_flor(value) or type(value).__module__.split(".")[0] in _NO_STATE:
+        if isinstance(value, types.ModuleType) or _is_of_flor(value) or type(value).__module__.split(".")[0] in _NO_STATE or \
+                type(value).__name__ == "ArgumentParser":
             return None
         if not self._feed_memory(value):
             for part in self._parts(value):
@@ -197,9 +201,8 @@ class _Look:
         return None
 
     def _feed_simple(self, value):
-        # A large text cannot change: if it is the same object, it is the same text.
         if isinstance(value, (str, bytes)) and len(value) > _TEXT or isinstance(value, int) and value.bit_length() > _TEXT:
-            return self._put(type(value).__name__, id(value))
+            return self._put(type(value).__name__, hash(value))  # Python keeps it with a text
         return self._put(type(value).__name__, value)
 
     def _feed_memory(self, value):
@@ -207,7 +210,7 @@ class _Look:
         try:
             if torch is not None and isinstance(value, torch.Tensor):
                 size = value.numel() * value.element_size()
-                if value.layout == torch.strided and value.data_ptr() in self._pointers:
+                if value.layout == torch.strided and size <= self._pointers.get(value.data_ptr(), 0):
                     self._put("held")
                     return True
                 self._put(list(value.shape), str(value.dtype), value.requires_grad)
@@ -313,7 +316,7 @@ def members_of(value):
     torch = sys.modules.get("torch")
     if isinstance(value, (type, *_CONTAINERS)) or callable(value) or dict_of(value) is None:
         return None
-    if torch is not None and isinstance(value, (torch.nn.Module, torch.Tensor)):
+    if torch is not None and isinstance(value, (torch.nn.Module, torch.Tensor, torch.optim.Optimizer)):
         return None
     is_named = type(value).__module__.startswith("torch.utils.data") or _is_users(sys.modules.get(type(value).__module__))
     return dict(dict_of(value)) if is_named else None
@@ -328,8 +331,8 @@ def _default_generators():
 
 
 def _unsaved_of(value, is_slot):
-    """Yields what an object has that Saver leaves out: other attributes of modules, what a user's own state_dict() may not
-    name, and, where it is no slot, the parameters of an optimizer."""
+    """Yields what an object has that Saver leaves out: other attributes of modules; of a class of the user's what its
+    state_dict() does not name; and, where it is no slot, the parameters of an optimizer."""
     torch = sys.modules.get("torch")
     if torch is None:
         return
@@ -337,11 +340,13 @@ def _unsaved_of(value, is_slot):
         for part in value.modules():
             saved = plain_attributes(part)
             yield {key: item for key, item in vars(part).items() if key not in saved and key not in _own_of(torch)}
-    elif isinstance(value, torch.optim.Optimizer):
-        if not is_slot:
-            yield [parameter for group in value.param_groups for parameter in group["params"]]
-    elif is_stateful(value) and not type(value).__module__.startswith("torch."):
-        yield [item for item in (dict_of(value) or {}).values() if isinstance(item, (torch.nn.Module, torch.optim.Optimizer))]
+        return
+    is_optimizer = isinstance(value, torch.optim.Optimizer)
+    if is_optimizer and not is_slot:
+        yield [parameter for group in value.param_groups for parameter in group["params"]]
+    if (is_optimizer or is_stateful(value)) and not type(value).__module__.startswith("torch."):
+        saved = {"state", "param_groups", "defaults"} if is_optimizer else set(value.state_dict())
+        yield {key: item for key, item in (dict_of(value) or {}).items() if key not in saved and not key.startswith("__")}
 
 
 @functools.lru_cache(None)

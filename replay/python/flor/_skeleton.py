@@ -29,7 +29,7 @@ class Skeleton(ast.NodeTransformer):
 
     def visit_Expr(self, node):
         is_log = self._program.called(node.value) == "log" or (self._program.is_rewritten and kind_of(node) is not None)
-        return self._without(node) if is_log else node
+        return self._without(node) if is_log and not any(isinstance(part, BINDING) for part in ast.walk(node)) else node
 
     def visit_Import(self, node):
         return self._without(node) if [(alias.name, alias.asname) for alias in node.names] == [("flor", None)] else node

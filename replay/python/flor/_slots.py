@@ -97,7 +97,9 @@ class SlotState:
         """Makes slots of what the text names, as of `torch.nn.utils.clip_grad_norm_()`: not of modules."""
         for path in paths:
             slot = self.places.slot_of(path)
-            if not isinstance(self.places.get(slot), types.ModuleType):
+            value = self.places.get(slot)
+            # What changes of an object of the user's is seen, member by member.
+            if not isinstance(value, types.ModuleType) and ("." in slot or _seen.members_of(value) is None):
                 self.paths.add(slot)
 
     def add(self, path):
