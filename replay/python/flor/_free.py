@@ -3,6 +3,8 @@
 What a block or an iteration changes is seen (_seen.py): before and after it, all that can be reached is looked at. What
 changed, and is read elsewhere (_held.py), is a slot from then on (_slots.py), saved in each further checkpoint. What cannot be
 saved, or was found too late, is noted in the record; a replay then executes the block, or runs from the start."""
+import dis
+import functools
 import importlib.machinery
 import random
 import sys
@@ -68,9 +70,12 @@ def _shows_locals(frame):
     return is_so
 
 
+@functools.lru_cache(None)
 def _takes_locals(code):
     names = {"locals", "vars", "eval", "exec", "dir"}
-    return sys.version_info < (3, 13) and bool(code.co_flags & _OPTIMIZED) and not names.isdisjoint(code.co_names)
+    if sys.version_info >= (3, 13) or not code.co_flags & _OPTIMIZED or names.isdisjoint(code.co_names):
+        return False
+    return any(one.opname == "LOAD_GLOBAL" and one.argval in names for one in dis.get_instructions(code))  # not of a method
 
 
 def _safely(fallback, call, *words):

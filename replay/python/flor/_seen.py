@@ -7,6 +7,7 @@ the record; a replay of an edited program looks whether it is read (_held.py).
 Bounded: one look takes at most a second, all of them together a share of the training. Where that is not enough, the record
 says so, and such a block executes in each replay with a probe outside of it. Of a large tensor the version and samples
 count, of a very large array its address."""
+import bisect
 import collections
 import ctypes
 import functools
@@ -110,6 +111,7 @@ class _Look:
         self._unknown = 0
         for value in [*_default_generators(), *held]:
             self._hold(value)
+        self._starts = sorted(self._pointers)
 
     def _hold(self, value, depth=0):
         """Leaves out an object of a block or guard with all that is saved with it, also where it is reached otherwise."""
@@ -139,6 +141,19 @@ class _Look:
             parts = list((dict_of(value) or {}).values())
         for part in parts:
             self._hold(part, depth + 1)
+
+    def _covers(self, begin, size):
+        """Do tensors that are held lie in all of this memory, together?"""
+        end = begin + size
+        while 0 < begin < end:
+            step = self._pointers.get(begin)
+            if step is None:
+                index = bisect.bisect(self._starts, begin) - 1
+                step = self._starts[index] + self._pointers[self._starts[index]] - begin if index >= 0 else 0
+            if step <= 0:
+                return False
+            begin += step
+        return begin >= end > 0
 
     def add(self, out, name, value):
         if name.startswith("__") or isinstance(value, types.ModuleType) or _is_of_flor(value):
@@ -210,7 +225,7 @@ class _Look:
         try:
             if torch is not None and isinstance(value, torch.Tensor):
                 size = value.numel() * value.element_size()
-                if value.layout == torch.strided and size <= self._pointers.get(value.data_ptr(), 0):
+                if value.layout == torch.strided and self._covers(value.data_ptr(), size):
                     self._put("held")
                     return True
                 self._put(list(value.shape), str(value.dtype), value.requires_grad)
