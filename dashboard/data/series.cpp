@@ -9,7 +9,7 @@
 #include "core/store/manifest.h"
 #include "dashboard/data/signature.h"
 #include "results/results.h"
-#include "results/where.h"
+#include "results/rows/where.h"
 
 namespace flor::dashboard {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/base/json.h"
 #include "core/store/store.h"
-#include "results/rows.h"
+#include "results/rows/rows.h"
 
 namespace flor::dashboard {
 
@@ -20,7 +20,7 @@ struct Series {
   std::string loop;
 };
 
-// Returns the rows of this name in order. Pure.
+// Returns the rows of this name in order. The pointers point into `rows`. Pure.
 std::vector<const results::Row*> rows_of_name(const std::vector<results::Row>& rows, const std::string& name);
 
 // Returns the rows of this name as a line. Pure.

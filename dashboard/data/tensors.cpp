@@ -4,7 +4,7 @@
 
 #include "core/store/generators.h"
 #include "dashboard/data/series.h"
-#include "results/image.h"
+#include "results/rows/image.h"
 
 namespace flor::dashboard {
 namespace {

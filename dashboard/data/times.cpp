@@ -6,7 +6,7 @@
 #include "core/base/clock.h"
 #include "core/store/manifest.h"
 #include "dashboard/data/signature.h"
-#include "results/where.h"
+#include "results/rows/where.h"
 
 namespace flor::dashboard {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/store/store.h"
 #include "core/store/timeline.h"
 #include "dashboard/data/series.h"
-#include "results/rows.h"
+#include "results/rows/rows.h"
 
 namespace flor::dashboard {
 

@@ -8,7 +8,7 @@
 #include "core/base/json.h"
 #include "core/store/manifest.h"
 #include "core/store/timeline.h"
-#include "results/rows.h"
+#include "results/rows/rows.h"
 
 namespace flor::exporting {
 

@@ -12,8 +12,8 @@
 #include "core/files/durable.h"
 #include "core/files/trusted_file.h"
 #include "export/event_file.h"
-#include "results/image.h"
-#include "results/where.h"
+#include "results/rows/image.h"
+#include "results/rows/where.h"
 
 namespace flor::exporting {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/store/manifest.h"
 #include "core/store/store.h"
 #include "export/event_file.h"
-#include "results/rows.h"
+#include "results/rows/rows.h"
 
 namespace flor::exporting {
 

@@ -9,9 +9,9 @@
 #include "core/files/json_lines.h"
 #include "core/files/trusted_file.h"
 #include "core/store/manifest.h"
-#include "results/probe_rows.h"
 #include "results/results.h"
 #include "results/units_done.h"
+#include "results/verdict/probe_rows.h"
 
 namespace flor::results {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "core/store/plan.h"
 #include "core/store/store.h"
-#include "results/rows.h"
+#include "results/rows/rows.h"
 
 namespace flor::results {
 

@@ -10,9 +10,9 @@
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
 #include "core/store/store.h"
-#include "results/merge.h"
-#include "results/rows.h"
-#include "results/verdict.h"
+#include "results/rows/merge.h"
+#include "results/rows/rows.h"
+#include "results/verdict/verdict.h"
 
 namespace flor::results {
 

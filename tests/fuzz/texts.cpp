@@ -16,7 +16,7 @@
 #include "plan/history.h"
 #include "plan/units.h"
 #include "queue/redis.h"
-#include "results/rows.h"
+#include "results/rows/rows.h"
 #include "targets.h"
 
 namespace flor::fuzz {

@@ -1,4 +1,4 @@
-#include "results/attempts.h"
+#include "results/rows/attempts.h"
 
 #include <gtest/gtest.h>
 

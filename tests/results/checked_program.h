@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "program.h"
-#include "results/verdict.h"
+#include "results/verdict/verdict.h"
 
 namespace flor::results {
 

@@ -1,4 +1,4 @@
-#include "results/frame.h"
+#include "results/rows/frame.h"
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST(Frame, AValueHoldsInTheLoopsInside) {
 
 TEST(Frame, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(core::refusal_of([] { where("los > 2"); }),
-            "--where: 'los' is no loop, and no row of that name is a number");
+            "--where: 'los' is no loop, and no row of that name is a number; flor log RUN shows the names");
   EXPECT_NE(core::refusal_of([] { where("note == 1"); }).find("'note' is no loop"), std::string::npos);
   for (const char* text : {"", "loss > 2 and ", "loss > 2 and epoch", "loss > 2 and  and epoch > 1"})
     EXPECT_NE(core::refusal_of([&] { where(text); }).find("is no condition"), std::string::npos) << text;

@@ -1,5 +1,5 @@
 // Rows that replays add land where a sequential run of the probed program would have put them.
-#include "results/merge.h"
+#include "results/rows/merge.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "program.h"
-#include "results/merge.h"
-#include "results/verdict.h"
+#include "results/rows/merge.h"
+#include "results/verdict/verdict.h"
 
 namespace flor::results {
 namespace {

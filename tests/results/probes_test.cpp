@@ -4,8 +4,8 @@
 #include <map>
 
 #include "program.h"
-#include "results/merge.h"
-#include "results/verdict.h"
+#include "results/rows/merge.h"
+#include "results/verdict/verdict.h"
 
 namespace flor::results {
 namespace {

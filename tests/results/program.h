@@ -7,7 +7,7 @@
 
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
-#include "results/rows.h"
+#include "results/rows/rows.h"
 
 namespace flor::results::testing {
 

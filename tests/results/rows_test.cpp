@@ -1,5 +1,5 @@
 // Rows, their identity, and the files they stand in.
-#include "results/rows.h"
+#include "results/rows/rows.h"
 
 #include <gtest/gtest.h>
 

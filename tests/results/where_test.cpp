@@ -1,9 +1,9 @@
-#include "results/where.h"
+#include "results/rows/where.h"
 
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
-#include "results/run_condition.h"
+#include "results/rows/run_condition.h"
 #include "support/recorded_rows.h"
 #include "support/refusal.h"
 
@@ -44,9 +44,11 @@ std::string refusal(const std::string& condition) {
 }
 
 TEST(Where, SaysWhyNothingIsFound) {
-  EXPECT_EQ(refusal("loss < -1"), "--where: it holds nowhere; loss lies between 1.5 and Infinity");
-  EXPECT_EQ(refusal("los > 2"), "--where: the record has no numbers named 'los'");
-  EXPECT_EQ(refusal("note == 1"), "--where: the record has no numbers named 'note'");
+  EXPECT_EQ(refusal("loss < -1"), "--where holds for no iteration: loss lies between 1.5 and Infinity");
+  EXPECT_EQ(refusal("los > 2"),
+            "--where: the record has no numbers named 'los'; flor log RUN shows the names");
+  EXPECT_EQ(refusal("note == 1"),
+            "--where: the record has no numbers named 'note'; flor log RUN shows the names");
   for (const char* text : {"", "loss", "loss >", "> 2", "loss = 2", "loss > two", "loss > 2 3"}) {
     EXPECT_NE(refusal(text).find("is no condition: write NAME OP NUMBER"), std::string::npos) << text;
   }

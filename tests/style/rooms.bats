@@ -23,7 +23,7 @@ setup() {
 }
 
 @test "an include of a room that stands apart is found" {
-  sed -i '1i #include "results/rows.h"' scheduler/queue/queue.h
+  sed -i '1i #include "results/rows/rows.h"' scheduler/queue/queue.h
   run scripts/check-rooms
   [ "$status" -eq 1 ]
   [[ "$output" == *"scheduler/queue/queue.h:1: scheduler/queue may not include scheduler/results"* ]]

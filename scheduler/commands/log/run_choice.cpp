@@ -9,7 +9,7 @@
 #include "commands/base/output.h"
 #include "core/base/error.h"
 #include "results/report/summary.h"
-#include "results/run_condition.h"
+#include "results/rows/run_condition.h"
 
 namespace flor::commands {
 namespace {

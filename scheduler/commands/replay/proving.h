@@ -10,7 +10,7 @@
 #include "core/store/plan.h"
 #include "core/store/store.h"
 #include "queue/queue.h"
-#include "results/verdict.h"
+#include "results/verdict/verdict.h"
 
 namespace flor::commands {
 

@@ -20,9 +20,9 @@
 #include "plan/history.h"
 #include "plan/partition.h"
 #include "plan/units.h"
-#include "results/founding.h"
 #include "results/results.h"
-#include "results/where.h"
+#include "results/rows/where.h"
+#include "results/verdict/founding.h"
 
 namespace flor::commands {
 namespace {

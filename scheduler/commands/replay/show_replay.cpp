@@ -9,7 +9,7 @@
 #include "results/messages.h"
 #include "results/report/summary.h"
 #include "results/report/table.h"
-#include "results/verdict.h"
+#include "results/verdict/verdict.h"
 #include "results/work.h"
 
 namespace flor::commands {

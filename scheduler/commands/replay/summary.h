@@ -5,7 +5,7 @@
 
 #include "core/base/json.h"
 #include "core/store/plan.h"
-#include "results/verdict.h"
+#include "results/verdict/verdict.h"
 
 namespace flor::commands {
 

@@ -10,7 +10,7 @@
 #include "core/store/manifest.h"
 #include "core/store/store.h"
 #include "core/store/timeline.h"
-#include "results/verdict.h"
+#include "results/verdict/verdict.h"
 
 namespace flor::results {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "results/verdict.h"
+#include "results/verdict/verdict.h"
 
 namespace flor::results {
 

@@ -1,10 +1,10 @@
-#include "results/merge.h"
+#include "results/rows/merge.h"
 
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "results/places.h"
+#include "results/rows/places.h"
 
 namespace flor::results {
 namespace {

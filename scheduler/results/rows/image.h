@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/store/store.h"
-#include "results/rows.h"
+#include "results/rows/rows.h"
 
 namespace flor::results {
 

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "results/rows.h"
+#include "results/rows/rows.h"
 
 namespace flor::results {
 

@@ -10,7 +10,7 @@
 
 #include "core/base/json.h"
 #include "core/store/plan.h"
-#include "results/probe_rows.h"
+#include "results/verdict/probe_rows.h"
 
 namespace flor::results {
 

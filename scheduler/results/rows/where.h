@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/store/manifest.h"
-#include "results/rows.h"
+#include "results/rows/rows.h"
 
 namespace flor::results {
 

@@ -1,4 +1,4 @@
-#include "results/founding.h"
+#include "results/verdict/founding.h"
 
 #include <algorithm>
 

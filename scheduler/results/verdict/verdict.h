@@ -10,9 +10,9 @@
 #include "core/base/json.h"
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
-#include "results/founding.h"
-#include "results/probe_rows.h"
-#include "results/rows.h"
+#include "results/rows/rows.h"
+#include "results/verdict/founding.h"
+#include "results/verdict/probe_rows.h"
 
 namespace flor::results {
 

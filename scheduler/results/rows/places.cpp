@@ -1,4 +1,4 @@
-#include "results/places.h"
+#include "results/rows/places.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "results/image.h"
+#include "results/rows/image.h"
 
 #include <algorithm>
 #include <exception>

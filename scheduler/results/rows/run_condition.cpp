@@ -1,4 +1,4 @@
-#include "results/run_condition.h"
+#include "results/rows/run_condition.h"
 
 #include <cstdint>
 

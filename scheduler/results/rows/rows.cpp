@@ -1,4 +1,4 @@
-#include "results/rows.h"
+#include "results/rows/rows.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,7 @@
 #include "core/base/printable.h"
 #include "core/files/json_lines.h"
 #include "core/store/timeline_row.h"
-#include "results/attempts.h"
+#include "results/rows/attempts.h"
 
 namespace flor::results {
 namespace {

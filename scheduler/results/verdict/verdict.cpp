@@ -1,4 +1,4 @@
-#include "results/verdict.h"
+#include "results/verdict/verdict.h"
 
 #include <algorithm>
 #include <cctype>
@@ -6,7 +6,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "results/places.h"
+#include "results/rows/places.h"
 
 namespace flor::results {
 namespace {

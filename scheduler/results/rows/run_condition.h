@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/store/manifest.h"
-#include "results/where.h"
+#include "results/rows/where.h"
 
 namespace flor::results {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/store/manifest.h"
-#include "results/rows.h"
-#include "results/where.h"
+#include "results/rows/rows.h"
+#include "results/rows/where.h"
 
 namespace flor::results {
 

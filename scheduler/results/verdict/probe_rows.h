@@ -11,8 +11,8 @@
 
 #include "core/store/plan.h"
 #include "core/store/proof.h"
-#include "results/places.h"
-#include "results/rows.h"
+#include "results/rows/places.h"
+#include "results/rows/rows.h"
 
 namespace flor::results {
 

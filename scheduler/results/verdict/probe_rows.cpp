@@ -1,4 +1,4 @@
-#include "results/probe_rows.h"
+#include "results/verdict/probe_rows.h"
 
 #include <algorithm>
 #include <tuple>

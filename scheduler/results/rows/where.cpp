@@ -1,4 +1,4 @@
-#include "results/where.h"
+#include "results/rows/where.h"
 
 #include <algorithm>
 #include <cmath>
@@ -109,7 +109,7 @@ Condition parse_condition(const std::string& text) {
     if (const auto value = parse_value(written->value)) return {written->name, written->op, *value};
   }
   throw core::UsageError(
-      "'" + text +
+      "--where: '" + text +
       "' is no condition: write NAME OP NUMBER, as in 'loss > 2' or 'loss == NaN'; OP is one of "
       "< <= > >= == !=");
 }
@@ -118,7 +118,8 @@ std::vector<int64_t> values_where(const std::vector<results::Row>& record, const
                                   const Condition& condition) {
   const auto numbers = numbers_of(record, manifest, condition.name);
   if (numbers.empty())
-    throw core::UsageError("--where: the record has no numbers named '" + condition.name + "'");
+    throw core::UsageError("--where: the record has no numbers named '" + condition.name +
+                           "'; flor log RUN shows the names");
   std::set<int64_t> values;
   double least = std::numeric_limits<double>::infinity();
   double most = -least;
@@ -128,8 +129,9 @@ std::vector<int64_t> values_where(const std::vector<results::Row>& record, const
     most = std::max(most, std::isnan(number) ? most : number);
   }
   if (values.empty()) {
-    throw core::UsageError("--where: it holds nowhere; " + condition.name + " lies between " +
-                           text_of(least) + " and " + text_of(most));
+    const std::string seen =
+        least > most ? "is NaN throughout" : "lies between " + text_of(least) + " and " + text_of(most);
+    throw core::UsageError("--where holds for no iteration: " + condition.name + " " + seen);
   }
   return {values.begin(), values.end()};
 }

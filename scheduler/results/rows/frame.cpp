@@ -1,4 +1,4 @@
-#include "results/frame.h"
+#include "results/rows/frame.h"
 
 #include <cmath>
 #include <functional>
@@ -37,8 +37,9 @@ class Judge {
       }
     }
     if (!is_loop_ && holds_.empty()) {
-      throw core::UsageError("--where: '" + condition.name +
-                             "' is no loop, and no row of that name is a number");
+      throw core::UsageError(
+          "--where: '" + condition.name +
+          "' is no loop, and no row of that name is a number; flor log RUN shows the names");
     }
   }
 
