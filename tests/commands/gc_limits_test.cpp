@@ -247,19 +247,22 @@ TEST_F(SharedStore, TheRootOfAContainerClearsAwayAsItsUser) {
 
 TEST_F(SharedStore, AnotherUsersRunIsNotCheckedByRunningIt) {
   make_run("theirs", attacker);
-  const std::string said = as_user(victim, [&] {
-    commands::Outcome outcome;
-    CLI::App app;
-    commands::add_check(app, outcome);
-    outcome.program = {"/bin/true"};
-    try {
-      app.parse("check --complete theirs --store " + store_.path().string());
-    } catch (const core::UsageError& problem) {
-      return std::string(problem.what());
-    }
-    return std::string("checked");
-  });
-  EXPECT_NE(said.find("run theirs is another user's"), std::string::npos) << said;
+  for (const char* words : {"check --complete theirs", "probes theirs"}) {
+    const std::string said = as_user(victim, [&] {
+      commands::Outcome outcome;
+      CLI::App app;
+      commands::add_check(app, outcome);
+      commands::add_probes(app, outcome);
+      outcome.program = {"/bin/true"};
+      try {
+        app.parse(std::string(words) + " --store " + store_.path().string());
+      } catch (const core::UsageError& problem) {
+        return std::string(problem.what());
+      }
+      return std::string("done");
+    });
+    EXPECT_NE(said.find("run theirs is another user's"), std::string::npos) << said;
+  }
   EXPECT_FALSE(core::fs::exists(store_.run("theirs").replays()));
 }
 

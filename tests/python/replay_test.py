@@ -1,4 +1,5 @@
 """Programs recorded and replayed with probes: rows equal to those of a plain run of the edited program, to the bit."""
+import json
 import os
 import re
 import signal
@@ -86,6 +87,50 @@ def test_flor_probes_says_what_executes(place):
     assert "broken.py: Python cannot read it" in place.run("flor", "probes", "a", "--", sys.executable, "broken.py").stdout
     said = place.run("flor", "probes", "a", "--", "sh", "edited.py").stdout
     assert "is not Python's interpreter, which would compare the sources: every block executes" in said
+
+
+def test_nothing_of_the_working_directory_is_executed_by_a_comparison(place):
+    """Others may write there. A program that lies elsewhere does not look there either."""
+    program = place.program("classifier.py", to="mine/classifier.py")
+    place.record(program)
+    for name in ("flor/__init__.py", "json.py", "ast.py"):
+        place.write("planted/" + name, "open('/proc/self/cwd/executed', 'w')\n")
+    planted = place.folder / "planted"
+    for words in (("probes", "a"), ("replay", "a", "--dry-run")):
+        done = place.run("env", "--chdir", planted, "flor", *words, "--", sys.executable, place.folder / program)
+        assert "every block executes" not in done.stdout + done.stderr
+    assert sorted(os.listdir(planted)) == ["ast.py", "flor", "json.py"]
+
+
+def test_the_interpreter_of_a_copied_record_is_not_executed(place):
+    place.program("classifier.py")
+    place.record("classifier.py")
+    path, = (place.folder / "store").glob("2*/run.json")
+    planted = place.folder / place.write("python3", f"#!/bin/sh\ntouch {place.folder}/executed\n")
+    planted.chmod(0o755)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "binary": str(planted)}))
+    place.run("flor", "probes", "a")
+    assert not (place.folder / "executed").exists()
+
+
+def test_a_record_is_read_as_regular_files_of_this_user(place, monkeypatch):
+    from flor._recorded import Recorded
+
+    place.program("classifier.py")
+    place.record("classifier.py")
+    path, = (place.folder / "store").glob("2*/run.json")
+    monkeypatch.setenv("FLOR_STORE", str(place.folder / "store"))
+    monkeypatch.setenv("FLOR_REPLAY", f"{path.parent.name}/r1")
+    script = str(place.folder / "classifier.py")
+    assert Recorded(script).read(script) == (place.folder / "classifier.py").read_text()
+    manifest = json.loads(path.read_text())
+    for name in ("/etc/hostname", "../../classifier.py"):
+        path.write_text(json.dumps({**manifest, "sources": [{**manifest["sources"][0], "file": name}]}))
+        assert not Recorded(script)._files
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="is no file"):
+        Recorded(script)
 
 
 def test_a_guard_that_leaves_something_out_makes_the_replay_run_from_the_start(place):

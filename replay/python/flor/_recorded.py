@@ -1,6 +1,8 @@
 """The sources of the run that this process replays, as they were recorded."""
+import io
 import json
 import os
+import stat
 import tokenize
 
 
@@ -11,15 +13,22 @@ class Recorded:
     def __init__(self, script):
         self._script = script
         run = os.path.join(os.environ["FLOR_STORE"], os.environ["FLOR_REPLAY"].split("/")[0])
-        with open(os.path.join(run, "run.json"), encoding="utf-8") as file:
-            manifest = json.load(file)
-        self._files = {one["path"]: os.path.join(run, one["file"]) for one in manifest.get("sources", [])}
+        if os.lstat(run).st_uid != os.geteuid():
+            raise PermissionError(f"run {os.path.basename(run)} is another user's")
+        manifest = json.loads(_bytes_of(os.path.join(run, "run.json")))
+        self._files = {one["path"]: os.path.join(run, one["file"]) for one in manifest.get("sources", []) if _is_inside(one["file"])}
         self._recorded = _script_of(manifest)
 
     def read(self, path):
         """Returns the recorded text of a present file; of a file that was not recorded the present text."""
-        with tokenize.open(self._files.get(self._name_of(path)) or path) as file:
-            return file.read()
+        recorded = self._files.get(self._name_of(path))
+        if recorded is None:
+            with tokenize.open(path) as file:
+                return file.read()
+        text = io.BytesIO(_bytes_of(recorded))
+        encoding, _ = tokenize.detect_encoding(text.readline)
+        text.seek(0)
+        return io.TextIOWrapper(text, encoding).read()
 
     def _name_of(self, path):
         if path == self._script:
@@ -27,6 +36,19 @@ class Recorded:
         beside = os.path.relpath(path, os.path.dirname(self._script))
         name = os.path.join(os.path.dirname(self._recorded or ""), beside)
         return name if name in self._files else path
+
+
+def _is_inside(name):
+    return not os.path.isabs(name) and ".." not in name.split("/")
+
+
+def _bytes_of(path):
+    """Reads a file of a store. Waits for no FIFO, and follows no link."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(f"{path} is no file")
+        return file.read()
 
 
 def _script_of(manifest):

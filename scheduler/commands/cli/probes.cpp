@@ -30,6 +30,8 @@ struct Flags {
 fs::path program_of(const core::RunDir& run, const core::Manifest& manifest,
                     const std::vector<std::string>& command) {
   if (!command.empty()) return fs::absolute(dispatch::find_program(command.front()));
+  // The interpreter is executed. Not that of the record, which may be a copy of another user's.
+  if (is_interpreted(manifest)) return fs::absolute(dispatch::find_program("python3"));
   std::error_code ignored;
   if (fs::is_regular_file(manifest.binary, ignored)) return manifest.binary;
   throw core::UsageError("the program of run " + run.id() + ", " + manifest.binary +
@@ -38,7 +40,7 @@ fs::path program_of(const core::RunDir& run, const core::Manifest& manifest,
 }
 
 probes::ProbeAnalysis since_record(const Flags& flags, const std::vector<std::string>& command) {
-  const core::RunDir run = store_of(flags.store).find(flags.run);
+  const core::RunDir run = store_of(flags.store).find_own(flags.run);
   const core::Manifest manifest = core::read_manifest(run);
   const fs::path program = program_of(run, manifest, command);
   if (is_interpreted(manifest)) return compare_interpreted(run, manifest, program, command);
@@ -102,7 +104,7 @@ void add_probes(CLI::App& app, Outcome& outcome) {
   command->add_option(
       "run", flags->run,
       "a run: its id, its name, or the beginning of its id. Its recorded sources are compared with those of "
-      "the program after --, by default the recorded program file as it is now");
+      "the program after --, by default the recorded program file as it is now. Not another user's run");
   command->add_option("--between", flags->between, "compare two files or folders, with no run")
       ->expected(2)
       ->type_name("OLD NEW");

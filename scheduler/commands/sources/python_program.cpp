@@ -52,7 +52,7 @@ std::optional<fs::path> script_of(const std::vector<std::string>& command, const
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& text) {
-    std::string name = (fs::temp_directory_path() / "flor-edits-XXXXXX").string();
+    std::string name = fs::absolute(fs::temp_directory_path() / "flor-edits-XXXXXX").string();
     const core::Descriptor file(::mkstemp(name.data()));
     if (file.get() < 0) throw core::Error("no file can be made in " + fs::temp_directory_path().string());
     path_ = name;
@@ -178,8 +178,12 @@ probes::ProbeAnalysis compare_interpreted(const core::RunDir& run, const core::M
     const Json texts = texts_of(run, manifest, scan_interpreted(manifest, command), command);
     const TemporaryFile file(texts.dump(-1, ' ', false, Json::error_handler_t::replace));
     std::string output;
-    if (core::run_program({"/usr/bin/env", "PYTHONPATH=" + path_with_package(), interpreter.string(), "-m",
-                           "flor._edits", file.path()},
+    // In the root directory: Python looks for modules where it is started first, and others may have put some
+    // there.
+    const std::string program =
+        "import os; os.chdir('/'); import runpy; runpy.run_module('flor._edits', None, '__main__')";
+    if (core::run_program({"/usr/bin/env", "PYTHONPATH=" + path_with_package(), interpreter.string(), "-c",
+                           program, file.path()},
                           &output) != 0)
       return everything("the sources could not be compared by " + interpreter.string() + " -m flor._edits");
     const Json answer = core::parse_json(output);
