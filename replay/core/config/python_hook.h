@@ -9,8 +9,9 @@
 
 namespace flor::core {
 
-// Returns the folder with flor/ and flor-hook/ that belongs to the commands in the first of these directories
-// that has one, in a build or an installation. Empty if there is none. Ignores relative directories.
+// Returns the folder with flor/ and flor-hook/, in a build or an installation, that belongs to the first
+// `flor` in these directories which has one. Empty if there is none. Ignores relative directories, and a
+// folder where another user than those who can replace that `flor` could have put a file.
 std::string python_folder(const std::vector<std::filesystem::path>& bins);
 
 // Returns PYTHONPATH with the hook of such a folder in front.
