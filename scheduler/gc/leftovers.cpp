@@ -63,6 +63,18 @@ Leftover leftover(const fs::path& path, const std::string& what) {
   return {path, "", ignored ? 0 : size, what};
 }
 
+// The entries of a directory; none of a link, which could lead out of the run.
+fs::directory_iterator entries_of(const fs::path& directory) {
+  std::error_code ignored;
+  return fs::is_directory(fs::symlink_status(directory, ignored)) ? fs::directory_iterator(directory, ignored)
+                                                                  : fs::directory_iterator();
+}
+
+bool is_real_directory(const fs::directory_entry& entry) {
+  std::error_code ignored;
+  return fs::is_directory(entry.symlink_status(ignored));
+}
+
 void add_temporaries(const fs::path& directory, double now, std::vector<Leftover>& out) {
   walk(directory, [&](const Entry& entry) {
     if ((is_abandoned(entry.name) || is_clock(entry.name)) && is_old(entry.path, now))
@@ -78,8 +90,8 @@ void add_checkpoints(const core::RunDir& run, std::vector<Leftover>& out) {
     // The run is damaged, so it is unknown which files are needed. `flor check` reports the damage.
   }
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(run.checkpoints(), ignored)) {
-    if (entry.is_directory(ignored) && fs::is_empty(entry.path(), ignored))
+  for (const auto& entry : entries_of(run.checkpoints())) {
+    if (is_real_directory(entry) && fs::is_empty(entry.path(), ignored))
       out.push_back(leftover(entry.path(), "an empty directory"));
   }
 }
@@ -91,9 +103,8 @@ std::vector<Leftover> left_in(const core::RunDir& run, double now) {
   if (fs::exists(run.path / ".reserve", ignored))
     out.push_back(leftover(run.path / ".reserve", "space that the recording had set aside"));
   add_checkpoints(run, out);
-  for (const auto& entry : fs::directory_iterator(run.replays(), ignored)) {
-    if (entry.is_directory(ignored) && is_old(entry.path(), now) &&
-        !core::is_there(entry.path() / "plan.json"))
+  for (const auto& entry : entries_of(run.replays())) {
+    if (is_real_directory(entry) && is_old(entry.path(), now) && !core::is_there(entry.path() / "plan.json"))
       out.push_back(leftover(entry.path(), "a replay that never got a plan"));
   }
   for (auto& one : out) one.run = run.id();

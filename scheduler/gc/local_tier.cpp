@@ -11,11 +11,18 @@ namespace {
 
 namespace fs = core::fs;
 
-std::optional<core::LocalRun> within_reach(const std::string& id, const core::Manifest& manifest) {
+// Is it the same directory of a store? It may be gone already.
+bool is_same_run(const fs::path& one, const fs::path& other) {
+  std::error_code ignored;
+  return one == other || (one.filename() == other.filename() &&
+                          fs::equivalent(one.parent_path(), other.parent_path(), ignored));
+}
+
+std::optional<core::LocalRun> within_reach(const core::RunDir& run, const core::Manifest& manifest) {
   if (manifest.local.empty() || manifest.host != core::node_name()) return std::nullopt;
   try {
     auto local = core::open_local_run(manifest.local);
-    if (local.home.id() == id) return local;
+    if (is_same_run(local.home.path, run.path)) return local;
   } catch (const std::exception&) {
     // The directory is gone, or belongs to another user.
   }
@@ -24,12 +31,12 @@ std::optional<core::LocalRun> within_reach(const std::string& id, const core::Ma
 
 }  // namespace
 
-std::optional<HeldTier> HeldTier::take(const std::string& id, const core::Manifest& manifest) {
-  const auto local = within_reach(id, manifest);
+std::optional<HeldTier> HeldTier::take(const core::RunDir& run, const core::Manifest& manifest) {
+  const auto local = within_reach(run, manifest);
   if (!local) return std::nullopt;
   auto lock = core::FileLock::try_take(local->lock());
   if (!lock) {
-    throw core::Error("run " + id + " is left as it is: its checkpoints are being brought from " +
+    throw core::Error("run " + run.id() + " is left as it is: its checkpoints are being brought from " +
                       local->path.string() + " to the store; try again when they are there");
   }
   return HeldTier(local->path, std::move(*lock));
@@ -40,7 +47,7 @@ void HeldTier::remove() const {
 }
 
 std::string beyond_reach(const core::RunDir& run, const core::Manifest& manifest) {
-  if (manifest.local.empty() || within_reach(run.id(), manifest)) return "";
+  if (manifest.local.empty() || within_reach(run, manifest)) return "";
   try {
     if (results::local_tier_of(run, manifest, core::read_timeline(run.timeline())).waiting.empty()) return "";
   } catch (const core::Error&) {

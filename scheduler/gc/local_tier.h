@@ -14,9 +14,10 @@ namespace flor::gc {
 // files from there to the store.
 class HeldTier {
  public:
-  // Returns nullopt if the run used no local tier, or if this node has no directory of it that this user
-  // owns. Throws core::Error if its checkpoints are being brought to the store now.
-  static std::optional<HeldTier> take(const std::string& id, const core::Manifest& manifest);
+  // `run`: where the run lies in its store, or lay. Returns nullopt if it used no local tier, or if this node
+  // has no directory of it that this user owns. That of the run which this one is a copy of does not count.
+  // Throws core::Error if its checkpoints are being brought to the store now.
+  static std::optional<HeldTier> take(const core::RunDir& run, const core::Manifest& manifest);
 
   // Removes the directory with its content. Throws std::system_error, which names the path.
   void remove() const;

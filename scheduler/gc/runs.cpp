@@ -75,15 +75,15 @@ double written_at(const core::RunDir& run) {
 }
 
 // Takes the run's part in this node's local tier; nullopt if there is none, or if the manifest, which names
-// the place, cannot be read.
-std::optional<HeldTier> tier_of(const core::RunDir& run, const std::string& id) {
+// the place, cannot be read. `present`: where the run lies now. `run`: its place in the store.
+std::optional<HeldTier> tier_of(const core::RunDir& present, const core::RunDir& run) {
   core::Manifest manifest;
   try {
-    manifest = core::read_manifest(run);
+    manifest = core::read_manifest(present);
   } catch (const std::exception&) {
     return std::nullopt;
   }
-  return HeldTier::take(id, manifest);
+  return HeldTier::take(run, manifest);
 }
 
 // Removes what is left of a run with a hidden name. The local tier goes first: only the manifest names it, so
@@ -208,7 +208,7 @@ void remove_run(const core::Store& store, const RunFacts& listed) {
   std::optional<Claim> held(claim(run));
   if (touched_at(run) != listed.touched)
     throw core::Error("run " + run.id() + " is left as it is: it was recorded further meanwhile");
-  const auto tier = tier_of(run, run.id());
+  const auto tier = tier_of(run, run);
   const fs::path hidden = store.removed(run.id());
   std::error_code error;
   fs::rename(run.path, hidden, error);
@@ -222,7 +222,7 @@ void remove_run(const core::Store& store, const RunFacts& listed) {
 
 void finish_removal(const core::Store& store, const std::string& id) {
   const ActingAs owner(store.removed(id));
-  remove_hidden(store, id, tier_of({store.removed(id)}, id));
+  remove_hidden(store, id, tier_of({store.removed(id)}, store.run(id)));
 }
 
 }  // namespace flor::gc

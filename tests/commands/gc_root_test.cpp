@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
+#include "core/checkpoint/listing.h"
 #include "core/checkpoint/reader.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
@@ -112,6 +113,33 @@ TEST_F(RootsGarbage, LinksAreRemovedAndNotFollowed) {
   EXPECT_FALSE(core::fs::exists(run.path));
   EXPECT_TRUE(store_.all_removed().empty());
   EXPECT_TRUE(core::fs::exists(secret_ / "file"));
+}
+
+// A run that was copied with its links, as `cp -r` copies them.
+TEST_F(RootsGarbage, NothingBehindALinkIsLeftOver) {
+  const auto run = make_run("copy");
+  const auto elsewhere = store_.path() / "models";
+  for (const char* name : {"checkpoint.safetensors", "train/checkpoint.safetensors", "replay/rows.jsonl"}) {
+    core::fs::create_directories((elsewhere / name).parent_path());
+    std::ofstream(elsewhere / name) << "kept";
+  }
+  core::fs::create_directory(elsewhere / "empty");
+  for (const auto& entry : core::fs::directory_iterator(elsewhere))
+    core::fs::last_write_time(entry.path(), core::fs::file_time_type::clock::now() - std::chrono::hours(2));
+  core::fs::create_directory_symlink(elsewhere, run.checkpoints() / "away");
+  core::fs::create_directory_symlink(elsewhere, run.path / "replays");
+  const auto clear = [&] {
+    EXPECT_TRUE(core::checkpoint_names(run).empty());
+    const double later = core::wall_seconds() + 7200;
+    remove_leftovers(run, leftovers_of(run, later));
+  };
+  clear();
+  core::fs::remove_all(run.checkpoints());
+  core::fs::create_directory_symlink(elsewhere, run.checkpoints());
+  clear();
+  for (const char* name :
+       {"checkpoint.safetensors", "train/checkpoint.safetensors", "replay/rows.jsonl", "empty"})
+    EXPECT_TRUE(core::fs::exists(elsewhere / name)) << name;
 }
 
 TEST_F(RootsGarbage, ARunOfAnotherUserGoesWithItsLabels) {

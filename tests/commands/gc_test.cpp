@@ -262,6 +262,15 @@ TEST_F(Garbage, ARunGoesWithWhatLiesInThisNodesLocalTier) {
   note_tier("another");
   EXPECT_EQ(facts_of(run).beyond, local.path.string() + " on node another");
   note_tier(local.node);
+  {
+    const core::Store elsewhere(directory_.path() / "elsewhere");
+    const core::RunDir copy = elsewhere.run("r1");
+    core::fs::create_directory(elsewhere.path());
+    core::fs::copy(run.path, copy.path, core::fs::copy_options::recursive);
+    remove_run(elsewhere, facts_of(copy));
+    EXPECT_FALSE(core::fs::exists(copy.path));
+    EXPECT_TRUE(core::fs::exists(local.path / file(0))) << "the original's";
+  }
   remove_run(store_, facts_of(run));
   EXPECT_FALSE(core::fs::exists(run.path));
   EXPECT_FALSE(core::fs::exists(local.path));

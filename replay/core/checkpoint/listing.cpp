@@ -1,10 +1,13 @@
 #include "core/checkpoint/listing.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <memory>
+
+#include "core/files/descriptor.h"
 
 namespace flor::core {
 namespace {
@@ -12,6 +15,15 @@ namespace {
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
+using Directory = std::unique_ptr<DIR, CloseDirectory>;
+
+// Returns null for what is no directory, or a link: it could lead to files that belong to no run.
+Directory open_directory(int parent, const char* name) {
+  Descriptor file(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  Directory out(file ? ::fdopendir(file.get()) : nullptr);
+  if (out) file.release();  // closedir() closes it
+  return out;
+}
 
 bool is_checkpoint(const std::string& name) {
   constexpr std::string_view suffix = ".safetensors";
@@ -24,10 +36,12 @@ bool is_checkpoint(const std::string& name) {
 // cost time.
 template <class Take>
 void each_checkpoint(const RunDir& run, Take take) {
-  std::error_code ignored;
-  for (const auto& block : fs::directory_iterator(run.checkpoints(), ignored)) {
-    const std::string folder = (run.checkpoints().filename() / block.path().filename()).string() + "/";
-    const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(block.path().c_str()));
+  const Directory all = open_directory(AT_FDCWD, run.checkpoints().c_str());
+  while (const dirent* block = all ? ::readdir(all.get()) : nullptr) {
+    const std::string name_of_block = block->d_name;
+    if (name_of_block == "." || name_of_block == "..") continue;
+    const std::string folder = (run.checkpoints().filename() / name_of_block).string() + "/";
+    const Directory directory = open_directory(::dirfd(all.get()), block->d_name);
     while (const dirent* entry = directory ? ::readdir(directory.get()) : nullptr) {
       const std::string name = entry->d_name;
       if (is_checkpoint(name)) take(folder + name, ::dirfd(directory.get()), entry->d_name);
