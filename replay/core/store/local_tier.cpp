@@ -15,6 +15,7 @@
 #include "core/files/descriptor.h"
 #include "core/files/durable.h"
 #include "core/files/private_directory.h"
+#include "core/files/shared_directory.h"
 #include "core/store/manifest.h"
 
 namespace flor::core {
@@ -77,7 +78,7 @@ bool remove_directory(const fs::path& path) {
 
 bool LocalRun::has_home() const {
   std::error_code ignored;
-  return fs::exists(home.manifest(), ignored);
+  return directory_owner(home.path) == ::geteuid() && fs::exists(home.manifest(), ignored);
 }
 
 fs::path local_root(const fs::path& tier) {

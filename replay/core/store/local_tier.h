@@ -23,7 +23,7 @@ struct LocalRun {
   fs::path info() const { return path / "spool.json"; }
   // Whoever spools holds flock() on it.
   fs::path lock() const { return path / "spool.lock"; }
-  // Is the run in the store? False also while the store is not mounted.
+  // Is the run in the store, as a directory of this user? False also while the store is not mounted.
   bool has_home() const;
 };
 

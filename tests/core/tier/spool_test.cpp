@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "core/base/rate_limiter.h"
+#include "support/another_user.h"
 #include "support/interposed.h"
 #include "support/local_checkpoints.h"
 #include "support/temporary.h"
@@ -20,6 +21,7 @@
 namespace flor::core {
 namespace {
 
+using test::attacker;
 using test::checkpoint_content;
 using test::checkpoint_name;
 using test::TemporaryDirectory;
@@ -199,6 +201,22 @@ TEST(Spool, ARunThatIsRemovedMeanwhileDoesNotComeBack) {
   EXPECT_EQ(done.troubles.size(), 2U);
   EXPECT_FALSE(fs::exists(both.run.path));
   EXPECT_EQ(waiting_files(both.local).size(), 2U);
+}
+
+// Put in the place of a run that was removed.
+TEST(Spool, NothingIsBroughtToAnotherUsersDirectory) {
+  FLOR_NEEDS_ROOT();
+  const TemporaryDirectory directory;
+  const TwoTiers both(directory.path());
+  both.write(1);
+  ::chown(both.run.path.c_str(), attacker, attacker);
+  const Spooled done = spool(both.local, at_once);
+  EXPECT_EQ(done.files, 0U);
+  EXPECT_FALSE(fs::exists(both.run.path / checkpoint_name(0)));
+  fs::rename(both.run.path, directory / "theirs");
+  fs::create_directory_symlink(directory / "theirs", both.run.path);
+  EXPECT_EQ(spool(both.local, at_once).files, 0U);
+  EXPECT_EQ(waiting_files(both.local).size(), 1U);
 }
 
 TEST(Spool, ADamagedFileIsBroughtAsItIs) {
