@@ -10,8 +10,8 @@
 #include "core/store/manifest.h"
 #include "dashboard/data/signature.h"
 #include "results/report/summary.h"
-#include "results/rows.h"
-#include "results/where.h"
+#include "results/rows/rows.h"
+#include "results/rows/where.h"
 
 namespace flor::dashboard {
 namespace {
@@ -95,7 +95,7 @@ Json line_of(const core::RunDir& run, const std::string& status) {
   if (loop != nullptr && loop->ended == core::LoopEnd::exhausted) of = loop->iterations;
   return {{"id", run.id()},
           {"name", brief(m.name)},
-          {"status", status.empty() ? results::status_of(run, m) : status},
+          {"status", status.empty() ? brief(results::status_of(run, m)) : status},
           {"started", m.started},
           {"finished", m.finished ? Json(*m.finished) : Json()},
           {"user", brief(m.user)},

@@ -35,8 +35,9 @@ class Runs {
   std::map<std::string, Seen> runs_;
 };
 
-// Describes one run: a line of the list. `status`: what is known of it; "": not known. To find it out may
-// need the file server and Slurm.
+// Describes one run as a line of the list (docs/dashboard.md). A run that cannot be read has the status
+// "unreadable", and its problem: nothing is thrown. `status`: where it is known already; "": finds it out,
+// and may ask the file server and Slurm for it.
 core::Json run_line(const core::RunDir& run, const std::string& status = "");
 
 }  // namespace flor::dashboard

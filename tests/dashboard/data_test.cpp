@@ -142,6 +142,7 @@ TEST_F(StoreTest, ALineIsShortHoweverLongItsManifestIs) {
   manifest.name = manifest.host = manifest.slurm_job = long_text;
   manifest.command = {"./train", long_text, long_text};
   for (int i = 0; i < 1000; ++i) manifest.args["argument" + std::to_string(i)] = std::string(1000, 'y');
+  manifest.status = long_text;
   core::write_manifest(run, manifest);
   const Json line = run_line(run);
   EXPECT_LT(core::json_text(line).size(), 32768U);
