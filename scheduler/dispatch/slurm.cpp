@@ -12,6 +12,7 @@
 #include "core/base/shell_words.h"
 #include "core/config/settings.h"
 #include "core/files/durable.h"
+#include "core/store/slurm_job.h"
 #include "dispatch/job_environment.h"
 #include "dispatch/process.h"
 
@@ -78,17 +79,20 @@ std::string job_script(const WorkerOrder& order, std::size_t cpus) {
   const std::string step = "--ntasks=1 --cpus-per-task=" + std::to_string(cpus) + " ";
   return "#!/bin/sh\n# The workers of replay " + order.replay.id() +
          ", written by `flor replay`: each array task runs units until none is left.\n" +
-         R"(# When its time limit ends the task (seconds of the epoch), so that it takes no unit that it cannot finish.
+         "flor_path=$PATH; " + core::absolute_path +
+         R"(flor_srun=$(command -v srun) || flor_srun=srun
+# When its time limit ends the task (seconds of the epoch), so that it takes no unit that it cannot finish.
 FLOR_JOB_END=${SLURM_JOB_END_TIME:-$(SLURM_TIME_FORMAT=%s timeout 5 squeue --noheader --jobs="${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" --format=%e)}
 export FLOR_JOB_END
 # A slurmctld that was restarted just now turns steps away as busy, and srun would ask again only after SlurmctldTimeout
 # (two minutes). So a step that does nothing asks first, every few seconds.
 for flor_pause in 2 2 3 3 5; do
-  srun --immediate=1 --overlap )" +
+  "$flor_srun" --immediate=1 --overlap )" +
          step + R"(true && break
   sleep "$flor_pause"
 done
-exec srun )" +
+PATH=$flor_path
+exec "$flor_srun" )" +
          step + joined(words, " ") + "\n";
 }
 

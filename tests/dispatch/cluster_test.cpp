@@ -1,6 +1,7 @@
 #include "dispatch/cluster.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,7 +10,9 @@
 
 #include "core/base/error.h"
 #include "dispatch/job_environment.h"
+#include "dispatch/process.h"
 #include "dispatch/slurm.h"
+#include "support/temporary.h"
 
 namespace flor::dispatch {
 namespace {
@@ -91,11 +94,31 @@ WorkerOrder order() {
 
 TEST(Sbatch, ScriptQuotesTheCommandAndHoldsNoSecret) {
   const std::string script = job_script(order(), 3);
-  EXPECT_NE(script.find(
-                "\nexec srun --ntasks=1 --cpus-per-task=3 ./train --text 'it'\\''s; $(rm -rf x)' '[1,2]'\n"),
+  EXPECT_NE(script.find("\nexec \"$flor_srun\" --ntasks=1 --cpus-per-task=3 ./train --text 'it'\\''s; $(rm "
+                        "-rf x)' '[1,2]'\n"),
             std::string::npos)
       << script;
   EXPECT_EQ(script.find("secret"), std::string::npos);
+}
+
+// The task's own PATH reaches the program as it is.
+TEST(Sbatch, TheScriptStartsNoProgramOfTheWorkingDirectory) {
+  const test::TemporaryDirectory directory;
+  const auto write = [&](const char* name, const std::string& text) {
+    std::filesystem::create_directories((directory / name).parent_path());
+    std::ofstream(directory / name) << "#!/bin/sh\n" << text;
+    ::chmod((directory / name).c_str(), 0755);
+  };
+  for (const char* name : {"here/srun", "here/squeue", "here/timeout", "here/sleep"})
+    write(name, "echo planted\n");
+  write("bin/srun", "case $* in *--immediate*) ;; *) echo \"srun in $PATH\" ;; esac\n");
+  write("bin/squeue", "echo 1\n");
+  write("job.sh", job_script(order(), 3));
+  const std::string path = ".::here:" + (directory / "bin").string() + ":/usr/bin:/bin";
+  const Result done =
+      run({"/bin/sh", "-c", "cd " + (directory / "here").string() + " && exec /bin/sh ../job.sh"},
+          {{"PATH", path}});
+  EXPECT_EQ(done.out + done.err, "srun in " + path + "\n");
 }
 
 TEST(Sbatch, CommandPassesFlagsAndHoldsNoSecret) {

@@ -22,12 +22,6 @@ const std::string plain = "env $(env | sed -n 's/^\\(SQUEUE_[A-Z0-9_]*\\|SLURM_C
 // Lists all jobs, also those of hidden partitions.
 const std::string squeue = "squeue --all --noheader --states=all --array --format='%A %T'";
 
-// Relative parts of PATH would lead to a program that another user put into the working directory. By
-// builtins alone.
-const std::string absolute_path =
-    "p=; IFS=:; set -f; for d in $PATH; do case $d in /*) p=$p:$d ;; esac; done; set +f; unset IFS; "
-    "PATH=${p#:}; ";
-
 std::string present_cluster() {
   static const std::string name = [] {
     const auto here = environment_variable("SLURM_CLUSTER_NAME");
@@ -61,11 +55,17 @@ std::optional<std::string> jobs_of(uid_t user) {
 
 }  // namespace
 
+const char* const absolute_path =
+    "p=; IFS=:; set -f; for d in $PATH; do case $d in /*) p=$p:$d ;; esac; done; set +f; unset IFS; "
+    "PATH=${p#:}; ";
+
 // By SIGKILL: the thread that asks may block all other signals, and so does what it starts.
 std::optional<std::string> ask_slurm(const std::string& command) {
   std::string out;
-  const int code = run_program(
-      {"/bin/sh", "-c", absolute_path + "timeout -s KILL 10 " + plain + command + " 2>/dev/null"}, &out);
+  const int code =
+      run_program({"/bin/sh", "-c",
+                   std::string(absolute_path) + "timeout -s KILL 10 " + plain + command + " 2>/dev/null"},
+                  &out);
   return code == 0 ? std::optional(std::move(out)) : std::nullopt;
 }
 

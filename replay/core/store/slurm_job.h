@@ -16,6 +16,10 @@ JobState state_in(const std::string& listing, const std::string& job);
 // Returns the value of `name` in the output of `scontrol show config`; empty where it is absent. Pure.
 std::string config_value(const std::string& config, const std::string& name);
 
+// Shell text that leaves out of PATH, by builtins alone, the parts that are relative: they would lead to a
+// program that another user put into the working directory. Ends with "; ".
+extern const char* const absolute_path;
+
 // Runs a command of Slurm's. What of the user's environment names another cluster, or changes what squeue
 // prints, is left out. Returns what it prints; std::nullopt where it fails or takes 10 s. `command` must hold
 // no text from a file or a user. Thread-safe.
