@@ -48,6 +48,10 @@ void flor_fail(flor_answer* answer, const char* reason) {
   kept_in(answer, [&] { answer->failure = reason; });
 }
 
+void flor_done(flor_answer* answer) {
+  answer->is_done = true;
+}
+
 uint64_t flor_tensors_count(const flor_tensors* tensors) {
   return tensors->entries.size();
 }

@@ -68,6 +68,10 @@ void flor_detach(void) {
   flor::c::CallingFrontend::detach();
 }
 
+void flor_finish(int32_t exit_code) {
+  with_runtime([&](core::Runtime& runtime) { runtime.finish(exit_code); });
+}
+
 int32_t flor_recording(void) {
   return with_runtime(0, [](core::Runtime& runtime) { return runtime.recording() ? 1 : 0; });
 }

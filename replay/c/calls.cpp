@@ -10,11 +10,21 @@
 namespace flor::c {
 namespace {
 
+// Calls once more where the callback was interrupted: what interrupted it comes once.
+template <class Call>
+flor_answer finished(Call call) {
+  for (int tries = 0; tries < 3; ++tries) {
+    flor_answer answer;
+    call(&answer);
+    if (answer.failure || answer.is_done) return answer;
+  }
+  throw core::LocalError("a callback of the front end was interrupted three times");
+}
+
 template <class Call>
 flor_answer answered(Call call) {
-  flor_answer answer;
-  call(&answer);
-  if (answer.failure) throw core::Error(*answer.failure);
+  flor_answer answer = finished(call);
+  if (answer.failure) throw core::LocalError(*answer.failure);
   return answer;
 }
 
@@ -62,7 +72,7 @@ void CallingFrontend::apply(const Map& environment) {
 }
 
 void CallingFrontend::synchronize() {
-  if (!is_detached()) calls_.synchronize(calls_.context);
+  if (!is_detached()) answered([&](flor_answer* answer) { calls_.synchronize(calls_.context, answer); });
 }
 
 std::vector<std::string> CallingFrontend::sources() {
@@ -89,9 +99,7 @@ void CallingState::expect(const std::vector<std::string>& names) {
 std::optional<std::string> CallingState::misfit(const core::LoadedTensors& tensors) {
   require_attached();
   const flor_tensors loaded(tensors);
-  flor_answer answer;
-  calls_.check(calls_.context, &loaded, &answer);
-  return answer.failure;
+  return finished([&](flor_answer* answer) { calls_.check(calls_.context, &loaded, answer); }).failure;
 }
 
 std::optional<std::string> CallingState::restore(const core::LoadedTensors& tensors) {

@@ -31,7 +31,7 @@ class CallingFrontend : public core::Frontend {
   const flor_frontend calls_;
 };
 
-// Throws core::Error with the reason that the front end gives.
+// Throws core::LocalError with the reason that the front end gives.
 class CallingState : public core::State {
  public:
   explicit CallingState(const flor_state_calls& calls) : calls_(calls) {}

@@ -24,7 +24,7 @@ def rewrite(tmp_path):
 
 def heads(text):
     """The lines of loops and blocks."""
-    return [line.strip().replace("__flor__.", "").replace(" as __flor_block__", "") for line in text.splitlines()
+    return [line.strip().replace("__flor__.", "").replace(" as __flor_block__", "").replace(", leaves_gradients=True", "") for line in text.splitlines()
             if "loop(" in line or "skip_block(" in line]
 
 
@@ -218,3 +218,42 @@ def test_a_program_with_words_of_its_own_stays(rewrite, tmp_path):
     assert Project(str(tmp_path / "train.py"), read_source).has_words()
     (tmp_path / "train.py").write_text("import flor\nfor epoch in range(3):\n    flor.log('x', 1)\n")
     assert not Project(str(tmp_path / "train.py"), read_source).has_words()
+
+
+@pytest.mark.parametrize("leaves, body", [
+    (False, "for x in loader:\n    opt.zero_grad()\n    loss(x).backward()\n    opt.step()"),
+    (False, "for x in loader:\n    loss(x).backward()\n    opt.step()\n    opt.zero_grad()"),
+    (False, "opt.zero_grad()\nfor i, x in enumerate(loader):\n    loss(x).backward()\n    if i % 2:\n        opt.step()\n        opt.zero_grad()"),
+    (False, "for x in loader:\n    for p in net.parameters():\n        p.grad = None\n    loss(x).backward()"),
+    (False, "train(loader)"),
+    (False, "for x in loader:\n    opt.step(closure)"),
+    (False, "for x in loader:\n    with autocast():\n        trainer.clear()\n    scaler.scale(loss(x)).backward()"),
+    (False, "net.zero_grad()\nfor x in loader:\n    if skip(x):\n        continue\n    loss(x).backward()\n    opt.step()"),
+    (False, "for x in loader:\n    opt.zero_grad()\n    loss(x).backward()\n    if not x:\n        break\n    opt.step()"),
+    (False, "for x in loader:\n    netD.zero_grad()\n    loss(x).backward()\n    optD.step()\n    netG.zero_grad()\n    loss(x).backward()\n    optG.step()"),
+    (False, "for x in loader:\n    opt.step(closure=closure)"),
+    (True, "for i, x in enumerate(loader):\n    loss(x).backward()\n    if i % 2:\n        continue\n    opt.step()\n    opt.zero_grad()"),
+    (True, "for i, x in enumerate(loader):\n    some(i, x)"),
+    (True, "for i, x in enumerate(loader):\n    loss(x).backward()\n    one.step()\n    one.zero_grad()\n    if i % 4 == 0:\n        two.step()\n        two.zero_grad()"),
+    (True, "for i, x in enumerate(loader):\n    loss(x).backward()\n    opt.step()\n    i % 4 and opt.zero_grad()"),
+    (True, "for i, x in enumerate(loader):\n    loss(x).backward()\n    if i % 2:\n        opt.step()\n        opt.zero_grad()"),
+    (True, "for i, x in enumerate(loader):\n    if i % 2 == 0:\n        opt.zero_grad()\n    loss(x).backward()\n    opt.step()"),
+    (True, "for x in loader:\n    loss(x).backward()\n    opt.step()"),
+    (True, "for x in loader:\n    gather(x)\nif epoch % 2:\n    opt.step()\n    net.zero_grad()"),
+])
+def test_gradients_that_an_iteration_leaves_are_found_in_the_text(rewrite, leaves, body):
+    functions = ("def train(loader):\n    for x in loader:\n        opt.zero_grad()\n        loss(x).backward()\n        opt.step()\n"
+                 "def closure():\n    opt.zero_grad()\n    loss(x).backward()\n"
+                 "def gather(x):\n    loss(x).backward()\n"
+                 "def some(i, x):\n    loss(x).backward()\n    if i % 2:\n        return\n    opt.step()\n    opt.zero_grad()\n"
+                 "optD, optG = None, None\noptD = Adam(netD.parameters())\noptG = Adam(netG.parameters(), lr=2)\n"
+                 "class Trainer:\n    def clear(self):\n        self.opt.zero_grad()\n")
+    text = rewrite(train=functions + "for epoch in range(3):\n" + textwrap.indent(body, "    ") + "\n    pass\n")["train"]
+    assert ("leaves_gradients=True" in text) == leaves, text
+
+
+def test_functions_that_call_each_other_are_read_once_each(rewrite):
+    """Each calls all others, in methods of one name in many classes. Read again and again they would take for ever."""
+    calls = "".join(f"        self.m{i}()\n" for i in range(40))
+    text = "".join(f"class C{n}:\n" + "".join(f"    def m{i}(self):\n{calls}" for i in range(40)) for n in range(3))
+    assert rewrite(train=text + "for epoch in range(3):\n    for x in loader:\n        C0().m0()\n        loss(x).backward()\n        opt.step()\n")["train"]

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
@@ -89,14 +90,15 @@ template <class Result, class Call>
 Result Runtime::guarded(Result fallback, Call call) {
   try {
     return call();
-  } catch (const std::system_error& problem) {
-    give_up(problem.what(), Session::Failed::on_a_file);
-  } catch (const FileError& problem) {
-    give_up(problem.what(), Session::Failed::on_a_file);
-  } catch (const std::exception& problem) {
+  } catch (const LocalError& problem) {
+    give_up(problem.what(), Session::Failed::here);
+  } catch (const Error& problem) {
     give_up(problem.what(), Session::Failed::on_the_question);
+  } catch (const std::exception& problem) {
+    // Of the system, the standard library or LibTorch, as where memory is full.
+    give_up(problem.what(), Session::Failed::here);
   } catch (...) {
-    give_up("an unknown exception", Session::Failed::on_the_question);
+    give_up("an unknown exception", Session::Failed::here);
   }
   return fallback;
 }
@@ -140,7 +142,7 @@ void Runtime::forget() noexcept {
 }
 
 void Runtime::finish(int exit_code) noexcept {
-  if (::getpid() != process_) return;
+  if (::getpid() != process_ || std::exchange(finished_, true)) return;
   guarded([&] {
     // A recording must not keep the program from ending. A replay waits: its rows are its result.
     if (recording_) {

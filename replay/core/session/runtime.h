@@ -65,6 +65,7 @@ class Runtime {
   // Call where the program cannot use the text of an argument: sets the value that it uses instead.
   void use_argument(const std::string& name, const std::string& value);
 
+  // Acts once.
   void finish(int exit_code) noexcept;
   // Call in a forked child: the run belongs to the parent.
   void forget() noexcept;
@@ -98,6 +99,7 @@ class Runtime {
   std::atomic<RowFile*> rows_{nullptr};
   Printer printer_;
   std::once_flag at_exit_;
+  bool finished_ = false;
   // The scope of the owning thread, for the session.
   Scope scope_;
   std::atomic<std::thread::id> owner_{};

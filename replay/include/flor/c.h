@@ -1,4 +1,5 @@
-// The C interface of Flor: the door for other languages. The Python package `flor` is built on it.
+// The C interface of Flor: the door for other languages. The Python package `flor` is built on it. Link
+// libflor-c, not libflor.
 //
 // A front end calls it to tell what its program does: loops, blocks, guards, rows, arguments. Its callbacks
 // save and restore the program's objects and generators. Flor decides whether to record, to replay, or to do
@@ -6,8 +7,10 @@
 //
 // Call loops, blocks, guards and arguments on the thread that trains: the first one that enters a loop, a
 // block or a guard. On other threads loops are plain, and blocks execute. All other calls are for any thread.
-// No call throws, and none ends the process but in a replay: flor_next() and flor_enter_loop() may end a
-// worker.
+// No call throws. In a replay any call may end the process, or start the program again. While recording, a
+// call may end it, too: after SIGTERM, once a last checkpoint is written, and where a resumption that was
+// asked for is impossible. Where one that was not asked for is impossible, the program starts again,
+// unrecorded.
 //
 // Texts are UTF-8 and end with a NUL, unless a size is given. Only `context` and `data` must outlive the call
 // that they are passed to.
@@ -22,7 +25,7 @@ extern "C" {
 #define FLOR_C_API __attribute__((visibility("default")))
 
 // The version of this interface that the library has. A front end made for another one must not go on.
-#define FLOR_C_VERSION 1
+#define FLOR_C_VERSION 2
 FLOR_C_API int32_t flor_c_version(void);
 
 // --- What callbacks get and give. ---
@@ -50,25 +53,32 @@ typedef struct flor_answer flor_answer;
 FLOR_C_API void flor_put_buffer(flor_answer* answer, const flor_buffer* buffer);
 // Adds a text of `bytes` bytes, any bytes, under a key.
 FLOR_C_API void flor_put_text(flor_answer* answer, const char* key, const void* text, uint64_t bytes);
-// Says that the callback failed. Recording stops with a warning that has this reason; a replay fails.
+// Says that the callback failed. Recording stops with a warning that has this reason; a worker of a replay
+// ends, and another one tries.
 FLOR_C_API void flor_fail(flor_answer* answer, const char* reason);
+// Says that the callback has run to its end. Its last call. A callback that neither did this nor failed was
+// interrupted, as by an exception of a signal handler: it is called again, up to twice.
+FLOR_C_API void flor_done(flor_answer* answer);
 
 // Recorded state. Lives until the callback that got it returns.
 typedef struct flor_tensors flor_tensors;
 FLOR_C_API uint64_t flor_tensors_count(const flor_tensors* tensors);
-// Sets `buffer` to number `index`, in order of their names.
+// Sets `buffer` to number `index`, in order of their names. `index` must be below the count: it is not
+// checked.
 FLOR_C_API void flor_tensors_at(const flor_tensors* tensors, uint64_t index, flor_buffer* buffer);
 
 // Recorded texts by their keys. Lives until the callback that got it returns.
 typedef struct flor_texts flor_texts;
 FLOR_C_API uint64_t flor_texts_count(const flor_texts* texts);
-// Sets `key`, and the text with its size, to those of number `index`, in order of the keys.
+// Sets `key`, and the text with its size, to those of number `index`, in order of the keys. `index` must be
+// below the count: it is not checked.
 FLOR_C_API void flor_texts_at(const flor_texts* texts, uint64_t index, const char** key, const void** text,
                               uint64_t* bytes);
 
 // --- The front end: once per process. ---
 
-// Each callback gets `context`. Flor makes them on the thread that calls it, during that call.
+// Each callback gets `context`. None may be NULL. Flor calls them inside a flor_…() call, on that thread, and
+// inside exit() until flor_detach().
 typedef struct flor_frontend {
   void* context;
   // Puts the state of each default random number generator under its name.
@@ -81,7 +91,7 @@ typedef struct flor_frontend {
   // Puts the absolute path of each source file of the program as a key, with an empty text.
   void (*sources)(void* context, flor_answer* answer);
   // Waits for the device.
-  void (*synchronize)(void* context);
+  void (*synchronize)(void* context, flor_answer* answer);
 } flor_frontend;
 
 // Begins. Call it first, on one thread; later calls do nothing. Without it loops are plain, blocks execute,
@@ -91,10 +101,17 @@ FLOR_C_API void flor_start(const flor_frontend* frontend);
 // with the process.
 FLOR_C_API void flor_detach(void);
 
-// Is this process recorded? Is it a worker of a replay?
+// Ends the recording or the replay as the end of the process does. Call it only where the process ends
+// without exit(), as by _exit().
+FLOR_C_API void flor_finish(int32_t exit_code);
+
+// Was this process started to be recorded? So also before the first loop, and where another process of the
+// launch keeps the record; no longer after the recording failed. Does this process belong to a replay? So to
+// its end, worker or not, and in forked children.
 FLOR_C_API int32_t flor_recording(void);
 FLOR_C_API int32_t flor_replaying(void);
-// Does this thread record or replay? If not, a front end can leave out the state of blocks and guards.
+// Does this thread record or replay? If not, a front end can leave out the state of blocks and guards. Every
+// thread may, until one has entered a loop, a block or a guard.
 FLOR_C_API int32_t flor_active(void);
 
 // --- Loops. They nest, and each call concerns the innermost one. ---
@@ -115,14 +132,15 @@ FLOR_C_API void flor_leave_loop(int32_t how);
 
 // --- Blocks and guards. ---
 
-// The objects of a block or guard.
+// The objects of a block or guard. Only `expect` may be NULL. check() and restore() may fail: a recording
+// then stops, a replay fails.
 typedef struct flor_state_calls {
   void* context;
   // Puts the live state as buffers, read anew at each call.
   void (*save)(void* context, flor_answer* answer);
   // Fails with the reason where recorded state does not fit the objects. Writes nothing.
   void (*check)(void* context, const flor_tensors* tensors, flor_answer* answer);
-  // Writes recorded state into the objects. It has passed check().
+  // Writes recorded state into the objects. The state has passed check().
   void (*restore)(void* context, const flor_tensors* tensors, flor_answer* answer);
   // NULL, or: the keys are the names of all buffers that were recorded at a place. The next save() is
   // compared with these. For a front end that finds out while it records what a block changes, and puts more
@@ -131,35 +149,37 @@ typedef struct flor_state_calls {
 } flor_state_calls;
 
 typedef struct flor_state flor_state;
-// The caller frees it, after it has left the block or the guard. NULL where there is no memory; a block
-// without state executes.
+// The caller frees it, after it has left the block or the guard. Returns NULL where there is no memory: then
+// execute the block, and enter and leave neither block nor guard.
 FLOR_C_API flor_state* flor_new_state(const flor_state_calls* calls);
 FLOR_C_API void flor_free_state(flor_state* state);
 
-// Returns 1 to execute the block, 0 where its effects were restored. Leave it in both cases.
+// Returns 1 to execute the block, 0 where its effects were restored. Leave it in both cases. `state` may be
+// NULL only where flor_active() is 0.
 FLOR_C_API int32_t flor_enter_block(const char* name, flor_state* state);
-// `unwound`: an exception leaves the block. A guard is entered around the main loop, for what an iteration
-// passes to the next.
+// `unwound`: an exception leaves the block.
 FLOR_C_API void flor_leave_block(int32_t unwound);
+// A guard holds what an iteration of the main loop passes to the next. Enter it in front of the main loop,
+// and leave it behind that. NULL does nothing.
 FLOR_C_API void flor_enter_guard(flor_state* state);
 FLOR_C_API void flor_leave_guard(flor_state* state);
 
-// Notes in the record that an execution of the block changes what is none of its objects. `block`: "" for an
-// iteration of the main loop and the objects of the guard. `path`: a name of the front end's analysis of
-// sources;
-// "*": not all executions were watched. `matters`: something else reads it, so that a resumed recording must
-// not restore the block. Does nothing outside of a recording.
+// Notes in the record that an execution of a block changed something that none of its objects holds. `block`:
+// its name; "" for an iteration of the main loop, and then the guard's objects count. `path`: what changed,
+// by the front end's own name for it; "*": not every execution was watched. `matters`: 1 if other code reads
+// it; then a resumed recording does not restore the block. Does nothing outside of a recording.
 FLOR_C_API void flor_note_unheld(const char* block, const char* path, int32_t matters);
 
-// Says that the program fails by a fault of its own, as a name that does not exist: another try would not
-// cure it. `why`: one line with the place. Ends a replay, and does not return then, unless the recorded
+// Says that the program fails by a fault of its own, such as a name that does not exist: another try would
+// not cure it. `why`: one line with the place. Ends a replay, and does not return then, unless the recorded
 // program failed there, too. Does nothing outside of a replay.
 FLOR_C_API void flor_reject(const char* why);
 
 // --- Rows and arguments. ---
 
-// Logs a row. `json` is the JSON text of the value; numbers that are not finite are the strings "NaN",
-// "Infinity" and "-Infinity". `how`: a sum of what follows, or 0. Any thread.
+// Logs a row. `json` is the JSON text of the value, on one line; it is not checked. Numbers that are not
+// finite are the strings "NaN", "Infinity" and "-Infinity". `how`: a sum of what follows, or 0. Any thread;
+// on another one than that which trains, the row of a recorded or replayed program is only printed.
 enum {
   FLOR_VOLATILE = 1,  // the value may differ between executions
   FLOR_QUIET = 2      // it is not printed: the program itself shows the value
@@ -169,12 +189,13 @@ FLOR_C_API void flor_log(const char* name, const char* json, int32_t how);
 FLOR_C_API void flor_number_text(double value, char* text);
 
 // Returns the value of a hyper-parameter: the recorded or given one, else `fallback`. The text is valid until
-// this thread calls flor_argument() again, and no longer than `fallback` is.
+// this thread calls flor_argument() again. It may be `fallback` itself: keep that alive.
 FLOR_C_API const char* flor_argument(const char* name, const char* fallback);
 // Call where the program cannot use the text of an argument: tells which value it uses instead.
 FLOR_C_API void flor_use_argument(const char* name, const char* value);
 
-// Writes the XXH3-128 digest of the bytes as 32 hexadecimal digits and a NUL to `digest`. Any thread.
+// Writes the XXH3-128 digest of the bytes as 32 hexadecimal digits and a NUL to `digest`, of 33 bytes or
+// more. Any thread.
 FLOR_C_API void flor_digest(const void* data, uint64_t bytes, char* digest);
 // Prints a warning as Flor's own, once for each text. Any thread.
 FLOR_C_API void flor_warn(const char* text);

@@ -23,10 +23,11 @@ __all__ = ["arg", "checkpointing", "log", "loop", "recording", "replaying", "ski
 
 
 def recording():
-    """Is this process recorded?"""
+    """Was this process started to be recorded? So also before the first loop, and where another process of the launch keeps the
+    record; no longer after the recording failed."""
     return bool(_start().flor_recording())
 
 
 def replaying():
-    """Is this process a worker of a replay?"""
+    """Does this process belong to a replay? So to its end, and in forked children."""
     return bool(_start().flor_replaying())

@@ -2,7 +2,7 @@
 import sys
 import threading
 
-from . import _failure, _library, _seen
+from . import _failure, _interrupts, _library, _seen
 from ._held import is_read
 from ._holders import clean
 from ._runtime import start, users_modules
@@ -23,8 +23,8 @@ def budget():
 
 
 def look(flor, name, frame, objects):
-    """Returns the fingerprints of all that is no object of a block or guard (""). Where that cannot be, None: the record then
-    says that not all executions were watched."""
+    """Returns the fingerprints of all that can be reached and that no object of the block, or of the guard (""), holds. None where
+    that takes too long: the record then says that not all executions were watched."""
     found = budget().look(frame, list(objects), users_modules)
     if found is None:
         note(flor, name, "*", True)
@@ -41,7 +41,8 @@ def note_changes(flor, name, before, frame, objects):
 
 
 def note(flor, name, path, matters, warning=None):
-    """Notes once that a block, or an iteration (""), changes what it does not hold. `warning`: instead of the usual one."""
+    """Notes once that a block, or an iteration (""), changes what it does not hold. `matters`: something else reads it, which the
+    user is warned of, too. `warning`: instead of the usual one."""
     if (name, path) in _noted:
         return
     _noted.add((name, path))
@@ -68,8 +69,11 @@ class skip_block:
     generators (of torch, numpy and random), dicts, lists, sets, objects with attributes, and everything that has
     state_dict() and load_state_dict(). They are restored in place. A number or text cannot be: put it into a dict or an
     object. Of a module its parameters, buffers, extra state, public attributes that are numbers, texts or small containers
-    of these, training flags and gradient flags are saved, but no gradients: they are zeros after a restore. The default
-    generators of torch, numpy and random are always included.
+    of these, training flags and gradient flags are saved, but no gradients: a restore keeps one that is there, makes
+    zeros where only the record had one, and removes one that the record did not have. What cannot be saved inside of an object
+    (an open file) ends the recording with a warning. The default generators of torch, numpy and random are always included.
+
+    Objects are recorded by their keywords, or else by their places 0, 1, …, which must stay the same.
 
     While recording or replaying raises TypeError for a number, text, tuple or the like."""
 
@@ -87,12 +91,14 @@ class skip_block:
         return self
 
     def step_into(self):
-        """Returns True if the block must be executed, False if its recorded effects were restored."""
+        """Returns True if the block must be executed, False if its recorded effects were restored. Always True outside Flor, and
+        when it is called again."""
         if self._state is None or self._entered:
             return True
-        self._entered = True
-        executes = self._flor.flor_enter_block(self._name.encode(), self._state.handle)
-        _library.raise_interrupt()
+        enter, name, handle = self._flor.flor_enter_block, self._name.encode(), self._state.handle
+        self._entered = True  # no signal handler runs between this and the call
+        executes = enter(name, handle)
+        _interrupts.raise_kept()
         if executes and self._frame is not None:
             self._before = look(self._flor, self._name, self._frame, self._objects.values())
         return bool(executes)
@@ -100,15 +106,17 @@ class skip_block:
     def __exit__(self, kind, problem, trace):
         if self._state is None:
             return
-        if self._entered:
-            self._flor.flor_leave_block(kind is not None)
-        if self._before is not None and kind is None:
-            note_changes(self._flor, self._name, self._before, self._frame, self._objects.values())
-        self._frame = self._before = None  # it refers to this object
-        self._state.close()
-        self._state = None
+        try:
+            if self._entered:
+                self._flor.flor_leave_block(kind is not None)
+            if self._before is not None and kind is None:
+                note_changes(self._flor, self._name, self._before, self._frame, self._objects.values())
+        finally:
+            self._frame = self._before = None  # it refers to this object
+            self._state.close()
+            self._state = None
         if kind is None:
-            _library.raise_interrupt()
+            _interrupts.raise_kept()
 
 
 class checkpointing:
@@ -121,7 +129,7 @@ class checkpointing:
     replay can then begin at any checkpoint. A forgotten object keeps a stale value there; `flor check --complete` finds
     that. Inside of a loop it does nothing, with a warning: a data loader does not begin in the middle.
 
-    `objects`: as of skip_block."""
+    `objects`: as of skip_block; a TypeError comes at the `with`."""
 
     def __init__(self, *objects, **named):
         self._flor = start()
@@ -136,7 +144,7 @@ class checkpointing:
             self._state = State(self._objects)
             guarded.append(self._objects)
             self._flor.flor_enter_guard(self._state.handle)
-            _library.raise_interrupt()
+            _interrupts.raise_kept()
         return self
 
     def __exit__(self, kind, problem, trace):
@@ -144,10 +152,12 @@ class checkpointing:
             return
         _failure.in_turn(self._leave)
         if kind is None:
-            _library.raise_interrupt()
+            _interrupts.raise_kept()
 
     def _leave(self):
-        self._flor.flor_leave_guard(self._state.handle)
-        guarded[:] = [objects for objects in guarded if objects is not self._objects]
-        self._state.close()
+        try:
+            self._flor.flor_leave_guard(self._state.handle)
+        finally:
+            guarded[:] = [objects for objects in guarded if objects is not self._objects]
+            self._state.close()
         self._state = None

@@ -9,13 +9,13 @@ import importlib.machinery
 import random
 import sys
 
-from . import _held, _hook, _library
+from . import _held, _hook, _interrupts, _library
 from ._block import budget, here as this_thread, note
 from ._loop import iterate
 from ._holders import clean
 from ._program import program_of
 from ._rows import row_of
-from ._runtime import start, users_modules
+from ._runtime import log_row, start, users_modules
 from ._seen import changed
 from ._slots import SlotState
 
@@ -27,6 +27,7 @@ _SMALL, _FEW = 10000, 256  # elements of a list or text, and of a tensor
 _blocks = {}  # by name
 _unwatched = set()  # blocks that executed since the last look of a main loop without being looked at
 _watching = []  # the main loop that is open
+_holds_gradients = False
 
 
 def be_main(variables):
@@ -40,8 +41,11 @@ def loop(name, iterable):
     return iterate(start(), name, iterable, sys._getframe(1), None)
 
 
-def main_loop(name, iterable):
-    """A loop of no other one: with a guard of what its iterations change."""
+def main_loop(name, iterable, leaves_gradients=False):
+    """A loop of no other one: with a guard of what its iterations change. From one that leaves gradients to its next iteration on,
+    all checkpoints hold them."""
+    global _holds_gradients
+    _holds_gradients |= leaves_gradients
     flor, frame = start(), sys._getframe(1)
     is_watched = not getattr(this_thread, "loops", []) and flor.flor_active()
     is_watched = is_watched and not _shows_locals(frame)
@@ -55,9 +59,12 @@ def noted(name, value, volatile=False):
             return value
         text = row_of(value)
         if text is not None:
-            start().flor_log(name.encode(), text.encode(), _QUIET | _VOLATILE if volatile else _QUIET)
-    except Exception:
-        pass  # a row less: the value may be of any type
+            log_row(name.encode(), text.encode(), _QUIET | _VOLATILE if volatile else _QUIET)
+    except Exception as problem:
+        if _interrupts.is_programs(problem):
+            raise
+        # A row less: the value may be of any type.
+    _interrupts.raise_kept()
     return value
 
 
@@ -83,6 +90,8 @@ def _safely(fallback, call, *words):
     try:
         return call(*words)
     except Exception as problem:
+        if _interrupts.is_programs(problem):
+            raise
         _library.warn(f"what the program changes is not watched any more ({type(problem).__name__}: {problem})")
         return fallback
 
@@ -110,7 +119,7 @@ class _Watched:
 
     def __init__(self, flor, name, frame, paths, place=None):
         self.flor, self.name, self.frame, self.place = flor, name, frame, place or name
-        self.state = SlotState(frame, paths, self.refuse, self.is_volatile)
+        self.state = SlotState(frame, paths, self.refuse, self.is_volatile, _holds_gradients)
         self._roots = None  # names in front of the first execution
 
     def refuse(self, path):
@@ -216,9 +225,10 @@ class skip_block(_Watched):
     def step_into(self):
         if not self._is_active:
             return True
-        self._entered = True
-        executes = self.flor.flor_enter_block(self.name.encode(), self.state.handle)
-        _library.raise_interrupt()
+        enter, name, handle = self.flor.flor_enter_block, self.name.encode(), self.state.handle
+        self._entered = True  # no signal handler runs between this and the call
+        executes = enter(name, handle)
+        _interrupts.raise_kept()
         if executes and self.flor.flor_recording():
             self.state.end_restore()
             # Once whatever it costs: where one look takes too long, the others would.
@@ -237,20 +247,30 @@ class skip_block(_Watched):
     def __exit__(self, kind, problem, trace):
         if not self._is_active:
             return
-        if self._before is not None and kind is None:
-            after = self.look(not self._block.is_watched)
-            if after is None:
-                self._miss()
-            else:
-                self._block.is_watched = True
-                self.compare(self._before, after)
-        if self._entered:
-            self.flor.flor_leave_block(kind is not None)
-        self.state.end_restore()
-        self._before = None
-        self.close()
+        is_whole = False
+        try:
+            if kind is None:
+                self._look_behind()
+                is_whole = True
+        finally:  # a handler of the program may raise an exception in a look
+            if self._entered:
+                self.flor.flor_leave_block(not is_whole)
+            self.state.end_restore()
+            self._before = None
+            self.close()
         if kind is None:
-            _library.raise_interrupt()
+            _interrupts.raise_kept()
+
+
+    def _look_behind(self):
+        if self._before is None:
+            return
+        after = self.look(not self._block.is_watched)
+        if after is None:
+            self._miss()
+        else:
+            self._block.is_watched = True
+            self.compare(self._before, after)
 
 
 class _MainLoop(_Watched):
@@ -277,7 +297,7 @@ class _MainLoop(_Watched):
     def open(self):
         _watching.append(self)
         self.flor.flor_enter_guard(self.state.handle)
-        _library.raise_interrupt()
+        _interrupts.raise_kept()
 
     def begin(self):
         if self._is_recording and not self._has_begun:
@@ -309,8 +329,10 @@ class _MainLoop(_Watched):
         self._in_doubt = is_so
 
     def close(self):
-        if self._is_recording and self._has_begun:
-            self.end(True)
-        _watching.remove(self)
-        self.flor.flor_leave_guard(self.state.handle)
-        super().close()
+        try:
+            if self._is_recording and self._has_begun:
+                self.end(True)
+        finally:
+            _watching.remove(self)
+            self.flor.flor_leave_guard(self.state.handle)
+            super().close()

@@ -139,10 +139,10 @@ class _Finder:
 def _trees_of(script):
     """Returns the rewritten trees of a project by their paths. Empty where the program names its loops itself."""
     from ._project import Project
-    from ._rewrite import rewritten
+    from ._rewrite import has_main_loop, rewritten
 
     project = Project(script, read_source)
-    if project.has_words():
+    if project.has_words() or not has_main_loop(project):
         return {}
     trees = {path: rewritten(project, path) for path in list(project.files)}
     trees = {path: tree for path, tree in trees.items() if tree is not None}

@@ -19,7 +19,8 @@ def name_of(path, is_volatile=False):
     return VOLATILE + name if is_volatile else name
 
 
-def path_of(name):
+def path_in(name):
+    """Returns the path of a slot whose name in the record this is."""
     return name.lstrip(VOLATILE + "@")
 
 

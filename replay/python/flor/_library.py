@@ -2,7 +2,9 @@
 import ctypes
 import pathlib
 
-_VERSION = 1  # of the interface: FLOR_C_VERSION
+from . import _interrupts
+
+_VERSION = 2  # of the interface: FLOR_C_VERSION
 
 Answer = ctypes.c_void_p
 
@@ -14,12 +16,11 @@ class Buffer(ctypes.Structure):
 
 _Ask = ctypes.CFUNCTYPE(None, ctypes.c_void_p, Answer)
 Tell = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, Answer)
-_Wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class FrontendCalls(ctypes.Structure):
     _fields_ = [("context", ctypes.c_void_p), ("generators", _Ask), ("set_generators", Tell), ("environment", _Ask),
-                ("apply", Tell), ("sources", _Ask), ("synchronize", _Wait)]
+                ("apply", Tell), ("sources", _Ask), ("synchronize", _Ask)]
 
 
 class StateCalls(ctypes.Structure):
@@ -31,6 +32,7 @@ _FUNCTIONS = {
     "flor_c_version": (ctypes.c_int32, []),
     "flor_start": (None, [ctypes.POINTER(FrontendCalls)]),
     "flor_detach": (None, []),
+    "flor_finish": (None, [ctypes.c_int32]),
     "flor_recording": (ctypes.c_int32, []),
     "flor_replaying": (ctypes.c_int32, []),
     "flor_active": (ctypes.c_int32, []),
@@ -55,6 +57,7 @@ _FUNCTIONS = {
     "flor_put_buffer": (None, [Answer, ctypes.POINTER(Buffer)]),
     "flor_put_text": (None, [Answer, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64]),
     "flor_fail": (None, [Answer, ctypes.c_char_p]),
+    "flor_done": (None, [Answer]),
     "flor_tensors_count": (ctypes.c_uint64, [ctypes.c_void_p]),
     "flor_tensors_at": (None, [ctypes.c_void_p, ctypes.c_uint64, ctypes.POINTER(Buffer)]),
     "flor_texts_count": (ctypes.c_uint64, [ctypes.c_void_p]),
@@ -80,50 +83,32 @@ def _load():
 
 library = _load()
 
-# What a call of Flor's own raised that is no error: KeyboardInterrupt, SystemExit. It belongs to the program.
-_interrupted = []
-
-
 def answering(call):
-    """Makes a function a call that Flor may make. What it raises becomes the reason that Flor gives."""
+    """Makes a function a call that Flor may make. What it raises becomes the reason that Flor gives. Without an answer, as where
+    the program interrupts it, Flor calls again."""
 
-    def answered(_context, *given):
+    def called_by_flor(_context, *given):
         answer = given[-1]
         try:
             call(*given)
-        except Exception as problem:
-            library.flor_fail(answer, f"{type(problem).__name__}: {problem}".encode())
-        except BaseException as interrupt:
-            _interrupted.append(interrupt)
-            library.flor_fail(answer, f"interrupted by {type(interrupt).__name__}".encode())
+            library.flor_done(answer)
+        except BaseException as problem:
+            if _interrupts.is_programs(problem):
+                _interrupts.keep(problem)
+            else:
+                library.flor_fail(answer, f"{type(problem).__name__}: {problem}".encode())
 
-    return answered
+    return called_by_flor
 
 
 def ask(call):
+    """Returns a callback of f(answer)."""
     return _Ask(answering(call))
 
 
 def tell(call):
+    """Returns a callback of f(what Flor tells, answer)."""
     return Tell(answering(call))
-
-
-def wait(call):
-    def waited(_context):
-        try:
-            call()
-        except Exception as problem:
-            warn(f"waiting for the device failed: {problem}")
-        except BaseException as interrupt:
-            _interrupted.append(interrupt)
-
-    return _Wait(waited)
-
-
-def raise_interrupt():
-    """Raises what interrupted a call of Flor's. Call it where the program goes on."""
-    if _interrupted:
-        raise _interrupted.pop()
 
 
 def texts_of(texts):
@@ -137,8 +122,10 @@ def texts_of(texts):
 
 
 def put_text(answer, key, text):
+    """Puts bytes under a key, in a callback that was asked."""
     library.flor_put_text(answer, key.encode(), text, len(text))
 
 
 def warn(text):
+    """Prints a warning of Flor's, once for each text."""
     library.flor_warn(text.encode())

@@ -4,7 +4,7 @@ import dis
 import functools
 import sys
 
-from . import _failure, _library
+from . import _failure, _interrupts
 from ._block import guarded, here as this_thread, look, note_changes
 from ._runtime import start
 
@@ -18,8 +18,10 @@ def loop(name, iterable):
         for epoch in flor.loop("epoch", range(epochs)):
 
     The loop's value in rows is the number itself for a range of step 1, else the element's position, from 0. The main
-    loop of a program is the outermost one with the most time in all: a replay divides its iterations among workers. A
-    replay skips iterations: those of a range at once, those of anything else by taking their elements.
+    loop of a program is the outermost one that took longest, each execution by itself: a replay divides its iterations among
+    workers. A replay skips iterations: those of a range at once, those of anything else by taking their elements.
+
+    Returns a generator: nothing happens before the first iteration, and it has no len().
 
     Outside Flor it is a plain loop. Call it on the thread that trains."""
     return iterate(start(), name, iterable, sys._getframe(1), None)
@@ -33,7 +35,7 @@ def iterate(flor, name, iterable, caller, watch):
         end = max(iterable.stop, begin)
     else:
         end = _length(iterable)
-    return _iterate(flor, name.encode(), is_range, begin, end, None if is_range else iterable, caller, watch)
+    return iterate_as_flor(flor, name.encode(), is_range, begin, end, None if is_range else iterable, caller, watch)
 
 
 def _length(iterable):
@@ -49,33 +51,35 @@ def _length(iterable):
     return len(iterable) if of_torch else -1
 
 
-def _iterate(flor, name, is_range, begin, end, iterable, caller, watch):
-    if watch is not None:
-        watch.open()
-    flor.flor_enter_loop(name, is_range, begin, end)
+def iterate_as_flor(flor, name, is_range, begin, end, iterable, caller, watch):
     loops = this_thread.__dict__.setdefault("loops", [])
-    loops.append(name)
-    if watch is None and len(loops) == 1 and guarded and flor.flor_active() and flor.flor_recording():
-        watch = _Looks(flor, caller)
-    how = _EARLY
+    how, is_open = _EARLY, False
     try:
-        _library.raise_interrupt()
+        if watch is not None:
+            watch.open()
+        loops.append(name)
+        is_open = True  # no signal handler runs between this and the call
+        flor.flor_enter_loop(name, is_range, begin, end)
+        if watch is None and len(loops) == 1 and guarded and flor.flor_active() and flor.flor_recording():
+            watch = _Looks(flor, caller)
+        _interrupts.raise_kept()
         elements = None if is_range else iter(iterable)
         here, value = begin, ctypes.c_int64()
         while True:
             element, over = (here, here >= end) if is_range else _next_of(elements)
             goes_on = flor.flor_next(not over, here, value)
-            _library.raise_interrupt()
+            _interrupts.raise_kept()
             while goes_on and not is_range and here < value.value and not over:
                 element, over = _next_of(elements)
                 here += 1
             if not goes_on or over:
                 how = _EXHAUSTED
-                return
+                break
             here = value.value
             flor.flor_begin(here)
             if watch is not None:
                 watch.begin()
+            _interrupts.raise_kept()
             yield here if is_range else element
             if watch is not None:
                 watch.end()
@@ -87,19 +91,27 @@ def _iterate(flor, name, is_range, begin, end, iterable, caller, watch):
         how = _UNWOUND
         raise
     finally:
-        loops.pop()
-        caller = None
-        if how == _UNWOUND and not loops and flor.flor_replaying():
-            _failure.defer(functools.partial(_leave, flor, how, watch))
-        else:
-            _leave(flor, how, watch)
-        watch = None
+        code, caller = caller.f_code, None
+        try:
+            if is_open and how == _UNWOUND and len(loops) == 1 and flor.flor_replaying():
+                _failure.defer(code, functools.partial(_leave, flor, how, watch))
+            elif is_open:
+                _leave(flor, how, watch)
+            elif watch is not None:
+                watch.close()
+        finally:
+            watch = None
+            if is_open:
+                loops.pop()
+    _interrupts.raise_kept()
 
 
 def _leave(flor, how, watch):
-    flor.flor_leave_loop(how)
-    if watch is not None:
-        watch.close()
+    try:
+        flor.flor_leave_loop(how)
+    finally:
+        if watch is not None:
+            watch.close()
 
 
 class _Looks:

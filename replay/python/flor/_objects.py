@@ -13,6 +13,7 @@ import types
 import weakref
 
 from . import _leaves
+from ._interrupts import is_programs
 
 _KEPT = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, property,
          weakref.ref)
@@ -62,13 +63,15 @@ def _is_plain(value):
     """Do the attributes hold all that there is? Python itself refuses to pickle an object with more: a file, a lock."""
     try:
         object.__reduce_ex__(value, 2)
-    except Exception:
+    except Exception as problem:
+        if is_programs(problem):
+            raise
         return False
     return True
 
 
 def order_of(value):
-    """Modules are saved first, and schedulers last: what comes later saves only what is not there yet."""
+    """Returns a key to sort by: modules are saved first, and schedulers last. What comes later saves only what is not there yet."""
     torch = _torch()
     if torch is not None and isinstance(value, torch.nn.Module):
         return 0
@@ -98,11 +101,11 @@ def _parameters_of(optimizer):
 class Saver:
     """Saves objects as leaves: `leaves` by their names. `strict`: refuses what is kept as it is, and yet may hold what
     changes: functions with variables of an enclosing one, methods of other objects. With an optimizer it saves parameters
-    that no module before has saved, and with a scheduler its optimizer."""
+    that no module before has saved, and with a scheduler its optimizer. `gradients`: saves their values, too."""
 
-    def __init__(self, strict=False):
+    def __init__(self, strict=False, gradients=False):
         self.leaves = {}
-        self._strict = strict
+        self._strict, self._gradients = strict, gradients
         self._copies = 0
         self._seen = {}
         self._alive = []  # so that no other object gets the id of one that was seen
@@ -160,8 +163,11 @@ class Saver:
             return None
         if isinstance(value, torch.Tensor):
             self._leaf(name, _leaves.of_tensor(name, value))
-            return {"tensor": name, "device": str(value.device), "trained": value.is_leaf and value.requires_grad,
+            node = {"tensor": name, "device": str(value.device), "trained": value.is_leaf and value.requires_grad,
                     "complex": value.is_complex()}
+            if self._gradients and node["trained"]:
+                node["held_gradient"] = self._gradient(name, value)
+            return node
         if isinstance(value, torch.nn.Module):
             return self._module(name, value)
         if isinstance(value, torch.optim.Optimizer):
@@ -181,8 +187,17 @@ class Saver:
                  for part, inner in module.named_modules() if _has_extra_state(inner)}
         plain = {part: {key: self._node(f"{name}.{part}.@plain.{key}", value) for key, value in plain_attributes(inner).items()}
                  for part, inner in module.named_modules()}
-        return {"module": _name_of(type(module)), **_flags_of(module), "extra": extra,
+        node = {"module": _name_of(type(module)), **_flags_of(module), "extra": extra,
                 "plain": {part: values for part, values in plain.items() if values}}
+        held = [part for part, parameter in module.named_parameters() if self._gradient(f"{name}.{part}", parameter)]
+        return {**node, "held_gradients": held} if held else node
+
+    def _gradient(self, name, tensor):
+        """Saves the values of a parameter's gradient, if they are asked for and there are any."""
+        if not self._gradients or not tensor.is_leaf or tensor.grad is None:
+            return False
+        self._leaf(f"{name}.@grad", _leaves.of_tensor(f"{name}.@grad", tensor.grad))
+        return True
 
     def _copied(self, name, value):
         """A value that was made for this: what is restored into it goes nowhere."""

@@ -110,6 +110,24 @@ class Restorer:
     # --- torch ---
 
     def _tensor(self, name, node, live):
+        tensor = self._values(name, node, live)
+        if node.get("held_gradient"):
+            self._gradient(node["tensor"], tensor)
+        elif "held_gradient" in node and self._writing:
+            tensor.grad = None
+        return tensor
+
+    def _gradient(self, name, parameter):
+        """Restores the values of a gradient. `parameter`: None in a first visit that has no such tensor."""
+        loaded = self._leaf(f"{name}.@grad")
+        if parameter is not None and not _leaves.fits(parameter, loaded):
+            raise Misfit(f"the gradient of {name} is {loaded.describe()} in the record")
+        if self._writing:
+            if parameter.grad is None:
+                parameter.grad = _torch().zeros_like(parameter).detach()
+            _leaves.write(parameter.grad, loaded)
+
+    def _values(self, name, node, live):
         torch = _torch()
         loaded = self._leaf(node["tensor"])
         if isinstance(live, torch.Tensor) and self._takes(live, loaded, node):
@@ -172,6 +190,9 @@ class Restorer:
                     parameter.grad = None
                 elif parameter.grad is None:
                     parameter.grad = torch.zeros_like(parameter).detach()
+        parameters = dict(live.named_parameters())
+        for part in node.get("held_gradients", ()):
+            self._gradient(f"{name}.{part}", parameters.get(part))
         return live
 
     def _optimizer(self, name, node, live):

@@ -12,6 +12,7 @@ without a training loop or a row, stays what it was, at the same lines."""
 import ast
 import os
 
+from ._gradients import leaves_gradients
 from ._reports import HANDLE, Reporter
 
 BLOCK = "__flor_block__"
@@ -20,11 +21,11 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 class Plan:
     """What becomes of the loops of one file. `main`, `loops`, `blocks`: `for` statements, of which the first two are
-    disjoint; `names`: of blocks."""
+    disjoint; `names`: of blocks; `leaving`: main loops whose iterations leave gradients to the next."""
 
     def __init__(self, project, file):
         self._project, self._file = project, file
-        self.main, self.loops, self.blocks, self.names = [], [], [], {}
+        self.main, self.loops, self.blocks, self.names, self.leaving = [], [], [], {}, []
         for node in ast.walk(file.tree):
             if isinstance(node, ast.For) and self._is_outermost(node) and project.trains(file, node):
                 self._plan(node)
@@ -45,6 +46,8 @@ class Plan:
         is_main = not is_in_while and (function is None or not self._project.is_called_in_a_loop(function))
         steps = self._steps_of(loop)
         (self.main if is_main else self.loops).append(loop)
+        if is_main and leaves_gradients(self._project, self._file, loop):
+            self.leaving.append(loop)
         for step in steps:
             if step is not loop:
                 self.loops.append(step)
@@ -67,6 +70,10 @@ class Plan:
         name = ".".join([*words, *([function.name] if function is not None else []), loop_name(loop)])
         taken = set(self.names.values())
         return next(one for one in [name, *(f"{name}.{count}" for count in range(2, 1000))] if one not in taken)
+
+
+def has_main_loop(project):
+    return any(Plan(project, file).main for file in project.files.values())
 
 
 def loop_name(loop):
@@ -98,7 +105,8 @@ class _Loops(ast.NodeTransformer):
         if node not in self._plan.main and node not in self._plan.loops:
             return node
         word = "main_loop" if node in self._plan.main else "loop"
-        node.iter = _at(node.iter, ast.Call(_word(word), [ast.Constant(loop_name(node)), node.iter], []))
+        flags = [ast.keyword("leaves_gradients", ast.Constant(True))] if node in self._plan.leaving else []
+        node.iter = _at(node.iter, ast.Call(_word(word), [ast.Constant(loop_name(node)), node.iter], flags))
         if node not in self._plan.names:
             return node
         enter = ast.Call(ast.Attribute(ast.Name(BLOCK, ast.Load()), "step_into", ast.Load()), [], [])

@@ -12,9 +12,11 @@ _MOST_ELEMENTS = 1024
 
 
 def log(name, value, volatile=False):
-    """Logs a row: a name, and a number, text, None, or lists, dicts, arrays and tensors of these. Returns the value.
+    """Logs a row, with the loops around it as columns, and prints it: a name, and a number, text, None, or lists, dicts, arrays
+    and tensors of these; of anything else its str(). Returns the value.
 
-    A tensor or array of more than 1024 elements is logged by its type, shape and digest. `volatile`: the value may differ
+    A tensor or array of more than 1024 elements is logged by its type, shape and digest; an integer beyond 64 bits as a text.
+    Raises for a sparse tensor. `volatile`: the value may differ
     between executions, as a time does; a replay compares no such values."""
     start().flor_log(name.encode(), _json_text(value).encode(), volatile)
     return value
@@ -39,9 +41,10 @@ def _is_data(value, depth):
 
 
 def arg(name, default):
-    """Returns a hyper-parameter: of `--arg NAME=VALUE` or the record, else `default`, as a value of the default's type.
+    """Returns a hyper-parameter, as a value of the default's type: of `flor record --arg NAME=VALUE`, `srun --flor-arg` or
+    FLOR_ARGS, in a replay of the record, else `default`.
 
-    `default`: bool, int, float or str. A text that is no such value gives a warning, and the default."""
+    `default`: bool, int, float or str; else raises TypeError. A text that is no such value gives a warning, and the default."""
     flor = start()
     kind = type(default)
     if kind not in _PARSERS:

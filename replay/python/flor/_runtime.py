@@ -10,15 +10,17 @@ import sys
 import sysconfig
 import threading
 
-from . import _failure, _library
+from . import _failure, _interrupts, _library
 from ._library import library, put_text, texts_of
 
 _calls = None
+_MOST_EARLY = 100000
+_early = []  # rows in front of the first loop
 _starting = threading.Lock()
 
 
 def start():
-    """Returns the library, begun: at the first call of it."""
+    """Starts Flor at the first call. Returns the library. Thread-safe."""
     global _calls
     if _calls is not None:
         _failure.tell_ends()
@@ -28,14 +30,45 @@ def start():
             return library
         calls = _library.FrontendCalls(None, _library.ask(_put_generators), _library.tell(_set_generators),
                                         _library.ask(_put_environment), _library.tell(_apply),
-                                        _library.ask(_put_sources), _library.wait(_synchronize))
+                                        _library.ask(_put_sources), _library.ask(_synchronize))
+        _interrupts.watch()
         library.flor_start(calls)
         atexit.register(library.flor_detach)
         if library.flor_replaying():
             atexit.register(_failure.tell_ends)  # before the one above
             _failure.watch()
         _calls = calls
+        _end_with_child()
+        for row in _early:
+            library.flor_log(*row)
+        _early.clear()
     return library
+
+
+def log_row(name, text, how):
+    """Logs a row of what the program shows. In front of the first loop it waits: a helper that only prints, and a program that
+    forks the one that trains, begin no recording and no replay."""
+    waits = _calls is None and (os.environ.get("FLOR_RECORD") == "1" or "FLOR_REPLAY" in os.environ)
+    if not waits or len(_early) == _MOST_EARLY:
+        start().flor_log(name, text, how)
+        return
+    if not _early and "FLOR_LOG" in os.environ and "FLOR_REPLAY" not in os.environ:
+        atexit.register(start)  # where no loop comes, the rows go there
+    _early.append((name, text, how))
+
+
+def _end_with_child():
+    """A child of multiprocessing ends by _exit(), and does not call what waits for the end of a process."""
+    process, util = sys.modules.get("multiprocessing.process"), sys.modules.get("multiprocessing.util")
+    if process is not None and util is not None and process.parent_process() is not None:
+        util.Finalize(None, lambda: library.flor_finish(_exit_code()), exitpriority=-100)
+
+
+def _exit_code():
+    """Returns the code that the process will end with, by the exception that is on its way."""
+    problem = sys.exc_info()[1]
+    code = getattr(problem, "code", 1) if problem is not None else 0
+    return code if isinstance(code, int) else 0 if code is None else 1
 
 
 def _torch():
@@ -144,7 +177,7 @@ def _apply(texts, _answer):
         torch.backends.cudnn.benchmark = flags[2] == "1"
 
 
-def _synchronize():
+def _synchronize(_answer):
     torch = _torch()
     if torch is not None and _cuda(torch):
         torch.cuda.synchronize()

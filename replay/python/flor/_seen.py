@@ -19,6 +19,7 @@ import time
 import types
 
 from . import _leaves
+from ._interrupts import is_programs
 from ._library import library
 from ._objects import is_stateful, plain_attributes
 
@@ -58,7 +59,9 @@ class Budget:
             return None
         try:
             return fingerprints(frame, held, modules(), slots)
-        except Exception:
+        except Exception as problem:
+            if is_programs(problem):
+                raise
             return None  # objects may do anything when they are looked at; training goes on
         finally:
             self._spent += time.monotonic() - begun
@@ -85,7 +88,7 @@ def fingerprints(frame, held, modules, slots=frozenset()):
 
 
 def changed(before, after):
-    """Returns the paths that differ. A variable that is new or gone is none: its name shows in the text. A member is one."""
+    """Returns the paths that differ. A variable that only came or went does not count: its name shows in the text. A member does."""
     if before is None or after is None:
         return []
     return sorted(path for path in {**before, **after} if before.get(path) != after.get(path) and
@@ -301,7 +304,9 @@ class _Look:
             return None
         try:
             return value.__reduce_ex__(2)
-        except Exception:
+        except Exception as problem:
+            if is_programs(problem):
+                raise
             if type(value).__module__.split(".")[0] not in _OF_THE_MACHINE:
                 self._unknown += 1
                 return ("unknown", id(self), self._unknown)

@@ -7,9 +7,9 @@ import ctypes
 import sys
 import types
 
-from . import _library, _seen
+from . import _interrupts, _library, _seen
 from ._library import library
-from ._leaves import name_of, path_of
+from ._leaves import name_of, path_in
 from ._objects import Saver, order_of
 from ._restore import Misfit, Restorer
 from ._state import loaded_of, put_leaves
@@ -72,13 +72,13 @@ class Places:
 class SlotState:
     """The slots of a block or guard, until close(). `paths`: a set, which may grow. `refused`: is called with a path that cannot
     be saved, which is then no slot any more. `is_volatile`: may a slot have another value in each execution, as a time? Then
-    it is restored, but compared with nothing."""
+    it is restored, but compared with nothing. `gradients`: are the values of gradients held, too?"""
 
-    def __init__(self, frame, paths, refused, is_volatile):
+    def __init__(self, frame, paths, refused, is_volatile, gradients=False):
         self.places = Places(frame)
         self.paths = paths
         self._expected = None
-        self._refused, self._is_volatile = refused, is_volatile
+        self._refused, self._is_volatile, self._gradients = refused, is_volatile, gradients
         self._leaves = {}  # alive until the next save()
         self._calls = _library.StateCalls(None, _library.ask(self._save), _library.tell(self._check), _library.tell(self._restore),
                                           _library.tell(self._expect))
@@ -104,20 +104,20 @@ class SlotState:
 
     def add(self, path):
         """Makes it a slot, if its value can be saved. Returns False if not."""
-        if ":@" in path or not self._saved(Saver(strict=True), path):  # a setting of the process
+        if ":@" in path or not self._saved(Saver(True, self._gradients), path):  # a setting of the process
             return False
         self.paths.add(path)
         return True
 
     def end_restore(self):
-        """What was restored stays a slot; from here on, the others are slots again, too."""
+        """After a restore the slots are those that were restored, and those that were known before."""
         if self._expected is not None:
             self.paths |= self._expected
             self._expected = None
 
     def _save(self, answer):
         while True:
-            saver = Saver(strict=True)
+            saver = Saver(True, self._gradients)
             paths = self.paths if self._expected is None else self._expected
             bad = next((path for path in self._in_order(paths) if not self._saved(saver, path)), None)
             if bad is None:
@@ -138,7 +138,9 @@ class SlotState:
             if value is not _MISSING:
                 saver.save(name_of(path, self._is_volatile(path)), value)
             return True
-        except Exception:
+        except Exception as problem:
+            if _interrupts.is_programs(problem):
+                raise
             return False
 
     def _check(self, tensors, answer):
@@ -152,8 +154,8 @@ class SlotState:
 
     def _visit(self, loaded, writing):
         restorer = Restorer(loaded, writing)
-        for name in sorted(_names_in(loaded), key=lambda name: (restorer.order_of(name), path_of(name))):
-            path = path_of(name)
+        for name in sorted(_names_in(loaded), key=lambda name: (restorer.order_of(name), path_in(name))):
+            path = path_in(name)
             live = self.places.get(path)
             value = restorer.value(name, live)
             if not self.places.has(path):
@@ -163,7 +165,7 @@ class SlotState:
         restorer.finish()
 
     def _expect(self, texts, _answer):
-        self._expected = {path_of(name) for name in _names_in(_library.texts_of(texts))}
+        self._expected = {path_in(name) for name in _names_in(_library.texts_of(texts))}
 
 
 def _names_in(names):

@@ -1,0 +1,209 @@
+"""Does an iteration of the main loop leave gradients to the next, which a step of an optimizer then takes? Read, not run.
+
+It does where a step() may come before the gradients are cleared (accumulation, whose last batches no step took), and they need
+not be cleared at its end. Checkpoints then hold the values of gradients, which else they leave out (docs/semantics.md, rule 3).
+Whatever zero_grad() is called on counts by itself; a backward() may add to all of them. What is not clear counts as leaving
+some: checkpoints are larger then, and right."""
+import ast
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_MOST_STATEMENTS = 20000  # that are followed: of a larger project the answer is that it leaves some
+
+
+def leaves_gradients(project, file, loop):
+    walk = _Walk(project, file, loop)
+    try:
+        end = walk.iteration(file, loop)
+    except _TooLong:
+        return True
+    return bool(end.dirty & walk.used)
+
+
+class _TooLong(Exception):
+    pass
+
+
+class _State:
+    """Of each thing that gradients are cleared of, a bit. `cleared`: for certain, since the iteration began. `dirty`: perhaps some
+    were computed since they were cleared last."""
+
+    def __init__(self, cleared, dirty):
+        self.cleared, self.dirty = cleared, dirty
+
+
+def _join(states):
+    """Where several ways meet. None: there is no way here."""
+    states = [state for state in states if state is not None]
+    if not states:
+        return None
+    cleared, dirty = states[0].cleared, 0
+    for state in states:
+        cleared, dirty = cleared & state.cleared, dirty | state.dirty
+    return _State(cleared, dirty)
+
+
+class _Walk:
+    def __init__(self, project, file, loop):
+        self.used = 0  # what a step took that was not cleared before
+        self._functions, self._methods = {}, {}
+        for owner in project.files.values():
+            for node in ast.walk(owner.tree):
+                if isinstance(node, _FUNCTIONS):
+                    named = self._methods if owner.is_method(node) else self._functions
+                    named.setdefault(node.name, []).append((owner, node))
+        self._open, self._known, self._left = [], {}, _MOST_STATEMENTS
+        self._bits = self._cleared_in(file, loop)
+        self._all = (1 << max(len(self._bits), 1)) - 1
+        self._trained_by = _optimizers_of(project)
+
+    def iteration(self, file, loop):
+        exits = {"continue": [], "break": [], "return": []}
+        end = self._through(file, loop.body, _State(0, 0), exits)
+        return _join([end, *exits["continue"]]) or _State(0, 0)
+
+    def _cleared_in(self, file, loop):
+        """The texts of what zero_grad() is called on, in all that the loop may call, with their bits."""
+        found, seen, todo = {}, set(), [(file, loop)]
+        while todo:
+            owner, node = todo.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            for call in (part for part in ast.walk(node) if isinstance(part, ast.Call)):
+                if isinstance(call.func, ast.Attribute) and call.func.attr == "zero_grad":
+                    found.setdefault(ast.unparse(call.func.value), 1 << len(found))
+                todo.extend(pair for value in _called(call) for pair in self._defined(owner, value))
+        return found
+
+    def _through(self, file, statements, state, exits):
+        for statement in statements:
+            if state is None:
+                return None
+            self._left -= 1
+            if self._left < 0:
+                raise _TooLong
+            state = self._statement(file, statement, state, exits)
+        return state
+
+    def _statement(self, file, node, state, exits):
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            return state
+        if isinstance(node, (ast.Continue, ast.Break)):
+            exits["continue" if isinstance(node, ast.Continue) else "break"].append(state)
+            return None
+        if isinstance(node, (ast.Return, ast.Raise)):
+            state = self._expressions(file, node, state)
+            if isinstance(node, ast.Return):
+                exits["return"].append(state)
+            return None
+        if isinstance(node, ast.If):
+            return self._if(file, node, state, exits)
+        if isinstance(node, _LOOPS):
+            return self._loop(file, node, state, exits)
+        if isinstance(node, (ast.With, ast.AsyncWith)):
+            for item in node.items:
+                state = self._expressions(file, item.context_expr, state)
+            return self._through(file, node.body, state, exits)
+        if isinstance(node, ast.Try) or hasattr(node, "finalbody"):
+            body = self._through(file, node.body, state, exits)
+            ways = [self._through(file, node.orelse, body, exits) if body is not None else None]
+            ways += [self._through(file, handler.body, _join([state, body]), exits) for handler in node.handlers]
+            end = _join(ways)
+            return self._through(file, node.finalbody, end if end is not None else state, exits) if node.finalbody else end
+        if hasattr(node, "cases"):
+            state = self._expressions(file, node.subject, state)
+            return _join([state, *(self._through(file, case.body, state, exits) for case in node.cases)])
+        return self._expressions(file, node, state)
+
+    def _if(self, file, node, state, exits):
+        if isinstance(node.test, ast.Call) and isinstance(node.test.func, ast.Attribute) and node.test.func.attr == "step_into":
+            return self._through(file, node.body, state, exits)  # of a file that is rewritten already
+        state = self._expressions(file, node.test, state)
+        return _join([self._through(file, node.body, state, exits), self._through(file, node.orelse, state, exits)])
+
+    def _loop(self, file, node, state, exits):
+        """Twice: a second iteration may find what the first one left. One that does not begin is not what one trains with."""
+        state = self._expressions(file, node.test if isinstance(node, ast.While) else node.iter, state)
+        ways = []
+        for _ in range(2):
+            own = {"continue": [], "break": [], "return": exits["return"]}
+            state = _join([self._through(file, node.body, state, own), *own["continue"]])
+            ways += [state, *own["break"]]
+            if state is None:
+                break
+        end = _join(ways)
+        return self._through(file, node.orelse, end, exits) if end is not None else None
+
+    def _expressions(self, file, node, state):
+        """Follows the calls of an expression or a simple statement, in the order of their ends."""
+        conditional = set()
+        for part in ast.walk(node):
+            for value in part.values[1:] if isinstance(part, ast.BoolOp) else [part.body, part.orelse] if isinstance(part, ast.IfExp) else ():
+                conditional.update(id(inner) for inner in ast.walk(value))
+        calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
+        for call in sorted(calls, key=lambda call: (call.end_lineno, call.end_col_offset)):
+            after = self._call(file, call, state)
+            state = _join([state, after]) if id(call) in conditional else after
+        if isinstance(node, ast.Assign) and any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in node.targets):
+            state = _State(self._all, 0)
+        return state
+
+    def _call(self, file, call, state):
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else None
+        for value in _called(call):  # a closure before what is done with its gradients
+            for owner, function in self._defined(file, value):
+                state = self._function(owner, function, state)
+        if name == "zero_grad":
+            bit = self._bits.get(ast.unparse(call.func.value), 0)
+            return _State(state.cleared | bit, state.dirty & ~bit)
+        if name == "zero_" and isinstance(call.func.value, ast.Attribute) and call.func.value.attr == "grad":
+            return _State(self._all, 0)
+        if name == "backward":
+            return _State(state.cleared, self._all)
+        if name == "step":
+            self.used |= self._taken_by(call) & ~state.cleared
+        return state
+
+    def _taken_by(self, call):
+        """The bits of what a step of an optimizer takes gradients from: what it is cleared by, else all."""
+        words = [ast.unparse(call.func.value), *(ast.unparse(value) for value in call.args)]  # scaler.step(optimizer)
+        known = {text for word in words for text in (word, *self._trained_by.get(word, ())) if text in self._bits}
+        return sum(self._bits[text] for text in known) or self._all
+
+    def _defined(self, file, function):
+        if isinstance(function, ast.Name):
+            return self._functions.get(function.id, ())
+        if not isinstance(function, ast.Attribute):
+            return ()
+        is_of_module = isinstance(function.value, ast.Name) and function.value.id in file.modules
+        return (self._functions if is_of_module else self._methods).get(function.attr, ())
+
+    def _function(self, file, function, state):
+        """What it does depends on the state alone: each is followed once for each."""
+        key = (function, state.cleared, state.dirty)
+        if key in self._known or function in self._open:
+            return self._known.get(key, state)
+        self._open.append(function)
+        exits = {"continue": [], "break": [], "return": []}
+        end = _join([self._through(file, function.body, state, exits), *exits["return"]])
+        self._open.pop()
+        self._known[key] = end if end is not None else state
+        return self._known[key]
+
+
+def _called(call):
+    return [call.func, *call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _optimizers_of(project):
+    """The texts of the modules whose parameters() an optimizer was made of, by its text."""
+    out = {}
+    for file in project.files.values():
+        for node in ast.walk(file.tree):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                modules = {ast.unparse(part.func.value) for part in ast.walk(node.value)
+                           if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "parameters"}
+                for target in node.targets:
+                    out.setdefault(ast.unparse(target), set()).update(modules)
+    return out
