@@ -129,23 +129,7 @@ bool was_resumption_asked_for() {
   return environment_variable("FLOR_RESUME").has_value();
 }
 
-bool is_gone(const RunDir& run) {
-  if (was_resumption_asked_for() || !is_absent(run.manifest())) return false;
-  say_not_resumed(run, "it was removed meanwhile");
-  return true;
-}
-
-bool is_loop_another(const RunDir& run, const std::string& name, const LoopSpec& loop) {
-  if (was_resumption_asked_for()) return false;
-  const Manifest manifest = read_manifest_and_progress(run);
-  for (const auto& recorded : manifest.loops) {
-    const auto why = recorded.name == name ? mismatch(recorded, loop) : std::nullopt;
-    if (!why) continue;
-    say_not_resumed(run, *why);
-    return true;
-  }
-  return false;
-}
+namespace {
 
 std::optional<RunDir> run_to_resume(const Settings& settings) {
   const Store store(settings.store());
@@ -166,8 +150,6 @@ std::optional<RunDir> run_to_resume(const Settings& settings) {
   return std::nullopt;
 }
 
-namespace {
-
 void disclaim_launch(const Settings& settings) noexcept {
   try {
     if (const auto launch = environment_variable("FLOR_LAUNCH"))
@@ -179,14 +161,72 @@ void disclaim_launch(const Settings& settings) noexcept {
 
 }  // namespace
 
-std::optional<RunDir> run_to_resume_or_leave(const Settings& settings) {
+namespace {
+
+// Python's interpreter executes many programs: then the script or module counts.
+std::string program_in(const std::vector<std::string>& command) {
+  if (command.empty()) return "";
+  const std::string name = fs::path(command.front()).filename();
+  if (name.rfind("python", 0) != 0) return name;
+  for (std::size_t k = 1; k < command.size(); ++k) {
+    if (command[k] == "-m" && k + 1 < command.size()) return command[k + 1];
+    if (fs::path(command[k]).extension() == ".py") return fs::path(command[k]).filename();
+  }
+  return name;
+}
+
+// Is this process of another program than the run that the user asked for? Such a helper inherits the wish.
+bool is_helper(const Settings& settings) {
   try {
-    return run_to_resume(settings);
+    const RunDir run = Store(settings.store()).find(*environment_variable("FLOR_RESUME"));
+    return program_in(read_manifest(run).command) != program_in(command_line());
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+EarlierRun::EarlierRun(const Settings& settings) {
+  try {
+    run_ = run_to_resume(settings);
+    if (!run_) return;
+    const Manifest manifest = read_manifest(*run_);
+    arguments_ = manifest.args;
+    attempt_ = manifest.attempt + 1;
   } catch (const std::exception& problem) {
     if (!was_resumption_asked_for()) throw;
-    say("error: " + std::string(problem.what()));
-    disclaim_launch(settings);
-    leave_process(1);
+    impossible_ = problem.what();
+    if (!is_helper(settings)) require_possible(settings);
+  }
+}
+
+void EarlierRun::require_possible(const Settings& settings) const {
+  if (impossible_.empty()) return;
+  say("error: " + impossible_);
+  disclaim_launch(settings);
+  leave_process(1);
+}
+
+void EarlierRun::drop() {
+  run_.reset();
+  attempt_ = 0;
+}
+
+void EarlierRun::drop_if_gone() {
+  if (!run_ || was_resumption_asked_for() || !is_absent(run_->manifest())) return;
+  say_not_resumed(*run_, "it was removed meanwhile");
+  drop();
+}
+
+void EarlierRun::drop_if_loop_is_another(const std::string& name, const LoopSpec& loop) {
+  if (!run_ || was_resumption_asked_for()) return;
+  const Manifest manifest = read_manifest_and_progress(*run_);
+  for (const auto& recorded : manifest.loops) {
+    const auto why = recorded.name == name ? mismatch(recorded, loop) : std::nullopt;
+    if (!why) continue;
+    say_not_resumed(*run_, *why);
+    return drop();
   }
 }
 

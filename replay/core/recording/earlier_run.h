@@ -2,6 +2,8 @@
 // crash.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,28 +15,45 @@
 
 namespace flor::core {
 
-// Returns the run that FLOR_RESUME names, else the one that the same Slurm job recorded before it was
-// requeued. std::nullopt: there is none to resume, or another process of this launch has begun a run. If the
-// job has an unfinished run, prints why it is not resumed. Throws UsageError if the run that FLOR_RESUME
-// names cannot be resumed.
-std::optional<RunDir> run_to_resume(const Settings& settings);
-
-// As run_to_resume(). But where a user asked for the resumption and it cannot begin, prints the error and
-// ends the process: the user did not ask for training from the start.
-std::optional<RunDir> run_to_resume_or_leave(const Settings& settings);
-
 // Returns whether a user asked for the resumption. Otherwise Slurm requeued the job, and training goes on in
 // any case.
 bool was_resumption_asked_for();
 
-// Was the run removed since a requeued job chose to resume it, before its first loop? Then prints one line.
-// False where a user asked for the resumption; there it is an error.
-bool is_gone(const RunDir& run);
+// The run that a recording resumes, as far as its first loop.
+class EarlierRun {
+ public:
+  // Finds the run that FLOR_RESUME names, else the one that the same Slurm job recorded before it was
+  // requeued. Finds none where another process of this launch has begun a run. If the job has an unfinished
+  // run, prints why it is not resumed. Where the run that FLOR_RESUME names cannot be resumed, prints that
+  // and ends the process, as require_possible() does; in another program than the recorded one that waits for
+  // its first loop, since a helper inherits the variable and mostly has none. Throws where the store cannot
+  // be read.
+  explicit EarlierRun(const Settings& settings);
 
-// Returns true if the loop that begins runs over other values than the run of a requeued job recorded for it:
-// the job may find other data. Prints why the run is not resumed; the caller then records a new run. Always
-// false if a user asked for the resumption; there such a mismatch is an error.
-bool is_loop_another(const RunDir& run, const std::string& name, const LoopSpec& loop);
+  // std::nullopt: a new run is recorded.
+  const std::optional<RunDir>& run() const { return run_; }
+  // The attempt that this process is, from 0.
+  int64_t attempt() const { return attempt_; }
+  // The recorded hyper-parameters.
+  const std::map<std::string, std::string>& arguments() const { return arguments_; }
+
+  // Call where the recording begins. Prints why the resumption that the user asked for cannot begin, and ends
+  // the process: the user did not ask for training from the start.
+  void require_possible(const Settings& settings) const;
+  // Goes on without a run that was removed since a requeued job chose it, and prints one line.
+  void drop_if_gone();
+  // Goes on without a run whose loop ran over other values than the loop that begins: the job may find other
+  // data. Prints why. Where a user asked for the resumption, such a mismatch is an error, and comes later.
+  void drop_if_loop_is_another(const std::string& name, const LoopSpec& loop);
+
+ private:
+  void drop();
+
+  std::optional<RunDir> run_;
+  int64_t attempt_ = 0;
+  std::map<std::string, std::string> arguments_;
+  std::string impossible_;
+};
 
 // Returns why the run cannot be resumed; std::nullopt if it can.
 std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& manifest);

@@ -35,22 +35,18 @@ struct OpenBlock {
 struct OpenLoop {
   LoopPosition place;
   bool has_block = false;
+  // The number of blocks that were open when it was entered.
+  std::size_t blocks = 0;
 };
 
 class Recorder : public Session {
  public:
   Recorder(const Settings& settings, Frontend& frontend, Scope& scope)
-      : settings_(settings), frontend_(frontend), scope_(scope), earlier_(run_to_resume_or_leave(settings)) {
-    if (!earlier_) return;
-    try {
-      const Manifest manifest = read_manifest(*earlier_);
-      arguments_ = Arguments(manifest.args);
-      attempt_ = manifest.attempt + 1;
-    } catch (const std::exception& problem) {
-      leave_unless_resumed(problem.what());
-      throw;
-    }
-  }
+      : settings_(settings),
+        frontend_(frontend),
+        scope_(scope),
+        earlier_(settings),
+        arguments_(earlier_.arguments()) {}
 
   void enter_loop(const LoopSpec& loop) override;
   std::optional<int64_t> next(std::optional<int64_t> natural) override;
@@ -79,14 +75,7 @@ class Recorder : public Session {
   void begin_recording();
   // A user who asked for the resumption wants neither unrecorded training nor training from the start.
   void leave_unless_resumed(const std::string& why) const {
-    if (earlier_ && !resumed_ && was_resumption_asked_for()) Resumption::impossible(why);
-  }
-  void drop_earlier() {
-    earlier_.reset();
-    attempt_ = 0;
-  }
-  void drop_gone_run() {
-    if (!recording_ && earlier_ && is_gone(*earlier_)) drop_earlier();
+    if (earlier_.run() && !resumed_ && was_resumption_asked_for()) Resumption::impossible(why);
   }
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
   bool iterating() const { return main_ && main_->iterating(); }
@@ -95,6 +84,7 @@ class Recorder : public Session {
   void enter_outermost(RecordedLoop info);
   bool skip(State& state);
   void resume_loop(const RecordedLoop& earlier);
+  void leave_inner_blocks();
   void note_inner_end(LoopEnd how);
   // `restorable`: the state is that at the end of an iteration.
   void end_iteration(bool restorable);
@@ -107,8 +97,7 @@ class Recorder : public Session {
   const Settings settings_;
   Frontend& frontend_;
   Scope& scope_;
-  std::optional<RunDir> earlier_;  // the run to resume
-  int64_t attempt_ = 0;
+  EarlierRun earlier_;
   std::unique_ptr<Recording> recording_;
   std::unique_ptr<Resumption> resumption_;
   std::unique_ptr<LastCheckpoint> last_;
@@ -131,8 +120,10 @@ class Recorder : public Session {
 void Recorder::begin_recording() {
   // Rule 16: one process of a task records. The others run as if outside flor.
   if (recording_ || someone_else_records_) return;
-  drop_gone_run();
-  const auto earlier = earlier_ ? std::optional(EarlierAttempt{*earlier_, attempt_ - 1}) : std::nullopt;
+  earlier_.require_possible(settings_);
+  earlier_.drop_if_gone();
+  const auto& run = earlier_.run();
+  const auto earlier = run ? std::optional(EarlierAttempt{*run, earlier_.attempt() - 1}) : std::nullopt;
   recording_ = Recording::begin(settings_, frontend_, earlier);
   if (!recording_) {
     someone_else_records_ = true;
@@ -141,12 +132,12 @@ void Recorder::begin_recording() {
   }
   last_ = std::make_unique<LastCheckpoint>(settings_, [this] { recording_->sync(); });
   if (const auto problem = files_->open(recording_->run().path)) recording_->damaged(*problem);
-  if (earlier_ && recording_->manifest().main_loop() != nullptr) {
+  if (earlier && recording_->manifest().main_loop() != nullptr) {
     resumption_ = std::make_unique<Resumption>(recording_->run(), frontend_,
                                                [](const std::string& line) { warn(line); });
   }
   steps_.emplace(*recording_, resumption_.get(), *last_, frontend_, scope_);
-  if (earlier_) recording_->log_event({{"@event", "resumed"}});
+  if (earlier) recording_->log_event({{"@event", "resumed"}});
   for (const auto& row : early_rows_) recording_->append(log_file, row);
   early_rows_.clear();
   for (const auto& [name, value] : arguments_.used()) recording_->manifest().args[name] = value;
@@ -163,10 +154,10 @@ void Recorder::note_generators(const std::string& at, const char* edge) {
 void Recorder::enter_loop(const LoopSpec& loop) {
   const std::string parent = scope_.path();
   const std::string name = scope_.enter_loop(clean_name(loop.name, true));
-  loops_.push_back({{parent, name, 0}, false});
+  loops_.push_back({{parent, name, 0}, false, blocks_.size()});
   // After the scope is entered: if this fails, rows are still printed with their loop.
-  drop_gone_run();
-  if (outermost() && !recording_ && earlier_ && is_loop_another(*earlier_, name, loop)) drop_earlier();
+  if (!recording_) earlier_.drop_if_gone();
+  if (outermost() && !recording_) earlier_.drop_if_loop_is_another(name, loop);
   begin_recording();
   if (someone_else_records_) return;
   if (iterating() && loops_.size() == 2) steps_->enter(parent, name);
@@ -217,6 +208,7 @@ void Recorder::resume_loop(const RecordedLoop& earlier) {
 
 std::optional<int64_t> Recorder::next(std::optional<int64_t> natural) {
   if (someone_else_records_) return natural;
+  leave_inner_blocks();
   if (stepping()) return steps_->next(natural);
   if (!outermost()) return natural;
   end_iteration(true);
@@ -255,7 +247,7 @@ void Recorder::end_iteration(bool restorable) {
 void Recorder::checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
                                     const char* forced) {
   const CheckpointKey key{iteration_kind, at,
-                          RunDir::checkpoint_file(iteration_kind, stem, attempt_).string(),
+                          RunDir::checkpoint_file(iteration_kind, stem, earlier_.attempt()).string(),
                           main_->in_last_iteration()};
   enterable_ = recording_->checkpointer().on_execution_end(key, seconds, main_->timer().start(), forced,
                                                            [&] { return live_buffers(guards_, frontend_); });
@@ -265,13 +257,19 @@ void Recorder::leave_after_last_checkpoint() {
   last_->end(recording_->settle());
 }
 
+// A front end may have left one without telling it, as where a signal handler raised an exception.
+void Recorder::leave_inner_blocks() {
+  while (!loops_.empty() && blocks_.size() > loops_.back().blocks) leave_block(true);
+}
+
 void Recorder::leave_loop(LoopEnd how) {
+  leave_inner_blocks();
   if (!someone_else_records_ && outermost() && main_) {
     end_iteration(how == LoopEnd::exhausted);
     note_generators(main_->info().name + "=exit", "exit");
     main_->leave(how);
     main_.reset();
-    last_->none_follows();
+    last_->none_follows(how != LoopEnd::exhausted);
   } else if (!someone_else_records_) {
     note_inner_end(how);
   }
@@ -283,7 +281,7 @@ void Recorder::leave_loop(LoopEnd how) {
 // The statement that left the loop may be in a block of this iteration, and a replay may go on past it.
 void Recorder::note_inner_end(LoopEnd how) {
   // Where an earlier attempt may have said otherwise, also that it ran to its end.
-  if ((how != LoopEnd::exhausted || attempt_ > 0) && (loops_.back().has_block || stepping()))
+  if ((how != LoopEnd::exhausted || earlier_.attempt() > 0) && (loops_.back().has_block || stepping()))
     recording_->append(timeline_file, loop_end_row(loops_.back().place, how).dump());
 }
 
@@ -316,6 +314,7 @@ bool Recorder::skip(State& state) {
 }
 
 void Recorder::leave_block(bool unwound) {
+  if (blocks_.empty()) return;  // left already, with its loop
   const OpenBlock block = blocks_.back();
   blocks_.pop_back();
   if (!someone_else_records_ && !unwound && !block.skipped) {
@@ -329,7 +328,8 @@ void Recorder::leave_block(bool unwound) {
     // (Materializer::recheck_trusted).
     const bool final = main_ && main_->in_last_iteration() && loops_.size() == 1 && blocks_.empty();
     recording_->checkpointer().on_execution_end(
-        {block.name, scope_.path(), RunDir::checkpoint_file(block.name, stem, attempt_).string(), final},
+        {block.name, scope_.path(), RunDir::checkpoint_file(block.name, stem, earlier_.attempt()).string(),
+         final},
         seconds, block.timer.start(), last, [&] { return live_buffers(*block.state, frontend_); });
     if (last != nullptr) leave_after_last_checkpoint();
   }
@@ -338,7 +338,7 @@ void Recorder::leave_block(bool unwound) {
 
 void Recorder::log(const Row& row) {
   if (someone_else_records_) return;
-  Line line = row_line(row, scope_, attempt_);
+  Line line = row_line(row, scope_, earlier_.attempt());
   if (recording_) return recording_->append(log_file, std::move(line));
   early_rows_.push_back(std::move(line));
 }
@@ -366,7 +366,7 @@ void Recorder::finish(int exit_code) {
     for (; loops_.size() > 1; loops_.pop_back()) note_inner_end(LoopEnd::early);
     leave_loop(LoopEnd::early);
   }
-  if (earlier_) recording_->log_event({{"@event", "ended"}});
+  if (earlier_.run()) recording_->log_event({{"@event", "ended"}});
   if (exit_code == 0) {
     for (const auto& name : arguments_.unasked())
       warn("the program never asked for the argument " + name + " that was given (flor::arg)");

@@ -1,8 +1,11 @@
 #include "core/replaying/planned_program.h"
 
+#include <algorithm>
 #include <exception>
+#include <vector>
 
 #include "core/base/digest.h"
+#include "core/base/process.h"
 #include "core/files/durable.h"
 
 namespace flor::core {
@@ -14,6 +17,12 @@ std::string digest_of_file(const std::string& path) {
   } catch (const std::exception&) {
     return "";
   }
+}
+
+// argv[0] may be any name of the program.
+bool have_equal_arguments(const std::vector<std::string>& one, const std::vector<std::string>& other) {
+  return one.size() == other.size() &&
+         (one.empty() || std::equal(one.begin() + 1, one.end(), other.begin() + 1));
 }
 
 }  // namespace
@@ -28,6 +37,11 @@ std::string other_program(const Plan& plan) {
       return path + " has changed since this replay was planned; start flor replay again for its rows";
   }
   return "";
+}
+
+bool has_other_arguments(const Plan& plan, const Manifest& manifest) {
+  const auto own = command_line();
+  return !have_equal_arguments(own, plan.command) && !have_equal_arguments(own, manifest.command);
 }
 
 }  // namespace flor::core

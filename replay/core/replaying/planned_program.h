@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/store/manifest.h"
 #include "core/store/plan.h"
 
 namespace flor::core {
@@ -12,5 +13,9 @@ namespace flor::core {
 // files of Plan::program, and this process's own executable, which may have been replaced since it began. A
 // file that cannot be read here tells nothing.
 std::string other_program(const Plan& plan);
+
+// Has this process another command line than both the plan and the recorded process? So has a helper that a
+// program starts; where a wrapper starts the program, the plan's is the wrapper's.
+bool has_other_arguments(const Plan& plan, const Manifest& manifest);
 
 }  // namespace flor::core

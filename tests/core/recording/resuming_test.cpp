@@ -129,7 +129,7 @@ class Requeued : public Resuming {
   void TearDown() override {
     for (const char* name : {"FLOR_STORE", "FLOR_LAUNCH", "FLOR_ARGS"}) ::unsetenv(name);
   }
-  static bool is_resumed() { return run_to_resume_or_leave(Settings::load()).has_value(); }
+  static bool is_resumed() { return EarlierRun(Settings::load()).run().has_value(); }
 };
 
 TEST_F(Requeued, GoesOnWithItsRun) {
@@ -170,7 +170,7 @@ TEST_F(Requeued, GoesOnWithTheRunOfItsNameWhateverItsStepsNumberIs) {
   write_manifest(run, manifest);
   ::setenv("FLOR_NAME", "exp2", 1);
   ::setenv("SLURM_JOB_ID", "42", 1);
-  const auto found = run_to_resume_or_leave(Settings::load());
+  const auto found = EarlierRun(Settings::load()).run();
   EXPECT_EQ(found ? found->id() : "", "other");
   ::unsetenv("FLOR_NAME");
   ::unsetenv("SLURM_JOB_ID");
@@ -202,7 +202,7 @@ class OfOneName : public Requeued {
     const Store store(directory / "store");
     write_manifest(store.run("first"), firsts);
     write_manifest(run, manifest);
-    const auto found = run_to_resume_or_leave(Settings::load());
+    const auto found = EarlierRun(Settings::load()).run();
     return found ? found->id() : "";
   }
   Manifest firsts;
@@ -247,7 +247,7 @@ TEST_F(Requeued, StepsThatDifferInTheirEnvironmentAloneGetTheirOwnRuns) {
   manifest.start_environment = digest_of_given({"SEED=2"});
   write_manifest(run, manifest);
   store.claim_launch("42.1.0", "other");
-  const auto found = run_to_resume_or_leave(Settings::load());
+  const auto found = EarlierRun(Settings::load()).run();
   EXPECT_EQ(found ? found->id() : "", "other");
   others.start_environment = digest_of_given({"SEED=3"});
   write_manifest(other, others);
@@ -317,7 +317,7 @@ TEST_F(Requeued, TheCompleteRunOfItsNameHidesNoUnfinishedOneOfItsStep) {
   write_manifest(run, manifest);
   ::setenv("FLOR_NAME", "exp", 1);
   ::setenv("SLURM_JOB_ID", "42", 1);
-  const auto found = run_to_resume_or_leave(Settings::load());
+  const auto found = EarlierRun(Settings::load()).run();
   EXPECT_EQ(found ? found->id() : "", "run");
   ::unsetenv("FLOR_NAME");
   ::unsetenv("SLURM_JOB_ID");
@@ -325,12 +325,16 @@ TEST_F(Requeued, TheCompleteRunOfItsNameHidesNoUnfinishedOneOfItsStep) {
 
 TEST_F(Requeued, RecordsANewRunWhereItsOwnWasRemovedBeforeTheFirstLoop) {
   write_manifest(run, manifest);
-  EXPECT_FALSE(is_gone(run));
+  EarlierRun earlier(Settings::load());
+  earlier.drop_if_gone();
+  EXPECT_TRUE(earlier.run());
   fs::remove_all(run.path);
-  EXPECT_TRUE(is_gone(run));
   ::setenv("FLOR_RESUME", "run", 1);
-  EXPECT_FALSE(is_gone(run)) << "who asked for it is told";
+  earlier.drop_if_gone();
+  EXPECT_TRUE(earlier.run()) << "who asked for it is told";
   ::unsetenv("FLOR_RESUME");
+  earlier.drop_if_gone();
+  EXPECT_FALSE(earlier.run());
 }
 
 TEST_F(Requeued, TakesNothingForRemovedThatAFailedFileServerHides) {
@@ -339,8 +343,9 @@ TEST_F(Requeued, TakesNothingForRemovedThatAFailedFileServerHides) {
   for (const int error : {EIO, ESTALE}) {
     failing->hidden_by = error;
     failing->hidden = "run/run.json";
-    EXPECT_TRUE(is_resumed()) << error;
-    EXPECT_FALSE(is_gone(run)) << error;
+    EarlierRun earlier(Settings::load());
+    earlier.drop_if_gone();
+    EXPECT_TRUE(earlier.run()) << error;
     failing->hidden = "42.0.0";
     EXPECT_THROW(is_resumed(), std::system_error) << error;
   }
