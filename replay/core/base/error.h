@@ -11,8 +11,10 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A file of the store could not be read or written. Another process, or the same one later, may manage.
-class FileError : public Error {
+// Failed in this process, while another one, on another node perhaps, may manage: a file that could not be
+// read or written, memory that was not there, what a front end says. Ends one worker of a replay, and not the
+// replay.
+class LocalError : public Error {
  public:
   using Error::Error;
 };

@@ -31,7 +31,7 @@ std::optional<std::string> write_into(State& state, const LoadedTensors& tensors
   try {
     return state.restore(tensors);
   } catch (const std::exception& failure) {
-    throw Error("restoring the objects of " + at + " failed half-way: " + failure.what());
+    throw LocalError("restoring the objects of " + at + " failed half-way: " + failure.what());
   }
 }
 
@@ -174,6 +174,8 @@ bool RecordReader::restore(const std::string& at, State& state, Restorer::OnDama
     listener_.damaged(std::string(damage.what()) +
                       "; it is not used, what it would have saved is computed again");
     return false;
+  } catch (const LocalError& failure) {
+    listener_.failed(failure.what());
   } catch (const Error& mismatch) {
     listener_.spoiled(mismatch.what());
   }

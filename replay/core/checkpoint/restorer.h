@@ -64,6 +64,8 @@ class RecordReader {
     std::function<void(const std::string& line)> damaged;
     // An object does not hold what was written to it, so the program must not go on. Does not return.
     std::function<void(const std::string& why)> spoiled;
+    // A restore failed half-way, which it may not do on another node. Does not return either.
+    std::function<void(const std::string& why)> failed;
   };
 
   // `frontend` must outlive this.

@@ -25,7 +25,8 @@ std::string iteration_of(const RecordedLoop& loop, int64_t value) {
 }  // namespace
 
 Resumption::Resumption(const RunDir& run, Frontend& frontend, std::function<void(const std::string&)> damaged)
-    : recorded_(run, frontend, {[](const std::string&, double) {}, std::move(damaged), impossible}) {
+    : recorded_(run, frontend,
+                {[](const std::string&, double) {}, std::move(damaged), impossible, impossible}) {
   for (const auto& row : read_timeline(run.timeline())) {
     const auto kind = field<std::string>(row, "kind", "");
     if (kind == "block" || kind == "iteration") {

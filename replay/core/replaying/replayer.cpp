@@ -9,6 +9,7 @@
 #include "core/checkpoint/kinds.h"
 #include "core/log/log_files.h"
 #include "core/log/row.h"
+#include "core/replaying/planned_program.h"
 #include "core/session/mismatch.h"
 #include "core/session/termination.h"
 
@@ -17,7 +18,8 @@ namespace flor::core {
 RecordReader::Listener Replayer::listener() {
   return {[this](const std::string& at, double seconds) { worker_->restored(at, seconds); },
           [this](const std::string& line) { worker_->note(line); },
-          [this](const std::string& why) { worker_->fail(why); }};
+          [this](const std::string& why) { worker_->fail(why); },
+          [this](const std::string& why) { worker_->drop_out(why); }};
 }
 
 void Replayer::enter_loop(const LoopSpec& loop) {
@@ -242,8 +244,7 @@ void Replayer::leave_loop(LoopEnd how) {
 }
 
 void Replayer::end_of_main(LoopEnd how, int64_t last) {
-  // The loop ended from a state that was never recorded, so this end must not be compared with the recorded
-  // one.
+  // It ended from a state that was never recorded, so this end is compared with nothing.
   if (leaving_) worker_->restart();
   iterating_ = false;
   // The loop ended before the requested unit. The unit reports that, without rows.
@@ -262,8 +263,7 @@ void Replayer::end_of_main(LoopEnd how, int64_t last) {
 }
 
 bool Replayer::must_execute(const std::string& block) const {
-  // Rule 14: the statement that left the loop early may be inside this block. If the block were skipped the
-  // loop would not end.
+  // Rule 14: what left the loop early may be inside this block, and the loop would not end.
   if (record().leaves(loops_)) return true;
   const bool leads_in = (phase_ == Phase::lead_in && !(target_ && begins_here(*target_))) ||
                         (phase_ == Phase::before && earlier_loop_);
@@ -278,12 +278,11 @@ bool Replayer::is_brief(const std::string& at) const {
   return !plan().executes(scope_.name()) && entry != nullptr && !entry->removed;
 }
 
-// Called where the next step of a loop begins. Executes at least two steps: only the second shows what one
-// step passes to the next.
+// Called where the next step of a loop begins. Two steps execute at least: the second shows what was passed
+// on.
 bool Replayer::cuts_short() {
-  constexpr int64_t least_steps = 2;
   if (!brief_ || loops_.size() != brief_->loops + 1 || blocks_.size() != brief_->blocks) return false;
-  return brief_->steps++ >= least_steps && monotonic_seconds() >= brief_->until;
+  return brief_->steps++ >= 2 && monotonic_seconds() >= brief_->until;
 }
 
 bool Replayer::enter_block(const std::string& name, State& state) {
@@ -305,6 +304,7 @@ bool Replayer::enter_block(const std::string& name, State& state) {
 }
 
 void Replayer::leave_block(bool unwound) {
+  if (blocks_.empty()) return;
   const OpenBlock block = blocks_.back();
   blocks_.pop_back();
   if (brief_ && blocks_.size() + 1 == brief_->blocks) {
@@ -324,8 +324,8 @@ void Replayer::compare(const std::string& at, State& state) {
   if (entry == nullptr) return;
   const std::string live = state_digest(state.save());
   line(digest_event(at, entry->state, live));
-  // Rule 13: after a mismatch the recorded state is restored, so that one difference does not spread to all
-  // later rows.
+  // Rule 13: after a mismatch the recorded state is restored. One difference does not spread to all later
+  // rows.
   if (live != entry->state) cursor_->set_exact(recorded_->restore(at, state));
 }
 
@@ -353,6 +353,8 @@ std::optional<RowFiles> Replayer::row_files() {
 void Replayer::finish(int exit_code) {
   if (!working()) return;
   if (phase_ == Phase::before) {
+    // A helper that the program has started says nothing of the question.
+    if (exit_code == 0 && has_other_arguments(worker_->plan(), record().manifest())) return;
     worker_->fail("the program ended (exit code " + std::to_string(exit_code) + ") before it reached loop " +
                   main().name);
   }
@@ -377,8 +379,7 @@ void Replayer::finish(int exit_code) {
 
 void Replayer::give_up(const std::string& why, Failed failed) noexcept {
   try {
-    if (working() && failed == Failed::on_a_file) worker_->drop_out(why);
-    if (working()) worker_->fail(why);
+    if (working()) failed == Failed::here ? worker_->drop_out(why) : worker_->fail(why);
     say("error: " + why);
   } catch (const std::exception& problem) {
     say("error: " + why + " (" + problem.what() + ")");

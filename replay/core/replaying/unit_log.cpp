@@ -58,7 +58,7 @@ std::string UnitLog::close() {
   std::vector<std::string> problems;
   std::string text = lines_.take_all(problems);
   // Of values that are computed in the background, or whose file could not be written.
-  if (!problems.empty()) throw FileError("unit " + std::to_string(unit_.id) + ": " + problems.front());
+  if (!problems.empty()) throw LocalError("unit " + std::to_string(unit_.id) + ": " + problems.front());
   return text;
 }
 

@@ -80,9 +80,9 @@ class Session {
 
   virtual bool records() const = 0;
 
-  // What a call failed on: a file that this process could not read or write, while another process, on
-  // another node perhaps, may do so; or anything else.
-  enum class Failed { on_a_file, on_the_question };
+  // What a call failed on: something of this process or node, such as a file or memory, while another process
+  // may manage; or the question itself.
+  enum class Failed { here, on_the_question };
   // Call after a call threw; no other call follows. Recording marks the run, and training goes on. Replaying
   // ends the worker, and the whole replay if it failed on the question.
   virtual void give_up(const std::string& why, Failed failed) noexcept = 0;
