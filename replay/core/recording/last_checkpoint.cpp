@@ -39,11 +39,12 @@ void LastCheckpoint::expects(double seconds) {
   behind_ = false;
 }
 
-void LastCheckpoint::none_follows() {
+void LastCheckpoint::none_follows(bool was_left) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     next_ = -1;
     behind_ = true;
+    was_left_ = was_left;
   }
   changed_.notify_all();
 }
@@ -77,11 +78,13 @@ std::string LastCheckpoint::outcome_text(double left) const {
   if (!asked_ && next_ >= 0)
     return "no last checkpoint, the next place for one is about " + std::to_string(std::lround(left)) +
            " s away";
+  if (behind_ && was_left_) return "no last checkpoint, the program has left its main loop";
   if (behind_) return "no last checkpoint, the main loop is over";
   return "no last checkpoint, none could be taken in time";
 }
 
 void LastCheckpoint::last() {
+  const double came = wall_seconds();
   std::unique_lock<std::mutex> lock(mutex_);
   const double left = next_ - monotonic_seconds();
   if (next_ >= 0 && left <= grace_ && !over_) {
@@ -94,7 +97,7 @@ void LastCheckpoint::last() {
   const std::string outcome = outcome_text(left);
   lock.unlock();
   sync_();
-  const bool requeued = requeue_if_preempted();
+  const bool requeued = requeue_if_preempted(came);
   say("terminated: " + outcome + (requeued ? "; the job is requeued" : ""));
 }
 

@@ -21,8 +21,9 @@ class LastCheckpoint {
   // Training thread: sets after how many seconds the next place for a checkpoint is expected. Unknown until
   // the first call.
   void expects(double seconds);
-  // Training thread: call at the end of the main loop. Behind it the signal ends the process at once.
-  void none_follows();
+  // Training thread: call where the main loop has ended, or was left. Behind it the signal ends the process
+  // at once.
+  void none_follows(bool was_left);
   // Training thread: returns why a checkpoint is taken at this place whatever it costs; nullptr if the signal
   // has not come.
   const char* why_asked() const;
@@ -43,7 +44,7 @@ class LastCheckpoint {
   std::condition_variable changed_;
   // monotonic_seconds() of the next place; negative: unknown.
   double next_ = -1;
-  bool asked_ = false, ready_ = false, over_ = false, behind_ = false;
+  bool asked_ = false, ready_ = false, over_ = false, behind_ = false, was_left_ = false;
   // Of the last checkpoint; "" if it is durable.
   std::string why_missing_;
   // Declared last: its thread uses the members above.

@@ -65,10 +65,6 @@ std::string job_replay_id() {
   return "job-" + std::to_string(::getppid());
 }
 
-std::string visible_gpu() {
-  return environment_variable("CUDA_VISIBLE_DEVICES").value_or("");
-}
-
 // Returns what this worker noted before it restarted itself.
 std::vector<std::string> earlier_notes(const fs::path& file) {
   if (!fs::exists(file)) return {};
@@ -120,8 +116,9 @@ std::unique_ptr<Worker> Worker::join(const Settings& settings) {
   // Slurm announces preemption with a signal. A segment handed back now is free at once, instead of after its
   // lease.
   worker->termination_.emplace([agent = &worker->agent_] {
+    const double came = wall_seconds();
     agent->release();
-    requeue_if_preempted();
+    requeue_if_preempted(came);
   });
   return worker;
 }
@@ -145,7 +142,7 @@ AgentClient::Hello Worker::hello() const {
   hello.replay = replay_.id();
   hello.worker = name_;
   hello.redis = redis_;
-  hello.gpu = visible_gpu();
+  hello.gpu = environment_variable("CUDA_VISIBLE_DEVICES").value_or("");
   return hello;
 }
 
@@ -171,7 +168,7 @@ void Worker::save() const {
   const Json json = {{"worker", name_},
                      {"node", node_name()},
                      {"pid", ::getpid()},
-                     {"gpu", visible_gpu()},
+                     {"gpu", environment_variable("CUDA_VISIBLE_DEVICES").value_or("")},
                      {"job", environment_variable("SLURM_ARRAY_JOB_ID").value_or("")},
                      {"task", environment_variable("SLURM_ARRAY_TASK_ID").value_or("")},
                      {"environment", environment_},
@@ -286,10 +283,13 @@ void Worker::commit(const Unit& unit, const std::string& content, double seconds
 
 void Worker::leave_after_sigterm() {
   if (!sigterm_came()) return;
+  // It hands the unit back.
+  while (termination_ && termination_->is_ending())
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
   say("leaving: SIGTERM came");
   if (holding_) agent_.release();
   holding_ = false;
-  requeue_if_preempted();
+  requeue_if_preempted(wall_seconds());
   leave_now(128 + SIGTERM);
 }
 

@@ -1,11 +1,25 @@
 // Requeues this process's Slurm job after a preemption.
 #pragma once
 
+#include <cstdint>
+#include <set>
+#include <string>
+
 namespace flor::core {
 
-// Puts the job back into the queue, within the grace time of a preemption. Returns whether that was done.
-// Slurm requeues a preempted job that it has to kill, but not one that ends by itself before. To wait for the
-// kill would keep resources from other jobs. Runs squeue and scontrol, so asks slurmctld at most twice.
-bool requeue_if_preempted() noexcept;
+// Puts the job back into the queue, within the grace time of a preemption. `came`: when SIGTERM came, in
+// seconds since 1970. Returns whether that was done. Slurm requeues a preempted job that it has to kill, but
+// not one that ends by itself before. To wait for the kill would keep resources from other jobs. Where
+// further steps of the job run, waits up to 20 s for their ends, since a requeue kills them: of several such
+// steps the first one does it. Asks slurmctld once a second meanwhile.
+bool requeue_if_preempted(double came) noexcept;
+
+// Was the job preempted at about `came`? `printed`: its PreemptTime in seconds since 1970, or a word. A job
+// that was suspended and goes on keeps the time of that. Pure.
+bool is_time_of_preemption(const std::string& printed, double came);
+
+// The numbers of a job's other steps in `steps`: ids, such as "7.0" or "7_3.batch", one on each line. Not
+// `own`, nor the batch script and others that have no number. Pure.
+std::set<int64_t> other_steps(const std::string& steps, const std::string& own);
 
 }  // namespace flor::core

@@ -43,10 +43,15 @@ void end_by_sigterm() {
   ::_exit(128 + SIGTERM);
 }
 
+// Did SIGTERM come at all, and did the library's own handler get it, so that its thread ends the process?
+std::atomic<bool> came{false};
+std::atomic<bool> is_told{false};
+
 extern "C" void on_sigterm(int) {
   const int before = errno;
   // A child of vfork() or clone() still has this handler. It shares the pipe and must not write to it.
   if (owner != ::getpid() || !send(terminated)) return end_by_sigterm();
+  is_told = came = true;
   errno = before;
 }
 
@@ -58,7 +63,6 @@ bool is_ours(const struct sigaction& action) {
   return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == on_sigterm;
 }
 
-std::atomic<bool> came{false};
 // The program's handler. Set before note_sigterm() takes its place.
 struct sigaction of_program {};
 
@@ -141,6 +145,10 @@ void watch_for_sigterm() {
   present.sa_flags |= SA_SIGINFO;
   present.sa_sigaction = note_sigterm;
   ::sigaction(SIGTERM, &present, nullptr);
+}
+
+bool Termination::is_ending() const {
+  return thread_.joinable() && owner == ::getpid() && is_told;
 }
 
 bool sigterm_came() {

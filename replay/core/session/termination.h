@@ -18,6 +18,10 @@ class Termination {
   Termination(const Termination&) = delete;
   Termination& operator=(const Termination&) = delete;
 
+  // Has it got SIGTERM, so that this process ends as soon as `last` returns? Not where a handler that the
+  // program set later got it.
+  bool is_ending() const;
+
  private:
   void wait() noexcept;
 
@@ -32,7 +36,7 @@ class Termination {
 // install its handler late. Where it then sets another one, that counts only if it calls the one before. Not
 // thread-safe.
 void watch_for_sigterm();
-// Has SIGTERM come since watch_for_sigterm() found a handler?
+// Has SIGTERM come: to a Termination, or since watch_for_sigterm() found a handler?
 bool sigterm_came();
 
 }  // namespace flor::core

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -129,6 +130,36 @@ TEST(Termination, EndsThoughAChildLivesOn) {
 
 TEST(Termination, CallsLastAndEndsTheProcess) {
   EXPECT_EXIT(be_terminated(), ::testing::KilledBySignal(SIGTERM), "^heard\n$");
+}
+
+// What fails meanwhile fails by SIGTERM: other processes of the program may have ended by it.
+[[noreturn]] void look_whether_it_ends() {
+  std::atomic<bool> looked{false};
+  const Termination watch([&] {
+    while (!looked) ::usleep(1000);
+    std::fputs("looked\n", stderr);
+  });
+  if (watch.is_ending() || sigterm_came()) std::_Exit(1);
+  ::kill(::getpid(), SIGTERM);
+  while (!watch.is_ending() || !sigterm_came()) ::usleep(1000);
+  looked = true;
+  while (true) ::pause();
+}
+
+[[noreturn]] void get_it_oneself() {
+  const Termination watch([] {});
+  std::signal(SIGTERM, [](int) {});
+  watch_for_sigterm();
+  std::raise(SIGTERM);
+  std::_Exit(sigterm_came() && !watch.is_ending() ? 0 : 1);
+}
+
+TEST(Termination, EndsNoProcessWhoseProgramHasSetAHandlerSince) {
+  EXPECT_EXIT(get_it_oneself(), ::testing::ExitedWithCode(0), "");
+}
+
+TEST(Termination, SaysThatItIsEndingTheProcess) {
+  EXPECT_EXIT(look_whether_it_ends(), ::testing::KilledBySignal(SIGTERM), "^looked\n$");
 }
 
 // As process 1 of a new namespace, which this process waits for.
