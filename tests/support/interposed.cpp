@@ -74,6 +74,14 @@ __attribute__((visibility("default"))) int fchmod(int file, mode_t mode) noexcep
   return next(file, mode);
 }
 
+__attribute__((visibility("default"))) int futimens(int file, const struct timespec* times) noexcept {
+  static const auto next =
+      reinterpret_cast<int (*)(int, const struct timespec*)>(::dlsym(RTLD_NEXT, "futimens"));
+  if (!interposed().handles_are_stale) return next(file, times);
+  errno = ESTALE;
+  return -1;
+}
+
 __attribute__((visibility("default"))) ssize_t write(int file, const void* bytes, std::size_t size) {
   static const auto next =
       reinterpret_cast<ssize_t (*)(int, const void*, std::size_t)>(::dlsym(RTLD_NEXT, "write"));

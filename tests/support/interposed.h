@@ -19,6 +19,7 @@ struct Interposed {
   std::function<int(int file)> at_fdatasync;
   int failing_writes = 0;  // so many calls of write() do what they should, and answer EDQUOT, as on NFS
   int changed_modes = 0;   // calls of fchmod()
+  bool handles_are_stale = false;  // as where another NFS server took over: for futimens()
   // As on NFS: a file that this process has open leaves a .nfs file when it is removed.
   bool open_files_stay = false;
   // What a failed file server hides: stat(), lstat() and fstatat() of a path that ends so fail with this

@@ -25,10 +25,11 @@ constexpr const char* temporary_mark = ".tmp.";
 }
 
 // Do both names link to the same file? If an NFS server's answer to link() is lost, the client asks again,
-// and the server then says EEXIST although this process made the link.
-bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+// and the server then says EEXIST although this process made the link. `made`: is looked at first, since the
+// client may still know the number of links that the other name had before.
+bool is_same_file(const std::filesystem::path& made, const std::filesystem::path& from) {
   struct stat first = {}, second = {};
-  return ::lstat(a.c_str(), &first) == 0 && ::lstat(b.c_str(), &second) == 0 && first.st_nlink > 1 &&
+  return ::lstat(made.c_str(), &first) == 0 && ::lstat(from.c_str(), &second) == 0 && first.st_nlink > 1 &&
          first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
@@ -136,7 +137,7 @@ bool DurableFile::commit_if_absent() {
   sync();
   close();
   if (::link(temporary_.c_str(), path_.c_str()) != 0 &&
-      !(errno == EEXIST && is_same_file(temporary_, path_))) {
+      !(errno == EEXIST && is_same_file(path_, temporary_))) {
     const int error = errno;
     // A process that saw the file in place may have removed this temporary file.
     if (error == EEXIST || (error == ENOENT && std::filesystem::exists(path_))) return false;

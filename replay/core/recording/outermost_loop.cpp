@@ -112,10 +112,8 @@ double OutermostLoop::end(const std::string& at) {
 }
 
 bool OutermostLoop::end_step(const std::string& at, const std::string& inner, int64_t next) {
-  if (info_.inner.empty()) {
-    info_.inner = in_manifest().inner = inner;
-    recording_.save_manifest();
-  }
+  // No manifest is written here, where training would wait for the store: the row below says it, too.
+  if (info_.inner.empty()) info_.inner = in_manifest().inner = inner;
   if (info_.inner != inner) return false;
   recording_.append(timeline_file, Json({{"kind", "step"},
                                          {"at", at},

@@ -12,6 +12,7 @@
 #include "core/config/values.h"
 #include "core/files/durable.h"
 #include "core/replaying/unit_log.h"
+#include "core/store/liveness.h"
 #include "core/store/presence.h"
 
 namespace flor::core {
@@ -108,7 +109,9 @@ std::optional<ExecuteAgain> see_ending(const ReplayDir& replay, int64_t unit, co
     }
   }
   endings.why = why;
-  endings.all.push_back({digest_of(without_volatile_rows(outcome)), node_name(), wall_seconds()});
+  // By the file server's clock: those of the nodes may differ.
+  const double now = server_time(replay.workers()).value_or(wall_seconds());
+  endings.all.push_back({digest_of(without_volatile_rows(outcome)), node_name(), now});
   write_endings(own, endings);
   return weigh(endings.all, elsewhere, has_other_nodes(replay), ending_seconds());
 }

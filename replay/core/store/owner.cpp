@@ -15,6 +15,7 @@
 #include "core/base/parse_number.h"
 #include "core/config/settings.h"
 #include "core/files/durable.h"
+#include "core/files/existence.h"
 #include "core/files/shared_locks.h"
 #include "core/files/trusted_file.h"
 #include "core/store/liveness.h"
@@ -207,16 +208,26 @@ OwnerFile OwnerFile::create(const RunDir& run, int64_t attempt) {
   Descriptor file = open_regular_for(path, O_WRONLY);
   if (read_file(path) != text) throw Error("another process records run " + run.id());
   end_attempt(run, attempt - 1);
-  return OwnerFile(std::move(file));
+  return {std::move(file), path, text};
 }
 
 bool OwnerFile::beat() const noexcept {
   if (!file_) return true;
   // A null pointer for the times makes the file server take its own clock. Its answer also shows what another
   // node did to the file, which an NFS client would learn a minute later.
-  if (::futimens(file_.get(), nullptr) != 0 && errno == ESTALE) return false;
+  if (::futimens(file_.get(), nullptr) != 0 && errno == ESTALE) return beat_by_name();
   struct stat info = {};
   return ::fstat(file_.get(), &info) != 0 || (info.st_nlink > 0 && info.st_size > 0);
+}
+
+// A file handle is stale where the file was replaced, and also where another file server took over.
+bool OwnerFile::beat_by_name() const noexcept {
+  ::utimensat(AT_FDCWD, path_.c_str(), nullptr, 0);
+  try {
+    return read_file(path_) == text_;
+  } catch (const std::exception&) {
+    return !is_absent(path_);
+  }
 }
 
 void OwnerFile::end() const noexcept {

@@ -87,8 +87,13 @@ class OwnerFile {
   void end() const noexcept;
 
  private:
-  explicit OwnerFile(Descriptor file) : file_(std::move(file)) {}
+  OwnerFile(Descriptor file, fs::path path, std::string text)
+      : file_(std::move(file)), path_(std::move(path)), text_(std::move(text)) {}
+  bool beat_by_name() const noexcept;
+
   Descriptor file_;
+  fs::path path_;
+  std::string text_;
 };
 
 }  // namespace flor::core

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "core/base/clock.h"
 #include "core/files/shared_locks.h"
 #include "core/log/journal.h"
 #include "core/recording/earlier_run.h"
@@ -339,6 +340,19 @@ TEST_F(Recorded, AnOwnerFileThatIsNoneTellsNothing) {
   fs::remove(path);
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
   EXPECT_EQ(liveness(recorder).life, Life::unknown);
+}
+
+// As after another file server took over, which does not know the handle.
+TEST_F(Recorded, AStaleHandleIsNoOtherAttempt) {
+  const RunDir run = store.run("r1");
+  fs::create_directories(run.path);
+  const OwnerFile owner = OwnerFile::create(run, 0);
+  calls->handles_are_stale = true;
+  test::age_heartbeat(run, seconds(3600));
+  EXPECT_TRUE(owner.beat());
+  EXPECT_LT(wall_seconds() - find_owner(run)->beat, 1800) << "the file was touched by its name";
+  end_owner(run, 0);
+  EXPECT_FALSE(owner.beat());
 }
 
 TEST_F(Recorded, ItsJournalTouchesItsOwnerFile) {
