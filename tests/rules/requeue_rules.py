@@ -99,6 +99,22 @@ class Requeue(Interrupted):
         self.go_on()
         self.assertIn("is not resumed, a new one is recorded", self.requeued(*program, at=3).stderr)
 
+    def test_a_second_process_that_waits_in_vain_for_the_record_of_the_first_tells_so_too(self):
+        """The first one copies large sources, say, and has written no manifest yet."""
+        store = self.environment["FLOR_STORE"]
+        launches = os.path.join(store, ".launches", str(os.geteuid()))
+        run = os.path.join(store, "20260101-000000-0123456789abcdef")
+        os.makedirs(launches)
+        os.mkdir(run)
+        with open(os.path.join(launches, "c.7.0.0"), "w") as file:
+            file.write(os.path.basename(run))
+        self.execute([self.program(), "train"], env={"FLOR_RECORD": "1", "FLOR_LAUNCH": "c.7.0.0"})
+        self.assertEqual(os.listdir(run), ["several"])
+
+    def test_a_task_of_a_step_with_several_tasks_is_not_resumed_alone(self):
+        run = self.killed("train", "--guard", at=3, checkpoint="@iteration/epoch=2", SLURM_STEP_NUM_TASKS="8")
+        self.assertTrue(os.path.exists(os.path.join(run.path, "several")))
+
     def test_a_program_whose_twin_does_not_come_back_is_recorded(self):
         run = self.killed("train", "--guard", at=3, checkpoint="@iteration/epoch=2")
         open(os.path.join(self.environment["FLOR_STORE"], ".launches", str(os.geteuid()), ".c.7.0.0.shared"), "w").close()

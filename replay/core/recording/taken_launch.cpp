@@ -12,6 +12,7 @@
 #include "core/base/valid_id.h"
 #include "core/config/settings.h"
 #include "core/files/durable.h"
+#include "core/files/existence.h"
 #include "core/recording/earlier_run.h"
 #include "core/recording/start_environment.h"
 #include "core/store/manifest.h"
@@ -33,8 +34,14 @@ bool is_same_program(const Manifest& manifest) {
   return !why_other_arguments(manifest) && manifest.start_environment == start_environment();
 }
 
-bool was_started_by_recorder(const Manifest& manifest) {
-  return manifest.host == node_name() && is_started_by(manifest.pid);
+bool was_started_by(const std::string& host, int64_t pid) {
+  return host == node_name() && is_started_by(pid);
+}
+
+// The recording process writes its owner file before its manifest.
+bool was_started_by_owner(const RunDir& run) {
+  const auto found = find_owner(run);
+  return found && was_started_by(found->owner.host, found->owner.pid);
 }
 
 // Returns when `happened` does, and at the latest after these seconds.
@@ -52,13 +59,18 @@ void leave_to_recorder(const Store& store, const std::string& launch) {
   const RunDir run = store.run(id);
   std::optional<Manifest> manifest;
   wait_until(5, [&] { return (manifest = manifest_of(run)).has_value(); });
-  if (!manifest) return;
+  if (!manifest) {
+    // It may be the same program, whose sources take long to copy. A run that is not resumed is the lesser
+    // loss.
+    if (is_there(run.path) && !was_started_by_owner(run)) mark_several(run);
+    return;
+  }
   const std::string remedy = "; give each program a launch of its own (srun or flor record)";
   if (!run.is_being_recorded()) {
     say("not recorded: this launch (" + launch + ") has recorded run " + id + " already" + remedy);
     return;
   }
-  if (was_started_by_recorder(*manifest)) return;
+  if (was_started_by(manifest->host, manifest->pid)) return;
   if (is_same_program(*manifest)) {
     mark_several(run);
     return;
@@ -68,8 +80,9 @@ void leave_to_recorder(const Store& store, const std::string& launch) {
 }
 
 bool is_one_of_several() {
-  // Set by torchrun, and by mpirun of Open MPI, of MPICH and of MVAPICH2.
-  for (const char* name : {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"}) {
+  // Set by torchrun, by srun, and by mpirun of Open MPI, of MPICH and of MVAPICH2.
+  for (const char* name :
+       {"WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"}) {
     if (parse_number<int64_t>(environment_variable(name).value_or("")).value_or(1) > 1) return true;
   }
   return false;
