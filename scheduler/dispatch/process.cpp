@@ -196,11 +196,13 @@ fs::path find_program(const std::string& name) {
   if (name.find('/') == std::string::npos) {
     fs::path found = on_path(name);
     if (!found.empty()) return found;
-    const std::string hint = fs::exists(name, ignored) ? "; did you mean ./" + name + "?" : "";
+    const std::string hint = is_executable(name) ? "; did you mean ./" + name + "?" : "";
     throw core::UsageError("there is no program '" + name + "' on PATH" + hint);
   }
   if (!fs::exists(name, ignored)) throw core::UsageError("there is no program " + name);
-  if (!is_executable(name)) throw core::UsageError(name + " is not an executable file");
+  if (!is_executable(name))
+    throw core::UsageError(
+        name + " is not an executable file: make it one with chmod +x, or name its interpreter in front");
   return name;
 }
 

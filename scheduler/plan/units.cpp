@@ -258,7 +258,8 @@ std::string range_of(const std::vector<core::Unit>& units) {
 
 core::UnitSet select(const std::vector<core::Unit>& units, const std::vector<LoopRange>& ranges,
                      int64_t every) {
-  if (units.empty()) throw core::UsageError("the record has no finished iteration of its main loop");
+  if (units.empty())
+    throw core::UsageError("the run has no finished iteration of its main loop: there is nothing to replay");
   std::vector<Values> wanted;
   wanted.reserve(ranges.size());
   for (const auto& range : ranges) wanted.push_back(values_of(range, units));
@@ -276,7 +277,8 @@ core::UnitSet select(const std::vector<core::Unit>& units, const std::vector<Loo
     if (any) out.add(unit.id);
   }
   if (out.empty())
-    throw core::UsageError("none of these epochs is a multiple of --every " + std::to_string(every));
+    throw core::UsageError("--every " + std::to_string(every) + " counts from " + std::to_string(begin) +
+                           ", the record's first epoch, and takes none of those that were asked for");
   return out;
 }
 
@@ -294,7 +296,9 @@ core::UnitSet with_steps(const std::vector<core::Unit>& units, const core::UnitS
     });
     if (any) out.add(id);
   }
-  if (out.empty()) throw core::UsageError("--steps: no unit that was asked for has one of them");
+  if (out.empty())
+    throw core::UsageError(
+        "--steps: none of the chosen epochs has such a step; leave --steps out to have all of them");
   return out;
 }
 

@@ -37,7 +37,9 @@ std::string number_text(double number) {
 }
 
 core::UsageError no_such_ids(const core::ReplayDir& replay) {
-  return core::UsageError(replay.path.string() + " is no directory STORE/RUN/replays/REPLAY");
+  return core::UsageError(replay.path.string() +
+                          " is no replay: its path must end in RUN/replays/REPLAY, with ids as `flor runs` "
+                          "and `flor show RUN` print them");
 }
 
 // Parses the list of running segments that claim.lua returns, and keeps its order.

@@ -70,7 +70,7 @@ Statement::Statement(const Database& database, const std::string& text) : databa
     throw core::UsageError("only SELECT is allowed: a query reads, and does nothing else");
   if (code == SQLITE_ERROR) throw core::UsageError(sqlite3_errmsg(database.handle()));
   if (code != SQLITE_OK) database.fail(code);
-  if (!handle_) throw core::UsageError("the query is empty");
+  if (!handle_) throw core::UsageError("the query is empty; flor sql without one shows the tables");
   if (std::string_view(rest).find_first_not_of(" \t\r\n;") != std::string_view::npos)
     throw core::UsageError("one query at a time: there is more behind the first ';'");
 }

@@ -103,7 +103,7 @@ record_small() { flor record "$@" -- "$(program char_lm)" "${small[@]}"; }
 @test "flags and commands that do not exist, and none at all" {
   refused 2 "--wurkers" replay_main char_lm.complete.probed --wurkers=4
   refused 2 "there is no command 'recrod'" flor recrod
-  refused 2 "--workers takes auto or a number from 1, not '0'" flor replay main --workers 0 -- "$(program char_lm)"
+  refused 2 "--workers takes auto or a number from 1 to 100000, not '0'" flor replay main --workers 0 -- "$(program char_lm)"
   refused 2 "the record has no block 'eval'; it has train" replay_main char_lm.complete.probed --probe eval
   refused 2 "name the program behind --" flor replay main
   refused 2 "the program behind --" flor record

@@ -6,7 +6,7 @@
 
 namespace flor::core {
 
-// Prints "flor: LINE".
+// Prints "flor: LINE". Here and below, control characters but line breaks and tabs are escaped.
 void say(const std::string& line);
 // Prints "flor: warning: LINE".
 void warn(const std::string& line);

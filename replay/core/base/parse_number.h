@@ -8,7 +8,7 @@
 namespace flor::core {
 
 // Parses all of `text` as a number. Returns std::nullopt where the text is anything else, or the number does
-// not fit.
+// not fit. Takes no '+' and no space in front; of floating-point types also inf and nan.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number value{};

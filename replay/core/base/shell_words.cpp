@@ -24,7 +24,11 @@ std::string shell_quoted(const std::string& word) {
 
 std::string shell_line(const std::vector<std::string>& words) {
   std::string out;
-  for (const auto& word : words) out += (out.empty() ? "" : " ") + shell_quoted(word);
+  for (const auto& word : words) {
+    const bool would_assign = out.empty() && word.find('=') != std::string::npos;
+    const std::string text = shell_quoted(word);
+    out += (out.empty() ? "" : " ") + (would_assign && text == word ? "'" + word + "'" : text);
+  }
   return out;
 }
 

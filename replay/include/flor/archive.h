@@ -10,6 +10,9 @@
 //     archive("decay", ema.decay);
 //     archive("count", ema.count);
 //   }
+//
+// A hook visits the same names each time. It may ask writing() to follow up a restore. Where it throws, a
+// recording ends with a warning, and a replay fails.
 #pragma once
 
 #include <torch/torch.h>
@@ -47,6 +50,7 @@ class FLOR_API Archive {
   virtual void fixed_tensor(const std::string& name, at::Tensor& value) = 0;
   // A number. `dtype` is its safetensors type; `bytes` points to its `size` bytes.
   virtual void number(const std::string& name, const char* dtype, void* bytes, std::size_t size) = 0;
+  // A text. A restore may change its length.
   virtual void text(const std::string& name, std::string& value) = 0;
   // Bytes that decide which leaves follow. Both visits of a restore set them to the recorded ones. A value of
   // another size does not fit.
@@ -115,7 +119,7 @@ inline constexpr bool never = false;
 
 }  // namespace detail
 
-// Visits one object. Accepts the types that SkipBlock lists (flor/skip_block.h).
+// For the library: visits one object. Accepts the types that SkipBlock lists (flor/skip_block.h).
 template <class T>
 void walk(Archive& archive, const std::string& name, T& object);
 

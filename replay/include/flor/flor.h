@@ -12,9 +12,14 @@
 // Replay:  flor replay RUN -- ./train_with_more_logging
 //
 // A program that is neither recorded nor replayed is "outside flor": its loops are plain ranges, its blocks
-// always execute, and flor::log prints. Call everything on the thread that trains, the first one that enters
-// a loop, a block or a guard: on other threads everything behaves as outside flor. flor::Logger is for all
-// threads.
+// always execute, and flor::log prints to stdout. Call everything on the thread that trains, the first one
+// that enters a loop, a block or a guard: on other threads everything behaves as outside flor, but that rows
+// of a recorded or replayed program are only printed there. flor::Logger is for all threads.
+//
+// Names: in those of loops and blocks, other characters than letters, digits, '_', '.' and '-' become '_'.
+//
+// While recording, SIGTERM has flor take a last checkpoint where one is near enough, unless the program has a
+// handler of its own. The process then ends inside a call of flor.
 //
 // Include this header, not its parts: it leaves the name of the source file in the program, by which flor
 // finds the program's sources without running it.

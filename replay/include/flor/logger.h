@@ -1,5 +1,5 @@
-// flor::Logger: writes rows to a file of its own. It knows nothing of recording and replay: a replay appends
-// the rows once more, unless the program asks flor::replaying().
+// flor::Logger: writes rows to a file of its own, and prints nothing. It knows nothing of recording and
+// replay: a replay appends the rows once more, unless the program asks flor::replaying().
 //
 //   flor::Logger logger("logs/baseline");
 //   for (int64_t epoch = 0; epoch < epochs; ++epoch) {
@@ -44,7 +44,8 @@ class FLOR_API Logger {
   template <class... T>
   void log(const std::string& name, const T&... value);
 
-  // Waits until all rows logged so far are durable. Returns false if some could not be written.
+  // Waits until all rows logged so far are durable. Returns false if some could not be written, and in a
+  // forked child.
   bool sync();
 
  private:
@@ -54,8 +55,10 @@ class FLOR_API Logger {
   std::unique_ptr<Impl> impl_;
 };
 
+// Logs rows with the columns that Logger::at() was given. Thread-safe. Must not outlive the logger.
 class Logger::Scope {
  public:
+  // `value`: as flor::log, without is_volatile.
   template <class T>
   void log(const std::string& name, const T& value) const {
     logger_->text(columns_, name, detail::text_of(value));

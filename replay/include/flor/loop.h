@@ -34,6 +34,7 @@ class FLOR_API LoopRun {
 
   // --- For containers that take part in the loop over them: samplers (flor/sampler.h). ---
 
+  // Unique on its thread.
   int64_t id() const { return id_; }
   // While begin() of a container is being called, returns the loop over it; otherwise nullptr.
   static LoopRun* beginning();
@@ -165,7 +166,8 @@ struct has_size<T, std::void_t<decltype(std::declval<T&>().size())>>
 }  // namespace detail
 
 // for (int64_t epoch : flor::loop("epoch", epochs)): 0 … count-1. The main loop of a program is the outermost
-// loop with the most time in all. A replay divides its iterations among workers, and `flor replay --epochs`
+// loop that took longest. An outermost loop lies in no other flor::loop, and in no block; one that runs twice
+// counts as two. A replay divides the main loop's iterations among workers, and `flor replay --epochs`
 // selects iterations of it.
 inline detail::RangeLoop loop(const std::string& name, int64_t count) {
   return {name, 0, count};
@@ -176,8 +178,9 @@ inline detail::RangeLoop loop(const std::string& name, int64_t begin, int64_t en
   return {name, begin, end};
 }
 
-// for (auto& batch : flor::loop("step", *loader)): over a container or data loader; the loop's value is the
-// element's position.
+// for (auto& batch : flor::loop("step", *loader)): over a container or data loader. `batch` is the element;
+// rows have its position, from 0, in the column `step`. Takes a named container by reference: it must outlive
+// the loop. Moves a temporary in.
 template <class Container,
           class = std::enable_if_t<!std::is_arithmetic_v<std::remove_reference_t<Container>>>>
 detail::ContainerLoop<Container> loop(const std::string& name, Container&& container) {

@@ -42,7 +42,8 @@ class FLOR_API EpochSampler : public torch::data::samplers::Sampler<> {
   EpochSampler(const EpochSampler&) = default;
   EpochSampler& operator=(const EpochSampler&) = default;
 
-  // Begins the next epoch. The first one is 0.
+  // Begins the next epoch. The first one is 0. After a restore inside an epoch, goes on with that one, if
+  // flor::loop is over the loader. `new_size`: the new number of samples.
   void reset(torch::optional<size_t> new_size = torch::nullopt) override;
   // Returns up to `batch_size` indices; nullopt at the end of the epoch.
   torch::optional<std::vector<size_t>> next(size_t batch_size) override;

@@ -16,16 +16,19 @@ namespace flor {
 //
 // `objects`: the variables that the block changes and later code uses. Allowed: modules, holders and shared
 // pointers of modules, optimizers, LR schedulers, tensors, generators, numbers, strings, std::vectors of
-// these, and types with the hook of flor/archive.h. They are taken by reference and must outlive the block.
+// these, and types with the hook of flor/archive.h. The elements of a vector need a default constructor; put
+// modules there as shared pointers. Objects are taken by reference and must outlive the block.
 // The default random number generators are included.
 //
-// Of a module its parameters, buffers, train mode and gradient flags are saved, but no gradients: they are
-// zeros after a restore. Other members need the hook. Of LibTorch's optimizers Adam, AdamW, SGD, RMSprop,
-// Adagrad and LBFGS are known. Of an LR scheduler only the step count is saved.
+// Of a module its parameters, buffers, train mode and gradient flags are saved, but no gradients. A restore
+// keeps a gradient that is there, makes zeros where only the record had one, and removes one that the record
+// did not have. Other members need the hook. Of LibTorch's optimizers Adam, AdamW, SGD, RMSprop, Adagrad and
+// LBFGS are known; another one ends the recording with a warning. Of an LR scheduler only the step count is
+// saved.
 //
 // Write it inside the `if` as above, so that it is destroyed at the closing brace of the block. The
 // destructor decides whether a checkpoint is worth its cost. If it is, it copies the state that changed. Not
-// thread-safe. Never throws.
+// thread-safe. Never throws; but see flor/flor.h on SIGTERM.
 class FLOR_API SkipBlock {
  public:
   template <class... T>
@@ -48,9 +51,10 @@ class FLOR_API SkipBlock {
 };
 
 // A guard. While it lives, its objects are checkpointed when an outermost loop is entered, and at the end of
-// those of its iterations for which that is worth its cost. A second guard, created inside an iteration, does
-// the same between the steps, the iterations of the next loop directly inside; it needs the first one. Create
-// a guard with flor::checkpointing().
+// those of its iterations for which that is worth its cost. A second guard, created inside an iteration,
+// holds what a step passes to the next. Steps are the iterations of the first loop that is entered while it
+// lives, in a block or not. It needs the first guard. Several guards at one place count as one. Create a
+// guard with flor::checkpointing(), on the thread that trains. Never throws.
 class FLOR_API Checkpointing {
  public:
   explicit Checkpointing(std::unique_ptr<Objects> objects);

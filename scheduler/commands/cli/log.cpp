@@ -17,10 +17,10 @@
 #include "core/store/plan.h"
 #include "plan/units.h"
 #include "results/follow.h"
-#include "results/frame.h"
 #include "results/report/log_text.h"
 #include "results/results.h"
-#include "results/run_condition.h"
+#include "results/rows/frame.h"
+#include "results/rows/run_condition.h"
 
 namespace flor::commands {
 namespace {
@@ -57,8 +57,8 @@ std::unique_ptr<results::Follower> newest_of(const core::RunDir& run, bool order
 // Prints rows until all are there, or until a signal comes.
 void follow(const Flags& flags) {
   if (flags.format != "jsonl" && !flags.json && !flags.format.empty()) {
-    throw core::UsageError("--follow prints jsonl: the columns of a " + flags.format +
-                           " are known only when all rows are");
+    throw core::UsageError("--follow prints jsonl alone: leave out --format " + flags.format +
+                           ", whose columns are known only when all rows are");
   }
   const core::RunDir run = store_of(flags.store).find(flags.run);
   const results::Selection selection = selection_of(flags);
@@ -142,7 +142,8 @@ std::vector<std::string> argument_columns(const std::vector<ChosenRun>& runs,
       return results::argument(one.manifest, name).has_value();
     });
     if (!is_argument)
-      throw core::UsageError("no run logged '" + name + "', and none has an argument of that name");
+      throw core::UsageError("no run logged '" + name +
+                             "', and none has an argument of that name; flor log RUN shows the names");
     out.push_back(name);
   }
   return out;

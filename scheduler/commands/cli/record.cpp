@@ -15,6 +15,7 @@
 #include "commands/sources/python_hook.h"
 #include "commands/sources/unheld.h"
 #include "core/base/error.h"
+#include "core/base/messages.h"
 #include "core/base/units_text.h"
 #include "core/checkpoint/recorded_timeline.h"
 #include "core/config/redis_setting.h"
@@ -170,9 +171,10 @@ int run_to_end(const dispatch::Spawn& what) {
 void report(const core::Store& store, const std::string& launch, const std::string& program) {
   const auto recorded = store.launched(launch);
   if (!recorded) {
-    std::cerr << "flor: warning: nothing was recorded: " << program
-              << " reached no loop of flor's: of Python these are `for` loops that train, of C++ those of a "
-                 "program built with libflor\n";
+    core::warn(
+        "nothing was recorded: " + program +
+        " reached no loop of flor's; in C++ write the main loop as flor::loop and link libflor, in Python "
+        "name one that is no `for` loop over training with flor.loop");
     return;
   }
   const core::RunDir run = store.run(*recorded);

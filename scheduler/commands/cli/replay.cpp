@@ -45,7 +45,7 @@ std::optional<std::size_t> workers_of(const std::string& text) {
   if (text == "auto") return std::nullopt;
   const auto n = core::parse_number<std::size_t>(text);
   if (!n || *n < 1 || *n > 100000) {
-    throw core::UsageError("--workers takes auto or a number from 1, not '" + text + "'");
+    throw core::UsageError("--workers takes auto or a number from 1 to 100000, not '" + text + "'");
   }
   return n;
 }
