@@ -1,5 +1,7 @@
 """Values of rows as JSON, as the C++ library writes them, and arguments as values of their defaults' types."""
+import ast
 import json
+import pathlib
 import sys
 
 import numpy as np
@@ -67,3 +69,28 @@ def test_a_default_of_another_type_is_refused():
 def test_outside_flor_rows_are_printed(place):
     place.write("program.py", ARGUMENTS)
     assert 'epoch=0 value={"a":1}' in place.run(sys.executable, "program.py").stdout
+
+
+def test_the_types_are_those_of_the_functions():
+    import flor
+
+    def signature(node):
+        words = node.args
+        return [word.arg for word in [*words.posonlyargs, *words.args]], words.vararg and words.vararg.arg, words.kwarg and words.kwarg.arg
+
+    def named(tree):
+        out = {}
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and (not node.name.startswith("_") or node.name in ("__init__", "__enter__", "__exit__")):
+                out[node.name] = signature(node)
+            elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                out[node.name] = named(node)
+        return out
+
+    folder = pathlib.Path(flor.__file__).parent
+    typed = named(ast.parse((folder / "__init__.pyi").read_text()))
+    assert sorted(typed) == sorted(flor.__all__)
+    found = {}
+    for name in ("__init__", "_block", "_loop", "_rows"):
+        found.update(named(ast.parse((folder / f"{name}.py").read_text())))
+    assert typed == {name: found[name] for name in typed}
