@@ -17,7 +17,7 @@ def pytest_configure(config):
 
 
 HERE = pathlib.Path(__file__).parent
-PROGRAMS = {name: HERE / "programs" / name for name in ("arrays.py", "large.py")}
+PROGRAMS = {name: HERE / "programs" / name for name in ("arrays.py", "large.py", "mnist_words.py")}
 PROGRAMS.update({name: HERE.parent.parent / "examples/python" / name for name in ("classifier.py", "cnn.py", "mnist.py", "gpt.py", "finetune.py", "gan.py",
                                                                                 "vae.py")})
 
@@ -41,6 +41,8 @@ class Place:
         self.environment = {**os.environ, "FLOR_STORE": str(folder / "store"), "OMP_NUM_THREADS": "1",
                             "PYTHONPATH": os.path.join(build, "python"), "PYTHONDONTWRITEBYTECODE": "1",
                             "PATH": os.path.join(build, "bin") + os.pathsep + os.environ["PATH"]}
+
+    rows_of = staticmethod(rows_of)
 
     def run(self, *words, code=0, **environment):
         done = subprocess.run([str(word) for word in words], cwd=self.folder, env={**self.environment, **environment},

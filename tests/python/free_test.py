@@ -237,6 +237,19 @@ def test_a_recorded_program_that_ends_by_such_an_exception_is_replayed(place):
     assert ": identical" in said, said
 
 
+def test_a_program_as_it_is_has_the_rows_and_the_bytes_of_one_with_words(place):
+    shown, written = {}, {}
+    for name in ("mnist.py", "mnist_words.py"):
+        place.program(name)
+        place.run("flor", "record", "--name", name.split(".")[0], "--every", "1", "--", sys.executable, name)
+        log = place.run("flor", "log", name.split(".")[0], "loss", "test_loss", "accuracy", "--format", "jsonl").stdout
+        shown[name] = set(place.rows_of(log))
+        run = (place.folder / "store" / ".names" / str(os.geteuid()) / name.split(".")[0]).resolve().name
+        written[name] = sum(path.stat().st_size for path in (place.folder / "store").glob(f"{run}/checkpoints/*/*.safetensors"))
+    assert len(shown["mnist.py"]) > 20 and shown["mnist.py"] <= shown["mnist_words.py"]
+    assert 0 < written["mnist.py"] <= 1.05 * written["mnist_words.py"], written
+
+
 # An odd number of batches, of which each optimizer step takes two: one epoch leaves a gradient to the next.
 ACCUMULATED = '''
 import torch
