@@ -44,6 +44,7 @@ void Database::fail(int code) const {
 }
 
 void Database::execute(const std::string& statements) {
+  if (statements.find('\0') != std::string::npos) throw core::Error("a NUL in a name ends the statement");
   const int code = sqlite3_exec(handle_.get(), statements.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) fail(code);
 }

@@ -193,6 +193,12 @@ void renew(Database& database, const core::RunDir& run, const std::string& stamp
     out.lacked_columns = out.lacked_columns || problem.is_full();
     out.warnings.push_back("run " + run.id() + " is left out: " + problem.what());
     return forget(database, run.id());
+  } catch (const Damaged&) {
+    throw;
+  } catch (const core::Error& problem) {
+    if (!core::is_foreign(run.manifest())) throw;
+    out.warnings.push_back("run " + run.id() + " is left out: " + problem.what());
+    return forget(database, run.id());
   }
   ++out.runs;
   out.rows += joined.rows.size();

@@ -64,3 +64,24 @@ class Planted(Case):
         self.assertEqual(exported.returncode, 0, exported.stderr)
         self.assertEqual(os.listdir(self.path("elsewhere")), [])
         self.assertEqual(len(os.listdir(here)), 1)
+
+    def test_a_name_that_means_something_names_no_file(self):
+        """A shell reads .profile, and tar takes a file for a flag. The kernel reads a name up to a NUL."""
+        run = self.record("train")
+        manifest = run.manifest()
+        here = self.path("here")
+        os.mkdir(here)
+        for name in (".profile", "--checkpoint-action=exec=sh x.sh", ".zshenv\0x"):
+            with open(run.file("run.json"), "w") as file:
+                json.dump({**manifest, "name": name}, file)
+            for words in (("export", run.id, "--epoch", "1"), ("report", run.id)):
+                done = subprocess.run([os.path.join(harness.BIN, "flor"), *words], cwd=here, env=self.environment,
+                                      capture_output=True, text=True)
+                written = os.listdir(here)
+                if "\0" in name:
+                    self.assertEqual((done.returncode, written), (1, []))
+                    self.assertIn("run.json holds a NUL", done.stderr)
+                else:
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertTrue(len(written) == 1 and written[0].startswith(run.id), written)
+                    os.remove(os.path.join(here, written[0]))

@@ -221,6 +221,15 @@ TEST_F(Index, ARunOfAnotherUserTakesNoColumnOfThisUsersRuns) {
       << "the columns of runs that are gone are free again";
 }
 
+TEST_F(Index, ARunOfAnotherUserEndsNoQuery) {
+  FLOR_NEEDS_ROOT();
+  const core::RunDir planted = run("a", "{\"name\":\"x\",\"value\":1,\"@at\":\"lo\\u0000op=0\"}\n");
+  for (const auto& path : {planted.path, planted.manifest()})
+    ASSERT_EQ(::chown(path.c_str(), test::attacker, test::attacker), 0);
+  run("mine", row("epoch=0", "loss", "2"));
+  EXPECT_EQ(ask("SELECT value FROM log WHERE run = 'mine'"), Lines{"[2]"});
+}
+
 TEST_F(Index, AQueryReadsAndDoesNothingElse) {
   run("20261120-143005-a3f9", row("epoch=0", "loss", "1"));
   const auto other = directory_.path() / "other.sqlite";

@@ -178,6 +178,16 @@ void append_text(std::string& out, const Json& value) {
 
 }  // namespace
 
+bool holds_nul(const Json& value) {
+  if (value.is_string()) return value.get_ref<const std::string&>().find('\0') != std::string::npos;
+  if (value.is_object()) {
+    return std::any_of(value.items().begin(), value.items().end(), [](const auto& member) {
+      return member.key().find('\0') != std::string::npos || holds_nul(member.value());
+    });
+  }
+  return value.is_array() && std::any_of(value.begin(), value.end(), holds_nul);
+}
+
 std::string json_text(const Json& value) {
   std::string out;
   append_text(out, value);

@@ -25,6 +25,9 @@ inline constexpr std::size_t most_foreign_members = 2000;
 // deepest_json, or has an object with more than `most_members` members. Throws nothing but std::bad_alloc.
 Json parse_json(std::string_view text, std::size_t most_members = std::numeric_limits<std::size_t>::max());
 
+// Does a text of it, at any depth, hold the character NUL?
+bool holds_nul(const Json& value);
+
 // Returns the JSON text of a value. Each floating-point number has the shortest form that reads back to the
 // same bits and never looks like an integer ("1.0"). Non-finite numbers become the strings "NaN", "Infinity"
 // and "-Infinity". The verdict compares these texts, so equal text must mean equal bits.

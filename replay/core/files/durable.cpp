@@ -10,6 +10,8 @@
 #include <random>
 #include <system_error>
 
+#include "core/base/error.h"
+
 namespace flor::core {
 namespace {
 
@@ -97,6 +99,9 @@ std::vector<std::filesystem::path> temporaries_in(const std::filesystem::path& d
 
 DurableFile::DurableFile(std::filesystem::path path, mode_t mode)
     : path_(std::move(path)), temporary_(temporary_sibling(path_)) {
+  // The kernel would take what is in front of it for the name.
+  if (path_.native().find('\0') != std::string::npos)
+    throw Error(path_.string() + " holds a NUL and names no file");
   fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (fd_ < 0) fail("cannot create", temporary_);
 }

@@ -194,6 +194,8 @@ Manifest read_manifest(const RunDir& run) {
   if (!json.is_object() || field(json, "format", 0) != 1) {
     throw Error(run.manifest().string() + " is no manifest that this version reads; is it damaged?");
   }
+  // Texts become names of files, where the kernel would read only what is in front of it.
+  if (holds_nul(json)) throw Error(run.manifest().string() + " holds a NUL, which Flor does not write");
   return manifest_from(json);
 }
 

@@ -6,12 +6,16 @@
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/base/valid_id.h"
+#include "core/store/scope.h"
 
 namespace flor::commands {
 
 namespace fs = std::filesystem;
 
 fs::path new_file(fs::path path) {
+  if (path.native().find('\0') != std::string::npos)
+    throw core::UsageError(path.string() + " holds a NUL and names no file (--output)");
   path = fs::absolute(path);
   std::error_code ignored;
   if (fs::is_directory(path, ignored))
@@ -27,6 +31,10 @@ fs::path new_file(fs::path path) {
                            std::generic_category().message(errno) + "); choose another file (--output)");
   }
   return path;
+}
+
+std::string file_name_of(const core::Manifest& manifest) {
+  return core::is_valid_id(manifest.name) ? manifest.name : core::clean_name(manifest.id);
 }
 
 }  // namespace flor::commands

@@ -20,6 +20,7 @@
 #include "core/checkpoint/reader.h"
 #include "core/checkpoint/recorded_timeline.h"
 #include "core/files/durable.h"
+#include "core/store/scope.h"
 #include "export/choose.h"
 #include "export/pytorch.h"
 #include "export/safetensors.h"
@@ -85,12 +86,10 @@ fs::path output_of(const Flags& flags, const core::Manifest& manifest, const exp
                    int64_t epoch) {
   fs::path path = flags.output;
   if (path.empty()) {
-    std::string name = (manifest.name.empty() ? manifest.id : manifest.name) + "-" +
-                       manifest.main_loop()->name + "=" + std::to_string(epoch) +
-                       (chosen.block == core::iteration_kind ? "" : "-" + chosen.block) + "." + flags.format;
-    // Another user may have written the manifest, so its names must not lead to another directory.
-    std::replace(name.begin(), name.end(), '/', '_');
-    path = name;
+    path = file_name_of(manifest) + "-" + core::clean_name(manifest.main_loop()->name) + "=" +
+           std::to_string(epoch) +
+           (chosen.block == core::iteration_kind ? "" : "-" + core::clean_name(chosen.block)) + "." +
+           flags.format;
   }
   return new_file(path);
 }

@@ -25,11 +25,7 @@ struct Flags {
 
 fs::path output_of(const Flags& flags, const core::RunDir& run, const std::string& replay) {
   if (!flags.output.empty()) return new_file(flags.output);
-  const std::string called = core::read_manifest(run).name;
-  std::string name = (called.empty() ? run.id() : called) + (replay.empty() ? "" : "-" + replay) + ".html";
-  // Another user may have written the manifest, so its name must not lead to another directory.
-  std::replace(name.begin(), name.end(), '/', '_');
-  return new_file(name);
+  return new_file(file_name_of(core::read_manifest(run)) + (replay.empty() ? "" : "-" + replay) + ".html");
 }
 
 void report(const Flags& flags) {
