@@ -11,18 +11,11 @@ namespace {
 
 namespace fs = core::fs;
 
-// Is it the same directory of a store? It may be gone already.
-bool is_same_run(const fs::path& one, const fs::path& other) {
-  std::error_code ignored;
-  return one == other || (one.filename() == other.filename() &&
-                          fs::equivalent(one.parent_path(), other.parent_path(), ignored));
-}
-
 std::optional<core::LocalRun> within_reach(const core::RunDir& run, const core::Manifest& manifest) {
   if (manifest.local.empty() || manifest.host != core::node_name()) return std::nullopt;
   try {
     auto local = core::open_local_run(manifest.local);
-    if (is_same_run(local.home.path, run.path)) return local;
+    if (core::is_same_run(local.home, run)) return local;
   } catch (const std::exception&) {
     // The directory is gone, or belongs to another user.
   }

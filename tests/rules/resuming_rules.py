@@ -285,6 +285,38 @@ class Killed(Interrupted):
         self.assertEqual(self.traced(), [])
         self.assertEqual(run.manifest()["attempt"], 0)
 
+    def test_a_copied_run_touches_no_file_of_another_one(self):
+        """Its record names files of the other one, or has a link to them."""
+        other = self.killed("train", "--guard", at=3)
+        kept = sorted(other.checkpoints())
+        run = self.killed("train", "--guard", at=4, flags=("--every", "1", "--keep", "1"))
+        with open(run.file("timeline.jsonl"), "a") as timeline:
+            for name in kept:
+                timeline.write(json.dumps({"kind": "checkpoint", "at": "epoch=0/train#0", "block": "train", "state": "0" * 32,
+                                           "file": f"../{other.id}/checkpoints/{name}.safetensors"}) + "\n")
+        self.resume(run, "train", "--guard", at=4, flags=("--every", "1", "--keep", "1"))
+        self.assertEqual(sorted(other.checkpoints()), kept)
+        run = self.killed("train", "--guard", at=3)
+        shutil.rmtree(run.file("checkpoints/train"))
+        os.symlink(other.file("checkpoints/train"), run.file("checkpoints/train"))
+        refused = self.resume(run, "train", "--guard", at=3, code=2)
+        self.assertIn("checkpoints/train is a link, behind which checkpoints would be written", refused.stderr)
+        self.assertEqual(sorted(other.checkpoints()), kept)
+
+    def test_a_copied_run_leaves_the_originals_local_tier_alone(self):
+        os.mkdir(self.path("tier"))
+        run = self.killed("train", "--guard", at=4, flags=("--every", "1", "--local", self.path("tier")))
+        here = sorted(run.checkpoints())
+        self.environment["FLOR_STORE"] = self.path("copies")
+        os.mkdir(self.path("copies"))
+        shutil.copytree(run.path, os.path.join(self.path("copies"), run.id))
+        done = self.resume(run, "train", "--guard", at=4, flags=("--every", "1", "--local", self.path("tier")))
+        self.assertIn("checkpoints go straight to the store: ", done.stderr)
+        self.assertIn("of which this run is a copy", done.stderr)
+        self.assertEqual([name for name in run.checkpoints() if "@1" in name], [])
+        self.assertTrue(set(here) <= set(run.checkpoints()))
+        self.assertEqual(self.flor("show", run.id, "--json").returncode, 0)
+
     def test_a_run_that_was_ended_before_its_first_loop_begins_anew(self):
         run = self.killed("train", "--guard", at=3)
         for name in ("log.jsonl", "timeline.jsonl", "generators.jsonl"):

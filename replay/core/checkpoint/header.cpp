@@ -51,10 +51,6 @@ Json metadata_of(const CheckpointHeader& header) {
           {"flor.digests", digests.dump()}, {"flor.elsewhere", elsewhere.dump()}};
 }
 
-bool is_inside_run(const std::string& file) {
-  return file.rfind("checkpoints/", 0) == 0 && file.find("..") == std::string::npos;
-}
-
 void require(bool fine, const std::string& file, const std::string& what) {
   if (!fine) throw Damage(file + ": " + what);
 }
@@ -224,6 +220,11 @@ CheckpointHeader decode_header(const unsigned char* bytes, std::uint64_t file_by
     throw Damage(file + ": header: " + problem.what());
   }
   return header;
+}
+
+bool is_inside_run(const std::string& file) {
+  return file.rfind("checkpoints/", 0) == 0 && file.find("..") == std::string::npos &&
+         file.find('\0') == std::string::npos;
 }
 
 std::vector<std::string> referred_files(const CheckpointHeader& header, const std::string& file) {

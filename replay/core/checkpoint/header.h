@@ -11,7 +11,8 @@
 
 namespace flor::core {
 
-// A file, or a tensor in it, that differs from what was written. The message names both.
+// A checkpoint that cannot be used: missing, unreadable, changed since it was written, or of other objects
+// than the program's. The message names the file, and the tensor where there is one.
 class Damage : public Error {
  public:
   using Error::Error;
@@ -64,6 +65,10 @@ class HeaderText {
   std::vector<std::size_t> in_text_, in_lines_;
   std::size_t state_ = 0, own_ = 0;
 };
+
+// Is it the name of a file in the run's checkpoints, relative to the run? A record that was copied may name
+// others.
+bool is_inside_run(const std::string& file);
 
 // Encodes a header whose tensors have their digests. Sets begin, end, state, data_offset and data_bytes.
 std::string encode_header(CheckpointHeader& header);

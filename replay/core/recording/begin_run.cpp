@@ -113,8 +113,13 @@ std::optional<LocalRun> begin_local(const Settings& settings, const RunDir& run,
   try {
     std::error_code ignored;
     const fs::path there = before.local;
-    if (!there.empty() && there == local_root(*tier) / run.id() && fs::exists(there, ignored))
-      return open_local_run(there);
+    if (!there.empty() && there == local_root(*tier) / run.id() && fs::exists(there, ignored)) {
+      LocalRun local = open_local_run(there);
+      if (!is_same_run(local.home, run))
+        throw Error(there.string() + " is that of " + local.home.path.string() +
+                    ", of which this run is a copy");
+      return local;
+    }
     return create_local_run(*tier, run, spool_rate(settings));
   } catch (const std::exception& problem) {
     warn(std::string("checkpoints go straight to the store: ") + problem.what());

@@ -23,11 +23,11 @@ bool was_resumption_asked_for();
 class EarlierRun {
  public:
   // Finds the run that FLOR_RESUME names, else the one that the same Slurm job recorded before it was
-  // requeued. Finds none where another process of this launch has begun a run. If the job has an unfinished
-  // run, prints why it is not resumed. Where the run that FLOR_RESUME names cannot be resumed, prints that
-  // and ends the process, as require_possible() does; in another program than the recorded one that waits for
-  // its first loop, since a helper inherits the variable and mostly has none. Throws where the store cannot
-  // be read.
+  // requeued. Finds none where another process of this launch has begun a run. Where it does not resume
+  // a run that the job recorded, prints why. Where the run that FLOR_RESUME names cannot be resumed, prints
+  // that and ends the process, as require_possible() does; in another program than the recorded one that
+  // waits for its first loop, since a helper inherits the variable and mostly has none. Throws where the
+  // store cannot be read.
   explicit EarlierRun(const Settings& settings);
 
   // std::nullopt: a new run is recorded.
@@ -55,7 +55,8 @@ class EarlierRun {
   std::string impossible_;
 };
 
-// Returns why the run cannot be resumed; std::nullopt if it can.
+// Returns why no process may resume the run: another user's, complete, one of several, damaged, or being
+// recorded; else std::nullopt. Does not compare the program.
 std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& manifest);
 
 // Returns why the program was recorded with other command-line arguments than it has now.

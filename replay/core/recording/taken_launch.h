@@ -10,11 +10,11 @@ namespace flor::core {
 
 // Call in a process that cannot take the launch. Waits up to 5 seconds for the manifest of the launch's run.
 // If it does not come, marks that run as that of one of several (RunDir::several()): this process may belong
-// to it. Says why this process is not recorded if that run has ended; or if it is that of another program, or
-// of the same one with another environment (`SEED=1 ./train & SEED=2 ./train &` in one step). Then it also
-// leaves a mark beside the launch: after a requeue, none of the programs may take another one's run. If it is
-// the same program with the same environment, says nothing, and marks the run as that of one of several. Does
-// nothing in processes that the recording one has started. Throws as Store::claim_launch().
+// to it. If that run has ended, says why this process is not recorded. So too if it is that of another
+// program, or of the same one with another environment (`SEED=1 ./train & SEED=2 ./train &` in one step);
+// then it also leaves a mark beside the launch: after a requeue, none of the programs may take another one's
+// run. If it is the same program with the same environment, says nothing, and marks the run as that of one of
+// several. Does nothing in processes that the recording one has started. Throws as Store::claim_launch().
 void leave_to_recorder(const Store& store, const std::string& launch);
 
 // Is this process one of several that train together, by the environment that their launcher gave it? Resumed

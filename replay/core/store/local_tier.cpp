@@ -108,6 +108,13 @@ LocalRun create_local_run(const fs::path& tier, const RunDir& run, std::uint64_t
   return local;
 }
 
+bool is_same_run(const RunDir& one, const RunDir& other) {
+  std::error_code ignored;
+  return one.path == other.path ||
+         (one.id() == other.id() &&
+          fs::equivalent(one.path.parent_path(), other.path.parent_path(), ignored));
+}
+
 LocalRun open_local_run(const fs::path& path) {
   const fs::path root = path.parent_path();
   const fs::path tier = root.parent_path();

@@ -34,6 +34,10 @@ fs::path local_root(const fs::path& tier);
 // used; Error says in one line what is wrong.
 LocalRun create_local_run(const fs::path& tier, const RunDir& run, std::uint64_t rate);
 
+// Are these the same directory of a store, by whatever path? One may be gone already. A copy of a run in
+// another store names the local tier of its original.
+bool is_same_run(const RunDir& one, const RunDir& other);
+
 // Reads and checks a directory that another process made. Throws Error unless the path is DIR/flor-UID/RUN of
 // this user, private and without links, and its spool.json names a directory RUN of this user in a store.
 LocalRun open_local_run(const fs::path& path);

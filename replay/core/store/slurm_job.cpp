@@ -57,7 +57,7 @@ std::optional<std::string> jobs_of(uid_t user) {
 
 const char* const absolute_path =
     "p=; IFS=:; set -f; for d in $PATH; do case $d in /*) p=$p:$d ;; esac; done; set +f; unset IFS; "
-    "PATH=${p#:}; ";
+    "PATH=${p#:}; PATH=${PATH:-/usr/bin:/bin}; ";
 
 // By SIGKILL: the thread that asks may block all other signals, and so does what it starts.
 std::optional<std::string> ask_slurm(const std::string& command) {

@@ -162,6 +162,8 @@ class Round {
     const fs::path from = local_.path / file;
     const fs::path to = local_.home.path / file;
     const Source source(from);
+    // Again for each file: a round may take minutes, and the run may have been removed.
+    if (!local_.has_home()) throw Error("there is no " + local_.home.manifest().string());
     make_directories_of(file);
     if (!lies_there(source, from, to)) write(source, from, to);
     step(0);

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/checkpoint/header.h"
+#include "core/checkpoint/reader.h"
 #include "core/config/preset.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
@@ -95,6 +96,28 @@ TEST(TrustedFile, ACheckpointNamesNoFileOutsideOfItsRun) {
                     "outside of the run"))
         << file;
   }
+}
+
+TEST(TrustedFile, ARowNamesNoCheckpointOutsideOfItsRun) {
+  const test::TemporaryDirectory directory;
+  const RunDir run{directory / "run"};
+  fs::create_directories(run.checkpoints());
+  std::ofstream(directory / "a.safetensors") << "x";
+  for (const std::string& file : {std::string("../a.safetensors"), (directory / "a.safetensors").string(),
+                                  std::string("checkpoints/a\0b", 15)}) {
+    EXPECT_TRUE(has(error_of([&] { Checkpoint::header_of(run, file); }), "no file of the run's checkpoints"))
+        << file;
+  }
+}
+
+TEST(TrustedFile, NoNameHoldsANul) {
+  const test::TemporaryDirectory directory;
+  EXPECT_TRUE(
+      has(error_of([&] { write_durably(directory / std::string(".profile\0x", 10), "x"); }), "holds a NUL"));
+  EXPECT_TRUE(fs::is_empty(directory.path()));
+  EXPECT_TRUE(holds_nul(parse_json(R"({"a": [{"b": "x\u0000"}]})")));
+  EXPECT_TRUE(holds_nul(parse_json(R"({"a\u0000": 1})")));
+  EXPECT_FALSE(holds_nul(parse_json(R"({"a": [{"b": "\\u0000"}], "c": 0})")));
 }
 
 TEST(Preset, OnlyKnownNamesBecomeAnEnvironment) {
