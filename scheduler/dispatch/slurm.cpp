@@ -80,7 +80,7 @@ std::string job_script(const WorkerOrder& order, std::size_t cpus) {
   return "#!/bin/sh\n# The workers of replay " + order.replay.id() +
          ", written by `flor replay`: each array task runs units until none is left.\n" +
          "flor_path=$PATH; " + core::absolute_path +
-         R"(flor_srun=$(command -v srun) || flor_srun=srun
+         R"(flor_srun=$(command -v srun) || { echo "flor: there is no srun in an absolute part of PATH" >&2; exit 1; }
 # When its time limit ends the task (seconds of the epoch), so that it takes no unit that it cannot finish.
 FLOR_JOB_END=${SLURM_JOB_END_TIME:-$(SLURM_TIME_FORMAT=%s timeout 5 squeue --noheader --jobs="${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" --format=%e)}
 export FLOR_JOB_END
