@@ -270,6 +270,44 @@ for epoch in range(6):
 '''
 
 
+# A checkpoint must not have what a handle from before still shows.
+STALE = '''
+import torch
+torch.manual_seed(1)
+net, tied = torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)
+FIRST_LINE
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+for epoch in range(6):
+    for x in torch.randn(5, 8, 4):
+        loss = (net(x) - tied(x) - x.sum(1, keepdim=True)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        WITHIN_LINE
+    BEHIND_LINE
+    print("loss", loss.item())
+'''
+
+
+@pytest.mark.parametrize("made, within, behind, shown", [
+    ("", "", "net.weight.data = net.weight.data * 0.9", "net.weight.norm()"),
+    ("", "net.weight.data = net.weight.data.clone()", "", "net.weight.norm()"),
+    ("", "", "net.double(); net.float()", "net.weight.norm(), net.bias.norm()"),
+    ("", "", "net.weight.data.set_(net.weight.data.clone().mul_(0.9))", "net.weight.norm()"),
+    ("tied.weight = net.weight", "", "", "tied.weight.norm(), net.weight.norm()"),
+    ("row = net.weight.detach()[1]", "", "row.mul_(0.9)", "row.sum(), net.weight.norm()"),
+    ("row = net.weight.detach()[1]", "row.mul_(0.99)", "", "row.sum(), net.weight.norm()"),
+    ("", "", "net.bias = torch.nn.Parameter(net.bias.detach() * 0.9); optimizer.param_groups[0]['params'][1] = net.bias", "net.bias.norm()"),
+])
+def test_no_value_is_stale(place, made, within, behind, shown):
+    text = STALE.replace("FIRST_LINE", made or "pass").replace("WITHIN_LINE", within or "pass").replace("BEHIND_LINE", behind or "pass")
+    place.write("train.py", text)
+    place.record("train.py")
+    place.write("train.py", text.replace('    print("loss"', f'    print({shown})\n    print("loss"'))
+    said = place.replay("train.py", "--workers", 3)
+    assert ": identical" in said and set(plain(place, "train.py")[1]) <= set(have(place)), said
+
+
 # The parameters of no module, one of which has no gradient after it was cleared.
 LOOSE = ACCUMULATED.replace("net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))\n",
                             "weight = torch.ones(4, 1, requires_grad=True)\n").replace("*net.parameters(), bias", "weight, bias").replace(
