@@ -9,17 +9,18 @@ namespace flor::core {
 
 // Puts the job back into the queue, within the grace time of a preemption. `came`: when SIGTERM came, in
 // seconds since 1970. Returns whether that was done. Slurm requeues a preempted job that it has to kill, but
-// not one that ends by itself before. To wait for the kill would keep resources from other jobs. Where
-// further steps of the job run, waits up to 20 s for their ends, since a requeue kills them: of several such
-// steps the first one does it. Asks slurmctld once a second meanwhile.
+// not one that ends by itself before. To wait for the kill would keep resources from other jobs. A requeue
+// kills further steps of the job: where some run, waits up to 20 s for their ends, and does nothing if they
+// have not come by then. Of several steps that wait for each other the first one does it. Asks slurmctld once
+// a second meanwhile.
 bool requeue_if_preempted(double came) noexcept;
 
 // Was the job preempted at about `came`? `printed`: its PreemptTime in seconds since 1970, or a word. A job
 // that was suspended and goes on keeps the time of that. Pure.
 bool is_time_of_preemption(const std::string& printed, double came);
 
-// The numbers of a job's other steps in `steps`: ids, such as "7.0" or "7_3.batch", one on each line. Not
-// `own`, nor the batch script and others that have no number. Pure.
+// The numbers of a job's other steps in `steps`: ids, such as "7.0" or "7_3.batch", one on each line. `own`:
+// the number of this step, such as "0". The batch script and others that have no number do not count. Pure.
 std::set<int64_t> other_steps(const std::string& steps, const std::string& own);
 
 }  // namespace flor::core

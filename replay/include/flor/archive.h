@@ -11,8 +11,9 @@
 //     archive("count", ema.count);
 //   }
 //
-// A hook visits the same names each time. It may ask writing() to follow up a restore. Where it throws, a
-// recording ends with a warning, and a replay fails.
+// A hook visits the same names each time. It may ask writing() to follow up a restore. Where it throws while
+// it is saved, a recording ends with a warning, and a worker of a replay ends. Where it throws in the first
+// visit of a restore, the checkpoint is not used.
 #pragma once
 
 #include <torch/torch.h>

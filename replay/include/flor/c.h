@@ -6,11 +6,11 @@
 // neither, by the environment of the process (docs/reference.md).
 //
 // Call loops, blocks, guards and arguments on the thread that trains: the first one that enters a loop, a
-// block or a guard. On other threads loops are plain, and blocks execute. All other calls are for any thread.
-// No call throws. In a replay any call may end the process, or start the program again. While recording, a
-// call may end it, too: after SIGTERM, once a last checkpoint is written, and where a resumption that was
-// asked for is impossible. Where one that was not asked for is impossible, the program starts again,
-// unrecorded.
+// block or a guard. On other threads loops are plain, blocks execute, and flor_note_unheld() and
+// flor_reject() do nothing. All other calls are for any thread. No call throws. In a replay any call may end
+// the process, or start the program again. While recording, a call may end it, too: after SIGTERM, once a
+// last checkpoint is written, and where a resumption that was asked for is impossible. Where one that was not
+// asked for is impossible, the program starts again, unrecorded.
 //
 // Texts are UTF-8 and end with a NUL, unless a size is given. Only `context` and `data` must outlive the call
 // that they are passed to.
@@ -31,7 +31,9 @@ FLOR_C_API int32_t flor_c_version(void);
 // --- What callbacks get and give. ---
 
 // A named piece of state: `bytes` bytes in C order of `dims` dimensions. `dtype` is the type's name in
-// safetensors: "F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL", …
+// safetensors: "F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL", … No name may begin with
+// "generator." or "@", which are Flor's. One that begins with "~" is compared with nothing: its value may
+// differ between executions.
 typedef struct flor_buffer {
   const char* name;
   const char* dtype;
@@ -40,8 +42,8 @@ typedef struct flor_buffer {
   // Of live state: 1 if `data` is the object's own memory, into which Flor may write recorded values itself;
   // 0 if it is a copy.
   int32_t is_own;
-  // Of recorded state, NULL if the object holds these bytes already: then `bytes` is 0, and the object must
-  // be left as it is.
+  // Of recorded state, NULL if the object holds these bytes already, or will when restore() is called: then
+  // `bytes` is 0, and the object must be left as it is.
   const void* data;
   uint64_t bytes;
 } flor_buffer;
@@ -53,7 +55,7 @@ typedef struct flor_answer flor_answer;
 FLOR_C_API void flor_put_buffer(flor_answer* answer, const flor_buffer* buffer);
 // Adds a text of `bytes` bytes, any bytes, under a key.
 FLOR_C_API void flor_put_text(flor_answer* answer, const char* key, const void* text, uint64_t bytes);
-// Says that the callback failed. Recording stops with a warning that has this reason; a worker of a replay
+// Says that the callback failed. A recording stops with a warning that has this reason; a worker of a replay
 // ends, and another one tries.
 FLOR_C_API void flor_fail(flor_answer* answer, const char* reason);
 // Says that the callback has run to its end. Its last call. A callback that neither did this nor failed was
@@ -121,7 +123,7 @@ FLOR_C_API int32_t flor_active(void);
 FLOR_C_API void flor_enter_loop(const char* name, int32_t is_range, int64_t begin, int64_t end);
 // Ends the present iteration, if any. `natural` is the value that would follow; `has_natural` is 0 at the
 // loop's end. Returns 1 and sets `value` to the value to go on with, or returns 0: the loop is over. A replay
-// may go on with a larger value; a container must then be advanced to it.
+// and a resumed recording may go on with a larger value; a container must then be advanced to it.
 FLOR_C_API int32_t flor_next(int32_t has_natural, int64_t natural, int64_t* value);
 // Begins the iteration with this value. Call it after the container was advanced; where that came to its end
 // first, leave the loop instead.
@@ -132,8 +134,9 @@ FLOR_C_API void flor_leave_loop(int32_t how);
 
 // --- Blocks and guards. ---
 
-// The objects of a block or guard. Only `expect` may be NULL. check() and restore() may fail: a recording
-// then stops, a replay fails.
+// The objects of a block or guard. Only `expect` may be NULL. Any may fail. Where check() does, the
+// checkpoint is not used, and what it would have saved is executed. Where restore() does, a resumed recording
+// ends or starts again as above.
 typedef struct flor_state_calls {
   void* context;
   // Puts the live state as buffers, read anew at each call.

@@ -19,7 +19,8 @@
 // Names: in those of loops and blocks, other characters than letters, digits, '_', '.' and '-' become '_'.
 //
 // While recording, SIGTERM has flor take a last checkpoint where one is near enough, unless the program has a
-// handler of its own. The process then ends inside a call of flor.
+// handler of its own. The process then ends inside a call of flor; where none is near, at once. In a replay
+// any call may end the process, or start the program again: no destructor and no exit handler runs.
 //
 // Include this header, not its parts: it leaves the name of the source file in the program, by which flor
 // finds the program's sources without running it.

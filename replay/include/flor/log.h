@@ -83,10 +83,10 @@ FLOR_API bool parse_truth(const std::string& name, const std::string& text, bool
 // Logs a number, string or tensor under a name. The loops around it become columns of the row. Prints the row
 // to stdout, except on the training thread of a replay. Where the process is neither recorded nor replayed,
 // also writes it to the directory or file that FLOR_LOG names. Logs all values of a tensor with up to 1,024
-// elements, as nested arrays (0 dimensions: a number; undefined: null; a complex number: a pair); of a larger
-// one dtype, shape and digest, unless an Observation says otherwise. To read a GPU's tensor waits for the
-// GPU. Throws std::exception for a tensor that cannot be read, such as a sparse one, outside flor, too; with
-// an Observation, warns once instead, and the row holds the error.
+// elements, a complex one with up to 512, as nested arrays (0 dimensions: a number; undefined: null; a
+// complex number: a pair); of a larger one dtype, shape and digest, unless an Observation says otherwise. To
+// read a GPU's tensor waits for the GPU. Throws std::exception for a tensor that cannot be read, such as a
+// sparse one, outside flor, too; with an Observation, warns once instead, and the row holds the error.
 template <class T>
 void log(const std::string& name, const T& value) {
   detail::log_text(name, detail::text_of(value), false);
@@ -105,8 +105,8 @@ inline void log(const std::string& name, const at::Tensor& value, Observation ho
 // Returns a hyper-parameter: the NAME=VALUE that srun got as `--flor-arg`, flor record as `--arg`, or
 // FLOR_ARGS holds (one on each line), else `fallback`. Does not read the program's own command line. A replay
 // and a resumed recording use the recorded value. Warns and returns `fallback` for a text that is not a whole
-// number in the range of T and below 2^63; not a real number ("inf" and "nan" are, without a sign or spaces
-// in front); or not true, false, 1 or 0.
+// number in the range of T and below 2^63; not a real number, which "inf" and "nan" are; or not true, false,
+// 1 or 0. A number has no '+' and no space in front.
 template <class T>
 T arg(const std::string& name, const T& fallback) {
   if constexpr (std::is_same_v<T, bool>) {

@@ -168,7 +168,8 @@ struct has_size<T, std::void_t<decltype(std::declval<T&>().size())>>
 // for (int64_t epoch : flor::loop("epoch", epochs)): 0 … count-1. The main loop of a program is the outermost
 // loop that took longest. An outermost loop lies in no other flor::loop, and in no block; one that runs twice
 // counts as two. A replay divides the main loop's iterations among workers, and `flor replay --epochs`
-// selects iterations of it.
+// selects iterations of it. It gives no rows of outermost loops in front of the main one; where a guard
+// lives, it restores their ends.
 inline detail::RangeLoop loop(const std::string& name, int64_t count) {
   return {name, 0, count};
 }

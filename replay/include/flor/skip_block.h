@@ -17,14 +17,15 @@ namespace flor {
 // `objects`: the variables that the block changes and later code uses. Allowed: modules, holders and shared
 // pointers of modules, optimizers, LR schedulers, tensors, generators, numbers, strings, std::vectors of
 // these, and types with the hook of flor/archive.h. The elements of a vector need a default constructor; put
-// modules there as shared pointers. Objects are taken by reference and must outlive the block.
-// The default random number generators are included.
+// modules there as shared pointers. Objects are taken by reference and must outlive the block. They are
+// recorded by their places, which must stay the same. The default random number generators are included.
 //
 // Of a module its parameters, buffers, train mode and gradient flags are saved, but no gradients. A restore
 // keeps a gradient that is there, makes zeros where only the record had one, and removes one that the record
-// did not have. Other members need the hook. Of LibTorch's optimizers Adam, AdamW, SGD, RMSprop, Adagrad and
-// LBFGS are known; another one ends the recording with a warning. Of an LR scheduler only the step count is
-// saved.
+// did not have. Its other members are not saved: give each as an object of its own, since a hook of a module
+// type replaces all this, and is not called for a holder, a shared pointer or a submodule. Of LibTorch's
+// optimizers Adam, AdamW, SGD, RMSprop, Adagrad and LBFGS are known; another one ends the recording with a
+// warning. Of an LR scheduler only the step count is saved.
 //
 // Write it inside the `if` as above, so that it is destroyed at the closing brace of the block. The
 // destructor decides whether a checkpoint is worth its cost. If it is, it copies the state that changed. Not
@@ -72,9 +73,10 @@ class FLOR_API Checkpointing {
 //   auto state = flor::checkpointing(net, optimizer, scheduler, best);
 //
 // Declares that `objects` (those that SkipBlock allows) are everything that one iteration passes to the next.
-// A replay can then resume at any checkpoint, instead of running from the start. They are taken by reference,
-// and must outlive the guard. The default random number generators are included; name any other. A forgotten
-// object keeps a stale value where a replay resumes at a checkpoint; `flor check --complete` finds that.
+// A replay and a resumed recording can then begin at any checkpoint, instead of running from the start.
+// Objects are taken by reference, in places that stay the same, and must outlive the guard. The default
+// random number generators are included; name any other. A forgotten object keeps a stale value there, also
+// in a training that goes on; `flor check --complete` finds that.
 template <class... T>
 [[nodiscard]] Checkpointing checkpointing(T&... objects) {
   return Checkpointing(std::unique_ptr<Objects>(new ObjectsOf<T...>(objects...)));

@@ -3,7 +3,7 @@
 It does where a step() may come before the gradients are cleared (accumulation, whose last batches no step took), and they need
 not be cleared at its end. Checkpoints then hold the values of gradients, which else they leave out (docs/semantics.md, rule 3).
 Whatever zero_grad() is called on counts by itself; a backward() may add to all of them. What is not clear counts as leaving
-some: checkpoints are larger then, and right."""
+some: checkpoints are larger then, and right. Functions of installed packages are not followed: a step() in one is not seen."""
 import ast
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)

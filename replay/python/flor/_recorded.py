@@ -8,7 +8,7 @@ import tokenize
 
 class Recorded:
     """`script`: the present one, which stands for the recorded script, as the files beside it do for those beside that one
-    (present_path() in scheduler/commands/sources/python_program.h)."""
+    (present_path() in scheduler/commands/sources/python_program.h). Paths are absolute and without links."""
 
     def __init__(self, script):
         self._script = script
