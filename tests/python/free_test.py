@@ -335,7 +335,116 @@ def test_gradients_that_an_iteration_leaves_to_the_next_are_held(place, workers)
         assert set(plain(place, "train.py")[1]) <= set(have(place))
 
 
+# What an object holds is read and changed by its methods alone: the optimizer, the best state, and what its first epoch left.
+METHODS = '''
+import torch
+torch.manual_seed(1)
+class Trainer:
+    def __init__(self):
+        self.net = torch.nn.Linear(4, 1)
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1, momentum=0.9)
+        self.best, self.state, self.first = None, {}, {"value": 0.0}
+    def step(self, x):
+        self.optimizer.zero_grad()
+        loss = (self.net(x) - x.sum(1, keepdim=True)).pow(2).mean()
+        loss.backward()
+        self.optimizer.step()
+        return loss
+    def check(self, value):
+        if self.best is None:
+            self.first = {"value": value}
+        if self.best is None or value < self.best:
+            self.best, self.state = value, {key: item.clone() for key, item in self.net.state_dict().items()}
+            return False
+        return True
+    def back(self):
+        self.net.load_state_dict(self.state)
+    @property
+    def reference(self):
+        return self.first["value"]
+    def reference_of(self):
+        return self.first["value"]
+
+trainer = Trainer()
+for epoch in range(9):
+    for x in torch.randn(5, 8, 4):
+        loss = trainer.step(x)
+    if trainer.check(loss.item()):
+        trainer.back()
+    print("loss", loss.item())
+'''
+# One optimizer by two names, and one that an object's slots hold.
+NAMES = '''
+import torch
+torch.manual_seed(1)
+class Schedule:
+    __slots__ = ("optimizer", "count")
+    def __init__(self, optimizer):
+        self.optimizer, self.count = optimizer, 0
+    def step(self):
+        self.count += 1
+        for group in self.optimizer.param_groups:
+            group["lr"] = 0.1 / (1 + self.count)
+class Trainer:
+    def __init__(self, optimizer):
+        self.optimizer = optimizer
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+trainer, schedule = Trainer(optimizer), Schedule(optimizer)
+for epoch in range(6):
+    for x in torch.randn(5, 8, 4):
+        loss = (net(x) - x.sum(1, keepdim=True)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        trainer.optimizer.step()
+    schedule.step()
+    print("loss", loss.item())
+'''
+# So much to look at that most iterations are not looked at. One of them changes what the others read.
+UNSEEN = '''
+import torch
+torch.manual_seed(1)
+samples = [{"id": k, "text": "sample" + str(k), "tags": [k, k + 1]} for k in range(45000)]
+class State:
+    def __init__(self):
+        self.count, self.scale = 0, {"value": 1.0}
+def update(state):
+    state.count += 1
+    if state.count == 2:
+        state.scale = {"value": 0.25}
+def train(net, optimizer, state):
+    for x in torch.randn(5, 8, 4):
+        loss = (net(x) - x.sum(1, keepdim=True)).pow(2).mean() * state.scale["value"]
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return loss
+def main():
+    net = torch.nn.Linear(4, 1)
+    optimizer, state = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9), State()
+    for epoch in range(6):
+        loss = train(net, optimizer, state)
+        update(state)
+        print("loss", loss.item())
+main()
+'''
+
+
+@pytest.mark.parametrize("shown", ["trainer.reference", "trainer.reference_of()", "trainer.best", "loss"])
+def test_what_methods_read_is_held(place, shown):
+    place.write("train.py", METHODS)
+    place.record("train.py")
+    place.write("train.py", METHODS.replace('    print("loss"', f'    print({shown})\n    print("loss"'))
+    said = place.replay("train.py", "--workers", 3)
+    assert ": identical" in said and set(plain(place, "train.py")[1]) <= set(have(place)), said
+
+
+def slowed(text):
+    return re.sub(r'^( *)print\("loss"', r'\1import time; time.sleep(0.2)\n\1print("loss"', text, flags=re.M)
+
+
 @pytest.mark.parametrize("text", [
+    slowed(METHODS), slowed(NAMES), slowed(UNSEEN),
     CARRIED.replace('        print("loss"', f'        {CARRIED_PROBE.strip()}\n        import time; time.sleep(0.2)\n        print("loss"'),
     ACCUMULATED.replace('    print("loss"', '    import time; time.sleep(0.2)\n    print("loss"'),
     LOOSE.replace('    print("loss"', '    import time; time.sleep(0.2)\n    print("loss"'),

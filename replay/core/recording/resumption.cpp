@@ -18,6 +18,11 @@
 namespace flor::core {
 namespace {
 
+// Marks of a front end that sees what changes: some iterations were not looked at; a later look saw all that
+// they changed (replay/python/flor/_free.py).
+constexpr const char* unwatched = "*?";
+constexpr const char* watched_again = "*!";
+
 std::string iteration_of(const RecordedLoop& loop, int64_t value) {
   return loop.name + "=" + std::to_string(value);
 }
@@ -27,8 +32,15 @@ std::string iteration_of(const RecordedLoop& loop, int64_t value) {
 Resumption::Resumption(const RunDir& run, Frontend& frontend, std::function<void(const std::string&)> damaged)
     : recorded_(run, frontend,
                 {[](const std::string&, double) {}, std::move(damaged), impossible, impossible}) {
+  std::set<std::string> in_doubt;  // loops with iterations that were not looked at
   for (const auto& row : read_timeline(run.timeline())) {
     const auto kind = field<std::string>(row, "kind", "");
+    if (kind == attempt_row) in_doubt.clear();  // its iterations are executed again
+    if (kind == "unheld") note_doubt(row, in_doubt);
+    if (kind == "checkpoint" && field<std::string>(row, "block", "") == iteration_kind) {
+      const auto at = field<std::string>(row, "at", "");
+      in_doubt.empty() ? doubted_.erase(at) : doubted_.insert(at).second;
+    }
     if (kind == "block" || kind == "iteration") {
       seconds_[field<std::string>(row, "at", "")] = field(row, "seconds", 0.0);
     } else if (kind == "step") {
@@ -37,6 +49,15 @@ Resumption::Resumption(const RunDir& run, Frontend& frontend, std::function<void
       not_restored_.insert(field<std::string>(row, "block", ""));
     }
   }
+}
+
+void Resumption::note_doubt(const TimelineRow& row, std::set<std::string>& in_doubt) {
+  const auto path = field<std::string>(row, "path", "");
+  const auto loop = field<std::string>(row, "block", "");
+  if (path == unwatched) in_doubt.insert(loop);
+  if (path != watched_again) return;
+  in_doubt.erase(loop);
+  if (in_doubt.empty()) doubted_.clear();
 }
 
 void Resumption::impossible(const std::string& why) {
@@ -82,8 +103,10 @@ Resumption::Entry Resumption::enter(const RecordedLoop& loop, State& guards) {
   // What iterations pass on without the guard's holding it is made anew from the first one on.
   const bool is_held = not_restored_.count("") == 0;
   int64_t next = is_held && loop.iterations > 0 ? loop.last + 1 : first;
-  while (next > first && !recorded_.restore(iteration_of(loop, next - 1) + "/" + iteration_kind, guards))
-    --next;
+  const auto restores = [&](const std::string& at) {
+    return doubted_.count(at) == 0 && recorded_.restore(at, guards);
+  };
+  while (next > first && !restores(iteration_of(loop, next - 1) + "/" + iteration_kind)) --next;
   pass_over(recorded_.index().checkpoints_from(loop.name, next));
   Entry entry{next, next - first, 0, false};
   for (int64_t value = first; value < next; ++value) {

@@ -11,6 +11,7 @@
 
 #include "core/checkpoint/restorer.h"
 #include "core/policy/retention.h"
+#include "core/store/timeline_row.h"
 
 namespace flor::core {
 
@@ -72,6 +73,8 @@ class Resumption {
   void save(double seconds) { saved_ += seconds; }
 
  private:
+  void note_doubt(const TimelineRow& row, std::set<std::string>& in_doubt);
+
   void pass_over(std::vector<std::string> files);
 
   RecordReader recorded_;
@@ -80,6 +83,9 @@ class Resumption {
   std::map<std::string, double> seconds_;
   // Blocks that change what they do not hold and others read; "": iterations do.
   std::set<std::string> not_restored_;
+  // Scope paths of iteration checkpoints behind iterations that the front end did not look at, up to the
+  // record's end.
+  std::set<std::string> doubted_;
   double saved_ = 0;
   // All of them, and those that take_passed_over() has not returned yet.
   std::set<std::string> passed_over_;

@@ -289,7 +289,7 @@ void Worker::leave_after_sigterm() {
   say("leaving: SIGTERM came");
   if (holding_) agent_.release();
   holding_ = false;
-  requeue_if_preempted(wall_seconds());
+  requeue_if_preempted(sigterm_came_at());
   leave_now(128 + SIGTERM);
 }
 

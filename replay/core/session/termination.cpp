@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 #include <exception>
 #include <utility>
 
@@ -47,10 +49,18 @@ void end_by_sigterm() {
 std::atomic<bool> came{false};
 std::atomic<bool> is_told{false};
 
+// time() is async-signal-safe.
+std::atomic<std::int64_t> came_at{0};
+void note_time() {
+  std::int64_t never = 0;
+  came_at.compare_exchange_strong(never, static_cast<std::int64_t>(::time(nullptr)));
+}
+
 extern "C" void on_sigterm(int) {
   const int before = errno;
   // A child of vfork() or clone() still has this handler. It shares the pipe and must not write to it.
   if (owner != ::getpid() || !send(terminated)) return end_by_sigterm();
+  note_time();
   is_told = came = true;
   errno = before;
 }
@@ -67,6 +77,7 @@ bool is_ours(const struct sigaction& action) {
 struct sigaction of_program {};
 
 extern "C" void note_sigterm(int signal, siginfo_t* info, void* context) {
+  note_time();
   came = true;
   if ((of_program.sa_flags & SA_SIGINFO) != 0) {
     of_program.sa_sigaction(signal, info, context);
@@ -153,6 +164,10 @@ bool Termination::is_ending() const {
 
 bool sigterm_came() {
   return came;
+}
+
+double sigterm_came_at() {
+  return static_cast<double>(came_at);
 }
 
 void Termination::wait() noexcept {

@@ -38,5 +38,7 @@ class Termination {
 void watch_for_sigterm();
 // Has SIGTERM come: to a Termination, or since watch_for_sigterm() found a handler?
 bool sigterm_came();
+// When it came first, in seconds since 1970; 0: it has not come.
+double sigterm_came_at();
 
 }  // namespace flor::core

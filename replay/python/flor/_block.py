@@ -49,9 +49,10 @@ def note(flor, name, path, matters, warning=None):
     flor.flor_note_unheld(name.encode(), path.encode(), matters)
     if matters and path != "*":
         what = path.replace(":", ".")
-        _library.warn(warning or f"block {name} changes {what}: add it to its objects, or replays and a resumed recording execute the block"
-                      if name else f"an iteration passes {what} to the next: add it to flor.checkpointing, or replays and a resumed "
-                      "recording begin at the program's start")
+        _library.warn(warning or (
+            f"block {name} changes {what}: add it to its objects, or replays and a resumed recording execute the block" if name else
+            f"an iteration passes {what} to the next: add it to flor.checkpointing, or replays and a resumed recording begin at the "
+            "program's start"))
 
 
 def _named(objects, named):

@@ -122,10 +122,10 @@ class _Watched:
         self.state = SlotState(frame, paths, self.refuse, self.is_volatile, _holds_gradients)
         self._roots = None  # names in front of the first execution
 
-    def refuse(self, path):
+    def refuse(self, path, why="cannot be saved"):
         what = path.replace(":@", "'s ").replace(":", ".")
-        note(self.flor, self.name, path, True, f"block {self.name} changes {what}, which cannot be saved: replays and a resumed "
-             "recording execute the block" if self.name else f"{what} changes from iteration to iteration and cannot be saved: replays and "
+        note(self.flor, self.name, path, True, f"block {self.name} changes {what}, which {why}: replays and a resumed "
+             "recording execute the block" if self.name else f"{what} changes from iteration to iteration and {why}: replays and "
              "a resumed recording begin at the program's start")
 
     def is_volatile(self, path):
@@ -154,14 +154,16 @@ class _Watched:
             if path in self.state.paths:
                 self.refuse(path)
             elif self.needs(path):
-                if is_late or not self.state.add(path):
+                if is_late:
+                    self.refuse(path, "was not saved before that was seen")
+                elif not self.state.add(path):
                     self.refuse(path)
-            elif is_late or not self._add_cheap(path):
+            elif is_late or not self._add_unasked(path):
                 note(self.flor, self.place, path, False)
         if not is_late:
             for path in set(after) - set(before):
                 if "." not in path:
-                    self._add_cheap(path)
+                    self._add_unasked(path)
         return self.look(True) if len(self.state.paths) > count else after
 
     def slot_of(self, path, before):
@@ -171,9 +173,11 @@ class _Watched:
         root = path.split(".")[0]
         return path if root in self._roots else root
 
-    def _add_cheap(self, path):
-        """Holds what nothing reads, so that a later question may: modules, and small values."""
-        is_held = path in self.state.paths or (is_asked_for(self.state.places.get(path)) and self.state.add(path))
+    def _add_unasked(self, path):
+        """Holds what nothing reads by the text: a member of an object, which a method may read, and what a later question may ask
+        for, modules and small values."""
+        is_wanted = "." in path or is_asked_for(self.state.places.get(path))
+        is_held = path in self.state.paths or (is_wanted and self.state.add(path))
         if is_held:
             note(self.flor, self.place, "+" + path, False)
         return is_held

@@ -7,10 +7,11 @@ import atexit
 import functools
 import signal
 import sys
+import threading
 import traceback
 import types
 
-_kept = []
+_kept = []  # (thread, exception): Python runs handlers in its main thread, and there they belong
 
 
 def is_programs(problem):
@@ -25,13 +26,17 @@ def is_programs(problem):
 
 
 def keep(problem):
-    _kept.append(problem)
+    _kept.append((threading.get_ident(), problem))
 
 
 def raise_kept():
-    """Raises what was kept. Call it where the program goes on."""
-    if _kept:
-        raise _kept.pop(0)
+    """Raises what was kept of this thread. Call it where the program goes on."""
+    if not _kept:
+        return
+    own = next((one for one in _kept if one[0] == threading.get_ident()), None)
+    if own is not None:
+        _kept.remove(own)
+        raise own[1]
 
 
 def watch():
@@ -59,7 +64,8 @@ def _is_of_flor(unraisable):
 def _show_rest():
     """Where the program ended before it could go on."""
     while _kept:
-        traceback.print_exception(None, _kept[0], _kept.pop(0).__traceback__)
+        problem = _kept.pop(0)[1]
+        traceback.print_exception(None, problem, problem.__traceback__)
 
 
 def _handlers():

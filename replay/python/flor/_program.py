@@ -215,10 +215,15 @@ def _walk(nodes):
 
 
 def reads_in(nodes):
-    """Yields (path, node) for each name or member that is read, in nested functions, too. Of a.b.c only the whole."""
+    """Yields (path, node) for each name or member that is read, in nested functions, too. Of a.b.c only the whole; of the call
+    a.b.c() the object a.b, all of which the method may read."""
     todo = list(nodes)
     while todo:
         node = todo.pop(0)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and path_of(node.func.value):
+            yield path_of(node.func.value), node.func
+            todo.extend([*_indices(node.func), *node.args, *node.keywords])
+            continue
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and path_of(node):
             yield path_of(node), node
             todo.extend(_indices(node))

@@ -33,10 +33,11 @@ class Restorer:
         return self._value(name, self._tree(name), live)
 
     def order_of(self, name):
-        """As order_of() of the recorded value (_objects.py): what comes later may refer to it."""
+        """As order_of() of the recorded value (_objects.py): what comes later may refer to it. A further name of an object comes
+        behind all."""
         node = self._tree(name)
         kind = next(iter(node)) if isinstance(node, dict) else None
-        return {"module": 0, "optimizer": 2, "stateful": 3}.get(kind, 1)
+        return {"module": 0, "optimizer": 2, "stateful": 3, "same": 4}.get(kind, 1)
 
     def restore(self, name, live):
         if self.value(name, live) is not live:

@@ -67,7 +67,7 @@ def _end_with_child():
 def _exit_code():
     """Returns the code that the process will end with, by the exception that is on its way."""
     problem = sys.exc_info()[1]
-    code = getattr(problem, "code", 1) if problem is not None else 0
+    code = 0 if problem is None else problem.code if isinstance(problem, SystemExit) else 1
     return code if isinstance(code, int) else 0 if code is None else 1
 
 
