@@ -237,10 +237,27 @@ def test_a_recorded_program_that_ends_by_such_an_exception_is_replayed(place):
     assert ": identical" in said, said
 
 
+def with_words(text):
+    """The program mnist.py as one writes it with the package's words."""
+    lines = text.replace("import torch\n", "import flor\nimport torch\n", 1).split("\n")
+    at = next(index for index, line in enumerate(lines) if "enumerate(loader)" in line)
+    end = next(index for index in range(at, len(lines)) if not lines[index])
+    block = ["        " + line for line in lines[at:end]]
+    block[0] = block[0].replace("enumerate(loader)", 'flor.loop("batch_idx", enumerate(loader))')
+    lines[at:end] = ['    with flor.skip_block("train", model, optimizer) as block:', "        if block.step_into():", *block,
+                     '                    flor.log("loss", loss.item())']
+    at = next(index for index, line in enumerate(lines) if "for epoch in" in line)
+    loop = ["    " + line for line in lines[at:at + 4]]
+    loop[0] = loop[0].replace("range(1, args.epochs + 1)", 'flor.loop("epoch", range(1, args.epochs + 1))')
+    lines[at:at + 4] = ["    with flor.checkpointing(model=model, optimizer=optimizer, scheduler=scheduler):", *loop]
+    return "\n".join(lines).replace('    print(f"Test set:', '    flor.log("test_loss", test_loss)\n    flor.log("accuracy", accuracy)\n    print(f"Test set:')
+
+
 def test_a_program_as_it_is_has_the_rows_and_the_bytes_of_one_with_words(place):
     shown, written = {}, {}
+    place.program("mnist.py")
+    place.write("mnist_words.py", with_words((place.folder / "mnist.py").read_text()))
     for name in ("mnist.py", "mnist_words.py"):
-        place.program(name)
         place.run("flor", "record", "--name", name.split(".")[0], "--every", "1", "--", sys.executable, name)
         log = place.run("flor", "log", name.split(".")[0], "loss", "test_loss", "accuracy", "--format", "jsonl").stdout
         shown[name] = set(place.rows_of(log))
