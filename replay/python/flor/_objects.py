@@ -283,15 +283,16 @@ def plain_attributes(module):
     """Returns the attributes of a module that are data and neither parameters, buffers nor modules: numbers, texts, and
     containers of these."""
     return {key: value for key, value in vars(module).items()
-            if not key.startswith("_") and key != "training" and _is_data(value, 0)}
+            if not key.startswith("_") and key != "training" and is_data(value)}
 
 
-def _is_data(value, depth):
+def is_data(value, depth=0):
+    """Is it a number, a text, or a small container of these?"""
     if isinstance(value, (bool, int, float, str, type(None))):
         return True
     if depth > 3 or not isinstance(value, (list, tuple, dict)) or len(value) > 1000:
         return False
-    return all(_is_data(item, depth + 1) for item in (value.values() if isinstance(value, dict) else value))
+    return all(is_data(item, depth + 1) for item in (value.values() if isinstance(value, dict) else value))
 
 
 def _has_extra_state(module):

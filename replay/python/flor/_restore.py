@@ -8,11 +8,16 @@ import struct
 import types
 
 from . import _leaves
-from ._objects import _attributes, _flags_of, _label, _name_of, _numpy, _parameters_of, _torch, kept_name
+from ._objects import _attributes, _flags_of, _label, _name_of, _numpy, _parameters_of, _torch, is_data, kept_name
 
 # Containers that can be made anew where the program has none at the recorded place.
 _MADE_ANEW = {_name_of(kind): kind for kind in (dict, list, tuple, set, frozenset, collections.deque,
                                                 collections.OrderedDict, collections.Counter)}
+
+
+# The kinds of values, each with a method of Restorer: the first key of a node.
+_KINDS = {"float", "complex", "bytes", "bytearray", "range", "slice", "enum", "kept", "torch", "tensor", "module", "optimizer", "generator",
+          "array", "numpy_generator", "random", "stateful", "dict", "list", "object"}
 
 
 class Misfit(Exception):
@@ -65,6 +70,8 @@ class Restorer:
         if "same" in node:
             return self._objects[node["same"]]
         kind = next(iter(node))
+        if kind not in _KINDS:
+            raise Misfit(f"{name} was saved in a way that this version does not know")
         value = getattr(self, f"_{kind}")(name, node, live)
         self._objects[name] = value
         return value
@@ -104,9 +111,14 @@ class Restorer:
             raise Misfit(f"{name} was {node['kept']}, and is another here")
         return live
 
-    def _torch(self, _name, node, _live):
+    def _torch(self, name, node, _live):
         torch = _torch()
-        return torch.device(node["is"]) if node["torch"] == "device" else getattr(torch, node["is"])
+        if node["torch"] == "device":
+            return torch.device(node["is"])
+        value = getattr(torch, node["is"], None)
+        if not isinstance(value, torch.dtype):  # whoever wrote the record may have named a function
+            raise Misfit(f"{name} is no type of torch's")
+        return value
 
     # --- torch ---
 
@@ -180,6 +192,8 @@ class Restorer:
                 if inner is None:
                     raise Misfit(f"{name} has other parts than the recorded module")
                 value = self._value(f"{name}.{part}.@plain.{key}", value, vars(inner).get(key))
+                if callable(getattr(type(inner), key, None)) or not is_data(value):
+                    raise Misfit(f"{name}.{part} has no data named {key}")
                 if self._writing:
                     vars(inner)[key] = value
         if self._writing:
@@ -336,6 +350,9 @@ class Restorer:
         self._objects[name] = live
         known = _attributes(live)
         values = {key: self._value(f"{name}.{key}", item, known.get(key)) for key, item in node["attributes"].items()}
+        hidden = next((key for key in values if key not in known and callable(getattr(type(live), key, None))), None)
+        if hidden is not None:
+            raise Misfit(f"{name}.{hidden} is a method here")
         if self._writing:
             own = getattr(live, "__dict__", {})
             for key in set(known) - set(values) - set(own):
