@@ -1,5 +1,6 @@
 """A recording that was ended goes on: the same run, one log without a doubled or missing row, the same bits."""
 import fcntl
+import json
 import os
 import re
 import shutil
@@ -300,22 +301,39 @@ class Killed(Interrupted):
         shutil.rmtree(run.file("checkpoints/train"))
         os.symlink(other.file("checkpoints/train"), run.file("checkpoints/train"))
         refused = self.resume(run, "train", "--guard", at=3, code=2)
-        self.assertIn("checkpoints/train is a link, behind which checkpoints would be written", refused.stderr)
+        self.assertIn("checkpoints/train is a link, behind which files would be written", refused.stderr)
         self.assertEqual(sorted(other.checkpoints()), kept)
+        os.remove(run.file("checkpoints/train"))
+        os.mkdir(run.file("checkpoints/train"))
+        os.symlink(other.path, run.file("checkpoints/train/x"))
+        self.assertIn("checkpoints/train/x is a link", self.resume(run, "train", "--guard", at=3, code=2).stderr)
+        os.remove(run.file("checkpoints/train/x"))
+        os.makedirs(run.file("replays/r1"))
+        os.symlink(self.directory, run.file("replays/r1/workers"))
+        refused = self.flor("replay", run.id, "--", self.program(), *self.holding(["train", "--guard"], 3), code=2)
+        self.assertIn("replays/r1/workers is a link", refused.stderr)
+        shutil.rmtree(run.file("replays"))
+        os.chmod(run.file("checkpoints"), 0o777)
+        self.assertIn("other users may write to", self.resume(run, "train", "--guard", at=3, code=2).stderr)
 
     def test_a_copied_run_leaves_the_originals_local_tier_alone(self):
         os.mkdir(self.path("tier"))
         run = self.killed("train", "--guard", at=4, flags=("--every", "1", "--local", self.path("tier")))
-        here = sorted(run.checkpoints())
         self.environment["FLOR_STORE"] = self.path("copies")
         os.mkdir(self.path("copies"))
         shutil.copytree(run.path, os.path.join(self.path("copies"), run.id))
+        # As where the original's checkpoints still wait there.
+        waiting = os.path.join(self.path("tier"), f"flor-{os.geteuid()}", run.id)
+        os.makedirs(waiting, mode=0o700, exist_ok=True)
+        with open(os.path.join(waiting, "spool.json"), "w") as file:
+            json.dump({"format": 1, "run": run.id, "store": run.path, "node": os.uname().nodename, "rate": 0}, file)
+        here = sorted(run.checkpoints())
         done = self.resume(run, "train", "--guard", at=4, flags=("--every", "1", "--local", self.path("tier")))
         self.assertIn("checkpoints go straight to the store: ", done.stderr)
         self.assertIn("of which this run is a copy", done.stderr)
         self.assertEqual([name for name in run.checkpoints() if "@1" in name], [])
         self.assertTrue(set(here) <= set(run.checkpoints()))
-        self.assertEqual(self.flor("show", run.id, "--json").returncode, 0)
+        self.assertIn("nothing is damaged", self.flor("check", run.id).stdout)
 
     def test_a_run_that_was_ended_before_its_first_loop_begins_anew(self):
         run = self.killed("train", "--guard", at=3)

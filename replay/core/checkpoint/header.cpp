@@ -223,8 +223,15 @@ CheckpointHeader decode_header(const unsigned char* bytes, std::uint64_t file_by
 }
 
 bool is_inside_run(const std::string& file) {
-  return file.rfind("checkpoints/", 0) == 0 && file.find("..") == std::string::npos &&
-         file.find('\0') == std::string::npos;
+  constexpr std::string_view folder = "checkpoints/";
+  if (file.rfind(folder, 0) != 0 || file.find('\0') != std::string::npos) return false;
+  const std::string_view below = std::string_view(file).substr(folder.size());
+  const auto slash = below.find('/');
+  const auto is_name = [](std::string_view name) {
+    return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
+  };
+  return slash != std::string_view::npos && is_name(below.substr(0, slash)) &&
+         is_name(below.substr(slash + 1));
 }
 
 std::vector<std::string> referred_files(const CheckpointHeader& header, const std::string& file) {

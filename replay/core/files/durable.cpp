@@ -101,7 +101,7 @@ DurableFile::DurableFile(std::filesystem::path path, mode_t mode)
     : path_(std::move(path)), temporary_(temporary_sibling(path_)) {
   // The kernel would take what is in front of it for the name.
   if (path_.native().find('\0') != std::string::npos)
-    throw Error(path_.string() + " holds a NUL and names no file");
+    throw Error(std::string(path_.c_str()) + "… holds a NUL and names no file");
   fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (fd_ < 0) fail("cannot create", temporary_);
 }

@@ -17,6 +17,7 @@
 #include "core/recording/holes.h"
 #include "core/recording/requeued_run.h"
 #include "core/session/mismatch.h"
+#include "core/store/copied_run.h"
 #include "core/store/liveness.h"
 #include "core/store/slurm_job.h"
 #include "core/store/source_copies.h"
@@ -93,15 +94,6 @@ std::optional<std::string> why_not_resumed(const RunDir& run) {
   }
 }
 
-// Returns the first link in the place of a directory of checkpoints.
-fs::path linked_part(const RunDir& run) {
-  std::error_code ignored;
-  if (fs::is_symlink(run.checkpoints(), ignored)) return run.checkpoints();
-  for (const auto& block : fs::directory_iterator(run.checkpoints(), ignored))
-    if (block.is_symlink(ignored)) return block.path();
-  return {};
-}
-
 void say_not_resumed(const RunDir& run, const std::string& why) {
   say("run " + run.id() + " of this job is not resumed, a new one is recorded: " + why);
 }
@@ -126,11 +118,7 @@ std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& 
     return "its recording is damaged (" + (manifest.warnings.empty() ? "" : manifest.warnings.front()) +
            "), and what is missing would be missing for ever";
   }
-  if (const fs::path link = linked_part(run); !link.empty()) {
-    return link.string() +
-           " is a link, behind which checkpoints would be written and removed; put a directory in its "
-           "place (cp -rL copies a run without links)";
-  }
+  if (std::string why = why_not_ones_own(run); !why.empty()) return why;
   const Liveness liveness = liveness_of(run, state_of_job);
   if (liveness.life == Life::unknown) return how_to_unlock(run, liveness);
   if (liveness.life == Life::live) {

@@ -83,7 +83,9 @@ std::vector<StoredCheckpoint> Resumption::stored(int64_t attempt) const {
     const auto file = field<std::string>(*row, "file", "");
     if (passed_over_.count(file) != 0 || RunDir::attempt_of(file) >= attempt) continue;
     try {
-      const auto refers_to = referred_files(Checkpoint::header_of(run, file), file);
+      const CheckpointHeader header = Checkpoint::header_of(run, file);
+      if (header.run != run.id()) continue;
+      const auto refers_to = referred_files(header, file);
       std::error_code unseen;  // what a file server hides does not count here
       const bool is_whole = std::all_of(refers_to.begin(), refers_to.end(), [&](const auto& other) {
         return fs::exists(run.path / other, unseen);

@@ -240,18 +240,13 @@ RunDir Store::find(const std::string& wanted) const {
 
 RunDir Store::find_own(const std::string& wanted) const {
   RunDir run = find(wanted);
-  for (const auto& part : {run.checkpoints(), run.replays()}) {
-    std::error_code ignored;
-    if (fs::is_symlink(part, ignored))
-      throw UsageError(part.string() +
-                       " is a link, behind which files would be written and removed; put a directory "
-                       "in its place (cp -rL copies a run without links)");
-  }
   const uid_t owner = directory_owner(run.path);
   if (owner == ::geteuid()) return run;
-  throw UsageError("run " + run.id() + " is another user's (" + std::to_string(owner) +
-                   "), who could change what a replay of it starts; copy " + run.path.string() +
-                   " into a store of your own and replay that");
+  throw UsageError(
+      "run " + run.id() + " is another user's (" + std::to_string(owner) +
+      "), who could change what a replay of it starts; if you trust what its author recorded, copy it "
+      "into a store of your own: rsync -r --no-links --exclude=/replays --chmod=go-w " +
+      run.path.string() + "/ STORE/" + run.id());
 }
 
 std::vector<RunDir> Store::runs() const {

@@ -92,7 +92,8 @@ class Store {
   // runs`.
   RunDir find(const std::string& id_or_label) const;
   // The same, for callers that write into the run or start a program of it. Also throws UsageError where the
-  // run is another user's, or its checkpoints or replays lie behind a link.
+  // run is another user's. Before the first write into it ask why_not_ones_own(), too
+  // (core/store/copied_run.h).
   RunDir find_own(const std::string& id_or_label) const;
 
   // Throws UsageError where `id` is not a valid id.

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 fs::path new_file(fs::path path) {
   if (path.native().find('\0') != std::string::npos)
-    throw core::UsageError(path.string() + " holds a NUL and names no file (--output)");
+    throw core::UsageError(std::string(path.c_str()) + "… holds a NUL and names no file (--output)");
   path = fs::absolute(path);
   std::error_code ignored;
   if (fs::is_directory(path, ignored))

@@ -52,7 +52,7 @@ int check(const Flags& flags, const Outcome& outcome) {
       throw core::UsageError("--complete runs the program behind --: flor check --complete " + flags.run +
                              " -- ./train");
     }
-    return check_complete(store_of(flags.store).find_own(flags.run), outcome.program, flags.json);
+    return check_complete(find_ones_own(store_of(flags.store), flags.run), outcome.program, flags.json);
   }
   if (!outcome.program.empty())
     throw core::UsageError("flor check takes a program behind -- only with --complete");

@@ -51,7 +51,7 @@ std::optional<std::size_t> workers_of(const std::string& text) {
 }
 
 Request request_of(const Flags& flags, const core::Store& store, const std::vector<std::string>& program) {
-  Request out{store.find_own(flags.run),
+  Request out{find_ones_own(store, flags.run),
               flags.epochs,
               flags.probe,
               flags.any_device,

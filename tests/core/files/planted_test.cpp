@@ -104,7 +104,8 @@ TEST(TrustedFile, ARowNamesNoCheckpointOutsideOfItsRun) {
   fs::create_directories(run.checkpoints());
   std::ofstream(directory / "a.safetensors") << "x";
   for (const std::string& file : {std::string("../a.safetensors"), (directory / "a.safetensors").string(),
-                                  std::string("checkpoints/a\0b", 15)}) {
+                                  std::string("checkpoints/a/\0b", 16), std::string("checkpoints/a/../b"),
+                                  std::string("checkpoints/a/b/c"), std::string("checkpoints/a")}) {
     EXPECT_TRUE(has(error_of([&] { Checkpoint::header_of(run, file); }), "no file of the run's checkpoints"))
         << file;
   }

@@ -1,0 +1,16 @@
+// Decides whether a run may be written into, and its programs started: it may be a copy of another user's,
+// with the links and the modes that its author gave it.
+#pragma once
+
+#include <string>
+
+#include "core/store/store.h"
+
+namespace flor::core {
+
+// Returns why not, in one line: something in the run is a link, behind which files would be written and
+// removed; or other users may write there, and so change what a replay starts. "" where neither holds. Looks
+// at every name in the run once, and opens no file. A group may write where it may write to the store.
+std::string why_not_ones_own(const RunDir& run);
+
+}  // namespace flor::core
