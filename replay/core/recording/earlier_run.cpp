@@ -168,7 +168,7 @@ namespace {
 // Python's interpreter executes many programs: then the script or module counts.
 std::string program_in(const std::vector<std::string>& command) {
   if (command.empty()) return "";
-  const std::string name = fs::path(command.front()).filename();
+  std::string name = fs::path(command.front()).filename();
   if (name.rfind("python", 0) != 0) return name;
   for (std::size_t k = 1; k < command.size(); ++k) {
     if (command[k] == "-m" && k + 1 < command.size()) return command[k + 1];

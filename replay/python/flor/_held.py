@@ -35,13 +35,14 @@ def _changed_by(program, block, seen):
 def _first_read(program, block, changed):
     scope = program.scope_of(block.node)
     is_everywhere = any("." in path for path in changed)
+    bound = {name for name, _ in bound_in(block.node.body)}  # of these an adding statement reads which object it is
     outer = _seen_outside(scope, changed, [block.node])
     if outer is not None:
         return outer, changed[outer], changed[outer]
     for path, read in reads_in([program.tree if is_everywhere else scope]):
         root = path.split(".")[0]
         cause = _cause(changed, path)
-        if cause is None or read is block.node or program.is_inside(read, block.node) or is_adding(program, read):
+        if cause is None or read is block.node or program.is_inside(read, block.node) or (cause not in bound and is_adding(program, read)):
             continue
         if "." not in cause and is_local_elsewhere(program, read, root, scope):
             continue
@@ -75,13 +76,14 @@ def _carried_by(program, loop, seen, guards):
 
 def _first_carried(program, loop, carried):
     scope = program.scope_of(loop)
+    bound = {name for name, _ in bound_in(loop.body)}
     outer = _seen_outside(scope, carried, [loop])
     if outer is not None:
         return outer, carried[outer]
     for path, read in reads_in([scope]):
         root = path.split(".")[0]
         cause = _cause(carried, path)
-        if cause is None or is_adding(program, read) or is_local_elsewhere(program, read, root, scope):
+        if cause is None or (cause not in bound and is_adding(program, read)) or is_local_elsewhere(program, read, root, scope):
             continue
         if _is_over(program, read, loop) or is_bound_near(program, read, root, loop):
             continue

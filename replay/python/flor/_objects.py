@@ -60,7 +60,10 @@ def kept_name(value):
 
 
 def _is_plain(value):
-    """Do the attributes hold all that there is? Python itself refuses to pickle an object with more: a file, a lock."""
+    """Do the attributes hold all that there is? Python itself refuses to pickle an object with more: a file, a lock; or has it a way
+    of its own: a functools.partial."""
+    if type(value).__reduce__ is not object.__reduce__ and not isinstance(type(value).__reduce__, types.FunctionType):
+        return False
     try:
         object.__reduce_ex__(value, 2)
     except Exception as problem:
@@ -138,6 +141,8 @@ class Saver:
             return found is value and not value.__closure__ and not vars(value) and not value.__defaults__ and not value.__kwdefaults__
         if isinstance(value, types.MethodType):
             return id(value.__self__) in self._seen
+        if isinstance(value, types.BuiltinFunctionType):  # of a generator, say, which it draws from
+            return value.__self__ is None or isinstance(value.__self__, (types.ModuleType, type)) or id(value.__self__) in self._seen
         return True
 
     @staticmethod
@@ -273,7 +278,7 @@ class Saver:
                 return {"list": kind, "items": self._nodes(name, value), "ordered": True}
             return {"list": kind, "items": self._nodes(name, sorted(value, key=repr))}
         attributes = _attributes(value)
-        if attributes is None or not _is_plain(value):
+        if attributes is None or isinstance(value, (int, float, complex, str, bytes)) or not _is_plain(value):
             raise _not_saved(name, value)
         return {"object": kind, "attributes": {key: self._node(f"{name}.{key}", item)
                                                for key, item in attributes.items()}}

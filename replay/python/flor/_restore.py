@@ -319,8 +319,10 @@ class Restorer:
         values = {key: self._value(f"{name}.{_label(key, index)}", item, _get(live, key))
                   for index, (key, item) in enumerate(zip(keys, node["items"]))}
         if self._writing:
-            place.clear()
-            place.update(values)
+            kind = dict if not isinstance(place, collections.OrderedDict) else collections.OrderedDict
+            kind.clear(place)  # not by methods of a subclass
+            for key, value in values.items():
+                kind.__setitem__(place, key, value)
         return place
 
     def _list(self, name, node, live):
@@ -334,13 +336,13 @@ class Restorer:
         if isinstance(place, (tuple, frozenset)):
             return _immutable(place, known, values)
         if self._writing and isinstance(place, set):
-            place.clear()
-            place.update(values)
+            set.clear(place)
+            set.update(place, values)
         elif self._writing and isinstance(place, collections.deque):
-            place.clear()
-            place.extend(values)
+            collections.deque.clear(place)
+            collections.deque.extend(place, values)
         elif self._writing:
-            place[:] = values
+            list.__setitem__(place, slice(None), values)
         return place
 
     def _object(self, name, node, live):

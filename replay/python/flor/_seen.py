@@ -10,6 +10,7 @@ count, of a very large array its address."""
 import bisect
 import collections
 import ctypes
+import enum
 import functools
 import hashlib
 import os
@@ -334,7 +335,7 @@ def _slot_values(value):
 def members_of(value):
     """Returns the attributes of an object whose members are paths of their own: of a class of the user, or a data loader."""
     torch = sys.modules.get("torch")
-    if isinstance(value, (type, *_CONTAINERS)) or callable(value) or dict_of(value) is None:
+    if isinstance(value, (type, enum.Enum, *_CONTAINERS)) or callable(value) or dict_of(value) is None:
         return None
     if torch is not None and isinstance(value, (torch.nn.Module, torch.Tensor, torch.optim.Optimizer)):
         return None
@@ -371,8 +372,8 @@ def _unsaved_of(value, is_slot):
 
 @functools.lru_cache(None)
 def _own_of(torch):
-    """The attributes that every module has."""
-    return frozenset(vars(torch.nn.Module()))
+    """The attributes that every module has, and that are saved or stay: not its hooks, which compute."""
+    return frozenset(name for name in vars(torch.nn.Module()) if "hook" not in name)
 
 
 def _is_filled(cell):
