@@ -25,7 +25,7 @@ void require(bool fine, const std::string& file, const std::string& what) {
 }
 
 Descriptor open_or_damage(const RunDir& run, const std::string& file) {
-  require(is_inside_run(file), file, "it is no file of the run's checkpoints");
+  require(is_inside_run(file), file.c_str(), "it is no file of the run's checkpoints");
   try {
     return open_regular(run.path / file);
   } catch (const std::system_error& problem) {
