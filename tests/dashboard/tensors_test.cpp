@@ -54,7 +54,7 @@ class Images : public ::testing::Test {
  protected:
   Images() {
     std::filesystem::create_directories(run.path / "images");
-    std::ofstream(run.path / "images" / "a.png") << "\x89PNG";
+    std::ofstream(run.path / "images" / "a.png") << "\x89PNG\r\n\x1a\n";
     std::ofstream(directory.path() / "secret") << "secret";
   }
   std::optional<Json> get(const std::string& file, std::size_t number = 0) const {
@@ -67,7 +67,7 @@ class Images : public ::testing::Test {
 TEST_F(Images, ComeAsDataUrls) {
   const auto found = get("images/a.png");
   ASSERT_TRUE(found);
-  EXPECT_EQ(core::json_text(*found), R"({"png":"data:image/png;base64,iVBORw=="})");
+  EXPECT_EQ(core::json_text(*found), R"({"png":"data:image/png;base64,iVBORw0KGgo="})");
   EXPECT_FALSE(get("images/a.png", 1)) << "there is no such row";
   EXPECT_FALSE(get("images/gone.png"));
 }

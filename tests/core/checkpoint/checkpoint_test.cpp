@@ -138,7 +138,9 @@ TEST_F(CheckpointTest, AHeaderThatIsCutWhileItIsReadIsDamage) {
   header.tensors.resize(1);
   header.tensors[0] = {std::string(1 << 20, 'x'), "F32", {0}, digest_of(""), 0, 0, "", ""};
   const std::string text = encode_header(header);
-  const fs::path path = run_.path / "cut";
+  const std::string name = "checkpoints/train/cut";
+  const fs::path path = run_.path / name;
+  fs::create_directories(path.parent_path());
   write_durably(path, text);
   std::atomic<bool> done{false};
   std::thread owner([&] {
@@ -150,7 +152,7 @@ TEST_F(CheckpointTest, AHeaderThatIsCutWhileItIsReadIsDamage) {
   int whole = 0, cut = 0;
   for (int i = 0; i < 200 || whole == 0 || cut == 0; ++i) {
     try {
-      EXPECT_EQ(Checkpoint::header_of(run_, "cut").tensors.size(), 1U);
+      EXPECT_EQ(Checkpoint::header_of(run_, name).tensors.size(), 1U);
       ++whole;
     } catch (const Damage&) {
       ++cut;
