@@ -1,0 +1,232 @@
+"""What a program that names nothing of Flor's passes from one iteration to the next is held: in a replay whose workers begin
+anywhere, and in a recording that was killed and goes on."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from free_test import CARRIED, CARRIED_PROBE, HELPER, have, plain
+
+# An odd number of batches, of which each optimizer step takes two: one epoch leaves a gradient to the next.
+ACCUMULATED = '''
+import torch
+torch.manual_seed(1)
+net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
+bias = torch.zeros(1, requires_grad=True)
+optimizer = torch.optim.Adam([*net.parameters(), bias], lr=0.1)
+batch = 0
+for epoch in range(6):
+    for x in torch.randn(5, 8, 4):
+        loss = (net(x) + bias - x.sum(1, keepdim=True)).pow(2).mean()
+        (loss / 2).backward()
+        batch += 1
+        if batch % 2 == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+    print("loss", loss.item())
+'''
+
+
+# A checkpoint must not have what a handle from before still shows.
+STALE = '''
+import torch
+torch.manual_seed(1)
+net, tied = torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)
+FIRST_LINE
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+for epoch in range(6):
+    for x in torch.randn(5, 8, 4):
+        loss = (net(x) - tied(x) - x.sum(1, keepdim=True)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        WITHIN_LINE
+    BEHIND_LINE
+    print("loss", loss.item())
+'''
+
+
+@pytest.mark.parametrize("made, within, behind, shown", [
+    ("", "", "net.weight.data = net.weight.data * 0.9", "net.weight.norm()"),
+    ("", "net.weight.data = net.weight.data.clone()", "", "net.weight.norm()"),
+    ("", "", "net.double(); net.float()", "net.weight.norm(), net.bias.norm()"),
+    ("", "", "net.weight.data.set_(net.weight.data.clone().mul_(0.9))", "net.weight.norm()"),
+    ("tied.weight = net.weight", "", "", "tied.weight.norm(), net.weight.norm()"),
+    ("row = net.weight.detach()[1]", "", "row.mul_(0.9)", "row.sum(), net.weight.norm()"),
+    ("row = net.weight.detach()[1]", "row.mul_(0.99)", "", "row.sum(), net.weight.norm()"),
+    ("", "", "net.bias = torch.nn.Parameter(net.bias.detach() * 0.9); optimizer.param_groups[0]['params'][1] = net.bias", "net.bias.norm()"),
+])
+def test_no_value_is_stale(place, made, within, behind, shown):
+    text = STALE.replace("FIRST_LINE", made or "pass").replace("WITHIN_LINE", within or "pass").replace("BEHIND_LINE", behind or "pass")
+    place.write("train.py", text)
+    place.record("train.py")
+    place.write("train.py", text.replace('    print("loss"', f'    print({shown})\n    print("loss"'))
+    said = place.replay("train.py", "--workers", 3)
+    assert ": identical" in said and set(plain(place, "train.py")[1]) <= set(have(place)), said
+
+
+# The parameters of no module, one of which has no gradient after it was cleared.
+LOOSE = ACCUMULATED.replace("net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))\n",
+                            "weight = torch.ones(4, 1, requires_grad=True)\n").replace("*net.parameters(), bias", "weight, bias").replace(
+    "net(x)", "x @ weight").replace("optimizer.zero_grad()", "optimizer.zero_grad(set_to_none=True)").replace("randn(5,", "randn(5 + epoch % 2,")
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_gradients_of_parameters_of_no_module_are_held(place, workers):
+    place.write("train.py", LOOSE)
+    place.record("train.py")
+    place.write("train.py", LOOSE.replace('    print("loss"', '    print(weight.norm(), bias)\n    print("loss"'))
+    said = place.replay("train.py", "--workers", workers, "--prove", "all")
+    assert ": identical" in said and "taken back" not in said, said
+    assert set(plain(place, "train.py")[1]) <= set(have(place))
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_gradients_that_an_iteration_leaves_to_the_next_are_held(place, workers):
+    place.write("train.py", ACCUMULATED)
+    place.record("train.py")
+    for shown in ("net[0].weight.norm(), bias", "net[2].weight.grad.norm()"):
+        place.write("train.py", ACCUMULATED.replace('    print("loss"', f'    print({shown})\n    print("loss"'))
+        said = place.replay("train.py", "--workers", workers, "--prove", "all")
+        assert ": identical" in said and "taken back" not in said, said
+        assert set(plain(place, "train.py")[1]) <= set(have(place))
+
+
+# What an object holds is read and changed by its methods alone: the optimizer, the best state, and what its first epoch left.
+METHODS = '''
+import torch
+torch.manual_seed(1)
+class Trainer:
+    def __init__(self):
+        self.net = torch.nn.Linear(4, 1)
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1, momentum=0.9)
+        self.best, self.state, self.first = None, {}, {"value": 0.0}
+    def step(self, x):
+        self.optimizer.zero_grad()
+        loss = (self.net(x) - x.sum(1, keepdim=True)).pow(2).mean()
+        loss.backward()
+        self.optimizer.step()
+        return loss
+    def check(self, value):
+        if self.best is None:
+            self.first = {"value": value}
+        if self.best is None or value < self.best:
+            self.best, self.state = value, {key: item.clone() for key, item in self.net.state_dict().items()}
+            return False
+        return True
+    def back(self):
+        self.net.load_state_dict(self.state)
+    @property
+    def reference(self):
+        return self.first["value"]
+    def reference_of(self):
+        return self.first["value"]
+
+trainer = Trainer()
+for epoch in range(9):
+    for x in torch.randn(5, 8, 4):
+        loss = trainer.step(x)
+    if trainer.check(loss.item()):
+        trainer.back()
+    print("loss", loss.item())
+'''
+# One optimizer by two names, and one that an object's slots hold.
+NAMES = '''
+import torch
+torch.manual_seed(1)
+class Schedule:
+    __slots__ = ("optimizer", "count")
+    def __init__(self, optimizer):
+        self.optimizer, self.count = optimizer, 0
+    def step(self):
+        self.count += 1
+        for group in self.optimizer.param_groups:
+            group["lr"] = 0.1 / (1 + self.count)
+class Trainer:
+    def __init__(self, optimizer):
+        self.optimizer = optimizer
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+trainer, schedule = Trainer(optimizer), Schedule(optimizer)
+for epoch in range(6):
+    for x in torch.randn(5, 8, 4):
+        loss = (net(x) - x.sum(1, keepdim=True)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        trainer.optimizer.step()
+    schedule.step()
+    print("loss", loss.item())
+'''
+# So much to look at that most iterations are not looked at. One of them changes what the others read.
+UNSEEN = '''
+import torch
+torch.manual_seed(1)
+samples = [{"id": k, "text": "sample" + str(k), "tags": [k, k + 1]} for k in range(45000)]
+class State:
+    def __init__(self):
+        self.count, self.scale = 0, {"value": 1.0}
+def update(state):
+    state.count += 1
+    if state.count == 2:
+        state.scale = {"value": 0.25}
+def train(net, optimizer, state):
+    for x in torch.randn(5, 8, 4):
+        loss = (net(x) - x.sum(1, keepdim=True)).pow(2).mean() * state.scale["value"]
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return loss
+def main():
+    net = torch.nn.Linear(4, 1)
+    optimizer, state = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9), State()
+    for epoch in range(6):
+        loss = train(net, optimizer, state)
+        update(state)
+        print("loss", loss.item())
+main()
+'''
+
+
+@pytest.mark.parametrize("shown", ["trainer.reference", "trainer.reference_of()", "trainer.best", "loss"])
+def test_what_methods_read_is_held(place, shown):
+    place.write("train.py", METHODS)
+    place.record("train.py")
+    place.write("train.py", METHODS.replace('    print("loss"', f'    print({shown})\n    print("loss"'))
+    said = place.replay("train.py", "--workers", 3)
+    assert ": identical" in said and set(plain(place, "train.py")[1]) <= set(have(place)), said
+
+
+def slowed(text):
+    return re.sub(r'^( *)print\("loss"', r'\1import time; time.sleep(0.2)\n\1print("loss"', text, flags=re.M)
+
+
+@pytest.mark.parametrize("text", [
+    slowed(METHODS), slowed(NAMES), slowed(UNSEEN),
+    CARRIED.replace('        print("loss"', f'        {CARRIED_PROBE.strip()}\n        import time; time.sleep(0.2)\n        print("loss"'),
+    ACCUMULATED.replace('    print("loss"', '    import time; time.sleep(0.2)\n    print("loss"'),
+    LOOSE.replace('    print("loss"', '    import time; time.sleep(0.2)\n    print("loss"'),
+    ACCUMULATED.replace('    print("loss"', '    import time; time.sleep(0.2)\n    print("loss"').replace(
+        "        if batch % 2 == 0:\n            optimizer.step()\n            optimizer.zero_grad()\n",
+        "        if batch % 2:\n            continue\n        optimizer.step()\n        optimizer.zero_grad()\n"),
+])
+def test_a_killed_recording_goes_on_where_it_was(place, text):
+    place.write("helper.py", HELPER)
+    text = text.replace('"loss", loss.item())', '"loss", loss.item(), flush=True)')
+    place.write("train.py", text)
+    rows = plain(place, "train.py")[1]
+    training = subprocess.Popen(["flor", "record", "--name", "a", "--every", "1", "--", sys.executable, "-u", "train.py"], cwd=place.folder,
+                                env=place.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    shown = 0
+    for line in training.stdout:
+        shown += line.startswith("loss")
+        if shown == 3:
+            break
+    time.sleep(0.1)
+    os.killpg(training.pid, signal.SIGKILL)
+    training.communicate()
+    said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "-u", "train.py").stderr
+    assert "resum" in said
+    assert sorted(have(place)) == sorted(rows)
