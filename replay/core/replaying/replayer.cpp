@@ -177,8 +177,7 @@ void Replayer::approach(const Unit& unit) {
 }
 
 // Leaves the inner loop. The rest of this iteration then follows only some of its steps, so it may fail where
-// the recorded program did not. Such a failure must not count as one of the program, so the process restarts
-// instead.
+// the recorded program did not. Such a failure must not count as one of the program: the process restarts.
 void Replayer::leave_steps() {
   leaving_.emplace([this](const std::string& why) {
     try {

@@ -71,7 +71,7 @@ class Look {
                    : "";
   }
 
-  // Of a store that a group shares: what its members record belongs to the group. Else nobody's.
+  // The group that shares the store: it may write into runs, too. Minus one where no group does.
   gid_t group_ = static_cast<gid_t>(-1);
 };
 
