@@ -30,6 +30,7 @@ void flor_put_buffer(flor_answer* answer, const flor_buffer* buffer) {
     out.bytes = buffer->bytes;
     if (buffer->is_own != 0) {
       out.data = buffer->data;
+      out.is_left_alone = buffer->is_own == 2;
     } else {
       // Not as data: what a restore writes there would be lost.
       out.copy = [data = buffer->data, bytes = buffer->bytes](void* to) {

@@ -214,6 +214,11 @@ def slowed(text):
 ])
 def test_a_killed_recording_goes_on_where_it_was(place, text):
     place.write("helper.py", HELPER)
+    goes_on(place, text)
+
+
+def goes_on(place, text):
+    """Kills a recording behind its third epoch, and sees whether the resumed one ends with the rows of a plain run."""
     text = text.replace('"loss", loss.item())', '"loss", loss.item(), flush=True)')
     place.write("train.py", text)
     rows = plain(place, "train.py")[1]

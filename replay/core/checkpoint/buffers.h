@@ -41,6 +41,8 @@ struct Buffer {
   // Host memory, valid until the program changes the state. Null: the bytes are in `owned`, or only `copy`
   // reaches them.
   const void* data = nullptr;
+  // What is restored may have to go into other memory: `data` is only read.
+  bool is_left_alone = false;
   // Copies the values to host memory of `bytes` bytes. Set for device memory and strided memory.
   std::function<void(void*)> copy;
   // Keeps `data` alive where it might not outlive the walk over the objects.

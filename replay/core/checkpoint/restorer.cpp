@@ -12,11 +12,11 @@
 namespace flor::core {
 namespace {
 
-// Smaller tensors are restored each time.
+// Smaller tensors are restored each time, and so are those that are left alone.
 constexpr std::size_t large = std::size_t{64} << 10;
 
 bool is_large(const Buffer& buffer) {
-  return buffer.data != nullptr && buffer.bytes >= large;
+  return buffer.data != nullptr && buffer.bytes >= large && !buffer.is_left_alone;
 }
 
 bool overlap(const Buffer& a, const Buffer& b) {

@@ -40,6 +40,7 @@ typedef struct flor_buffer {
   const int64_t* shape;
   int32_t dims;
   // Of live state: 1 if `data` is the object's own memory, into which Flor may write recorded values itself;
+  // 2 if it is the object's own memory, and a restore may have to make another object: then it only reads it;
   // 0 if it is a copy.
   int32_t is_own;
   // Of recorded state, NULL if the object holds these bytes already, or will when restore() is called: then

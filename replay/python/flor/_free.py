@@ -17,7 +17,8 @@ from ._holders import clean
 from ._program import program_of
 from ._rows import row_of
 from ._runtime import log_row, start, users_modules
-from ._seen import changed
+from ._origins import Origins, TooMany
+from ._seen import changed, members_of, roots_of
 from ._slots import SlotState
 
 __all__ = ["be_main", "loop", "main_loop", "noted", "skip_block"]
@@ -162,7 +163,8 @@ class _Watched:
         return program is not None and not program.moments().isdisjoint(path.rpartition(":")[2].split("."))
 
     def look(self, must):
-        return budget().look(self.frame, self.state.values(), users_modules, frozenset(self.state.paths), must)
+        place_of = self.state.origins[0].moved_from if self.state.origins else None
+        return budget().look(self.frame, self.state.values(), users_modules, frozenset(self.state.paths), must, place_of)
 
     def compare(self, before, after, is_late=False):
         """Takes in what changed. `is_late`: checkpoints were taken since. Returns what to compare the next look with; None
@@ -200,7 +202,8 @@ class _Watched:
     def _add_unasked(self, path):
         """Holds what nothing reads by the text: a member of an object, which a method may read, and what a later question may ask
         for, modules and small values."""
-        is_wanted = "." in path or is_asked_for(self.state.places.get(path))
+        value = self.state.places.get(path)
+        is_wanted = "." in path or is_asked_for(value) or members_of(value) is not None  # it is another object now
         is_held = path in self.state.paths or (is_wanted and self.state.add(path))
         if is_held:
             note(self.flor, self.place, "+" + path, False)
@@ -254,17 +257,28 @@ class skip_block(_Watched):
         if not self._is_active:
             return True
         enter, name, handle = self.flor.flor_enter_block, self.name.encode(), self.state.handle
+        self._remember(self.flor.flor_replaying())
         self._entered = True  # no signal handler runs between this and the call
         executes = enter(name, handle)
         _interrupts.raise_kept()
         if executes and self.flor.flor_recording():
             self.state.end_restore()
             # Once whatever it costs: where one look takes too long, the others would.
-            self._before = self.look(not self._block.is_tried)
+            if budget().spend(lambda: self._remember(True) or True, not self._block.is_tried):
+                self._before = self.look(not self._block.is_tried)
             self._block.is_tried = True
             if self._before is None:
                 self._miss()
         return bool(executes)
+
+    def _remember(self, is_all):
+        """Remembers where the objects of the slots are, or all."""
+        first = _watching[-1].state.origins if _watching else None
+        if _watching and first is None:
+            return
+        roots = roots_of(self.frame, users_modules()).items() if is_all else [(path, self.state.places.get(path)) for path in self.state.paths]
+        here = _safely(None, Origins, roots, True)
+        self.state.origins, self.state.knows_all = here and (here, first[0] if first else here), is_all
 
     def _miss(self):
         if self._block.is_watched and _watching:
@@ -323,9 +337,19 @@ class _MainLoop(_Watched):
         return self._known[path]
 
     def open(self):
+        _safely(None, self._remember)
         _watching.append(self)
         self.flor.flor_enter_guard(self.state.handle)
         _interrupts.raise_kept()
+
+    def _remember(self):
+        """Remembers where all objects are before anything is restored."""
+        try:
+            origins = Origins(roots_of(self.frame, users_modules()).items())
+            self.state.origins = (origins, origins)
+        except TooMany:
+            note(self.flor, "", "*", True)
+            _library.warn("the program has too many objects to remember where each was: replays and a resumed recording begin at its start")
 
     def begin(self):
         if self._is_recording and not self._has_begun:
@@ -348,6 +372,8 @@ class _MainLoop(_Watched):
                 note(self.flor, name, path, True)
         _unwatched.clear()
         self._before = self.compare(self._before, after, self._in_doubt)
+        if self.state.origins:
+            self.state.origins[0].prune()
         self._doubt(False)
 
     def _doubt(self, is_so):

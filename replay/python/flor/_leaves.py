@@ -11,6 +11,8 @@ _DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF
 
 
 VOLATILE = "~"  # begins a name that no digest of a state has (core/checkpoint/buffers.h)
+MOVED = ".@moved"  # ends the name of an object that is not where it was (_origins.py)
+COPY, OWN, LEFT_ALONE = 0, 1, 2  # what flor_buffer.is_own says of memory
 
 
 def name_of(path, is_volatile=False):
@@ -25,10 +27,10 @@ def path_in(name):
 
 
 class Leaf:
-    """`owner` keeps the memory at `pointer` alive. `shape` counts elements of `dtype`, and `size` bytes. `is_own`: it is
-    the object's own memory, and no copy: a restore may write there."""
+    """`owner` keeps the memory at `pointer` alive. `shape` counts elements of `dtype`, and `size` bytes. `is_own`: OWN
+    where it is the object's own memory, into which a restore may write; LEFT_ALONE where it may not; or a COPY."""
 
-    def __init__(self, dtype, shape, pointer, size, owner, is_own=False):
+    def __init__(self, dtype, shape, pointer, size, owner, is_own=COPY):
         self.dtype, self.shape, self.pointer, self.size, self.owner = dtype, tuple(shape), pointer, size, owner
         self.is_own = is_own
 
@@ -78,7 +80,7 @@ def of_tensor(name, tensor):
     dtype = _DTYPES.get(str(plain.dtype).replace("torch.", ""))
     if dtype is None:
         raise TypeError(f"{name}: a tensor of type {plain.dtype} cannot be saved")
-    return Leaf(dtype, plain.shape, plain.data_ptr(), plain.numel() * plain.element_size(), plain, is_own)
+    return Leaf(dtype, plain.shape, plain.data_ptr(), plain.numel() * plain.element_size(), plain, OWN if is_own else COPY)
 
 
 def to_tensor(loaded):
@@ -94,6 +96,12 @@ def fits(tensor, loaded):
     leaf_shape = tuple(tensor.shape) + ((2,) if tensor.is_complex() else ())
     real = tensor.real.dtype if tensor.is_complex() else tensor.dtype
     return _DTYPES.get(str(real).replace("torch.", "")) == loaded.dtype and leaf_shape == loaded.shape
+
+
+def are_equal(tensor, loaded):
+    """Does the tensor have the recorded values, bit for bit?"""
+    leaf = of_tensor("", tensor)
+    return fits(tensor, loaded) and ctypes.string_at(leaf.pointer, leaf.size) == bytes(loaded.memory())
 
 
 def write(tensor, loaded):
@@ -118,7 +126,7 @@ def of_array(name, array):
     plain = array if is_own else numpy.array(array, order="C", copy=True)
     dtype = _DTYPES.get(plain.dtype.name) if plain.dtype.isnative else None
     shape = plain.shape if dtype else (plain.nbytes,)
-    return Leaf(dtype or "U8", shape, plain.ctypes.data, plain.nbytes, plain, is_own)
+    return Leaf(dtype or "U8", shape, plain.ctypes.data, plain.nbytes, plain, OWN if is_own else COPY)
 
 
 def to_array(loaded, dtype, shape):

@@ -104,12 +104,13 @@ def _parameters_of(optimizer):
 class Saver:
     """Saves objects as leaves: `leaves` by their names. `strict`: refuses what is kept as it is, and yet may hold what
     changes: functions with variables of an enclosing one, methods of other objects. With an optimizer it saves parameters
-    that no module before has saved, and with a scheduler its optimizer. `gradients`: saves their values, too."""
+    that no module before has saved, and with a scheduler its optimizer. `gradients`: saves their values, too. `marker`: names
+    objects that are not where they were (_origins.py)."""
 
-    def __init__(self, strict=False, gradients=False):
+    def __init__(self, strict=False, gradients=False, marker=None):
         self.leaves = {}
-        self._strict, self._gradients = strict, gradients
-        self._copies = 0
+        self._strict, self._gradients, self.marker = strict, gradients, marker
+        self._copies = self._parts = 0
         self._seen = {}
         self._alive = []  # so that no other object gets the id of one that was seen
 
@@ -129,6 +130,8 @@ class Saver:
             if self._strict and "kept" in node and not self._is_constant(value):
                 raise _not_saved(name, value)
             return node
+        if self.marker is not None and not self._copies and not self._parts and not isinstance(value, (tuple, frozenset)):
+            name = self.marker.place(name, value)
         self._seen[id(value)] = name
         self._alive.append(value)
         return self._torch_node(name, value) or self._numpy_node(name, value) or self._container(name, value)
@@ -185,9 +188,11 @@ class Saver:
     def _module(self, name, module):
         own = [*module.named_parameters(), *module.named_buffers()]
         for part, tensor in own:
-            self.leaves[f"{name}.{part}"] = _leaves.of_tensor(f"{name}.{part}", tensor)
+            self._leaf(f"{name}.{part}", _leaves.of_tensor(f"{name}.{part}", tensor))
             self._seen[id(tensor)] = f"{name}.{part}"
             self._alive.append(tensor)
+            if self.marker is not None:
+                self.marker.saw(f"{name}.{part}", tensor)
         extra = {part: self._copied(f"{name}.{part}.@extra", inner.get_extra_state())
                  for part, inner in module.named_modules() if _has_extra_state(inner)}
         plain = {part: {key: self._node(f"{name}.{part}.@plain.{key}", value) for key, value in plain_attributes(inner).items()}
@@ -213,11 +218,22 @@ class Saver:
             self._copies -= 1
 
     def _leaf(self, name, leaf, is_copy=False):
-        leaf.is_own = leaf.is_own and not is_copy and self._copies == 0
+        if is_copy or self._copies > 0:
+            leaf.is_own = _leaves.COPY
+        elif leaf.is_own and _leaves.MOVED in name:
+            leaf.is_own = _leaves.LEFT_ALONE
         self.leaves[name] = leaf
 
     def _optimizer(self, name, optimizer):
-        places = {id(parameter): index for index, parameter in enumerate(_parameters_of(optimizer))}
+        self._parts += 1  # its parts stay where they are in it
+        try:
+            return self._parts_of_optimizer(name, optimizer)
+        finally:
+            self._parts -= 1
+
+    def _parts_of_optimizer(self, name, optimizer):
+        parameters = _parameters_of(optimizer)
+        places = {id(parameter): index for index, parameter in enumerate(parameters)}
         state = []
         for key, value in optimizer.state.items():
             if id(key) not in places:
@@ -227,10 +243,11 @@ class Saver:
                    if key != "params"} for number, group in enumerate(optimizer.param_groups)]
         node = {"optimizer": _name_of(type(optimizer)), "parameters": len(places), "groups": groups,
                 "state": sorted(state, key=lambda pair: pair[0])}
-        orphans = [place for place, parameter in enumerate(_parameters_of(optimizer)) if id(parameter) not in self._seen]
+        orphans = [place for place, parameter in enumerate(parameters) if id(parameter) not in self._seen]
         if self._strict and orphans:
-            parameters = _parameters_of(optimizer)
             node["orphans"] = [[place, self._node(f"{name}.parameter.{place}", parameters[place])] for place in orphans]
+        if self._strict:
+            node["trains"] = [[self._seen[id(parameter)] for parameter in group["params"]] for group in optimizer.param_groups]
         return node
 
     def _numpy_node(self, name, value):
@@ -244,9 +261,9 @@ class Saver:
             return {"array": name, "dtype": numpy.asarray(value).dtype.str, "shape": list(value.shape),
                     "scalar": isinstance(value, numpy.generic)}
         if isinstance(value, numpy.random.Generator):
-            return {"numpy_generator": self._node(f"{name}.state", value.bit_generator.state)}
+            return {"numpy_generator": self._copied(f"{name}.state", value.bit_generator.state)}
         if isinstance(value, numpy.random.RandomState):
-            return {"numpy_generator": self._node(f"{name}.state", value.get_state(legacy=False))}
+            return {"numpy_generator": self._copied(f"{name}.state", value.get_state(legacy=False))}
         return None
 
     def _nodes(self, name, values):
@@ -255,8 +272,10 @@ class Saver:
     def _container(self, name, value):
         kind = _name_of(type(value))
         if isinstance(value, random.Random):
-            return {"random": self._node(f"{name}.state", list(value.getstate()))}
+            return {"random": self._copied(f"{name}.state", list(value.getstate()))}
         if is_stateful(value):
+            if self._strict and name.endswith(_leaves.MOVED) and self.marker.marks.get(name) is None:
+                raise _not_saved(name, value)  # what it is made of, no state_dict() tells
             node = {"stateful": kind, "state": self._copied(f"{name}.state", value.state_dict())}
             optimizer = getattr(value, "optimizer", None)
             torch = _torch()
@@ -267,7 +286,7 @@ class Saver:
             raise _not_saved(name, value)
         if isinstance(value, dict):
             keys = self._nodes(f"{name}.@key", value.keys())
-            items = [self._node(f"{name}.{_label(key, index)}", item)
+            items = [self._node(f"{name}.{label(key, index)}", item)
                      for index, (key, item) in enumerate(value.items())]
             return {"dict": kind, "keys": keys, "items": items}
         if isinstance(value, (list, tuple, collections.deque)):
@@ -305,6 +324,6 @@ def _has_extra_state(module):
     return type(module).get_extra_state is not torch.nn.Module.get_extra_state
 
 
-def _label(key, index):
+def label(key, index):
     """Returns a part of a leaf's name: the key where it is a plain word, else its place."""
     return key if isinstance(key, str) and key.isidentifier() else f"@{index}"

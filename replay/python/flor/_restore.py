@@ -2,35 +2,32 @@
 
 A first visit of all objects only looks whether everything fits; the second one writes."""
 import collections
+import itertools
 import json
 import random
 import struct
-import types
 
 from . import _leaves
-from ._objects import _attributes, _flags_of, _label, _name_of, _numpy, _parameters_of, _torch, is_data, kept_name
+from ._objects import _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, is_data, kept_name, label
+from ._origins import MARKS
+from ._targets import MADE_ANEW, Misfit, Targets, element_at, immutable, item_of, made_anew
 
-# Containers that can be made anew where the program has none at the recorded place.
-_MADE_ANEW = {_name_of(kind): kind for kind in (dict, list, tuple, set, frozenset, collections.deque,
-                                                collections.OrderedDict, collections.Counter)}
-
-
+_ATOMS = {"float", "complex", "bytes", "bytearray", "range", "slice", "enum", "kept", "torch"}
 # The kinds of values, each with a method of Restorer: the first key of a node.
-_KINDS = {"float", "complex", "bytes", "bytearray", "range", "slice", "enum", "kept", "torch", "tensor", "module", "optimizer", "generator",
-          "array", "numpy_generator", "random", "stateful", "dict", "list", "object"}
-
-
-class Misfit(Exception):
-    """Recorded state does not fit the objects that the program has."""
+_KINDS = _ATOMS | {"tensor", "module", "optimizer", "generator", "array", "numpy_generator", "random", "stateful", "dict", "list", "object"}
 
 
 class Restorer:
-    """`loaded`: recorded leaves by their names. Without `writing` changes nothing. Raises Misfit."""
+    """`loaded`: recorded leaves by their names. Without `writing` changes nothing. `origins`: where objects were, the Origins
+    of the state and those of the main loop. Raises Misfit."""
 
-    def __init__(self, loaded, writing):
+    def __init__(self, loaded, writing, origins=None):
         self._loaded, self._writing = loaded, writing
+        marks = json.loads(bytes(loaded.pop(MARKS).memory())) if MARKS in loaded else None
+        self._targets = None if marks is None else Targets(marks, origins, writing)
         self._used = set()
         self._objects = {}  # by the name under which each was saved
+        self._parts = self._states = 0
         self._written = {}  # memory of tensors: the leaf that it received
 
     def value(self, name, live):
@@ -72,9 +69,28 @@ class Restorer:
         kind = next(iter(node))
         if kind not in _KINDS:
             raise Misfit(f"{name} was saved in a way that this version does not know")
+        if self._is_placed() and kind not in _ATOMS and not node.get("scalar"):
+            name, live = self._targets.of(name, node, live, self._objects, self._shape(node))
         value = getattr(self, f"_{kind}")(name, node, live)
         self._objects[name] = value
         return value
+
+    def _is_placed(self):
+        return self._targets is not None and not self._parts
+
+    def _shape(self, node):
+        if "tensor" not in node:
+            return node.get("shape")
+        shape = list(self._loaded[node["tensor"]].shape) if node["tensor"] in self._loaded else []
+        return shape[:-1] if node["complex"] else shape
+
+    def _part(self, name, node, live):
+        """Restores what belongs to one object alone, or was made to be saved: it has no place of its own."""
+        self._parts += 1
+        try:
+            return self._value(name, node, live)
+        finally:
+            self._parts -= 1
 
     # --- values ---
 
@@ -149,12 +165,19 @@ class Restorer:
             return live
         if loaded.is_there:
             raise Misfit(f"{name} shares memory with another tensor here")
+        is_placed = self._is_placed() and isinstance(live, torch.Tensor)
         if not self._writing:
-            return None
+            return live if is_placed else None
         tensor = _leaves.to_tensor(loaded)
         if node["complex"]:
             tensor = torch.view_as_complex(tensor)
-        return tensor.to(node["device"]).requires_grad_(node["trained"])
+        tensor = tensor.to(node["device"])
+        if not is_placed or live.dtype != tensor.dtype:
+            return tensor.requires_grad_(node["trained"])
+        # It is this very tensor, and had other memory.
+        if not _leaves.are_equal(live, loaded):
+            live.data = tensor
+        return live
 
     def _takes(self, live, loaded, node):
         """Can the tensor receive these values in its own memory? Not where it has received others."""
@@ -182,7 +205,7 @@ class Restorer:
             raise Misfit(f"{name} has other parts than the recorded module")
         for part, extra in node["extra"].items():
             inner = live.get_submodule(part)
-            value = self._value(f"{name}.{part}.@extra", extra, inner.get_extra_state())
+            value = self._part(f"{name}.{part}.@extra", extra, inner.get_extra_state())
             if self._writing:
                 inner.set_extra_state(value)
         inside = dict(live.named_modules())
@@ -219,13 +242,14 @@ class Restorer:
         state = {}
         for place, recorded in node["state"]:
             known = live.state.get(parameters[place])
-            state[place] = self._value(f"{name}.state.{place}", recorded, dict(known) if known else None)
+            state[place] = self._part(f"{name}.state.{place}", recorded, dict(known) if known else None)
         for place, recorded in node.get("orphans", ()):
-            if self._value(f"{name}.parameter.{place}", recorded, parameters[place]) is not parameters[place]:
+            self._part(f"{name}.parameter.{place}", recorded, parameters[place])
+        for place, recorded in enumerate(itertools.chain(*node.get("trains", ()))):
+            if self._objects.get(recorded) is not parameters[place]:
                 raise Misfit(f"parameter {place} of {name} is another tensor here")
         for number, (group, recorded) in enumerate(zip(live.param_groups, node["groups"])):
-            values = {key: self._value(f"{name}.group{number}.{key}", value, group.get(key))
-                      for key, value in recorded.items()}
+            values = {key: self._part(f"{name}.group{number}.{key}", value, group.get(key)) for key, value in recorded.items()}
             if self._writing:
                 for key in [key for key in group if key != "params" and key not in values]:
                     del group[key]
@@ -270,7 +294,7 @@ class Restorer:
         numpy = _numpy()
         if not isinstance(live, (numpy.random.Generator, numpy.random.RandomState)):
             raise Misfit(f"{name} is no generator of numpy here")
-        value = self._value(f"{name}.state", node["numpy_generator"], None)
+        value = self._part(f"{name}.state", node["numpy_generator"], None)
         if self._writing and isinstance(live, numpy.random.Generator):
             live.bit_generator.state = value
         elif self._writing:
@@ -286,7 +310,7 @@ class Restorer:
     def _random(self, name, node, live):
         if not isinstance(live, random.Random):
             raise Misfit(f"{name} is no random.Random here")
-        state = self._value(f"{name}.state", node["random"], None)
+        state = self._part(f"{name}.state", node["random"], None)
         if self._writing:
             version, internal, gauss = state
             live.setstate((version, tuple(internal), gauss))
@@ -294,7 +318,11 @@ class Restorer:
 
     def _stateful(self, name, node, live):
         self._same_kind(name, node["stateful"], live)
-        value = self._value(f"{name}.state", node["state"], live.state_dict())
+        self._states += 1
+        try:
+            value = self._part(f"{name}.state", node["state"], live.state_dict())
+        finally:
+            self._states -= 1
         if "optimizer" in node:
             self._value(f"{name}.optimizer", node["optimizer"], live.optimizer)
         if self._writing:
@@ -302,21 +330,22 @@ class Restorer:
         return live
 
     def _place_of(self, name, kind, live, most=None):
-        """Returns the container to fill: the one that is there, or a new one."""
-        if live is not None and _name_of(type(live)) == kind:
+        """Returns the container to fill: the one that is there, or a new one. What is given to load_state_dict() is new: what
+        state_dict() returned may be in use by others."""
+        if live is not None and _name_of(type(live)) == kind and (self._states == 0 or kind not in MADE_ANEW):
             return live
         if kind == "torch.Size":
             return _torch().Size()
-        if kind not in _MADE_ANEW:
+        if kind not in MADE_ANEW:
             raise Misfit(f"{name} was a {kind}, and is a {_name_of(type(live))} here")
-        return _MADE_ANEW[kind]() if most is None else _MADE_ANEW[kind](maxlen=most)
+        return MADE_ANEW[kind]() if most is None else MADE_ANEW[kind](maxlen=most)
 
     def _dict(self, name, node, live):
         place = self._place_of(name, node["dict"], live)
         self._objects[name] = place
-        keys = [self._value(f"{name}.@key.{index}", key, _at(live, index, keys=True))
+        keys = [self._value(f"{name}.@key.{index}", key, element_at(live, index, keys=True))
                 for index, key in enumerate(node["keys"])]
-        values = {key: self._value(f"{name}.{_label(key, index)}", item, _get(live, key))
+        values = {key: self._value(f"{name}.{label(key, index)}", item, item_of(live, key))
                   for index, (key, item) in enumerate(zip(keys, node["items"]))}
         if self._writing:
             kind = dict if not isinstance(place, collections.OrderedDict) else collections.OrderedDict
@@ -328,13 +357,13 @@ class Restorer:
     def _list(self, name, node, live):
         place = self._place_of(name, node["list"], live, node.get("most"))
         self._objects[name] = place
-        known = list(place)
+        known = list(live) if isinstance(live, type(place)) else []
         values = [self._value(f"{name}.{index}", item, known[index] if index < len(known) else None)
                   for index, item in enumerate(node["items"])]
         if node.get("ordered") and list(set(values)) != values:
             raise Misfit(f"{name}: a set of the same numbers has another order here")
         if isinstance(place, (tuple, frozenset)):
-            return _immutable(place, known, values)
+            return immutable(live if known else place, known, values)
         if self._writing and isinstance(place, set):
             set.clear(place)
             set.update(place, values)
@@ -347,7 +376,7 @@ class Restorer:
 
     def _object(self, name, node, live):
         if live is None:
-            live = _made_anew(node["object"])
+            live = made_anew(node["object"])
         self._same_kind(name, node["object"], live)
         self._objects[name] = live
         known = _attributes(live)
@@ -363,37 +392,3 @@ class Restorer:
             for key, value in values.items():
                 object.__setattr__(live, key, value)
         return live
-
-
-def _at(live, index, keys):
-    values = list(live.keys() if keys else live) if isinstance(live, dict) else []
-    return values[index] if index < len(values) else None
-
-
-def _get(live, key):
-    try:
-        return live.get(key) if isinstance(live, dict) else None
-    except TypeError:
-        return None
-
-
-def _immutable(place, known, values):
-    if len(known) == len(values) and all(a is b for a, b in zip(known, values)):
-        return place
-    if hasattr(type(place), "_make"):
-        return type(place)._make(values)
-    return type(place)(values)
-
-
-def _made_anew(name):
-    """Returns a new object of a class of the user's, without its attributes; None if there is no such class."""
-    from ._runtime import users_modules
-
-    for module in users_modules():
-        kind = module
-        if name.startswith(module.__name__ + "."):
-            for word in name[len(module.__name__) + 1:].split("."):
-                kind = vars(kind).get(word) if isinstance(kind, (type, types.ModuleType)) else None
-        if isinstance(kind, type) and _name_of(kind) == name:
-            return object.__new__(kind)
-    return None

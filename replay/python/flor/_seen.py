@@ -20,6 +20,7 @@ import time
 import types
 
 from . import _leaves
+from ._attributes import dict_of, is_filled, slots_of
 from ._interrupts import is_programs
 from ._library import library
 from ._objects import is_stateful, plain_attributes
@@ -37,7 +38,7 @@ _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 _OF_THE_MACHINE = {"_thread", "threading", "_io", "io", "_queue", "queue", "multiprocessing", "_multiprocessing", "socket",
                    "_socket", "logging", "weakref", "_weakref", "concurrent", "torch", "numpy", "tqdm", "tensorboard", "builtins"}
 # Objects of these packages are never looked at: what a logger or a progress bar keeps for itself is no state.
-_NO_STATE = {"logging", "threading", "_thread", "tqdm", "tensorboard", "wandb", "mlflow", "socket",
+NO_STATE = {"logging", "threading", "_thread", "tqdm", "tensorboard", "wandb", "mlflow", "socket",
              "subprocess", "weakref", "_weakref"}
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), type(...))
 
@@ -52,14 +53,18 @@ class Budget:
     def __init__(self):
         self._begun, self._spent = time.monotonic(), 0.0
 
-    def look(self, frame, held, modules, slots=frozenset(), must=False):
+    def look(self, frame, held, modules, slots=frozenset(), must=False, place_of=None):
         """As fingerprints(); None also where an object raised an exception, or where no time is left for one more and it is
         not one that `must` be."""
+        return self.spend(lambda: fingerprints(frame, held, modules(), slots, place_of), must)
+
+    def spend(self, call, must):
+        """Returns what a call returns that looks at objects; or None, as look()."""
         begun = time.monotonic()
         if not must and self._spent > max(_AT_LEAST, _SHARE * (begun - self._begun)):
             return None
         try:
-            return fingerprints(frame, held, modules(), slots)
+            return call()
         except Exception as problem:
             if is_programs(problem):
                 raise
@@ -68,21 +73,27 @@ class Budget:
             self._spent += time.monotonic() - begun
 
 
-def fingerprints(frame, held, modules, slots=frozenset()):
+def roots_of(frame, modules):
+    """Returns the variables that a frame can see, and those of the `modules` other than its own, as {name: value}."""
+    roots = {**frame.f_globals, **locals_of(frame)}
+    for module in modules:
+        if vars(module) is not frame.f_globals:
+            roots.update({f"{module.__name__}:{name}": value for name, value in list(vars(module).items())})
+    return {name: value for name, value in roots.items() if not name.rpartition(":")[2].startswith("__") and
+            not isinstance(value, types.ModuleType) and not _is_of_flor(value)}
+
+
+def fingerprints(frame, held, modules, slots=frozenset(), place_of=None):
     """Returns {path: fingerprint} of what can be reached: "x" and "x.member" of variables, "module:x" of the `modules`
     other than the frame's own. `held`: objects whose content is left out, by whatever way it is reached. `slots`: paths whose
-    values may be any others. None where the time is not enough."""
-    look = _Look(held, slots)
+    values may be any others. `place_of`: tells where an object was before; another one in a variable is a change, whatever it
+    holds. None where the time is not enough."""
+    look = _Look(held, slots, place_of)
     out = {}
     try:
-        for variables in (frame.f_globals, locals_of(frame)):
-            for name, value in list(variables.items()):
-                look.add(out, name, value)
+        for name, value in roots_of(frame, modules).items():
+            look.add(out, name, value)
         out["process:@settings"] = look.of_settings()
-        for module in modules:
-            if vars(module) is not frame.f_globals:
-                for name, value in list(vars(module).items()):
-                    look.add(out, f"{module.__name__}:{name}", value)
     except _Late:
         return None
     return out
@@ -107,7 +118,8 @@ def locals_of(frame):
 
 
 class _Look:
-    def __init__(self, held, slots):
+    def __init__(self, held, slots, place_of):
+        self._place_of = place_of
         self._end = time.monotonic() + _SECONDS
         self._slots = slots
         self._known = {}  # digests of memory
@@ -160,16 +172,15 @@ class _Look:
         return begin >= end > 0
 
     def add(self, out, name, value):
-        if name.startswith("__") or isinstance(value, types.ModuleType) or _is_of_flor(value):
-            return
         if name in self._slots or id(value) in self._held:
             out[name] = self._of_held(name, value)
             return
         members = members_of(value)
+        place = None if self._place_of is None or isinstance(value, _SIMPLE) else self._place_of(name, value)
         if members is None:
-            out[name] = self._fingerprint(value)
+            out[name] = (self._fingerprint(value), place)
         else:
-            out[name] = self._fingerprint(type(value))  # members of its class are members of it
+            out[name] = (self._fingerprint(type(value)), place)  # members of its class are members of it
             for member, item in members.items():
                 path = f"{name}.{member}"
                 is_held = path in self._slots or id(item) in self._held
@@ -211,7 +222,7 @@ class _Look:
         self._seen[id(value)] = len(self._seen)
         self._visited.append(value)
         self._put(type(value).__qualname__)
-        if isinstance(value, types.ModuleType) or _is_of_flor(value) or type(value).__module__.split(".")[0] in _NO_STATE or \
+        if isinstance(value, types.ModuleType) or _is_of_flor(value) or type(value).__module__.split(".")[0] in NO_STATE or \
                 type(value).__name__ == "ArgumentParser":
             return None
         if not self._feed_memory(value):
@@ -277,7 +288,7 @@ class _Look:
             yield dict_of(value)
         elif isinstance(value, types.FunctionType):
             yield from (value.__defaults__, value.__kwdefaults__, value.__dict__)
-            yield from [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
+            yield from [cell.cell_contents for cell in value.__closure__ or () if is_filled(cell)]
         elif isinstance(value, type):
             if value.__module__ in sys.modules and _is_users(sys.modules[value.__module__]):
                 yield from [item for name, item in sorted(vars(value).items()) if not name.startswith("__")]
@@ -294,7 +305,7 @@ class _Look:
             yield tuple(value.cache_info())  # of functools.lru_cache
         else:
             yield dict_of(value)
-            yield from _slot_values(value)
+            yield from (item for _, item in slots_of(value))
             if dict_of(value) is None or type(value).__reduce__ is not object.__reduce__:
                 yield self._reduced(value)
 
@@ -312,24 +323,6 @@ class _Look:
                 self._unknown += 1
                 return ("unknown", id(self), self._unknown)
             return None
-
-
-def dict_of(value):
-    """Returns the __dict__ of an object without calling its own code, or None."""
-    try:
-        return object.__getattribute__(value, "__dict__")
-    except Exception:
-        return None
-
-
-def _slot_values(value):
-    for kind in type(value).__mro__:
-        for descriptor in vars(kind).values():
-            if isinstance(descriptor, types.MemberDescriptorType):
-                try:
-                    yield descriptor.__get__(value, type(value))
-                except AttributeError:
-                    continue
 
 
 def members_of(value):
@@ -374,13 +367,6 @@ def _unsaved_of(value, is_slot):
 def _own_of(torch):
     """The attributes that every module has, and that are saved or stay: not its hooks, which compute."""
     return frozenset(name for name in vars(torch.nn.Module()) if "hook" not in name)
-
-
-def _is_filled(cell):
-    try:
-        return cell.cell_contents is not None
-    except ValueError:
-        return False
 
 
 def _is_of_flor(value):

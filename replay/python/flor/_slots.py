@@ -4,13 +4,16 @@ A *slot* is a place that holds a value: "x", a local variable of the frame or el
 object of the user's; "module:x", a variable of another module. Its value is restored in place where that can be, and else put
 into the slot: so numbers, texts and new objects can be restored, too."""
 import ctypes
+import json
 import sys
 import types
 
 from . import _interrupts, _library, _seen
+from ._attributes import dict_of
 from ._library import library
-from ._leaves import name_of, path_in
+from ._leaves import name_of, of_bytes, path_in
 from ._objects import Saver, order_of
+from ._origins import MARKS, Marker
 from ._restore import Misfit, Restorer
 from ._state import loaded_of, put_leaves
 
@@ -59,7 +62,7 @@ class Places:
             variables = _seen.locals_of(self._frame) if is_local else self._frame.f_globals
         if not dot:
             return variables, name, is_local
-        return _seen.dict_of(variables.get(name)), member, False
+        return dict_of(variables.get(name)), member, False
 
     def _set_local(self, name, value):
         variables = self._frame.f_locals
@@ -80,6 +83,9 @@ class SlotState:
         self._expected = None
         self._refused, self._is_volatile, self._gradients = refused, is_volatile, gradients
         self._leaves = {}  # alive until the next save()
+        self.origins = None  # of the block or loop, and of the main loop: set before anything is saved or restored
+        self.knows_all = True  # or only where the objects of known slots were
+        self._has_marks = True
         self._calls = _library.StateCalls(None, _library.ask(self._save), _library.tell(self._check), _library.tell(self._restore),
                                           _library.tell(self._expect))
         self.handle = library.flor_new_state(self._calls)
@@ -104,7 +110,7 @@ class SlotState:
 
     def add(self, path):
         """Makes it a slot, if its value can be saved. Returns False if not."""
-        if ":@" in path or not self._saved(Saver(True, self._gradients), path):  # a setting of the process
+        if ":@" in path or not self._saved(self._saver(), path):  # a setting of the process
             return False
         self.paths.add(path)
         return True
@@ -113,21 +119,28 @@ class SlotState:
         """After a restore the slots are those that were restored, and those that were known before."""
         if self._expected is not None:
             self.paths |= self._expected
-            self._expected = None
+            self._expected, self._has_marks = None, True
 
     def _save(self, answer):
         while True:
-            saver = Saver(True, self._gradients)
+            saver = self._saver()
             paths = self.paths if self._expected is None else self._expected
             bad = next((path for path in self._in_order(paths) if not self._saved(saver, path)), None)
             if bad is None:
                 break
             paths.discard(bad)
             self._refused(bad)
+        if saver.marker is not None:
+            saver.leaves[MARKS] = of_bytes(json.dumps(saver.marker.marks).encode())
         self._leaves = saver.leaves
         put_leaves(answer, saver.leaves)
 
+    def _saver(self):
+        return Saver(True, self._gradients, Marker(*self.origins) if self.origins and self._has_marks else None)
+
     def _in_order(self, paths):
+        # A member may belong to another object than the variable had when it is restored.
+        paths = [path for path in paths if "." not in path or path.split(".")[0] not in paths]
         return sorted(paths, key=lambda path: (order_of(self.places.get(path)), path))
 
     def _saved(self, saver, path):
@@ -153,7 +166,7 @@ class SlotState:
         self._visit(loaded_of(tensors), True)
 
     def _visit(self, loaded, writing):
-        restorer = Restorer(loaded, writing)
+        restorer = Restorer(loaded, writing, self.origins)
         for name in sorted(_names_in(loaded), key=lambda name: (restorer.order_of(name), path_in(name))):
             path = path_in(name)
             live = self.places.get(path)
@@ -165,7 +178,11 @@ class SlotState:
         restorer.finish()
 
     def _expect(self, texts, _answer):
-        self._expected = {path_in(name) for name in _names_in(_library.texts_of(texts))}
+        names = _library.texts_of(texts)
+        self._has_marks = MARKS in names  # not where there was no time, nor in records of earlier versions
+        self._expected = {path_in(name) for name in _names_in(names)}
+        if self.origins and not self.knows_all:
+            self.origins[0].extend([(path, self.places.get(path)) for path in self._expected])
 
 
 def _names_in(names):

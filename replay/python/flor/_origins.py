@@ -1,0 +1,253 @@
+"""Which objects there were when a main loop or a block began, and where.
+
+A variable may be bound to another of them later (`cur = choices[1]`, `a, b = b, a`), or to a view of one (`row = data[3]`).
+Restoring must then bind it to the same object, and write into no other. So a checkpoint says of each object that is not where
+it was at the beginning: where that one was, or that it is new (`Mark`)."""
+import collections
+import sys
+import types
+import weakref
+
+from . import _leaves
+from ._attributes import dict_of, is_filled, slots_of
+from ._objects import label
+from ._seen import NO_STATE
+
+MARKS = _leaves.VOLATILE + "@origins"  # the leaf with {name: mark}; no digest has it
+_SIMPLE = (bool, int, float, complex, str, bytes, type(None), types.ModuleType, types.BuiltinFunctionType, types.MethodType)
+_MOST = 500_000  # objects
+
+
+class TooMany(Exception):
+    """To remember all objects would take too much memory."""
+
+
+class _Strong:
+    """In place of a weak reference, which a list or dict cannot have."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __call__(self):
+        return self.value
+
+
+class Origins:
+    """The objects that can be reached from `roots`, pairs of a name and a value; each by the name under which a Saver
+    would save it: "net", "choices.1", "run.best". `is_whole`: without the parts of modules and optimizers. Keeps nothing alive but
+    lists and dicts, until the next prune(). Raises TooMany."""
+
+    def __init__(self, roots, is_whole=False):
+        self._by_name, self._by_id, self._strong, self._of_memory = {}, {}, [], None
+        self._is_whole = is_whole
+        self.extend(roots)
+
+    def extend(self, roots):
+        """Remembers more objects, before anything has changed."""
+        waiting = collections.deque(roots)
+        while waiting:
+            if len(self._by_name) > _MOST:
+                raise TooMany
+            name, value = waiting.popleft()
+            if not isinstance(value, _SIMPLE) and self._is_new(name, value):
+                waiting.extend(self._parts_of(name, value))
+
+    def _is_new(self, name, value):
+        known = self._by_id.get(id(value))
+        if known is None:
+            try:
+                known = (name, weakref.ref(value))
+            except TypeError:
+                known = (name, _Strong(value))
+                self._strong.append(known[1])
+            self._by_id[id(value)] = self._by_name[name] = known
+            return True
+        self._by_name.setdefault(name, known)
+        return False
+
+    def knows(self, name):
+        """Was there an object of this name?"""
+        return name in self._by_name
+
+    def get(self, name):
+        """Returns the object of this name, or None where it is gone."""
+        known = self._by_name.get(name)
+        return known[1]() if known else None
+
+    def name_of(self, value):
+        """Returns the first name of an object that was there, or None."""
+        known = self._by_id.get(id(value))
+        return known[0] if known and value is not None and known[1]() is value else None
+
+    def moved_from(self, name, value):
+        """Returns None where an object is in its place, or belongs to none; else where it was, or "new"."""
+        if isinstance(value, (tuple, frozenset, type, types.FunctionType)) or self.get(name) is value:
+            return None
+        return self.name_of(value) or "new"
+
+    def with_memory_of(self, value):
+        """Returns the name of a tensor or array that was there, and whose memory this one shares; or None."""
+        if self._of_memory is None:
+            self._of_memory = {}
+            for name, reference in self._by_id.values():
+                memory = memory_of(reference())
+                if memory is not None:
+                    self._of_memory.setdefault(memory, []).append((name, reference))
+        memory = memory_of(value)
+        # Memory that was freed may have been given out again.
+        return next((name for name, reference in self._of_memory.get(memory, ()) if memory_of(reference()) == memory), None)
+
+    def like(self, module):
+        """Returns the name of a module that was there, of the same class and with tensors of the same shapes; or None."""
+        for name, reference in self._by_id.values():
+            other = reference()
+            if type(other) is type(module) and _shape_of(other) == _shape_of(module):
+                return name
+        return None
+
+    def prune(self):
+        """Lets go of lists and dicts that nothing else refers to."""
+        for strong in self._strong:
+            if sys.getrefcount(strong.value) <= 2:  # this one's, and the call's
+                strong.value = None
+        self._strong = [strong for strong in self._strong if strong.value is not None]
+
+    def _parts_of(self, name, value):
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(value, (torch.Tensor, torch.Generator)):
+            return []
+        if torch is not None and isinstance(value, (torch.nn.Module, torch.optim.Optimizer)) and self._is_whole:
+            return []
+        if torch is not None and isinstance(value, torch.nn.Module):
+            return _parts_of_module(name, value)
+        if isinstance(value, dict):
+            return [(f"{name}.{label(key, index)}", item) for index, (key, item) in enumerate(list(dict.items(value)))
+                    if type(item) not in _SIMPLE]
+        if isinstance(value, (list, tuple, collections.deque)):
+            return [(f"{name}.{index}", item) for index, item in enumerate(list(value)) if type(item) not in _SIMPLE]
+        if isinstance(value, types.FunctionType):
+            return [*((f"{name}.@cell{index}", cell.cell_contents) for index, cell in enumerate(value.__closure__ or ()) if is_filled(cell)),
+                    (f"{name}.@defaults", value.__defaults__)]
+        if isinstance(value, type) and not _is_looked_into(value) or type(value).__module__.split(".")[0] in ("flor", *NO_STATE):
+            return []
+        attributes = [*(dict_of(value) or {}).items(), *slots_of(value)]
+        return [(f"{name}.{key}", item) for key, item in attributes if not key.startswith("__")]
+
+
+def _parts_of_module(name, module):
+    own = vars(module)
+    parts = [(f"{name}.{key}", part) for kind in ("_parameters", "_buffers", "_modules") for key, part in own[kind].items()]
+    # Of the outermost module a Saver has two points.
+    return parts + [(f"{name}{points}@plain.{key}", item) for key, item in own.items() if key not in ("_parameters", "_buffers", "_modules")
+                    for points in (".", "..")]
+
+
+def _is_looked_into(kind):
+    from ._runtime import is_users
+
+    module = sys.modules.get(kind.__module__)
+    return module is not None and is_users(module)
+
+
+def memory_of(value):
+    """Returns what tells the memory of a tensor or array from any other, while it lives; a view has that of the whole. None: it has none
+    that could be told."""
+    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+    if torch is not None and isinstance(value, torch.Tensor):
+        try:
+            if value.layout != torch.strided or value.numel() == 0:
+                return None
+            storage = value.untyped_storage() if hasattr(value, "untyped_storage") else value.storage()
+            return ("tensor", storage.data_ptr(), str(value.device))
+        except (RuntimeError, NotImplementedError):
+            return None
+    if numpy is not None and isinstance(value, numpy.ndarray) and value.size > 0:
+        return ("array", id(_whole_of(value)))
+    return None
+
+
+def _whole_of(array):
+    """Returns the array whose memory a view shows."""
+    numpy = sys.modules["numpy"]
+    while isinstance(array.base, numpy.ndarray):
+        array = array.base
+    return array
+
+
+def _shape_of(module):
+    return [(name, tuple(tensor.shape), tensor.dtype) for name, tensor in [*module.named_parameters(), *module.named_buffers()]]
+
+
+class Marker:
+    """Gives the objects of a state their names, and marks those that are not where they were. `here`: the Origins of the block
+    or of the main loop whose state it is; `first`: those of the main loop."""
+
+    def __init__(self, here, first):
+        self.marks = {}
+        self._here, self._first = here, first
+        self._memories = {}  # of what is saved: {memory: (name, tensor)}
+
+    def place(self, name, value):
+        """Returns the name to save an object under. Raises TypeError where no restore could make it."""
+        if self._here.get(place_of(name)) is not value:
+            name += _leaves.MOVED
+            self.marks[name] = self._mark(value)
+        self.saw(name, value)
+        return name
+
+    def saw(self, name, value):
+        memory = memory_of(value)
+        if memory is not None:
+            self._memories.setdefault(memory, (name, value))
+
+    def _mark(self, value):
+        origin = self._first.name_of(value)
+        if origin is not None:
+            return {"at": origin}
+        memory = memory_of(value)
+        if memory in self._memories:
+            return self._within(value, *self._memories[memory])
+        origin = self._first.with_memory_of(value) if memory is not None else None
+        if origin is not None:
+            return {"of": origin, **_view_in(self._first.get(origin), value)}
+        torch = sys.modules.get("torch")
+        if torch is None or not isinstance(value, torch.nn.Module):
+            return None
+        origin = self._first.like(value)
+        if origin is None:
+            raise TypeError(f"there was no module like this one, of type {type(value).__qualname__}")
+        return {"like": origin}
+
+    @staticmethod
+    def _within(value, name, whole):
+        """A view of a tensor that is saved, too. Where that will be a copy with no room for it, the view becomes one of its own."""
+        if memory_of(value)[0] == "array" or whole.dtype != value.dtype or not whole.is_contiguous():
+            return None
+        begin = value.storage_offset() - whole.storage_offset()
+        end = begin + sum((size - 1) * step for size, step in zip(value.shape, value.stride()))
+        return {"in": name, "offset": begin, "stride": list(value.stride())} if 0 <= begin <= end < whole.numel() else None
+
+
+def place_of(name):
+    """Returns the place of an object that is saved under a name."""
+    return name.lstrip(_leaves.VOLATILE + "@")
+
+
+def _view_in(whole, view):
+    if memory_of(view)[0] == "array":
+        owner = _whole_of(whole)
+        if not owner.flags.c_contiguous:
+            raise TypeError("its memory is not in the order of C")
+        return {"offset": view.__array_interface__["data"][0] - owner.__array_interface__["data"][0], "stride": list(view.strides)}
+    if whole.dtype != view.dtype or whole.is_conj() != view.is_conj():
+        raise TypeError("it shows the memory of a tensor of another type")
+    return {"offset": view.storage_offset(), "stride": list(view.stride())}
+
+
+def view_of(whole, mark, shape, dtype):
+    """Returns the view that a mark tells of, as it was made when its state was saved."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(whole, numpy.ndarray):
+        return numpy.ndarray(shape, dtype, _whole_of(whole).reshape(-1).view(numpy.uint8), mark["offset"], mark["stride"])
+    begin = mark["offset"] + (whole.storage_offset() if "in" in mark else 0)
+    return whole.detach().as_strided(shape, mark["stride"], begin)

@@ -1,0 +1,115 @@
+"""Which object of the program a recorded one is (_origins.py says how that was marked)."""
+import collections
+import copy
+import random
+import types
+
+from . import _leaves
+from ._objects import _name_of, _numpy, _torch
+from ._origins import place_of, view_of
+
+# Containers that can be made anew where the program has none at the recorded place.
+MADE_ANEW = {_name_of(kind): kind for kind in (dict, list, tuple, set, frozenset, collections.deque, collections.OrderedDict,
+                                               collections.Counter)}
+
+
+class Misfit(Exception):
+    """Recorded state does not fit the objects that the program has."""
+
+
+class Targets:
+    """`marks`: {name: mark} of one state. `origins`: the Origins of that state and those of the main loop. Raises Misfit."""
+
+    def __init__(self, marks, origins, writing):
+        if origins is None:
+            raise Misfit("where objects were is not known here")
+        self._marks, self._writing = marks, writing
+        self._here, self._first = origins
+        self._filled = {}  # by id: the name under which an object was saved, and the object
+
+    def of(self, name, node, live, objects, shape):
+        """Returns the name under which an object was saved, and the object to restore into: the one that it was when the loop or
+        block began; None for a new one. `live`: what is at its place now. `objects`: what was restored before, by names."""
+        moved = name + _leaves.MOVED
+        if moved in self._marks:
+            name, live = moved, self._moved(moved, node, live, objects, shape)
+        elif self._here.knows(place_of(name)):
+            live = self._here.get(place_of(name))
+        is_model = "like" in (self._marks.get(name) or {}) and not self._writing  # of the object that will be made
+        if live is not None and not is_model and not isinstance(live, tuple):
+            first = self._filled.setdefault(id(live), (name, live))[0]
+            if first != name:
+                raise Misfit(f"{name} and {first} are one object here")
+        return name, live
+
+    def _moved(self, name, node, live, objects, shape):
+        mark = self._marks[name]
+        if mark is None:
+            return _anew(node, live, objects)
+        if "like" in mark:
+            like = self._first.get(mark["like"])
+            return copy.deepcopy(like) if self._writing else like
+        if "in" in mark:
+            whole = objects.get(mark["in"])
+        else:
+            origin = mark.get("at", mark.get("of"))
+            if not self._first.knows(origin):
+                raise Misfit(f"{name} was {origin}, which is not there")
+            whole = self._first.get(origin)
+        return whole if whole is None or "at" in mark else view_of(whole, mark, shape, node.get("dtype"))
+
+
+def _anew(node, live, objects):
+    """Returns an object of the recorded kind that is no other's. None: it is made of its values alone."""
+    torch, numpy = _torch(), _numpy()
+    kind = next(iter(node))
+    if kind == "optimizer" and _name_of(type(live)) == node[kind]:
+        optimizer = copy.copy(live)
+        optimizer.state = collections.defaultdict(dict)
+        optimizer.param_groups = [{"params": [objects.get(name) for name in group]} for group in node["trains"]]
+        return optimizer
+    if kind == "generator":
+        return torch.Generator(live.device if isinstance(live, torch.Generator) else "cpu")
+    if kind == "random":
+        return random.Random()
+    if kind == "numpy_generator":
+        return copy.deepcopy(live) if isinstance(live, (numpy.random.Generator, numpy.random.RandomState)) else None
+    if kind in ("dict", "list") and node[kind] not in MADE_ANEW and _name_of(type(live)) == node[kind]:
+        return copy.copy(live)
+    if kind == "object" and _name_of(type(live)) == node[kind]:
+        return object.__new__(type(live))
+    return None
+
+
+def made_anew(name):
+    """Returns a new object of a class of the user's, without its attributes; None if there is no such class."""
+    from ._runtime import users_modules
+
+    for module in users_modules():
+        kind = module
+        if name.startswith(module.__name__ + "."):
+            for word in name[len(module.__name__) + 1:].split("."):
+                kind = vars(kind).get(word) if isinstance(kind, (type, types.ModuleType)) else None
+        if isinstance(kind, type) and _name_of(kind) == name:
+            return object.__new__(kind)
+    return None
+
+
+def element_at(live, index, keys):
+    values = list(live.keys() if keys else live) if isinstance(live, dict) else []
+    return values[index] if index < len(values) else None
+
+
+def item_of(live, key):
+    try:
+        return live.get(key) if isinstance(live, dict) else None
+    except TypeError:
+        return None
+
+
+def immutable(place, known, values):
+    if len(known) == len(values) and all(a is b for a, b in zip(known, values)):
+        return place
+    if hasattr(type(place), "_make"):
+        return type(place)._make(values)
+    return type(place)(values)
