@@ -12,7 +12,7 @@ import sys
 import types
 import weakref
 
-from . import _leaves
+from . import _leaves, _made
 from ._interrupts import is_programs
 
 _KEPT = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, property,
@@ -156,6 +156,8 @@ class Saver:
             return {type(value).__name__: value.hex()}
         if type(value) in (range, slice):
             return {type(value).__name__: [value.start, value.stop, value.step]}
+        if type(value).__module__ in _made.MODULES and _made.parts_of(value) is not None:
+            return {"made": _name_of(type(value)), "of": _made.parts_of(value)}
         if isinstance(value, enum.Enum):
             return {"enum": value.name, "of": _name_of(type(value))}
         if isinstance(value, _KEPT):

@@ -98,7 +98,7 @@ class Origins:
         return next((name for name, reference in self._of_memory.get(memory, ()) if memory_of(reference()) == memory), None)
 
     def like(self, module):
-        """Returns the name of a module that was there, of the same class and with tensors of the same shapes; or None."""
+        """Returns the name of a module that was there, of the same class and with parts of the same shapes; or None."""
         for name, reference in self._by_id.values():
             other = reference()
             if type(other) is type(module) and _shape_of(other) == _shape_of(module):
@@ -175,7 +175,9 @@ def _whole_of(array):
 
 
 def _shape_of(module):
-    return [(name, tuple(tensor.shape), tensor.dtype) for name, tensor in [*module.named_parameters(), *module.named_buffers()]]
+    """Returns the tensors' names, shapes and types, and what other attributes the parts have."""
+    tensors = [*module.named_parameters(), *module.named_buffers()]
+    return [(name, tuple(tensor.shape), tensor.dtype) for name, tensor in tensors], [sorted(vars(part)) for part in module.modules()]
 
 
 class Marker:

@@ -8,11 +8,12 @@ import random
 import struct
 
 from . import _leaves
+from ._made import made_of
 from ._objects import _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, is_data, kept_name, label
 from ._origins import MARKS
 from ._targets import MADE_ANEW, Misfit, Targets, element_at, immutable, item_of, made_anew
 
-_ATOMS = {"float", "complex", "bytes", "bytearray", "range", "slice", "enum", "kept", "torch"}
+_ATOMS = {"float", "complex", "bytes", "bytearray", "range", "slice", "enum", "made", "kept", "torch"}
 # The kinds of values, each with a method of Restorer: the first key of a node.
 _KINDS = _ATOMS | {"tensor", "module", "optimizer", "generator", "array", "numpy_generator", "random", "stateful", "dict", "list", "object"}
 
@@ -25,9 +26,8 @@ class Restorer:
         self._loaded, self._writing = loaded, writing
         marks = json.loads(bytes(loaded.pop(MARKS).memory())) if MARKS in loaded else None
         self._targets = None if marks is None else Targets(marks, origins, writing)
-        self._used = set()
         self._objects = {}  # by the name under which each was saved
-        self._parts = self._states = 0
+        self._used, self._parts, self._states = set(), 0, 0
         self._written = {}  # memory of tensors: the leaf that it received
 
     def value(self, name, live):
@@ -121,6 +121,12 @@ class Restorer:
         if _name_of(type(live)) != node["of"]:
             raise Misfit(f"{name} is no {node['of']} here")
         return type(live)[node["enum"]]
+
+    def _made(self, name, node, _live):
+        try:
+            return made_of(node["made"], node["of"])
+        except (KeyError, ValueError, TypeError, ArithmeticError):
+            raise Misfit(f"{name} is no {node['made']} here") from None
 
     def _kept(self, name, node, live):
         if kept_name(live) != node["kept"]:

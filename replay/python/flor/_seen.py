@@ -117,6 +117,17 @@ def locals_of(frame):
     return copy
 
 
+class _Held:
+    """`which`: the object of a name, or None where it may be any. `unsaved`: what a checkpoint does not have of it; None of an object that
+    the variable was bound to since, and which has that for itself."""
+
+    def __init__(self, which, unsaved):
+        self._which, self._unsaved = which, unsaved
+
+    def __eq__(self, other):
+        return isinstance(other, _Held) and self._which == other._which and (None in (self._unsaved, other._unsaved) or self._unsaved == other._unsaved)
+
+
 class _Look:
     def __init__(self, held, slots, place_of):
         self._place_of = place_of
@@ -199,8 +210,9 @@ class _Look:
     def _of_held(self, path, value):
         """Another object of this name is a change, where it is no slot; and so is what a module has and no checkpoint holds."""
         is_slot = path in self._slots
-        unsaved = self._fingerprint(list(_unsaved_of(value, is_slot)))
-        return ("held", None if is_slot else id(value), unsaved)
+        if is_slot and self._place_of is not None and self._place_of(path, value) is not None:
+            return _Held(None, None)
+        return _Held(None if is_slot else id(value), self._fingerprint(list(_unsaved_of(value, is_slot))))
 
     def _fingerprint(self, value):
         self._hash, self._seen, self._visited = hashlib.blake2b(digest_size=16), {}, []
