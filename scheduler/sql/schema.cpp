@@ -7,7 +7,7 @@
 namespace flor::sql {
 namespace {
 
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;
 // SQLite's own limit is 2,000 columns.
 constexpr std::size_t kMostLoops = 1000;
 // Of runs of other users: all of them, and those that one run adds.
@@ -24,7 +24,7 @@ CREATE TABLE base_series(key INTEGER PRIMARY KEY, run INTEGER, name TEXT, record
 CREATE INDEX base_series_by_name ON base_series(name);
 CREATE TABLE base_rows(series INTEGER, position INTEGER, value, exact TEXT, PRIMARY KEY(series, position))
   WITHOUT ROWID;
-CREATE TABLE base_loops(name TEXT PRIMARY KEY, "column" TEXT UNIQUE) WITHOUT ROWID;
+CREATE TABLE base_loops(name TEXT PRIMARY KEY, "column" TEXT UNIQUE, own INTEGER) WITHOUT ROWID;
 CREATE VIEW runs AS SELECT run, name, status, user, host, job, started, finished, exit_code, command, cwd, loop,
   iterations FROM base_runs;
 CREATE VIEW args AS SELECT r.run AS run, a.name AS name, a.value AS value, a.text AS text FROM base_args a
@@ -54,16 +54,24 @@ bool has_schema(Database& database) {
   return true;
 }
 
-LoopColumns::LoopColumns(Database& database, bool foreign) : database_(database) {
-  Statement all(database, "SELECT name, \"column\" FROM base_loops");
-  while (all.step()) columns_[all.value(0)] = all.value(1).get<std::string>();
+LoopColumns::LoopColumns(Database& database, bool foreign) : database_(database), foreign_(foreign) {
+  Statement all(database, "SELECT name, \"column\", own FROM base_loops");
+  while (all.step()) columns_[all.value(0)] = {all.value(1).get<std::string>(), all.value(2) == 1};
   if (columns_.empty()) renew_view();
   most_ = foreign ? std::min(columns_.size() + kMostOfOneForeign, kMostForeign) : kMostLoops;
 }
 
 const std::string& LoopColumns::of(const std::string& loop) {
   const auto found = columns_.find(loop);
-  if (found != columns_.end()) return found->second;
+  if (found == columns_.end()) {
+    add(loop);
+  } else if (!foreign_ && !found->second.is_own) {
+    make_own(loop);
+  }
+  return columns_.at(loop).name;
+}
+
+void LoopColumns::add(const std::string& loop) {
   if (columns_.size() >= most_) {
     throw TooManyLoops(most_ == kMostLoops
                            ? "the runs of this store have more than " + std::to_string(kMostLoops) + " loops"
@@ -72,15 +80,53 @@ const std::string& LoopColumns::of(const std::string& loop) {
                                  std::to_string(kMostForeign) + " of all",
                        most_ == kMostLoops || most_ == kMostForeign);
   }
-  std::set<std::string> taken = {"run", "name", "position", "value", "exact", "series"};
-  for (const auto& [name, column] : columns_) taken.insert(lower(column));
-  std::string column = loop;
-  while (taken.count(lower(column)) != 0) column = "loop." + column;
+  const std::string column = free_name(loop, foreign_);
+  if (!foreign_) make_way(column);
   database_.execute("ALTER TABLE base_rows ADD COLUMN " + identifier(column) + " INTEGER");
-  Statement(database_, "INSERT INTO base_loops VALUES(?1, ?2)").bind(1, loop).bind(2, column).execute();
-  const std::string& out = columns_[loop] = column;
+  Statement(database_, "INSERT INTO base_loops VALUES(?1, ?2, ?3)")
+      .bind(1, loop)
+      .bind(2, column)
+      .bind(3, static_cast<int64_t>(!foreign_))
+      .execute();
+  columns_[loop] = {column, !foreign_};
   renew_view();
+}
+
+void LoopColumns::make_own(const std::string& loop) {
+  const std::string column = free_name(loop, false);
+  if (columns_.at(loop).name != column) {
+    make_way(column);
+    rename(loop, column);
+  }
+  Statement(database_, "UPDATE base_loops SET own = 1 WHERE name = ?1").bind(1, loop).execute();
+  columns_[loop].is_own = true;
+}
+
+std::string LoopColumns::free_name(const std::string& loop, bool foreign) const {
+  std::set<std::string> taken = {"run", "name", "position", "value", "exact", "series"};
+  for (const auto& [name, column] : columns_) {
+    if (foreign || column.is_own) taken.insert(lower(column.name));
+  }
+  std::string out = loop;
+  while (taken.count(lower(out)) != 0) out.insert(0, foreign ? "other." : "loop.");
   return out;
+}
+
+void LoopColumns::make_way(const std::string& column) {
+  for (const auto& [loop, known] : columns_) {
+    if (!known.is_own && lower(known.name) == lower(column)) return rename(loop, free_name(loop, true));
+  }
+}
+
+void LoopColumns::rename(const std::string& loop, const std::string& column) {
+  std::string& known = columns_.at(loop).name;
+  database_.execute("ALTER TABLE base_rows RENAME COLUMN " + identifier(known) + " TO " + identifier(column));
+  Statement(database_, "UPDATE base_loops SET \"column\" = ?2 WHERE name = ?1")
+      .bind(1, loop)
+      .bind(2, column)
+      .execute();
+  known = column;
+  renew_view();
 }
 
 void LoopColumns::renew_view() {

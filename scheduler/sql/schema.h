@@ -25,21 +25,41 @@ class TooManyLoops : public core::Error {
 };
 
 // The columns of loops in the table of rows.
+//
+// SQLite compares their names without regard to case. Were the first loop to keep a name, a run of another
+// user with a loop EPOCH could hide this user's loop epoch from `WHERE epoch = 2`. So a loop of this user's
+// runs has its name, whoever was first: a column that only other users' runs have gives way to it.
 class LoopColumns {
  public:
   // `foreign`: for a run of another user. Such a run may add 50 columns, and all of them together 500, so
   // that none of them takes the columns of this user's runs.
   explicit LoopColumns(Database& database, bool foreign = false);
   // Returns the column of a loop. Adds it, and renews the view, where the loop is new. Throws TooManyLoops.
-  // Columns of runs that are gone stay taken.
+  // Columns of runs that are gone stay taken. For a run of this user the column keeps its name from now on.
   const std::string& of(const std::string& loop);
 
  private:
+  struct Column {
+    std::string name;
+    // A run of this user has the loop.
+    bool is_own = false;
+  };
+
+  void add(const std::string& loop);
+  // Other users' runs have had the loop until now.
+  void make_own(const std::string& loop);
+  // Returns the name for the loop's column: LOOP, else loop.LOOP, or other.LOOP for one that only other
+  // users' runs have. Such columns take no name from a loop of this user.
+  std::string free_name(const std::string& loop, bool foreign) const;
+  // Renames the column of this name if only other users' runs have it.
+  void make_way(const std::string& column);
+  void rename(const std::string& loop, const std::string& column);
   void renew_view();
 
   Database& database_;
+  bool foreign_ = false;
   std::size_t most_ = 0;
-  std::map<std::string, std::string> columns_;
+  std::map<std::string, Column> columns_;
 };
 
 }  // namespace flor::sql

@@ -38,6 +38,12 @@ class Index : public ::testing::Test {
     core::write_durably(out.log(), log);
     return out;
   }
+  // A run of another user.
+  void plant(const std::string& id, const std::string& log) {
+    const core::RunDir planted = run(id, log);
+    for (const auto& path : {planted.path, planted.manifest()})
+      ASSERT_EQ(::chown(path.c_str(), test::attacker, test::attacker), 0);
+  }
   static std::string row(const std::string& at, const std::string& name, const std::string& value) {
     return results::testing::line(at, name, value);
   }
@@ -202,15 +208,13 @@ TEST_F(Index, ARunWithMoreLoopsThanATableHasColumnsIsLeftOut) {
 // Else one run with a thousand loops would take the columns of everybody's runs, for good.
 TEST_F(Index, ARunOfAnotherUserTakesNoColumnOfThisUsersRuns) {
   FLOR_NEEDS_ROOT();
-  const auto plant = [&](const std::string& id, int loops) {
+  const auto plant_loops = [&](const std::string& id, int loops) {
     std::string log;
     for (int i = 0; i < loops; ++i) log += row("loop" + id + "x" + std::to_string(i) + "=0", "loss", "1");
-    const core::RunDir planted = run(id, log);
-    for (const auto& path : {planted.path, planted.manifest()})
-      ASSERT_EQ(::chown(path.c_str(), test::attacker, test::attacker), 0);
+    plant(id, log);
   };
-  plant("a", 1000);
-  for (int i = 0; i < 11; ++i) plant("b" + std::to_string(i), 50);
+  plant_loops("a", 1000);
+  for (int i = 0; i < 11; ++i) plant_loops("b" + std::to_string(i), 50);
   run("mine", row("epoch=0", "loss", "2"));
   EXPECT_EQ(ask("SELECT value FROM log WHERE run = 'mine'"), Lines{"[2]"});
   EXPECT_EQ(ask("SELECT count(*) FROM runs"), Lines{"[11]"}) << "ten of the others, and this one";
@@ -221,11 +225,31 @@ TEST_F(Index, ARunOfAnotherUserTakesNoColumnOfThisUsersRuns) {
       << "the columns of runs that are gone are free again";
 }
 
+// SQLite knows the names of columns in any case: EPOCH of a run that was read first would be `epoch`.
+TEST_F(Index, ALoopOfAnotherUsersRunTakesNoNameOfThisUsersLoop) {
+  FLOR_NEEDS_ROOT();
+  plant("a", row("EPOCH=2", "loss", "666") + row("step=2", "loss", "667"));
+  EXPECT_EQ(ask("SELECT value FROM log WHERE epoch = 2"), Lines{"[666]"}) << "while no one else has the name";
+  run("mine", row("epoch=2/step=1", "loss", "1"));
+  EXPECT_EQ(ask("SELECT value FROM log WHERE epoch = 2"), Lines{"[1]"});
+  EXPECT_EQ(ask("SELECT value FROM log WHERE \"other.EPOCH\" = 2"), Lines{"[666]"});
+  EXPECT_EQ(ask("SELECT value FROM log WHERE step > 0 ORDER BY value"), (Lines{"[1]", "[667]"}))
+      << "a loop of the same name has the same column";
+  // The index grows: others' loops that are new, and a name that made way once.
+  plant("b", row("Epoch=2", "loss", "668") + row("epoch=2", "loss", "2"));
+  plant("c", row("batch=2", "loss", "669") + row("BATCH=2", "loss", "670"));
+  EXPECT_EQ(ask("SELECT value FROM log WHERE epoch = 2 ORDER BY value"), (Lines{"[1]", "[2]"}));
+  run("more", row("other.EPOCH=2/BATCH=2", "loss", "3"));
+  EXPECT_EQ(ask("SELECT value FROM log WHERE \"other.EPOCH\" = 2"), Lines{"[3]"});
+  EXPECT_EQ(ask("SELECT value FROM log WHERE batch = 2 ORDER BY value"), (Lines{"[3]", "[670]"}));
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[8]"});
+  core::fs::remove(file_);
+  EXPECT_EQ(ask("SELECT value FROM log WHERE batch = 2 ORDER BY value"), (Lines{"[3]", "[670]"}));
+}
+
 TEST_F(Index, ARunOfAnotherUserEndsNoQuery) {
   FLOR_NEEDS_ROOT();
-  const core::RunDir planted = run("a", "{\"name\":\"x\",\"value\":1,\"@at\":\"lo\\u0000op=0\"}\n");
-  for (const auto& path : {planted.path, planted.manifest()})
-    ASSERT_EQ(::chown(path.c_str(), test::attacker, test::attacker), 0);
+  plant("a", "{\"name\":\"x\",\"value\":1,\"@at\":\"lo\\u0000op=0\"}\n");
   run("mine", row("epoch=0", "loss", "2"));
   EXPECT_EQ(ask("SELECT value FROM log WHERE run = 'mine'"), Lines{"[2]"});
 }
