@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -168,6 +170,17 @@ TEST_F(SharedStore, OneUsersBulkRemovesNoOtherUsersRun) {
   EXPECT_TRUE(is_there("mine"));
   EXPECT_FALSE(is_there("bulk1"));
   EXPECT_TRUE(is_there("bulk2"));
+}
+
+// Whoever owns a lock may share it for ever, of as many runs as they like.
+TEST_F(SharedStore, NoOneWaitsForALockThatAnotherUserShares) {
+  const core::RunDir run = make_run("shared", attacker);
+  const core::Descriptor shared(::open(run.lock().c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::flock(shared.get(), LOCK_SH), 0);
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_THROW(remove_run(store_, facts_of(run)), core::Error);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+  EXPECT_TRUE(is_there("shared"));
 }
 
 TEST_F(SharedStore, ARunThatSaysThatItEndsInTheFutureDoesNotSurvive) {

@@ -41,14 +41,17 @@ void close_to_others(int fd, const fs::path& path) {
     ::fchmod(fd, 0600);
 }
 
-int open_lock(const fs::path& path) {
+Descriptor open_lock(const fs::path& path) {
   Descriptor file = open_regular_for(path, O_RDWR | O_CREAT, is_only_a_lock(path) ? 0600 : 0644);
   close_to_others(file.get(), path);
-  return file.release();
+  return file;
 }
 
-// How long try_take() waits for processes that only ask.
-constexpr auto askers_patience = std::chrono::seconds(10);
+// How long try_take() waits for processes that only ask. Not for those of another user: a thousand runs whose
+// locks their owner shares would else keep root's `flor gc` for hours.
+std::chrono::seconds askers_patience(const Descriptor& lock) {
+  return std::chrono::seconds(is_foreign(lock) ? 0 : 10);
+}
 
 int lock_now(int fd) {
   return ::flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
@@ -104,16 +107,15 @@ bool is_locked(const fs::path& path) {
 }
 
 std::optional<FileLock> FileLock::try_take(const fs::path& path) {
-  const int fd = open_lock(path);
-  const auto until = std::chrono::steady_clock::now() + askers_patience;
-  int error = lock_now(fd);
-  while (error == EWOULDBLOCK && is_only_asked_for(fd) && std::chrono::steady_clock::now() < until) {
+  Descriptor file = open_lock(path);
+  const auto until = std::chrono::steady_clock::now() + askers_patience(file);
+  int error = lock_now(file.get());
+  while (error == EWOULDBLOCK && is_only_asked_for(file.get()) && std::chrono::steady_clock::now() < until) {
     // Sleeps for a random time: two takers may take each other for askers.
     std::this_thread::sleep_for(std::chrono::milliseconds(1 + std::random_device()() % 10));
-    error = lock_now(fd);
+    error = lock_now(file.get());
   }
-  if (error == 0) return FileLock(fd);
-  ::close(fd);
+  if (error == 0) return FileLock(file.release());
   if (error == EWOULDBLOCK) return std::nullopt;
   errno = error;
   fail_on("cannot lock", path);
@@ -122,15 +124,11 @@ std::optional<FileLock> FileLock::try_take(const fs::path& path) {
 FileLock FileLock::take(const fs::path& path) {
   if (auto lock = try_take(path)) return std::move(*lock);
   say("waiting for " + path.string() + ", which another process has locked");
-  const int fd = open_lock(path);
-  while (::flock(fd, LOCK_EX) != 0) {
-    if (errno == EINTR) continue;
-    const int error = errno;
-    ::close(fd);
-    errno = error;
-    fail_on("cannot lock", path);
+  Descriptor file = open_lock(path);
+  while (::flock(file.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) fail_on("cannot lock", path);
   }
-  return FileLock(fd);
+  return FileLock(file.release());
 }
 
 FileLock FileLock::create(const fs::path& path) {

@@ -20,7 +20,7 @@ bool is_locked(const std::filesystem::path& path);
 class FileLock {
  public:
   // Returns std::nullopt where another process holds the lock. Waits at most 10 s for processes that only
-  // ask.
+  // ask; not at all where the file is another user's, who could ask without end.
   static std::optional<FileLock> try_take(const std::filesystem::path& path);
   // Waits for the lock. Prints what it waits for where try_take() fails.
   static FileLock take(const std::filesystem::path& path);

@@ -59,6 +59,11 @@ bool is_foreign(const fs::path& path) {
   return ::stat(path.c_str(), &info) == 0 && is_foreign(info);
 }
 
+bool is_foreign(const Descriptor& file) {
+  struct stat info = {};
+  return ::fstat(file.get(), &info) == 0 && is_foreign(info);
+}
+
 std::string read_regular(int directory, const fs::path& path, Links links, std::size_t limit,
                          std::size_t foreign) {
   const Descriptor file = open_regular(directory, path, links);

@@ -48,6 +48,7 @@ std::string read_regular(int directory, const std::filesystem::path& path, Links
 
 // Does it belong to another user who is not root? False where it does not exist.
 bool is_foreign(const std::filesystem::path& path);
+bool is_foreign(const Descriptor& file);
 
 // Returns `path` with its links resolved, as for a path that the user named. Keeps parts that do not exist.
 // Throws Error where a link on the way belongs neither to this user nor to root: its owner could change its
