@@ -29,6 +29,7 @@
 #include "gc/runs.h"
 #include "gc/walk.h"
 #include "support/another_user.h"
+#include "support/interposed.h"
 #include "support/temporary.h"
 
 namespace flor::gc {
@@ -93,11 +94,11 @@ TEST(BytesBelow, AreThoseOnTheDiskEachFileOnce) {
   EXPECT_EQ(bytes_below(path), once);
 }
 
-// 10,000 directories, one in the other: more than there are descriptors, and than a path is long.
-void make_deep_tree(const core::fs::path& path) {
+// Directories, one in the other. 10,000 are more than there are descriptors, and than a path is long.
+void make_deep_tree(const core::fs::path& path, int levels) {
   core::fs::create_directory(path);
   core::Descriptor at(::open(path.c_str(), O_RDONLY | O_DIRECTORY));
-  for (int depth = 0; depth < 10'000; ++depth) {
+  for (int depth = 0; depth < levels; ++depth) {
     ASSERT_EQ(::mkdirat(at.get(), "d", 0755), 0);
     at = core::Descriptor(::openat(at.get(), "d", O_RDONLY | O_DIRECTORY));
   }
@@ -107,7 +108,7 @@ void make_deep_tree(const core::fs::path& path) {
 
 TEST(RemoveTree, ADeepOneNeedsFewDescriptorsAndLittleStack) {
   const test::TemporaryDirectory directory;
-  make_deep_tree(directory / "tree");
+  make_deep_tree(directory / "tree", 10'000);
   rlimit before = {};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit few = {200, before.rlim_max};
@@ -116,6 +117,28 @@ TEST(RemoveTree, ADeepOneNeedsFewDescriptorsAndLittleStack) {
   EXPECT_NO_THROW(remove_tree(directory / "tree"));
   EXPECT_FALSE(core::fs::exists(directory / "tree"));
   ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
+// Whoever fills it is as quick as who empties it: what went is there again before the next one goes.
+TEST(RemoveTree, OneThatIsFilledMeanwhileIsLeft) {
+  const test::TemporaryDirectory directory;
+  const core::fs::path tree = directory / "tree";
+  core::fs::create_directory(tree);
+  make_deep_tree(tree / "0", 33);
+  const test::Interposing interposing;
+  std::size_t removed = 0, next = 0;
+  interposing->at_unlink = [&] {
+    if (++removed % 20 != 0 || removed > 3'000) return;
+    make_deep_tree(tree / std::to_string(++next), 33);
+  };
+  std::string said;
+  try {
+    remove_tree(tree, 1'000);
+  } catch (const core::Error& problem) {
+    said = problem.what();
+  }
+  EXPECT_LE(removed, 1'100U);
+  EXPECT_NE(said.find(tree.string() + ": it is being filled meanwhile"), std::string::npos) << said;
 }
 
 // A store that two users share.

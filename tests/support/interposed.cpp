@@ -53,6 +53,7 @@ extern "C" {
 
 __attribute__((visibility("default"))) int unlinkat(int directory, const char* name, int flags) noexcept {
   static const auto next = reinterpret_cast<int (*)(int, const char*, int)>(::dlsym(RTLD_NEXT, "unlinkat"));
+  if (interposed().at_unlink) interposed().at_unlink();
   if (interposed().open_files_stay && (flags & AT_REMOVEDIR) == 0 && is_open_here(directory, name))
     return ::renameat(directory, name, directory, ".nfs000000000001");
   return next(directory, name, flags);
