@@ -66,6 +66,14 @@ void open_to_everyone(const Descriptor& directory, const fs::path& shown) {
   if (info.st_uid == ::geteuid() && (info.st_mode & 07777) != everyones) ::fchmod(directory.get(), everyones);
 }
 
+// Whoever makes STORE/KIND first may keep it to themselves.
+[[noreturn]] void refuse_closed(const Descriptor& directory, const fs::path& shown) {
+  throw Error(shown.string() + " is closed to this user by its owner (uid " +
+              std::to_string(status_of(directory, shown).st_uid) +
+              "), who or root must open it (chmod 1777 " + shown.string() +
+              "); or choose another store (--flor-store, FLOR_STORE)");
+}
+
 void require_ours_alone(const Descriptor& directory, const fs::path& shown) {
   const auto info = status_of(directory, shown);
   if (info.st_uid != ::geteuid())
@@ -163,10 +171,17 @@ Descriptor open_user_directory(const fs::path& store, const std::string& kind) {
 }
 
 Descriptor make_user_directory(const fs::path& store, const std::string& kind) {
-  const Descriptor common = make_directory(AT_FDCWD, store / kind, everyones, store / kind);
-  open_to_everyone(common, store / kind);
+  const fs::path all = store / kind;
+  const Descriptor common = make_directory(AT_FDCWD, all, everyones, all);
+  open_to_everyone(common, all);
   const fs::path shown = user_directory(store, kind);
-  Descriptor own = make_directory(common.get(), shown.filename(), 0755, shown);
+  Descriptor own = open_directory(common.get(), shown.filename(), shown);
+  if (!own) try {
+      own = make_directory(common.get(), shown.filename(), 0755, shown);
+    } catch (const std::system_error& problem) {
+      if (problem.code() == std::errc::permission_denied) refuse_closed(common, all);
+      throw;
+    }
   require_ours_alone(own, shown);
   return own;
 }

@@ -191,19 +191,24 @@ void Store::require_writable() const {
     throw UsageError(name + " cannot be created: its parent directory " + path_.parent_path().string() +
                      " does not exist; create it, or choose another store (--flor-store, FLOR_STORE)");
   }
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(
+        name + " cannot be written (" + why +
+        "); free space or change its permissions, or choose another store (--flor-store, FLOR_STORE)");
+  };
   try {
     fs::create_directory(path_);
     prove_writable(path_);
   } catch (const std::system_error& problem) {
-    throw UsageError(
-        name + " cannot be written (" + problem.code().message() +
-        "); free space or change its permissions, or choose another store (--flor-store, FLOR_STORE)");
+    refuse(problem.code().message());
   }
   try {
-    open_user_directory(path_, names);
-    open_user_directory(path_, launch_directory);
+    make_user_directory(path_, names);
+    make_user_directory(path_, launch_directory);
   } catch (const Error& problem) {
     throw UsageError(name + " cannot be used: " + problem.what());
+  } catch (const std::system_error& problem) {
+    refuse(problem.what());
   }
 }
 

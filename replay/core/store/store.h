@@ -83,8 +83,9 @@ class Store {
   explicit Store(fs::path path) : path_(std::move(path)) {}
   const fs::path& path() const { return path_; }
 
-  // Creates the last component if missing, and proves that a file can be written and synced there. Throws
-  // UsageError: one line that says what is wrong and what to do.
+  // Creates the last component if missing, and proves that a file can be written and synced there. Makes this
+  // user's directories of labels and launches. Throws UsageError: one line that says what is wrong and what
+  // to do.
   void require_writable() const;
 
   // Finds a run, in this order: by id, if it is this user's; by this user's label; by id; by a unique prefix

@@ -224,6 +224,26 @@ TEST_F(Shared, ASquattedDirectoryOfLaunchesOrLabelsIsSaid) {
   }
 }
 
+// As where the first user of a store makes the directory with `mkdir`.
+TEST_F(Shared, ADirectoryOfLaunchesOrLabelsThatIsClosedToOthersIsSaid) {
+  const auto use = [&] {
+    store.require_writable();
+    return std::string("used");
+  };
+  for (const std::string kind : {".launches", ".names"}) {
+    plant_directory(directory / kind, attacker, 0755);
+    const std::string said = as_victim(use);
+    EXPECT_TRUE(has(said, (directory / kind).string() + " is closed to this user by its owner (uid 54322)"))
+        << said;
+    EXPECT_TRUE(has(said, "chmod 1777 " + (directory / kind).string())) << said;
+    ::chmod((directory / kind).c_str(), 01777);
+    EXPECT_EQ(as_victim(use), "used");
+    ::chmod((directory / kind).c_str(), 0755);
+    EXPECT_EQ(as_victim(use), "used") << "it has the user's own already";
+    for (const char* made : {".launches", ".names"}) fs::remove_all(directory / made);
+  }
+}
+
 TEST_F(Shared, ASquattedLaunchIsSaidWhenItIsTaken) {
   plant_directory(directory / ".launches", attacker, 01777);
   plant_directory(directory / ".launches" / uid, attacker, 0777);
@@ -364,7 +384,8 @@ TEST_F(Shared, ProvingThatItCanBeWrittenNeedsNoNameThatCouldBePlanted) {
               return std::string("fine");
             }),
             "fine");
-  EXPECT_TRUE(fs::is_empty(directory.path()));
+  for (const auto& entry : fs::directory_iterator(directory.path()))
+    EXPECT_TRUE(fs::is_directory(entry)) << entry;
   plant_link(directory / "name", directory / "precious", attacker);
   EXPECT_TRUE(has(error_of([&] { create_new(AT_FDCWD, directory / "name"); }), "File exists"));
   EXPECT_FALSE(fs::exists(directory / "precious"));
