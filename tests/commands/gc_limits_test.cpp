@@ -15,6 +15,7 @@
 #include <limits>
 
 #include "commands/cli/commands.h"
+#include "commands/shared_store.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/files/descriptor.h"
@@ -72,10 +73,6 @@ TEST(ChooseRuns, AnEndThatIsMadeUpIsNotTakenOver) {
   EXPECT_EQ(sane_end(-1e300, written), 0);
   EXPECT_EQ(sane_end(std::numeric_limits<double>::quiet_NaN(), written), written);
   EXPECT_EQ(sane_end(std::numeric_limits<double>::infinity(), written), written);
-}
-
-void fill(const core::fs::path& path, std::uint64_t bytes) {
-  core::write_durably(path, std::string(bytes, 'x'));
 }
 
 TEST(BytesBelow, AreThoseOnTheDiskEachFileOnce) {
@@ -140,50 +137,6 @@ TEST(RemoveTree, OneThatIsFilledMeanwhileIsLeft) {
   EXPECT_LE(removed, 1'100U);
   EXPECT_NE(said.find(tree.string() + ": it is being filled meanwhile"), std::string::npos) << said;
 }
-
-// A store that two users share.
-class SharedStore : public testing::Test {
- protected:
-  void SetUp() override {
-    FLOR_NEEDS_ROOT();
-    ::chmod(directory_.path().c_str(), 01777);
-  }
-  core::RunDir make_run(const std::string& id, uid_t owner, double ended = 50) {
-    const core::RunDir run = store_.run(id);
-    test::plant_directory(run.path, owner);
-    test::plant_directory(run.checkpoints(), owner);
-    core::Manifest manifest;
-    manifest.id = id;
-    manifest.status = "completed";
-    manifest.finished = ended;
-    core::write_manifest(run, manifest);
-    ::chown(run.manifest().c_str(), owner, owner);
-    test::plant_file(run.lock(), "", owner);
-    return run;
-  }
-  void fill_as(const core::fs::path& path, std::uint64_t bytes, uid_t owner) {
-    fill(path, bytes);
-    ::chown(path.c_str(), owner, owner);
-  }
-  // "CODE" or what it threw.
-  std::string command(void (*add)(CLI::App&, commands::Outcome&), std::vector<std::string> words) {
-    CLI::App app;
-    commands::Outcome outcome;
-    add(app, outcome);
-    words.insert(words.end(), {"--store", store_.path().string()});
-    std::reverse(words.begin(), words.end());
-    try {
-      app.parse(words);
-    } catch (const std::exception& problem) {
-      return problem.what();
-    }
-    return std::to_string(outcome.code);
-  }
-  bool is_there(const std::string& id) { return core::fs::exists(store_.run(id).manifest()); }
-
-  test::TemporaryDirectory directory_;
-  core::Store store_{directory_.path()};
-};
 
 TEST_F(SharedStore, OneUsersBulkRemovesNoOtherUsersRun) {
   make_run("mine", victim);

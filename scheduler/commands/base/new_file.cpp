@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/valid_id.h"
-#include "core/store/scope.h"
+#include "core/files/trusted_file.h"
 
 namespace flor::commands {
 
@@ -33,8 +33,8 @@ fs::path new_file(fs::path path) {
   return path;
 }
 
-std::string file_name_of(const core::Manifest& manifest) {
-  return core::is_valid_id(manifest.name) ? manifest.name : core::clean_name(manifest.id);
+std::string file_name_of(const core::RunDir& run, const core::Manifest& manifest) {
+  return core::is_valid_id(manifest.name) && !core::is_foreign(run.path) ? manifest.name : run.id();
 }
 
 }  // namespace flor::commands

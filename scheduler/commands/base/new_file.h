@@ -12,9 +12,9 @@ namespace flor::commands {
 // be written.
 std::filesystem::path new_file(std::filesystem::path path);
 
-// Returns what the name of a file that a command makes of a run begins with: the run's name, or its id where
-// another user could have chosen the name for what it means to a shell or to the file system (".profile",
-// "-x").
-std::string file_name_of(const core::Manifest& manifest);
+// Returns what the name of a file or directory that a command makes of a run begins with: the run's name, or
+// its id where another user could have chosen the name, for what it means to a shell or to the file system
+// (".profile", "-x"), or because a run of this user has it.
+std::string file_name_of(const core::RunDir& run, const core::Manifest& manifest);
 
 }  // namespace flor::commands

@@ -15,7 +15,6 @@
 #include "commands/base/output.h"
 #include "commands/cli/commands.h"
 #include "core/base/units_text.h"
-#include "core/base/valid_id.h"
 #include "core/checkpoint/kinds.h"
 #include "core/checkpoint/reader.h"
 #include "core/checkpoint/recorded_timeline.h"
@@ -82,11 +81,11 @@ exporting::Chosen choose(const Flags& flags, const core::RunDir& run, const core
   }
 }
 
-fs::path output_of(const Flags& flags, const core::Manifest& manifest, const exporting::Chosen& chosen,
-                   int64_t epoch) {
+fs::path output_of(const Flags& flags, const core::RunDir& run, const core::Manifest& manifest,
+                   const exporting::Chosen& chosen, int64_t epoch) {
   fs::path path = flags.output;
   if (path.empty()) {
-    path = file_name_of(manifest) + "-" + core::clean_name(manifest.main_loop()->name) + "=" +
+    path = file_name_of(run, manifest) + "-" + core::clean_name(manifest.main_loop()->name) + "=" +
            std::to_string(epoch) +
            (chosen.block == core::iteration_kind ? "" : "-" + core::clean_name(chosen.block)) + "." +
            flags.format;
@@ -110,7 +109,7 @@ void run_export(const Flags& flags) {
   const std::string why = best ? text_of(*best, manifest, flags) : "";
   const int64_t epoch = best ? best->epoch : *flags.epoch;
   const auto chosen = choose(flags, run, manifest, epoch, why);
-  const fs::path output = output_of(flags, manifest, chosen, epoch);
+  const fs::path output = output_of(flags, run, manifest, chosen, epoch);
   const core::Checkpoint checkpoint = load(run, chosen);
   if (flags.format == "pt") {
     exporting::write_pytorch(output, checkpoint.tensors());
@@ -183,8 +182,7 @@ void follow_events(const core::RunDir& run, const core::Manifest& manifest, cons
 void export_events(const Flags& flags) {
   const core::RunDir run = store_of(flags.store).find(flags.run);
   const core::Manifest manifest = core::read_manifest_and_progress(run);
-  // Another user may have written the manifest, so its name must not lead to another directory.
-  const std::string name = core::is_valid_id(manifest.name) ? manifest.name : run.id();
+  const std::string name = file_name_of(run, manifest);
   const fs::path recorded_in = event_directory(flags.tensorboard, name);
   if (flags.follow && run.is_being_recorded()) return follow_events(run, manifest, recorded_in);
   results::JoinedRows joined = results::read_joined(run, manifest);

@@ -25,7 +25,8 @@ struct Flags {
 
 fs::path output_of(const Flags& flags, const core::RunDir& run, const std::string& replay) {
   if (!flags.output.empty()) return new_file(flags.output);
-  return new_file(file_name_of(core::read_manifest(run)) + (replay.empty() ? "" : "-" + replay) + ".html");
+  return new_file(file_name_of(run, core::read_manifest(run)) + (replay.empty() ? "" : "-" + replay) +
+                  ".html");
 }
 
 void report(const Flags& flags) {

@@ -1,0 +1,35 @@
+// What a run of another user, or a copy of one, makes of this user's files: nothing.
+#include <gtest/gtest.h>
+
+#include "commands/cli/commands.h"
+#include "commands/shared_store.h"
+#include "core/files/durable.h"
+#include "core/store/manifest.h"
+#include "support/another_user.h"
+
+namespace flor::gc {
+namespace {
+
+// Its manifest may claim the name of one of this user's runs, and the second in which that began.
+TEST_F(SharedStore, TheEventsOfAnotherUsersRunReplaceNoneOfThisUsers) {
+  for (const auto& [id, owner] : {std::pair("mine", uid_t{0}), std::pair("theirs", test::attacker)}) {
+    const core::RunDir run = make_run(id, owner);
+    core::Manifest manifest = core::read_manifest(run);
+    manifest.name = "baseline";
+    manifest.started = 7;
+    core::write_manifest(run, manifest);
+    ::chown(run.manifest().c_str(), owner, owner);
+    test::plant_file(run.log(), std::string(R"({"name":"loss","value":1,"@at":""})") + "\n", owner);
+  }
+  const core::fs::path events = directory_ / "events";
+  const core::fs::path own = events / "baseline" / "events.out.tfevents.7.flor";
+  EXPECT_EQ(command(commands::add_export, {"export", "mine", "--tensorboard", events.string()}), "0");
+  ASSERT_TRUE(core::fs::exists(own));
+  core::write_durably(own, "this user's");
+  EXPECT_EQ(command(commands::add_export, {"export", "theirs", "--tensorboard", events.string()}), "0");
+  EXPECT_EQ(core::read_file(own), "this user's");
+  EXPECT_TRUE(core::fs::exists(events / "theirs" / own.filename()));
+}
+
+}  // namespace
+}  // namespace flor::gc
