@@ -31,5 +31,18 @@ TEST_F(SharedStore, TheEventsOfAnotherUsersRunReplaceNoneOfThisUsers) {
   EXPECT_TRUE(core::fs::exists(events / "theirs" / own.filename()));
 }
 
+// As of a run that was copied with its links: a replay of it would be written behind one.
+TEST_F(SharedStore, AReplayOfACopiedRunIsNeitherCollectedNorProvedBehindALink) {
+  const core::RunDir run = make_run("copied", 0);
+  const core::fs::path elsewhere = directory_ / "elsewhere";
+  core::fs::create_directories(elsewhere / "r1");
+  core::write_durably(elsewhere / "r1" / "plan.json", "{}");
+  core::fs::create_directory_symlink(elsewhere, run.replays());
+  EXPECT_NE(command(commands::add_collect, {"collect", "copied/r1"}).find("replays is a link"),
+            std::string::npos);
+  EXPECT_NE(command(commands::add_prove, {"prove", "copied/r1", "0"}).find("replays is a link"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace flor::gc

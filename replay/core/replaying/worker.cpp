@@ -28,6 +28,7 @@
 #include "core/replaying/unit_log.h"
 #include "core/session/mismatch.h"
 #include "core/session/preemption.h"
+#include "core/store/copied_run.h"
 #include "core/store/proof.h"
 #include "core/store/scope.h"
 
@@ -96,7 +97,7 @@ std::string worker_name() {
 std::unique_ptr<Worker> Worker::join(const Settings& settings) {
   const std::string asked = environment_variable("FLOR_REPLAY").value_or("");
   const auto slash = asked.find('/');
-  const RunDir run = Store(settings.store()).find_own(asked.substr(0, slash));
+  const RunDir run = find_ones_own(Store(settings.store()), asked.substr(0, slash));
   const bool by_hand = slash == std::string::npos;
   const std::string id = by_hand ? job_replay_id() : asked.substr(slash + 1);
   const ReplayDir replay = run.replay(id);

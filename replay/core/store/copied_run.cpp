@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "core/base/error.h"
 #include "core/files/descriptor.h"
 #include "core/files/safe_path.h"
 
@@ -79,6 +80,13 @@ class Look {
 
 std::string why_not_ones_own(const RunDir& run) {
   return Look(run).at(AT_FDCWD, run.path.c_str(), run.path, 0);
+}
+
+RunDir find_ones_own(const Store& store, const std::string& wanted) {
+  RunDir run = store.find_own(wanted);
+  const std::string why = why_not_ones_own(run);
+  if (!why.empty()) throw UsageError("run " + run.id() + ": " + why);
+  return run;
 }
 
 }  // namespace flor::core

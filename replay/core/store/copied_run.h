@@ -13,4 +13,8 @@ namespace flor::core {
 // at every name in the run once, and opens no file. A group may write where it may write to the store.
 std::string why_not_ones_own(const RunDir& run);
 
+// Finds a run that is written into, or whose program is started. Throws UsageError as Store::find_own() does,
+// and where why_not_ones_own() says why not.
+RunDir find_ones_own(const Store& store, const std::string& id_or_label);
+
 }  // namespace flor::core

@@ -7,7 +7,6 @@
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/config/settings.h"
-#include "core/store/copied_run.h"
 
 namespace flor::commands {
 
@@ -26,13 +25,6 @@ core::Store existing_store_of(const std::string& flag) {
   if (std::filesystem::is_directory(store.path(), ignored)) return store;
   throw core::UsageError("there is no store " + store.path().string() +
                          "; `flor record -- ./train` makes one, --flor-store or FLOR_STORE chooses another");
-}
-
-core::RunDir find_ones_own(const core::Store& store, const std::string& wanted) {
-  core::RunDir run = store.find_own(wanted);
-  const std::string why = core::why_not_ones_own(run);
-  if (!why.empty()) throw core::UsageError("run " + run.id() + ": " + why);
-  return run;
 }
 
 fs::path own_directory() {

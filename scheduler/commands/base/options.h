@@ -17,10 +17,6 @@ core::Store store_of(const std::string& flag);
 // The same. Throws core::UsageError where there is no such directory.
 core::Store existing_store_of(const std::string& flag);
 
-// Finds a run that a command writes into, or starts a program of. Throws core::UsageError as
-// Store::find_own() does, and where why_not_ones_own() says why not (core/store/copied_run.h).
-core::RunDir find_ones_own(const core::Store& store, const std::string& wanted);
-
 // Returns the directory of this `flor`, where workers find `flor-agent`.
 std::filesystem::path own_directory();
 

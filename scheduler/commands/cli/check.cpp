@@ -7,6 +7,7 @@
 #include "commands/replay/check_complete.h"
 #include "core/base/error.h"
 #include "core/base/units_text.h"
+#include "core/store/copied_run.h"
 #include "results/report/damage.h"
 #include "results/report/table.h"
 
@@ -52,7 +53,7 @@ int check(const Flags& flags, const Outcome& outcome) {
       throw core::UsageError("--complete runs the program behind --: flor check --complete " + flags.run +
                              " -- ./train");
     }
-    return check_complete(find_ones_own(store_of(flags.store), flags.run), outcome.program, flags.json);
+    return check_complete(core::find_ones_own(store_of(flags.store), flags.run), outcome.program, flags.json);
   }
   if (!outcome.program.empty())
     throw core::UsageError("flor check takes a program behind -- only with --complete");

@@ -17,6 +17,7 @@
 #include "core/base/error.h"
 #include "core/config/redis_setting.h"
 #include "core/config/settings.h"
+#include "core/store/copied_run.h"
 #include "core/store/presence.h"
 #include "results/results.h"
 #include "results/unfinished.h"
@@ -33,7 +34,7 @@ struct Flags {
 core::ReplayDir find_replay(const std::string& text, const core::Store& store, core::RunDir& run) {
   const auto slash = text.find('/');
   if (slash == std::string::npos) throw core::UsageError("flor collect takes RUN/REPLAY, not '" + text + "'");
-  run = store.find_own(text.substr(0, slash));
+  run = core::find_ones_own(store, text.substr(0, slash));
   core::ReplayDir replay = run.replay(text.substr(slash + 1));
   if (!fs::exists(replay.plan())) {
     throw core::UsageError("run " + run.id() + " has no replay '" + replay.id() + "' (`flor show " +

@@ -9,6 +9,7 @@
 #include "commands/replay/replay_request.h"
 #include "core/base/error.h"
 #include "core/config/settings.h"
+#include "core/store/copied_run.h"
 
 namespace flor::commands {
 namespace {
@@ -28,7 +29,7 @@ std::size_t number_in(const char* variable) {
 }
 
 void prepare(const Flags& flags, const Outcome& outcome) {
-  const core::RunDir run = find_ones_own(store_of(flags.store), flags.run);
+  const core::RunDir run = core::find_ones_own(store_of(flags.store), flags.run);
   const core::ReplayDir replay = run.replay(flags.replay);
   const core::Presence planning = lock_planning(run);
   Request request{run, flags.epochs, flags.probe, flags.any_device, outcome.program};

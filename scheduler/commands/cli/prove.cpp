@@ -7,6 +7,7 @@
 #include "commands/cli/commands.h"
 #include "core/base/error.h"
 #include "core/files/durable.h"
+#include "core/store/copied_run.h"
 #include "core/store/proof.h"
 #include "plan/units.h"
 #include "results/results.h"
@@ -41,7 +42,7 @@ void prove(const Flags& flags) {
   const auto slash = flags.replay.find('/');
   if (slash == std::string::npos)
     throw core::UsageError("flor prove takes RUN/REPLAY, not '" + flags.replay + "'");
-  const core::RunDir run = store_of(flags.store).find_own(flags.replay.substr(0, slash));
+  const core::RunDir run = core::find_ones_own(store_of(flags.store), flags.replay.substr(0, slash));
   const core::ReplayDir replay = run.replay(flags.replay.substr(slash + 1));
   const core::Plan plan = core::read_plan(replay);
   if (!core::is_proof(plan, flags.id))

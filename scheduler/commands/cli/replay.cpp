@@ -19,6 +19,7 @@
 #include "core/base/parse_number.h"
 #include "core/files/durable.h"
 #include "core/replaying/repetition.h"
+#include "core/store/copied_run.h"
 #include "core/store/proof.h"
 #include "results/results.h"
 #include "results/unfinished.h"
@@ -51,7 +52,7 @@ std::optional<std::size_t> workers_of(const std::string& text) {
 }
 
 Request request_of(const Flags& flags, const core::Store& store, const std::vector<std::string>& program) {
-  Request out{find_ones_own(store, flags.run),
+  Request out{core::find_ones_own(store, flags.run),
               flags.epochs,
               flags.probe,
               flags.any_device,
