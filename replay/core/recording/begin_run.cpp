@@ -1,6 +1,5 @@
 #include "core/recording/begin_run.h"
 
-#include <pwd.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -12,6 +11,7 @@
 #include "core/base/messages.h"
 #include "core/base/process.h"
 #include "core/base/units_text.h"
+#include "core/base/user_name.h"
 #include "core/config/arguments.h"
 #include "core/config/setting_value.h"
 #include "core/config/values.h"
@@ -39,11 +39,6 @@ std::string launch_id() {
   return id;
 }
 
-std::string user_name() {
-  const passwd* entry = ::getpwuid(::getuid());
-  return entry != nullptr ? entry->pw_name : std::to_string(::getuid());
-}
-
 void record_sources(const RunDir& run, Frontend& frontend, Manifest& manifest) {
   SourceScan scan = scan_sources(manifest.binary);
   add_sources(frontend.sources(), scan);
@@ -65,7 +60,7 @@ void set_attempt(Manifest& m) {
   m.command = command_line();
   m.cwd = start_directory();
   m.host = node_name();
-  m.user = user_name();
+  m.user = user_name(::getuid());
   m.pid = ::getpid();
   m.slurm_job = environment_variable("SLURM_JOB_ID").value_or("");
   m.slurm_step = environment_variable("SLURM_STEP_ID").value_or("");

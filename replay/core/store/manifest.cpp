@@ -5,7 +5,9 @@
 
 #include "core/base/error.h"
 #include "core/base/is_below.h"
+#include "core/base/user_name.h"
 #include "core/files/durable.h"
+#include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
 #include "core/store/timeline.h"
 
@@ -196,7 +198,10 @@ Manifest read_manifest(const RunDir& run) {
   }
   // Texts become names of files, where the kernel would read only what is in front of it.
   if (holds_nul(json)) throw Error(run.manifest().string() + " holds a NUL, which Flor does not write");
-  return manifest_from(json);
+  Manifest out = manifest_from(json);
+  // The owner may claim to be anyone.
+  if (foreign) out.user = user_name(directory_owner(run.path));
+  return out;
 }
 
 void write_manifest(const RunDir& run, const Manifest& manifest) {

@@ -81,6 +81,15 @@ TEST_F(ForeignRun, AManifestIsReadUpToItsLimits) {
   EXPECT_TRUE(has(with_source("source/../../x/a.cpp"), "leaves the run's directory"));
 }
 
+// Lists show who recorded a run.
+TEST_F(ForeignRun, ItsUserIsItsOwnerWhateverItsManifestSays) {
+  test::plant_file(run.manifest(), R"({"format": 1, "id": "r1", "user": "root"})", attacker);
+  const auto user = [&] { return read_manifest(run).user; };
+  EXPECT_EQ(test::as_user(victim, user), std::to_string(attacker));
+  EXPECT_EQ(user(), std::to_string(attacker)) << "for root, too";
+  EXPECT_EQ(test::as_user(attacker, user), "root") << "one's own is read as it stands";
+}
+
 TEST_F(ForeignRun, ATimelineIsReadUpToItsLimits) {
   EXPECT_EQ(timeline_of("{}\n"), "read");
   EXPECT_TRUE(has(timeline_of(repeated("{}\n", std::size_t{4} << 20)), "rows and is not read"));
