@@ -135,16 +135,17 @@ std::optional<RunDir> of_same_name(const Store& store, const EarlierStarts& star
   const auto job = environment_variable("SLURM_JOB_ID");
   if (!name || !job) return std::nullopt;
   try {
-    RunDir run = store.find(*name);
-    const Manifest manifest = read_manifest(run);
+    auto run = store.labelled(*name);
+    if (!run) return std::nullopt;
+    const Manifest manifest = read_manifest(*run);
     if (manifest.name != *name || manifest.slurm_job != *job || manifest.status == "completed")
       return std::nullopt;
     if (why_another_step(manifest)) return std::nullopt;
     const std::string& then = manifest.start_environment;  // "": of an earlier version
     const bool is_ours = then.empty() || then == start_environment() || !may_share_name(starts);
-    return is_ours ? std::optional(std::move(run)) : std::nullopt;
+    return is_ours ? run : std::nullopt;
   } catch (const std::exception&) {
-    return std::nullopt;  // no run has the name
+    return std::nullopt;  // no run of this user has the name
   }
 }
 

@@ -12,6 +12,7 @@
 #include "core/recording/requeued_run.h"
 #include "core/recording/start_environment.h"
 #include "core/store/manifest.h"
+#include "support/another_user.h"
 #include "support/interposed.h"
 #include "support/temporary.h"
 
@@ -127,7 +128,8 @@ class Requeued : public Resuming {
     ::setenv("FLOR_LAUNCH", "42.0.1", 1);
   }
   void TearDown() override {
-    for (const char* name : {"FLOR_STORE", "FLOR_LAUNCH", "FLOR_ARGS"}) ::unsetenv(name);
+    for (const char* name : {"FLOR_STORE", "FLOR_LAUNCH", "FLOR_ARGS", "FLOR_NAME", "SLURM_JOB_ID"})
+      ::unsetenv(name);
   }
   static bool is_resumed() { return EarlierRun(Settings::load()).run().has_value(); }
 };
@@ -153,7 +155,6 @@ TEST_F(Requeued, RecordsANewRunWhereItsNameOrDirectoryIsAnother) {
   manifest.cwd = "/somewhere/else";
   write_manifest(run, manifest);
   EXPECT_FALSE(is_resumed());
-  ::unsetenv("FLOR_NAME");
 }
 
 TEST_F(Requeued, GoesOnWithTheRunOfItsNameWhateverItsStepsNumberIs) {
@@ -172,8 +173,6 @@ TEST_F(Requeued, GoesOnWithTheRunOfItsNameWhateverItsStepsNumberIs) {
   ::setenv("SLURM_JOB_ID", "42", 1);
   const auto found = EarlierRun(Settings::load()).run();
   EXPECT_EQ(found ? found->id() : "", "other");
-  ::unsetenv("FLOR_NAME");
-  ::unsetenv("SLURM_JOB_ID");
 }
 
 // sbatch --flor-name=sweep, and two steps: the first has the name, the run of the second has none.
@@ -319,8 +318,21 @@ TEST_F(Requeued, TheCompleteRunOfItsNameHidesNoUnfinishedOneOfItsStep) {
   ::setenv("SLURM_JOB_ID", "42", 1);
   const auto found = EarlierRun(Settings::load()).run();
   EXPECT_EQ(found ? found->id() : "", "run");
-  ::unsetenv("FLOR_NAME");
-  ::unsetenv("SLURM_JOB_ID");
+}
+
+// Anyone may give a run the name that this user asks for.
+TEST_F(Requeued, TakesNoRunOfAnotherUserForThatOfItsName) {
+  FLOR_NEEDS_ROOT();
+  const RunDir planted = Store(directory / "store").run("exp");
+  test::plant_directory(planted.path, test::attacker);
+  Manifest named = manifest;
+  named.name = "exp";
+  named.slurm_job = "42";
+  write_manifest(planted, named);
+  write_manifest(run, manifest);
+  ::setenv("FLOR_NAME", "exp", 1);
+  ::setenv("SLURM_JOB_ID", "42", 1);
+  EXPECT_TRUE(is_resumed()) << "its own";
 }
 
 TEST_F(Requeued, RecordsANewRunWhereItsOwnWasRemovedBeforeTheFirstLoop) {
