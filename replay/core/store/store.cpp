@@ -229,10 +229,12 @@ RunDir Store::find(const std::string& wanted) const {
       throw UsageError("the name '" + wanted + "' is that of run " + gone +
                        ", which is no longer in the store " + path_.string());
     if (is_run == true) return {path_ / wanted};
-    std::vector<RunDir> matches;
+    std::vector<RunDir> own, others;
     for (auto& run : runs()) {
-      if (run.id().compare(0, wanted.size(), wanted) == 0) matches.push_back(run);
+      if (run.id().compare(0, wanted.size(), wanted) != 0) continue;
+      (directory_owner(run.path) == ::geteuid() ? own : others).push_back(run);
     }
+    const auto& matches = own.empty() ? others : own;
     if (matches.size() == 1) return matches.front();
     if (matches.size() > 1) {
       throw UsageError("'" + wanted + "' could be any of " + std::to_string(matches.size()) + " runs in " +

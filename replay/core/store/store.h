@@ -88,9 +88,9 @@ class Store {
   // to do.
   void require_writable() const;
 
-  // Finds a run, in this order: by id, if it is this user's; by this user's label; by id; by a unique prefix
-  // of its id. Throws UsageError where it is unknown or ambiguous; the message names the store and `flor
-  // runs`.
+  // Finds a run, in this order: by id, if it is this user's; by this user's label; by id; by a prefix of its
+  // id that is unique among this user's runs, or else among all. Throws UsageError where it is unknown or
+  // ambiguous; the message names the store and `flor runs`.
   RunDir find(const std::string& id_or_label) const;
   // The same, for callers that write into the run or start a program of it. Also throws UsageError where the
   // run is another user's. Before the first write into it ask why_not_ones_own(), too

@@ -19,6 +19,7 @@
 #include "core/files/durable.h"
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
+#include "support/another_user.h"
 #include "support/temporary.h"
 
 namespace flor::core {
@@ -65,6 +66,23 @@ TEST(Store, FindsARunByIdLabelAndPrefix) {
   EXPECT_NE(message_of([&] { store.find("2026"); }).find("any of 2 runs"), std::string::npos);
   EXPECT_NE(message_of([&] { store.find("other"); }).find("no run 'other'"), std::string::npos);
   EXPECT_EQ(store.runs().size(), 2U);
+}
+
+// Else another user's run with a longer id would make a beginning ambiguous that is in use.
+TEST(Store, APrefixIsThatOfOnesOwnRunFirst) {
+  FLOR_NEEDS_ROOT();
+  const TemporaryDirectory directory;
+  const Store store(directory.path());
+  const auto make_run = [&](const std::string& id, uid_t owner) {
+    test::plant_directory(store.run(id).path, owner);
+    write_manifest(store.run(id), Manifest());
+  };
+  make_run("20261120-143005-zz", test::attacker);
+  EXPECT_EQ(store.find("20261120").id(), "20261120-143005-zz");
+  make_run("20261120-143005-a3f9", 0);
+  EXPECT_EQ(store.find("20261120").id(), "20261120-143005-a3f9");
+  make_run("20261120-143006-a3f9", 0);
+  EXPECT_NE(message_of([&] { store.find("20261120"); }).find("any of 2 runs"), std::string::npos);
 }
 
 TEST(Store, IdsCannotLeaveIt) {
