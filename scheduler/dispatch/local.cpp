@@ -14,6 +14,7 @@
 #include <system_error>
 #include <thread>
 
+#include "core/base/above_streams.h"
 #include "core/base/error.h"
 #include "core/config/settings.h"
 #include "core/files/durable.h"
@@ -45,7 +46,7 @@ class LocalLauncher::Guard {
  public:
   Guard() {
     std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    if (!core::pipe_above_streams(ends.data())) {
       throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
     }
     pid_ = ::fork();

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "core/base/above_streams.h"
 #include "core/base/error.h"
 #include "core/config/settings.h"
 #include "core/files/descriptor.h"
@@ -32,7 +33,7 @@ struct Pipe {
 
   Pipe() {
     std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("cannot make a pipe");
+    if (!core::pipe_above_streams(ends.data())) fail("cannot make a pipe");
     read = ends[0];
     write = ends[1];
   }
@@ -216,7 +217,7 @@ pid_t spawn(const Spawn& what) {
   child.die_with_us = what.die_with_us;
   child.closed_to_others = what.closed_to_others;
   if (what.output.empty()) return start(child);
-  const core::Descriptor in(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const core::Descriptor in(core::above_streams(::open("/dev/null", O_RDONLY | O_CLOEXEC)));
   const core::Descriptor out = core::open_regular_for(what.output, O_WRONLY | O_CREAT | O_APPEND);
   if (!in) fail("cannot open /dev/null");
   child.in = in.get();

@@ -203,3 +203,26 @@ class OneProcess(Case):
         line = f"{harness.PROGRAM} train --guard --sleep=20 & {harness.PROGRAM} train --guard --sleep=20 & wait"
         answer = run.replay("/bin/sh", "-c", line, probe="all", workers=2)
         self.assertEqual(answer.rows, self.plain("train"))
+
+
+class Streams(Case):
+    """The standard streams belong to the program, also where it has none."""
+
+    def assert_nothing_printed_in(self, run):
+        for directory, _, names in os.walk(run.path):
+            for name in names:
+                with open(os.path.join(directory, name), "rb") as file:
+                    self.assertNotRegex(file.read(), rb"epoch=\d+ |flor: ", os.path.join(directory, name))
+
+    def test_what_a_program_without_streams_prints_gets_into_no_file_of_its_record(self):
+        program = ("train", "--guard", "--epochs=4", "--steps=40")
+        plain = self.plain(*program)
+        for materializer in ("thread", "inline", "fork", "fork-batch"):
+            for line in (" ".join(program) + " <&- >&- 2>&-", " ".join(program) + " --close=2"):
+                with self.subTest(materializer=materializer, line=line):
+                    run = self.record("/bin/sh", "-c", f"exec {harness.PROGRAM} {line}",
+                                      flags=("--materializer", materializer))
+                    self.assertEqual(run.manifest()["status"], "completed")
+                    self.assert_nothing_printed_in(run)
+                    self.assertEqual(harness.logged_rows(run.log()), plain)
+                    self.assertEqual(run.replay(*program, probe="all").verdict["verdict"], "identical")

@@ -1,4 +1,6 @@
 // Scenarios with one ordinary main loop.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -19,6 +21,13 @@ void crash(int64_t epoch) {
 static void fail(int64_t epoch) {
   if (epoch != number("throw", -1) || std::filesystem::exists(text("unless"))) return;
   throw std::runtime_error("the data of this epoch cannot be read");
+}
+
+// --close=E: from iteration E on the program has no standard streams.
+static void close_streams(int64_t epoch) {
+  if (epoch != number("close", -1)) return;
+  std::fflush(stdout);
+  for (int fd = 0; fd < 3; ++fd) ::close(fd);
 }
 
 // RULES_NAME in the environment: what a requeued job finds changed, its command line being the same.
@@ -43,6 +52,7 @@ static int train_once() {
       if (number("hold-step", -1) < 0) hold(*epoch);
       crash(*epoch);
       fail(*epoch);
+      close_streams(*epoch);
       // --inside: between two steps there may be a checkpoint, too.
       double total = 0;
       int64_t ran = 0;

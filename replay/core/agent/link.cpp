@@ -12,6 +12,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "core/base/above_streams.h"
+
 namespace flor::core {
 namespace {
 
@@ -38,7 +40,7 @@ bool AgentLink::open() {
   address.sun_family = AF_UNIX;
   if (socket_.size() >= sizeof address.sun_path) return false;
   std::memcpy(address.sun_path, socket_.data(), socket_.size());
-  fd_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  fd_ = above_streams(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd_ < 0) return false;
   ucred who{};
   socklen_t size = sizeof who;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <system_error>
 
+#include "core/base/above_streams.h"
 #include "core/base/blocked_signals.h"
 
 namespace flor::core {
@@ -143,7 +144,7 @@ int run_program(const std::vector<std::string>& words, std::string* output) {
   for (const auto& word : words) run.argv.push_back(const_cast<char*>(word.c_str()));
   run.argv.push_back(nullptr);
   std::array<int, 2> ends{-1, -1};
-  if (output != nullptr && ::pipe2(ends.data(), O_CLOEXEC) != 0)
+  if (output != nullptr && !pipe_above_streams(ends.data()))
     throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
   run.out = ends[1];
   const int child = start_waiter(run);

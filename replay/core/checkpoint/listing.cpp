@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/base/above_streams.h"
 #include "core/files/descriptor.h"
 
 namespace flor::core {
@@ -19,7 +20,7 @@ using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
 // Returns null for what is no directory, or a link: it could lead to files that belong to no run.
 Directory open_directory(int parent, const char* name) {
-  Descriptor file(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  Descriptor file(above_streams(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
   Directory out(file ? ::fdopendir(file.get()) : nullptr);
   if (out) file.release();  // closedir() closes it
   return out;

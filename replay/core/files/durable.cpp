@@ -10,6 +10,7 @@
 #include <random>
 #include <system_error>
 
+#include "core/base/above_streams.h"
 #include "core/base/error.h"
 
 namespace flor::core {
@@ -58,7 +59,7 @@ int step::sync(int fd) noexcept {
 }
 
 int step::sync_directory(const char* path) noexcept {
-  const int fd = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int fd = above_streams(::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd < 0) return errno;
   const int error = sync(fd);
   ::close(fd);
@@ -102,7 +103,7 @@ DurableFile::DurableFile(std::filesystem::path path, mode_t mode)
   // The kernel would take what is in front of it for the name.
   if (path_.native().find('\0') != std::string::npos)
     throw Error(std::string(path_.c_str()) + "… holds a NUL and names no file");
-  fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  fd_ = above_streams(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (fd_ < 0) fail("cannot create", temporary_);
 }
 
@@ -130,7 +131,7 @@ void DurableFile::commit() {
   sync();
   // Keeps a second descriptor open for rename() below. The first must be closed before that: some servers
   // report only at close() that they could not keep the bytes.
-  const Descriptor written(::fcntl(fd_, F_DUPFD_CLOEXEC, 0));
+  const Descriptor written(::fcntl(fd_, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   close();
   const int error = step::rename(written.get(), temporary_.c_str(), path_.c_str());
   if (error != 0) fail(error, "cannot rename to", path_);

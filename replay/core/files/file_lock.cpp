@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/above_streams.h"
 #include "core/base/messages.h"
 #include "core/files/descriptor.h"
 #include "core/files/trusted_file.h"
@@ -133,7 +134,7 @@ FileLock FileLock::take(const fs::path& path) {
 
 FileLock FileLock::create(const fs::path& path) {
   constexpr int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  Descriptor file(::open(path.c_str(), flags, 0600));
+  Descriptor file(above_streams(::open(path.c_str(), flags, 0600)));
   if (!file) fail_on("cannot create", path);
   if (const int error = lock_now(file.get()); error != 0) {
     errno = error;

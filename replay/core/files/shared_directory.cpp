@@ -15,6 +15,7 @@
 #include <system_error>
 #include <vector>
 
+#include "core/base/above_streams.h"
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/files/durable.h"
@@ -39,7 +40,7 @@ constexpr mode_t writable_by_others = 022;
 
 // Returns a descriptor, or none where the directory does not exist.
 Descriptor open_directory(int parent, const fs::path& name, const fs::path& shown) {
-  Descriptor directory(::openat(parent, name.c_str(), as_directory));
+  Descriptor directory(above_streams(::openat(parent, name.c_str(), as_directory)));
   if (directory || errno == ENOENT) return directory;
   if (errno == ENOTDIR || errno == ELOOP) distrust(shown, "is no directory");
   fail(errno, "cannot open", shown);
@@ -145,7 +146,7 @@ std::string unguessable_name(const std::string& prefix) {
 
 Descriptor create_new(int directory, const fs::path& path) {
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  Descriptor file(::openat(directory, path.c_str(), flags, 0644));
+  Descriptor file(above_streams(::openat(directory, path.c_str(), flags, 0644)));
   if (!file) fail(errno, "cannot create", path);
   return file;
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/base/above_streams.h"
 #include "core/files/descriptor.h"
 
 namespace flor::core {
@@ -36,7 +37,7 @@ bool are_locks_shared(const std::string& type, const std::string& options) {
 }
 
 bool has_shared_locks(const std::filesystem::path& path) {
-  const Descriptor directory(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor directory(above_streams(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
   const std::string mount = directory ? mount_of(directory.get()) : "";
   std::ifstream mounts("/proc/self/mountinfo");
   for (std::string line; !mount.empty() && std::getline(mounts, line);) {

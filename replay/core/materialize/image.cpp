@@ -12,6 +12,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/base/above_streams.h"
 #include "core/base/digest.h"
 #include "core/files/durable.h"
 
@@ -150,7 +151,8 @@ Failure commit(Image& image, const FileTarget& target, int fd) noexcept {
 }
 
 Failure write_to(Image& image, const FileTarget& target, Output& output) noexcept {
-  const int fd = ::open(target.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  const int fd =
+      above_streams(::open(target.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (fd < 0) return {"create", errno};
   output.begin(fd);
   Failure failure = write_image(image, output);

@@ -12,6 +12,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/base/above_streams.h"
 #include "core/base/blocked_signals.h"
 #include "core/base/messages.h"
 
@@ -116,7 +117,7 @@ Termination::Termination(std::function<void()> last) : last_(std::move(last)) {
   struct sigaction present {};
   int ends[2];
   if (registered != 0 || ::sigaction(SIGTERM, nullptr, &present) != 0 || !is_default(present) ||
-      ::pipe2(ends, O_CLOEXEC) != 0)
+      !pipe_above_streams(ends))
     return;
   wake = ends[0];
   tell = ends[1];

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "core/base/above_streams.h"
 #include "core/base/error.h"
 #include "core/files/descriptor.h"
 #include "core/files/safe_path.h"
@@ -29,7 +30,7 @@ class Look {
   }
 
   std::string at(int parent, const char* name, const fs::path& shown, int depth) {
-    Descriptor file(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    Descriptor file(above_streams(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
     if (!file) return errno == ELOOP || errno == ENOTDIR ? is_link(shown) : "";
     if (std::string why = open_to_others(file.get(), shown); !why.empty()) return why;
     const Directory entries(::fdopendir(file.get()));

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <system_error>
 
+#include "core/base/above_streams.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/config/settings.h"
@@ -49,7 +50,7 @@ constexpr std::time_t young_s = 2;
 // process has the file open for writing (fcntl(2), F_SETLEASE). Between close and rename no process has, so a
 // young file counts as being written.
 bool is_being_written(const fs::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const Descriptor file(above_streams(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)));
   struct stat info = {};
   if (!file || ::fstat(file.get(), &info) != 0) return false;
   if (std::time(nullptr) - info.st_mtim.tv_sec <= young_s) return true;

@@ -19,6 +19,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/above_streams.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/base/messages.h"
@@ -60,7 +61,8 @@ std::string link_target(int directory, const std::string& name) {
 
 std::vector<std::string> names_in(int directory) {
   std::vector<std::string> out;
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(::dup(directory)), ::closedir);
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(
+      ::fdopendir(::fcntl(directory, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)), ::closedir);
   while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr) out.emplace_back(entry->d_name);
   return out;
 }

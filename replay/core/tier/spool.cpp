@@ -10,6 +10,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "core/base/above_streams.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/checkpoint/reader.h"
@@ -35,7 +36,7 @@ struct BrokenOff {};
 class Source {
  public:
   explicit Source(fs::path path)
-      : path_(std::move(path)), fd_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) {
+      : path_(std::move(path)), fd_(above_streams(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW))) {
     if (!fd_) fail("cannot read", path_);
     struct stat info = {};
     if (::fstat(fd_.get(), &info) != 0) fail("cannot read", path_);

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/above_streams.h"
 #include "core/base/blocked_signals.h"
 #include "core/materialize/base.h"
 #include "core/materialize/fork/child.h"
@@ -37,7 +38,7 @@ struct Task {
 class Gate {
  public:
   Gate() {
-    if (::pipe2(ends_, O_CLOEXEC) != 0)
+    if (!pipe_above_streams(ends_))
       throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
   }
   ~Gate() {
