@@ -2,46 +2,16 @@
 
 #include <fcntl.h>
 #include <hiredis/hiredis.h>
-#include <pthread.h>
 
 #include <array>
-#include <csignal>
-#include <ctime>
 #include <utility>
 
+#include "core/base/held_signals.h"
 #include "core/base/parse_number.h"
 #include "queue/listener.h"
 
 namespace flor::queue {
 namespace {
-
-// Blocks SIGPIPE in this thread, and removes one that came meanwhile.
-// Motivation: hiredis writes without MSG_NOSIGNAL, so a server that went away would end the process.
-class NoSigpipe {
- public:
-  NoSigpipe() {
-    sigset_t pending;
-    ::sigpending(&pending);
-    was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
-    ::sigemptyset(&pipe_);
-    ::sigaddset(&pipe_, SIGPIPE);
-    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-  }
-  ~NoSigpipe() {
-    if (!was_pending_) {
-      const timespec at_once{0, 0};
-      while (::sigtimedwait(&pipe_, nullptr, &at_once) == SIGPIPE) {
-      }
-    }
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  NoSigpipe(const NoSigpipe&) = delete;
-  NoSigpipe& operator=(const NoSigpipe&) = delete;
-
- private:
-  sigset_t pipe_{}, before_{};
-  bool was_pending_ = false;
-};
 
 // The longest list that is accepted. Each unit of a replay takes two items of a list.
 constexpr auto longest_list = 1 << 22;
@@ -142,7 +112,7 @@ bool Redis::connected() const {
 }
 
 void Redis::connect() {
-  const NoSigpipe guard;
+  const core::HeldSignals held;  // as in exchange()
   timeval limit{};
   limit.tv_sec = timeout_.count() / 1000;
   limit.tv_usec = static_cast<decltype(limit.tv_usec)>(timeout_.count() % 1000 * 1000);
@@ -166,7 +136,8 @@ void Redis::connect() {
 }
 
 Reply Redis::exchange(const std::vector<std::string>& args) {
-  const NoSigpipe guard;
+  // hiredis writes without MSG_NOSIGNAL, so a server that went away would end the process.
+  const core::HeldSignals held;
   std::vector<const char*> texts;
   std::vector<std::size_t> sizes;
   for (const auto& arg : args) {

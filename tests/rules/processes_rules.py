@@ -1,6 +1,7 @@
 """Rules 15 and 16: around the loop, and several processes."""
 import os
 import signal
+import subprocess
 import time
 
 from harness import Case, named, without
@@ -226,3 +227,15 @@ class Streams(Case):
                     self.assert_nothing_printed_in(run)
                     self.assertEqual(harness.logged_rows(run.log()), plain)
                     self.assertEqual(run.replay(*program, probe="all").verdict["verdict"], "identical")
+
+    def test_a_reader_that_is_gone_ends_no_training(self):
+        program = ("train", "--guard", "--epochs=4", "--steps=200")
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run([harness.PROGRAM, *program], env={**self.environment, "FLOR_RECORD": "1", "FLOR_EVERY": "1"},
+                              stdout=writer, stderr=writer, timeout=120)
+        os.close(writer)
+        self.assertEqual(done.returncode, 0)
+        run = self.newest_run()
+        self.assertEqual(run.manifest()["status"], "completed")
+        self.assertEqual(harness.logged_rows(run.log()), self.plain(*program))

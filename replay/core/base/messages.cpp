@@ -5,12 +5,15 @@
 #include <mutex>
 #include <set>
 
+#include "core/base/held_signals.h"
 #include "core/base/printable.h"
 
 namespace flor::core {
 
 void say(const std::string& line) {
   const std::string text = "flor: " + printable_lines(line) + "\n";
+  // Whoever read the messages may be gone. That is no reason to end the training.
+  const HeldSignals held;
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 

@@ -1,14 +1,33 @@
 #include "core/log/printer.h"
 
+#include <stdio_ext.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+
+#include "core/base/held_signals.h"
 
 namespace flor::core {
 namespace {
 
+// Drops what no one reads any more. The C library would try again with it, and end the process.
+void drop_unread() {
+  if (errno == EPIPE) ::__fpurge(stdout);
+}
+
 void write_out(const std::string& text) {
-  if (!text.empty()) std::fwrite(text.data(), 1, text.size(), stdout);
+  if (text.empty()) return;
+  // Usually the buffer has room, and no signal can come.
+  const bool fits = ::__flbf(stdout) == 0 && ::__fpending(stdout) + text.size() < ::__fbufsize(stdout);
+  if (fits) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return;
+  }
+  const HeldSignals held;
+  ::flockfile(stdout);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size()) drop_unread();
+  ::funlockfile(stdout);
 }
 
 }  // namespace
@@ -54,6 +73,14 @@ void Printer::drain(std::optional<std::chrono::duration<double>> limit) {
     }
   }
   advance();
+}
+
+void Printer::flush() {
+  const HeldSignals held;
+  // Another thread may hang in a write.
+  if (::ftrylockfile(stdout) != 0) return;
+  if (std::fflush(stdout) != 0) drop_unread();
+  ::funlockfile(stdout);
 }
 
 void Printer::print_ready() {

@@ -12,7 +12,8 @@
 
 namespace flor::core {
 
-// Thread-safe. In a forked child a line is printed at once; lines that waited are printed by the parent only.
+// Thread-safe. A reader that is gone ends nothing; rows are then lost. In a forked child a line is printed at
+// once; lines that waited are printed by the parent only.
 class Printer {
  public:
   Printer();
@@ -23,6 +24,8 @@ class Printer {
   // Waits for all values, at most so many seconds, and prints. Lines whose values are still missing then are
   // not printed.
   void drain(std::optional<std::chrono::duration<double>> limit = std::nullopt);
+  // Hands the printed rows to the system, before the C library would do so at the program's end.
+  static void flush();
 
  private:
   // Call with the mutex held.

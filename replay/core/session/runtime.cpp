@@ -150,6 +150,7 @@ void Runtime::finish(int exit_code) noexcept {
     } else {
       printer_.drain();
     }
+    Printer::flush();
   });
   // If another thread calls exit() in the middle of training, the session must not end what the training
   // thread holds. The run then counts as killed, and the unit as not finished.
