@@ -1,5 +1,6 @@
 """Rules 15 and 16: around the loop, and several processes."""
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -37,7 +38,7 @@ class Failing(Case):
         run = self.record("train", "--guard")
         train, ended = f"exec {harness.PROGRAM} train --guard --inner", self.path("ended")
         # Worker 0 can write 512 bytes into a file, as if its node had a bad mount. The other one begins after it.
-        line = (f"if [ $FLOR_WORKER = 0 ]; then (trap '' XFSZ; ulimit -f 1; {train}); : >{ended}; exit 1; fi; "
+        line = (f"if [ $FLOR_WORKER = 0 ]; then (ulimit -f 1; {train}); : >{ended}; exit 1; fi; "
                 f"until [ -e {ended} ]; do sleep 0.1; done; {train}")
         answer = run.replay("/bin/sh", "-c", line, probe="all", workers=2)
         self.assertEqual(answer.rows, self.plain("train", "--guard", "--inner"))
@@ -239,3 +240,18 @@ class Streams(Case):
         run = self.newest_run()
         self.assertEqual(run.manifest()["status"], "completed")
         self.assertEqual(harness.logged_rows(run.log()), self.plain(*program))
+
+    def test_a_limit_for_the_size_of_files_ends_no_training(self):
+        program = ("train", "--guard", "--epochs=4")
+        plain = self.execute([harness.PROGRAM, *program]).stdout
+        # Too little for a record to begin, and too little for its checkpoints.
+        for size, words in ((1 << 10, program), (300 << 10, (*program, "--frozen=50000"))):
+            for materializer in ("thread", "inline", "fork"):
+                with self.subTest(size=size, materializer=materializer):
+                    done = subprocess.run(
+                        [harness.PROGRAM, *words], text=True, timeout=120, capture_output=True,
+                        env={**self.environment, "FLOR_RECORD": "1", "FLOR_EVERY": "1", "FLOR_MATERIALIZER": materializer},
+                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertEqual(done.stdout, plain)
+                    self.assertIn("File too large", done.stderr)

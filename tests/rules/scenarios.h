@@ -26,7 +26,8 @@ std::string text(const std::string& name);
 struct Model {
   std::vector<double> weights = std::vector<double>(6, 0.5);
   std::vector<double> velocity = std::vector<double>(6, 0.0);
-  std::vector<double> frozen = std::vector<double>(512, 0.25);  // never changes; large enough to be shared
+  // Never changes, and is large enough to be shared: --frozen=N numbers.
+  std::vector<double> frozen = std::vector<double>(static_cast<std::size_t>(number("frozen", 512)), 0.25);
   double rate = 0.1;
   int64_t steps = 0;
 

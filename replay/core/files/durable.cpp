@@ -12,6 +12,7 @@
 
 #include "core/base/above_streams.h"
 #include "core/base/error.h"
+#include "core/base/held_signals.h"
 
 namespace flor::core {
 namespace {
@@ -42,6 +43,7 @@ int step::write(int fd, const void* bytes, std::size_t size, off_t offset) noexc
   // Linux transfers at most 0x7ffff000 bytes in a call. Smaller steps also report a full disk earlier.
   constexpr std::size_t most = std::size_t{64} << 20;
   const char* at = static_cast<const char*>(bytes);
+  const HeldSignals held;
   while (size > 0) {
     const ssize_t written = ::pwrite(fd, at, std::min(size, most), offset);
     if (written < 0 && errno == EINTR) continue;

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/base/held_signals.h"
 #include "core/files/durable.h"
 #include "core/files/trusted_file.h"
 
@@ -144,6 +145,7 @@ LineAppender::LineAppender(std::filesystem::path path)
 }
 
 void LineAppender::append(std::string_view lines) {
+  const HeldSignals held;
   while (!lines.empty()) {
     const ssize_t written = ::write(file_.get(), lines.data(), lines.size());
     if (written < 0 && errno == EINTR) continue;

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/base/held_signals.h"
 #include "core/files/trusted_file.h"
 
 namespace flor::core {
@@ -18,6 +19,7 @@ namespace {
 template <class WriteSome>
 std::size_t write_all(std::size_t size, const WriteSome& write_some) {
   std::size_t done = 0;
+  const HeldSignals held;
   while (done < size) {
     const ssize_t written = write_some(done);
     if (written < 0 && errno == EINTR) continue;
