@@ -29,11 +29,17 @@ constexpr double most_between = 120;
 }  // namespace
 
 bool is_time_of_preemption(const std::string& printed, double came) {
-  const auto first = printed.find_first_not_of(" \n");
-  const auto last = printed.find_last_not_of(" \n");
-  if (first == std::string::npos) return false;
-  const auto time = parse_number<int64_t>(printed.substr(first, last + 1 - first));
-  return time && std::abs(static_cast<double>(*time) - came) <= most_between;
+  std::istringstream lines(printed);
+  for (std::string line; lines >> line;) {
+    const auto time = parse_number<int64_t>(line);
+    if (time && std::abs(static_cast<double>(*time) - came) <= most_between) return true;
+  }
+  return false;
+}
+
+std::string own_job(const std::string& job, const std::string& array, const std::string& task) {
+  if (is_number(array) && is_number(task)) return array + "_" + task;
+  return is_number(job) ? job : "";
 }
 
 std::set<int64_t> other_steps(const std::string& steps, const std::string& own) {
@@ -68,8 +74,10 @@ bool outlives_other_steps(const std::string& job) {
 
 bool requeue_if_preempted(double came) noexcept {
   try {
-    const std::string job = environment_variable("SLURM_JOB_ID").value_or("");
-    if (!is_number(job)) return false;
+    const auto number = [](const char* name) { return environment_variable(name).value_or(""); };
+    const std::string job =
+        own_job(number("SLURM_JOB_ID"), number("SLURM_ARRAY_JOB_ID"), number("SLURM_ARRAY_TASK_ID"));
+    if (job.empty()) return false;
     const auto preempted =
         ask_slurm("SLURM_TIME_FORMAT=%s squeue --noheader --jobs " + job + " --Format PreemptTime:.");
     if (!is_time_of_preemption(preempted.value_or(""), came)) return false;
