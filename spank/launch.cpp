@@ -1,5 +1,7 @@
 #include "launch.h"
 
+#include "core/base/digest.h"
+
 namespace flor::spank {
 namespace {
 
@@ -25,6 +27,12 @@ std::string job_of_launch(const std::string& launch) {
 
 std::string step_of_launch(const std::string& launch) {
   return launch.substr(last_parts(launch, 3), launch.rfind('.') - last_parts(launch, 3));
+}
+
+std::string program_digest(const std::string& directory, const std::vector<std::string>& words) {
+  std::string text = directory + '\0';
+  for (const auto& word : words) text.append(word) += '\0';
+  return core::digest_of(text);
 }
 
 std::string begun_name(const std::string& launch) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace flor::spank {
 
@@ -30,7 +31,10 @@ constexpr const char* kLaunches = ".launches";
 
 // Returns the name of the mark that lies beside the launch's file. The task creates it after its checks have
 // passed, and srun removes it. It tells srun that the step began, and that srun and the node see the same
-// store.
+// store. It holds a program_digest().
 std::string begun_name(const std::string& launch);
+
+// Returns a digest of what a step starts, and where: equal steps differ in their environment alone.
+std::string program_digest(const std::string& directory, const std::vector<std::string>& words);
 
 }  // namespace flor::spank

@@ -18,6 +18,7 @@
 
 #include "core/base/valid_id.h"
 #include "core/config/conf.h"
+#include "core/files/durable.h"
 #include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
 #include "launch.h"
@@ -149,14 +150,18 @@ Problem check_writable(const Store& store) try {
   return problem_of(failure, store, "cannot be written");
 }
 
-Problem begin_launch(const Store& store, const std::string& launch, bool batch) try {
+Problem begin_launch(const Store& store, const std::string& launch,
+                     const std::optional<std::string>& program) try {
   const core::Descriptor launches = core::make_user_directory(store.path, kLaunches);
   // No process of this launch has run yet. So a file with its name belongs to an older job, whose number the
   // controller has used again. The library would think that the launch was recorded.
   unlinkat(launches.get(), launch.c_str(), 0);
   const std::string begun = begun_name(launch);
   unlinkat(launches.get(), begun.c_str(), 0);
-  if (!batch) core::create_new(launches.get(), begun);
+  if (!program) return "";
+  const core::Descriptor mark = core::create_new(launches.get(), begun);
+  // Not said: without its text the mark is that of an earlier version, and the store has just been written.
+  (void)core::step::write(mark.get(), program->data(), program->size(), 0);
   return "";
 } catch (const std::exception& failure) {
   return problem_of(failure, store, "cannot be used");

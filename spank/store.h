@@ -33,9 +33,11 @@ Problem check_writable(const Store& store);
 // is no second recording.
 Problem check_label_free(const Store& store, const std::string& label, const std::string& launch);
 
-// Marks that the task of a launch begins, unless it is a batch step. Removes the files of an earlier launch
-// with the same name. Refuses a store where other users could change what the user's launches recorded.
-Problem begin_launch(const Store& store, const std::string& launch, bool batch);
+// Marks that the task of a launch begins, and what it starts: a program_digest(), or std::nullopt for a batch
+// step, which has no mark. Removes the files of an earlier launch with the same name. Refuses a store where
+// other users could change what the user's launches recorded.
+Problem begin_launch(const Store& store, const std::string& launch,
+                     const std::optional<std::string>& program);
 
 // Returns true if the task of the launch began, but recorded nothing; false also if the store cannot be seen
 // from here. Removes the mark, so call it once, in srun, after the task has ended. Throws what the core's

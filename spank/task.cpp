@@ -13,7 +13,9 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "answer.h"
@@ -49,6 +51,15 @@ std::uint32_t number(spank_t spank, spank_item_t item, std::uint32_t otherwise) 
   return spank_get_item(spank, item, &value) == ESPANK_SUCCESS ? value : otherwise;
 }
 
+// Slurm has changed to the task's directory before.
+std::string program_of(spank_t spank) {
+  int count = 0;
+  char** words = nullptr;
+  if (spank_get_item(spank, S_JOB_ARGV, &count, &words) != ESPANK_SUCCESS || words == nullptr) return "";
+  std::error_code ignored;
+  return program_digest(std::filesystem::current_path(ignored).string(), {words, words + count});
+}
+
 void set(spank_t spank, const char* name, const std::string& value) {
   const spank_err_t error = spank_setenv(spank, name, value.c_str(), 1);
   if (error != ESPANK_SUCCESS) slurm_error("flor: %s cannot be set: %s", name, spank_strerror(error));
@@ -57,7 +68,8 @@ void set(spank_t spank, const char* name, const std::string& value) {
 // The launch for which the store is checked.
 struct Task {
   std::string launch;
-  bool batch = false;
+  // A program_digest(); none for the batch step.
+  std::optional<std::string> program;
   // Slurm started the job again: it was requeued.
   bool restarted = false;
 };
@@ -108,7 +120,7 @@ void look_for_recording(const Store& store, const Task& task, Found& found) {
     found.problem = check_label_free(store, *label, task.launch);
   }
   // Do this last: it tells srun that the step began.
-  if (found.problem.empty()) found.problem = begin_launch(store, task.launch, task.batch);
+  if (found.problem.empty()) found.problem = begin_launch(store, task.launch, task.program);
 }
 
 void look_for_replay(const Store& store, Found& found) {
@@ -242,7 +254,8 @@ int task_init(spank_t spank) {
   const bool batch = step == kBatchStep;
   if (const Problem problem = check_tasks(spank, batch); !problem.empty()) refuse(spank, problem);
   const std::string restarts = environment("SLURM_RESTART_COUNT");
-  const Task task{launch_id(cluster, number(spank, S_JOB_ID, 0), step, restarts.c_str()), batch,
+  const Task task{launch_id(cluster, number(spank, S_JOB_ID, 0), step, restarts.c_str()),
+                  batch ? std::nullopt : std::optional(program_of(spank)),
                   !restarts.empty() && restarts != "0"};
   const auto answer = answer_within(kPatience, [&] { return text_of(look_at_store(task, environment)); });
   if (!answer) {

@@ -70,6 +70,14 @@ TEST(Answer, LeavesNothingBehind) {
   while (::kill(pid, 0) == 0 && fs::exists("/proc/" + std::to_string(pid) + "/exe")) ::usleep(1000);
 }
 
+TEST(Launch, TellsWhatItStartsAndWhere) {
+  const std::string one = program_digest("/work", {"train", "--epochs=4"});
+  EXPECT_EQ(one, program_digest("/work", {"train", "--epochs=4"}));
+  EXPECT_NE(one, program_digest("/elsewhere", {"train", "--epochs=4"}));
+  EXPECT_NE(one, program_digest("/work", {"train", "--epochs", "4"}));
+  EXPECT_NE(one, program_digest("/work", {"sleep", "1000"}));
+}
+
 TEST(Options, TakeWhatTheCommandsTake) {
   for (const auto& row : test::setting_values())
     EXPECT_EQ(check_value(row.key, row.value).empty(), row.fits) << row.key << "=" << row.value;
@@ -94,17 +102,17 @@ TEST_F(PluginStore, APlantedLinkIsNotWrittenThrough) {
   test::plant_link(directory / ".launches" / ".main.42.0.0.begun", precious, attacker);
   const std::string said = as_user(victim, [&] {
     test::plant_link(directory / (".writable.tmp." + std::to_string(::getpid())), precious, victim);
-    return check_writable(store) + begin_launch(store, "main.42.0.0", false);
+    return check_writable(store) + begin_launch(store, "main.42.0.0", "digest");
   });
   EXPECT_EQ(said, "");
   EXPECT_EQ(test::text_in(precious), "kept");
-  EXPECT_TRUE(fs::exists(directory / ".launches" / uid / ".main.42.0.0.begun"));
+  EXPECT_EQ(test::text_in(directory / ".launches" / uid / ".main.42.0.0.begun"), "digest");
 }
 
 TEST_F(PluginStore, ASquattedDirectoryOfLaunchesRefusesTheTaskInOneLine) {
   test::plant_directory(directory / ".launches", 0, 01777);
   test::plant_directory(directory / ".launches" / uid, attacker, 0777);
-  const std::string said = as_user(victim, [&] { return begin_launch(store, "main.42.0.0", false); });
+  const std::string said = as_user(victim, [&] { return begin_launch(store, "main.42.0.0", "digest"); });
   EXPECT_NE(said.find(".launches/" + uid + " is another user's (uid 54322)"), std::string::npos) << said;
   EXPECT_NE(said.find("choose another store"), std::string::npos) << said;
 }
@@ -115,7 +123,7 @@ TEST_F(PluginStore, SrunWarnsOnceOfAStepThatBeganAndRecordedNothing) {
                    [&] { return std::string(recorded_nothing(store, "main.42.0.0") ? "nothing" : "fine"); });
   };
   const auto begin = [&] {
-    return as_user(victim, [&] { return begin_launch(store, "main.42.0.0", false); });
+    return as_user(victim, [&] { return begin_launch(store, "main.42.0.0", "digest"); });
   };
   EXPECT_EQ(ask(), "fine");  // it never began
   EXPECT_EQ(begin(), "");

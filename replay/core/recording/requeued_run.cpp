@@ -29,8 +29,9 @@ struct Earlier {
 };
 
 struct EarlierStarts {
-  std::vector<Earlier> runs;           // the newest first
-  std::set<std::string> steps_begun;   // those that recorded nothing before they were ended
+  std::vector<Earlier> runs;  // the newest first
+  // Those that recorded nothing before they were ended, and may have been this one.
+  std::set<std::string> steps_begun;
   std::set<std::string> steps_shared;  // those in which several programs wanted to record
 };
 
@@ -54,6 +55,18 @@ std::optional<LaunchId> marked_launch(const std::string& name, const std::string
   return launch_id_from(name.substr(1, name.size() - end.size() - 1));
 }
 
+std::string id_of(const LaunchId& id) {
+  return id.job + "." + id.step + "." + std::to_string(id.restart);
+}
+
+// May the step that has this mark be this one? Its number may have been another then.
+bool may_be_own(const Store& store, const LaunchId& begun, const LaunchId& own) {
+  // Only a step of srun's has a mark.
+  if (own.step == "batch") return false;
+  const std::string then = store.program_begun(id_of(begun)), now = store.program_begun(id_of(own));
+  return then.empty() || now.empty() || then == now;
+}
+
 std::optional<Earlier> earlier_from(const Store& store, const LaunchId& launch, const std::string& run_id) {
   try {
     Earlier out{launch, store.run(run_id), read_manifest(store.run(run_id)), false};
@@ -75,8 +88,8 @@ EarlierStarts earlier_starts(const Store& store, const LaunchId& own) {
     const auto is_earlier = [&own](const std::optional<LaunchId>& marked) {
       return marked && marked->job == own.job && marked->restart < own.restart;
     };
-    if (const auto begun = marked_launch(name, ".begun"); is_earlier(begun))
-      out.steps_begun.insert(begun->step);
+    const auto begun = marked_launch(name, ".begun");
+    if (is_earlier(begun) && may_be_own(store, *begun, own)) out.steps_begun.insert(begun->step);
     if (const auto shared = marked_launch(name, ".shared"); is_earlier(shared))
       out.steps_shared.insert(shared->step);
     const auto launch = launch_id_from(name);

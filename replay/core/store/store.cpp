@@ -315,6 +315,17 @@ std::vector<std::string> Store::launches() const {
   return directory ? names_in(directory.get()) : std::vector<std::string>{};
 }
 
+std::string Store::program_begun(const std::string& id) const {
+  require_id("launch id", id);
+  try {
+    const Descriptor directory = open_user_directory(path_, launch_directory);
+    return directory ? read_regular(directory.get(), "." + id + ".begun", Links::refused, most_of_a_launch)
+                     : "";
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
 fs::path Store::removed(const std::string& run) const {
   require_id("run id", run);
   return path_ / (removed_prefix + run);

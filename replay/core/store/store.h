@@ -121,6 +121,10 @@ class Store {
   // (spank/launch.h). Throws Error as launched().
   std::vector<std::string> launches() const;
 
+  // Returns a digest of what the task of a launch started, and where, from its mark `.LAUNCH.begun`
+  // (spank/launch.h); "" where there is no mark, or where it does not tell, as that of an earlier version.
+  std::string program_begun(const std::string& launch) const;
+
   // .removed.RUN is a run that is being removed; all_removed() returns the ids of all such runs.
   fs::path removed(const std::string& run) const;
   std::vector<std::string> all_removed() const;

@@ -263,6 +263,14 @@ TEST_F(Requeued, AStepThatHadRecordedNothingYetTakesNoOthersRun) {
   const fs::path launches = Store(directory / "store").launch("42.1.0").parent_path();
   std::ofstream(launches / ".42.1.0.begun");
   EXPECT_FALSE(is_resumed());
+  // A step of another program beside it, as one that watches the node, is not this one.
+  std::ofstream(launches / ".42.0.1.begun") << std::string(32, 'a');
+  EXPECT_FALSE(is_resumed()) << "the other mark does not tell, as one of an earlier version";
+  std::ofstream(launches / ".42.1.0.begun") << std::string(32, 'a');
+  EXPECT_FALSE(is_resumed());
+  std::ofstream(launches / ".42.1.0.begun") << std::string(32, 'b');
+  EXPECT_TRUE(is_resumed());
+  std::ofstream(launches / ".42.1.0.begun");
   manifest.start_environment = start_environment();
   write_manifest(run, manifest);
   EXPECT_TRUE(is_resumed());
