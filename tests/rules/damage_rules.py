@@ -3,6 +3,7 @@ import os
 import struct
 
 from harness import Case, named
+from resuming_rules import Interrupted
 
 
 def flip(path):
@@ -113,3 +114,31 @@ class Damage(Case):
             with open(run.file(name), "wb") as file:
                 file.write(content)
         self.assertEqual(run.replay("train", "--guard").verdict["verdict"], "identical")
+
+
+class Missing(Interrupted):
+    def test_a_run_goes_on_though_a_checkpoint_of_it_was_not_written(self):
+        program = ["train", "--guard", "--throw=4", "--unless=" + self.path("mended")]
+        run, process, _ = self.hold(*program, at=2, flags=("--every", "1"))
+        self.wait_for(lambda: "@iteration/epoch=1" in run.checkpoints(), "the checkpoint of the epoch before")
+        there, aside = run.file("checkpoints", "@iteration"), self.path("aside")
+        os.rename(there, aside)
+        with open(there, "w"):
+            pass
+        self.go_on()
+        output = process.communicate(timeout=60)[0]
+        os.remove(there)
+        os.rename(aside, there)
+        self.assertEqual(output.count("warning: "), 1, output)
+        self.assertIn(f"warning: a checkpoint of run {run.id} is missing, training goes on: ", output)
+        manifest = run.manifest()
+        self.assertEqual((manifest["status"], len(manifest["warnings"])), ("failed", 2), manifest["warnings"])
+        checked = self.flor("check", run.id).stdout
+        self.assertIn("said while recording: checkpoints/@iteration/epoch=2.safetensors was not written", checked)
+        self.assertIn("nothing is damaged", checked)
+        with open(self.path("mended"), "w"):
+            pass
+        done = self.flor("record", "--resume", run.id, "--every", "1", "--", self.program(), *self.holding(program, 2))
+        self.assertIn("resumed behind epoch=1", done.stderr)
+        self.assertEqual(run.joined(), self.plain("train"))
+        self.assertEqual(run.manifest()["status"], "completed")

@@ -28,12 +28,12 @@ bool lies_on_device(const std::vector<Buffer>& live) {
 
 }  // namespace
 
-Checkpointer::Checkpointer(const RunDir& run, const Manifest& manifest, Journal& journal, OnDamage on_damage,
-                           double patience)
+Checkpointer::Checkpointer(const RunDir& run, const Manifest& manifest, Journal& journal,
+                           OnFailure on_failure, double patience)
     : every_(manifest.every),
       has_local_tier_(!manifest.local.empty()),
       journal_(journal),
-      on_damage_(std::move(on_damage)),
+      on_failure_(std::move(on_failure)),
       policy_(manifest.epsilon, manifest.mtbf),
       retention_(manifest.keep, retention_actions(run, manifest.local), manifest.loop_names()),
       materializer_(make_materializer(manifest.materializer, Tiers(run, manifest.local))),
@@ -239,7 +239,7 @@ Retention::Actions Checkpointer::retention_actions(const RunDir& run, const fs::
 }
 
 void Checkpointer::fail(const std::string& what) {
-  on_damage_(what);
+  on_failure_(what);
   if (pauses_.failed(monotonic_seconds()) && !std::exchange(told_of_pause_, true))
     warn("no checkpoint is taken for a minute, then one is tried now and then: " + what);
 }

@@ -32,13 +32,13 @@ enum JournalFile : std::size_t { log_file = 0, timeline_file = 1, generators_fil
 
 class Checkpointer {
  public:
-  // Called on any thread.
-  using OnDamage = std::function<void(const std::string&)>;
+  // Called where a checkpoint was not written.
+  using OnFailure = std::function<void(const std::string&)>;
 
   // `patience` is in seconds. A checkpoint that is taken whatever it costs waits for the writer as long as
   // the slowest store would need, and this long in addition. Then training goes on without the checkpoint,
   // since the store may hang.
-  Checkpointer(const RunDir& run, const Manifest& manifest, Journal& journal, OnDamage on_damage,
+  Checkpointer(const RunDir& run, const Manifest& manifest, Journal& journal, OnFailure on_failure,
                double patience = 60);
 
   // What must be remembered from the start of an execution.
@@ -114,7 +114,7 @@ class Checkpointer {
   const int64_t every_;
   const bool has_local_tier_;
   Journal& journal_;
-  OnDamage on_damage_;
+  OnFailure on_failure_;
   Policy policy_;
   WriterArbiter::Kinds kinds_;
   // Names of blocks.

@@ -20,7 +20,8 @@
 namespace flor::core {
 namespace {
 
-constexpr std::size_t most_damages = 20;
+// Of each kind.
+constexpr std::size_t most_reports = 20;
 // Seconds for what is written after the last checkpoint.
 constexpr double end_margin = 10;
 
@@ -84,8 +85,8 @@ Recording::Recording(BegunRun begun) : begun_(std::move(begun)), remarks_(begun_
   if (manifest().attempt > 0) take_over(run(), manifest().attempt);
   const std::vector<fs::path> files{run().log(), run().timeline(), run().generators()};
   journal_ = std::make_unique<Journal>(files, on_failure, [this] { return is_ours(); });
-  checkpointer_ =
-      std::make_unique<Checkpointer>(run(), begun_.manifest, *journal_, on_failure, hung_seconds());
+  checkpointer_ = std::make_unique<Checkpointer>(
+      run(), begun_.manifest, *journal_, [this](const std::string& what) { missed(what); }, hung_seconds());
 }
 
 void Recording::log_event(Json event) {
@@ -133,11 +134,22 @@ void Recording::damaged(const std::string& what) {
     warn("the recording of run " + run().id() + " is damaged, training goes on: " + what);
     release_space(run());
   }
-  if (damages_.size() < most_damages) damages_.push_back(what);
+  if (damages_.size() < most_reports) damages_.push_back(what);
+}
+
+void Recording::missed(const std::string& what) {
+  if (lost_) return;
+  const std::lock_guard<std::mutex> lock(damage_mutex_);
+  if (missed_ == 0) {
+    warn("a checkpoint of run " + run().id() + " is missing, training goes on: " + what);
+    release_space(run());
+  }
+  if (++missed_ <= most_reports) remarks_.push_back(what);
 }
 
 void Recording::remark(const std::string& line) {
   warn(line);
+  const std::lock_guard<std::mutex> lock(damage_mutex_);
   remarks_.push_back(line);
 }
 
@@ -154,8 +166,8 @@ void Recording::write_end() {
     if (!damages_.empty()) manifest.status = "damaged";
     // What is missing comes first.
     manifest.warnings = damages_;
+    manifest.warnings.insert(manifest.warnings.end(), remarks_.begin(), remarks_.end());
   }
-  manifest.warnings.insert(manifest.warnings.end(), remarks_.begin(), remarks_.end());
   save_manifest();
 }
 
@@ -245,7 +257,7 @@ void Recording::tell_of_unwritten_end(const std::string& why) {
 // demand may be killed with the job.
 std::string Recording::empty_local_tier() {
   std::string trouble = spool_rest(*begun_.local, *agent_);
-  if (!trouble.empty()) damaged(trouble);
+  if (!trouble.empty()) missed(trouble);
   return trouble;
 }
 

@@ -61,8 +61,12 @@ class Recording {
   // Returns false, and warns once, if a later attempt has taken over the run (docs/formats.md,
   // "owner.N.json"). This attempt then writes nothing that readers see. Any thread.
   bool is_ours();
-  // Reports that the record is incomplete from now on: warns once and marks the run. Any thread.
+  // Reports that something is missing from the record for ever: warns once and marks the run, which can then
+  // not be resumed. Any thread.
   void damaged(const std::string& what);
+  // Reports that a checkpoint was not written: warns once, and adds remarks. A resumption begins at another
+  // checkpoint, so nothing is missing.
+  void missed(const std::string& what);
   // Adds a line that readers of the record must know, although nothing is missing.
   void remark(const std::string& line);
 
@@ -96,13 +100,14 @@ class Recording {
   std::unique_ptr<Checkpointer> checkpointer_;
   std::unique_ptr<AgentClient> agent_;
   GeneratorWriter generators_;
-  std::vector<std::string> remarks_;
   // A later attempt has the run.
   std::atomic<bool> lost_{false};
   // The end is written.
   std::atomic<bool> over_{false};
   std::mutex damage_mutex_;
   std::vector<std::string> damages_;
+  std::vector<std::string> remarks_;
+  std::size_t missed_ = 0;
 };
 
 }  // namespace flor::core

@@ -65,10 +65,8 @@ class Checker {
       manifest_ = manifest;
       finished_ = manifest.status == "completed" || manifest.status == "failed";
       for (const auto& source : manifest.sources) check_source(source);
-      if (manifest.status == "damaged") {
-        for (const auto& warning : manifest.warnings)
-          report_.notes.push_back("said while recording: " + warning);
-      }
+      for (const auto& warning : manifest.warnings)
+        report_.notes.push_back("said while recording: " + warning);
       if (status_of(run_, manifest) == "killed") {
         report_.notes.emplace_back(
             "the recording was killed: replay offers the iterations that were finished");
