@@ -294,6 +294,25 @@ TEST_P(Materializers, CommitNothingBeforeWhatMustBeDurable) {
   EXPECT_EQ(run_.take(1, {tensor.buffer("0")}).error, "");
 }
 
+// As where memory is full.
+TEST_P(Materializers, KeepForTrainingWhatIsThrownOnTheirThreads) {
+  Recording run(GetParam());
+  Tensor tensor(1000);
+  const std::string error =
+      run.materializer().materialize({"train",
+                                      "epoch=0/train#0",
+                                      Recording::file(0),
+                                      {},
+                                      [](const Materialized&) { throw std::bad_alloc(); }},
+                                     {tensor.buffer("0")});
+  run.materializer().drain();
+  if (error.empty()) {
+    EXPECT_THROW(run.materializer().throw_failure(), std::bad_alloc);
+  }
+  EXPECT_NO_THROW(run.materializer().throw_failure()) << "it is told once";
+  EXPECT_EQ(run.take(1, {tensor.buffer("0")}).error, "");
+}
+
 TEST_P(Materializers, ReportAFailedWriteAndLeaveNothing) {
   const Tensor tensor(1000);
   ASSERT_EQ(run_.take(0, {tensor.buffer("0")}).error, "");

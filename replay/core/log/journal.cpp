@@ -61,6 +61,14 @@ void Journal::report(const std::string& problem) {
   if (!reported_.exchange(true)) on_failure_(problem);
 }
 
+void Journal::tell_of_loss(const char* why) noexcept {
+  try {
+    on_failure_(std::string("lines of the log may be lost, so no checkpoint is taken any more: ") + why);
+  } catch (const std::exception&) {
+    // Nothing can be said either. No checkpoint claims the lines.
+  }
+}
+
 bool Journal::flush(std::unique_lock<std::mutex>& lock) {
   std::vector<std::string> problems;
   bool fine = true;
@@ -120,26 +128,40 @@ bool Journal::sync(File& file) {
   return false;
 }
 
+void Journal::turn(std::unique_lock<std::mutex>& lock) {
+  flush(lock);
+  lock.unlock();
+  const auto now = std::chrono::steady_clock::now();
+  for (auto& file : files_) {
+    if (file->tail.unsynced() > most_unsynced && now >= next_sync_ && !sync(*file))
+      next_sync_ = now + sync_pause;
+  }
+  if (now >= next_beat_) {
+    next_beat_ = now + OwnerFile::interval;
+    beat_();
+  }
+  lock.lock();
+}
+
 void Journal::run() {
   std::unique_lock<std::mutex> lock(mutex_);
-  auto next_beat = std::chrono::steady_clock::now(), next_sync = next_beat;
+  // What is thrown here would end the program. Where memory is full, lines may be lost.
+  const auto guarded = [&](const auto& work) noexcept {
+    try {
+      work();
+      return;
+    } catch (const std::exception& problem) {
+      if (lock.owns_lock()) lock.unlock();
+      if (!lost_.exchange(true)) tell_of_loss(problem.what());
+    }
+    if (!lock.owns_lock()) lock.lock();
+  };
+  next_beat_ = next_sync_ = std::chrono::steady_clock::now();
   while (!stopping_) {
     wake_.wait_for(lock, std::chrono::milliseconds(100));
-    flush(lock);
-    lock.unlock();
-    const auto now = std::chrono::steady_clock::now();
-    for (auto& file : files_) {
-      if (file->tail.unsynced() > most_unsynced && now >= next_sync && !sync(*file))
-        next_sync = now + sync_pause;
-    }
-    lock.lock();
-    if (now < next_beat) continue;
-    next_beat = now + OwnerFile::interval;
-    lock.unlock();
-    beat_();
-    lock.lock();
+    guarded([&] { turn(lock); });
   }
-  sync(lock);
+  guarded([&] { sync(lock); });
 }
 
 }  // namespace flor::core

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <filesystem>
@@ -52,6 +53,9 @@ class Journal {
   bool sync(std::unique_lock<std::mutex>& lock);
   bool sync(File& file);
   void report(const std::string& problem);
+  void tell_of_loss(const char* why) noexcept;
+  // One turn of the background thread. `lock` is held before and behind it.
+  void turn(std::unique_lock<std::mutex>& lock);
   void run();
 
   std::vector<std::unique_ptr<File>> files_;
@@ -63,6 +67,8 @@ class Journal {
   std::mutex write_mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
+  // Of the background thread.
+  std::chrono::steady_clock::time_point next_beat_, next_sync_;
   // A line was dropped. No later checkpoint may claim a whole log: a run that is resumed goes back in front
   // of the gap.
   std::atomic<bool> lost_{false};

@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "core/files/durable.h"
 #include "core/policy/retention.h"
 
@@ -81,6 +83,24 @@ MaterializerBase::Fetches MaterializerBase::begin_to_stage(std::vector<Entry>& e
   }
   for (const auto& wait : waits) wait();  // only now, so that all snapshots run at the same time
   return fetches;
+}
+
+void MaterializerBase::keep_failure(const std::function<void()>& work) noexcept {
+  try {
+    work();
+  } catch (...) {
+    const std::lock_guard<std::mutex> lock(failure_mutex_);
+    failure_ = std::current_exception();
+  }
+}
+
+void MaterializerBase::throw_failure() {
+  std::exception_ptr failure;
+  {
+    const std::lock_guard<std::mutex> lock(failure_mutex_);
+    failure = std::exchange(failure_, nullptr);
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 void MaterializerBase::settle(const MaterializeJob& job, const Image& image, Materialized result) {

@@ -2,6 +2,9 @@
 // of a checkpoint.
 #pragma once
 
+#include <exception>
+#include <functional>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -45,6 +48,7 @@ class MaterializerBase : public Materializer {
   bool forget(const std::string& file) override { return unchanged_.forget(file); }
   bool ready(std::size_t, double) override { return !busy(); }
   double take_preparation() override { return 0; }
+  void throw_failure() override;
 
  protected:
   explicit MaterializerBase(Tiers tiers) : tiers_(std::move(tiers)) {}
@@ -64,12 +68,19 @@ class MaterializerBase : public Materializer {
   static Fetches begin_to_stage(std::vector<Entry>& entries, const std::vector<Buffer>& live,
                                 unsigned char* memory);
 
+  // Runs a part of a thread's work. Keeps for throw_failure() what it throws, which would end the program.
+  void keep_failure(const std::function<void()>& work) noexcept;
+
   // Remembers what was durably written, for later references, and calls `done`.
   void settle(const MaterializeJob& job, const Image& image, Materialized result);
 
   // Only one thread at a time may use it: the one that makes images, or the one that settles.
   Tiers tiers_;
   Unchanged unchanged_;
+
+ private:
+  std::mutex failure_mutex_;
+  std::exception_ptr failure_;
 };
 
 }  // namespace flor::core

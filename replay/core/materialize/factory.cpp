@@ -28,6 +28,7 @@ class UnlessOnDevice : public Materializer {
   void drain() override { chosen_->drain(); }
   bool ready(std::size_t bytes, double patience) override { return chosen_->ready(bytes, patience); }
   double take_preparation() override { return chosen_->take_preparation(); }
+  void throw_failure() override { chosen_->throw_failure(); }
   bool copies() const override { return chosen_->copies(); }
   std::size_t to_copy(const std::vector<Buffer>& live) const override { return chosen_->to_copy(live); }
   void recheck_trusted(const std::vector<Buffer>& live) override { chosen_->recheck_trusted(live); }

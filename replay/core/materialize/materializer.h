@@ -79,6 +79,10 @@ class Materializer {
   // Returns true if a checkpoint needs memory for a copy of state in host memory. State on a device is copied
   // by all.
   virtual bool copies() const { return true; }
+  // Throws, once, what went wrong on a thread of the materializer's besides a write, such as std::bad_alloc.
+  // What it knows of earlier checkpoints may then be wrong, and it must not be used any more.
+  virtual void throw_failure() = 0;
+
   // Returns the bytes that a checkpoint would copy, as far as hints tell.
   virtual std::size_t to_copy(const std::vector<Buffer>& live) const = 0;
   // Checks the tensors that were assumed unchanged. Called at the end of the program: no later checkpoint

@@ -96,14 +96,15 @@ class ThreadMaterializer : public MaterializerBase {
       if (to_prepare_ && !task_) {
         const std::size_t bytes = *to_prepare_;
         lock.unlock();
-        const double taken = prepare(bytes);
+        double taken = 0;
+        keep_failure([&] { taken = prepare(bytes); });
         lock.lock();
         preparation_ += taken;
         prepared_ = bytes;
         if (*to_prepare_ == bytes) to_prepare_.reset();
       } else if (task_) {
         lock.unlock();
-        write(*task_);
+        keep_failure([&] { write(*task_); });
         lock.lock();
         task_.reset();
       } else {

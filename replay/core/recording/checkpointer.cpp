@@ -245,6 +245,7 @@ void Checkpointer::fail(const std::string& what) {
 }
 
 void Checkpointer::take_in_results() {
+  materializer_->throw_failure();
   report_silent_changes();
   policy_.spend(materializer_->take_preparation());
   std::vector<Result> results;

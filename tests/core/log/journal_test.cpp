@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <future>
+#include <new>
+#include <utility>
 
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
@@ -63,6 +66,23 @@ TEST(Journal, AFullDiskIsReportedOnce) {
     }
   }
   EXPECT_EQ(reports, 1);
+}
+
+// As where memory is full: training goes on, and no checkpoint may claim the log.
+TEST(Journal, WhatIsThrownOnItsThreadIsALoss) {
+  const TemporaryDirectory directory;
+  std::promise<std::string> said;
+  bool throws = true;
+  Journal journal(
+      {directory / "a"}, [&](const std::string& what) { said.set_value(what); },
+      [&] {
+        if (std::exchange(throws, false)) throw std::bad_alloc();
+        return true;
+      });
+  EXPECT_NE(said.get_future().get().find("may be lost"), std::string::npos);
+  journal.append(0, "{}");
+  EXPECT_FALSE(journal.sync());
+  EXPECT_EQ(read_json_lines(directory / "a").rows.size(), 1U) << "it goes on";
 }
 
 // What a file server does that loses what it had taken: the file is as short as at the last good sync.

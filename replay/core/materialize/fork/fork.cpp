@@ -162,7 +162,7 @@ class Children : public MaterializerBase {
       if (running_ == nullptr) return;
       Batch& batch = *running_;
       lock.unlock();
-      finish(batch);
+      keep_failure([&] { finish(batch); });
       lock.lock();
       running_.reset();
       changed_.notify_all();
