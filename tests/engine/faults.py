@@ -51,7 +51,9 @@ def main():
             cases = [(f"{call} {FIRST[call]} {FIRST[call] + 1} {int(error)}", CHECKPOINTS_LIE, os.strerror(error), True)
                      for call, error in FAULTS]
             cases += [("write 1 1000000 short", CHECKPOINTS_LIE, None, False),
-                      (f"write 5 5 delay={asked.slow}", CHECKPOINTS_LIE, None, False)]
+                      (f"write 5 5 delay={asked.slow}", CHECKPOINTS_LIE, None, False),
+                      # At the loop's entry.
+                      (f"rename 2 2 {int(errno.ESTALE)}", "/run.json", "run.json is written later", False)]
             for fault, below, said, misses in cases:
                 trainer = Trainer(asked, place, name)
                 trainer.environment["FLOR_TEST_DISK_BELOW"] = below

@@ -1,6 +1,7 @@
 #include "core/recording/recording.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/clock.h"
 #include "core/base/ends_within.h"
@@ -179,8 +180,19 @@ void Recording::save_manifest_at_loop() {
   const Manifest& now = begun_.manifest;
   std::pair present(now.environment, now.args);
   if (saved_ == present) return;
-  save_manifest();
-  saved_ = std::move(present);
+  try {
+    save_manifest();
+    saved_ = std::move(present);
+    is_unsaved_ = false;
+  } catch (const std::exception& problem) {
+    if (!std::exchange(is_unsaved_, true))
+      warn(std::string("run.json is written later, training goes on: ") + problem.what());
+  }
+}
+
+void Recording::progress(const std::string& at, int64_t of, double seconds) {
+  if (is_unsaved_ && !checkpointer_->pauses()) save_manifest_at_loop();
+  agent_->progress_record(at, of, seconds);
 }
 
 std::string Recording::settle() {

@@ -34,7 +34,7 @@ class Recording {
   void save_manifest();
   // Call when an outermost loop is entered. Saves the manifest only if its environment or its arguments have
   // changed since the last loop. A program may have thousands of loops; during the run the timeline lists
-  // them.
+  // them. Where the store refuses, warns once; progress() tries again.
   void save_manifest_at_loop();
   Checkpointer& checkpointer() { return *checkpointer_; }
 
@@ -51,10 +51,8 @@ class Recording {
   // make one log (docs/formats.md, "Rows").
   void log_event(Json event);
   void note_generators(const std::string& at, const char* edge, const GeneratorStates& states);
-  // Reports the position of training to the agent, for display.
-  void progress(const std::string& at, int64_t of, double seconds) {
-    agent_->progress_record(at, of, seconds);
-  }
+  // Call behind each iteration. Reports the position of training to the agent, for display.
+  void progress(const std::string& at, int64_t of, double seconds);
   // Makes all rows durable. Returns false if they could not be written.
   bool sync() { return journal_->sync(); }
 
@@ -96,6 +94,7 @@ class Recording {
   using Texts = std::map<std::string, std::string>;
   // Environment and arguments at the entry of the last loop.
   std::optional<std::pair<Texts, Texts>> saved_;
+  bool is_unsaved_ = false;
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Checkpointer> checkpointer_;
   std::unique_ptr<AgentClient> agent_;
