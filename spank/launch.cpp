@@ -25,6 +25,10 @@ std::string job_of_launch(const std::string& launch) {
   return launch.substr(0, last_parts(launch, 2));
 }
 
+std::string array_of_launch(const std::string& launch, const std::string& array) {
+  return array.empty() ? "" : launch.substr(0, last_parts(launch, 3)) + array;
+}
+
 std::string step_of_launch(const std::string& launch) {
   return launch.substr(last_parts(launch, 3), launch.rfind('.') - last_parts(launch, 3));
 }

@@ -93,19 +93,23 @@ std::string labelled_run(const Store& store, const std::string& label) {
   return target.substr(target.rfind('/') + 1);
 }
 
-// Returns true if the same job recorded the run, in an earlier step or before it was requeued. Then the label
-// belongs to the job itself, and the library reports a label that is taken.
-bool recorded_by_same_job(const Store& store, const std::string& run, const std::string& launch) {
+// Returns true if the same job recorded the run, in an earlier step or before it was requeued, or another
+// task of the same array. Then the label belongs to the job itself, and the library reports a label that is
+// taken.
+bool recorded_by_same_job(const Store& store, const std::string& run, const std::string& launch,
+                          const std::string& array) {
   const core::Descriptor launches = core::open_user_directory(store.path, kLaunches);
   if (!launches) return false;
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(fdopendir(dup(launches.get())), closedir);
   const std::string job = job_of_launch(launch);
   while (const dirent* entry = directory ? readdir(directory.get()) : nullptr) {
     const std::string name = entry->d_name;
-    if (name.rfind(job, 0) != 0) continue;
+    const bool is_same_job = name.rfind(job, 0) == 0;
+    if (name.front() == '.' || (!is_same_job && array.empty())) continue;
     try {
-      if (trimmed_line(core::read_regular(launches.get(), name, core::Links::refused, kLongestId)) == run)
-        return true;
+      const std::string text = core::read_regular(launches.get(), name, core::Links::refused, kLongestId);
+      const bool is_same_array = !array.empty() && text.find("\n" + array + "\n") != std::string::npos;
+      if ((is_same_job || is_same_array) && trimmed_line(text) == run) return true;
     } catch (const std::exception&) {
       // Another step of the job has just removed it.
     }
@@ -174,9 +178,10 @@ bool recorded_nothing(const Store& store, const std::string& launch) {
   return fstatat(launches.get(), launch.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0;
 }
 
-Problem check_label_free(const Store& store, const std::string& label, const std::string& launch) try {
+Problem check_label_free(const Store& store, const std::string& label, const std::string& launch,
+                         const std::string& array) try {
   const std::string run = labelled_run(store, label);
-  if (run.empty() || recorded_by_same_job(store, run, launch)) return "";
+  if (run.empty() || recorded_by_same_job(store, run, launch, array)) return "";
   return "--flor-name=" + label + ": already the name of run " + run + " in " + named(store) +
          "; choose another name";
 } catch (const std::exception& failure) {

@@ -29,9 +29,11 @@ Problem create_store(const Store& store);
 // Checks that files can be written in the store, by writing one.
 Problem check_writable(const Store& store);
 
-// Checks that this user's label is free. It may belong to a run of the same job as `launch`: a requeued job
-// is no second recording.
-Problem check_label_free(const Store& store, const std::string& label, const std::string& launch);
+// Checks that this user's label is free. It may belong to a run of the same job as `launch`, since a requeued
+// job is no second recording; or to that of another task of its `array` (array_of_launch()), as where all
+// tasks begin together: the first one has the name, and the library tells it of the others.
+Problem check_label_free(const Store& store, const std::string& label, const std::string& launch,
+                         const std::string& array = "");
 
 // Marks that the task of a launch begins, and what it starts: a program_digest(), or std::nullopt for a batch
 // step, which has no mark. Removes the files of an earlier launch with the same name. Refuses a store where

@@ -68,6 +68,8 @@ void set(spank_t spank, const char* name, const std::string& value) {
 // The launch for which the store is checked.
 struct Task {
   std::string launch;
+  // array_of_launch()
+  std::string array;
   // A program_digest(); none for the batch step.
   std::optional<std::string> program;
   // Slurm started the job again: it was requeued.
@@ -117,7 +119,7 @@ void look_for_recording(const Store& store, const Task& task, Found& found) {
     if (found.run.empty()) found.problem = no_such_run("--flor-resume=" + *resumed, store);
   } else if (label && !task.restarted) {
     // When a job starts again, the library records under the run's id where the label is taken.
-    found.problem = check_label_free(store, *label, task.launch);
+    found.problem = check_label_free(store, *label, task.launch, task.array);
   }
   // Do this last: it tells srun that the step began.
   if (found.problem.empty()) found.problem = begin_launch(store, task.launch, task.program);
@@ -254,7 +256,8 @@ int task_init(spank_t spank) {
   const bool batch = step == kBatchStep;
   if (const Problem problem = check_tasks(spank, batch); !problem.empty()) refuse(spank, problem);
   const std::string restarts = environment("SLURM_RESTART_COUNT");
-  const Task task{launch_id(cluster, number(spank, S_JOB_ID, 0), step, restarts.c_str()),
+  const std::string launch = launch_id(cluster, number(spank, S_JOB_ID, 0), step, restarts.c_str());
+  const Task task{launch, array_of_launch(launch, environment("SLURM_ARRAY_JOB_ID")),
                   batch ? std::nullopt : std::optional(program_of(spank)),
                   !restarts.empty() && restarts != "0"};
   const auto answer = answer_within(kPatience, [&] { return text_of(look_at_store(task, environment)); });

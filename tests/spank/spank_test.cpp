@@ -134,6 +134,25 @@ TEST_F(PluginStore, SrunWarnsOnceOfAStepThatBeganAndRecordedNothing) {
   EXPECT_EQ(ask(), "fine");
 }
 
+TEST_F(PluginStore, TasksOfAnArrayMayBeGivenOneName) {
+  test::plant_directory(directory / ".names" / uid, victim);
+  test::plant_link(directory / ".names" / uid / "sweep", "../../20260101-000000-abcd", victim);
+  test::plant_directory(directory / ".launches", 0, 01777);
+  test::plant_directory(directory / ".launches" / uid, victim, 0700);
+  const fs::path recorded = directory / ".launches" / uid / "main.41.batch.0";
+  const auto asked = [&](const std::string& launch, const std::string& array) {
+    return as_user(victim, [&] { return check_label_free(store, "sweep", launch, array); });
+  };
+  test::plant_file(recorded, "20260101-000000-abcd\nmain.40\n", victim);
+  EXPECT_EQ(asked("main.42.batch.0", array_of_launch("main.42.batch.0", "40")), "");
+  EXPECT_EQ(asked("main.41.0.0", ""), "") << "its own job";
+  for (const char* other : {"main.4", "main.41", "other.40", ""})
+    EXPECT_NE(asked("main.43.batch.0", other).find("already the name of run"), std::string::npos) << other;
+  fs::remove(recorded);
+  test::plant_file(recorded, "20260101-000000-abcd\n", victim);
+  EXPECT_NE(asked("main.42.batch.0", "main.40"), "") << "of a job of its own";
+}
+
 TEST_F(PluginStore, AnotherUsersRunHasNoLabelOfOurs) {
   for (const auto& [run, owner] : {std::pair{"r1", victim}, std::pair{"r2", attacker}}) {
     test::plant_directory(directory / run, owner);

@@ -9,6 +9,7 @@
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/base/messages.h"
+#include "core/base/parse_number.h"
 #include "core/base/process.h"
 #include "core/base/units_text.h"
 #include "core/base/user_name.h"
@@ -37,6 +38,14 @@ std::string launch_id() {
   std::string id = new_id("local-");
   ::setenv("FLOR_LAUNCH", id.c_str(), 1);
   return id;
+}
+
+// Returns what the tasks of a job array share: the array's job, with its cluster; "" outside of arrays.
+std::string array_of(const std::string& launch) {
+  const auto id = launch_id_from(launch);
+  const auto array = parse_number<int64_t>(environment_variable("SLURM_ARRAY_JOB_ID").value_or(""));
+  if (!id || !array) return "";
+  return id->job.substr(0, id->job.rfind('.') + 1) + std::to_string(*array);
 }
 
 void record_sources(const RunDir& run, Frontend& frontend, Manifest& manifest) {
@@ -188,7 +197,7 @@ std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, 
   const RunDir& run = draft.run();
   // Claims the launch only after the directory is created. Before that the id may belong to another run, and
   // a requeued job would resume that run.
-  if (!store.claim_launch(launch, run.id())) {
+  if (!store.claim_launch(launch, run.id(), array_of(launch))) {
     leave_to_recorder(store, launch);
     return std::nullopt;
   }
@@ -226,7 +235,8 @@ void write_next_manifest(const RunDir& run, const Manifest& manifest) {
 
 std::optional<BegunRun> go_on(const Settings& settings, const Store& store, const EarlierAttempt& earlier) {
   const RunDir& run = earlier.run;
-  if (const std::string launch = launch_id(); !store.claim_launch(launch, run.id())) {
+  const std::string launch = launch_id();
+  if (!store.claim_launch(launch, run.id(), array_of(launch))) {
     say("not recorded, and training begins anew: another process of this launch (" + launch +
         ") records run " + store.launched(launch).value_or("?"));
     return std::nullopt;

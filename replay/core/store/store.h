@@ -139,9 +139,10 @@ class Store {
   void disclaim_launch(const std::string& launch) const;
   // Notes that several programs share the launch: a file .LAUNCH.shared. Throws as claim_launch().
   void mark_launch_shared(const std::string& launch) const;
-  // Takes the launch for the run: the first process of a launch records. Returns false where it is taken.
-  // Throws std::system_error, and Error as launched().
-  bool claim_launch(const std::string& launch, const std::string& run) const;
+  // Takes the launch for the run: the first process of a launch records. `array`: as spank/launch.h has it;
+  // "" for a job of its own. Returns false where it is taken. Throws std::system_error, and Error as
+  // launched().
+  bool claim_launch(const std::string& launch, const std::string& run, const std::string& array = "") const;
 
  private:
   fs::path path_;

@@ -65,6 +65,15 @@ TEST_F(RunFiles, ALaunchNamesTheRunThatItRecordsThoughItsFirstIdWasTaken) {
   EXPECT_EQ(read_manifest(begun->run).id, begun->run.id());
 }
 
+TEST_F(RunFiles, ALaunchOfAnArraySaysSo) {
+  ::setenv("SLURM_ARRAY_JOB_ID", "40", 1);
+  const auto begun = begin();
+  ::unsetenv("SLURM_ARRAY_JOB_ID");
+  ASSERT_TRUE(begun);
+  EXPECT_EQ(launched(), begun->run.id() + "\n40\n");
+  EXPECT_EQ(store_.launched("42.0.0"), begun->run.id());
+}
+
 TEST_F(RunFiles, OneProcessOfALaunchRecordsAndTheOthersLeaveNothing) {
   const auto first = begin();
   ASSERT_TRUE(first);
