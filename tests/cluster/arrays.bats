@@ -28,6 +28,8 @@ in_state() {
 
 being_preempted() { squeue --noheader --jobs "$1" --Format PreemptTime:. | grep -q '^ *[0-9]'; }
 
+both_have_begun() { [[ $(compgen -G "$FLOR_STORE/.launches/$UID/.*.$job.*.begun" | wc -l) -eq 2 ]]; }
+
 # Slurm leaves a requeued job alone for some minutes, counted from when the last of it is cleared away.
 again() {
   local try
@@ -74,12 +76,16 @@ again() {
 
 @test "a step beside the training does not keep it from its run, though its environment is another" {
   job=$(submit --requeue --open-mode=append --output beside --flor-record --flor-store="$FLOR_STORE" --wrap "
-    srun --overlap --ntasks=1 sleep 1000 &
+    rm -f $PWD/watching
+    srun --overlap --ntasks=1 sh -c 'touch $PWD/watching; exec sleep 1000' & echo \$! >$PWD/watcher
+    until [ -e $PWD/watching ]; do sleep 0.1; done
     export RUN_TMP=\$(mktemp -u -d)
     FLOR_EVERY=1 srun --overlap --ntasks=1 $small_program train --guard --hold=3 --in=recording --until=$PWD/until
     code=\$?; kill %1; exit \$code")
   until_true 60 test -s until.reached
-  until_true 20 compgen -G "$FLOR_STORE/.launches/$UID/.*.$job.*.begun"
+  until_true 20 both_have_begun
+  # As with its node: the mark of its step stays.
+  kill -KILL "$(cat watcher)"
   scontrol requeue "$job"
   until_true 30 job_is "$job" PENDING
   touch until
