@@ -7,6 +7,7 @@
 
 #include <cctype>
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -37,6 +38,12 @@ bool is_hidden(const char* path) {
   return true;
 }
 
+bool is_interrupted(const char* call) {
+  if (interposed().interrupted.erase(call) == 0) return false;
+  errno = EINTR;
+  return true;
+}
+
 bool is_open_here(int directory, const char* name) {
   struct stat wanted {};
   if (::fstatat(directory, name, &wanted, AT_SYMLINK_NOFOLLOW) != 0) return false;
@@ -57,6 +64,36 @@ __attribute__((visibility("default"))) int unlinkat(int directory, const char* n
   if (interposed().open_files_stay && (flags & AT_REMOVEDIR) == 0 && is_open_here(directory, name))
     return ::renameat(directory, name, directory, ".nfs000000000001");
   return next(directory, name, flags);
+}
+
+__attribute__((visibility("default"))) int open(const char* path, int flags, ...) {
+  static const auto next = reinterpret_cast<int (*)(const char*, int, ...)>(::dlsym(RTLD_NEXT, "open"));
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  return is_interrupted("open") ? -1 : next(path, flags, mode);
+}
+
+__attribute__((visibility("default"))) int openat(int directory, const char* path, int flags, ...) {
+  static const auto next =
+      reinterpret_cast<int (*)(int, const char*, int, ...)>(::dlsym(RTLD_NEXT, "openat"));
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  return is_interrupted("openat") ? -1 : next(directory, path, flags, mode);
+}
+
+__attribute__((visibility("default"))) int close(int file) {
+  static const auto next = reinterpret_cast<int (*)(int)>(::dlsym(RTLD_NEXT, "close"));
+  const int done = next(file);
+  return is_interrupted("close") ? -1 : done;
+}
+
+__attribute__((visibility("default"))) int fsync(int file) {
+  static const auto next = reinterpret_cast<int (*)(int)>(::dlsym(RTLD_NEXT, "fsync"));
+  return is_interrupted("fsync") ? -1 : next(file);
 }
 
 __attribute__((visibility("default"))) int flock(int file, int operation) noexcept {
@@ -95,6 +132,7 @@ __attribute__((visibility("default"))) ssize_t write(int file, const void* bytes
 
 __attribute__((visibility("default"))) int fdatasync(int file) {
   static const auto next = reinterpret_cast<int (*)(int)>(::dlsym(RTLD_NEXT, "fdatasync"));
+  if (is_interrupted("fdatasync")) return -1;
   const int error = interposed().at_fdatasync ? interposed().at_fdatasync(file) : 0;
   if (error == 0) return next(file);
   errno = error;

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <functional>
+#include <set>
 #include <string>
 
 namespace flor::test {
@@ -27,6 +28,8 @@ struct Interposed {
   // error.
   std::string hidden;
   int hidden_by = EIO;
+  // Each of these calls answers EINTR once: open, openat, fsync, fdatasync; and close, which has closed then.
+  std::set<std::string> interrupted;
   int taken_runs = 0;  // so many calls of mkdir() for a run find that another process was quicker
 };
 Interposed& interposed();

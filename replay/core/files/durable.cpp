@@ -13,6 +13,7 @@
 #include "core/base/above_streams.h"
 #include "core/base/error.h"
 #include "core/base/held_signals.h"
+#include "core/base/uninterrupted.h"
 
 namespace flor::core {
 namespace {
@@ -57,11 +58,12 @@ int step::write(int fd, const void* bytes, std::size_t size, off_t offset) noexc
 }
 
 int step::sync(int fd) noexcept {
-  return ::fsync(fd) == 0 ? 0 : errno;
+  return uninterrupted([fd] { return ::fsync(fd); }) == 0 ? 0 : errno;
 }
 
 int step::sync_directory(const char* path) noexcept {
-  const int fd = above_streams(::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const int fd =
+      above_streams(uninterrupted([path] { return ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (fd < 0) return errno;
   const int error = sync(fd);
   ::close(fd);
@@ -105,7 +107,8 @@ DurableFile::DurableFile(std::filesystem::path path, mode_t mode)
   // The kernel would take what is in front of it for the name.
   if (path_.native().find('\0') != std::string::npos)
     throw Error(std::string(path_.c_str()) + "… holds a NUL and names no file");
-  fd_ = above_streams(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+  fd_ = above_streams(uninterrupted([&] { return ::open(temporary_.c_str(), flags, mode); }));
   if (fd_ < 0) fail("cannot create", temporary_);
 }
 
@@ -126,7 +129,8 @@ void DurableFile::sync() {
 void DurableFile::close() {
   const int fd = fd_;
   fd_ = -1;
-  if (::close(fd) != 0) fail("cannot close", path_);
+  // One that was interrupted is closed, and what it had to tell sync() has told.
+  if (::close(fd) != 0 && errno != EINTR) fail("cannot close", path_);
 }
 
 void DurableFile::commit() {

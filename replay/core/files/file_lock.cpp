@@ -16,6 +16,7 @@
 
 #include "core/base/above_streams.h"
 #include "core/base/messages.h"
+#include "core/base/uninterrupted.h"
 #include "core/files/descriptor.h"
 #include "core/files/trusted_file.h"
 
@@ -55,7 +56,7 @@ std::chrono::seconds askers_patience(const Descriptor& lock) {
 }
 
 int lock_now(int fd) {
-  return ::flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+  return uninterrupted([fd] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == 0 ? 0 : errno;
 }
 
 // Was the lock refused only because askers share it?
@@ -134,7 +135,7 @@ FileLock FileLock::take(const fs::path& path) {
 
 FileLock FileLock::create(const fs::path& path) {
   constexpr int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  Descriptor file(above_streams(::open(path.c_str(), flags, 0600)));
+  Descriptor file(above_streams(uninterrupted([&] { return ::open(path.c_str(), flags, 0600); })));
   if (!file) fail_on("cannot create", path);
   if (const int error = lock_now(file.get()); error != 0) {
     errno = error;

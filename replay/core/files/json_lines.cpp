@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/held_signals.h"
+#include "core/base/uninterrupted.h"
 #include "core/files/durable.h"
 #include "core/files/trusted_file.h"
 
@@ -155,7 +156,7 @@ void LineAppender::append(std::string_view lines) {
 }
 
 void LineAppender::sync() {
-  if (::fdatasync(file_.get()) != 0) fail("cannot sync", path_);
+  if (uninterrupted([this] { return ::fdatasync(file_.get()); }) != 0) fail("cannot sync", path_);
 }
 
 }  // namespace flor::core

@@ -18,6 +18,7 @@
 #include "core/base/above_streams.h"
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
+#include "core/base/uninterrupted.h"
 #include "core/files/durable.h"
 
 namespace flor::core {
@@ -40,7 +41,8 @@ constexpr mode_t writable_by_others = 022;
 
 // Returns a descriptor, or none where the directory does not exist.
 Descriptor open_directory(int parent, const fs::path& name, const fs::path& shown) {
-  Descriptor directory(above_streams(::openat(parent, name.c_str(), as_directory)));
+  Descriptor directory(
+      above_streams(uninterrupted([&] { return ::openat(parent, name.c_str(), as_directory); })));
   if (directory || errno == ENOENT) return directory;
   if (errno == ENOTDIR || errno == ELOOP) distrust(shown, "is no directory");
   fail(errno, "cannot open", shown);
@@ -146,7 +148,8 @@ std::string unguessable_name(const std::string& prefix) {
 
 Descriptor create_new(int directory, const fs::path& path) {
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  Descriptor file(above_streams(::openat(directory, path.c_str(), flags, 0644)));
+  Descriptor file(
+      above_streams(uninterrupted([&] { return ::openat(directory, path.c_str(), flags, 0644); })));
   if (!file) fail(errno, "cannot create", path);
   return file;
 }

@@ -11,6 +11,7 @@
 
 #include "core/base/above_streams.h"
 #include "core/base/error.h"
+#include "core/base/uninterrupted.h"
 #include "core/files/safe_path.h"
 
 namespace flor::core {
@@ -25,8 +26,8 @@ namespace fs = std::filesystem;
 // O_NONBLOCK keeps open() from waiting for a FIFO. It changes nothing for regular files.
 Descriptor open_checked(int directory, const fs::path& path, int flags, Links links, mode_t mode = 0644) {
   const int no_link = links == Links::refused ? O_NOFOLLOW : 0;
-  Descriptor file(above_streams(
-      ::openat(directory, path.c_str(), flags | no_link | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode)));
+  const int all = flags | no_link | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  Descriptor file(above_streams(uninterrupted([&] { return ::openat(directory, path.c_str(), all, mode); })));
   if (!file && errno == ELOOP) throw Error(path.string() + " is a symbolic link where a file is expected");
   if (!file) fail((flags & O_ACCMODE) == O_RDONLY ? "cannot read" : "cannot open", path);
   struct stat info = {};

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/held_signals.h"
+#include "core/base/uninterrupted.h"
 #include "core/files/trusted_file.h"
 
 namespace flor::core {
@@ -97,7 +98,7 @@ bool DurableTail::sync() {
     end = durable_ + static_cast<off_t>(unsynced_.size());
     failures = failures_;
   }
-  const bool synced = ::fdatasync(file_.get()) == 0;
+  const bool synced = uninterrupted([this] { return ::fdatasync(file_.get()); }) == 0;
   const int error = errno;
   const std::lock_guard<std::mutex> lock(mutex_);
   // A write that failed meanwhile may have been given the error of this sync.

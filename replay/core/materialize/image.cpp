@@ -14,6 +14,7 @@
 
 #include "core/base/above_streams.h"
 #include "core/base/digest.h"
+#include "core/base/uninterrupted.h"
 #include "core/files/durable.h"
 
 namespace flor::core {
@@ -151,8 +152,8 @@ Failure commit(Image& image, const FileTarget& target, int fd) noexcept {
 }
 
 Failure write_to(Image& image, const FileTarget& target, Output& output) noexcept {
-  const int fd =
-      above_streams(::open(target.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  const int fd = above_streams(uninterrupted(
+      [&] { return ::open(target.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644); }));
   if (fd < 0) return {"create", errno};
   output.begin(fd);
   Failure failure = write_image(image, output);

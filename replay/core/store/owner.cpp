@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
+#include "core/base/uninterrupted.h"
 #include "core/config/settings.h"
 #include "core/files/durable.h"
 #include "core/files/existence.h"
@@ -63,9 +64,9 @@ int64_t newest_attempt(const RunDir& run) {
 }
 
 void empty(int file) {
-  if (::ftruncate(file, 0) != 0)
+  if (uninterrupted([file] { return ::ftruncate(file, 0); }) != 0)
     throw std::system_error(errno, std::generic_category(), "cannot empty the run's owner file");
-  ::fsync(file);
+  step::sync(file);
 }
 
 // The process of that attempt may still live, on a node that was cut off. Its next beat tells it.
@@ -231,7 +232,7 @@ bool OwnerFile::beat_by_name() const noexcept {
 }
 
 void OwnerFile::end() const noexcept {
-  if (file_ && ::ftruncate(file_.get(), 0) == 0) ::fsync(file_.get());
+  if (file_ && uninterrupted([this] { return ::ftruncate(file_.get(), 0); }) == 0) step::sync(file_.get());
 }
 
 }  // namespace flor::core

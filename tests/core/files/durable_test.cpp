@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "core/base/error.h"
+#include "core/files/file_lock.h"
 #include "core/files/json_lines.h"
 #include "support/interposed.h"
 #include "support/temporary.h"
@@ -57,6 +58,20 @@ TEST(Durable, ARenameThatIsDoneIsNoFailureThoughTheServerSaysThatTheFileIsMissin
   fs::remove(lost.temporary());
   EXPECT_THROW(lost.commit(), std::system_error);
   EXPECT_EQ(read_file(directory / "a"), "two");
+}
+
+TEST(Durable, ASignalInBetweenIsNoFailure) {
+  const TemporaryDirectory directory;
+  const test::Interposing calls;
+  for (const char* call : {"open", "openat", "fsync", "close", "fdatasync"}) {
+    calls->interrupted = {call};
+    EXPECT_NO_THROW(write_durably(directory / "a", call)) << call;
+    EXPECT_EQ(read_file(directory / "a"), call);
+    LineAppender(directory / "b").sync();
+    EXPECT_TRUE(calls->interrupted.empty()) << call;
+  }
+  calls->interrupted = {"open"};
+  EXPECT_NO_THROW(FileLock::create(directory / "c"));
 }
 
 TEST(Durable, WhatAKilledWriterLeftIsFoundByItsTarget) {
