@@ -257,7 +257,7 @@ class skip_block(_Watched):
         if not self._is_active:
             return True
         enter, name, handle = self.flor.flor_enter_block, self.name.encode(), self.state.handle
-        self._remember(self.flor.flor_replaying())
+        _safely(None, self._remember, self.flor.flor_replaying())
         self._entered = True  # no signal handler runs between this and the call
         executes = enter(name, handle)
         _interrupts.raise_kept()
@@ -277,8 +277,8 @@ class skip_block(_Watched):
         if _watching and first is None:
             return
         roots = roots_of(self.frame, users_modules()).items() if is_all else [(path, self.state.places.get(path)) for path in self.state.paths]
-        here = _safely(None, Origins, roots, True)
-        self.state.origins, self.state.knows_all = here and (here, first[0] if first else here), is_all
+        here = Origins(roots, True)
+        self.state.origins, self.state.knows_all = (here, first[0] if first else here), is_all
 
     def _miss(self):
         if self._block.is_watched and _watching:

@@ -67,12 +67,23 @@ class Origins:
 
     def knows(self, name):
         """Was there an object of this name?"""
-        return name in self._by_name
+        return self._known(name) is not None
 
     def get(self, name):
         """Returns the object of this name, or None where it is gone."""
-        known = self._by_name.get(name)
+        known = self._known(name)
         return known[1]() if known else None
+
+    def _known(self, name):
+        """An object may have several names, and what belongs to it is known by the first: "self.net" by "run.net"."""
+        known, cut = self._by_name.get(name), len(name)
+        while known is None:
+            cut = name.rfind(".", 0, cut)
+            outer = self._by_name.get(name[:cut]) if cut > 0 else None
+            if cut <= 0 or outer and outer[0] == name[:cut]:
+                return None
+            known = outer and self._known(outer[0] + name[cut:])
+        return known
 
     def name_of(self, value):
         """Returns the first name of an object that was there, or None."""
