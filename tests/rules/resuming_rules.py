@@ -139,7 +139,8 @@ class Killed(Interrupted):
         self.assert_whole(run, *program, attempts=1, at=3)
 
     def test_a_checkpoint_that_was_passed_over_takes_no_place_of_those_that_are_kept(self):
-        run, program = self.inside(at=3, step=4, how=signal.SIGKILL, record=("--every", "1", "--keep", "1"))
+        run, program = self.inside(  # so slow that the writer is free for each step
+            "--sleep=50", at=3, step=4, how=signal.SIGKILL, record=("--every", "1", "--keep", "1"))
         with open(run.checkpoint("@step/epoch=3,train#0,step=3"), "r+b") as file:
             file.seek(-1, os.SEEK_END)
             file.write(b"?")
