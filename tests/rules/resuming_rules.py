@@ -140,11 +140,11 @@ class Killed(Interrupted):
 
     def test_a_checkpoint_that_was_passed_over_takes_no_place_of_those_that_are_kept(self):
         run, program = self.inside(  # so slow that the writer is free for each step
-            "--sleep=50", at=3, step=4, how=signal.SIGKILL, record=("--every", "1", "--keep", "1"))
+            "--sleep=100", at=3, step=4, how=signal.SIGKILL, record=("--every", "1", "--keep", "1"))
         with open(run.checkpoint("@step/epoch=3,train#0,step=3"), "r+b") as file:
             file.seek(-1, os.SEEK_END)
             file.write(b"?")
-        self.environment["RULES_HOLD_STEP"] = "3"  # as an argument it would be another program's
+        self.environment["RULES_HOLD_STEP"] = "4"  # as an argument it would be another program's
         _, process, pid = self.hold_resumed(run, *program, at=3)
         replaced = '"kind":"removed","at":"epoch=3/train#0/step=1/@step","file":"checkpoints/@step/epoch=3,train#0,step=1@1'
         self.wait_for(lambda: replaced in run.timeline(), "the removal of what the checkpoint of step 2 replaces")
@@ -152,7 +152,8 @@ class Killed(Interrupted):
         process.communicate(timeout=60)
         self.go_on()
         done = self.resume(run, *program, at=3)
-        self.assertIn("resumed in front of epoch=3/train#0/step=3", done.stderr)
+        # The checkpoint of step 3 may have come in time, too.
+        self.assertRegex(done.stderr, "resumed in front of epoch=3/train#0/step=[34]")
         self.assert_whole(run, *program, attempts=2, at=3)
 
     def test_a_last_checkpoint_may_be_taken_inside_of_an_epoch(self):
