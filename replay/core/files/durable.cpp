@@ -129,7 +129,7 @@ void DurableFile::sync() {
 void DurableFile::close() {
   const int fd = fd_;
   fd_ = -1;
-  // One that was interrupted is closed, and what it had to tell sync() has told.
+  // Linux closes the file although a signal interrupts close(). sync() has reported what was not kept.
   if (::close(fd) != 0 && errno != EINTR) fail("cannot close", path_);
 }
 
