@@ -160,6 +160,20 @@ for epoch in range(6):
     schedule.step()
     print("loss", loss.item())
 '''
+# A main loop that cannot be begun in its middle: the loader draws its order when it is asked for an iterator.
+SHUFFLED = '''
+import torch
+torch.manual_seed(1)
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+for epoch in torch.utils.data.DataLoader(torch.arange(6), shuffle=True):
+    for x in torch.randn(5, 8, 4):
+        loss = (net(x) - x.sum(1, keepdim=True) - epoch).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    print("loss", loss.item())
+'''
 # So much to look at that most iterations are not looked at. One of them changes what the others read.
 UNSEEN = '''
 import torch
@@ -204,7 +218,7 @@ def slowed(text):
 
 
 @pytest.mark.parametrize("text", [
-    slowed(METHODS), slowed(NAMES), slowed(UNSEEN),
+    slowed(METHODS), slowed(NAMES), slowed(UNSEEN), slowed(SHUFFLED),
     CARRIED.replace('        print("loss"', f'        {CARRIED_PROBE.strip()}\n        import time; time.sleep(0.2)\n        print("loss"'),
     ACCUMULATED.replace('    print("loss"', '    import time; time.sleep(0.2)\n    print("loss"'),
     LOOSE.replace('    print("loss"', '    import time; time.sleep(0.2)\n    print("loss"'),

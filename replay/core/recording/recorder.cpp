@@ -60,7 +60,8 @@ class Recorder : public Session {
     if (steps_) steps_->guards().leave(state);
   }
   void note_unheld(const std::string& block, const std::string& path, bool matters) override {
-    if (recording_) recording_->note_unheld(block, path, matters);
+    if (!recording_) return early_notes_.push_back([=] { note_unheld(block, path, matters); });
+    recording_->note_unheld(block, path, matters);
   }
   void log(const Row& row) override;
   std::optional<RowFiles> row_files() override { return files_; }
@@ -107,6 +108,7 @@ class Recorder : public Session {
   // The first outermost loop was entered where the earlier attempt left it.
   bool resumed_ = false;
   std::vector<Line> early_rows_;
+  std::vector<std::function<void()>> early_notes_;  // for the timeline
   RowFiles files_ = std::make_shared<LogFiles>();
   Arguments arguments_;
   Guards guards_;
@@ -138,8 +140,8 @@ void Recorder::begin_recording() {
   }
   steps_.emplace(*recording_, resumption_.get(), *last_, frontend_, scope_);
   if (earlier) recording_->log_event({{"@event", "resumed"}});
-  for (const auto& row : early_rows_) recording_->append(log_file, row);
-  early_rows_.clear();
+  for (const auto& row : std::exchange(early_rows_, {})) recording_->append(log_file, row);
+  for (const auto& note : std::exchange(early_notes_, {})) note();
   for (const auto& [name, value] : arguments_.used()) recording_->manifest().args[name] = value;
 }
 
