@@ -1,5 +1,7 @@
 """A restore binds variables to the very objects that they had, and writes into no others: objects that change places, views of
 what stays as it is, copies that take an object's place."""
+import sys
+
 import pytest
 from carried_test import goes_on, slowed
 from free_test import have, plain
@@ -89,3 +91,10 @@ def test_workers_that_begin_anywhere_have_the_objects_of_a_plain_run(place, case
 @pytest.mark.parametrize("case", CASES)
 def test_a_killed_recording_goes_on_with_the_objects_that_it_had(place, case):
     goes_on(place, slowed(program(case)))
+
+
+def test_where_objects_are_too_many_nothing_is_restored_into_wrong_ones(place):
+    text = "import flor._origins\nflor._origins._MOST = 5\n" + program("changing places")
+    goes_on(place, slowed(text))
+    place.write("train.py", text)
+    assert "too many objects to remember" in place.run("flor", "record", "--name", "b", "--", sys.executable, "train.py").stderr

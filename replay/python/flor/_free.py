@@ -163,8 +163,8 @@ class _Watched:
         return program is not None and not program.moments().isdisjoint(path.rpartition(":")[2].split("."))
 
     def look(self, must):
-        place_of = self.state.origins[0].moved_from if self.state.origins else None
-        return budget().look(self.frame, self.state.values(), users_modules, frozenset(self.state.paths), must, place_of)
+        moved_from = self.state.origins[0].moved_from if self.state.origins else None
+        return budget().look(self.frame, self.state.values(), users_modules, frozenset(self.state.paths), must, moved_from)
 
     def compare(self, before, after, is_late=False):
         """Takes in what changed. `is_late`: checkpoints were taken since. Returns what to compare the next look with; None
@@ -258,6 +258,8 @@ class skip_block(_Watched):
             return True
         enter, name, handle = self.flor.flor_enter_block, self.name.encode(), self.state.handle
         _safely(None, self._remember, self.flor.flor_replaying())
+        if self.state.origins is None:
+            note(self.flor, self.name, "*", True)
         self._entered = True  # no signal handler runs between this and the call
         executes = enter(name, handle)
         _interrupts.raise_kept()
@@ -337,19 +339,21 @@ class _MainLoop(_Watched):
         return self._known[path]
 
     def open(self):
-        _safely(None, self._remember)
+        if not _safely(False, self._remember):
+            note(self.flor, "", "*", True)
         _watching.append(self)
         self.flor.flor_enter_guard(self.state.handle)
         _interrupts.raise_kept()
 
     def _remember(self):
-        """Remembers where all objects are before anything is restored."""
+        """Remembers where all objects are before anything is restored. Returns whether it does."""
         try:
             origins = Origins(roots_of(self.frame, users_modules()).items())
-            self.state.origins = (origins, origins)
         except TooMany:
-            note(self.flor, "", "*", True)
             _library.warn("the program has too many objects to remember where each was: replays and a resumed recording begin at its start")
+            return False
+        self.state.origins = (origins, origins)
+        return True
 
     def begin(self):
         if self._is_recording and not self._has_begun:

@@ -2,7 +2,7 @@
 
 A variable may be bound to another of them later (`cur = choices[1]`, `a, b = b, a`), or to a view of one (`row = data[3]`).
 Restoring must then bind it to the same object, and write into no other. So a checkpoint says of each object that is not where
-it was at the beginning: where that one was, or that it is new (`Mark`)."""
+it was at the beginning: where that one was, or that it is new (Marker)."""
 import collections
 import sys
 import types

@@ -53,10 +53,10 @@ class Budget:
     def __init__(self):
         self._begun, self._spent = time.monotonic(), 0.0
 
-    def look(self, frame, held, modules, slots=frozenset(), must=False, place_of=None):
+    def look(self, frame, held, modules, slots=frozenset(), must=False, moved_from=None):
         """As fingerprints(); None also where an object raised an exception, or where no time is left for one more and it is
         not one that `must` be."""
-        return self.spend(lambda: fingerprints(frame, held, modules(), slots, place_of), must)
+        return self.spend(lambda: fingerprints(frame, held, modules(), slots, moved_from), must)
 
     def spend(self, call, must):
         """Returns what a call returns that looks at objects; or None, as look()."""
@@ -83,12 +83,12 @@ def roots_of(frame, modules):
             not isinstance(value, types.ModuleType) and not _is_of_flor(value)}
 
 
-def fingerprints(frame, held, modules, slots=frozenset(), place_of=None):
+def fingerprints(frame, held, modules, slots=frozenset(), moved_from=None):
     """Returns {path: fingerprint} of what can be reached: "x" and "x.member" of variables, "module:x" of the `modules`
     other than the frame's own. `held`: objects whose content is left out, by whatever way it is reached. `slots`: paths whose
-    values may be any others. `place_of`: tells where an object was before; another one in a variable is a change, whatever it
+    values may be any others. `moved_from`: tells where an object was before; another one in a variable is a change, whatever it
     holds. None where the time is not enough."""
-    look = _Look(held, slots, place_of)
+    look = _Look(held, slots, moved_from)
     out = {}
     try:
         for name, value in roots_of(frame, modules).items():
@@ -129,8 +129,8 @@ class _Held:
 
 
 class _Look:
-    def __init__(self, held, slots, place_of):
-        self._place_of = place_of
+    def __init__(self, held, slots, moved_from):
+        self._moved_from = moved_from
         self._end = time.monotonic() + _SECONDS
         self._slots = slots
         self._known = {}  # digests of memory
@@ -187,7 +187,7 @@ class _Look:
             out[name] = self._of_held(name, value)
             return
         members = members_of(value)
-        place = None if self._place_of is None or isinstance(value, _SIMPLE) else self._place_of(name, value)
+        place = None if self._moved_from is None or isinstance(value, _SIMPLE) else self._moved_from(name, value)
         if members is None:
             out[name] = (self._fingerprint(value), place)
         else:
@@ -210,7 +210,7 @@ class _Look:
     def _of_held(self, path, value):
         """Another object of this name is a change, where it is no slot; and so is what a module has and no checkpoint holds."""
         is_slot = path in self._slots
-        if is_slot and self._place_of is not None and self._place_of(path, value) is not None:
+        if is_slot and self._moved_from is not None and self._moved_from(path, value) is not None:
             return _Held(None, None)
         return _Held(None if is_slot else id(value), self._fingerprint(list(_unsaved_of(value, is_slot))))
 
