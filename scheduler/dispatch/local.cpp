@@ -14,10 +14,10 @@
 #include <system_error>
 #include <thread>
 
-#include "core/base/above_streams.h"
 #include "core/base/error.h"
 #include "core/config/settings.h"
 #include "core/files/durable.h"
+#include "core/process/above_streams.h"
 #include "dispatch/process.h"
 
 namespace flor::dispatch {

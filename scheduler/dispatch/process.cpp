@@ -15,11 +15,11 @@
 #include <sstream>
 #include <system_error>
 
-#include "core/base/above_streams.h"
 #include "core/base/error.h"
 #include "core/config/settings.h"
 #include "core/files/descriptor.h"
 #include "core/files/trusted_file.h"
+#include "core/process/above_streams.h"
 
 namespace flor::dispatch {
 namespace {

@@ -9,9 +9,9 @@
 #include <fstream>
 #include <thread>
 
-#include "core/base/spawn.h"
 #include "core/files/durable.h"
 #include "core/materialize/fork/child.h"
+#include "core/process/spawn.h"
 #include "recording.h"
 
 namespace flor::core {

@@ -6,8 +6,8 @@
 #include "core/agent/socket.h"
 #include "core/agent/state.h"
 #include "core/base/error.h"
-#include "core/base/spawn.h"
 #include "core/config/tools.h"
+#include "core/process/spawn.h"
 
 namespace flor::core {
 namespace {

@@ -12,7 +12,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "core/base/above_streams.h"
+#include "core/process/above_streams.h"
 
 namespace flor::core {
 namespace {

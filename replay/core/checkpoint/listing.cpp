@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/base/above_streams.h"
 #include "core/files/descriptor.h"
+#include "core/process/above_streams.h"
 
 namespace flor::core {
 namespace {

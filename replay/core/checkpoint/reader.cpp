@@ -11,9 +11,9 @@
 #include <system_error>
 
 #include "core/base/digest.h"
-#include "core/base/make_readable.h"
 #include "core/base/parallel.h"
 #include "core/files/descriptor.h"
+#include "core/files/make_readable.h"
 #include "core/files/trusted_file.h"
 #include "core/store/local_tier.h"
 

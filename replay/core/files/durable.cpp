@@ -10,10 +10,10 @@
 #include <random>
 #include <system_error>
 
-#include "core/base/above_streams.h"
 #include "core/base/error.h"
 #include "core/base/held_signals.h"
 #include "core/base/uninterrupted.h"
+#include "core/process/above_streams.h"
 
 namespace flor::core {
 namespace {

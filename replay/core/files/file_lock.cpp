@@ -14,11 +14,11 @@
 #include <thread>
 #include <utility>
 
-#include "core/base/above_streams.h"
 #include "core/base/messages.h"
 #include "core/base/uninterrupted.h"
 #include "core/files/descriptor.h"
 #include "core/files/trusted_file.h"
+#include "core/process/above_streams.h"
 
 namespace flor::core {
 namespace {

@@ -15,11 +15,11 @@
 #include <system_error>
 #include <vector>
 
-#include "core/base/above_streams.h"
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/base/uninterrupted.h"
 #include "core/files/durable.h"
+#include "core/process/above_streams.h"
 
 namespace flor::core {
 namespace {

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/base/above_streams.h"
 #include "core/files/descriptor.h"
+#include "core/process/above_streams.h"
 
 namespace flor::core {
 namespace {

@@ -9,10 +9,10 @@
 #include <deque>
 #include <system_error>
 
-#include "core/base/above_streams.h"
 #include "core/base/error.h"
 #include "core/base/uninterrupted.h"
 #include "core/files/safe_path.h"
+#include "core/process/above_streams.h"
 
 namespace flor::core {
 namespace {

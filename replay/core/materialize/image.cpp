@@ -12,10 +12,10 @@
 #include <numeric>
 #include <utility>
 
-#include "core/base/above_streams.h"
 #include "core/base/digest.h"
 #include "core/base/uninterrupted.h"
 #include "core/files/durable.h"
+#include "core/process/above_streams.h"
 
 namespace flor::core {
 namespace {

@@ -9,11 +9,11 @@
 
 #include "core/base/messages.h"
 #include "core/base/parse_number.h"
-#include "core/base/process.h"
 #include "core/base/valid_id.h"
 #include "core/config/arguments.h"
 #include "core/config/settings.h"
 #include "core/files/existence.h"
+#include "core/process/process.h"
 #include "core/recording/earlier_run.h"
 #include "core/recording/start_environment.h"
 

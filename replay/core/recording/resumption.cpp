@@ -7,10 +7,10 @@
 
 #include "core/base/clock.h"
 #include "core/base/messages.h"
-#include "core/base/process.h"
 #include "core/checkpoint/kinds.h"
 #include "core/checkpoint/reader.h"
 #include "core/checkpoint/recorded_timeline.h"
+#include "core/process/process.h"
 #include "core/recording/earlier_run.h"
 #include "core/session/inner_loop.h"
 #include "core/store/timeline.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/base/digest.h"
-#include "core/base/process.h"
+#include "core/process/process.h"
 
 namespace flor::core {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/base/digest.h"
-#include "core/base/process.h"
 #include "core/files/durable.h"
+#include "core/process/process.h"
 
 namespace flor::core {
 namespace {

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "core/base/terminate_handler.h"
 #include "core/checkpoint/restorer.h"
 #include "core/log/log_files.h"
 #include "core/log/row.h"
+#include "core/process/terminate_handler.h"
 #include "core/replaying/main_cursor.h"
 #include "core/replaying/step_cursor.h"
 #include "core/replaying/unit_log.h"

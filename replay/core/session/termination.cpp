@@ -12,9 +12,9 @@
 #include <exception>
 #include <utility>
 
-#include "core/base/above_streams.h"
 #include "core/base/blocked_signals.h"
 #include "core/base/messages.h"
+#include "core/process/above_streams.h"
 
 namespace flor::core {
 namespace {

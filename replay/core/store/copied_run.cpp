@@ -6,10 +6,10 @@
 
 #include <memory>
 
-#include "core/base/above_streams.h"
 #include "core/base/error.h"
 #include "core/files/descriptor.h"
 #include "core/files/safe_path.h"
+#include "core/process/above_streams.h"
 
 namespace flor::core {
 namespace {

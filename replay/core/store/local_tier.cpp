@@ -9,7 +9,6 @@
 #include <ctime>
 #include <system_error>
 
-#include "core/base/above_streams.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/config/settings.h"
@@ -17,6 +16,7 @@
 #include "core/files/durable.h"
 #include "core/files/private_directory.h"
 #include "core/files/shared_directory.h"
+#include "core/process/above_streams.h"
 #include "core/store/manifest.h"
 
 namespace flor::core {

@@ -5,10 +5,10 @@
 
 #include "core/base/error.h"
 #include "core/base/is_below.h"
-#include "core/base/user_name.h"
 #include "core/files/durable.h"
 #include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
+#include "core/process/user_name.h"
 #include "core/store/timeline.h"
 
 namespace flor::core {

@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "core/base/clock.h"
-#include "core/base/spawn.h"
 #include "core/config/settings.h"
+#include "core/process/spawn.h"
 
 namespace flor::core {
 namespace {

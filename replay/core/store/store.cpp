@@ -19,7 +19,6 @@
 #include <thread>
 #include <utility>
 
-#include "core/base/above_streams.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/base/messages.h"
@@ -28,6 +27,7 @@
 #include "core/files/existence.h"
 #include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
+#include "core/process/above_streams.h"
 #include "core/store/liveness.h"
 
 namespace flor::core {

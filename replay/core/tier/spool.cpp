@@ -10,7 +10,6 @@
 #include <system_error>
 #include <tuple>
 
-#include "core/base/above_streams.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/checkpoint/reader.h"
@@ -18,6 +17,7 @@
 #include "core/files/durable.h"
 #include "core/files/existence.h"
 #include "core/policy/retention.h"
+#include "core/process/above_streams.h"
 
 namespace flor::core {
 namespace {

@@ -10,9 +10,9 @@
 #include "commands/sources/python_hook.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "core/base/spawn.h"
 #include "core/files/descriptor.h"
 #include "core/files/durable.h"
+#include "core/process/spawn.h"
 #include "core/store/timeline.h"
 
 namespace flor::commands {

@@ -4,9 +4,9 @@
 #include <fstream>
 
 #include "core/base/error.h"
-#include "core/base/process.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
+#include "core/process/process.h"
 #include "core/recording/earlier_run.h"
 #include "core/recording/requeued_run.h"
 #include "core/recording/start_environment.h"

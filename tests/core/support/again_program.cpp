@@ -5,7 +5,7 @@
 #include <iostream>
 #include <string>
 
-#include "core/base/process.h"
+#include "core/process/process.h"
 
 int main() {
   const char* again = std::getenv("FLOR_AGAIN");

@@ -11,11 +11,11 @@
 #include <thread>
 #include <utility>
 
-#include "core/base/above_streams.h"
 #include "core/base/blocked_signals.h"
 #include "core/materialize/base.h"
 #include "core/materialize/fork/child.h"
 #include "core/materialize/fork/shared_mappings.h"
+#include "core/process/above_streams.h"
 
 namespace flor::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/base/user_name.h"
+#include "core/process/user_name.h"
 
 #include <pwd.h>
 

@@ -1,4 +1,4 @@
-#include "core/base/spawn.h"
+#include "core/process/spawn.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <system_error>
 
-#include "core/base/above_streams.h"
 #include "core/base/blocked_signals.h"
+#include "core/process/above_streams.h"
 
 namespace flor::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/base/terminate_handler.h"
+#include "core/process/terminate_handler.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "core/base/spawn.h"
+#include "core/process/spawn.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

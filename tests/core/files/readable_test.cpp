@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/base/make_readable.h"
+#include "core/files/make_readable.h"
 #include "support/temporary.h"
 
 namespace flor::core {

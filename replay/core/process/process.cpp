@@ -1,4 +1,4 @@
-#include "core/base/process.h"
+#include "core/process/process.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "core/base/make_readable.h"
+#include "core/files/make_readable.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
