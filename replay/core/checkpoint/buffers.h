@@ -119,7 +119,7 @@ class Frontend {
   virtual void synchronize() = 0;
 
   // Returns the absolute paths of the program's source files, where the program itself does not name them
-  // (store/sources.h): a program in an interpreted language.
+  // (sources/sources.h): a program in an interpreted language.
   virtual std::vector<std::string> sources() { return {}; }
 };
 

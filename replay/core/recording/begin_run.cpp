@@ -23,9 +23,9 @@
 #include "core/recording/requeued_run.h"
 #include "core/recording/start_environment.h"
 #include "core/recording/taken_launch.h"
+#include "core/sources/source_copies.h"
+#include "core/sources/sources.h"
 #include "core/store/scope.h"
-#include "core/store/source_copies.h"
-#include "core/store/sources.h"
 
 namespace flor::core {
 namespace {

@@ -17,11 +17,11 @@
 #include "core/recording/holes.h"
 #include "core/recording/requeued_run.h"
 #include "core/session/mismatch.h"
+#include "core/sources/source_copies.h"
+#include "core/sources/sources.h"
 #include "core/store/copied_run.h"
 #include "core/store/liveness.h"
 #include "core/store/slurm_job.h"
-#include "core/store/source_copies.h"
-#include "core/store/sources.h"
 
 namespace flor::core {
 namespace {

@@ -12,7 +12,7 @@
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/files/durable.h"
-#include "core/store/sources.h"
+#include "core/sources/sources.h"
 
 namespace flor::commands {
 namespace {

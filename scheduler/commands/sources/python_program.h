@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/sources/sources.h"
 #include "core/store/manifest.h"
-#include "core/store/sources.h"
 #include "core/store/store.h"
 #include "probes/probes.h"
 

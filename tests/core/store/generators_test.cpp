@@ -8,7 +8,7 @@
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "core/store/sources.h"
+#include "core/sources/sources.h"
 
 namespace flor::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/store/source_copies.h"
+#include "core/sources/source_copies.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // Copies the sources of a recorded program into its run, and says by a digest which program it was.
 #pragma once
 
+#include "core/sources/sources.h"
 #include "core/store/manifest.h"
-#include "core/store/sources.h"
 #include "core/store/store.h"
 
 namespace flor::core {

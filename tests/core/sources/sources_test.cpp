@@ -1,5 +1,5 @@
 // Which files are copied into a record as a program's sources: none that another user led there.
-#include "core/store/sources.h"
+#include "core/sources/sources.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 
 #include "core/base/digest.h"
 #include "core/files/durable.h"
-#include "core/store/source_copies.h"
+#include "core/sources/source_copies.h"
 #include "support/another_user.h"
 #include "support/temporary.h"
 

@@ -1,4 +1,4 @@
-#include "core/store/elf_image.h"
+#include "core/sources/elf_image.h"
 
 #include <elf.h>
 

@@ -1,4 +1,4 @@
-#include "core/store/sources.h"
+#include "core/sources/sources.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 #include "core/files/durable.h"
 #include "core/files/safe_path.h"
-#include "core/store/elf_image.h"
+#include "core/sources/elf_image.h"
 
 namespace flor::core {
 namespace {
