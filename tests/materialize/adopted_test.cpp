@@ -4,7 +4,7 @@
 #include "core/checkpoint/recorded_timeline.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
-#include "core/recording/takeover.h"
+#include "core/resuming/takeover.h"
 #include "core/store/timeline.h"
 #include "recording.h"
 

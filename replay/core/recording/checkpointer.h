@@ -20,9 +20,9 @@
 #include "core/policy/policy.h"
 #include "core/policy/retention.h"
 #include "core/recording/execution.h"
-#include "core/recording/resumption.h"
 #include "core/recording/write_pauses.h"
 #include "core/recording/writer_arbiter.h"
+#include "core/resuming/resumption.h"
 #include "core/store/manifest.h"
 
 namespace flor::core {

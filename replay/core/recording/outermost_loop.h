@@ -8,7 +8,7 @@
 
 #include "core/recording/checkpointer.h"
 #include "core/recording/recording.h"
-#include "core/recording/resumption.h"
+#include "core/resuming/resumption.h"
 #include "core/session/session.h"
 #include "core/store/manifest.h"
 

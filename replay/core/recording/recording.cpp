@@ -13,9 +13,9 @@
 #include "core/config/tools.h"
 #include "core/config/values.h"
 #include "core/process/spawn.h"
-#include "core/recording/earlier_run.h"
-#include "core/recording/resumption.h"
-#include "core/recording/takeover.h"
+#include "core/resuming/earlier_run.h"
+#include "core/resuming/resumption.h"
+#include "core/resuming/takeover.h"
 #include "core/tier/drain.h"
 
 namespace flor::core {

@@ -10,7 +10,7 @@
 #include "core/recording/last_checkpoint.h"
 #include "core/recording/outermost_loop.h"
 #include "core/recording/recording.h"
-#include "core/recording/resumption.h"
+#include "core/resuming/resumption.h"
 #include "core/session/inner_loop.h"
 #include "core/store/scope.h"
 

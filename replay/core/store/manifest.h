@@ -68,7 +68,7 @@ struct Manifest {
   std::map<std::string, std::string> environment;
   // Variables that a launcher sets before a worker starts.
   std::map<std::string, std::string> preset;
-  // Digest of the environment that the last attempt was started in (core/recording/start_environment.h);
+  // Digest of the environment that the last attempt was started in (core/resuming/start_environment.h);
   // empty in runs of earlier versions.
   std::string start_environment;
   std::vector<RecordedSource> sources;

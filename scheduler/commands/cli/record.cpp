@@ -22,7 +22,7 @@
 #include "core/config/settings.h"
 #include "core/config/values.h"
 #include "core/files/durable.h"
-#include "core/recording/earlier_run.h"
+#include "core/resuming/earlier_run.h"
 #include "core/store/manifest.h"
 #include "core/store/timeline.h"
 #include "dispatch/process.h"

@@ -18,7 +18,7 @@
 #include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
 #include "core/log/row_file.h"
-#include "core/recording/earlier_run.h"
+#include "core/resuming/earlier_run.h"
 #include "core/store/manifest.h"
 #include "core/store/store.h"
 #include "support/another_user.h"

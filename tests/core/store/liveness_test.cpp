@@ -11,7 +11,7 @@
 #include "core/base/clock.h"
 #include "core/files/shared_locks.h"
 #include "core/log/journal.h"
-#include "core/recording/earlier_run.h"
+#include "core/resuming/earlier_run.h"
 #include "core/store/slurm_job.h"
 #include "support/interposed.h"
 #include "support/recording_process.h"

@@ -1,4 +1,4 @@
-#include "core/recording/earlier_run.h"
+#include "core/resuming/earlier_run.h"
 
 #include <unistd.h>
 
@@ -14,8 +14,8 @@
 #include "core/files/existence.h"
 #include "core/files/shared_directory.h"
 #include "core/process/process.h"
-#include "core/recording/holes.h"
-#include "core/recording/requeued_run.h"
+#include "core/resuming/holes.h"
+#include "core/resuming/requeued_run.h"
 #include "core/session/mismatch.h"
 #include "core/sources/source_copies.h"
 #include "core/sources/sources.h"

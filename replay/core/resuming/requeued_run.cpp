@@ -1,4 +1,4 @@
-#include "core/recording/requeued_run.h"
+#include "core/resuming/requeued_run.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,8 +14,8 @@
 #include "core/config/settings.h"
 #include "core/files/existence.h"
 #include "core/process/process.h"
-#include "core/recording/earlier_run.h"
-#include "core/recording/start_environment.h"
+#include "core/resuming/earlier_run.h"
+#include "core/resuming/start_environment.h"
 
 namespace flor::core {
 namespace {

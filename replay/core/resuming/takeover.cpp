@@ -1,4 +1,4 @@
-#include "core/recording/takeover.h"
+#include "core/resuming/takeover.h"
 
 #include "core/checkpoint/recorded_timeline.h"
 #include "core/files/json_lines.h"

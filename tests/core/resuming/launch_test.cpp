@@ -4,8 +4,8 @@
 #include <cstdlib>
 
 #include "core/config/arguments.h"
-#include "core/recording/requeued_run.h"
-#include "core/recording/start_environment.h"
+#include "core/resuming/requeued_run.h"
+#include "core/resuming/start_environment.h"
 
 namespace flor::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/recording/resumption.h"
+#include "core/resuming/resumption.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,7 +11,7 @@
 #include "core/checkpoint/reader.h"
 #include "core/checkpoint/recorded_timeline.h"
 #include "core/process/process.h"
-#include "core/recording/earlier_run.h"
+#include "core/resuming/earlier_run.h"
 #include "core/session/inner_loop.h"
 #include "core/store/timeline.h"
 

@@ -1,6 +1,6 @@
 // Holes in the files of an earlier attempt: where they are cut, and which rows a resumption would not log
 // again.
-#include "core/recording/holes.h"
+#include "core/resuming/holes.h"
 
 #include <gtest/gtest.h>
 

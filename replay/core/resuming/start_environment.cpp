@@ -1,4 +1,4 @@
-#include "core/recording/start_environment.h"
+#include "core/resuming/start_environment.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "core/recording/holes.h"
+#include "core/resuming/holes.h"
 
 #include <algorithm>
 #include <optional>

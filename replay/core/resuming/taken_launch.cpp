@@ -1,4 +1,4 @@
-#include "core/recording/taken_launch.h"
+#include "core/resuming/taken_launch.h"
 
 #include <chrono>
 #include <functional>
@@ -13,8 +13,8 @@
 #include "core/files/durable.h"
 #include "core/files/existence.h"
 #include "core/process/process.h"
-#include "core/recording/earlier_run.h"
-#include "core/recording/start_environment.h"
+#include "core/resuming/earlier_run.h"
+#include "core/resuming/start_environment.h"
 #include "core/store/manifest.h"
 #include "core/store/owner.h"
 
