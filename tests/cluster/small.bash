@@ -1,4 +1,4 @@
-# A program without LibTorch (tests/rules/training.cpp) for the tests that are about Slurm and not about training. A test
+# A program without LibTorch (tests/rules/program/training.cpp) for the tests that are about Slurm and not about training. A test
 # file says `load helpers` and `load small`.
 # shellcheck shell=bash disable=SC2154
 

@@ -101,7 +101,7 @@ class Compiler:
     def key(self, texts):
         digest = hashlib.sha256(repr((self.command, sorted(texts.items()))).encode())
         headers = glob.glob(os.path.join(HERE, "mini", "**", "*.h"), recursive=True)
-        for path in [*sorted(headers), os.path.join(HERE, "..", "rules", "frontend.h")]:
+        for path in [*sorted(headers), os.path.join(HERE, "..", "rules", "program", "frontend.h")]:
             with open(path, "rb") as file:
                 digest.update(file.read())
         return digest.hexdigest()

@@ -48,7 +48,7 @@ class Unheld(Case):
         with open(harness.PROGRAM, "rb") as file:
             image = file.read()
         # The names that the compiler left in the program, whatever they are relative to.
-        image = re.sub(rb"[^\0]*tests/rules/\w+\.cpp\0", lambda path: b"best.cpp".ljust(len(path[0]), b"\0"), image)
+        image = re.sub(rb"[^\0]*tests/rules/program/\w+\.cpp\0", lambda path: b"best.cpp".ljust(len(path[0]), b"\0"), image)
         with open(self.renamed, "wb") as file:
             file.write(image)
         shutil.copymode(harness.PROGRAM, self.renamed)
