@@ -84,8 +84,10 @@ int32_t flor_active(void) {
   return with_runtime(0, [](core::Runtime& runtime) { return runtime.active() ? 1 : 0; });
 }
 
-void flor_enter_loop(const char* name, int32_t is_range, int64_t begin, int64_t end) {
-  with_runtime([&](core::Runtime& runtime) { runtime.enter_loop({name, is_range != 0, begin, end}); });
+void flor_enter_loop(const char* name, int32_t over, int64_t begin, int64_t end) {
+  with_runtime([&](core::Runtime& runtime) {
+    runtime.enter_loop({name, over == FLOR_RANGE, begin, end, over == FLOR_ONE_PASS});
+  });
 }
 
 int32_t flor_next(int32_t has_natural, int64_t natural, int64_t* value) {

@@ -174,6 +174,14 @@ for epoch in torch.utils.data.DataLoader(torch.arange(6), shuffle=True):
         optimizer.step()
     print("loss", loss.item())
 '''
+# A short loop that cannot be begun in its middle in front of the main one, which can.
+WARMED_UP = SHUFFLED.split("for epoch")[0] + '''
+for x in torch.utils.data.DataLoader(torch.randn(8, 4), shuffle=True):
+    net(x).pow(2).mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+for epoch in range(6):
+''' + SHUFFLED.split("shuffle=True):\n")[1]
 # So much to look at that most iterations are not looked at. One of them changes what the others read.
 UNSEEN = '''
 import torch
@@ -231,8 +239,13 @@ def test_a_killed_recording_goes_on_where_it_was(place, text):
     goes_on(place, text)
 
 
+def test_a_killed_recording_goes_on_in_its_main_loop_though_one_in_front_shuffles(place):
+    assert "resumed behind epoch=" in goes_on(place, slowed(WARMED_UP))
+
+
 def goes_on(place, text):
-    """Kills a recording behind its third epoch, and sees whether the resumed one ends with the rows of a plain run."""
+    """Kills a recording behind its third epoch, and sees whether the resumed one ends with the rows of a plain run. Returns what
+    the resumed one said."""
     text = text.replace('"loss", loss.item())', '"loss", loss.item(), flush=True)')
     place.write("train.py", text)
     rows = plain(place, "train.py")[1]
@@ -249,3 +262,4 @@ def goes_on(place, text):
     said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "-u", "train.py").stderr
     assert "resum" in said
     assert sorted(have(place)) == sorted(rows)
+    return said

@@ -42,6 +42,7 @@ RecordedLoop recorded_loop(const std::string& name, const LoopSpec& loop, bool g
   RecordedLoop out;
   out.name = name;
   out.range = loop.range;
+  out.one_pass = loop.one_pass;
   out.begin = loop.begin;
   out.end = loop.end;
   out.guarded = guarded;

@@ -104,11 +104,15 @@ Resumption::Entry Resumption::enter(const RecordedLoop& loop, State& guards) {
   const int64_t first = loop.range ? loop.begin : 0;
   // What iterations pass on without the guard's holding it is made anew from the first one on.
   const bool is_held = not_restored_.count("") == 0;
-  int64_t next = is_held && loop.iterations > 0 ? loop.last + 1 : first;
+  // Of a loop that is not begun in its middle all is restored, or nothing.
+  const bool is_whole = !loop.one_pass || loop.ended == LoopEnd::exhausted;
+  int64_t next = is_held && is_whole && loop.iterations > 0 ? loop.last + 1 : first;
   const auto restores = [&](const std::string& at) {
     return doubted_.count(at) == 0 && recorded_.restore(at, guards);
   };
-  while (next > first && !restores(iteration_of(loop, next - 1) + "/" + iteration_kind)) --next;
+  while (next > first && !restores(iteration_of(loop, next - 1) + "/" + iteration_kind)) {
+    next = loop.one_pass ? first : next - 1;
+  }
   pass_over(recorded_.index().checkpoints_from(loop.name, next));
   Entry entry{next, next - first, 0, false};
   for (int64_t value = first; value < next; ++value) {

@@ -26,6 +26,8 @@ struct LoopSpec {
   int64_t begin = 0;
   // -1: unknown until the loop ends.
   int64_t end = -1;
+  // Over a container that gives other elements where it is begun anew.
+  bool one_pass = false;
 };
 
 class Session {

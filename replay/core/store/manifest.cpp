@@ -45,6 +45,7 @@ const RecordedLoop* Manifest::main_loop() const {
 Json to_json(const RecordedLoop& loop) {
   return {{"name", loop.name},
           {"range", loop.range},
+          {"one_pass", loop.one_pass},
           {"begin", loop.begin},
           {"end", loop.end},
           {"ended", to_string(loop.ended)},
@@ -62,6 +63,7 @@ RecordedLoop loop_from(const Row& json) {
   RecordedLoop loop;
   loop.name = field<std::string>(json, "name", "");
   loop.range = field(json, "range", true);
+  loop.one_pass = field(json, "one_pass", false);
   loop.begin = field<int64_t>(json, "begin", 0);
   loop.end = field<int64_t>(json, "end", -1);
   loop.ended = loop_end_from(field<std::string>(json, "ended", ""));

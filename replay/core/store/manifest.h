@@ -52,6 +52,8 @@ struct RecordedLoop {
   bool guarded = false;
   // The loop inside it between whose steps there are checkpoints ("train#0/step"); empty: none.
   std::string inner{};
+  // Over a container that gives other elements where it is begun anew: it is not begun in its middle.
+  bool one_pass = false;
 };
 
 struct Manifest {

@@ -119,9 +119,12 @@ FLOR_C_API int32_t flor_active(void);
 
 // --- Loops. They nest, and each call concerns the innermost one. ---
 
-// `is_range`: counts from `begin` to `end` - 1. Otherwise counts the elements of a container from 0; `end` is
-// then its size, or -1 if that is unknown.
-FLOR_C_API void flor_enter_loop(const char* name, int32_t is_range, int64_t begin, int64_t end);
+// What a loop runs over. FLOR_RANGE: counts from `begin` to `end` - 1. FLOR_CONTAINER: counts elements from
+// 0; `end` is their number, or -1 if that is unknown. FLOR_ONE_PASS: a container whose elements are others
+// where they are asked for at another moment, as those of a shuffling loader. A resumed recording and a
+// replay do not begin such a loop in its middle.
+enum { FLOR_CONTAINER = 0, FLOR_RANGE = 1, FLOR_ONE_PASS = 2 };
+FLOR_C_API void flor_enter_loop(const char* name, int32_t over, int64_t begin, int64_t end);
 // Ends the present iteration, if any. `natural` is the value that would follow; `has_natural` is 0 at the
 // loop's end. Returns 1 and sets `value` to the value to go on with, or returns 0: the loop is over. A replay
 // and a resumed recording may go on with a larger value; a container must then be advanced to it.

@@ -3,7 +3,6 @@
 What a block or an iteration changes is seen (_seen.py): before and after it, all that can be reached is looked at. What
 changed, and is read elsewhere (_held.py), is a slot from then on (_slots.py), saved in each further checkpoint. What cannot be
 saved, or was found too late, is noted in the record; a replay then executes the block, or runs from the start."""
-import collections
 import dis
 import functools
 import importlib.machinery
@@ -12,7 +11,7 @@ import sys
 
 from . import _held, _hook, _interrupts, _library
 from ._block import budget, here as this_thread, note
-from ._loop import iterate
+from ._loop import begins_anywhere, iterate
 from ._holders import clean
 from ._program import program_of
 from ._rows import row_of
@@ -40,7 +39,7 @@ def be_main(variables):
 
 
 def loop(name, iterable):
-    return iterate(start(), name, iterable, sys._getframe(1), None)
+    return iterate(start(), name, iterable, sys._getframe(1))
 
 
 def main_loop(name, iterable, leaves_gradients=False):
@@ -51,30 +50,10 @@ def main_loop(name, iterable, leaves_gradients=False):
     flor, frame = start(), sys._getframe(1)
     is_watched = not getattr(this_thread, "loops", []) and flor.flor_active()
     is_watched = is_watched and not _shows_locals(frame)
-    if is_watched and flor.flor_recording() and not _begins_anywhere(iterable):
-        note(flor, "", "*", True)
+    if is_watched and flor.flor_recording() and not begins_anywhere(iterable):
         _library.warn(f"the main loop's elements come from an object of type {type(iterable).__name__}, which cannot be begun in the middle: "
                       "replays and a resumed recording begin at the program's start")
     return iterate(flor, name, iterable, frame, _safely(None, _MainLoop, flor, frame) if is_watched else None)
-
-
-def _begins_anywhere(iterable):
-    """Are its elements the same, wherever one begins? What draws numbers or counts where it is asked for one is begun anew."""
-    if type(iterable).__module__.split(".")[0] == "tqdm":
-        return _begins_anywhere(iterable.iterable)
-    if type(iterable) in (enumerate, zip, reversed):
-        return all(map(_begins_anywhere, _sources_of(iterable)))
-    return type(iterable) in _FIXED
-
-
-_FIXED = {range, list, tuple, dict, str, bytes, collections.deque, *(type(make()) for make in (
-    {}.keys, {}.values, {}.items, [].__iter__, [].__reversed__, ().__iter__, range(0).__iter__, range(1 << 70).__iter__, {}.__iter__,
-    {}.keys().__iter__, {}.values().__iter__, {}.items().__iter__, "".__iter__, "ä".__iter__))}
-
-
-def _sources_of(iterable):
-    """Returns the iterators inside of an enumerate, zip or reversed."""
-    return iterable.__reduce__()[1][:1] if type(iterable) is not zip else iterable.__reduce__()[1]
 
 
 def noted(name, value, volatile=False):

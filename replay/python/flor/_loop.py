@@ -1,4 +1,5 @@
 """flor.loop: a loop that can be recorded and replayed."""
+import collections
 import ctypes
 import dis
 import functools
@@ -8,6 +9,7 @@ from . import _failure, _interrupts
 from ._block import guarded, here as this_thread, look, note_changes
 from ._runtime import start
 
+_CONTAINER, _RANGE, _ONE_PASS = 0, 1, 2  # FLOR_CONTAINER, …
 _EXHAUSTED, _EARLY, _UNWOUND = 0, 1, 2
 _WIDEST = 1 << 63
 
@@ -19,15 +21,16 @@ def loop(name, iterable):
 
     The loop's value in rows is the number itself for a range of step 1, else the element's position, from 0. The main
     loop of a program is the outermost one that took longest, each execution by itself: a replay divides its iterations among
-    workers. A replay skips iterations: those of a range at once, those of anything else by taking their elements.
+    workers. A replay skips iterations: those of a range at once, those of a list or the like by taking its elements. Over
+    anything else, as a loader that shuffles, a main loop is replayed and resumed from its first iteration.
 
     Returns a generator: nothing happens before the first iteration, and it has no len().
 
     Outside Flor it is a plain loop. Call it on the thread that trains."""
-    return iterate(start(), name, iterable, sys._getframe(1), None)
+    return iterate(start(), name, iterable, sys._getframe(1))
 
 
-def iterate(flor, name, iterable, caller, watch):
+def iterate(flor, name, iterable, caller, watch=None):
     """As loop(), in a frame. `watch`: None, or what is told of its begin(), of the end() of each iteration and of its close()."""
     is_range = isinstance(iterable, range) and iterable.step == 1 and -_WIDEST <= iterable.start and iterable.stop < _WIDEST
     begin = iterable.start if is_range else 0
@@ -35,7 +38,27 @@ def iterate(flor, name, iterable, caller, watch):
         end = max(iterable.stop, begin)
     else:
         end = _length(iterable)
-    return iterate_as_flor(flor, name.encode(), is_range, begin, end, None if is_range else iterable, caller, watch)
+    over_what = _RANGE if is_range else _CONTAINER if begins_anywhere(iterable) else _ONE_PASS
+    return iterate_as_flor(flor, name.encode(), over_what, begin, end, None if is_range else iterable, caller, watch)
+
+
+def begins_anywhere(iterable):
+    """Are its elements the same, wherever one begins? What draws numbers or counts where it is asked for one is begun anew."""
+    if type(iterable).__module__.split(".")[0] == "tqdm":
+        return begins_anywhere(iterable.iterable)
+    if type(iterable) in (enumerate, zip, reversed):
+        return all(map(begins_anywhere, _sources_of(iterable)))
+    return type(iterable) in _FIXED
+
+
+_FIXED = {range, list, tuple, dict, str, bytes, collections.deque, *(type(make()) for make in (
+    {}.keys, {}.values, {}.items, [].__iter__, [].__reversed__, ().__iter__, range(0).__iter__, range(1 << 70).__iter__, {}.__iter__,
+    {}.keys().__iter__, {}.values().__iter__, {}.items().__iter__, "".__iter__, "ä".__iter__))}
+
+
+def _sources_of(iterable):
+    """Returns the iterators inside of an enumerate, zip or reversed."""
+    return iterable.__reduce__()[1][:1] if type(iterable) is not zip else iterable.__reduce__()[1]
 
 
 def _length(iterable):
@@ -51,15 +74,15 @@ def _length(iterable):
     return len(iterable) if of_torch else -1
 
 
-def iterate_as_flor(flor, name, is_range, begin, end, iterable, caller, watch):
+def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
     loops = this_thread.__dict__.setdefault("loops", [])
-    how, is_open = _EARLY, False
+    how, is_open, is_range = _EARLY, False, over_what == _RANGE
     try:
         if watch is not None:
             watch.open()
         loops.append(name)
         is_open = True  # no signal handler runs between this and the call
-        flor.flor_enter_loop(name, is_range, begin, end)
+        flor.flor_enter_loop(name, over_what, begin, end)
         if watch is None and len(loops) == 1 and guarded and flor.flor_active() and flor.flor_recording():
             watch = _Looks(flor, caller)
         _interrupts.raise_kept()

@@ -105,6 +105,17 @@ probes::ProbeAnalysis analysis_from(const Json& json) {
   return out;
 }
 
+// A loop over what gives other elements where it is begun anew is replayed from the program's start.
+probes::ProbeAnalysis entered(const core::Manifest& manifest, probes::ProbeAnalysis analysis) {
+  const core::RecordedLoop* loop = manifest.main_loop();
+  if (loop == nullptr || !loop->one_pass || !loop->guarded) return analysis;
+  analysis.from_start = true;
+  analysis.reasons.push_back(
+      "loop " + loop->name +
+      " gives other elements where it is begun in its middle: the replay runs from the start");
+  return analysis;
+}
+
 // Returns what executions were seen to change without holding it.
 Json seen_in(const core::RunDir& run) {
   Json out = Json::array();
@@ -167,9 +178,10 @@ core::SourceScan scan_interpreted(const core::Manifest& manifest, const std::vec
   return scan;
 }
 
-probes::ProbeAnalysis compare_interpreted(const core::RunDir& run, const core::Manifest& manifest,
-                                          const fs::path& interpreter,
-                                          const std::vector<std::string>& command) {
+namespace {
+
+probes::ProbeAnalysis compare_texts(const core::RunDir& run, const core::Manifest& manifest,
+                                    const fs::path& interpreter, const std::vector<std::string>& command) {
   if (interpreter.filename().string().rfind("python", 0) != 0)
     return everything(interpreter.string() + " is not Python's interpreter, which would compare the sources");
   try {
@@ -192,6 +204,14 @@ probes::ProbeAnalysis compare_interpreted(const core::RunDir& run, const core::M
   } catch (const std::exception& problem) {
     return everything(std::string("the sources could not be compared: ") + problem.what());
   }
+}
+
+}  // namespace
+
+probes::ProbeAnalysis compare_interpreted(const core::RunDir& run, const core::Manifest& manifest,
+                                          const fs::path& interpreter,
+                                          const std::vector<std::string>& command) {
+  return entered(manifest, compare_texts(run, manifest, interpreter, command));
 }
 
 }  // namespace flor::commands
