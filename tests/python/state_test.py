@@ -367,34 +367,3 @@ def test_what_cannot_be_restored_in_place_is_refused(value):
     flor.recording()
     with pytest.raises(TypeError, match="cannot be restored in place: put it into a dict"):
         _state.State({"count": value})
-
-
-@pytest.mark.parametrize("node", ['{"torch": "dtype", "is": "load"}', '{"torch": "dtype", "is": "save"}', '{"value": 1}', '{"leaf": "x"}'])
-def test_a_record_makes_no_function_of_torch_a_value(node):
-    """Whoever wrote the record may have put anything there: a program that calls it would load or write a file of its choice."""
-    from flor import _restore
-
-    settings, net = {"state": 1}, nn.Linear(2, 2)
-    net.rate = 0.5
-    for objects, old in (({"settings": settings}, '"items": [1]'), ({"net": net}, '"rate": {"float": "3fe0000000000000"}')):
-        leaves = saved(**objects)
-        name, = (name for name in leaves if name.endswith(".@tree"))
-        text = bytes(leaves[name].memory()).decode()
-        assert old in text
-        for new in (old.replace("1]", node + "]").replace('{"float": "3fe0000000000000"}', node),
-                    old.replace('"rate"', '"load_state_dict"')):
-            leaves[name] = _leaf_of(text.replace(old, new))
-            if new != old:
-                with pytest.raises(_restore.Misfit):
-                    restored(leaves, **objects)
-    assert net.load_state_dict.__func__ is nn.Module.load_state_dict and settings == {"state": 1}
-
-
-def _leaf_of(text):
-    from flor import _leaves, _library
-
-    leaf = _leaves.of_bytes(text.encode())
-    shape = (ctypes.c_int64 * 1)(*leaf.shape)
-    loaded = _leaves.Loaded(_library.Buffer(b"x", b"U8", shape, 1, 0, leaf.pointer, leaf.size))
-    loaded.kept = leaf
-    return loaded

@@ -15,9 +15,9 @@ import weakref
 from . import _leaves, _made
 from ._interrupts import is_programs
 
-_KEPT = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, property,
-         weakref.ref)
-
+# Stay what they are in the program that runs.
+KEPT = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, property,
+        weakref.ref)
 
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque, collections.OrderedDict, collections.defaultdict,
                collections.Counter)
@@ -71,6 +71,11 @@ def _is_plain(value):
             raise
         return False
     return True
+
+
+def is_pythons_own(name):
+    """Is it a name that Python itself gives a meaning, such as `__class__` or `__builtins__`?"""
+    return name.startswith("__") and name.endswith("__")
 
 
 def order_of(value):
@@ -160,7 +165,7 @@ class Saver:
             return {"made": _name_of(type(value)), "of": _made.parts_of(value)}
         if isinstance(value, enum.Enum):
             return {"enum": value.name, "of": _name_of(type(value))}
-        if isinstance(value, _KEPT):
+        if isinstance(value, KEPT):
             return {"kept": kept_name(value)}
         torch = _torch()
         if torch is not None and isinstance(value, (torch.dtype, torch.device)):

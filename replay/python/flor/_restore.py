@@ -9,9 +9,9 @@ import struct
 
 from . import _leaves
 from ._made import made_of
-from ._objects import _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, is_data, kept_name, label
+from ._objects import _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, is_data, is_pythons_own, kept_name, label
 from ._origins import MARKS
-from ._targets import MADE_ANEW, Misfit, Targets, element_at, immutable, item_of, made_anew
+from ._targets import MADE_ANEW, Misfit, Targets, element_at, immutable, item_of, made_anew, refuse_process, shape_of
 
 _ATOMS = {"float", "complex", "bytes", "bytearray", "range", "slice", "enum", "made", "kept", "torch"}
 # The kinds of values, each with a method of Restorer: the first key of a node.
@@ -65,24 +65,21 @@ class Restorer:
         if not isinstance(node, dict):
             return node
         if "same" in node:
+            if node["same"] not in self._objects:
+                raise Misfit(f"{name} is {node['same']} in the record, which is no object there")
             return self._objects[node["same"]]
         kind = next(iter(node))
         if kind not in _KINDS:
             raise Misfit(f"{name} was saved in a way that this version does not know")
         if self._is_placed() and kind not in _ATOMS and not node.get("scalar"):
-            name, live = self._targets.of(name, node, live, self._objects, self._shape(node))
+            name, live = self._targets.of(name, node, live, self._objects, shape_of(node, self._loaded))
         value = getattr(self, f"_{kind}")(name, node, live)
-        self._objects[name] = value
+        if kind != "kept":
+            self._objects[name] = value
         return value
 
     def _is_placed(self):
         return self._targets is not None and not self._parts
-
-    def _shape(self, node):
-        if "tensor" not in node:
-            return node.get("shape")
-        shape = list(self._loaded[node["tensor"]].shape) if node["tensor"] in self._loaded else []
-        return shape[:-1] if node["complex"] else shape
 
     def _part(self, name, node, live):
         """Restores what belongs to one object alone, or was made to be saved: it has no place of its own."""
@@ -267,7 +264,7 @@ class Restorer:
 
     def _generator(self, name, node, live):
         loaded = self._leaf(node["generator"])
-        if not hasattr(live, "set_state"):
+        if not isinstance(live, _torch().Generator):
             raise Misfit(f"{name} is no generator here")
         if self._writing:
             live.set_state(_leaves.to_tensor(loaded))
@@ -339,6 +336,7 @@ class Restorer:
         """Returns the container to fill: the one that is there, or a new one. What is given to load_state_dict() is new: what
         state_dict() returned may be in use by others."""
         if live is not None and _name_of(type(live)) == kind and (self._states == 0 or kind not in MADE_ANEW):
+            refuse_process(name, live)
             return live
         if kind == "torch.Size":
             return _torch().Size()
@@ -384,12 +382,13 @@ class Restorer:
         if live is None:
             live = made_anew(node["object"])
         self._same_kind(name, node["object"], live)
+        refuse_process(name, live)
         self._objects[name] = live
         known = _attributes(live)
         values = {key: self._value(f"{name}.{key}", item, known.get(key)) for key, item in node["attributes"].items()}
-        hidden = next((key for key in values if key not in known and callable(getattr(type(live), key, None))), None)
+        hidden = next((key for key in values if key not in known and (is_pythons_own(key) or callable(getattr(type(live), key, None)))), None)
         if hidden is not None:
-            raise Misfit(f"{name}.{hidden} is a method here")
+            raise Misfit(f"{name}.{hidden} is no data here")
         if self._writing:
             own = getattr(live, "__dict__", {})
             for key in set(known) - set(values) - set(own):

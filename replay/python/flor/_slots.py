@@ -12,9 +12,10 @@ from . import _interrupts, _library, _seen
 from ._attributes import dict_of
 from ._library import library
 from ._leaves import name_of, of_bytes, path_in
-from ._objects import Saver, order_of
+from ._objects import KEPT, Saver, is_pythons_own, order_of
 from ._origins import MARKS, Marker
 from ._restore import Misfit, Restorer
+from ._runtime import users_modules
 from ._state import loaded_of, put_leaves
 
 _MISSING = object()
@@ -39,8 +40,16 @@ class Places:
         return owner.get(key, missing)
 
     def has(self, path):
-        """Is there an object or module that can have it?"""
-        return self._owner(path)[0] is not None
+        """Is there an object or module of the user's that can have it? Who wrote a record may have named any place of the process, such
+        as `sys:path`."""
+        module, _, name = path.rpartition(":")
+        words = name.split(".")
+        if any(is_pythons_own(word) for word in words):
+            return False
+        if module and not any(one.__name__ == module for one in users_modules()):
+            return False
+        outer = self.get(path.rpartition(".")[0]) if len(words) > 1 else None
+        return self._owner(path)[0] is not None and (len(words) == 1 or _seen.members_of(outer) is not None)
 
     def set(self, path, value):
         owner, key, is_local = self._owner(path)
@@ -145,7 +154,7 @@ class SlotState:
 
     def _saved(self, saver, path):
         value = self.places.get(path, _MISSING)
-        if isinstance(value, (type, types.ModuleType)):
+        if isinstance(value, (type, types.ModuleType)) or any(is_pythons_own(word) for word in path.rpartition(":")[2].split(".")):
             return False  # it would stay as it is
         try:
             if value is not _MISSING:
@@ -170,9 +179,11 @@ class SlotState:
         for name in sorted(_names_in(loaded), key=lambda name: (restorer.order_of(name), path_in(name))):
             path = path_in(name)
             live = self.places.get(path)
-            value = restorer.value(name, live)
             if not self.places.has(path):
-                raise Misfit(f"{path} is not there")
+                raise Misfit(f"{path} is not there, or is no variable of the program's")
+            value = restorer.value(name, live)
+            if value is not live and isinstance(live, KEPT):
+                raise Misfit(f"{path} is a function, class or module here")
             if writing and value is not live:
                 self.places.set(path, value)
         restorer.finish()

@@ -1,11 +1,14 @@
 """Which object of the program a recorded one is (_origins.py says how that was marked)."""
+import builtins
 import collections
 import copy
+import os
 import random
+import sys
 import types
 
 from . import _leaves
-from ._objects import _name_of, _numpy, _torch
+from ._objects import KEPT, _name_of, _numpy, _torch
 from ._origins import place_of, view_of
 
 # Containers that can be made anew where the program has none at the recorded place.
@@ -56,6 +59,8 @@ class Targets:
             if not self._first.knows(origin):
                 raise Misfit(f"{name} was {origin}, which is not there")
             whole = self._first.get(origin)
+        if isinstance(whole, KEPT):
+            raise Misfit(f"{name} was {mark}, which is no object of data")
         return whole if whole is None or "at" in mark else view_of(whole, mark, shape, node.get("dtype"))
 
 
@@ -79,6 +84,21 @@ def _anew(node, live, objects):
     if kind == "object" and _name_of(type(live)) == node[kind]:
         return object.__new__(type(live))
     return None
+
+
+def shape_of(node, loaded):
+    """Returns the shape of a recorded tensor or array; of anything else None."""
+    if "tensor" not in node:
+        return node.get("shape")
+    shape = list(loaded[node["tensor"]].shape) if node["tensor"] in loaded else []
+    return shape[:-1] if node["complex"] else shape
+
+
+def refuse_process(name, live):
+    """Raises Misfit for what decides which code runs: a record, which may be another user's, sets data alone."""
+    of_process = (os.environ, getattr(os.environ, "_data", None), sys.path, sys.modules, sys.meta_path, sys.path_hooks, vars(builtins))
+    if isinstance(live, KEPT) or any(live is one for one in of_process) or isinstance(live, dict) and "__builtins__" in live:
+        raise Misfit(f"{name} belongs to the process here, and is not restored")
 
 
 def made_anew(name):

@@ -1,0 +1,104 @@
+"""What a record may not do, whoever wrote it: bind functions, or set what decides which code runs."""
+import ctypes
+import enum
+import json
+import os
+import shutil
+import sys
+
+import pytest
+import torch
+from state_test import restored, saved
+from torch import nn
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+@pytest.mark.parametrize("node", ['{"torch": "dtype", "is": "load"}', '{"torch": "dtype", "is": "save"}', '{"value": 1}', '{"leaf": "x"}'])
+def test_a_record_makes_no_function_of_torch_a_value(node):
+    """Whoever wrote the record may have put anything there: a program that calls it would load or write a file of its choice."""
+    from flor import _restore
+
+    settings, net = {"state": 1}, nn.Linear(2, 2)
+    net.rate = 0.5
+    for objects, old in (({"settings": settings}, '"items": [1]'), ({"net": net}, '"rate": {"float": "3fe0000000000000"}')):
+        leaves = saved(**objects)
+        name, = (name for name in leaves if name.endswith(".@tree"))
+        text = bytes(leaves[name].memory()).decode()
+        assert old in text
+        for new in (old.replace("1]", node + "]").replace('{"float": "3fe0000000000000"}', node),
+                    old.replace('"rate"', '"load_state_dict"')):
+            leaves[name] = _leaf_of(text.replace(old, new))
+            if new != old:
+                with pytest.raises(_restore.Misfit):
+                    restored(leaves, **objects)
+    assert net.load_state_dict.__func__ is nn.Module.load_state_dict and settings == {"state": 1}
+
+
+def _slots_of(frame, moved=(), **texts):
+    """Restores into a frame what a record says: {path: tree}. `moved`: pairs of a path and where its object was."""
+    from flor import _origins, _slots
+
+    state = _slots.SlotState(frame, set(), lambda path, why="": None, lambda path: False)
+    origins = _origins.Origins([*frame.f_globals.items(), *frame.f_locals.items()])
+    state.origins = (origins, origins)
+    leaves = {f"{path}.@tree": _leaf_of(text) for path, text in texts.items()}
+    leaves[_origins.MARKS] = _leaf_of(json.dumps({f"{path}.@moved": {"at": origin} for path, origin in moved}))
+    try:
+        for writing in (False, True):
+            state._visit(dict(leaves), writing)
+    finally:
+        state.close()
+
+
+here_is_data = 1
+here_is_a_function = shutil.which
+environment = os.environ
+
+
+@pytest.mark.parametrize("path, text", [
+    ("sys:path", '{"list": "builtins.list", "items": ["/tmp/others"]}'), ("sys:modules", '{"dict": "builtins.dict", "keys": [], "items": []}'),
+    ("builtins:print", "1"), ("torch:load", "1"), ("torch.load", "1"), ("torch.nn", "1"), ("os.name", '"nt"'), ("__name__", '"other"'),
+    ("__builtins__", '{"dict": "builtins.dict", "keys": [], "items": []}'), ("here_is_a_function", "1"), ("Colour.RED", "1"),
+    ("here_is_a_function.__defaults__", "1"), ("here_is_a_function", '{"object": "builtins.function", "attributes": {"__defaults__": 1}}'),
+    ("environment", '{"object": "os._Environ", "attributes": {}}'), ("sys.path", '{"list": "builtins.list", "items": []}')])
+def test_a_record_sets_nothing_that_decides_which_code_runs(path, text):
+    """Whoever wrote the record may have named any place of the process."""
+    from flor import _restore
+
+    path_before, settings = list(sys.path), dict(os.environ)
+    with pytest.raises(_restore.Misfit):
+        _slots_of(sys._getframe(), **{path: text})
+    assert sys.path == path_before and dict(os.environ) == settings and "torch" in sys.modules
+    assert here_is_a_function is shutil.which and torch.load is not None and os.name == "posix"
+
+
+@pytest.mark.parametrize("texts, moved", [
+    ({"here_is_data": '{"object": "builtins.function", "attributes": {}}'}, [("here_is_data", "here_is_a_function")]),
+    ({"here_is_a_function": '{"kept": "which"}', "here_is_data": '{"same": "here_is_a_function"}'}, ())])
+def test_a_record_binds_no_function_to_another_name(texts, moved):
+    from flor import _restore
+
+    with pytest.raises(_restore.Misfit):
+        _slots_of(sys._getframe(), moved, **texts)
+    assert here_is_data == 1
+
+
+def test_a_record_sets_data_of_the_program():
+    global here_is_data
+    here_is_data = 1
+    _slots_of(sys._getframe(), here_is_data="2")
+    assert here_is_data == 2
+    here_is_data = 1
+
+
+def _leaf_of(text):
+    from flor import _leaves, _library
+
+    leaf = _leaves.of_bytes(text.encode())
+    shape = (ctypes.c_int64 * 1)(*leaf.shape)
+    loaded = _leaves.Loaded(_library.Buffer(b"x", b"U8", shape, 1, 0, leaf.pointer, leaf.size))
+    loaded.kept = leaf
+    return loaded
