@@ -16,6 +16,23 @@ namespace flor::gc {
 
 using core::field;
 
+namespace {
+
+// Does the system refuse to read it now? It may be the newest checkpoint of a killed run, which no row names
+// yet.
+bool is_refused(const core::RunDir& run, const std::string& file) {
+  try {
+    core::Checkpoint::header_of(run, file);
+  } catch (const core::Unreadable&) {
+    return true;
+  } catch (const core::Damage&) {
+    return false;
+  }
+  return false;
+}
+
+}  // namespace
+
 Inventory inventory_of(const core::RunDir& run) {
   const auto timeline = core::recorded_timeline(run);
   const results::LocalTier tier = results::local_tier_of(run, core::read_manifest(run), timeline);
@@ -44,7 +61,7 @@ Inventory inventory_of(const core::RunDir& run) {
     if (one.retired) unknown.insert(one.file);
   }
   for (const auto& file : unknown) {
-    if (referred.count(file) == 0) out.useless.push_back(file);
+    if (referred.count(file) == 0 && !is_refused(run, file)) out.useless.push_back(file);
   }
   return out;
 }

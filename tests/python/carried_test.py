@@ -243,12 +243,26 @@ def test_a_killed_recording_goes_on_in_its_main_loop_though_one_in_front_shuffle
     assert "resumed behind epoch=" in goes_on(place, slowed(WARMED_UP))
 
 
-def goes_on(place, text):
-    """Kills a recording behind its third epoch, and sees whether the resumed one ends with the rows of a plain run. Returns what
-    the resumed one said."""
-    text = text.replace('"loss", loss.item())', '"loss", loss.item(), flush=True)')
-    place.write("train.py", text)
-    rows = plain(place, "train.py")[1]
+# Without a seed: what is drawn in front of the loop is other in each run.
+UNSEEDED = SHUFFLED.split("for epoch")[0] + '''
+import random
+rows = list(range(48))
+random.shuffle(rows)
+data = torch.randn(48, 4)[rows]
+for epoch in range(6):
+    for x in data.split(8):
+''' + SHUFFLED.split("torch.randn(5, 8, 4):\n")[1].replace(" - epoch", "")
+
+
+def test_a_program_that_draws_other_data_is_not_resumed(place):
+    place.write("train.py", slowed(UNSEEDED))
+    killed(place)
+    done = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "-u", "train.py", code=1)
+    assert "in front of loop epoch the program drew other random numbers than the recorded one (python)" in done.stderr
+
+
+def killed(place):
+    """Records train.py, and kills it behind the third line that it prints."""
     training = subprocess.Popen(["flor", "record", "--name", "a", "--every", "1", "--", sys.executable, "-u", "train.py"], cwd=place.folder,
                                 env=place.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
     shown = 0
@@ -259,6 +273,15 @@ def goes_on(place, text):
     time.sleep(0.1)
     os.killpg(training.pid, signal.SIGKILL)
     training.communicate()
+
+
+def goes_on(place, text):
+    """Kills a recording behind its third epoch, and sees whether the resumed one ends with the rows of a plain run. Returns what
+    the resumed one said."""
+    text = text.replace('"loss", loss.item())', '"loss", loss.item(), flush=True)')
+    place.write("train.py", text)
+    rows = plain(place, "train.py")[1]
+    killed(place)
     said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "-u", "train.py").stderr
     assert "resum" in said
     assert sorted(have(place)) == sorted(rows)

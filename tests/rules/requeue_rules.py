@@ -8,7 +8,7 @@ import harness
 from resuming_rules import Interrupted
 
 
-class Requeue(Interrupted):
+class Requeued(Interrupted):
     def start_task(self, program, at, **changed):
         """A task of job 7, started as Slurm's step does. It waits inside of epoch `at`."""
         self.environment.update(FLOR_RECORD="1", FLOR_EVERY="1", FLOR_BIN=harness.BIN, FLOR_LAUNCH="c.7.0.0")
@@ -39,6 +39,8 @@ class Requeue(Interrupted):
     def warnings(self, done):
         return [line for line in done.stderr.splitlines() if line.startswith("flor: ") and "this job" in line]
 
+
+class Requeue(Requeued):
     def test_another_range_of_the_loop_is_a_new_run(self):
         run = self.killed("train", "--guard", at=3, checkpoint="@iteration/epoch=2")
         done = self.requeued("train", "--guard", at=3, RULES_EPOCHS="8")

@@ -17,6 +17,11 @@ class Damage : public Error {
  public:
   using Error::Error;
 };
+// The system refuses to read a file now. It may be whole.
+class Unreadable : public Damage {
+ public:
+  using Damage::Damage;
+};
 
 // One tensor in the header of a checkpoint.
 struct CheckpointTensor {

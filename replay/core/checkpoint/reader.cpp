@@ -24,14 +24,18 @@ void require(bool fine, const std::string& file, const std::string& what) {
   if (!fine) throw Damage(file + ": " + what);
 }
 
+void require_read(bool fine, const std::string& file, const std::string& what) {
+  if (!fine) throw Unreadable(file + ": " + what);
+}
+
 Descriptor open_or_damage(const RunDir& run, const std::string& file) {
   require(is_inside_run(file), file.c_str(), "it is no file of the run's checkpoints");
   try {
     return open_regular(run.path / file);
   } catch (const std::system_error& problem) {
     const bool missing = problem.code() == std::errc::no_such_file_or_directory;
-    throw Damage(file + ": " +
-                 (missing ? "the file is missing" + where_else(run) : problem.code().message()));
+    if (missing) throw Damage(file + ": the file is missing" + where_else(run));
+    throw Unreadable(file + ": " + problem.code().message());
   } catch (const Error& problem) {
     throw Damage(problem.what());
   }
@@ -48,7 +52,7 @@ void read_at(const Descriptor& opened, char* bytes, std::size_t size, std::size_
   while (size > 0) {
     const ssize_t got = ::pread(opened.get(), bytes, size, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    require(got >= 0, file, std::string("its header cannot be read (") + std::strerror(errno) + ")");
+    require_read(got >= 0, file, std::string("its header cannot be read (") + std::strerror(errno) + ")");
     require(got > 0, file, "the file is truncated, its header is not all there");
     bytes += got;
     size -= static_cast<std::size_t>(got);
@@ -86,7 +90,7 @@ class Checkpoint::Mapping {
     header = read_header(opened, file);
     const std::size_t size = header.data_offset + header.data_bytes;
     void* bytes = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, opened.get(), 0);
-    require(bytes != MAP_FAILED, file, std::string("cannot be read (") + std::strerror(errno) + ")");
+    require_read(bytes != MAP_FAILED, file, std::string("cannot be read (") + std::strerror(errno) + ")");
     bytes_ = MappedBytes(bytes, {size});
   }
   // Makes the kernel read ahead what is needed.
@@ -113,8 +117,8 @@ struct Checkpoint::Source {
     Digester digester;
     for (std::size_t done = 0; done < loaded.bytes; done += step) {
       const std::size_t size = std::min(step, loaded.bytes - done);
-      require(make_readable(loaded.data + done, size), holder,
-              "tensor " + tensor->name + ": its bytes cannot be read from the medium");
+      require_read(make_readable(loaded.data + done, size), holder,
+                   "tensor " + tensor->name + ": its bytes cannot be read from the medium");
       digester.add(loaded.data + done, size);
     }
     require(digester.hex() == tensor->digest, holder,
@@ -164,6 +168,8 @@ void Checkpoint::Source::read(int fd, off_t offset, const Target& target) const 
     const ssize_t got =
         ::pread(fd, at, std::min(step, target.size - done), offset + static_cast<off_t>(done));
     if (got < 0 && errno == EINTR) continue;
+    require_read(got >= 0, holder,
+                 "tensor " + tensor->name + ": its bytes cannot be read (" + std::strerror(errno) + ")");
     require(got > 0, holder,
             "tensor " + tensor->name + ": the file is truncated, its bytes are not all there");
     digester.add(at, static_cast<std::size_t>(got));

@@ -60,6 +60,7 @@ TimelineAndFiles recorded_timeline_and_files(const RunDir& run) {
   const auto named = files_named_in(rows);
   const int64_t newest = newest_attempt_in(rows);
   CheckpointFiles present{listing.get()};
+  std::vector<std::string> refused;
   std::optional<Names> places;
   for (const auto& file : present.files) {
     const auto known = named.find(file);
@@ -78,11 +79,13 @@ TimelineAndFiles recorded_timeline_and_files(const RunDir& run) {
                              {"file", file},
                              {"state", header.state},
                              {"adopted", true}});
+    } catch (const Unreadable& now) {
+      refused.emplace_back(now.what());
     } catch (const Damage&) {
       // No row depends on it. `flor check` reports it.
     }
   }
-  return {std::move(rows), std::move(present)};
+  return {std::move(rows), std::move(present), std::move(refused)};
 }
 
 }  // namespace flor::core

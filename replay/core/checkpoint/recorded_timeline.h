@@ -1,6 +1,9 @@
 // Reads the timeline of a recording.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "core/checkpoint/listing.h"
 #include "core/store/store.h"
 #include "core/store/timeline.h"
@@ -18,6 +21,8 @@ Timeline recorded_timeline(const RunDir& run);
 struct TimelineAndFiles {
   Timeline timeline;
   CheckpointFiles files;
+  // Of files that no row names, those that the system refuses to read now: each a file and why.
+  std::vector<std::string> refused;
 };
 TimelineAndFiles recorded_timeline_and_files(const RunDir& run);
 

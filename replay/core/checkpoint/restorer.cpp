@@ -164,12 +164,24 @@ std::string Restorer::digest_behind(const CheckpointHeader& header, const std::v
 RecordReader::RecordReader(const RunDir& run, Frontend& frontend, Listener listener)
     : frontend_(frontend), listener_(std::move(listener)), index_(run), restorer_(run) {}
 
+GeneratorStates RecordReader::patiently_restored(const RecordIndex::CheckpointEntry& entry,
+                                                 const std::string& at, State& state,
+                                                 Restorer::OnDamage on_damage) {
+  for (;;) {
+    try {
+      return restorer_.restore(entry, at, state, on_damage);
+    } catch (const Unreadable& now) {
+      if (!listener_.refused || !listener_.refused(now.what())) throw;
+    }
+  }
+}
+
 bool RecordReader::restore(const std::string& at, State& state, Restorer::OnDamage on_damage) {
   const auto* entry = index_.checkpoint(at);
   if (entry == nullptr || entry->removed) return false;
   const double start = monotonic_seconds();
   try {
-    frontend_.set_generators(restorer_.restore(*entry, at, state, on_damage));
+    frontend_.set_generators(patiently_restored(*entry, at, state, on_damage));
   } catch (const Damage& damage) {
     listener_.damaged(std::string(damage.what()) +
                       "; it is not used, what it would have saved is computed again");

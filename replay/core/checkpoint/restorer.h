@@ -66,6 +66,8 @@ class RecordReader {
     std::function<void(const std::string& why)> spoiled;
     // A restore failed half-way, which it may not do on another node. Does not return either.
     std::function<void(const std::string& why)> failed;
+    // The system refuses to read a checkpoint. Returns whether to try again. May be empty: no.
+    std::function<bool(const std::string& why)> refused = nullptr;
   };
 
   // `frontend` must outlive this.
@@ -88,6 +90,10 @@ class RecordReader {
   bool pin_generators(const std::string& at, const char* edge);
 
  private:
+  // Restores the checkpoint, as often as the listener wants.
+  GeneratorStates patiently_restored(const RecordIndex::CheckpointEntry& entry, const std::string& at,
+                                     State& state, Restorer::OnDamage on_damage);
+
   Frontend& frontend_;
   const Listener listener_;
   const RecordIndex index_;

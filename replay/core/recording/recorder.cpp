@@ -18,9 +18,9 @@
 #include "core/recording/recording.h"
 #include "core/recording/step_recorder.h"
 #include "core/resuming/earlier_run.h"
+#include "core/resuming/entry_generators.h"
 #include "core/resuming/resumption.h"
 #include "core/session/guards.h"
-#include "core/session/mismatch.h"
 #include "core/session/session.h"
 
 namespace flor::core {
@@ -81,7 +81,6 @@ class Recorder : public Session {
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
   bool iterating() const { return main_ && main_->iterating(); }
   bool stepping() const { return steps_ && steps_->inside() && loops_.size() == 2; }
-  ExecutionTimer start_timer() const;
   void enter_outermost(RecordedLoop info);
   bool skip(State& state);
   void resume_loop(const RecordedLoop& earlier);
@@ -145,10 +144,6 @@ void Recorder::begin_recording() {
   for (const auto& [name, value] : arguments_.used()) recording_->manifest().args[name] = value;
 }
 
-ExecutionTimer Recorder::start_timer() const {
-  return {recording_->checkpointer(), resumption_.get()};
-}
-
 void Recorder::note_generators(const std::string& at, const char* edge) {
   recording_->note_generators(at, edge, frontend_.generators());
 }
@@ -159,7 +154,8 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   loops_.push_back({{parent, name, 0}, false, blocks_.size()});
   // After the scope is entered: if this fails, rows are still printed with their loop.
   if (!recording_) earlier_.drop_if_gone();
-  if (outermost() && !recording_) earlier_.drop_if_loop_is_another(name, loop);
+  if (outermost() && !recording_)
+    earlier_.drop_if_loop_is_another(name, loop, [this] { return frontend_.generators(); });
   begin_recording();
   if (someone_else_records_) return;
   if (iterating() && loops_.size() == 2) steps_->enter(parent, name);
@@ -167,7 +163,7 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   RecordedLoop info = recorded_loop(name, loop, !guards_.empty());
   const RecordedLoop* earlier = resumption_ ? resumption_->loop(name) : nullptr;
   if (earlier != nullptr) {
-    if (const auto why = mismatch(*earlier, loop)) {
+    if (const auto why = resumption_->why_another(*earlier, loop)) {
       if (was_resumption_asked_for()) Resumption::impossible(*why);
       // What was restored so far is right. Only the recording ends.
       throw Error(*why);
@@ -182,8 +178,9 @@ void Recorder::enter_loop(const LoopSpec& loop) {
 
 void Recorder::enter_outermost(RecordedLoop info) {
   main_.emplace(std::move(info), *recording_, frontend_, resumption_.get());
+  const std::string entry = entry_of(main_->info().name);
+  note_generators(entry, "entry");
   if (!main_->info().guarded) return;
-  const std::string entry = main_->info().name + "=entry";
   const std::string at = entry + "/" + iteration_kind;
   enterable_ = resumption_ && resumption_->has_checkpoint(at);
   // A replay enters unit 0 from it. Where the store is out, each of thousands of loops would wait for it.
@@ -216,6 +213,7 @@ std::optional<int64_t> Recorder::next(std::optional<int64_t> natural) {
   end_iteration(true);
   const auto entry = main_ ? main_->take_entry() : std::nullopt;
   if (!entry) return natural;
+  if (entry->over) resumption_->end(main_->info().name);
   if (entry->over || !natural) return std::nullopt;
   return entry->next;
 }
@@ -297,7 +295,7 @@ bool Recorder::enter_block(const std::string& name, State& state) {
     if (!block.skipped) {
       note_generators(scope_.path(), "entry");
       recording_->checkpointer().prefault_for(block.name, state);
-      block.timer = start_timer();
+      block.timer = {recording_->checkpointer(), resumption_.get()};
     }
   }
   const bool executes = !block.skipped;

@@ -10,11 +10,14 @@
 #include "core/base/error.h"
 #include "core/base/messages.h"
 #include "core/checkpoint/record_index.h"
+#include "core/checkpoint/recorded_timeline.h"
 #include "core/files/durable.h"
 #include "core/files/existence.h"
 #include "core/files/shared_directory.h"
 #include "core/process/process.h"
+#include "core/resuming/entry_generators.h"
 #include "core/resuming/holes.h"
+#include "core/resuming/patience.h"
 #include "core/resuming/requeued_run.h"
 #include "core/session/mismatch.h"
 #include "core/sources/source_copies.h"
@@ -89,6 +92,9 @@ std::optional<std::string> why_not_resumed(const RunDir& run) {
     const Manifest manifest = read_manifest(run);
     if (auto why = why_another_step(manifest)) return why;
     return why_not_here(run, manifest);
+  } catch (const std::system_error& problem) {
+    if (may_pass(problem.code())) throw;
+    return problem.what();
   } catch (const std::exception& problem) {
     return problem.what();
   }
@@ -187,12 +193,23 @@ bool is_helper(const Settings& settings) {
   }
 }
 
+// A checkpoint that no row names yet belongs to the run if its header says so. The next attempt leaves those
+// behind that it could not read.
+void wait_for_checkpoints(const RunDir& run, Patience& patience) {
+  for (;;) {
+    const auto refused = recorded_timeline_and_files(run).refused;
+    if (refused.empty() || !patience.wait(refused.front())) return;
+  }
+}
+
 }  // namespace
 
 EarlierRun::EarlierRun(const Settings& settings) {
   try {
-    run_ = run_to_resume(settings);
+    Patience patience;
+    run_ = patiently(patience, [&] { return run_to_resume(settings); });
     if (!run_) return;
+    wait_for_checkpoints(*run_, patience);
     const Manifest manifest = read_manifest(*run_);
     arguments_ = manifest.args;
     attempt_ = manifest.attempt + 1;
@@ -221,11 +238,14 @@ void EarlierRun::drop_if_gone() {
   drop();
 }
 
-void EarlierRun::drop_if_loop_is_another(const std::string& name, const LoopSpec& loop) {
+void EarlierRun::drop_if_loop_is_another(const std::string& name, const LoopSpec& loop,
+                                         const std::function<GeneratorStates()>& present) {
   if (!run_ || was_resumption_asked_for()) return;
   const Manifest manifest = read_manifest_and_progress(*run_);
   for (const auto& recorded : manifest.loops) {
-    const auto why = recorded.name == name ? mismatch(recorded, loop) : std::nullopt;
+    if (recorded.name != name) continue;
+    auto why = mismatch(recorded, loop);
+    if (!why) why = drawn_otherwise(name, RecordIndex(*run_).generators(entry_of(name), "entry"), present());
     if (!why) continue;
     say_not_resumed(*run_, *why);
     return drop();

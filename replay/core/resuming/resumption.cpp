@@ -12,7 +12,9 @@
 #include "core/checkpoint/recorded_timeline.h"
 #include "core/process/process.h"
 #include "core/resuming/earlier_run.h"
+#include "core/resuming/entry_generators.h"
 #include "core/session/inner_loop.h"
+#include "core/session/mismatch.h"
 #include "core/store/timeline.h"
 
 namespace flor::core {
@@ -29,9 +31,17 @@ std::string iteration_of(const RecordedLoop& loop, int64_t value) {
 
 }  // namespace
 
-Resumption::Resumption(const RunDir& run, Frontend& frontend, std::function<void(const std::string&)> damaged)
-    : recorded_(run, frontend,
-                {[](const std::string&, double) {}, std::move(damaged), impossible, impossible}) {
+Resumption::Resumption(const RunDir& run, Frontend& frontend, std::function<void(const std::string&)> damaged,
+                       Patience patience)
+    : frontend_(frontend),
+      patience_(patience),
+      recorded_(run, frontend,
+                {[](const std::string&, double) {}, std::move(damaged), impossible, impossible,
+                 [this](const std::string& why) {
+                   const bool again = patience_.wait(why);
+                   if (!again) refused_ = why;
+                   return again;
+                 }}) {
   std::set<std::string> in_doubt;  // loops with iterations that were not looked at
   for (const auto& row : read_timeline(run.timeline())) {
     const auto kind = field<std::string>(row, "kind", "");
@@ -102,6 +112,7 @@ std::vector<StoredCheckpoint> Resumption::stored(int64_t attempt) const {
 
 Resumption::Entry Resumption::enter(const RecordedLoop& loop, State& guards) {
   const int64_t first = loop.range ? loop.begin : 0;
+  refused_.clear();
   // What iterations pass on without the guard's holding it is made anew from the first one on.
   const bool is_held = not_restored_.count("") == 0;
   // Of a loop that is not begun in its middle all is restored, or nothing.
@@ -113,6 +124,7 @@ Resumption::Entry Resumption::enter(const RecordedLoop& loop, State& guards) {
   while (next > first && !restores(iteration_of(loop, next - 1) + "/" + iteration_kind)) {
     next = loop.one_pass ? first : next - 1;
   }
+  if (next == first && !refused_.empty()) impossible(refused_);
   pass_over(recorded_.index().checkpoints_from(loop.name, next));
   Entry entry{next, next - first, 0, false};
   for (int64_t value = first; value < next; ++value) {
@@ -122,6 +134,14 @@ Resumption::Entry Resumption::enter(const RecordedLoop& loop, State& guards) {
   const bool at_its_end = loop.range && next >= loop.end;
   entry.over = next > first && (at_its_end || (loop.ended == LoopEnd::exhausted && next > loop.last));
   return entry;
+}
+
+std::optional<std::string> Resumption::why_another(const RecordedLoop& recorded, const LoopSpec& loop) {
+  if (auto why = mismatch(recorded, loop)) return why;
+  const auto* generators = recorded_.index().generators(entry_of(recorded.name), "entry");
+  auto why = drawn_otherwise(recorded.name, generators, frontend_.generators());
+  if (!why && generators != nullptr) frontend_.set_generators(*generators);
+  return why;
 }
 
 std::optional<Resumption::Step> Resumption::enter_steps(const std::string& loop, State& guards) {

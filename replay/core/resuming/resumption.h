@@ -11,6 +11,8 @@
 
 #include "core/checkpoint/restorer.h"
 #include "core/policy/retention.h"
+#include "core/resuming/patience.h"
+#include "core/session/session.h"
 #include "core/store/timeline_row.h"
 
 namespace flor::core {
@@ -19,7 +21,9 @@ class Resumption {
  public:
   // Reads the record so far, so create it before adding to the record. Throws Error if there is no loop to
   // resume. Reports unusable checkpoints to `damaged`.
-  Resumption(const RunDir& run, Frontend& frontend, std::function<void(const std::string&)> damaged);
+  // Waits with this patience where the system refuses to read a checkpoint.
+  Resumption(const RunDir& run, Frontend& frontend, std::function<void(const std::string&)> damaged,
+             Patience patience = Patience());
 
   const Manifest& manifest() const { return recorded_.index().manifest(); }
   const RecordedLoop* loop(const std::string& name) const { return recorded_.index().loop(name); }
@@ -50,8 +54,16 @@ class Resumption {
   // these may become readable again. Each call returns what is new.
   std::vector<std::string> take_passed_over();
   // Restores the newest iteration of the loop with a readable checkpoint. Without one the loop starts at its
-  // first iteration, and `guards` keep their state.
+  // first iteration, and `guards` keep their state; but where one could not be read at all, it reports that
+  // as impossible() and does not return.
   Entry enter(const RecordedLoop& loop, State& guards);
+
+  // Call at a loop's entry. Returns why it is not the recorded one: it runs over other values, or other
+  // random numbers were drawn in front of it. Where it is, returns std::nullopt and sets the generators as
+  // recorded at the loop's entry: nothing was drawn from those that differ.
+  std::optional<std::string> why_another(const RecordedLoop& recorded, const LoopSpec& loop);
+  // Sets the generators as they were behind a loop that is over.
+  void end(const std::string& loop) { recorded_.pin_generators(loop + "=exit", "exit"); }
 
   // Call when the loop over steps at this scope path is entered. Restores the objects before its newest step
   // that can be restored. Returns that step, and how many seconds into the iteration it began; std::nullopt
@@ -77,6 +89,10 @@ class Resumption {
 
   void pass_over(std::vector<std::string> files);
 
+  Frontend& frontend_;
+  Patience patience_;
+  // What could not be read, and why.
+  std::string refused_;
   RecordReader recorded_;
   // By scope path: the seconds of each execution of a block and of each iteration. For each `@step`: the
   // seconds from the start of its iteration.

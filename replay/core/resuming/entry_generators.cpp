@@ -1,0 +1,40 @@
+#include "core/resuming/entry_generators.h"
+
+#include <string_view>
+
+namespace flor::core {
+namespace {
+
+bool begins_with(const std::string& text, const std::string& part) {
+  return text.compare(0, part.size(), part) == 0;
+}
+
+// Both are Mersenne Twisters, as the front end for Python writes them (replay/python/flor/_runtime.py).
+// Seeded by chance they begin with 2^31, and stand at their end; the first number that is drawn changes both.
+bool is_untouched(const std::string& name, const std::string& state) {
+  const std::string_view python_end = ", 624], null]";
+  if (name == "python") {
+    return begins_with(state, "[3, [2147483648, ") && state.size() > python_end.size() &&
+           std::string_view(state).substr(state.size() - python_end.size()) == python_end;
+  }
+  return name == "numpy" && begins_with(state, "[\"MT19937\", [2147483648, ") &&
+         (state.find("], 623, 0, ") != std::string::npos || state.find("], 624, 0, ") != std::string::npos);
+}
+
+}  // namespace
+
+std::optional<std::string> drawn_otherwise(const std::string& loop, const GeneratorStates* recorded,
+                                           const GeneratorStates& present) {
+  std::string names;
+  for (const auto& [name, state] : recorded != nullptr ? *recorded : GeneratorStates{}) {
+    const auto here = present.find(name);
+    if (here == present.end() || here->second == state) continue;
+    if (is_untouched(name, state) && is_untouched(name, here->second)) continue;
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  if (names.empty()) return std::nullopt;
+  return "in front of loop " + loop + " the program drew other random numbers than the recorded one (" +
+         names + "), so that its data may be others; give these generators a seed";
+}
+
+}  // namespace flor::core

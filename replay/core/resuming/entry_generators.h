@@ -1,0 +1,24 @@
+// Compares the random number generators at a loop's entry with those of the record. Motivation: what a
+// program without a seed drew in front of the loop, as a split of its data, is other after a requeue. A
+// resumption would mix both.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/store/generators.h"
+
+namespace flor::core {
+
+// The scope path at which a recording notes the generators at an outermost loop's entry.
+inline std::string entry_of(const std::string& loop) {
+  return loop + "=entry";
+}
+
+// Returns why the loop cannot be resumed, or std::nullopt. A generator from which nothing was drawn since it
+// was seeded may differ: Python seeds `random` and numpy by chance at each start. Generators that only one
+// side has are not compared. `recorded`: nullptr where the record has none.
+std::optional<std::string> drawn_otherwise(const std::string& loop, const GeneratorStates* recorded,
+                                           const GeneratorStates& present);
+
+}  // namespace flor::core
