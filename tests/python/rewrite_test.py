@@ -102,12 +102,25 @@ STEP = "loss(net, x).backward()\n"
              act()
          finish()
      """, ["for episode in main_loop('episode', range(3)):"]),
-    # A while loop is no main loop, and its inner one a block.
+    # A while loop that trains is a main loop, and its inner one a block.
     (f"""
      while going:
          for x in loader:
              {STEP}
+     """, ["for __flor_loop__ in main_loop('iteration', Conditions()):", "with skip_block('x'):", "for x in loop('x', loader):"]),
+    # Not so where it has an else, or lies in another loop.
+    (f"""
+     while going:
+         for x in loader:
+             {STEP}
+     else:
+         ended()
      """, ["with skip_block('x'):", "for x in loop('x', loader):"]),
+    (f"""
+     for episode in range(3):
+         while not done:
+             {STEP}
+     """, ["for episode in main_loop('episode', range(3)):"]),
     # Nothing trains.
     ("""
      for x in loader:

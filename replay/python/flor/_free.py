@@ -19,8 +19,9 @@ from ._runtime import log_row, start, users_modules
 from ._origins import Origins, TooMany
 from ._seen import changed, members_of, roots_of
 from ._slots import SlotState
+from ._while import Conditions
 
-__all__ = ["be_main", "loop", "main_loop", "noted", "skip_block"]
+__all__ = ["Conditions", "be_main", "loop", "main_loop", "noted", "skip_block"]
 
 _VOLATILE, _QUIET = 1, 2  # FLOR_VOLATILE, FLOR_QUIET
 _OPTIMIZED = 1  # inspect.CO_OPTIMIZED: the frame of a function

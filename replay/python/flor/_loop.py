@@ -8,6 +8,7 @@ import sys
 from . import _failure, _interrupts
 from ._block import guarded, here as this_thread, look, note_changes
 from ._runtime import start
+from ._while import Conditions
 
 _CONTAINER, _RANGE, _ONE_PASS = 0, 1, 2  # FLOR_CONTAINER, …
 _EXHAUSTED, _EARLY, _UNWOUND = 0, 1, 2
@@ -51,7 +52,7 @@ def begins_anywhere(iterable):
     return type(iterable) in _FIXED
 
 
-_FIXED = {range, list, tuple, dict, str, bytes, collections.deque, *(type(make()) for make in (
+_FIXED = {Conditions, range, list, tuple, dict, str, bytes, collections.deque, *(type(make()) for make in (
     {}.keys, {}.values, {}.items, [].__iter__, [].__reversed__, ().__iter__, range(0).__iter__, range(1 << 70).__iter__, {}.__iter__,
     {}.keys().__iter__, {}.values().__iter__, {}.items().__iter__, "".__iter__, "ä".__iter__))}
 
@@ -86,6 +87,8 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
         if watch is None and len(loops) == 1 and guarded and flor.flor_active() and flor.flor_recording():
             watch = _Looks(flor, caller)
         _interrupts.raise_kept()
+        if isinstance(iterable, Conditions):
+            yield from iterable.elements(flor, watch)
         elements = None if is_range else iter(iterable)
         here, value = begin, ctypes.c_int64()
         while True:
@@ -108,7 +111,8 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
                 watch.end()
             here += 1
     except GeneratorExit:
-        how = _EARLY if _is_left_by_break(caller) else _UNWOUND
+        is_over = isinstance(iterable, Conditions) and iterable.is_over
+        how = _EXHAUSTED if is_over else _EARLY if _is_left_by_break(caller) else _UNWOUND
         raise
     except BaseException:
         how = _UNWOUND

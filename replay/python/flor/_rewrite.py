@@ -7,32 +7,46 @@ what it prints becomes rows.
                                                             for x, y in __flor__.loop("x", loader):
                                                                 …
 
-The main loop is the outermost `for` that trains in a function that no loop calls. Every other statement, and each function
-without a training loop or a row, stays what it was, at the same lines."""
+The main loop is the outermost one that trains in a function that no loop calls. A `while` becomes a `for`:
+
+    while step < 100:                           for __flor_loop__ in __flor__.main_loop("iteration", __flor__.Conditions()):
+        …                                  →        if not __flor_loop__.goes_on(step < 100): break
+                                                    …
+
+Every other statement, and each function without a training loop or a row, stays what it was, at the same lines."""
 import ast
+import itertools
 import os
 
 from ._gradients import leaves_gradients
 from ._reports import HANDLE, Reporter
 
-BLOCK = "__flor_block__"
+BLOCK, LOOP = "__flor_block__", "__flor_loop__"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class Plan:
-    """What becomes of the loops of one file. `main`, `loops`, `blocks`: `for` statements, of which the first two are
-    disjoint; `names`: of blocks; `leaving`: main loops whose iterations leave gradients to the next."""
+    """What becomes of the loops of one file. `main`, `loops`, `blocks`: loops, of which the first two are disjoint, and only those of
+    `main` may be `while` statements; `names`: of blocks; `leaving`: main loops whose iterations leave gradients to the next."""
 
     def __init__(self, project, file):
         self._project, self._file = project, file
         self.main, self.loops, self.blocks, self.names, self.leaving = [], [], [], {}, []
         for node in ast.walk(file.tree):
-            if isinstance(node, ast.For) and self._is_outermost(node) and project.trains(file, node):
+            if isinstance(node, ast.For) and self._is_outermost(node) and project.trains(file, node) or self._is_main_while(node):
                 self._plan(node)
+
+    def _is_main_while(self, node):
+        if not isinstance(node, ast.While) or node.orelse or not self._project.trains(self._file, node):
+            return False
+        function = self._file.function_of(node)
+        around = list(itertools.takewhile(lambda outer: outer is not function, self._file.around(node)))
+        is_outermost = not any(isinstance(outer, (ast.For, ast.AsyncFor, ast.While)) for outer in around)
+        return is_outermost and (function is None or not self._project.is_called_in_a_loop(function))
 
     def _is_outermost(self, loop):
         for outer in self._file.around(loop):
-            if isinstance(outer, ast.For):
+            if isinstance(outer, ast.For) or self._is_main_while(outer):
                 return False
             if isinstance(outer, _FUNCTIONS):
                 return True
@@ -77,7 +91,9 @@ def has_main_loop(project):
 
 
 def loop_name(loop):
-    """Returns the name of a loop: that of its variable."""
+    """Returns the name of a loop: that of its variable, or "iteration"."""
+    if isinstance(loop, ast.While):
+        return "iteration"
     first = next((node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name) and node.id.strip("_")), "step")
     return first
 
@@ -113,6 +129,17 @@ class _Loops(ast.NodeTransformer):
         block = ast.Call(_word("skip_block"), [ast.Constant(self._plan.names[node])], [])
         outer = ast.With([ast.withitem(block, ast.Name(BLOCK, ast.Store()))], [ast.If(enter, [node], [])])
         return _at(node, outer)
+
+    def visit_While(self, node):
+        self.generic_visit(node)
+        if node not in self._plan.main:
+            return node
+        flags = [ast.keyword("leaves_gradients", ast.Constant(True))] if node in self._plan.leaving else []
+        elements = ast.Call(_word("main_loop"), [ast.Constant(loop_name(node)), ast.Call(_word("Conditions"), [], [])], flags)
+        asked = ast.Call(ast.Attribute(ast.Name(LOOP, ast.Load()), "goes_on", ast.Load()), [node.test], [])
+        head = ast.If(ast.UnaryOp(ast.Not(), asked), [ast.Break()], [])
+        loop = ast.For(ast.Name(LOOP, ast.Store()), _at(node.test, elements), [_at(node.test, head), *node.body], [])
+        return ast.copy_location(loop, node)
 
 
 def _word(name):
