@@ -78,7 +78,8 @@ class ReplayFollower : public Follower {
 
   std::string failure() override {
     if (!core::fs::exists(replay_.failure())) return "";
-    const Json json = core::parse_json(core::read_file(replay_.failure()));
+    const Json json = core::parse_json(
+        core::read_file(replay_.failure(), core::document_limit, core::foreign_document_limit));
     return core::field<std::string>(json, "error", "a worker gave up; see " + replay_.failure().string());
   }
 

@@ -209,7 +209,8 @@ JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest) 
 
 std::optional<Verdict> read_verdict(const core::ReplayDir& replay) {
   if (!core::fs::exists(replay.verdict())) return std::nullopt;
-  const Json json = core::parse_json(core::read_file(replay.verdict()));
+  const Json json =
+      core::parse_json(core::read_file(replay.verdict(), core::document_limit, core::foreign_document_limit));
   if (!json.is_object() || field(json, "format", 0) != 1) {
     throw core::Error(replay.verdict().string() +
                       " is damaged; `flor replay` with the same question writes it anew");

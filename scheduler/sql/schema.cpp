@@ -13,6 +13,8 @@ constexpr std::size_t kMostLoops = 1000;
 // Of runs of other users: all of them, and those that one run adds.
 constexpr std::size_t kMostForeign = 500;
 constexpr std::size_t kMostOfOneForeign = 50;
+// Bytes of the name of a loop of another user: each query reads the names of all columns.
+constexpr std::size_t kLongestForeign = 256;
 
 constexpr auto kTables = R"(
 CREATE TABLE base_runs(key INTEGER PRIMARY KEY, stamp TEXT, run TEXT UNIQUE, name TEXT, status TEXT, user TEXT,
@@ -79,6 +81,11 @@ void LoopColumns::add(const std::string& loop) {
                                  std::to_string(kMostOfOneForeign) + " loops of such a run, and " +
                                  std::to_string(kMostForeign) + " of all",
                        most_ == kMostLoops || most_ == kMostForeign);
+  }
+  if (foreign_ && loop.size() > kLongestForeign) {
+    throw TooManyLoops("it is another user's, and the name of a loop of it has more than " +
+                           std::to_string(kLongestForeign) + " bytes",
+                       false);
   }
   const std::string column = free_name(loop, foreign_);
   if (!foreign_) make_way(column);

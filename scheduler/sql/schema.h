@@ -34,8 +34,9 @@ class LoopColumns {
   // `foreign`: for a run of another user. Such a run may add 50 columns, and all of them together 500, so
   // that none of them takes the columns of this user's runs.
   explicit LoopColumns(Database& database, bool foreign = false);
-  // Returns the column of a loop. Adds it, and renews the view, where the loop is new. Throws TooManyLoops.
-  // Columns of runs that are gone stay taken. For a run of this user the column keeps its name from now on.
+  // Returns the column of a loop. Adds it, and renews the view, where the loop is new. Throws TooManyLoops,
+  // also where another user's loop has a name of more than 256 bytes. Columns of runs that are gone stay
+  // taken. For a run of this user the column keeps its name from now on.
   const std::string& of(const std::string& loop);
 
  private:

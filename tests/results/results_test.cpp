@@ -8,8 +8,11 @@
 
 #include "core/base/error.h"
 #include "core/files/durable.h"
+#include "core/files/trusted_file.h"
 #include "program.h"
 #include "results/report/summary.h"
+#include "support/another_user.h"
+#include "support/temporary.h"
 
 namespace flor::results {
 namespace {
@@ -190,6 +193,21 @@ TEST_F(Collect, ARecordingWhoseLockIsFreeWasKilled) {
     EXPECT_EQ(status_of(run, manifest), "recording");
   }
   EXPECT_EQ(status_of(run, manifest), "killed");
+}
+
+TEST(ForeignVerdict, IsReadUpToItsLimit) {
+  FLOR_NEEDS_ROOT();
+  test::TemporaryDirectory directory;
+  const core::ReplayDir replay{directory / "q"};
+  test::plant_directory(replay.path, test::attacker);
+  test::plant_file(replay.verdict(), "", test::attacker);
+  core::fs::resize_file(replay.verdict(), core::foreign_document_limit + 1);
+  try {
+    read_verdict(replay);
+    FAIL();
+  } catch (const core::Error& problem) {
+    EXPECT_NE(std::string(problem.what()).find("bytes and is not read"), std::string::npos) << problem.what();
+  }
 }
 
 }  // namespace

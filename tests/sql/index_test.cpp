@@ -225,6 +225,16 @@ TEST_F(Index, ARunOfAnotherUserTakesNoColumnOfThisUsersRuns) {
       << "the columns of runs that are gone are free again";
 }
 
+TEST_F(Index, ALoopOfAnotherUsersRunHasNoLongName) {
+  FLOR_NEEDS_ROOT();
+  plant("a", row(std::string(257, 'x') + "=2", "loss", "666"));
+  plant("b", row(std::string(256, 'x') + "=2", "loss", "667"));
+  run("mine", row(std::string(257, 'y') + "=2", "loss", "1"));
+  EXPECT_EQ(ask("SELECT value FROM log ORDER BY value"), (Lines{"[1]", "[667]"}));
+  ASSERT_EQ(last_.warnings.size(), 1U);
+  EXPECT_NE(last_.warnings[0].find("run a is left out"), std::string::npos) << last_.warnings[0];
+}
+
 // SQLite knows the names of columns in any case: EPOCH of a run that was read first would be `epoch`.
 TEST_F(Index, ALoopOfAnotherUsersRunTakesNoNameOfThisUsersLoop) {
   FLOR_NEEDS_ROOT();

@@ -17,7 +17,7 @@ bool is_hook_folder(const fs::path& folder, const Makers& makers) {
   return folder.string().find(':') == std::string::npos &&
          fs::is_regular_file(hook / "sitecustomize.py", ignored) &&
          is_safe_path(hook / "sitecustomize.py", makers) && is_closed_directory(hook, makers) &&
-         is_closed_directory(folder / "flor", makers);
+         is_closed_directory(folder, makers) && is_closed_directory(folder / "flor", makers);
 }
 
 }  // namespace

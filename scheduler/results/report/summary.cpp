@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "core/files/durable.h"
+#include "core/files/trusted_file.h"
 #include "core/policy/retention.h"
 #include "core/store/liveness.h"
 #include "core/store/plan.h"
@@ -97,7 +98,8 @@ ReplaySummary summarize_replay(const core::ReplayDir& replay) {
     if (out.verdict) {
       out.state = to_string(out.verdict->judgement);
     } else if (core::fs::exists(replay.failure())) {
-      const std::string text = core::read_file(replay.failure());
+      const std::string text =
+          core::read_file(replay.failure(), core::document_limit, core::foreign_document_limit);
       const Json json = core::parse_json(text);
       out.state = "failed";
       out.failure = field<std::string>(json, "error", field<std::string>(json, "reason", text));

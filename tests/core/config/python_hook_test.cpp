@@ -72,7 +72,7 @@ TEST_F(PythonFolder, IsNoneWhereOthersMayPutAFile) {
   make_hook(directory / "mine", victim);
   const fs::path python = directory / "mine/python";
   ASSERT_EQ(found({directory / "mine/bin"}), python.string());
-  for (const char* name : {"flor", "flor-hook"}) {
+  for (const char* name : {"", "flor", "flor-hook"}) {
     ::chmod((python / name).c_str(), 01777);
     EXPECT_EQ(found({directory / "mine/bin"}), "") << name;
     ::chmod((python / name).c_str(), 0755);
