@@ -1,6 +1,9 @@
 #include "options.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <sstream>
 #include <utility>
 
@@ -160,6 +163,15 @@ void adopt_from_environment(const Environment& environment) {
     const bool good = !value.empty() && check(row, value).empty();
     if (good) option_given(option, value.c_str(), 1);
   }
+}
+
+void drop_handed_on() {
+  std::vector<std::string> names;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string name = std::string(*entry).substr(0, std::string(*entry).find('='));
+    if (name.find("_SLURM_SPANK_OPTION_flor_") != std::string::npos) names.push_back(name);
+  }
+  for (const auto& name : names) unsetenv(name.c_str());
 }
 
 std::string merge_arguments(const std::string& text, const std::vector<std::string>& added) {

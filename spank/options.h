@@ -46,6 +46,10 @@ const Options& options();
 // Returns the environment variable that an option becomes, such as FLOR_EPSILON.
 const char* variable_of(Option option);
 
+// Removes from this command's environment the options of the job that it was typed in. Call it before Slurm
+// reads them there, as it does when all plugins have registered theirs. salloc hands them on under two names.
+void drop_handed_on();
+
 // Registers the options with Slurm. Call it from slurm_spank_init in every context: sbatch and salloc ignore
 // the static table of spank.h.
 int register_options(spank_t spank);

@@ -27,7 +27,10 @@ extern "C" {
 SPANK_PLUGIN(flor, 1)
 
 int slurm_spank_init(spank_t spank, int, char**) {
-  return guarded([&] { return flor::spank::register_options(spank); });
+  return guarded([&] {
+    flor::spank::drop_inherited();
+    return flor::spank::register_options(spank);
+  });
 }
 
 int slurm_spank_init_post_opt(spank_t spank, int, char**) {

@@ -12,6 +12,7 @@
 #include "core/config/conf.h"
 #include "launch.h"
 #include "options.h"
+#include "own_values.h"
 #include "store.h"
 
 namespace flor::spank {
@@ -31,7 +32,25 @@ std::string& recorded_launch() {
   return launch;
 }
 
+void drop_values(const OwnValues& own) {
+  for (const auto& value : own.unchanged(environment_value)) {
+    unsetenv(value.name.c_str());
+    if (!value.before.empty()) setenv(value.name.c_str(), value.before.c_str(), 1);
+  }
+  unsetenv(kOwnValues);
+}
+
 }  // namespace
+
+void drop_inherited() {
+  const spank_context_t context = spank_context();
+  const bool allocates = context == S_CTX_LOCAL && environment_value("SLURM_JOB_ID").empty() &&
+                         environment_value("SLURM_JOBID").empty();
+  if (context != S_CTX_ALLOCATOR && !allocates) return;
+  drop_values(OwnValues::from(environment_value(kOwnValues)));
+  drop_handed_on();
+  unsetenv(kCarriedArguments);
+}
 
 void hide_password() {
   const Options& given = options();
@@ -65,8 +84,12 @@ int carry_arguments(spank_t spank) {
 int step_created(spank_t spank) {
   std::uint32_t job = 0;
   std::uint32_t step = 0;
-  if (!options().records() || spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS ||
-      spank_get_item(spank, S_JOB_STEPID, &step) != ESPANK_SUCCESS) {
+  if (spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS) return 0;
+  const auto own = OwnValues::from(environment_value(kOwnValues));
+  // The parts of a heterogeneous job have ids of their own.
+  if (!own.job().empty() && own.job() != std::to_string(job) && environment_value("SLURM_HET_SIZE").empty())
+    drop_values(own);
+  if (!options().records() || spank_get_item(spank, S_JOB_STEPID, &step) != ESPANK_SUCCESS) {
     return 0;
   }
   recorded_launch() = launch_id(cluster_name(), job, step, std::getenv("SLURM_RESTART_COUNT"));

@@ -26,25 +26,13 @@
 #include "options.h"
 #include "srun.h"
 #include "store.h"
+#include "task_environment.h"
 
 namespace flor::spank {
 namespace {
 
 // How long a task's start waits for the store.
 constexpr auto kPatience = std::chrono::seconds(30);
-
-// Reads a variable of the task's environment, not of slurmstepd's. Unlike spank_getenv with its buffer,
-// allows any length.
-std::string task_variable(spank_t spank, const char* name) {
-  char** entries = nullptr;
-  if (spank_get_item(spank, S_JOB_ENV, &entries) != ESPANK_SUCCESS || entries == nullptr) return "";
-  const std::string prefix = std::string(name) + "=";
-  for (; *entries != nullptr; ++entries) {
-    const std::string entry = *entries;
-    if (entry.rfind(prefix, 0) == 0) return entry.substr(prefix.size());
-  }
-  return "";
-}
 
 std::uint32_t number(spank_t spank, spank_item_t item, std::uint32_t otherwise) {
   std::uint32_t value = otherwise;
@@ -58,11 +46,6 @@ std::string program_of(spank_t spank) {
   if (spank_get_item(spank, S_JOB_ARGV, &count, &words) != ESPANK_SUCCESS || words == nullptr) return "";
   std::error_code ignored;
   return program_digest(std::filesystem::current_path(ignored).string(), {words, words + count});
-}
-
-void set(spank_t spank, const char* name, const std::string& value) {
-  const spank_err_t error = spank_setenv(spank, name, value.c_str(), 1);
-  if (error != ESPANK_SUCCESS) slurm_error("flor: %s cannot be set: %s", name, spank_strerror(error));
 }
 
 // The launch for which the store is checked.
@@ -165,20 +148,23 @@ Found look_at_store(const Task& task, const Environment& environment) {
   return found;
 }
 
-void set_for_recording(spank_t spank, const Task& task, const Found& found) {
-  if (!found.run.empty()) set(spank, "FLOR_RESUME", found.run);
-  set(spank, "FLOR_RECORD", "1");
-  set(spank, "FLOR_LAUNCH", task.launch);
+void set_for_recording(TaskEnvironment& environment, const Task& task, const Found& found) {
+  // A step around this one may have resumed a run: that is not this step's.
+  environment.put_back("FLOR_RESUME");
+  if (!found.run.empty()) environment.set("FLOR_RESUME", found.run);
+  environment.set("FLOR_RECORD", "1");
+  environment.set("FLOR_LAUNCH", task.launch);
   // Reserved for data-parallel recording: one task is rank 0 of 1.
-  set(spank, "FLOR_RANK", "0");
-  set(spank, "FLOR_WORLD", "1");
+  environment.set("FLOR_RANK", "0");
+  environment.set("FLOR_WORLD", "1");
   // The flag overrides an environment that asks for a replay.
-  spank_unsetenv(spank, "FLOR_REPLAY");
+  environment.unset("FLOR_REPLAY");
 }
 
-void set_for_replay(spank_t spank, const Found& found) {
-  set(spank, "FLOR_REPLAY", found.run);
-  spank_unsetenv(spank, "FLOR_RECORD");
+void set_for_replay(TaskEnvironment& environment, const Found& found) {
+  environment.put_back("FLOR_RESUME");
+  environment.set("FLOR_REPLAY", found.run);
+  environment.unset("FLOR_RECORD");
 }
 
 // Logs one line, whatever characters a path has. Only the first task logs.
@@ -229,38 +215,49 @@ Problem check_tasks(spank_t spank, bool batch) {
          "the flag only to the srun that trains";
 }
 
+// Sets the variables that need no look at the store.
+void set_values(TaskEnvironment& environment) {
+  const Options& given = options();
+  for (const Option option : {kEpsilon, kName, kMaterializer, kMtbf, kLocal, kKeep, kProbe, kEpochs}) {
+    if (given.has(option)) environment.set(variable_of(option), *given.value[option]);
+  }
+  if (!given.has(kArg)) return;
+  const std::string carried = merge_arguments(environment.get(kCarriedArguments), given.arguments);
+  const char* variable = variable_of(kArg);
+  environment.set(variable, merge_arguments(environment.get(variable) + "\n" + carried, {}));
+}
+
 }  // namespace
 
 int task_init(spank_t spank) {
   const std::uint32_t step = number(spank, S_JOB_STEPID, 0);
   if (step == kExternStep || step == kInteractiveStep) return 0;
-  const auto environment = [spank](const char* name) { return task_variable(spank, name); };
-  if (step == kBatchStep) adopt_from_environment(environment);
+  const std::uint32_t job = number(spank, S_JOB_ID, 0);
+  TaskEnvironment environment(spank, job);
+  if (environment.is_of_another_job()) {
+    environment.put_all_back();
+    return 0;
+  }
+  const auto reader = [&environment](const char* name) { return environment.get(name); };
+  const bool batch = step == kBatchStep;
+  if (batch) adopt_from_environment(reader);
   const Options& given = options();
-
-  for (const Option option : {kEpsilon, kName, kMaterializer, kMtbf, kLocal, kKeep, kProbe, kEpochs}) {
-    if (given.has(option)) set(spank, variable_of(option), *given.value[option]);
-  }
-  if (given.has(kArg)) {
-    const std::string carried = merge_arguments(environment(kCarriedArguments), given.arguments);
-    set(spank, variable_of(kArg), merge_arguments(environment(variable_of(kArg)) + "\n" + carried, {}));
-  }
+  set_values(environment);
   if (!given.records() && !given.has(kReplay)) {
     if (given.has(kStore))
-      set(spank, variable_of(kStore), resolve_store(given.value[kStore], environment).path);
+      environment.set(variable_of(kStore), resolve_store(given.value[kStore], reader).path);
     return 0;
   }
 
   const std::string cluster = cluster_name();
-  if (!cluster.empty()) set(spank, "FLOR_CLUSTER", cluster);
-  const bool batch = step == kBatchStep;
+  if (!cluster.empty()) environment.set("FLOR_CLUSTER", cluster);
   if (const Problem problem = check_tasks(spank, batch); !problem.empty()) refuse(spank, problem);
-  const std::string restarts = environment("SLURM_RESTART_COUNT");
-  const std::string launch = launch_id(cluster, number(spank, S_JOB_ID, 0), step, restarts.c_str());
-  const Task task{launch, array_of_launch(launch, environment("SLURM_ARRAY_JOB_ID")),
+  const std::string restarts = environment.get("SLURM_RESTART_COUNT");
+  const std::string launch = launch_id(cluster, job, step, restarts.c_str());
+  const Task task{launch, array_of_launch(launch, environment.get("SLURM_ARRAY_JOB_ID")),
                   batch ? std::nullopt : std::optional(program_of(spank)),
                   !restarts.empty() && restarts != "0"};
-  const auto answer = answer_within(kPatience, [&] { return text_of(look_at_store(task, environment)); });
+  const auto answer = answer_within(kPatience, [&] { return text_of(look_at_store(task, reader)); });
   if (!answer) {
     go_on_without_store(spank);
     return 0;
@@ -270,10 +267,10 @@ int task_init(spank_t spank) {
     handle_problem(spank, task, found.problem);
     return 0;
   }
-  set(spank, variable_of(kStore), found.store);
-  if (given.records()) set_for_recording(spank, task, found);
-  if (given.has(kReplay)) set_for_replay(spank, found);
-  if (!found.python.empty()) set(spank, "PYTHONPATH", found.python);
+  environment.set(variable_of(kStore), found.store);
+  if (given.records()) set_for_recording(environment, task, found);
+  if (given.has(kReplay)) set_for_replay(environment, found);
+  if (!found.python.empty()) environment.set("PYTHONPATH", found.python);
   return 0;
 }
 

@@ -13,7 +13,7 @@ Environment worker_environment(const WorkerOrder& order) {
   // `flor replay` may itself run in a job with Flor's flags. Remove its settings, and the flags that Slurm
   // would pass on to the srun of the workers.
   for (const char* name : {"FLOR_RECORD", "FLOR_LAUNCH", "FLOR_PROBE", "FLOR_EPOCHS", "FLOR_NAME",
-                           "FLOR_ARGS", "FLOR_RESUME", "SLURM_SPANK_FLOR_ARGS"}) {
+                           "FLOR_ARGS", "FLOR_RESUME", "SLURM_SPANK_FLOR_ARGS", "SLURM_SPANK_FLOR_SET"}) {
     out.erase(name);
   }
   for (auto at = out.begin(); at != out.end();) {

@@ -57,14 +57,17 @@ class LauncherTest : public ::testing::Test {
 
 TEST_F(LauncherTest, StartsWorkersWithTheirEnvironment) {
   const char* flag_of_a_job = "SLURM_SPANK__SLURM_SPANK_OPTION_flor_flor_record";
-  command("echo $FLOR_REPLAY $FLOR_WORKER; echo to-stderr >&2; test -z \"$FLOR_RECORD$FLOR_NAME$" +
-          std::string(flag_of_a_job) + "\"");
+  command(
+      "echo $FLOR_REPLAY $FLOR_WORKER; echo to-stderr >&2; test -z "
+      "\"$FLOR_RECORD$FLOR_NAME$SLURM_SPANK_FLOR_SET$" +
+      std::string(flag_of_a_job) + "\"");
   order_.environment["FLOR_REPLAY"] = "run/r1";
   // As in a job that was submitted with --flor-record --flor-name.
-  for (const char* name : {"FLOR_RECORD", "FLOR_NAME", flag_of_a_job}) ::setenv(name, "1", 1);
+  const std::vector<const char*> of_a_job{"FLOR_RECORD", "FLOR_NAME", "SLURM_SPANK_FLOR_SET", flag_of_a_job};
+  for (const char* name : of_a_job) ::setenv(name, "1", 1);
   LocalLauncher launcher(order_);
   launcher.start(2);
-  for (const char* name : {"FLOR_RECORD", "FLOR_NAME", flag_of_a_job}) ::unsetenv(name);
+  for (const char* name : of_a_job) ::unsetenv(name);
   EXPECT_TRUE(eventually([&] { return !launcher.liveness().any(); }));
   EXPECT_EQ(output(0), "run/r1 0\nto-stderr\n");
   EXPECT_EQ(output(1), "run/r1 1\nto-stderr\n");

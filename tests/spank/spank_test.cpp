@@ -6,6 +6,7 @@
 
 #include "answer.h"
 #include "launch.h"
+#include "own_values.h"
 #include "store.h"
 #include "support/another_user.h"
 #include "support/setting_values.h"
@@ -82,6 +83,43 @@ TEST(Options, TakeWhatTheCommandsTake) {
   for (const auto& row : test::setting_values())
     EXPECT_EQ(check_value(row.key, row.value).empty(), row.fits) << row.key << "=" << row.value;
   EXPECT_NE(check_value("arg", "a=1\nb=2").find("a value cannot hold a line break"), std::string::npos);
+}
+
+TEST(OwnValues, AreReadAsTheyWereWritten) {
+  OwnValues own;
+  own.set_job("42");
+  own.note("FLOR_ARGS", "a=1\nb=50%", "a=2\nc= =%0a");
+  own.note("FLOR_RECORD", "", "1");
+  const OwnValues read = OwnValues::from(own.text());
+  EXPECT_EQ(own.text().find('\n'), std::string::npos);
+  EXPECT_EQ(read.job(), "42");
+  EXPECT_EQ(read.text(), own.text());
+  const auto found = read.unchanged(
+      [](const char* name) { return std::string(name) == "FLOR_ARGS" ? "a=2\nc= =%0a" : "1"; });
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].before, "a=1\nb=50%");
+  EXPECT_EQ(found[1].name, "FLOR_RECORD");
+}
+
+TEST(OwnValues, AreNoLongerThoseThatTheScriptHasChanged) {
+  OwnValues own;
+  own.note("FLOR_STORE", "/login", "/flag");
+  const auto with = [&](const std::string& value) {
+    return own.unchanged([&](const char*) { return value; });
+  };
+  EXPECT_EQ(with("/flag").size(), 1u);
+  EXPECT_TRUE(with("/script").empty());
+  // A step inside sets it once more: what stood there before the job stays known.
+  own.note("FLOR_STORE", "/flag", "/step");
+  EXPECT_EQ(with("/step").at(0).before, "/login");
+  own.note("FLOR_STORE", "/script", "/step");
+  EXPECT_EQ(with("/step").at(0).before, "/script");
+}
+
+TEST(OwnValues, NameNoVariablesOfOthers) {
+  for (const char* text :
+       {"", "42 PATH=/bin=/tmp", "42 LD_PRELOAD==/tmp/x.so", "42 FLOR_STORE", "42 =", "42 FLOR_A=b"})
+    EXPECT_TRUE(OwnValues::from(text).unchanged([](const char*) { return ""; }).empty()) << text;
 }
 
 class PluginStore : public testing::Test {

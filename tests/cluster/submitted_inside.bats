@@ -1,0 +1,120 @@
+# Jobs that are submitted from inside a job with Flor's flags, on a real cluster: sbatch and salloc export their whole
+# environment, and the flags in it are those of the job around them.
+
+load helpers
+
+setup_file() {
+  export FLOR_CLUSTER_DIR=/tmp/flor-cluster-submitted-$$ FLOR_CLUSTER_NODES=s
+  use_cluster
+}
+
+teardown_file() { "$cluster" down; }
+
+setup() {
+  cd "$BATS_TEST_TMPDIR"
+  store=$BATS_TEST_TMPDIR/store
+  mkdir "$store"
+  printf '%s\n' '#!/bin/bash' 'env >batch.env' 'srun /usr/bin/env >step.env' >b.sh
+}
+
+# What another run has as its name, so that the name is taken.
+taken() {
+  mkdir -p "$store/other" "$store/.names/$UID"
+  echo '{}' >"$store/other/run.json"
+  ln -s ../../other "$store/.names/$UID/$1"
+}
+
+# around FLAG… -- COMMAND: a job with the flags runs the command, which waits for a job of its own.
+around() {
+  local flags=()
+  while [[ $1 != -- ]]; do flags+=("$1"); shift; done
+  sbatch -W -o around.out "${flags[@]}" --wrap "$2" || { cat around.out b.out >&2; return 1; }
+}
+
+# plain FILE…: nothing of Flor's was set there.
+plain() {
+  local file
+  for file in "$@"; do
+    [[ -s $file ]]
+    ! grep -E '^(FLOR_(RECORD|LAUNCH|NAME|EPSILON|RESUME|REPLAY|STORE|ARGS|RANK|WORLD|CLUSTER)|SLURM_SPANK_FLOR_.*)=|OPTION_flor' "$file" >&2 || return 1
+  done
+}
+
+@test "a job that a recorded one submits is not recorded, and runs though the name is taken by then" {
+  around --flor-record --flor-store="$store" --flor-name=exp1 --flor-arg=lr=1 -- "
+    env >a.env
+    rm -rf '$store'/.names/$UID; mkdir -p '$store'/other '$store'/.names/$UID; echo '{}' >'$store'/other/run.json
+    ln -s ../../other '$store'/.names/$UID/exp1
+    sbatch -W -o b.out b.sh; sbatch -W --export=NONE -o b.out -D $PWD b.sh"
+  grep -qx FLOR_RECORD=1 a.env
+  [[ ! -s b.out ]]
+  plain batch.env step.env
+}
+
+@test "so is one that a recorded step submits" {
+  around -- "srun --overlap --flor-record --flor-store='$store' --flor-epsilon=0.25 sbatch -W -o b.out b.sh"
+  plain batch.env step.env
+}
+
+@test "a job that a resumed one submits resumes nothing" {
+  taken exp1
+  around --flor-resume=exp1 --flor-store="$store" -- "env >a.env; rm -rf '$store'/*; sbatch -W -o b.out b.sh"
+  grep -qx FLOR_RESUME=other a.env
+  plain batch.env step.env
+}
+
+@test "a job that a worker of a replay submits is none" {
+  taken exp1
+  around --flor-replay=exp1 --flor-store="$store" -- "env >a.env; sbatch -W -o b.out b.sh"
+  grep -qx FLOR_REPLAY=other a.env
+  plain batch.env step.env
+}
+
+@test "salloc and sbatch in the shell of a recorded salloc take none of its flags" {
+  run -0 salloc -Q -n2 --flor-record --flor-store="$store" --flor-name=exp1 bash -c "srun -n1 env >a.env; sbatch -W -n1 -o b.out b.sh
+    salloc -Q -n1 srun env >c.env"
+  grep -qx FLOR_RECORD=1 a.env
+  plain batch.env step.env c.env
+}
+
+@test "srun that allocates a job of its own inside a recorded one takes none of its flags" {
+  around -n1 --flor-record --flor-store="$store" --flor-name=exp1 -- "env -u SLURM_JOB_ID -u SLURM_JOBID srun -n1 env >step.env"
+  plain step.env
+}
+
+@test "the flags that a job inside is given itself are its own, and no others" {
+  around --flor-record --flor-store="$store" --flor-name=exp1 --flor-epsilon=0.25 --flor-arg=lr=1 -- \
+    "sbatch -W -o b.out --flor-record --flor-store='$store' --flor-arg=seed=2 b.sh"
+  for file in batch.env step.env; do
+    grep -qx FLOR_RECORD=1 "$file"
+    grep -qx "FLOR_STORE=$store" "$file"
+    grep -qx FLOR_ARGS=seed=2 "$file"
+    ! grep -E '^FLOR_(NAME|EPSILON)=' "$file" || return 1
+  done
+}
+
+@test "what the user exports goes on to the jobs inside, also where a flag stood in front of it" {
+  FLOR_STORE=$store/mine FLOR_EPSILON=0.5 around --flor-record --flor-store="$store" --flor-epsilon=0.25 --flor-keep=3 -- \
+    "export FLOR_MTBF=2d FLOR_KEEP=7; sbatch -W -o b.out b.sh"
+  for file in batch.env step.env; do
+    grep -qx "FLOR_STORE=$store/mine" "$file"
+    grep -qx FLOR_EPSILON=0.5 "$file"
+    grep -qx FLOR_MTBF=2d "$file"
+    grep -qx FLOR_KEEP=7 "$file"
+    ! grep -q '^FLOR_RECORD=' "$file" || return 1
+  done
+}
+
+@test "every step of a recorded job is recorded, also where one step starts another" {
+  around --flor-record --flor-store="$store" --flor-epsilon=0.25 -- "srun --overlap srun --overlap env >step.env"
+  grep -qx FLOR_RECORD=1 step.env
+  grep -qx FLOR_EPSILON=0.25 step.env
+  grep -qE '^FLOR_LAUNCH=flor\.[0-9]+\.1\.0$' step.env
+}
+
+@test "a recorded step inside a resumed one resumes nothing" {
+  taken exp1
+  around -- "srun --overlap --flor-resume=exp1 --flor-store='$store' srun --overlap --flor-record --flor-store='$store' env >step.env"
+  grep -qx FLOR_RECORD=1 step.env
+  ! grep '^FLOR_RESUME=' step.env
+}
