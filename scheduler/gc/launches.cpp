@@ -15,6 +15,7 @@
 #include "core/files/descriptor.h"
 #include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
+#include "core/store/slurm_job.h"
 #include "gc/acting_as.h"
 #include "gc/leftovers.h"
 
@@ -25,7 +26,6 @@ namespace fs = core::fs;
 
 constexpr double hour = 3600;  // seconds
 constexpr double day = 24 * hour;
-constexpr double longest_job = 90 * day;
 constexpr std::size_t longest_text = 4096;  // bytes
 const char* const launches = ".launches";
 
@@ -80,7 +80,7 @@ bool has_ended(const core::Store& store, const UserDirectory& user, const std::s
     return false;
   const double age = now - static_cast<double>(info.st_mtime);
   if (is_abandoned(name)) return age > hour;
-  if (is_mark(name)) return age > longest_job;
+  if (is_mark(name)) return age > core::longest_job_s;
   if (!core::is_valid_id(name) || age <= day) return false;
   try {
     const std::string text =

@@ -28,6 +28,9 @@ namespace fs = core::fs;
 
 const char* const being_recorded = "it is being recorded";
 const char* const waited_for = "its Slurm job is not over, and may resume it";
+const std::string job_unknown =
+    "Slurm does not say whether its job is over, which may resume it; make sure that it is, then `flor "
+    "unlock ";
 
 // Returns the reason why this process cannot see all of the run; "" if it can.
 // Motivation: a run whose manifest a failed file server hides looks like one that never began.
@@ -48,7 +51,15 @@ std::string recorded_by(const core::RunDir& run, const core::Liveness& liveness)
     case core::Life::dead:
       break;
   }
-  return core::may_job_resume(run) ? waited_for : "";
+  switch (core::may_resume(run)) {
+    case core::MayResume::possible:
+      return waited_for;
+    case core::MayResume::unknown:
+      return job_unknown + run.id() + "`";
+    case core::MayResume::none:
+      break;
+  }
+  return "";
 }
 
 double seconds_of(const timespec& time) {

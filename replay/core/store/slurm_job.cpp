@@ -37,6 +37,10 @@ std::string as_in_ids(std::string cluster) {
   return cluster;
 }
 
+bool has_slurm() {
+  return run_program({"/bin/sh", "-c", std::string(absolute_path) + "command -v squeue >/dev/null"}) == 0;
+}
+
 std::optional<std::string> jobs_of(uid_t user) {
   struct Listing {
     double taken = 0;
@@ -105,15 +109,19 @@ JobState state_of_job(const Owner& owner) {
   return listing ? state_in(*listing, owner.job) : JobState::unknown;
 }
 
-bool may_job_resume(const RunDir& run) {
+MayResume may_resume(const RunDir& run) {
+  std::optional<FoundOwner> found;
   try {
-    const auto found = find_owner(run);
-    if (!found || found->ended) return false;
-    const JobState state = state_of_job(found->owner);
-    return state == JobState::waiting || state == JobState::listed;
+    found = find_owner(run);
   } catch (const std::exception&) {
-    return false;
+    return MayResume::none;
   }
+  if (!found || found->ended || found->owner.job.empty()) return MayResume::none;
+  const JobState state = state_of_job(found->owner);
+  if (state == JobState::waiting || state == JobState::listed) return MayResume::possible;
+  if (state != JobState::unknown || !has_slurm()) return MayResume::none;
+  const double now = server_time(run.path.parent_path()).value_or(wall_seconds());
+  return now - found->beat > longest_job_s ? MayResume::none : MayResume::unknown;
 }
 
 }  // namespace flor::core

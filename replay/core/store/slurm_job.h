@@ -9,6 +9,9 @@
 
 namespace flor::core {
 
+// No job waits or runs longer than this: 90 days.
+constexpr double longest_job_s = 90.0 * 24 * 3600;
+
 // Returns the state of `job` in `listing`, the output of `squeue --noheader --states=all --array --format="%A
 // %T"`. Pure.
 JobState state_in(const std::string& listing, const std::string& job);
@@ -30,8 +33,10 @@ std::optional<std::string> ask_slurm(const std::string& command);
 // site may hide. Thread-safe.
 JobState state_of_job(const Owner& owner);
 
-// Does the job that recorded the run wait to be started again, or run again, perhaps before its first loop?
-// It will then resume the run. False where that is unknown.
-bool may_job_resume(const RunDir& run);
+// Will the job that recorded the run resume it? possible: the job waits to be started again, or runs again,
+// perhaps before its first loop. unknown: this machine has Slurm's commands, and they do not tell, as where
+// slurmctld does not answer or the job is another cluster's.
+enum class MayResume { none, possible, unknown };
+MayResume may_resume(const RunDir& run);
 
 }  // namespace flor::core

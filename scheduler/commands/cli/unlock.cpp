@@ -24,6 +24,7 @@ void unlock(const core::RunDir& run) {
       throw core::UsageError("run " + run.id() + " is being recorded (" + liveness.reason +
                              "); end that first");
     case core::Life::dead:
+      if (core::may_resume(run) == core::MayResume::unknown) break;
       print("run " + run.id() + " is not being recorded (" + liveness.reason + "): nothing to do\n");
       return;
     case core::Life::unknown:
