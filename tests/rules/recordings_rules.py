@@ -1,4 +1,5 @@
 """Recordings that were killed, and programs that do not fit their record or the library."""
+import fcntl
 import json
 import os
 import signal
@@ -180,6 +181,35 @@ class Killed(Case):
         self.assertEqual(status(), ["killed"])
         remove()
         self.assertFalse(os.path.exists(run.path))
+
+    def test_a_lock_that_a_hung_process_of_another_node_keeps_holds_up_nobody(self):
+        run = self.record_and_kill("--guard")
+        path = run.file("owner.0.json")
+        with open(path) as file:
+            owner = json.load(file)
+        owner.update(host="another", boot="another", slurm={"cluster": "alpha", "job": "41", "step": "0", "restart": 0})
+        with open(path, "w") as file:
+            json.dump(owner, file)
+        squeue = os.path.join(self.directory, "squeue")
+        env = {"PATH": self.directory + ":" + os.environ["PATH"], "SLURM_CLUSTER_NAME": "alpha"}
+
+        def slurm_says(state):
+            with open(squeue, "w") as file:
+                file.write(f"#!/bin/sh\necho 41 {state}\n")
+            os.chmod(squeue, 0o755)
+
+        with open(run.file("run.lock")) as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            slurm_says("RUNNING")
+            self.assertIn("a process holds its lock", self.flor("unlock", run.id, code=2, env=env).stderr)
+            slurm_says("CANCELLED")
+            said = self.flor("unlock", run.id, env=env)
+            self.assertIn("its Slurm job is over", said.stdout)
+            self.assertIn("a process still holds the lock", said.stderr)
+            open(self.path("killed--guard"), "w").close()  # it holds no more
+            resumed = self.flor("record", "--resume", run.id, "--", *run.manifest()["command"], env=env).stderr
+            self.assertIn("going on without waiting for it", resumed)
+            self.assertIn("resuming the recording of run", resumed)
 
 
 class Threads(Case):

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <memory>
 #include <random>
 #include <system_error>
@@ -17,6 +18,7 @@
 #include "core/base/messages.h"
 #include "core/base/uninterrupted.h"
 #include "core/files/descriptor.h"
+#include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
 #include "core/process/above_streams.h"
 
@@ -142,6 +144,20 @@ FileLock FileLock::create(const fs::path& path) {
     fail_on("cannot lock", path);
   }
   return FileLock(file.release());
+}
+
+FileLock FileLock::replace(const fs::path& path) {
+  const std::string name = "." + path.filename().string() + ".tmp." + std::to_string(::getpid()) + ".";
+  const fs::path fresh = path.parent_path() / unguessable_name(name);
+  FileLock lock = create(fresh);
+  // By rename(), so that at no moment the file is missing: it would count as unlocked.
+  if (::rename(fresh.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    ::unlink(fresh.c_str());
+    errno = error;
+    fail_on("cannot replace", path);
+  }
+  return lock;
 }
 
 FileLock::FileLock(int fd) : fd_(fd) {

@@ -26,6 +26,9 @@ class FileLock {
   static FileLock take(const std::filesystem::path& path);
   // Creates the file, open to its owner alone, and takes its lock. Throws where the file exists.
   static FileLock create(const std::filesystem::path& path);
+  // Puts a new file, whose lock it takes, in the place of one that another process has locked. That process
+  // keeps a lock that no one else sees. For a caller who knows that it must not count any more.
+  static FileLock replace(const std::filesystem::path& path);
   // Call in a forked child: closes its copies of all locks. A child shares the open file. It would hold the
   // lock after the parent's end, or keep it from the parent that execv() starts again. Async-signal-safe.
   static void drop_in_child() noexcept;

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 #include <utility>
 
 #include "core/base/clock.h"
@@ -25,12 +27,15 @@
 #include "core/resuming/taken_launch.h"
 #include "core/sources/source_copies.h"
 #include "core/sources/sources.h"
+#include "core/store/liveness.h"
 #include "core/store/scope.h"
 
 namespace flor::core {
 namespace {
 
 constexpr std::size_t reserved_bytes = std::size_t{256} << 10;
+// How long a process that counts as dead may take to let go of its lock.
+constexpr double lock_patience_s = 5;
 
 std::string launch_id() {
   if (auto given = environment_variable("FLOR_LAUNCH")) return *given;
@@ -233,6 +238,22 @@ void write_next_manifest(const RunDir& run, const Manifest& manifest) {
   }
 }
 
+// Takes the run's lock. Waits for a process of the earlier attempt that counts as dead, and may still be on
+// its way out. Returns std::nullopt where that keeps the lock, as one does that hangs in its node's kernel
+// while Slurm has started its job again elsewhere.
+std::optional<FileLock> wait_for_lock(const RunDir& run, const Manifest& earlier) {
+  const double until = monotonic_seconds() + lock_patience_s;
+  while (true) {
+    if (auto lock = FileLock::try_take(run.lock())) return lock;
+    if (monotonic_seconds() >= until) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  if (!is_held_elsewhere(run, earlier.host)) throw Error("another process records run " + run.id());
+  say("a process on " + earlier.host + " still holds the lock of run " + run.id() +
+      ", though its attempt is over; going on without waiting for it");
+  return std::nullopt;
+}
+
 std::optional<BegunRun> go_on(const Settings& settings, const Store& store, const EarlierAttempt& earlier) {
   const RunDir& run = earlier.run;
   const std::string launch = launch_id();
@@ -243,15 +264,17 @@ std::optional<BegunRun> go_on(const Settings& settings, const Store& store, cons
   }
   // Another process may have gone on with the run since this one began, minutes ago; and where locks do not
   // hold on all nodes, the lock does not tell.
-  if (const auto why = why_not_resumable(run, read_manifest(run)))
+  const Manifest before = read_manifest(run);
+  if (const auto why = why_not_resumable(run, before))
     throw Error("run " + run.id() + " cannot be resumed any more: " + *why);
-  auto lock = FileLock::try_take(run.lock());
-  if (!lock) throw Error("another process records run " + run.id());
+  auto lock = wait_for_lock(run, before);
   Manifest manifest = next_manifest(settings, run);
   if (manifest.attempt != earlier.attempt + 1)
     throw Error("another process has resumed run " + run.id() + " meanwhile");
   tell_of_unused_name(manifest);
   OwnerFile owner = OwnerFile::create(run, manifest.attempt);
+  // Only now: of several attempts without the lock the owner file lets one begin.
+  if (!lock) lock = FileLock::replace(run.lock());
   write_next_manifest(run, manifest);
   return BegunRun{run, std::move(manifest), std::move(*lock), std::nullopt, std::move(owner)};
 }

@@ -58,6 +58,7 @@ void add_owner(Evidence& evidence, const RunDir& run, const FoundOwner& found, c
   const bool myself = owner.pid == here.pid && owner.start == here.start;
   if (same_kernel && owner.pids == here.pids && !myself) evidence.process = is_running(owner);
   evidence.restarted = !owner.boot.empty() && owner.boot != here.boot && owner.host == here.host;
+  evidence.elsewhere = !owner.boot.empty() && !here.boot.empty() && owner.boot != here.boot;
   evidence.requeued = !owner.job.empty() && owner.job == here.job && owner.cluster == here.cluster &&
                       owner.restart < here.restart;
   evidence.shared_locks = owner.shared_locks && here.shared_locks;
@@ -81,6 +82,18 @@ Liveness judge(const RunDir& run, std::optional<bool> locked, const AskJob& ask_
   // The end is written before the owner file is emptied. The recorder ended between the two.
   if (out.life == Life::unknown && is_end_written(run)) return {Life::dead, "its end is written"};
   return out;
+}
+
+// Does Slurm say that the recorder's job is over? Of a job that it does not list any more, it says so only
+// after a silence of `silence_s`: slurmctld may have been started without its state.
+std::optional<Liveness> over_by_slurm(const Evidence& evidence, double silence_s) {
+  if (evidence.requeued) return Liveness{Life::dead, "Slurm has started its job again"};
+  const JobState job = evidence.job();
+  if (job == JobState::over) return Liveness{Life::dead, "its Slurm job is over"};
+  if (job == JobState::waiting) return Liveness{Life::dead, "its Slurm job waits to start again"};
+  if (job == JobState::unlisted && evidence.silence().seconds >= silence_s)
+    return Liveness{Life::dead, "Slurm does not list its job any more"};
+  return std::nullopt;
 }
 
 // Decides by the last sign of life, where neither the lock nor the process can be seen from here.
@@ -120,16 +133,14 @@ Liveness decide(const Evidence& evidence) {
     return *evidence.process ? Liveness{Life::live, "its process lives"}
                              : Liveness{Life::dead, "its process has ended"};
   }
-  if (evidence.locked == true) return {Life::live, "a process holds its lock"};
+  if (evidence.locked == true) {
+    const auto over = evidence.elsewhere ? over_by_slurm(evidence, dead_s) : std::nullopt;
+    return over.value_or(Liveness{Life::live, "a process holds its lock"});
+  }
   if (evidence.locked == false && (evidence.sees_locks || !evidence.has_owner))
     return {Life::dead, "no process holds its lock"};
   if (!evidence.has_owner) return {Life::unknown, "its file system cannot tell who holds its lock"};
-  if (evidence.requeued) return {Life::dead, "Slurm has started its job again"};
-  const JobState job = evidence.job();
-  if (job == JobState::over) return {Life::dead, "its Slurm job is over"};
-  if (job == JobState::waiting) return {Life::dead, "its Slurm job waits to start again"};
-  if (job == JobState::unlisted && evidence.silence().seconds >= live_s)
-    return {Life::dead, "Slurm does not list its job any more"};
+  if (const auto over = over_by_slurm(evidence, live_s)) return *over;
   return decide_by_heartbeat(evidence);
 }
 
@@ -139,6 +150,17 @@ Liveness liveness_of(const RunDir& run, const AskJob& ask_job) {
 
 Liveness liveness_while_locked(const RunDir& run, const AskJob& ask_job) {
   return judge(run, false, ask_job);
+}
+
+bool is_held_elsewhere(const RunDir& run, const std::string& host) {
+  const Owner here = this_process(run.path);
+  try {
+    const auto found = find_owner(run);
+    if (found && !found->owner.boot.empty()) return !here.boot.empty() && found->owner.boot != here.boot;
+  } catch (const std::exception&) {
+    // An owner file that cannot be read does not tell.
+  }
+  return !host.empty() && host != here.host;
 }
 
 std::string how_to_unlock(const RunDir& run, const Liveness& liveness) {

@@ -44,6 +44,8 @@ struct Evidence {
   bool sees_locks = false;
   // std::nullopt: the file system cannot tell.
   std::optional<bool> locked;
+  // The recorder ran under another kernel, so that from here only its lock can be seen.
+  bool elsewhere = false;
   // This process belongs to a later start of the same Slurm job.
   bool requeued = false;
   std::function<JobState()> job = [] { return JobState::unknown; };
@@ -54,7 +56,8 @@ struct Evidence {
   bool shared_locks = false;
 };
 // Judges the evidence, the surest first: the owner file, the process, the lock, the Slurm job, the silence.
-// Pure, except that it calls the functions in `evidence`.
+// Only a lock that is held from elsewhere is less sure than Slurm's word: a process that hangs in its kernel
+// keeps the lock when its job is over. Pure, except that it calls the functions in `evidence`.
 Liveness decide(const Evidence& evidence);
 
 // Returns the state of the job that `owner` ran in.
@@ -66,6 +69,10 @@ using AskJob = std::function<JobState(const Owner& owner)>;
 Liveness liveness_of(const RunDir& run, const AskJob& ask_job = {});
 // The same, for a caller that holds the run's lock.
 Liveness liveness_while_locked(const RunDir& run, const AskJob& ask_job = {});
+
+// Is the process that holds the run's lock, where one does, none of this machine? Then the run's next attempt
+// may go on without the lock. `host`: the node that recorded it, for where the owner file is empty.
+bool is_held_elsewhere(const RunDir& run, const std::string& host);
 
 // Returns the time, in seconds since 1970, by the clock of the server that keeps the directory. Writes a
 // temporary file there. Returns std::nullopt where this user may not write there.

@@ -1,10 +1,12 @@
 // flor unlock: marks a recording as over. For a user who knows this where Flor cannot find it out.
+#include <iostream>
 #include <memory>
 
 #include "commands/base/options.h"
 #include "commands/base/output.h"
 #include "commands/cli/commands.h"
 #include "core/base/error.h"
+#include "core/files/file_lock.h"
 #include "core/store/liveness.h"
 #include "core/store/manifest.h"
 #include "core/store/slurm_job.h"
@@ -13,6 +15,13 @@
 
 namespace flor::commands {
 namespace {
+
+// A process that hangs keeps its lock; where it goes on, it finds that the run is no longer its own.
+void warn_of_lock(const core::RunDir& run) {
+  if (core::is_locked(run.lock()) && core::is_held_elsewhere(run, core::read_manifest(run).host))
+    std::cerr << "flor: warning: a process still holds the lock of run " << run.id()
+              << "; what resumes the run goes on without waiting for it\n";
+}
 
 void unlock(const core::RunDir& run) {
   if (!gc::is_ours(run.path))
@@ -24,6 +33,7 @@ void unlock(const core::RunDir& run) {
       throw core::UsageError("run " + run.id() + " is being recorded (" + liveness.reason +
                              "); end that first");
     case core::Life::dead:
+      warn_of_lock(run);
       if (core::may_resume(run) == core::MayResume::unknown) break;
       print("run " + run.id() + " is not being recorded (" + liveness.reason + "): nothing to do\n");
       return;

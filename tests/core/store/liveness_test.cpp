@@ -45,6 +45,7 @@ TEST(Decide, TheFirstEvidenceThatTellsDecides) {
   };
   const Evidence fresh = far_away(5);
   const Evidence silent = far_away(1e6);
+  const Evidence held = with(silent, [](auto& e) { e.locked = e.elsewhere = true; });
   const Evidence none;
   const struct {
     const char* what;
@@ -55,6 +56,19 @@ TEST(Decide, TheFirstEvidenceThatTellsDecides) {
       {"its process lives", with(silent, [](auto& e) { e.process = true; }), Life::live},
       {"its process is gone", with(fresh, [](auto& e) { e.process = false; }), Life::dead},
       {"its lock is held", with(silent, [](auto& e) { e.locked = true; }), Life::live},
+      {"held elsewhere", with(held, [](auto&) {}), Life::live},
+      {"held here, though its job began again",
+       with(held,
+            [](auto& e) {
+              e.requeued = true;
+              e.elsewhere = false;
+            }),
+       Life::live},
+      {"held elsewhere, its job began again", with(held, [](auto& e) { e.requeued = true; }), Life::dead},
+      {"held elsewhere, its job is over", with(held, [](auto& e) { e.job = [] { return JobState::over; }; }),
+       Life::dead},
+      {"held elsewhere, its job is listed",
+       with(held, [](auto& e) { e.job = [] { return JobState::listed; }; }), Life::live},
       {"free where its locks are seen", with(fresh, [](auto& e) { e.sees_locks = true; }), Life::dead},
       {"its job began again", with(fresh, [](auto& e) { e.requeued = true; }), Life::dead},
       {"its job waits", with(fresh, [&](auto& e) { e.job = [] { return JobState::waiting; }; }), Life::dead},
