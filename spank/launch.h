@@ -35,8 +35,8 @@ std::string step_of_launch(const std::string& launch);
 constexpr const char* kLaunches = ".launches";
 
 // Returns the name of the mark that lies beside the launch's file. The task creates it after its checks have
-// passed, and srun removes it. It tells srun that the step began, and that srun and the node see the same
-// store. It holds a program_digest().
+// passed, and srun removes it when the step has ended by itself. It tells srun that the step began, and that
+// srun and the node see the same store. It holds a program_digest().
 std::string begun_name(const std::string& launch);
 
 // Returns a digest of what a step starts, and where: equal steps differ in their environment alone.

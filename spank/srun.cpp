@@ -2,6 +2,8 @@
 
 #include "srun.h"
 
+#include <dlfcn.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -30,6 +32,24 @@ std::string environment_value(const char* name) {
 std::string& recorded_launch() {
   static auto& launch = *new std::string;
   return launch;
+}
+
+// srun exits with 128 + N where signal N ended a task, as where the job is requeued or cancelled. Before its
+// exit handlers run this is unknown.
+bool ended_by_itself = false;
+
+void note_exit(int status, void*) {
+  ended_by_itself = status < 128;
+}
+
+// slurm_spank_exit is not given srun's exit status, a handler of on_exit() is. This one was registered later
+// and so runs earlier.
+void watch_exit() {
+  Dl_info here = {};
+  // In a Slurm that unloads its plugins first the handler's code must stay.
+  const bool stays = dladdr(reinterpret_cast<const void*>(&note_exit), &here) != 0 &&
+                     dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE) != nullptr;
+  if (stays) on_exit(note_exit, nullptr);
 }
 
 void drop_values(const OwnValues& own) {
@@ -92,6 +112,7 @@ int step_created(spank_t spank) {
   if (!options().records() || spank_get_item(spank, S_JOB_STEPID, &step) != ESPANK_SUCCESS) {
     return 0;
   }
+  watch_exit();
   recorded_launch() = launch_id(cluster_name(), job, step, std::getenv("SLURM_RESTART_COUNT"));
   return 0;
 }
@@ -102,7 +123,7 @@ int step_ended() {
   // Ask with a limit: a store that hangs must not block srun. Without an answer, do not warn.
   const auto nothing = answer_within(kPatience, [&] {
     const Store store = resolve_store(options().value[kStore], environment_value);
-    return recorded_nothing(store, launch) ? "nothing" : "";
+    return recorded_nothing(store, launch, ended_by_itself) ? "nothing" : "";
   });
   if (nothing == "nothing") {
     std::fprintf(stderr,

@@ -171,10 +171,12 @@ Problem begin_launch(const Store& store, const std::string& launch,
   return problem_of(failure, store, "cannot be used");
 }
 
-bool recorded_nothing(const Store& store, const std::string& launch) {
+bool recorded_nothing(const Store& store, const std::string& launch, bool ended_by_itself) {
   const core::Descriptor launches = core::open_user_directory(store.path, kLaunches);
-  if (!launches || unlinkat(launches.get(), begun_name(launch).c_str(), 0) != 0) return false;
+  const std::string begun = begun_name(launch);
   struct stat info = {};
+  if (!launches || fstatat(launches.get(), begun.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return false;
+  if (ended_by_itself) unlinkat(launches.get(), begun.c_str(), 0);
   return fstatat(launches.get(), launch.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0;
 }
 

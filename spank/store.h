@@ -42,9 +42,10 @@ Problem begin_launch(const Store& store, const std::string& launch,
                      const std::optional<std::string>& program);
 
 // Returns true if the task of the launch began, but recorded nothing; false also if the store cannot be seen
-// from here. Removes the mark, so call it once, in srun, after the task has ended. Throws what the core's
-// shared_directory.h throws.
-bool recorded_nothing(const Store& store, const std::string& launch);
+// from here. Call it once, in srun, after the task has ended. With `ended_by_itself` it removes the mark:
+// where Slurm ended the step, its job may start again, and the mark then tells that this step was there.
+// Throws what the core's shared_directory.h throws.
+bool recorded_nothing(const Store& store, const std::string& launch, bool ended_by_itself);
 
 // Resolves RUN or RUN/REPLAY, where RUN is an id, or a label of this user for a run of theirs, to the form
 // with an id. Returns "" if there is no such run. Throws what the core's shared_directory.h throws.

@@ -93,3 +93,25 @@ again() {
   grep -q "resuming the recording of run" beside
   ! grep -q "is not resumed" beside
 }
+
+@test "a step that Slurm ended before its loop is known when the job starts again, and takes no other's run" {
+  cat >step.sh <<STEP
+[ "\$SEED" = 1 ] || [ -e again ] || { touch waiting; exec sleep 1000; }
+exec $small_program train --guard --hold=3 --in=recording --until=$PWD/until
+STEP
+  # The second time, the steps have each other's number.
+  job=$(submit --requeue --open-mode=append --output swapped -n2 --wrap "
+    step() { SEED=\$1 FLOR_EVERY=1 srun --exact --ntasks=1 --flor-record --flor-store=$FLOR_STORE sh step.sh >>out.\$1 2>&1 & }
+    if [ -e again ]; then step 2; sleep 2; step 1; else step 1; sleep 2; step 2; fi; wait")
+  until_true 60 test -s until.reached
+  until_true 60 test -e waiting
+  until_true 20 both_have_begun
+  touch again
+  scontrol requeue "$job"
+  until_true 30 job_is "$job" PENDING
+  both_have_begun
+  touch until
+  again "$job"
+  ! grep -q "resuming the recording" out.2
+  grep -q "recording run" out.2
+}

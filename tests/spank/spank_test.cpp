@@ -157,8 +157,9 @@ TEST_F(PluginStore, ASquattedDirectoryOfLaunchesRefusesTheTaskInOneLine) {
 
 TEST_F(PluginStore, SrunWarnsOnceOfAStepThatBeganAndRecordedNothing) {
   const auto ask = [&] {
-    return as_user(victim,
-                   [&] { return std::string(recorded_nothing(store, "main.42.0.0") ? "nothing" : "fine"); });
+    return as_user(victim, [&] {
+      return std::string(recorded_nothing(store, "main.42.0.0", true) ? "nothing" : "fine");
+    });
   };
   const auto begin = [&] {
     return as_user(victim, [&] { return begin_launch(store, "main.42.0.0", "digest"); });
@@ -170,6 +171,21 @@ TEST_F(PluginStore, SrunWarnsOnceOfAStepThatBeganAndRecordedNothing) {
   EXPECT_EQ(begin(), "");
   test::plant_file(directory / ".launches" / uid / "main.42.0.0", "20260101-000000-abcd\n", victim);
   EXPECT_EQ(ask(), "fine");
+}
+
+// Its job may start again, and then another step may have its number.
+TEST_F(PluginStore, TheMarkOfAStepThatSlurmEndedStays) {
+  const auto ask = [&](bool ended_by_itself) {
+    return as_user(victim, [&] {
+      return std::string(recorded_nothing(store, "main.42.0.0", ended_by_itself) ? "nothing" : "fine");
+    });
+  };
+  const fs::path mark = directory / ".launches" / uid / ".main.42.0.0.begun";
+  EXPECT_EQ(as_user(victim, [&] { return begin_launch(store, "main.42.0.0", "digest"); }), "");
+  EXPECT_EQ(ask(false), "nothing");
+  EXPECT_TRUE(fs::exists(mark));
+  EXPECT_EQ(ask(true), "nothing");
+  EXPECT_FALSE(fs::exists(mark));
 }
 
 TEST_F(PluginStore, TasksOfAnArrayMayBeGivenOneName) {
