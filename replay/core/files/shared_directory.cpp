@@ -1,6 +1,7 @@
 #include "core/files/shared_directory.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -137,6 +138,12 @@ std::string own_name(const fs::path& common) {
   return std::to_string(parse_number<uid_t>(slurm == nullptr ? "" : slurm).value_or(mapped));
 }
 
+// Returns the error of flock(); 0 where the file system has locks. The file must be one that no one else
+// knows.
+int lock_error(int file) {
+  return uninterrupted([file] { return ::flock(file, LOCK_EX | LOCK_NB); }) == 0 ? 0 : errno;
+}
+
 }  // namespace
 
 std::string unguessable_name(const std::string& prefix) {
@@ -161,8 +168,13 @@ void prove_writable(const fs::path& directory) {
   const std::string block(4096, '\n');
   int error = step::write(file.get(), block.data(), block.size(), 0);
   if (error == 0) error = step::sync(file.get());
+  const int no_lock = error == 0 ? lock_error(file.get()) : 0;
   ::unlink(path.c_str());
   if (error != 0) fail(error, "cannot write", path);
+  if (no_lock == ENOSYS || no_lock == EOPNOTSUPP || no_lock == ENOLCK)
+    throw Error("its file system has no locks (flock(): " + std::generic_category().message(no_lock) +
+                "), which a recording needs; a Lustre has them where it is mounted with the option flock");
+  if (no_lock != 0) fail(no_lock, "cannot lock", path);
 }
 
 Descriptor open_user_directory(const fs::path& store, const std::string& kind) {

@@ -18,8 +18,8 @@ std::string unguessable_name(const std::string& prefix);
 // Throws std::system_error that names the path.
 Descriptor create_new(int directory, const std::filesystem::path& path);
 
-// Writes, syncs and removes a file of 4 KiB in the directory: a full disk still accepts an empty file. Throws
-// std::system_error where that fails.
+// Writes, syncs, locks and removes a file of 4 KiB in the directory: a full disk still accepts an empty file.
+// Throws std::system_error where that fails, and Error where the file system has no locks.
 void prove_writable(const std::filesystem::path& directory);
 
 // Open STORE/KIND/UID, the directory of this user in a store. UID is the user's number outside of a

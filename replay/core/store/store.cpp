@@ -201,6 +201,8 @@ void Store::require_writable() const {
   try {
     fs::create_directory(path_);
     prove_writable(path_);
+  } catch (const Error& problem) {
+    throw UsageError(name + " cannot be used: " + problem.what());
   } catch (const std::system_error& problem) {
     refuse(problem.code().message());
   }

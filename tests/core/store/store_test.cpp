@@ -20,6 +20,7 @@
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
 #include "support/another_user.h"
+#include "support/interposed.h"
 #include "support/temporary.h"
 
 namespace flor::core {
@@ -50,6 +51,16 @@ TEST(Store, CreatesItsLastComponentOnly) {
 TEST(Store, SaysWhenItCannotBeWritten) {
   EXPECT_NE(message_of([] { Store("/proc/self").require_writable(); }).find("cannot be written"),
             std::string::npos);
+}
+
+// As a Lustre that is mounted without flock.
+TEST(Store, MustHaveLocks) {
+  const test::TemporaryDirectory directory;
+  const test::Interposing calls;
+  calls->locks = test::Interposed::Locks::none;
+  const auto message = message_of([&] { Store(directory / "store").require_writable(); });
+  EXPECT_NE(message.find("its file system has no locks"), std::string::npos) << message;
+  EXPECT_NE(message.find("mounted with the option flock"), std::string::npos) << message;
 }
 
 TEST(Store, FindsARunByIdLabelAndPrefix) {
