@@ -244,7 +244,7 @@ void EarlierRun::drop_if_loop_is_another(const std::string& name, const LoopSpec
   const Manifest manifest = read_manifest_and_progress(*run_);
   for (const auto& recorded : manifest.loops) {
     if (recorded.name != name) continue;
-    auto why = mismatch(recorded, loop);
+    auto why = mismatch_to_resume(recorded, loop);
     if (!why) why = drawn_otherwise(name, RecordIndex(*run_).generators(entry_of(name), "entry"), present());
     if (!why) continue;
     say_not_resumed(*run_, *why);

@@ -4,19 +4,24 @@ namespace flor::core {
 namespace {
 
 std::string span(bool range, int64_t begin, int64_t end) {
-  if (range) return std::to_string(begin) + ":" + std::to_string(end);
-  return end < 0 ? "a container" : "a container of " + std::to_string(end) + " elements";
+  return range ? std::to_string(begin) + ":" + std::to_string(end) : "a container";
 }
 
 }  // namespace
 
 std::optional<std::string> mismatch(const RecordedLoop& recorded, const LoopSpec& live) {
-  const bool is_counted = live.range || recorded.range || (live.end >= 0 && recorded.end >= 0);
-  const std::string here = span(live.range, live.begin, is_counted ? live.end : -1);
-  const std::string there = span(recorded.range, recorded.begin, is_counted ? recorded.end : -1);
+  const std::string here = span(live.range, live.begin, live.end);
+  const std::string there = span(recorded.range, recorded.begin, recorded.end);
   if (here == there) return std::nullopt;
   return "loop " + recorded.name + " runs over " + here + " here, and over " + there +
          " in the record; give the arguments of the recorded command";
+}
+
+std::optional<std::string> mismatch_to_resume(const RecordedLoop& recorded, const LoopSpec& live) {
+  if (auto why = mismatch(recorded, live)) return why;
+  if (live.range || live.end < 0 || recorded.end < 0 || live.end == recorded.end) return std::nullopt;
+  return "loop " + recorded.name + " runs over " + std::to_string(live.end) + " elements here, and over " +
+         std::to_string(recorded.end) + " in the record";
 }
 
 std::string mismatch(const std::map<std::string, std::string>& recorded,

@@ -10,6 +10,7 @@
 #include "core/resuming/earlier_run.h"
 #include "core/resuming/requeued_run.h"
 #include "core/resuming/start_environment.h"
+#include "core/session/mismatch.h"
 #include "core/store/manifest.h"
 #include "support/another_user.h"
 #include "support/interposed.h"
@@ -38,6 +39,17 @@ class Resuming : public ::testing::Test {
     manifest.id = "run";
   }
 };
+
+TEST(MismatchToResume, AContainerOfAnotherLengthIsAnother) {
+  RecordedLoop recorded;
+  recorded.name = "shard";
+  recorded.range = false;
+  recorded.end = 10;
+  EXPECT_TRUE(mismatch_to_resume(recorded, {"shard", false, 0, 12}));
+  EXPECT_FALSE(mismatch_to_resume(recorded, {"shard", false, 0, 10}));
+  EXPECT_FALSE(mismatch_to_resume(recorded, {"shard", false, 0, -1}));
+  EXPECT_FALSE(mismatch(recorded, {"shard", false, 0, 12})) << "a replay finds it at the loop's end";
+}
 
 TEST_F(Resuming, AnIterationThatIsExecutedAgainCountsOnce) {
   write_manifest(run, manifest);
