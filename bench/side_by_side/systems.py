@@ -25,7 +25,7 @@ WORDS = [  # what the README of the original asks for
 ]
 OUTER = (TRAIN, TRAIN + '        print("bias", net[-1].bias.abs().sum().item())\n')
 INNER = ("        loss.backward()\n", '        loss.backward()\n        print("norm", net[-1].weight.grad.norm().item())\n')
-PROBED = ("step_into()", "step_into(probed=True)")  # the original is told that the block executes
+PROBED = ("step_into()", "step_into(probed=True)")  # so a replay by the original executes the block
 LOSS = re.compile(r"^(epoch \d+ step \d+) loss: (\S+)$", re.MULTILINE)
 
 # How long a run took, its largest process in bytes, and what it printed.
