@@ -57,6 +57,15 @@ double hung_seconds() {
   return seconds_from(environment_variable("FLOR_HUNG_SECONDS").value_or("")).value_or(60);
 }
 
+double patience_seconds() {
+  constexpr double usual = 180;
+  const auto text = environment_variable("FLOR_PATIENCE");
+  if (!text) return usual;
+  const auto seconds = seconds_from(*text);
+  if (!seconds) warn_once("FLOR_PATIENCE=" + *text + " is not a number of seconds, 0 or more; using 180");
+  return seconds.value_or(usual);
+}
+
 Settings Settings::load() {
   const fs::path user = environment_variable("XDG_CONFIG_HOME").value_or(home() + "/.config");
   std::map<std::string, std::string> values;

@@ -53,6 +53,10 @@ std::optional<std::string> environment_variable(const char* name);
 // is for tests.
 double hung_seconds();
 
+// Returns for how many seconds a recording that goes on waits for a file server that refuses to read its
+// record: 180, or FLOR_PATIENCE. Warns where that is no number of seconds.
+double patience_seconds();
+
 // Returns SLURMD_NODENAME, else the host name up to its first dot.
 std::string node_name();
 

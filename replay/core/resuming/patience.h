@@ -11,14 +11,13 @@
 
 #include "core/base/clock.h"
 #include "core/base/messages.h"
-#include "core/base/parse_number.h"
 #include "core/config/settings.h"
 
 namespace flor::core {
 
 class Patience {
  public:
-  explicit Patience(double seconds = from_environment()) : seconds_(seconds) {}
+  explicit Patience(double seconds = patience_seconds()) : seconds_(seconds) {}
 
   // Waits, and returns true, or returns false where it has waited long enough. Says at the first time why.
   bool wait(const std::string& why) {
@@ -34,11 +33,6 @@ class Patience {
   }
 
  private:
-  static double from_environment() {
-    const auto text = environment_variable("FLOR_PATIENCE");
-    return text ? parse_number<double>(*text).value_or(180) : 180;
-  }
-
   const double seconds_;
   std::optional<double> end_;
   double pause_ = 0.1;

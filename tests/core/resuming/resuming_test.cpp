@@ -102,9 +102,11 @@ class Requeued : public Resuming {
     ::setenv("FLOR_LAUNCH", "42.0.0", 1);
     Store(directory / "store").claim_launch("42.0.0", "run");
     ::setenv("FLOR_LAUNCH", "42.0.1", 1);
+    ::setenv("FLOR_PATIENCE", "0", 1);
   }
   void TearDown() override {
-    for (const char* name : {"FLOR_STORE", "FLOR_LAUNCH", "FLOR_ARGS", "FLOR_NAME", "SLURM_JOB_ID"})
+    for (const char* name :
+         {"FLOR_STORE", "FLOR_LAUNCH", "FLOR_ARGS", "FLOR_NAME", "SLURM_JOB_ID", "FLOR_PATIENCE"})
       ::unsetenv(name);
   }
   static bool is_resumed() { return EarlierRun(Settings::load()).run().has_value(); }
