@@ -45,7 +45,7 @@ TEST_F(UnchangedTest, ASilentChangeOfATrustedTensorIsFoundAndTheCheckpointsNamed
   Tensor tensor(large, 0.0F);
   int epoch = 0;
   for (; epoch < 20; ++epoch) run_.take(epoch, {tensor.buffer("0")});
-  tensor.write_silently(7.0F);
+  tensor.write_one_silently(7.0F);
   std::vector<SilentChange> found;
   for (; found.empty() && epoch < 60; ++epoch) {
     run_.take(epoch, {tensor.buffer("0")});
@@ -58,11 +58,11 @@ TEST_F(UnchangedTest, ASilentChangeOfATrustedTensorIsFoundAndTheCheckpointsNamed
   for (int e = 0; e < epoch; ++e) {
     const float truth = e < 20 ? 0.0F : 7.0F;
     if (doubted.count(Recording::file(e)) > 0) continue;
-    EXPECT_EQ(run_.values(e, "0")[0], truth) << e;
+    EXPECT_EQ(run_.values(e, "0")[Tensor::unsampled], truth) << e;
   }
-  tensor.write_silently(8.0F);
+  tensor.write_one_silently(8.0F);
   run_.take(epoch, {tensor.buffer("0")});
-  EXPECT_EQ(run_.values(epoch, "0")[0], 8.0F);
+  EXPECT_EQ(run_.values(epoch, "0")[Tensor::unsampled], 8.0F);
 }
 
 // A run that ends before its turn: all that was taken on trust is looked at once more.
@@ -71,12 +71,35 @@ TEST_F(UnchangedTest, ASilentChangeIsFoundAtTheEnd) {
   for (int epoch = 0; epoch < 3; ++epoch) run_.take(epoch, {tensor.buffer("0")});
   run_.materializer().recheck_trusted({tensor.buffer("0")});
   EXPECT_TRUE(run_.materializer().take_silent_changes().empty());
-  tensor.write_silently(7.0F);
+  tensor.write_one_silently(7.0F);
   run_.take(3, {tensor.buffer("0")});
   run_.materializer().recheck_trusted({tensor.buffer("0")});
   const auto found = run_.materializer().take_silent_changes();
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].files, std::vector<std::string>{Recording::file(3)});
+}
+
+// As a target network is that the program overwrites now and then.
+TEST_F(UnchangedTest, ATrustedTensorThatIsOverwrittenSilentlyShowsAtOnce) {
+  Tensor tensor(large, 0.0F);
+  for (int epoch = 0; epoch < 6; ++epoch) run_.take(epoch, {tensor.buffer("0")});
+  tensor.write_silently(7.0F);
+  for (int epoch = 6; epoch < 9; ++epoch) run_.take(epoch, {tensor.buffer("0")});
+  for (int epoch = 0; epoch < 9; ++epoch) {
+    EXPECT_EQ(run_.values(epoch, "0"), std::vector<float>(large, epoch < 6 ? 0.0F : 7.0F)) << epoch;
+  }
+}
+
+// Nothing keeps its address from other memory.
+TEST_F(UnchangedTest, WithoutAnAnchorATensorIsHashedEachTime) {
+  Tensor tensor(large, 0.0F);
+  tensor.anchor = nullptr;
+  std::size_t written = 0;
+  for (int epoch = 0; epoch < 6; ++epoch) written = run_.take(epoch, {tensor.buffer("0")}).written;
+  EXPECT_LT(written, large) << "it is not written again";
+  tensor.write_one_silently(7.0F);
+  run_.take(6, {tensor.buffer("0")});
+  EXPECT_EQ(run_.values(6, "0")[Tensor::unsampled], 7.0F);
 }
 
 TEST_F(UnchangedTest, ASmallTensorIsHashedEachTime) {
@@ -119,7 +142,7 @@ TEST_F(UnchangedTest, AllTensorsTakeTheirTurnButNotAtOnce) {
   for (int i = 0; i < 3; ++i) unchanged.find_unchanged(live, "checkpoints/b");
   // From here on each is looked at once in `turn` checkpoints: a silent change of all is found little by
   // little.
-  for (auto& tensor : tensors) tensor->write_silently(3.0F);
+  for (auto& tensor : tensors) tensor->write_one_silently(3.0F);
   std::size_t most = 0;
   std::size_t all = 0;
   for (int i = 0; i <= Unchanged::turn; ++i) {

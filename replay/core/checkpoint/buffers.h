@@ -20,7 +20,7 @@ struct ChangeHint {
   // Identity of the object and of its memory.
   std::array<std::uint64_t, 4> memory{};
   std::uint64_t version = 0;
-  // While it lives, no other object gets this identity.
+  // While it lives, no other object gets this identity. Null: nothing keeps others from it.
   std::shared_ptr<const void> anchor;
 };
 

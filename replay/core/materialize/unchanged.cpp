@@ -6,6 +6,21 @@
 #include "core/base/digest.h"
 
 namespace flor::core {
+namespace {
+
+std::string digest_of_samples(const Buffer& buffer) {
+  const auto* bytes = static_cast<const unsigned char*>(buffer.host());
+  if (bytes == nullptr) return "";
+  Digester digester;
+  for (std::size_t k = 0; k < Unchanged::samples; ++k) {
+    const std::size_t at = (buffer.bytes - Unchanged::sample_bytes) / (Unchanged::samples - 1) * k;
+    digester.add(bytes + at, Unchanged::sample_bytes);
+  }
+  digester.add(bytes + buffer.bytes - Unchanged::sample_bytes, Unchanged::sample_bytes);
+  return digester.hex();
+}
+
+}  // namespace
 
 std::vector<std::optional<Unchanged::BlobRef>> Unchanged::find_unchanged(const std::vector<Buffer>& live,
                                                                          const std::string& file) {
@@ -29,8 +44,14 @@ std::optional<Unchanged::BlobRef> Unchanged::find(const Buffer& buffer, const st
   Known& known = at->second;
   known.seen = checkpoints_;
   if (known.silent || known.version != buffer.hint->version) return std::nullopt;
-  if (buffer.bytes < worth_trusting || !known.confirmed || checkpoints_ - known.verified >= turn)
+  const bool is_on_host = buffer.host() != nullptr;
+  if (!buffer.hint->anchor || buffer.bytes < worth_trusting || !known.confirmed ||
+      (is_on_host && known.sampled.empty()) || checkpoints_ - known.verified >= turn)
     return look(buffer, known);
+  if (is_on_host && digest_of_samples(buffer) != known.sampled) {
+    distrust(buffer.name, known);
+    return std::nullopt;
+  }
   known.on_trust.push_back(file);
   return known.ref;
 }
@@ -44,12 +65,17 @@ std::optional<Unchanged::BlobRef> Unchanged::look(const Buffer& buffer, Known& k
     known.verified = known.confirmed ? checkpoints_ : checkpoints_ - confirmed_++ % turn;
     known.confirmed = true;
     known.on_trust.clear();
+    if (buffer.bytes >= worth_trusting) known.sampled = digest_of_samples(buffer);
     return known.ref;
   }
-  known.silent = true;
-  if (known.confirmed) changes_.push_back({buffer.name, std::move(known.on_trust)});
-  known.on_trust.clear();
+  distrust(buffer.name, known);
   return std::nullopt;
+}
+
+void Unchanged::distrust(const std::string& tensor, Known& known) {
+  known.silent = true;
+  if (!known.on_trust.empty()) changes_.push_back({tensor, std::move(known.on_trust)});
+  known.on_trust.clear();
 }
 
 std::size_t Unchanged::to_copy(const std::vector<Buffer>& live) const {
@@ -68,14 +94,15 @@ std::size_t Unchanged::to_copy(const std::vector<Buffer>& live) const {
 void Unchanged::learn(const ChangeHint& hint, const BlobRef& ref) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Known& known = known_[hint.memory];
-  if (known.anchor != nullptr && known.version == hint.version) {
+  if (known.learned && known.version == hint.version) {
     known.confirmed = known.ref.digest == ref.digest;
-    known.silent = known.silent || !known.confirmed;
-    if (known.silent && !known.on_trust.empty()) changes_.push_back({ref.tensor, std::move(known.on_trust)});
+    if (known.silent || !known.confirmed) distrust(ref.tensor, known);
   } else {
     known.confirmed = false;
   }
   known.on_trust.clear();
+  known.sampled.clear();
+  known.learned = true;
   known.version = hint.version;
   known.ref = ref;
   known.anchor = hint.anchor;

@@ -3,12 +3,14 @@
 //
 // An equal change hint makes it likely that a tensor did not change. Its digest proves it. A tensor whose
 // hint stayed the same is hashed once more. If its digest also stayed the same, it is trusted from then on:
-// neither copied, nor hashed, nor written. Every `turn` checkpoints it is hashed again.
+// neither copied, nor hashed, nor written. Of one in host memory, samples are still compared each time: a
+// program that overwrites all of it (a target network through `.data`) shows at once. Every `turn`
+// checkpoints it is hashed again. One whose hint has no anchor is hashed each time.
 //
 // A tensor that changed while its hint did not (a write through `.data`) is never trusted again. The
 // checkpoints that trusted it meanwhile are reported, so that no replay uses them. Not detected: a silent
-// change in the last `turn` checkpoints at most, if the program is then killed, or next writes the tensor in
-// a way that the hint shows.
+// change between the samples, or in device memory, in the last `turn` checkpoints at most, if the program is
+// then killed, leaves its loop early, or next writes the tensor in a way that the hint shows.
 //
 // Thread-safe: find_unchanged() runs on the training thread, learn() on the writing thread.
 #pragma once
@@ -32,6 +34,10 @@ class Unchanged {
   static constexpr std::int64_t turn = 16;
   // Smaller tensors are hashed each time: that costs less than trusting could save.
   static constexpr std::size_t worth_trusting = std::size_t{256} << 10;
+  // Of a trusted tensor in host memory, so many parts of so many bytes are compared, the first and the last
+  // among them.
+  static constexpr std::size_t samples = 64;
+  static constexpr std::size_t sample_bytes = 1024;
   // Below this size a reference costs about as much as the bytes.
   static constexpr std::size_t worth_referring = 1024;
 
@@ -70,6 +76,9 @@ class Unchanged {
     std::uint64_t version = 0;
     BlobRef ref;
     std::shared_ptr<const void> anchor;
+    bool learned = false;
+    // The digest of the samples when it was last hashed; "": of device memory, or not hashed here yet.
+    std::string sampled;
     // The digest was the same twice under one version.
     bool confirmed = false;
     bool silent = false;
@@ -84,6 +93,7 @@ class Unchanged {
 
   std::optional<BlobRef> find(const Buffer& buffer, const std::string& file);
   std::optional<BlobRef> look(const Buffer& buffer, Known& known);
+  void distrust(const std::string& tensor, Known& known);
   void forget_the_dead(std::size_t live);
 
   mutable std::mutex mutex_;
