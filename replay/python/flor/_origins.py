@@ -32,6 +32,19 @@ class _Strong:
         return self.value
 
 
+def _weak(value):
+    """Returns a weak reference, or None where there can be none. Of a tensor that PyTorch may swap in place there must be none:
+    torch.utils.swap_tensors() refuses one with weak references, as Module.to() does for subclasses of tensors."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor) and hasattr(torch.utils, "swap_tensors"):
+        if type(value) not in (torch.Tensor, torch.nn.Parameter) or torch.__future__.get_swap_module_params_on_conversion():
+            return None
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return None
+
+
 class Origins:
     """The objects that can be reached from `roots`, pairs of a name and a value; each by the name under which a Saver
     would save it: "net", "choices.1", "run.best". `is_whole`: without the parts of modules and optimizers. Keeps nothing alive but
@@ -55,10 +68,8 @@ class Origins:
     def _is_new(self, name, value):
         known = self._by_id.get(id(value))
         if known is None:
-            try:
-                known = (name, weakref.ref(value))
-            except TypeError:
-                known = (name, _Strong(value))
+            known = (name, _weak(value) or _Strong(value))
+            if isinstance(known[1], _Strong):
                 self._strong.append(known[1])
             self._by_id[id(value)] = self._by_name[name] = known
             return True
