@@ -47,10 +47,11 @@ OwnValues OwnValues::from(const std::string& text) {
   for (std::string word; words >> word;) {
     const auto first = word.find('=');
     const auto second = word.find('=', first == std::string::npos ? first : first + 1);
-    // Only the variables of Flor's, and the one where its package for Python is added: whatever the text
-    // says, no other one is changed by it.
+    // Only the variables of Flor's, and the two that it sets for Python: whatever the text says, no other one
+    // is changed by it.
     const std::string name = word.substr(0, first);
-    if (second == std::string::npos || (name.rfind("FLOR_", 0) != 0 && name != "PYTHONPATH")) return {};
+    const bool is_pythons = name == "PYTHONPATH" || name == "PYTHONHASHSEED";
+    if (second == std::string::npos || (name.rfind("FLOR_", 0) != 0 && !is_pythons)) return {};
     out.values_.push_back(
         {name, unescaped(word.substr(first + 1, second - first - 1)), unescaped(word.substr(second + 1))});
   }

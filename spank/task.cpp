@@ -271,6 +271,7 @@ int task_init(spank_t spank) {
   if (given.records()) set_for_recording(environment, task, found);
   if (given.has(kReplay)) set_for_replay(environment, found);
   if (!found.python.empty()) environment.set("PYTHONPATH", found.python);
+  if (environment.get("PYTHONHASHSEED").empty()) environment.set("PYTHONHASHSEED", core::hash_seed);
   return 0;
 }
 

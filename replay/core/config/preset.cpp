@@ -17,9 +17,9 @@ bool is_word(const std::string& value) {
 }  // namespace
 
 const std::vector<std::string>& preset_names() {
-  static const auto& names =
-      *new std::vector<std::string>{"ATEN_CPU_CAPABILITY", "CUBLAS_WORKSPACE_CONFIG", "MKL_NUM_THREADS",
-                                    "OMP_NUM_THREADS",     "OPENBLAS_CORETYPE",       "OPENBLAS_NUM_THREADS"};
+  static const auto& names = *new std::vector<std::string>{
+      "ATEN_CPU_CAPABILITY", "CUBLAS_WORKSPACE_CONFIG", "MKL_NUM_THREADS", "OMP_NUM_THREADS",
+      "OPENBLAS_CORETYPE",   "OPENBLAS_NUM_THREADS",    "PYTHONHASHSEED"};
   return names;
 }
 

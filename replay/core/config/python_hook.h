@@ -17,6 +17,11 @@ std::string python_folder(const std::vector<std::filesystem::path>& bins);
 // Returns PYTHONPATH with the hook of such a folder in front.
 std::string with_python_hook(const std::string& folder, const std::string& path);
 
+// The value of PYTHONHASHSEED where the user set none. Python's own choice is another one for each process:
+// then a set of texts has another order in a resumed recording or a replay, and so has what was made of it in
+// front of the loop.
+inline constexpr const char* hash_seed = "0";
+
 // Returns the directories of a PATH.
 std::vector<std::filesystem::path> directories_of(const std::string& path);
 

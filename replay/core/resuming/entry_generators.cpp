@@ -37,4 +37,14 @@ std::optional<std::string> drawn_otherwise(const std::string& loop, const Genera
          names + "), so that its data may be others; give these generators a seed";
 }
 
+std::optional<std::string> hashed_otherwise(const std::map<std::string, std::string>& recorded,
+                                            const std::map<std::string, std::string>& present) {
+  const std::string name = "PYTHONHASHSEED";
+  const auto before = recorded.find(name);
+  const auto now = present.find(name);
+  if (before == recorded.end() || now == present.end() || before->second == now->second) return std::nullopt;
+  return name + " is " + now->second + " and was " + before->second +
+         ", so that its sets may have another order; start it with " + name + "=" + before->second;
+}
+
 }  // namespace flor::core

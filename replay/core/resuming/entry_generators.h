@@ -3,6 +3,7 @@
 // resumption would mix both.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -20,5 +21,10 @@ inline std::string entry_of(const std::string& loop) {
 // side has are not compared. `recorded`: nullptr where the record has none.
 std::optional<std::string> drawn_otherwise(const std::string& loop, const GeneratorStates* recorded,
                                            const GeneratorStates& present);
+
+// Returns why a program in Python cannot be resumed whose sets of texts have another order than the recorded
+// one's: another PYTHONHASHSEED. Takes presets (Frontend::preset()). What only one side has is not compared.
+std::optional<std::string> hashed_otherwise(const std::map<std::string, std::string>& recorded,
+                                            const std::map<std::string, std::string>& present);
 
 }  // namespace flor::core

@@ -11,6 +11,7 @@ void add_python_hook(std::map<std::string, std::string>& environment) {
   const std::string path = core::with_python_hook(core::python_folder({own_directory()}),
                                                   present == environment.end() ? "" : present->second);
   if (!path.empty()) environment["PYTHONPATH"] = path;
+  if (!core::environment_variable("PYTHONHASHSEED")) environment.emplace("PYTHONHASHSEED", core::hash_seed);
 }
 
 std::string path_with_package() {
