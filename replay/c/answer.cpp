@@ -37,6 +37,9 @@ void flor_put_buffer(flor_answer* answer, const flor_buffer* buffer) {
         if (bytes > 0) std::memcpy(to, data, bytes);
       };
     }
+    if (buffer->memory != 0 && buffer->is_own != 0) {
+      out.hint = flor::core::ChangeHint{{buffer->memory}, buffer->version, nullptr};
+    }
     answer->buffers.push_back(std::move(out));
   });
 }

@@ -25,7 +25,7 @@ extern "C" {
 #define FLOR_C_API __attribute__((visibility("default")))
 
 // The version of this interface that the library has. A front end made for another one must not go on.
-#define FLOR_C_VERSION 2
+#define FLOR_C_VERSION 3
 FLOR_C_API int32_t flor_c_version(void);
 
 // --- What callbacks get and give. ---
@@ -47,6 +47,11 @@ typedef struct flor_buffer {
   // `bytes` is 0, and the object must be left as it is.
   const void* data;
   uint64_t bytes;
+  // Of an object's own memory: a number that tells it from others, such as its address, and a counter that
+  // most writes to it increase. While both stay the same, Flor compares the bytes with what it last wrote,
+  // and does not write them again if they are equal. 0 as `memory`: it writes them each time.
+  uint64_t memory;
+  uint64_t version;
 } flor_buffer;
 
 // Takes what a callback returns.

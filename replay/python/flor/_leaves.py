@@ -28,11 +28,13 @@ def path_in(name):
 
 class Leaf:
     """`owner` keeps the memory at `pointer` alive. `shape` counts elements of `dtype`, and `size` bytes. `is_own`: OWN
-    where it is the object's own memory, into which a restore may write; LEFT_ALONE where it may not; or a COPY."""
+    where it is the object's own memory, into which a restore may write; LEFT_ALONE where it may not; or a COPY. `hint`: which
+    memory it is and how often it was written (_unchanged.py), or zeros."""
 
     def __init__(self, dtype, shape, pointer, size, owner, is_own=COPY):
         self.dtype, self.shape, self.pointer, self.size, self.owner = dtype, tuple(shape), pointer, size, owner
         self.is_own = is_own
+        self.hint = (0, 0)
 
 
 class Loaded:

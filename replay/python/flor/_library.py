@@ -4,14 +4,15 @@ import pathlib
 
 from . import _interrupts
 
-_VERSION = 2  # of the interface: FLOR_C_VERSION
+_VERSION = 3  # of the interface: FLOR_C_VERSION
 
 Answer = ctypes.c_void_p
 
 
 class Buffer(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("dtype", ctypes.c_char_p), ("shape", ctypes.POINTER(ctypes.c_int64)),
-                ("dims", ctypes.c_int32), ("is_own", ctypes.c_int32), ("data", ctypes.c_void_p), ("bytes", ctypes.c_uint64)]
+                ("dims", ctypes.c_int32), ("is_own", ctypes.c_int32), ("data", ctypes.c_void_p), ("bytes", ctypes.c_uint64),
+                ("memory", ctypes.c_uint64), ("version", ctypes.c_uint64)]
 
 
 _Ask = ctypes.CFUNCTYPE(None, ctypes.c_void_p, Answer)

@@ -12,7 +12,7 @@ import sys
 import types
 import weakref
 
-from . import _leaves, _made
+from . import _leaves, _made, _unchanged
 from ._interrupts import is_programs
 
 # Stay what they are in the program that runs.
@@ -195,7 +195,9 @@ class Saver:
     def _module(self, name, module):
         own = [*module.named_parameters(), *module.named_buffers()]
         for part, tensor in own:
-            self._leaf(f"{name}.{part}", _leaves.of_tensor(f"{name}.{part}", tensor))
+            leaf = _leaves.of_tensor(f"{name}.{part}", tensor)
+            leaf.hint = _unchanged.hint_of(tensor)
+            self._leaf(f"{name}.{part}", leaf)
             self._seen[id(tensor)] = f"{name}.{part}"
             self._alive.append(tensor)
             if self.marker is not None:

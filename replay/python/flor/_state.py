@@ -62,7 +62,7 @@ def put_leaves(answer, leaves):
     for name, leaf in leaves.items():
         shape = (ctypes.c_int64 * len(leaf.shape))(*leaf.shape)
         library.flor_put_buffer(answer, _library.Buffer(name.encode(), leaf.dtype.encode(), shape, len(leaf.shape), leaf.is_own,
-                                                        leaf.pointer, leaf.size))
+                                                        leaf.pointer, leaf.size, *leaf.hint))
 
 
 def loaded_of(tensors):
