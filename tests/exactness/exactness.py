@@ -1,8 +1,8 @@
-"""Replays an example with 1, 2, 3 and 7 workers, with partial and with complete checkpoints and with such between the
-steps, and compares every value, bit for bit (as the shortest text of its number), with one plain sequential run of the probed program and
+"""Replays an example with 1, 2, 3 and 7 workers, from partial and from complete checkpoints and from such between the
+steps, each number of workers from some of these, and with --all from each, and compares every value, bit for bit (as the shortest text of its number), with one plain sequential run of the probed program and
 with the record log.
 
-    exactness.py NAME BIN VARIANTS
+    exactness.py NAME BIN VARIANTS [--all]
 """
 import glob
 import json
@@ -23,6 +23,8 @@ DEVICE = ["--device", os.environ.get("FLOR_TEST_DEVICE", "cpu")]
 RECORDED = {"char_lm": ["loss", "validation_loss"], "mnist": ["loss", "accuracy"],
             "finetune": ["loss", "test_loss", "accuracy"]}
 INNER = {"char_lm": "grad_norm", "mnist": "grad_norm", "finetune": "grad_norm"}
+# The checkpoints of a recording: how it is called, the program with its guards, and with how many workers it is replayed.
+MODES = [("partial", "", (1, 3, 7)), ("complete", ".complete", (2, 3)), ("inside", ".inside", (1, 7)), ("sampler", ".sampler", (2,))]
 OUTER = {"char_lm": "weight_norm", "mnist": "weight_norm", "finetune": "head_norm"}
 
 
@@ -85,8 +87,9 @@ def main():
     sequential = run([os.path.join(variants, name + ".probed")] + arguments)
     try:
         os.environ["FLOR_STEP_SECONDS"] = "0"
-        modes = [("partial", ""), ("complete", ".complete"), ("inside", ".inside")]
-        for mode, suffix in modes + ([("sampler", ".sampler")] if name == "mnist" else []):
+        for mode, suffix, counts in MODES:
+            if mode == "sampler" and name != "mnist":
+                continue
             if mode == "sampler":  # another order of the data
                 sequential = run([os.path.join(variants, name + ".sampler.probed")] + arguments)
             original = os.path.join(variants, name + suffix) if suffix else os.path.join(bin_dir, name)
@@ -98,10 +101,10 @@ def main():
             plain = printed_rows(sequential, recorded)
             compare(f"{label}: record against sequential", plain,
                     logged_rows(record_log, recorded))
-            for workers in (1, 2, 3, 7):
+            for workers in (1, 2, 3, 7) if "--all" in sys.argv else counts:
                 for suffix_probe, probes in ((".probed", [inner, outer]), (".outer", [outer])):
                     # An outer probe leaves epochs whole, and inner guards out of it.
-                    if suffix_probe == ".outer" and (workers not in (1, 3) or mode in ("inside", "sampler")):
+                    if suffix_probe == ".outer" and (workers != 3 or mode in ("inside", "sampler")):
                         continue
                     probed = os.path.join(variants, name + suffix + suffix_probe)
                     run([flor, "replay", label, "--again", "--launcher", "local", "--workers", str(workers), "--", probed]

@@ -78,19 +78,8 @@ def program(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_workers_that_begin_anywhere_have_the_objects_of_a_plain_run(place, case):
-    text = program(case)
-    place.write("train.py", text.replace(f"    print({CASES[case][-1]})\n", ""))
-    place.record("train.py")
-    place.write("train.py", text)
-    said = place.replay("train.py", "--workers", 3, "--prove", "all")
-    assert ": identical" in said and "taken back" not in said, said
-    assert set(plain(place, "train.py")[1]) <= set(have(place))
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_a_killed_recording_goes_on_with_the_objects_that_it_had(place, case):
-    goes_on(place, slowed(program(case)))
+def test_a_killed_recording_goes_on_with_the_objects_that_it_had_and_workers_begin_anywhere_with_them(place, case):
+    goes_on(place, slowed(program(case)), f"    print({CASES[case][-1]})\n")
 
 
 def test_where_objects_are_too_many_nothing_is_restored_into_wrong_ones(place):

@@ -34,8 +34,7 @@ def added(rows, plain):
     return sorted(row for row in plain if row not in rows)
 
 
-@pytest.mark.parametrize("name, workers", [("classifier.py", 1), ("classifier.py", 3), ("arrays.py", 2), ("large.py", 1),
-                                           ("large.py", 3), ("cnn.py", 2)])
+@pytest.mark.parametrize("name, workers", [("classifier.py", 3), ("arrays.py", 2), ("large.py", 1), ("cnn.py", 2)])
 def test_probes_give_the_rows_of_a_plain_run(place, name, workers):
     shorter = [("default=8", "default=4"), ("default=6000", "default=600")] if name == "cnn.py" else []
     place.record(place.program(name, *shorter))
