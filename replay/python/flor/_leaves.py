@@ -131,6 +131,13 @@ def of_array(name, array):
     return Leaf(dtype or "U8", shape, plain.ctypes.data, plain.nbytes, plain, OWN if is_own else COPY)
 
 
+def of_memory(array):
+    """Returns the array's memory to be read, without a copy where it has it in one piece."""
+    numpy = sys.modules["numpy"]
+    plain = numpy.ascontiguousarray(array)
+    return Leaf("U8", (plain.nbytes,), plain.ctypes.data, plain.nbytes, plain)
+
+
 def to_array(loaded, dtype, shape):
     numpy = sys.modules["numpy"]
     return numpy.frombuffer(bytes(loaded.memory()), dtype=dtype).reshape(shape).copy()

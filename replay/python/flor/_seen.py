@@ -6,13 +6,14 @@ the record; a replay of an edited program looks whether it is read (_held.py).
 
 Bounded: one look takes at most a second, all of them together a share of the training. Where that is not enough, the record
 says so, and such a block executes in each replay with a probe outside of it. Of a large tensor the version and samples
-count, of a very large array its address."""
+count, of an array above a GiB samples."""
 import bisect
 import collections
 import ctypes
 import enum
 import functools
 import hashlib
+import io
 import os
 import random
 import sys
@@ -21,14 +22,17 @@ import types
 
 from . import _leaves
 from ._attributes import dict_of, is_filled, slots_of
+from ._files import UNKNOWN, position_of
 from ._interrupts import is_programs
 from ._library import library
 from ._objects import is_stateful, plain_attributes
 
 _SECONDS = 1.0  # for one look
 _SHARE, _AT_LEAST = 0.01, 1.0  # of the time since the first one, and seconds, for all looks
-_LARGE = 64 << 20  # bytes of an array
-_SAMPLED, _SAMPLE, _SAMPLES = 1 << 20, 4096, 16  # bytes of a tensor, whose version tells of most writes
+_LARGE = 64 << 20  # bytes, above which nothing is copied to be read
+_SAMPLED, _SAMPLES = 1 << 20, 16  # bytes of a tensor, whose version tells of most writes, and samples of a larger one
+_WHOLE, _MANY = 1 << 30, 4096  # the same of an array
+_SAMPLE = 4096  # bytes
 _DEEPEST = 100
 _TEXT = 1 << 16  # characters, bytes, or bits of a number
 _OPTIMIZED = 1  # inspect.CO_OPTIMIZED: the frame of a function
@@ -266,8 +270,8 @@ class _Look:
                 return True
             if numpy is not None and type(value) is numpy.ndarray and not value.dtype.hasobject:
                 self._put(value.shape, value.dtype.str)
-                self._put(value.ctypes.data) if value.nbytes > _LARGE else self._put(self._digest(
-                    value, lambda: _leaves.of_array("", value)))
+                is_readable = value.flags.c_contiguous or value.nbytes <= _LARGE
+                self._put(self._digest(value, lambda: _leaves.of_memory(value)) if is_readable else self._doubt())
                 return True
         except (TypeError, RuntimeError):
             return True  # sparse and the like: nothing to look at
@@ -277,10 +281,11 @@ class _Look:
         if id(value) not in self._known:
             leaf = leaf_of()
             is_tensor = type(leaf.owner).__module__.split(".")[0] == "torch"
-            if not is_tensor or leaf.size <= _SAMPLED:
+            whole, many = (_SAMPLED, _SAMPLES) if is_tensor else (_WHOLE, _MANY)
+            if leaf.size <= whole:
                 parts = [(0, leaf.size)]
             else:
-                parts = [((leaf.size - _SAMPLE) * i // (_SAMPLES - 1), _SAMPLE) for i in range(_SAMPLES)]
+                parts = [((leaf.size - _SAMPLE) * i // (many - 1), _SAMPLE) for i in range(many)]
             text = ctypes.create_string_buffer(33)
             digests = []
             for begin, size in parts:
@@ -313,6 +318,8 @@ class _Look:
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(value, torch.Generator):
             yield value.get_state()
+        elif type(value).__module__ == "_io" and isinstance(value, io.IOBase):
+            yield self._doubt() if position_of(value) is UNKNOWN else position_of(value)
         elif callable(getattr(type(value), "cache_info", None)):
             yield tuple(value.cache_info())  # of functools.lru_cache
         else:
@@ -331,10 +338,12 @@ class _Look:
         except Exception as problem:
             if is_programs(problem):
                 raise
-            if type(value).__module__.split(".")[0] not in _OF_THE_MACHINE:
-                self._unknown += 1
-                return ("unknown", id(self), self._unknown)
-            return None
+            return self._doubt() if type(value).__module__.split(".")[0] not in _OF_THE_MACHINE else None
+
+    def _doubt(self):
+        """Returns what equals nothing: the value counts as changed."""
+        self._unknown += 1
+        return ("unknown", id(self), self._unknown)
 
 
 def members_of(value):
