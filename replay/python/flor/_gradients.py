@@ -145,6 +145,8 @@ class _Walk:
         for call in sorted(calls, key=lambda call: (call.end_lineno, call.end_col_offset)):
             after = self._call(file, call, state)
             state = _join([state, after]) if id(call) in conditional else after
+        if _reads_gradient(node):
+            self.used |= self._all & ~state.cleared
         if isinstance(node, ast.Assign) and any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in node.targets):
             state = _State(self._all, 0)
         return state
@@ -190,6 +192,19 @@ class _Walk:
         self._open.pop()
         self._known[key] = end if end is not None else state
         return self._known[key]
+
+
+def _reads_gradient(node):
+    """Does the statement or expression compute with gradients, other than to clear them or to see whether there are any?"""
+    left_out = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute) and part.attr in ("zero_", "detach_", "requires_grad_"):
+            is_data = isinstance(part.value, ast.Attribute) and part.value.attr == "data"
+            left_out.add(id(part.value.value if is_data else part.value))
+        elif isinstance(part, ast.Compare) and any(isinstance(one, ast.Constant) and one.value is None for one in part.comparators):
+            left_out.add(id(part.left))
+    return any(isinstance(part, ast.Attribute) and part.attr == "grad" and isinstance(part.ctx, ast.Load) and id(part) not in left_out
+               for part in ast.walk(node))
 
 
 def _called(call):

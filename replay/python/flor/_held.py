@@ -58,7 +58,8 @@ def unguarded_in(program, loop, seen=(), is_guarded=False):
               (not isinstance(guard, SlotHolder) and not program.is_inside(guard.node, loop))]
     if not guards and not is_guarded:
         return None
-    return _first_carried(program, loop, _carried_by(program, loop, seen, guards))
+    is_free = any(isinstance(guard, SlotHolder) for guard in guards)
+    return _first_carried(program, loop, _carried_by(program, loop, seen, guards), is_free)
 
 
 def _carried_by(program, loop, seen, guards):
@@ -74,7 +75,9 @@ def _carried_by(program, loop, seen, guards):
     return carried
 
 
-def _first_carried(program, loop, carried):
+def _first_carried(program, loop, carried, is_free):
+    """`is_free`: the loop may be one in front of the main loop, so that a replay or a resumed recording executes none of it, but
+    what follows."""
     scope = program.scope_of(loop)
     bound = {name for name, _ in bound_in(loop.body)}
     outer = _seen_outside(scope, carried, [loop])
@@ -87,8 +90,9 @@ def _first_carried(program, loop, carried):
             continue
         if _is_over(program, read, loop) or is_bound_near(program, read, root, loop):
             continue
-        # Behind the loop, it is what the last iteration left.
-        if not is_first_bound(program, loop.body, root):
+        # A function may be called before the loop binds the name.
+        is_own = program.scope_of(read) is scope and (program.is_inside(read, loop) or not is_free)
+        if not is_own or not is_first_bound(program, loop.body, root):
             return cause, carried[cause]
     return None
 
@@ -136,7 +140,7 @@ def needed_by_loop(program, loop):
 
 def is_carried(program, loop, path):
     """Is what an iteration changes at a path read by the next one, or behind the loop?"""
-    return bool(program.unclear) or _first_carried(program, loop, {path: loop}) is not None
+    return bool(program.unclear) or _first_carried(program, loop, {path: loop}, True) is not None
 
 
 def _seen_outside(scope, changed, parts):

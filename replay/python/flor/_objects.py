@@ -59,6 +59,11 @@ def kept_name(value):
     return getattr(value, "__qualname__", getattr(value, "__name__", _name_of(type(value))))
 
 
+def kept_module(value):
+    module = getattr(value, "__module__", None)
+    return module if isinstance(module, str) else ""
+
+
 def _is_plain(value):
     """Do the attributes hold all that there is? Python itself refuses to pickle an object with more: a file, a lock; or has it a way
     of its own: a functools.partial."""
@@ -166,7 +171,7 @@ class Saver:
         if isinstance(value, enum.Enum):
             return {"enum": value.name, "of": _name_of(type(value))}
         if isinstance(value, KEPT):
-            return {"kept": kept_name(value)}
+            return {"kept": kept_name(value), "module": kept_module(value)}
         torch = _torch()
         if torch is not None and isinstance(value, (torch.dtype, torch.device)):
             return {"torch": type(value).__name__, "is": str(value).replace("torch.", "")}

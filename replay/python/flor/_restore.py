@@ -9,7 +9,7 @@ import struct
 
 from . import _leaves
 from ._made import made_of
-from ._objects import _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, is_data, is_pythons_own, kept_name, label
+from ._objects import _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, is_data, is_pythons_own, kept_module, kept_name, label
 from ._origins import MARKS
 from ._targets import MADE_ANEW, Misfit, Targets, element_at, immutable, item_of, made_anew, refuse_process, shape_of
 
@@ -126,7 +126,7 @@ class Restorer:
             raise Misfit(f"{name} is no {node['made']} here") from None
 
     def _kept(self, name, node, live):
-        if kept_name(live) != node["kept"]:
+        if kept_name(live) != node["kept"] or node.get("module", kept_module(live)) != kept_module(live):
             raise Misfit(f"{name} was {node['kept']}, and is another here")
         return live
 

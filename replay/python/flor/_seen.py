@@ -11,7 +11,6 @@ import bisect
 import collections
 import ctypes
 import enum
-import functools
 import hashlib
 import io
 import os
@@ -25,7 +24,8 @@ from ._attributes import dict_of, is_filled, slots_of
 from ._files import UNKNOWN, position_of
 from ._interrupts import is_programs
 from ._library import library
-from ._objects import is_stateful, plain_attributes
+from ._objects import KEPT, is_stateful
+from ._unsaved import added_to, identity_of, unsaved_of
 
 _SECONDS = 1.0  # for one look
 _SHARE, _AT_LEAST = 0.01, 1.0  # of the time since the first one, and seconds, for all looks
@@ -140,7 +140,9 @@ class _Look:
         self._known = {}  # digests of memory
         self._held, self._pointers, self._alive = set(), {}, []
         self._unknown = 0
+        self._inner = {}  # id of a held object → the modules, optimizers and the like that are held with it
         for value in [*_default_generators(), *held]:
+            self._found = self._inner.setdefault(id(value), [])
             self._hold(value)
         self._starts = sorted(self._pointers)
 
@@ -150,6 +152,8 @@ class _Look:
             raise _Late
         if isinstance(value, _SIMPLE) or id(value) in self._held or depth > _DEEPEST or callable(value) and dict_of(value) is None:
             return
+        if isinstance(value, KEPT):
+            return  # nothing of it is saved
         self._held.add(id(value))
         self._alive.append(value)
         torch = sys.modules.get("torch")
@@ -159,10 +163,15 @@ class _Look:
                 self._pointers[value.data_ptr()] = size
             return
         if torch is not None and isinstance(value, torch.nn.Module):
-            parts = [*value.modules(), *value.parameters(), *value.buffers()]
+            self._found.append(value)
+            parts = [*value.parameters(), *value.buffers()]
+            self._held.update(id(part) for part in value.modules())
+            self._alive.extend(value.modules())
         elif torch is not None and isinstance(value, torch.optim.Optimizer):
+            self._found.append(value)
             parts = [value.state, *value.state.values(), *[{**group, "params": None} for group in value.param_groups]]
         elif is_stateful(value):
+            self._found.append(value)
             parts = [value.state_dict()]
         elif isinstance(value, dict):
             parts = list(value.values())
@@ -216,7 +225,8 @@ class _Look:
         is_slot = path in self._slots
         if is_slot and self._moved_from is not None and self._moved_from(path, value) is not None:
             return _Held(None, None)
-        return _Held(None if is_slot else id(value), self._fingerprint(list(_unsaved_of(value, is_slot))))
+        unsaved = [part for inner in self._inner.get(id(value)) or [value] for part in unsaved_of(inner, is_slot or inner is not value)]
+        return _Held(None if is_slot else id(value), self._fingerprint(unsaved))
 
     def _fingerprint(self, value):
         self._hash, self._seen, self._visited = hashlib.blake2b(digest_size=16), {}, []
@@ -256,6 +266,8 @@ class _Look:
         try:
             if torch is not None and isinstance(value, torch.Tensor):
                 size = value.numel() * value.element_size()
+                for part in added_to(value):
+                    self._feed(part, 1)
                 if value.layout == torch.strided and self._covers(value.data_ptr(), size):
                     self._put("held")
                     return True
@@ -304,9 +316,10 @@ class _Look:
         if isinstance(value, (dict, list, tuple, set, frozenset, collections.deque)):
             yield dict_of(value)
         elif isinstance(value, types.FunctionType):
-            yield from (value.__defaults__, value.__kwdefaults__, value.__dict__)
+            yield from (*identity_of(value), value.__defaults__, value.__kwdefaults__, value.__dict__)
             yield from [cell.cell_contents for cell in value.__closure__ or () if is_filled(cell)]
         elif isinstance(value, type):
+            yield from (value.__module__, value.__qualname__)
             if value.__module__ in sys.modules and _is_users(sys.modules[value.__module__]):
                 yield from [item for name, item in sorted(vars(value).items()) if not name.startswith("__")]
         elif isinstance(value, types.GeneratorType):
@@ -330,11 +343,13 @@ class _Look:
 
     def _reduced(self, value):
         """Returns what Python would pickle of an object: an iterator's position, a generator's state. Of a class that the user
-        wrote, it runs no code. What cannot be told counts as changed, but for what belongs to the machine."""
-        if _is_users(sys.modules.get(type(value).__module__)):
-            return None
+        wrote, it asks the class that this one is made from, and runs none of the user's code. What cannot be told counts as changed,
+        but for what belongs to the machine."""
+        kind = _base_of(value)
         try:
-            return value.__reduce_ex__(2)
+            if kind is type(value):
+                return value.__reduce_ex__(2)
+            return None if kind.__reduce__ is object.__reduce__ else kind.__reduce__(value)
         except Exception as problem:
             if is_programs(problem):
                 raise
@@ -354,7 +369,14 @@ def members_of(value):
     if torch is not None and isinstance(value, (torch.nn.Module, torch.Tensor, torch.optim.Optimizer)):
         return None
     is_named = type(value).__module__.startswith("torch.utils.data") or _is_users(sys.modules.get(type(value).__module__))
-    return dict(dict_of(value)) if is_named else None
+    if not is_named or _base_of(value).__reduce__ is not object.__reduce__ or any(True for _ in slots_of(value)):
+        return None  # it has more than its __dict__
+    return dict(dict_of(value))
+
+
+def _base_of(value):
+    """Returns the class of an object, or the nearest one that the user did not write."""
+    return next((kind for kind in type(value).__mro__ if not _is_users(sys.modules.get(kind.__module__))), object)
 
 
 def _default_generators():
@@ -363,31 +385,6 @@ def _default_generators():
     found = [getattr(torch, "default_generator", None), *getattr(getattr(torch, "cuda", None), "default_generators", ())]
     found.append(getattr(getattr(getattr(numpy, "random", None), "mtrand", None), "_rand", None))
     return [*[one for one in found if one is not None], random._inst]
-
-
-def _unsaved_of(value, is_slot):
-    """Yields what an object has that Saver leaves out: other attributes of modules; of a class of the user's what its
-    state_dict() does not name; and, where it is no slot, the parameters of an optimizer."""
-    torch = sys.modules.get("torch")
-    if torch is None:
-        return
-    if isinstance(value, torch.nn.Module):
-        for part in value.modules():
-            saved = plain_attributes(part)
-            yield {key: item for key, item in vars(part).items() if key not in saved and key not in _own_of(torch)}
-        return
-    is_optimizer = isinstance(value, torch.optim.Optimizer)
-    if is_optimizer and not is_slot:
-        yield [parameter for group in value.param_groups for parameter in group["params"]]
-    if (is_optimizer or is_stateful(value)) and not type(value).__module__.startswith("torch."):
-        saved = {"state", "param_groups", "defaults"} if is_optimizer else set(value.state_dict())
-        yield {key: item for key, item in (dict_of(value) or {}).items() if key not in saved and not key.startswith("__")}
-
-
-@functools.lru_cache(None)
-def _own_of(torch):
-    """The attributes that every module has, and that are saved or stay: not its hooks, which compute."""
-    return frozenset(name for name in vars(torch.nn.Module()) if "hook" not in name)
 
 
 def _is_of_flor(value):

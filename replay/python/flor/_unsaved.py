@@ -1,0 +1,53 @@
+"""What an object has that no checkpoint has of it: a change of it is looked for, and cannot be restored."""
+import functools
+import sys
+import types
+
+from ._attributes import dict_of
+from ._objects import is_stateful, plain_attributes
+
+
+def unsaved_of(value, is_slot):
+    """Yields what an object has that Saver leaves out: other attributes of modules, and those of their tensors; of a class of the
+    user's what its state_dict() does not name; functions that a scheduler of torch's calls; and, where it is no slot, the
+    parameters of an optimizer."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return
+    if isinstance(value, torch.nn.Module):
+        for part in value.modules():
+            saved = plain_attributes(part)
+            yield {key: item for key, item in vars(part).items() if key not in saved and key not in _own_of(torch)}
+        for tensor in (*value.parameters(), *value.buffers()):
+            yield from added_to(tensor)
+        return
+    is_optimizer = isinstance(value, torch.optim.Optimizer)
+    if is_optimizer and not is_slot:
+        yield [parameter for group in value.param_groups for parameter in group["params"]]
+    if not is_optimizer and not is_stateful(value):
+        return
+    if type(value).__module__.startswith("torch."):
+        yield [item for items in (dict_of(value) or {}).values() for item in (items if isinstance(items, list) else [items])
+               if isinstance(item, types.FunctionType)]
+        return
+    saved = {"state", "param_groups", "defaults"} if is_optimizer else set(value.state_dict())
+    yield {key: item for key, item in (dict_of(value) or {}).items() if key not in saved and not key.startswith("__")}
+
+
+def added_to(tensor):
+    """Yields what a program has put on a tensor: attributes and hooks."""
+    for added in (dict_of(tensor), tensor._backward_hooks):
+        if added:
+            yield dict(added)
+
+
+def identity_of(function):
+    """Returns what tells a function from any other of the program."""
+    code = function.__code__
+    return function.__module__, function.__qualname__, code.co_filename, code.co_firstlineno, code.co_code
+
+
+@functools.lru_cache(None)
+def _own_of(torch):
+    """The attributes that every module has, and that are saved or stay: not its hooks, which compute."""
+    return frozenset(name for name in vars(torch.nn.Module()) if "hook" not in name)
