@@ -78,7 +78,7 @@ def test_gradients_of_parameters_of_no_module_are_held(place):
     place.write("train.py", LOOSE)
     place.record("train.py")
     place.write("train.py", LOOSE.replace('    print("loss"', '    print(weight.norm(), bias)\n    print("loss"'))
-    said = place.replay("train.py", "--workers", 3, "--prove", "all")
+    said = place.replay("train.py", "--workers", 3)
     assert ": identical" in said and "taken back" not in said, said
     assert set(plain(place, "train.py")[1]) <= set(have(place))
 
@@ -88,7 +88,7 @@ def test_gradients_that_an_iteration_leaves_to_the_next_are_held(place):
     place.record("train.py")
     for workers, shown in ((1, "net[0].weight.norm(), bias"), (3, "net[2].weight.grad.norm()")):
         place.write("train.py", ACCUMULATED.replace('    print("loss"', f'    print({shown})\n    print("loss"'))
-        said = place.replay("train.py", "--workers", workers, "--prove", "all")
+        said = place.replay("train.py", "--workers", workers)
         assert ": identical" in said and "taken back" not in said, said
         assert set(plain(place, "train.py")[1]) <= set(have(place))
 
@@ -287,7 +287,7 @@ def goes_on(place, text, probe=""):
         assert sorted(recorded) == sorted(rows)
         return said
     place.write("train.py", text)
-    replayed = place.replay("train.py", "--workers", 3, "--prove", "all")
+    replayed = place.replay("train.py", "--workers", 3)
     assert ": identical" in replayed and "taken back" not in replayed, replayed
     assert sorted(have(place)) == sorted(rows) and len(rows) > len(recorded)
     return said
