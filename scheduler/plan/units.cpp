@@ -201,9 +201,7 @@ core::Proof choose(const core::Plan& plan, const ProbeRows& rows, const std::vec
                                   : (static_cast<double>(slot) + 0.5) /
                                         static_cast<double>(std::max<int64_t>(plan.proofs, 1)) *
                                         static_cast<double>(ids.size());
-  // What a guard forgot shows only where a worker began behind a restore, and the proof did not.
   const bool executes = plan.execute_all || !plan.execute.empty();
-  const bool proves_cut = executes || (plan.complete && (slot > 0 || plan.proofs == 1));
   core::Proof best;
   best.id = static_cast<int64_t>(plan.units.size()) + slot;
   std::tuple<std::size_t, bool, bool, double> best_score;
@@ -213,7 +211,7 @@ core::Proof choose(const core::Plan& plan, const ProbeRows& rows, const std::vec
     if (names.empty() || taken.count(ids[k]) != 0) continue;
     const auto fresh = static_cast<std::size_t>(std::count_if(
         names.begin(), names.end(), [&](const auto& name) { return covered.count(name) == 0; }));
-    const bool cut = proves_cut && ids[k] > 0 && begins_segment(plan, ids[k]);
+    const bool cut = executes && ids[k] > 0 && begins_segment(plan, ids[k]);
     const std::tuple score(fresh, ids[k] > 0, cut, -std::abs(static_cast<double>(k) - wanted));
     if (best.nothing() || score > best_score) {
       best = proof;

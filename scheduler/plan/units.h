@@ -52,9 +52,9 @@ void add_silent(ProbeRows& rows, const core::Plan& plan);
 
 // Returns the units that proof slot `slot` (0, 1, …) executes: a selected unit, and the unit before it if
 // there is one. Takes the selected unit whose proof has most names that `earlier`, the proofs of the slots
-// before it, do not cover. Ties, in this order: a unit with one before it; a unit at which a segment begins,
-// but where no block executes not for the first of several slots; for slot 0 the second selected unit, for
-// others the one nearest to the slot's share of the selection. Returns no units if there is nothing to prove.
+// before it, do not cover. Ties, in this order: a unit with one before it; if the plan executes a block, a
+// unit at which a segment begins; for slot 0 the second selected unit, for others the one nearest to the
+// slot's share of the selection. Returns no units if there is nothing to prove.
 core::Proof choose(const core::Plan& plan, const ProbeRows& rows, const std::vector<core::Proof>& earlier,
                    int64_t slot);
 
