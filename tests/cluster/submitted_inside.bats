@@ -24,11 +24,13 @@ taken() {
   ln -s ../../other "$store/.names/$UID/$1"
 }
 
-# around FLAG… -- COMMAND: a job with the flags runs the command, which waits for a job of its own.
+# around FLAG… -- COMMAND: a job with the flags runs the command, which waits for a job of its own. Not by sbatch -W, which looks
+# after 2, 10 and 42 seconds.
 around() {
-  local flags=()
+  local flags=() job
   while [[ $1 != -- ]]; do flags+=("$1"); shift; done
-  sbatch -W -o around.out "${flags[@]}" --wrap "$2" || { cat around.out b.out >&2; return 1; }
+  job=$(submit -o around.out "${flags[@]}" --wrap "$2")
+  until_true 120 job_is "$job" COMPLETED || { cat around.out b.out >&2; return 1; }
 }
 
 # plain FILE…: nothing of Flor's was set there.
