@@ -42,7 +42,10 @@ std::optional<std::string> hashed_otherwise(const std::map<std::string, std::str
   const std::string name = "PYTHONHASHSEED";
   const auto before = recorded.find(name);
   const auto now = present.find(name);
-  if (before == recorded.end() || now == present.end() || before->second == now->second) return std::nullopt;
+  if (before == recorded.end() || now == present.end()) return std::nullopt;
+  if (now->second == "random")
+    return name + " is random: the program's sets have another order in each process";
+  if (before->second == now->second) return std::nullopt;
   return name + " is " + now->second + " and was " + before->second +
          ", so that its sets may have another order; start it with " + name + "=" + before->second;
 }
