@@ -12,3 +12,5 @@ def position_of(file):
         return file.tell()
     except OSError:  # the program reads it line by line by next(), which keeps the position to itself
         return UNKNOWN
+    except ValueError:  # it was detached from what it read
+        return None

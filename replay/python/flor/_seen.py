@@ -153,7 +153,7 @@ class _Look:
         if isinstance(value, _SIMPLE) or id(value) in self._held or depth > _DEEPEST or callable(value) and dict_of(value) is None:
             return
         if isinstance(value, KEPT):
-            return  # nothing of it is saved
+            return  # a function, a class or a module of Python, of which a checkpoint has the name alone
         self._held.add(id(value))
         self._alive.append(value)
         torch = sys.modules.get("torch")
@@ -332,7 +332,8 @@ class _Look:
         if torch is not None and isinstance(value, torch.Generator):
             yield value.get_state()
         elif type(value).__module__ == "_io" and isinstance(value, io.IOBase):
-            yield self._doubt() if position_of(value) is UNKNOWN else position_of(value)
+            position = position_of(value)
+            yield self._doubt() if position is UNKNOWN else position
         elif callable(getattr(type(value), "cache_info", None)):
             yield tuple(value.cache_info())  # of functools.lru_cache
         else:
