@@ -1,5 +1,7 @@
 // What every materializer promises.
 #include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -292,6 +294,27 @@ TEST_P(Materializers, CommitNothingBeforeWhatMustBeDurable) {
   EXPECT_EQ(returned + reported, "the log is not durable");
   EXPECT_FALSE(fs::exists(run_.dir.path / file));
   EXPECT_EQ(run_.take(1, {tensor.buffer("0")}).error, "");
+}
+
+// As with a data loader whose workers a program forks at that moment: they hold the pipe by which a child
+// that writes is told.
+TEST_P(Materializers, TellAChildThatItMayNotCommitAlsoWhereAnotherHasItsPipe) {
+  const Tensor tensor(1000);
+  std::string reported;
+  pid_t other = 0;
+  const auto refuse = [&]() -> void {
+    other = ::fork();
+    while (other == 0) ::pause();
+    throw Error("the log is not durable");
+  };
+  const std::string returned =
+      run_.materializer().materialize({"train", "epoch=0/train#0", Recording::file(0), refuse,
+                                       [&](const Materialized& m) { reported = m.error; }},
+                                      {tensor.buffer("0")});
+  run_.materializer().drain();
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
+  EXPECT_EQ(returned + reported, "the log is not durable");
 }
 
 // As where memory is full.

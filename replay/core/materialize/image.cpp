@@ -110,8 +110,8 @@ void complete(Image& image) noexcept {
 
 namespace {
 
-// Waits at the gate. Returns true for a byte, which arrives when the log is durable, and false at the end of
-// the pipe: its writer has refused, or is gone.
+// Waits at the gate. Returns true for a byte of 1, which arrives when the log is durable, and false for
+// another one and at the end of the pipe: its writer has refused, or is gone.
 bool passes(int gate) noexcept {
   char byte = 0;
   ssize_t got = 0;

@@ -32,9 +32,10 @@ struct Task {
   Image image;
 };
 
-// A pipe. One byte in it allows the child to rename what it wrote. Motivation: the log must be durable before
-// the checkpoint that covers it appears, and only this process can make it so. The child writes meanwhile;
-// closing the pipe without a byte forbids the rename.
+// A pipe. A byte of 1 in it allows the child to rename a file that it wrote, a byte of 0 forbids it.
+// Motivation: the log must be durable before the checkpoint that covers it appears, and only this process can
+// make it so. The child writes meanwhile. Closing the pipe forbids it, too, but tells the child only where no
+// other child of the program has the pipe.
 class Gate {
  public:
   Gate() {
@@ -43,7 +44,7 @@ class Gate {
   }
   ~Gate() {
     close_entry();
-    refuse();
+    if (ends_[1] >= 0) ::close(ends_[1]);
   }
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
@@ -51,16 +52,16 @@ class Gate {
   void close_entry() {
     if (ends_[0] >= 0) ::close(std::exchange(ends_[0], -1));
   }
-  void open(std::size_t times) {
-    const std::string bytes(times, 1);
+  void open(std::size_t files) { answer(files, 1); }
+  void refuse(std::size_t files) { answer(files, 0); }
+
+ private:
+  void answer(std::size_t files, char byte) {
+    const std::string bytes(files, byte);
     // Ignored: a child that is gone needs no byte.
     (void)!::write(ends_[1], bytes.data(), bytes.size());
   }
-  void refuse() {
-    if (ends_[1] >= 0) ::close(std::exchange(ends_[1], -1));
-  }
 
- private:
   int ends_[2] = {-1, -1};
 };
 
@@ -178,7 +179,7 @@ class Children : public MaterializerBase {
       batch.gate.open(batch.tasks.size());
     } catch (const std::exception& problem) {
       refused = problem.what();
-      batch.gate.refuse();
+      batch.gate.refuse(batch.tasks.size());
     }
     const bool whole = wait_for_child(batch.child);
     const Written* written = batch.written();
