@@ -16,25 +16,42 @@ constexpr int most_delays = 2;
 // Bytes a second. Every store that works is faster.
 constexpr double slowest_store = 10e6;
 
+// Returns the seconds that a checkpoint may wait: at most half of what the budget has left after it. The
+// other half is kept for checkpoints.
+double longest_stall(const Execution& execution) {
+  const Decision& decision = execution.decision;
+  const double left = std::min({decision.credit, decision.run, decision.window}) - decision.M;
+  return std::max(0.0, left / 2);
+}
+
 }  // namespace
 
 WriterArbiter::WriterArbiter(Materializer& materializer, const Kinds& kinds, double patience)
     : materializer_(materializer), kinds_(kinds), patience_(patience) {}
 
-// Waits at most half of what the budget has left after the checkpoint. The other half is kept for
-// checkpoints.
 bool WriterArbiter::wait_for_memory(Execution& execution) {
-  const Decision& decision = execution.decision;
-  const double left = std::min({decision.credit, decision.run, decision.window}) - decision.M;
   const double start = monotonic_seconds();
-  const bool ready = materializer_.ready(execution.kind.copied, std::max(0.0, left / 2));
-  execution.waited = monotonic_seconds() - start;
+  const bool ready = materializer_.ready(execution.kind.copied, longest_stall(execution));
+  execution.waited += monotonic_seconds() - start;
   return ready;
 }
 
-// Lets the iteration go first. An iteration often ends right after the block in it, while the checkpoint of
-// that block is being written. Without this rule the iteration would never have a checkpoint, and a replay
-// could enter only the first iteration.
+// An iteration often ends right after the block in it, while the checkpoint of that block is being written. A
+// replay that asks about the end of a block needs both.
+bool WriterArbiter::wait_for_short_write(Execution& execution) {
+  const auto writing = kinds_.find(writing_);
+  if (writing == kinds_.end()) return false;
+  const double longest = longest_stall(execution);
+  if (writing->second.model.wait(writing->second.copied) > longest) return false;
+  const double start = monotonic_seconds();
+  while (materializer_.busy() && monotonic_seconds() - start < longest)
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  execution.waited += monotonic_seconds() - start;
+  return !materializer_.busy();
+}
+
+// Lets the iteration go first where there is no time to wait for the checkpoint of the block in it. Without
+// this rule the iteration would never have a checkpoint, and a replay could enter only the first iteration.
 bool WriterArbiter::gives_way(const Execution& execution) const {
   const auto iteration = kinds_.find(iteration_kind);
   return iteration != kinds_.end() && &iteration->second != &execution.kind &&
@@ -48,6 +65,8 @@ std::optional<std::string> WriterArbiter::skip_reason(Execution& execution) {
   if (execution.key.final && decision.M + kind.model.wait(kind.copied) > decision.run)
     return "the program is through and would wait for its write, which the run's epsilon does not allow";
   if (wait_for_memory(execution)) return std::nullopt;
+  if (materializer_.busy() && wait_for_short_write(execution) && wait_for_memory(execution))
+    return std::nullopt;
   if (!materializer_.busy()) return "memory for its copy is being made ready";
   kind.delays += 1;
   kind.delayed_by = writing_;

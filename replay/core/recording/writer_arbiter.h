@@ -20,8 +20,8 @@ class WriterArbiter {
   // `materializer` and `kinds` must outlive this object.
   WriterArbiter(Materializer& materializer, const Kinds& kinds, double patience);
 
-  // Returns why a checkpoint that the policy wants cannot be taken now; std::nullopt where it can. Waits only
-  // for memory, and only as long as the budget allows.
+  // Returns why a checkpoint that the policy wants cannot be taken now; std::nullopt where it can. Waits for
+  // memory, or for a write that is expected to end soon, as long as the budget allows.
   std::optional<std::string> skip_reason(Execution& execution);
 
   // Waits for the writer, for a checkpoint that is taken whatever it costs. Returns why it cannot be taken:
@@ -39,6 +39,7 @@ class WriterArbiter {
 
  private:
   bool wait_for_memory(Execution& execution);
+  bool wait_for_short_write(Execution& execution);
   bool gives_way(const Execution& execution) const;
 
   Materializer& materializer_;

@@ -111,6 +111,21 @@ TEST_F(CheckpointerTest, TheFirstCheckpointIsNotTakenIntoMemoryThatIsNotThere) {
   EXPECT_EQ(rows[1]["decision"], "materialize");
 }
 
+// An iteration often ends right after the block in it, while the checkpoint of that block is being written.
+TEST_F(CheckpointerTest, ABlockAndItsIterationBothHaveACheckpointWhereTheWriteIsShort) {
+  state.resize(std::size_t{4} << 20, 1);
+  const auto rows = recorded({}, [&](Checkpointer& checkpointer) {
+    end(checkpointer, "@iteration", 0, checkpointer.mark_start(), "the loop's entry");
+    for (int i = 0; i < 12; ++i) {
+      const auto iteration = checkpointer.mark_start();
+      end(checkpointer, "train", 1000, checkpointer.mark_start());
+      end(checkpointer, "@iteration", 1000, iteration);
+    }
+  });
+  ASSERT_EQ(rows.size(), 25U);
+  for (const auto& row : rows) EXPECT_EQ(row["decision"], "materialize") << row;
+}
+
 TEST_F(CheckpointerTest, StateThatNoMemoryIsLeftForIsNotCopied) {
   for (const bool on_device : {true, false}) {
     Buffer huge = live().front();
