@@ -154,8 +154,7 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   loops_.push_back({{parent, name, 0}, false, blocks_.size()});
   // After the scope is entered: if this fails, rows are still printed with their loop.
   if (!recording_) earlier_.drop_if_gone();
-  if (outermost() && !recording_)
-    earlier_.drop_if_loop_is_another(name, loop, [this] { return frontend_.generators(); });
+  if (outermost() && !recording_) earlier_.drop_if_loop_is_another(name, loop, frontend_);
   begin_recording();
   if (someone_else_records_) return;
   if (iterating() && loops_.size() == 2) steps_->enter(parent, name);

@@ -238,14 +238,14 @@ void EarlierRun::drop_if_gone() {
   drop();
 }
 
-void EarlierRun::drop_if_loop_is_another(const std::string& name, const LoopSpec& loop,
-                                         const std::function<GeneratorStates()>& present) {
+void EarlierRun::drop_if_loop_is_another(const std::string& name, const LoopSpec& loop, Frontend& frontend) {
   if (!run_ || was_resumption_asked_for()) return;
   const Manifest manifest = read_manifest_and_progress(*run_);
   for (const auto& recorded : manifest.loops) {
     if (recorded.name != name) continue;
-    auto why = mismatch_to_resume(recorded, loop);
-    if (!why) why = drawn_otherwise(name, RecordIndex(*run_).generators(entry_of(name), "entry"), present());
+    const RecordIndex index(*run_);
+    const auto why =
+        why_another(manifest, recorded, index.generators(entry_of(name), "entry"), loop, frontend);
     if (!why) continue;
     say_not_resumed(*run_, *why);
     return drop();

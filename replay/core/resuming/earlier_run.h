@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -44,11 +43,9 @@ class EarlierRun {
   void require_possible(const Settings& settings) const;
   // Goes on without a run that was removed since a requeued job chose it, and prints one line.
   void drop_if_gone();
-  // Goes on without a run whose loop ran over other values than the loop that begins, or in front of which
-  // other random numbers were drawn: the job may find other data. `present`: the generators. Prints why.
-  // Where a user asked for the resumption, such a mismatch is an error, and comes later.
-  void drop_if_loop_is_another(const std::string& name, const LoopSpec& loop,
-                               const std::function<GeneratorStates()>& present);
+  // Goes on without a run where the loop that begins is another one (why_another()): the job may find other
+  // data. Prints why. Where a user asked for the resumption, such a mismatch is an error, and comes later.
+  void drop_if_loop_is_another(const std::string& name, const LoopSpec& loop, Frontend& frontend);
 
  private:
   void drop();

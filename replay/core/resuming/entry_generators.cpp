@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "core/session/mismatch.h"
+
 namespace flor::core {
 namespace {
 
@@ -48,6 +50,14 @@ std::optional<std::string> hashed_otherwise(const std::map<std::string, std::str
   if (before->second == now->second) return std::nullopt;
   return name + " is " + now->second + " and was " + before->second +
          ", so that its sets may have another order; start it with " + name + "=" + before->second;
+}
+
+std::optional<std::string> why_another(const Manifest& manifest, const RecordedLoop& loop,
+                                       const GeneratorStates* recorded, const LoopSpec& present,
+                                       Frontend& frontend) {
+  if (auto why = mismatch_to_resume(loop, present)) return why;
+  if (auto why = hashed_otherwise(manifest.preset, frontend.preset())) return why;
+  return drawn_otherwise(loop.name, recorded, frontend.generators());
 }
 
 }  // namespace flor::core

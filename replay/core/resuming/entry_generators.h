@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "core/session/session.h"
 #include "core/store/generators.h"
+#include "core/store/manifest.h"
 
 namespace flor::core {
 
@@ -26,5 +28,11 @@ std::optional<std::string> drawn_otherwise(const std::string& loop, const Genera
 // one's: another PYTHONHASHSEED. Takes presets (Frontend::preset()). What only one side has is not compared.
 std::optional<std::string> hashed_otherwise(const std::map<std::string, std::string>& recorded,
                                             const std::map<std::string, std::string>& present);
+
+// Returns why the loop that begins cannot go on where the recorded one ended: it runs over other values, or
+// one of the above. `recorded`: as drawn_otherwise() takes it.
+std::optional<std::string> why_another(const Manifest& manifest, const RecordedLoop& loop,
+                                       const GeneratorStates* recorded, const LoopSpec& present,
+                                       Frontend& frontend);
 
 }  // namespace flor::core

@@ -137,10 +137,8 @@ Resumption::Entry Resumption::enter(const RecordedLoop& loop, State& guards) {
 }
 
 std::optional<std::string> Resumption::why_another(const RecordedLoop& recorded, const LoopSpec& loop) {
-  if (auto why = mismatch_to_resume(recorded, loop)) return why;
-  if (auto why = hashed_otherwise(manifest().preset, frontend_.preset())) return why;
   const auto* generators = recorded_.index().generators(entry_of(recorded.name), "entry");
-  auto why = drawn_otherwise(recorded.name, generators, frontend_.generators());
+  auto why = core::why_another(manifest(), recorded, generators, loop, frontend_);
   if (!why && generators != nullptr) frontend_.set_generators(*generators);
   return why;
 }

@@ -5,7 +5,7 @@ import dis
 import functools
 import sys
 
-from . import _failure, _interrupts
+from . import _chance, _failure, _interrupts
 from ._block import guarded, here as this_thread, look, note_changes
 from ._runtime import start
 from ._while import Conditions
@@ -81,9 +81,10 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
     try:
         if watch is not None:
             watch.open()
-        loops.append(name)
-        is_open = True  # no signal handler runs between this and the call
-        flor.flor_enter_loop(name, over_what, begin, end)
+        with _chance.entry(caller):
+            loops.append(name)
+            is_open = True  # no signal handler runs between this and the call
+            flor.flor_enter_loop(name, over_what, begin, end)
         if watch is None and len(loops) == 1 and guarded and flor.flor_active() and flor.flor_recording():
             watch = _Looks(flor, caller)
         _interrupts.raise_kept()

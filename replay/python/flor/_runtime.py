@@ -90,6 +90,10 @@ def _legacy_numpy():
 
 
 def _put_generators(answer):
+    from ._chance import taken
+
+    for name, digest in taken().items():
+        put_text(answer, name, digest)
     put_text(answer, "python", json.dumps(random.getstate()).encode())
     numpy = _legacy_numpy()
     if numpy is not None:

@@ -1,0 +1,150 @@
+"""What a program took from chance in front of its first loop: generators of its own, and indices that some generator drew, as a
+split of its data. Without a seed each process takes others, so that a resumed recording would go on with other data. The loop's
+entry notes a digest of each variable that has one, beside the states of the default generators; the core compares them
+(docs/semantics.md, rule 16)."""
+import collections
+import hashlib
+import json
+import random
+import sys
+
+from . import _interrupts
+from ._runtime import users_modules
+from ._seen import members_of, roots_of
+
+_DEEP, _MOST, _LONG = 4, 5000, 64  # containers in containers; objects that are visited; items of a container
+_FEWEST, _SAMPLE, _LARGEST = 8, 4096, 1 << 40  # indices: how many there are at least, how many are compared, the largest
+_UNTOUCHED = b"nothing drawn"
+_FRESH = 1 << 31  # the first word of a Mersenne Twister that was seeded by chance
+
+_entering = []  # the frame of the loop that is being entered, the first one
+_has_entered = False
+
+
+class entry:
+    """Around the call that enters an outermost loop, in a frame."""
+
+    def __init__(self, frame):
+        self._frame = frame
+
+    def __enter__(self):
+        global _has_entered
+        if not _has_entered:
+            _entering.append(self._frame)
+        _has_entered, self._frame = True, None
+
+    def __exit__(self, *_):
+        _entering.clear()
+        taken.known = None
+
+
+def taken():
+    """Returns {"variable NAME": digest} while the first loop is being entered, else nothing."""
+    if not _entering:
+        return {}
+    if taken.known is None:
+        try:
+            taken.known = _found(roots_of(_entering[0], users_modules()))
+        except Exception as problem:
+            if _interrupts.is_programs(problem):
+                raise
+            taken.known = {}  # it is compared no worse than without
+    return taken.known
+
+
+taken.known = None
+
+
+def _found(roots):
+    out, seen = {}, set()
+    waiting = collections.deque((name.replace(":", "."), value, 0) for name, value in roots.items())
+    while waiting and len(seen) < _MOST:
+        name, value, depth = waiting.popleft()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        digest = _of_generator(value) or _of_indices(value)
+        if digest is not None:
+            out["variable " + name] = digest
+        elif depth < _DEEP:
+            waiting.extend((f"{name}.{key}", item, depth + 1) for key, item in _items_of(value))
+    return out
+
+
+def _items_of(value):
+    if isinstance(value, (list, tuple)):
+        return enumerate(value) if len(value) <= _LONG else ()
+    if isinstance(value, dict):
+        return list(value.items()) if len(value) <= _LONG else ()
+    return list((members_of(value) or {}).items())
+
+
+def _digest(*parts):
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        digest.update(part if isinstance(part, bytes) else repr(part).encode())
+    return digest.hexdigest().encode()
+
+
+def _of_generator(value):
+    """Returns a digest of a generator's state; one from which nothing was drawn yet counts as any other such one: what it draws in
+    the loop is saved and restored. The default generators are compared by the core."""
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if isinstance(value, random.Random):
+        if type(value) is random.SystemRandom or value is random._inst:
+            return None
+        version, words, gauss = random.Random.getstate(value)
+        return _UNTOUCHED if words[0] == _FRESH and words[-1] == 624 else _digest(version, words, gauss)
+    if numpy is not None and hasattr(numpy, "random"):
+        if isinstance(value, numpy.random.Generator):
+            return _of_bits(numpy, value.bit_generator)
+        if isinstance(value, numpy.random.BitGenerator):
+            return _of_bits(numpy, value)
+        if isinstance(value, numpy.random.RandomState):
+            _, words, position, has_gauss, gauss = value.get_state()
+            return _UNTOUCHED if words[0] == _FRESH and position in (623, 624) else _digest(words.tobytes(), position, has_gauss, gauss)
+    if torch is not None and isinstance(value, torch.Generator) and value is not torch.default_generator:
+        return _of_torch(torch, value)
+    return None
+
+
+def _of_bits(numpy, bits):
+    sequence = getattr(bits, "seed_seq", None) or getattr(bits, "_seed_seq", None)
+    if type(sequence) is numpy.random.SeedSequence:
+        first = numpy.random.SeedSequence(sequence.entropy, spawn_key=sequence.spawn_key, pool_size=sequence.pool_size)
+        if _plain(type(bits)(first).state) == _plain(bits.state):
+            return _UNTOUCHED
+    return _digest(_plain(bits.state))
+
+
+def _plain(state):
+    return json.dumps(state, default=lambda words: words.tolist(), sort_keys=True)
+
+
+def _of_torch(torch, value):
+    if value.device.type != "cpu":
+        return None
+    state = value.get_state()
+    is_fresh = torch.equal(torch.Generator().manual_seed(value.initial_seed()).get_state(), state)
+    return _UNTOUCHED if is_fresh else _digest(state.numpy().tobytes())
+
+
+def _of_indices(value):
+    """Returns a digest of an array, a tensor or a list of different whole numbers that may be indices. Times and addresses are
+    larger."""
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if isinstance(value, (list, tuple)):
+        if len(value) < _FEWEST or not all(type(item) is int for item in value[:_FEWEST]):
+            return None
+        sample = list(value[::max(len(value) // _SAMPLE, 1)])
+        if not all(type(item) is int for item in sample):
+            return None
+    elif numpy is not None and type(value) is numpy.ndarray and value.dtype.kind in "iu" and value.ndim == 1:
+        sample = value[::max(len(value) // _SAMPLE, 1)].tolist()
+    elif torch is not None and type(value) is torch.Tensor and value.dtype in (torch.int64, torch.int32) and value.ndim == 1 and \
+            value.device.type == "cpu":
+        sample = value[::max(len(value) // _SAMPLE, 1)].tolist()
+    else:
+        return None
+    is_indices = len(sample) >= _FEWEST and len(set(sample)) == len(sample) and min(sample) >= 0 and max(sample) < _LARGEST
+    return _digest(len(value), sample) if is_indices else None

@@ -1,0 +1,88 @@
+"""What a program took from chance in front of its loop: a resumed recording with other data is refused (rule 16)."""
+import random
+import sys
+
+import numpy
+import torch
+
+from carried_test import killed, slowed
+
+PROGRAM = '''
+import numpy, torch
+
+torch.manual_seed(1)
+IN_FRONT
+model = torch.nn.Linear(4, 1)
+data = torch.randn(48, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(6):
+    IN_LOOP
+    for x in data[ROWS].split(8):
+        optimizer.zero_grad()
+        loss = (model(x) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+    print("loss", loss.item())
+'''
+
+
+def program(in_front, in_loop="", rows=":"):
+    return slowed(PROGRAM.replace("IN_FRONT", in_front).replace("IN_LOOP", in_loop).replace("ROWS", rows))
+
+
+def resumed(place, text, code):
+    place.write("train.py", text)
+    killed(place)
+    return place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "-u", "train.py", code=code).stderr
+
+
+def test_a_split_that_is_drawn_without_a_seed_is_not_resumed(place):
+    said = resumed(place, program("rng = numpy.random.default_rng()\nkept = numpy.random.default_rng().permutation(48)[:40]\nrng.random()",
+                                  rows="kept"), 1)
+    assert "in front of loop epoch the program drew other random numbers than the recorded one (variable kept, variable rng)" in said
+
+
+def test_a_generator_that_only_the_loop_draws_from_is_resumed(place):
+    said = resumed(place, program("rng = numpy.random.default_rng()", "noise = rng.random()"), 0)
+    assert "resumed behind epoch=" in said
+
+
+def found(**variables):
+    from flor import _chance
+
+    return _chance._found(variables)
+
+
+def test_generators_count_where_something_was_drawn():
+    makers = (numpy.random.default_rng, numpy.random.RandomState, numpy.random.PCG64, numpy.random.MT19937, random.Random)
+    for make in makers:
+        assert found(one=make()) == found(one=make()) != {}
+    for make, draw in ((numpy.random.default_rng, "random"), (numpy.random.RandomState, "random_sample"), (random.Random, "random")):
+        one, other = make(), make()
+        getattr(one, draw)(), getattr(other, draw)()
+        assert found(one=one) != found(one=other)
+        one, other = make(7), make(7)
+        getattr(one, draw)(), getattr(other, draw)()
+        assert found(one=one) == found(one=other)
+    one, other = torch.Generator(), torch.Generator()
+    one.seed(), other.seed()
+    assert found(one=one) == found(one=other)
+    torch.rand(1, generator=one), torch.rand(1, generator=other)
+    assert found(one=one) != found(one=other)
+    assert found(one=random._inst, other=torch.default_generator, third=random.SystemRandom()) == {}
+
+
+def test_indices_count_wherever_they_are_and_other_numbers_do_not():
+    order = list(range(100))
+    random.Random(1).shuffle(order)
+    data = torch.utils.data.Subset(torch.utils.data.TensorDataset(torch.zeros(100, 2)), order)
+    loader = torch.utils.data.DataLoader(data, batch_size=4)
+    (name,) = [name for name in found(loader=loader) if name.endswith("indices")]
+    before = found(loader=loader)
+    order[0], order[-1] = order[-1], order[0]
+    assert found(loader=loader)[name] != before[name]
+    for indices in (numpy.arange(50)[::-1].copy(), torch.arange(50), tuple(range(9)), {"train": list(range(9))}):
+        assert len(found(one=indices)) == 1
+    for other in ([1, 2, 3], [1] * 20, [time * 1e9 for time in range(20)], [1 << 45, *range(20)], list("abcdefghij"), torch.zeros(20, dtype=torch.int64),
+                  torch.randn(20), numpy.zeros(20), [True] * 20, [-1, *range(20)]):
+        assert found(one=other) == {}
