@@ -4,12 +4,10 @@ import sys
 
 import pytest
 from carried_test import goes_on, slowed
-from free_test import have, plain
+from merged import merged
 
-PROGRAM = '''
-import collections, copy, types
-import torch
-torch.manual_seed(1)
+BEGIN = "import collections, copy, types\nimport torch\ntorch.manual_seed(1)\n"
+FRONT = '''
 net = torch.nn.Linear(4, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
 class Box:
@@ -18,17 +16,12 @@ class Box:
 data = torch.randn(8, 4)
 boxes = [Box(1.0), Box(2.0), Box(3.0)]
 dicts = [{"scale": 1.0}, {"scale": 2.0}, {"scale": 3.0}]
-FIRST_LINES
-for epoch in range(8):
-    for x in torch.randn(5, 8, 4):
-        loss = ((SCALE) * net(x) - x.sum(1, keepdim=True)).pow(2).mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        WITHIN_LINE
-    BEHIND_LINE
-    print(SHOWN)
-    print("loss", loss.item())
+'''
+WITHIN = '''
+loss = ((SCALE) * net(x) - x.sum(1, keepdim=True)).pow(2).mean()
+optimizer.zero_grad()
+loss.backward()
+optimizer.step()
 '''
 CASES = {
     "one of several": (
@@ -69,21 +62,22 @@ CASES = {
 }
 
 
-def program(case):
-    lines = zip(("FIRST_LINES", "SCALE", "WITHIN_LINE", "BEHIND_LINE", "SHOWN"), CASES[case])
-    text = PROGRAM
-    for word, line in lines:
-        text = text.replace(word, line or "pass")
-    return text
+def program(*names):
+    """A program with these cases, and the lines of it that show their values."""
+    cases = [(FRONT + front, WITHIN.replace("SCALE", scale) + within, behind, shown)
+             for front, scale, within, behind, shown in (CASES[name] for name in names)]
+    return merged(BEGIN, cases, 8)
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_a_killed_recording_goes_on_with_the_objects_that_it_had_and_workers_begin_anywhere_with_them(place, case):
-    goes_on(place, slowed(program(case)), f"    print({CASES[case][-1]})\n")
+@pytest.mark.parametrize("cases", [("one of several", "changing places", "copies", "members"), ("views", "schedulers", "new optimizers")],
+                         ids=["places", "views"])
+def test_a_killed_recording_goes_on_with_the_objects_that_it_had_and_workers_begin_anywhere_with_them(place, cases):
+    text, shown = program(*cases)
+    goes_on(place, slowed(text), shown)
 
 
 def test_where_objects_are_too_many_nothing_is_restored_into_wrong_ones(place):
-    text = "import flor._origins\nflor._origins._MOST = 5\n" + program("changing places")
+    text = "import flor._origins\nflor._origins._MOST = 5\n" + program("changing places")[0]
     goes_on(place, slowed(text))
     place.write("train.py", text)
     assert "too many objects to remember" in place.run("flor", "record", "--name", "b", "--", sys.executable, "train.py").stderr
