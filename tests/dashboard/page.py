@@ -14,6 +14,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "rules"))
+import axe  # noqa: E402
 import harness  # noqa: E402
 
 SCREENSHOTS = sys.argv[3]
@@ -69,7 +70,7 @@ class Page(harness.Case):
                 self.assertRegex(message["params"]["request"]["url"], r"^(http://127.0.0.1:\d+/|data:|file:///.*\.html|chrome)")
 
     def shoot(self, name):
-        """Keeps the view in both themes, on a screen and on a phone."""
+        """Keeps the view in both themes, on a screen and on a phone. Nothing of it may keep people from using it."""
         os.makedirs(SCREENSHOTS, exist_ok=True)
         for theme in THEMES:
             self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
@@ -79,6 +80,7 @@ class Page(harness.Case):
                                             {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
                 self.driver.execute_async_script("setTimeout(arguments[0], 300)")
                 self.driver.save_screenshot(os.path.join(SCREENSHOTS, f"{name}-{theme}-{width}.png"))
+                self.assertEqual(axe.problems(self.driver, os.path.join(SCREENSHOTS, "axe")), [], f"{name}, {theme}, {width}")
         self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
     def test_a_recording_is_seen_while_it_runs_and_its_replay_as_well(self):
