@@ -31,8 +31,8 @@ constexpr auto watch_every = std::chrono::milliseconds(500);
 // Of the curve of one name. More would not fit on a line.
 constexpr std::size_t most_curve_points = 1000;
 
-Json replay_of(const core::ReplayDir& replay) {
-  const auto summary = results::summarize_replay(replay);
+Json replay_of(const core::ReplayDir& replay, int64_t attempt) {
+  const auto summary = results::summarize_replay(replay, attempt);
   Json out = results::to_json(summary);
   if (summary.verdict || !summary.failure.empty() || !results::goes_on(replay)) return out;
   const double now = core::wall_seconds();
@@ -44,7 +44,8 @@ Json replay_of(const core::ReplayDir& replay) {
 
 Json detail_of(const core::RunDir& run, RowCache& cache) {
   Json out{{"line", run_line(run)}, {"replays", Json::array()}, {"series", Json::array()}};
-  for (const auto& replay : run.all_replays()) out["replays"].push_back(replay_of(replay));
+  const int64_t attempt = core::read_manifest(run).attempt;
+  for (const auto& replay : run.all_replays()) out["replays"].push_back(replay_of(replay, attempt));
   const auto rows = cache.rows_of(run);
   std::set<std::string> names;
   for (const auto& row : rows->rows) {

@@ -159,7 +159,8 @@ void add_replays(Exposition& out, const std::vector<ReplayUnderWay>& replays) {
 }
 
 ReplayUnderWay read_replay(const core::RunDir& run, const core::ReplayDir& dir) {
-  const auto summary = results::summarize_replay(dir);
+  const core::Plan plan = core::read_plan(dir);
+  const auto summary = results::summarize_replay(dir, plan.attempt);
   const auto work = results::read_work(dir);
   ReplayUnderWay out;
   out.run = run.id();
@@ -173,7 +174,7 @@ ReplayUnderWay read_replay(const core::RunDir& run, const core::ReplayDir& dir) 
       (unit.given_up ? out.interrupted : out.running) += 1;
     }
   }
-  out.totals = results::totals_of(work, core::read_plan(dir), core::wall_seconds());
+  out.totals = results::totals_of(work, plan, core::wall_seconds());
   return out;
 }
 

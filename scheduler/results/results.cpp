@@ -126,6 +126,7 @@ Verdict collect(const core::RunDir& run, const core::ReplayDir& replay, const co
                 const Extras& extras) {
   std::vector<UnitLog> units = read_selected(replay, plan);
   const core::Manifest manifest = core::read_manifest_and_progress(run);
+  if (const auto why = core::of_other_attempt(plan, manifest); !why.empty()) throw core::Error(why);
   RecordLog record = read_record(run);
   Extras all = extras;
   if (record.torn) all.warnings.push_back(run.log().string() + ": its last line was cut off and is left out");
@@ -161,10 +162,11 @@ std::optional<Verdict> verdict_if_whole(const core::ReplayDir& replay) try {
 std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, std::vector<std::string>& warnings) {
   std::vector<std::pair<int, ReplayRows>> ranked;
   std::optional<Record> record;  // read only if rows are left out
+  const int64_t attempt = core::read_manifest(run).attempt;
   for (const auto& replay : run.all_replays()) {
     try {
       const core::Plan plan = core::read_plan(replay);
-      if (plan.question == core::check_question) continue;
+      if (plan.question == core::check_question || plan.attempt != attempt) continue;
       const auto verdict = verdict_if_whole(replay);
       const Hidden hidden(plan, verdict ? verdict->taken_back() : std::set<std::string>());
       if (!hidden.nothing() && !record)

@@ -140,6 +140,24 @@ TEST_F(ReplayWorker, WhatItAloneCannotDoIsAFailedTryAndTheOthersGoOn) {
   for (int64_t id = 0; id < 12; ++id) EXPECT_EQ(core::read_file(unit(id)), rows_of(id));
 }
 
+core::Manifest recorded_on(const std::string& device) {
+  core::Manifest manifest;
+  manifest.environment = {{"device", device}};
+  return manifest;
+}
+
+TEST_F(ReplayWorker, WhereTheRunWasResumedSinceItLeavesBeforeItTakesAnything) {
+  core::Manifest manifest = recorded_on("cpu");
+  manifest.attempt = 1;
+  EXPECT_EXIT(
+      {
+        NoFrontend frontend;
+        worker().introduce(frontend, manifest);
+      },
+      testing::ExitedWithCode(1), "was resumed since replay .* was planned.*ask again");
+  EXPECT_TRUE(core::fs::is_empty(replay.dir().units()));
+}
+
 // The rows would be those of another program, under the verdict of this one.
 TEST_F(ReplayWorker, WhereTheProgramWasBuiltAnewItLeavesBeforeItTakesAnything) {
   const core::fs::path folder = dir.path();
@@ -152,7 +170,7 @@ TEST_F(ReplayWorker, WhereTheProgramWasBuiltAnewItLeavesBeforeItTakesAnything) {
   core::write_durably(replay.dir().plan(), core::to_json(plan).dump());
   const auto introduce = [&] {
     NoFrontend frontend;
-    worker().introduce(frontend, {{"device", "cpu"}});
+    worker().introduce(frontend, recorded_on("cpu"));
     std::exit(0);
   };
   EXPECT_EXIT(introduce(), testing::ExitedWithCode(0), "");
@@ -165,7 +183,7 @@ TEST_F(ReplayWorker, WhereTheEnvironmentDiffersItLeavesBeforeItTakesAnything) {
   EXPECT_EXIT(
       {
         NoFrontend frontend;
-        worker().introduce(frontend, {{"device", "cuda"}});
+        worker().introduce(frontend, recorded_on("cuda"));
       },
       testing::ExitedWithCode(1), "this worker differs from the recording: .*device");
   EXPECT_NE(told()["refused"].get<std::string>().find("--any-device"), std::string::npos);

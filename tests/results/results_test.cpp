@@ -126,7 +126,23 @@ TEST_F(Collect, ATornRecordLogIsSaid) {
 TEST_F(Collect, ADamagedVerdictIsNamed) {
   core::write_durably(replay.verdict(), "{");
   EXPECT_THROW(read_verdict(replay), core::Error);
-  EXPECT_EQ(summarize_replay(replay).state, "damaged");
+  EXPECT_EQ(summarize_replay(replay, 0).state, "damaged");
+}
+
+// The run was killed, replayed, and resumed: another attempt may have recorded other values.
+TEST_F(Collect, WhatAsksAboutAnEarlierAttemptCountsNoMore) {
+  collect(run, replay, plan, {});
+  std::vector<std::string> warnings;
+  ASSERT_EQ(read_replay_rows(run, warnings).size(), 1U);
+  core::Manifest manifest = core::read_manifest(run);
+  manifest.attempt = 1;
+  core::write_manifest(run, manifest);
+  EXPECT_TRUE(read_replay_rows(run, warnings).empty());
+  EXPECT_TRUE(warnings.empty());
+  EXPECT_EQ(summarize_replay(replay, 1).state, "of an earlier attempt");
+  EXPECT_THROW(collect(run, replay, plan, {}), core::Error);
+  plan.attempt = 1;
+  EXPECT_EQ(collect(run, replay, plan, {}).judgement, Judgement::identical);
 }
 
 TEST_F(Collect, AnswersSkipAndNameDamage) {
@@ -172,17 +188,17 @@ TEST_F(Collect, WhatDiffersOrOnlyChecksOutranksNoAnswer) {
 
 TEST_F(Collect, TheSummaryFollowsTheReplay) {
   core::fs::remove(replay.unit(1));
-  ReplaySummary summary = summarize_replay(replay);
+  ReplaySummary summary = summarize_replay(replay, 0);
   EXPECT_EQ(summary.state, "unfinished");
   EXPECT_EQ(summary.committed, 1);
   EXPECT_EQ(summary.selected, 2);
   core::write_durably(replay.failure(), R"({"error":"another loop count"})");
-  summary = summarize_replay(replay);
+  summary = summarize_replay(replay, 0);
   EXPECT_EQ(summary.state, "failed");
   EXPECT_EQ(summary.failure, "another loop count");
   write_unit(replay, 1, row(1) + testing::loop_end(1, 1));
   collect(run, replay, plan, {});
-  EXPECT_EQ(summarize_replay(replay).state, "identical");
+  EXPECT_EQ(summarize_replay(replay, 0).state, "identical");
 }
 
 TEST_F(Collect, ARecordingWhoseLockIsFreeWasKilled) {

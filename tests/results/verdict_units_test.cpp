@@ -80,6 +80,15 @@ TEST_F(Check, AKilledRecordingWhoseLoopHadEnded) {
   expect_difference("epoch=2", "acc", "", "0.75");
 }
 
+// Planned while it was recorded, judged when it had ended.
+TEST_F(Check, AReplayThatWasPlannedBeforeTheRecordingEnded) {
+  plan.covers_end = false;
+  bodies[2] = executed(block(2)) + train(2) + acc(2);
+  EXPECT_EQ(judged().judgement, Judgement::identical);
+  plan.covers_end = true;
+  EXPECT_EQ(judged().judgement, Judgement::differs);
+}
+
 // The program's loop ended in front of the unit: its file holds that and nothing else.
 TEST_F(Check, TheLoopEndedBeforeAUnitThatWasAskedFor) {
   plan.selected = {1, 2};

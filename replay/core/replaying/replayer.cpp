@@ -48,7 +48,7 @@ void Replayer::enter_main(const LoopSpec& loop) {
                   ", this one has not; put it back");
   }
   // Not earlier: the recording took the environment here, too, with thread counts and flags set.
-  worker_->introduce(frontend_, record().manifest().environment);
+  worker_->introduce(frontend_, record().manifest());
   cursor_->enter(loop);
   phase_ = Phase::lead_in;
 }
@@ -122,10 +122,7 @@ std::optional<int64_t> Replayer::enter_between_steps(std::optional<int64_t> natu
 bool Replayer::is_last(const Unit& unit) const {
   if (unit.is_proof() && !unit.behind_loop) return false;
   const int64_t end = unit.is_proof() ? unit.proves->second : unit.id + 1;
-  // After the last unit of a recording that was killed nothing was recorded, so that unit ends as the others
-  // do.
-  return end == static_cast<int64_t>(plan().units.size()) && main().ended != LoopEnd::running &&
-         record().manifest().status != "recording";
+  return end == static_cast<int64_t>(plan().units.size()) && covers_end(plan(), record().manifest());
 }
 
 // Did the recording leave the innermost loop before `value`, in the iteration in which it left the main loop?

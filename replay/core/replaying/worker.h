@@ -33,8 +33,8 @@ class Worker {
 
   // Sets the environment as recorded, as far as possible, and writes down which worker runs where. Ends the
   // process if the environment still differs, unless the plan allows any device: equal bits cannot be
-  // expected. Also ends it if the program is not the one that was planned.
-  void introduce(Frontend& frontend, const std::map<std::string, std::string>& recorded);
+  // expected. Also ends it if the program is not the one that was planned, or the run was resumed since.
+  void introduce(Frontend& frontend, const Manifest& recorded);
 
   // Waits for the next unit to execute, `from` or later (-1: any). Does not return if no unit is left for
   // this process: the process ends, or restarts if only earlier units are left.

@@ -42,6 +42,10 @@ const RecordedLoop* Manifest::main_loop() const {
   return longest;
 }
 
+bool Manifest::ended_behind_loop() const {
+  return status != "recording" && main_loop() != nullptr && main_loop()->ended != LoopEnd::running;
+}
+
 Json to_json(const RecordedLoop& loop) {
   return {{"name", loop.name},
           {"range", loop.range},

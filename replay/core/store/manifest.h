@@ -99,6 +99,8 @@ struct Manifest {
   // The loop that ran longest; nullptr where no loop was entered. Valid as long as `loops` is not changed.
   const RecordedLoop* main_loop() const;
   std::vector<std::string> loop_names() const;
+  // Has the program left its main loop, and ended?
+  bool ended_behind_loop() const;
   // Can replay enter its units by restoring a checkpoint?
   bool complete() const { return main_loop() != nullptr && main_loop()->guarded; }
 };

@@ -120,6 +120,16 @@ const char* to_string(Founding founding) {
   return "unproved";
 }
 
+bool covers_end(const Plan& plan, const Manifest& manifest) {
+  return plan.covers_end && manifest.ended_behind_loop();
+}
+
+std::string of_other_attempt(const Plan& plan, const Manifest& manifest) {
+  if (plan.attempt == manifest.attempt) return "";
+  return "run " + manifest.id + " was resumed since replay " + plan.replay +
+         " was planned, so its rows say nothing of what is recorded now; ask again";
+}
+
 Json to_json(const Plan& plan) {
   Json units = Json::array();
   for (const auto& unit : plan.units) units.push_back(unit_json(unit));
@@ -130,6 +140,8 @@ Json to_json(const Plan& plan) {
           {"replay", plan.replay},
           {"question", plan.question},
           {"recipe", plan.recipe},
+          {"attempt", plan.attempt},
+          {"covers_end", plan.covers_end},
           {"command", plan.command},
           {"program", plan.program},
           {"mode", plan.complete ? "complete" : "partial"},
@@ -163,6 +175,8 @@ Plan plan_from(const Json& json, const std::string& file) {
   read.require(is_valid_id(plan.run) && is_valid_id(plan.replay), "it names no run and replay");
   plan.question = field<std::string>(json, "question", "");
   plan.recipe = field<std::string>(json, "recipe", "");
+  plan.attempt = field<int64_t>(json, "attempt", 0);
+  plan.covers_end = field(json, "covers_end", true);
   plan.command = field<std::vector<std::string>>(json, "command", {});
   plan.program = field<std::map<std::string, std::string>>(json, "program", {});
   plan.complete = field<std::string>(json, "mode", "") == "complete";

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/json.h"
+#include "core/store/manifest.h"
 #include "core/store/store.h"
 #include "core/store/unit_set.h"
 
@@ -103,6 +104,12 @@ struct Plan {
   std::string run, replay, question;
   // The same digest, without the selection of units: equal recipes give equal rows of a unit.
   std::string recipe;
+  // The attempt of the recording that it asks about. A later attempt may record other values, so that rows
+  // and the verdict of this replay say nothing of them.
+  int64_t attempt = 0;
+  // The recording had ended, so the last unit executes what follows the main loop, too. False: it was going
+  // on or killed, and the last unit ends as the others do.
+  bool covers_end = true;
   std::vector<std::string> command;
   // What a worker executes: the program and the scripts among its arguments, by absolute path, with the
   // digest of each file when the plan was made. A worker with another program leaves.
@@ -156,6 +163,14 @@ struct Plan {
     return lead_in_all || lead_in.count(block) != 0;
   }
 };
+
+// Does the last unit execute what follows the main loop? `manifest` is the run's: plans of earlier versions
+// do not say it.
+bool covers_end(const Plan& plan, const Manifest& manifest);
+
+// Where the run was resumed since the plan was made, returns the line that says so and what to do. Else
+// empty.
+std::string of_other_attempt(const Plan& plan, const Manifest& manifest);
 
 Json to_json(const Plan& plan);
 // Throws Error naming `file` where the plan is damaged: a field is missing or out of range. A plan decides

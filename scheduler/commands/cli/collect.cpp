@@ -97,6 +97,8 @@ int collect(const Flags& flags) {
   core::RunDir run;
   const core::ReplayDir replay = find_replay(flags.replay, store_of(flags.store), run);
   const core::Plan plan = core::read_plan(replay);
+  if (const auto why = core::of_other_attempt(plan, core::read_manifest(run)); !why.empty())
+    throw core::Error(why);
   // All workers that leave at the same time call this command.
   const core::Presence collecting = core::Presence::take(replay.path / ".collecting.lock");
   Leftovers leftovers(replay);

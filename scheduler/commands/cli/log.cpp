@@ -48,7 +48,7 @@ std::unique_ptr<results::Follower> newest_of(const core::RunDir& run, bool order
   for (auto replay = replays.rbegin(); replay != replays.rend() && !run.is_being_recorded(); ++replay) {
     if (!core::fs::exists(replay->plan())) continue;  // another command is planning it
     core::Plan plan = core::read_plan(*replay);
-    if (plan.question != core::check_question)
+    if (plan.question != core::check_question && plan.attempt == core::read_manifest(run).attempt)
       return results::follow_replay(*replay, std::move(plan), ordered);
   }
   return results::follow_record(run);

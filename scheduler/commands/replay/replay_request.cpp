@@ -272,6 +272,8 @@ Asked ask(const Request& request) {
   out.selected = select_units(request, asked.manifest, out);
 
   out.run = request.run.id();
+  out.attempt = asked.manifest.attempt;
+  out.covers_end = asked.manifest.ended_behind_loop();
   out.command = request.program;
   out.program = probing.executed_files;
   out.any_device = request.any_device;

@@ -109,7 +109,7 @@ core::ReplayDir find_replay(const core::RunDir& run, const std::string& id) {
 
 Json replay_json(const core::RunDir& run, const std::string& id) {
   const core::ReplayDir dir = find_replay(run, id);
-  const results::ReplaySummary replay = results::summarize_replay(dir);
+  const auto replay = results::summarize_replay(dir, core::read_manifest(run).attempt);
   Json out = results::to_json(replay);
   const core::Plan plan = core::read_plan(dir);
   out["plan"] = core::to_json(plan);
@@ -131,7 +131,7 @@ void show_replay(const core::RunDir& run, const std::string& id, bool json) {
   }
   const core::ReplayDir dir = find_replay(run, id);
   const core::Plan plan = core::read_plan(dir);
-  const results::ReplaySummary replay = results::summarize_replay(dir);
+  const auto replay = results::summarize_replay(dir, core::read_manifest(run).attempt);
   std::string text = heading(run, plan, replay) + question_text(plan);
   if (replay.verdict) text += units_text(plan, *replay.verdict) + findings_text(*replay.verdict);
   text += messages_text(results::read_messages(dir));

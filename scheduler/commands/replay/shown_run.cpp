@@ -24,7 +24,8 @@ Shown read_run(const core::RunDir& run) {
   out.checkpoints = std::move(recorded.files);
   // Run these in parallel: for a long run, each takes about as long as reading the timeline.
   auto blocks = std::async(std::launch::async, [&out] { return results::summarize_blocks(out.timeline); });
-  for (const auto& replay : run.all_replays()) out.replays.push_back(results::summarize_replay(replay));
+  for (const auto& replay : run.all_replays())
+    out.replays.push_back(results::summarize_replay(replay, out.manifest.attempt));
   out.units = plan::units_of(out.manifest, out.timeline, plan::restore_costs(out.timeline, restores_of(run)));
   out.local = results::local_tier_of(run, out.manifest, out.timeline);
   // Another user's sources could keep the reader busy, and the dashboard with it.

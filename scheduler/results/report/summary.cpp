@@ -85,7 +85,7 @@ std::vector<std::string> suggestions(const core::Manifest& manifest,
   return out;
 }
 
-ReplaySummary summarize_replay(const core::ReplayDir& replay) {
+ReplaySummary summarize_replay(const core::ReplayDir& replay, int64_t attempt) {
   ReplaySummary out;
   out.id = replay.id();
   try {
@@ -106,6 +106,7 @@ ReplaySummary summarize_replay(const core::ReplayDir& replay) {
     } else {
       out.state = "unfinished";
     }
+    if (plan.attempt != attempt) out.state = "of an earlier attempt";
   } catch (const std::exception& problem) {
     out.state = "damaged";
     out.failure = problem.what();

@@ -45,7 +45,7 @@ std::vector<std::string> suggestions(const core::Manifest& manifest, const std::
 
 struct ReplaySummary {
   std::string id;
-  // The verdict; else `failed` or `unfinished`.
+  // The verdict; else `failed` or `unfinished`. Where the run was resumed since: `of an earlier attempt`.
   std::string state;
   // Units.
   int64_t committed = 0, selected = 0;
@@ -53,8 +53,9 @@ struct ReplaySummary {
   std::string failure;
   std::optional<Verdict> verdict;
 };
-// Never throws because of damage: the state is then `damaged`, and `failure` has the reason.
-ReplaySummary summarize_replay(const core::ReplayDir& replay);
+// `attempt`: that of the run's manifest. Never throws because of damage: the state is then `damaged`, and
+// `failure` has the reason.
+ReplaySummary summarize_replay(const core::ReplayDir& replay, int64_t attempt);
 
 core::Json to_json(const BlockSummary& block);
 core::Json to_json(const ReplaySummary& replay);

@@ -45,7 +45,7 @@ class Comparison {
         seen_(record_.rows().size(), false) {
     const core::RecordedLoop* main = manifest.main_loop();
     const bool running = main == nullptr || main->ended == core::LoopEnd::running;
-    cut_ = running || manifest.status == "recording";
+    cut_ = !core::covers_end(plan, manifest);
     if (running && !record_.rows().empty())
       cut_at_ = record_.iteration_of(record_.rows().back().at).value_or(0);
   }
@@ -296,8 +296,13 @@ void decide(const Comparison& comparison, const core::Plan& plan, Verdict& verdi
         "all that was compared is equal, but --any-device proves nothing about the recorded device");
     return;
   }
-  if (std::none_of(verdict.probes.begin(), verdict.probes.end(), is_open))
-    verdict.judgement = Judgement::identical;
+  bool all_proved = true;
+  for (const auto& probe : verdict.probes) {
+    if (!is_open(probe)) continue;
+    all_proved = false;
+    verdict.reasons.push_back("probe " + probe.name + (probe.taken_back ? " is taken back" : " is unproved"));
+  }
+  if (all_proved) verdict.judgement = Judgement::identical;
 }
 
 // Returns the plan with the units of the proof joined into one, and the id of that unit.
