@@ -176,6 +176,14 @@ void ask_for_proofs(core::Plan& plan, const std::string& wanted) {
   }
 }
 
+void prove_a_cut(core::Plan& plan) {
+  const bool executes = plan.execute_all || !plan.execute.empty();
+  const auto ids = plan.selected.ids();
+  const bool has_cut =
+      std::any_of(ids.begin(), ids.end(), [&](int64_t id) { return id > 1 && begins_segment(plan, id); });
+  if (plan.proofs == 1 && !plan.brief && plan.complete && !executes && has_cut) plan.proofs = 2;
+}
+
 void add_silent(ProbeRows& rows, const core::Plan& plan) {
   std::set<std::string> seen = rows.behind_loop;
   for (const auto& [id, names] : rows.units) seen.insert(names.begin(), names.end());
@@ -211,7 +219,7 @@ core::Proof choose(const core::Plan& plan, const ProbeRows& rows, const std::vec
     if (names.empty() || taken.count(ids[k]) != 0) continue;
     const auto fresh = static_cast<std::size_t>(std::count_if(
         names.begin(), names.end(), [&](const auto& name) { return covered.count(name) == 0; }));
-    const bool cut = executes && ids[k] > 0 && begins_segment(plan, ids[k]);
+    const bool cut = (executes || slot > 0) && ids[k] > 0 && begins_segment(plan, ids[k]);
     const std::tuple score(fresh, ids[k] > 0, cut, -std::abs(static_cast<double>(k) - wanted));
     if (best.nothing() || score > best_score) {
       best = proof;

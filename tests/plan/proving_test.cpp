@@ -154,6 +154,36 @@ TEST(Proving, WhereBlocksExecuteACutIsProved) {
   EXPECT_EQ(choose(plan, rows, {}, 0).units, core::UnitRange(3, 5));
 }
 
+// At the program's start nothing was restored, so what restoring leaves stale is right there.
+TEST(Proving, WhereNoBlockExecutesTheStartAndACutAreProved) {
+  ProbeRows rows;
+  add(rows, "norm", 12);
+  auto plan = plan_of(12);
+  prove_a_cut(plan);
+  EXPECT_EQ(plan.proofs, 1) << "one worker restores nothing";
+  plan.segments = {{0, 4}, {4, 12}};
+  prove_a_cut(plan);
+  const auto two = choose_all(plan, rows, plan.proofs);
+  ASSERT_EQ(two.size(), 2U);
+  EXPECT_EQ(two[0].units, core::UnitRange(0, 2));
+  EXPECT_EQ(two[1].units, core::UnitRange(3, 5));
+}
+
+TEST(Proving, NoCutIsAddedWhereTheUserSaidHowManyOrWhereABlockExecutes) {
+  for (const int64_t proofs : {0, 3}) {
+    auto plan = plan_of(12);
+    plan.segments = {{0, 4}, {4, 12}};
+    plan.proofs = proofs;
+    prove_a_cut(plan);
+    EXPECT_EQ(plan.proofs, proofs);
+  }
+  auto plan = plan_of(12);
+  plan.segments = {{0, 4}, {4, 12}};
+  plan.execute = {"train"};
+  prove_a_cut(plan);
+  EXPECT_EQ(plan.proofs, 1);
+}
+
 TEST(Proving, RowsBehindTheLoopAreProvedWithTheLastUnit) {
   ProbeRows rows;
   add(rows, "norm", 12);

@@ -207,6 +207,7 @@ core::Plan cut_for(const Asked& asked, const core::ReplayDir& replay, std::size_
   }
   plan::cut(plan, workers);
   plan.selected = asked.plan.selected;
+  if (!asked.prove_exactly) plan::prove_a_cut(plan);
   plan.replay = replay.id();
   return plan;
 }
