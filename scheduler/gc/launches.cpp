@@ -13,6 +13,7 @@
 
 #include "core/base/parse_number.h"
 #include "core/files/descriptor.h"
+#include "core/files/next_entry.h"
 #include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
 #include "core/store/slurm_job.h"
@@ -48,7 +49,7 @@ std::vector<std::string> names_in(const core::Descriptor& directory) {
   if (!entries) return out;
   copy.release();  // closedir() closes it
   ::rewinddir(entries.get());
-  while (const dirent* entry = ::readdir(entries.get())) out.emplace_back(entry->d_name);
+  while (const dirent* entry = core::next_entry(entries.get())) out.emplace_back(entry->d_name);
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "core/files/descriptor.h"
+#include "core/files/next_entry.h"
 #include "core/process/above_streams.h"
 
 namespace flor::core {
@@ -18,10 +19,19 @@ struct CloseDirectory {
 };
 using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
-// Returns null for what is no directory, or a link: it could lead to files that belong to no run.
+// What is not there, is no directory or is closed to this user holds no checkpoints. Of other errors no one
+// knows.
+bool holds_nothing(int error) {
+  return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES || error == EPERM;
+}
+
+// Returns null for what is no directory, or a link: it could lead to files that belong to no run. Throws
+// std::system_error where a file server refuses.
 Directory open_directory(int parent, const char* name) {
   Descriptor file(above_streams(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
   Directory out(file ? ::fdopendir(file.get()) : nullptr);
+  if (!out && !holds_nothing(errno))
+    throw std::system_error(errno, std::generic_category(), std::string("cannot read ") + name);
   if (out) file.release();  // closedir() closes it
   return out;
 }
@@ -38,12 +48,12 @@ bool is_checkpoint(const std::string& name) {
 template <class Take>
 void each_checkpoint(const RunDir& run, Take take) {
   const Directory all = open_directory(AT_FDCWD, run.checkpoints().c_str());
-  while (const dirent* block = all ? ::readdir(all.get()) : nullptr) {
+  while (const dirent* block = all ? next_entry(all.get()) : nullptr) {
     const std::string name_of_block = block->d_name;
     if (name_of_block == "." || name_of_block == "..") continue;
     const std::string folder = (run.checkpoints().filename() / name_of_block).string() + "/";
     const Directory directory = open_directory(::dirfd(all.get()), block->d_name);
-    while (const dirent* entry = directory ? ::readdir(directory.get()) : nullptr) {
+    while (const dirent* entry = directory ? next_entry(directory.get()) : nullptr) {
       const std::string name = entry->d_name;
       if (is_checkpoint(name)) take(folder + name, ::dirfd(directory.get()), entry->d_name);
     }

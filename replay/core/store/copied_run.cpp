@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/files/descriptor.h"
+#include "core/files/next_entry.h"
 #include "core/files/safe_path.h"
 #include "core/process/above_streams.h"
 
@@ -36,7 +37,7 @@ class Look {
     const Directory entries(::fdopendir(file.get()));
     if (!entries) return "";
     file.release();  // closedir() closes it
-    while (const dirent* entry = ::readdir(entries.get())) {
+    while (const dirent* entry = next_entry(entries.get())) {
       const std::string child = entry->d_name;
       if (child == "." || child == "..") continue;
       const unsigned char kind = kind_of(::dirfd(entries.get()), *entry);

@@ -57,9 +57,12 @@ int64_t attempt_in(const std::string& name) {
 
 int64_t newest_attempt(const RunDir& run) {
   int64_t newest = -1;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(run.path, ignored))
-    newest = std::max(newest, attempt_in(entry.path().filename().string()));
+  std::error_code error;
+  fs::directory_iterator entries(run.path, error);
+  // What a file server hides is no attempt that has ended.
+  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::permission_denied)
+    throw std::system_error(error, "cannot read " + run.path.string());
+  for (const auto& entry : entries) newest = std::max(newest, attempt_in(entry.path().filename().string()));
   return newest;
 }
 

@@ -25,6 +25,7 @@
 #include "core/base/parse_number.h"
 #include "core/files/durable.h"
 #include "core/files/existence.h"
+#include "core/files/next_entry.h"
 #include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
 #include "core/process/above_streams.h"
@@ -63,7 +64,9 @@ std::vector<std::string> names_in(int directory) {
   std::vector<std::string> out;
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(
       ::fdopendir(::fcntl(directory, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)), ::closedir);
-  while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr) out.emplace_back(entry->d_name);
+  if (!entries)
+    throw std::system_error(errno, std::generic_category(), "cannot read a directory of the store");
+  while (const dirent* entry = next_entry(entries.get())) out.emplace_back(entry->d_name);
   return out;
 }
 
