@@ -7,9 +7,9 @@ from requeue_rules import Requeued
 
 
 class Refused(Requeued):
-    def refusing(self, part, often, patience="180"):
+    def refusing(self, part, often, patience="180", after=0):
         library = os.path.join(os.path.dirname(harness.PROGRAM), "refused_reads.so")
-        return {"LD_PRELOAD": library, "REFUSED": part, "REFUSALS": often, "FLOR_PATIENCE": patience}
+        return {"LD_PRELOAD": library, "REFUSED": part, "REFUSALS": often, "FLOR_PATIENCE": patience, "REFUSED_AFTER": str(after)}
 
     def killed(self, *program, at, checkpoint="@iteration/epoch=2"):
         """As there, and its checkpoint has a row, which a start that fails leaves behind."""
@@ -42,6 +42,20 @@ class Refused(Requeued):
                 self.assertIn("resumed behind epoch=2", done.stderr)
                 self.assertEqual(run.manifest()["status"], "completed")
                 self.assertEqual(self.doubts(run), [])
+
+    def test_a_moment_later_it_is_waited_for_as_well(self):
+        """While the run is taken over, and at the entry of its loop, minutes after the program began."""
+        waited = 0
+        for part, opens in (("timeline.jsonl", range(1, 8)), ("generators.jsonl", range(1, 4)), ("run.json", range(1, 8))):
+            for after in opens:
+                with self.subTest(part=part, after=after):
+                    self.environment["FLOR_STORE"] = self.path(f"store-{part.split('.')[0]}-{after}")
+                    run = self.killed("train", "--guard", at=3)
+                    done = self.requeued("train", "--guard", at=3, **self.refusing(part, "2", after=after))
+                    self.assertIn("resumed behind epoch=2", done.stderr)
+                    self.assertEqual(run.manifest()["status"], "completed")
+                    waited += "trying again for 180 s" in done.stderr
+        self.assertGreater(waited, 8)
 
     def test_where_nothing_can_be_read_the_record_is_left_for_the_next_start(self):
         run = self.killed("train", "--guard", at=3)

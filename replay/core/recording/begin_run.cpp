@@ -22,6 +22,7 @@
 #include "core/process/user_name.h"
 #include "core/recording/policy_settings.h"
 #include "core/resuming/earlier_run.h"
+#include "core/resuming/patience.h"
 #include "core/resuming/requeued_run.h"
 #include "core/resuming/start_environment.h"
 #include "core/resuming/taken_launch.h"
@@ -264,11 +265,12 @@ std::optional<BegunRun> go_on(const Settings& settings, const Store& store, cons
   }
   // Another process may have gone on with the run since this one began, minutes ago; and where locks do not
   // hold on all nodes, the lock does not tell.
-  const Manifest before = read_manifest(run);
-  if (const auto why = why_not_resumable(run, before))
+  Patience patience;
+  const Manifest before = patiently(patience, [&run] { return read_manifest(run); });
+  if (const auto why = patiently(patience, [&] { return why_not_resumable(run, before); }))
     throw Error("run " + run.id() + " cannot be resumed any more: " + *why);
   auto lock = wait_for_lock(run, before);
-  Manifest manifest = next_manifest(settings, run);
+  Manifest manifest = patiently(patience, [&] { return next_manifest(settings, run); });
   if (manifest.attempt != earlier.attempt + 1)
     throw Error("another process has resumed run " + run.id() + " meanwhile");
   tell_of_unused_name(manifest);

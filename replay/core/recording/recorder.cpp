@@ -74,9 +74,11 @@ class Recorder : public Session {
 
  private:
   void begin_recording();
-  // A user who asked for the resumption wants neither unrecorded training nor training from the start.
+  // Who asked for the resumption wants neither unrecorded training nor training from the start. Where nobody
+  // did, and the next attempt has begun, the program starts again, and the record stays as it is.
   void leave_unless_resumed(const std::string& why) const {
-    if (earlier_.run() && !resumed_ && was_resumption_asked_for()) Resumption::impossible(why);
+    if (earlier_.run() && !resumed_ && (recording_ || was_resumption_asked_for()))
+      Resumption::impossible(why);
   }
   bool outermost() const { return loops_.size() == 1 && blocks_.empty(); }
   bool iterating() const { return main_ && main_->iterating(); }
@@ -106,6 +108,7 @@ class Recorder : public Session {
   bool keeps_rows_ = true;
   // The first outermost loop was entered where the earlier attempt left it.
   bool resumed_ = false;
+  bool leaves_record_ = false;
   std::vector<Line> early_rows_;
   std::vector<std::function<void()>> early_notes_;  // for the timeline
   RowFiles files_ = std::make_shared<LogFiles>();
@@ -134,8 +137,7 @@ void Recorder::begin_recording() {
   last_ = std::make_unique<LastCheckpoint>(settings_, [this] { recording_->sync(); });
   if (const auto problem = files_->open(recording_->run().path)) recording_->damaged(*problem);
   if (earlier && recording_->manifest().main_loop() != nullptr) {
-    resumption_ = std::make_unique<Resumption>(recording_->run(), frontend_,
-                                               [](const std::string& line) { warn(line); });
+    resumption_ = Resumption::of(recording_->run(), frontend_);
   }
   steps_.emplace(*recording_, resumption_.get(), *last_, frontend_, scope_);
   if (earlier) recording_->log_event({{"@event", "resumed"}});
@@ -163,8 +165,9 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   const RecordedLoop* earlier = resumption_ ? resumption_->loop(name) : nullptr;
   if (earlier != nullptr) {
     if (const auto why = resumption_->why_another(*earlier, loop)) {
-      if (was_resumption_asked_for()) Resumption::impossible(*why);
-      // What was restored so far is right. Only the recording ends.
+      if (!resumed_ || was_resumption_asked_for()) Resumption::impossible(*why);
+      // What was restored so far is right. Only the recording ends, and what it has stays whole.
+      leaves_record_ = true;
       throw Error(*why);
     }
     info.inner = earlier->inner;
@@ -381,7 +384,7 @@ std::optional<Session::Unkept> Recorder::take_unkept() {
 void Recorder::give_up(const std::string& why, Failed /*failed*/) noexcept {
   keeps_rows_ = false;
   leave_unless_resumed(why);
-  if (recording_) {
+  if (recording_ && !leaves_record_) {
     recording_->give_up(why);
   } else {
     warn("cannot record, training goes on without: " + why);

@@ -125,7 +125,7 @@ std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& 
            "), and what is missing would be missing for ever";
   }
   if (std::string why = why_not_ones_own(run); !why.empty()) return why;
-  const Liveness liveness = liveness_of(run, state_of_job);
+  const Liveness liveness = liveness_of(run, state_of_job, true);
   if (liveness.life == Life::unknown) return how_to_unlock(run, liveness);
   if (liveness.life == Life::live) {
     return "process " + std::to_string(manifest.pid) + " on " + manifest.host + " is recording it";
@@ -209,8 +209,10 @@ EarlierRun::EarlierRun(const Settings& settings) {
     Patience patience;
     run_ = patiently(patience, [&] { return run_to_resume(settings); });
     if (!run_) return;
-    wait_for_checkpoints(*run_, patience);
-    const Manifest manifest = read_manifest(*run_);
+    const Manifest manifest = patiently(patience, [&] {
+      wait_for_checkpoints(*run_, patience);
+      return read_manifest(*run_);
+    });
     arguments_ = manifest.args;
     attempt_ = manifest.attempt + 1;
   } catch (const std::exception& problem) {
@@ -240,16 +242,19 @@ void EarlierRun::drop_if_gone() {
 
 void EarlierRun::drop_if_loop_is_another(const std::string& name, const LoopSpec& loop, Frontend& frontend) {
   if (!run_ || was_resumption_asked_for()) return;
-  const Manifest manifest = read_manifest_and_progress(*run_);
-  for (const auto& recorded : manifest.loops) {
-    if (recorded.name != name) continue;
+  // Minutes may have gone by since the run was found.
+  Patience patience;
+  const auto why = patiently(patience, [&]() -> std::optional<std::string> {
+    const Manifest manifest = read_manifest_and_progress(*run_);
+    const auto recorded = std::find_if(manifest.loops.begin(), manifest.loops.end(),
+                                       [&](const RecordedLoop& one) { return one.name == name; });
+    if (recorded == manifest.loops.end()) return std::nullopt;
     const RecordIndex index(*run_);
-    const auto why =
-        why_another(manifest, recorded, index.generators(entry_of(name), "entry"), loop, frontend);
-    if (!why) continue;
-    say_not_resumed(*run_, *why);
-    return drop();
-  }
+    return why_another(manifest, *recorded, index.generators(entry_of(name), "entry"), loop, frontend);
+  });
+  if (!why) return;
+  say_not_resumed(*run_, *why);
+  drop();
 }
 
 }  // namespace flor::core

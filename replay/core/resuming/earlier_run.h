@@ -57,7 +57,8 @@ class EarlierRun {
 };
 
 // Returns why no process may resume the run: another user's, complete, one of several, damaged, or being
-// recorded; else std::nullopt. Does not compare the program.
+// recorded; else std::nullopt. Does not compare the program. Throws std::system_error where a file server
+// hides who records.
 std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& manifest);
 
 // Returns why the program was recorded with other command-line arguments than it has now.

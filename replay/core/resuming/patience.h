@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -38,9 +39,10 @@ class Patience {
   double pause_ = 0.1;
 };
 
-// Can the error go by itself? Not that a file is missing, or may not be read.
+// Can the error go by itself? Not that a file is missing, or may not be read, nor that the disk is full.
 inline bool may_pass(const std::error_code& error) {
-  return error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory &&
+  return error != std::errc::no_space_on_device && error.value() != EDQUOT &&
+         error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory &&
          error != std::errc::permission_denied && error != std::errc::operation_not_permitted &&
          error != std::errc::filename_too_long;
 }

@@ -24,6 +24,8 @@ namespace {
 // they changed (replay/python/flor/_free.py).
 constexpr const char* unwatched = "*?";
 constexpr const char* watched_again = "*!";
+// In place of a block's name: the program reads what its iterations saved in files (_read_back.py).
+constexpr const char* in_files = "@files";
 
 std::string iteration_of(const RecordedLoop& loop, int64_t value) {
   return loop.name + "=" + std::to_string(value);
@@ -59,6 +61,13 @@ Resumption::Resumption(const RunDir& run, Frontend& frontend, std::function<void
       not_restored_.insert(field<std::string>(row, "block", ""));
     }
   }
+}
+
+std::unique_ptr<Resumption> Resumption::of(const RunDir& run, Frontend& frontend) {
+  Patience patience;
+  return patiently(patience, [&] {
+    return std::make_unique<Resumption>(run, frontend, [](const std::string& line) { warn(line); });
+  });
 }
 
 void Resumption::note_doubt(const TimelineRow& row, std::set<std::string>& in_doubt) {
@@ -113,8 +122,8 @@ std::vector<StoredCheckpoint> Resumption::stored(int64_t attempt) const {
 Resumption::Entry Resumption::enter(const RecordedLoop& loop, State& guards) {
   const int64_t first = loop.range ? loop.begin : 0;
   refused_.clear();
-  // What iterations pass on without the guard's holding it is made anew from the first one on.
-  const bool is_held = not_restored_.count("") == 0;
+  // What iterations pass on without the guard's holding it, or in files, is made anew from the first one on.
+  const bool is_held = not_restored_.count("") == 0 && not_restored_.count(in_files) == 0;
   // Of a loop that is not begun in its middle all is restored, or nothing.
   const bool is_whole = !loop.one_pass || loop.ended == LoopEnd::exhausted;
   int64_t next = is_held && is_whole && loop.iterations > 0 ? loop.last + 1 : first;

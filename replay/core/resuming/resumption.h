@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ class Resumption {
   // Waits with this patience where the system refuses to read a checkpoint.
   Resumption(const RunDir& run, Frontend& frontend, std::function<void(const std::string&)> damaged,
              Patience patience = Patience());
+
+  // Waits where a file server refuses to read the record. Warns of damage.
+  static std::unique_ptr<Resumption> of(const RunDir& run, Frontend& frontend);
 
   const Manifest& manifest() const { return recorded_.index().manifest(); }
   const RecordedLoop* loop(const std::string& name) const { return recorded_.index().loop(name); }

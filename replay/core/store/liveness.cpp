@@ -66,7 +66,7 @@ void add_owner(Evidence& evidence, const RunDir& run, const FoundOwner& found, c
   evidence.silence = [run, beat = found.beat] { return silence_since(run, beat); };
 }
 
-Liveness judge(const RunDir& run, std::optional<bool> locked, const AskJob& ask_job) {
+Liveness judge(const RunDir& run, std::optional<bool> locked, const AskJob& ask_job, bool must_see) {
   Evidence evidence;
   evidence.locked = locked;
   try {
@@ -75,6 +75,7 @@ Liveness judge(const RunDir& run, std::optional<bool> locked, const AskJob& ask_
       add_owner(evidence, run, *found, ask_job);
     }
   } catch (const std::exception&) {
+    if (must_see) throw;
     evidence.has_owner = true;
     evidence.silence = [] { return Silence{dead_s, false}; };
   }
@@ -144,12 +145,12 @@ Liveness decide(const Evidence& evidence) {
   return decide_by_heartbeat(evidence);
 }
 
-Liveness liveness_of(const RunDir& run, const AskJob& ask_job) {
-  return judge(run, lock_held(run.lock()), ask_job);
+Liveness liveness_of(const RunDir& run, const AskJob& ask_job, bool must_see) {
+  return judge(run, lock_held(run.lock()), ask_job, must_see);
 }
 
 Liveness liveness_while_locked(const RunDir& run, const AskJob& ask_job) {
-  return judge(run, false, ask_job);
+  return judge(run, false, ask_job, false);
 }
 
 bool is_held_elsewhere(const RunDir& run, const std::string& host) {

@@ -64,9 +64,10 @@ Liveness decide(const Evidence& evidence);
 using AskJob = std::function<JobState(const Owner& owner)>;
 
 // Decides whether a process records the run now: by its lock, its owner file and, if these leave it open, by
-// Slurm and the last heartbeat. Holds the lock for a moment only, so that a recorder still gets it. Does not
-// throw if the owner file cannot be read: then only a held lock, or an end in the manifest, decides.
-Liveness liveness_of(const RunDir& run, const AskJob& ask_job = {});
+// Slurm and the last heartbeat. Holds the lock for a moment only, so that a recorder still gets it. Where the
+// owner file cannot be read, only a held lock, or an end in the manifest, decides; with `must_see` it throws
+// std::system_error instead.
+Liveness liveness_of(const RunDir& run, const AskJob& ask_job = {}, bool must_see = false);
 // The same, for a caller that holds the run's lock.
 Liveness liveness_while_locked(const RunDir& run, const AskJob& ask_job = {});
 

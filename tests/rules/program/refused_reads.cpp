@@ -1,5 +1,5 @@
 // Preloaded into a program: a file server that refuses to open files for reading. REFUSED is a part of their
-// paths, REFUSALS how often, and "always" for ever.
+// paths, REFUSALS how often, and "always" for ever; REFUSED_AFTER how many opens come before.
 #include <dlfcn.h>
 #include <fcntl.h>
 
@@ -17,6 +17,9 @@ bool is_refused(const char* path, int flags) {
   if (part == nullptr || often == nullptr || (flags & O_ACCMODE) != O_RDONLY ||
       std::strstr(path, part) == nullptr)
     return false;
+  const char* after = std::getenv("REFUSED_AFTER");
+  static std::atomic<int> before{after == nullptr ? 0 : std::atoi(after)};
+  if (before-- > 0) return false;
   static std::atomic<int> left{std::atoi(often)};
   if (std::strcmp(often, "always") != 0 && left-- <= 0) return false;
   errno = ESTALE;
