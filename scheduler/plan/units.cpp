@@ -176,11 +176,12 @@ void ask_for_proofs(core::Plan& plan, const std::string& wanted) {
   }
 }
 
-void prove_a_cut(core::Plan& plan) {
+void prove_a_cut(core::Plan& plan, bool may_grow) {
   const bool executes = plan.execute_all || !plan.execute.empty();
   const auto ids = plan.selected.ids();
   const bool has_cut =
-      std::any_of(ids.begin(), ids.end(), [&](int64_t id) { return id > 1 && begins_segment(plan, id); });
+      std::any_of(ids.begin(), ids.end(), [&](int64_t id) { return id > 1 && begins_segment(plan, id); }) ||
+      (may_grow && ids.size() > 2);
   if (plan.proofs == 1 && !plan.brief && plan.complete && !executes && has_cut) plan.proofs = 2;
 }
 
@@ -232,18 +233,19 @@ core::Proof choose(const core::Plan& plan, const ProbeRows& rows, const std::vec
 std::string digest_of(const Question& question) {
   core::Json selected = core::Json::array();
   for (const auto& unit : question.selected) selected.push_back({unit.first, unit.last, unit.from, unit.to});
-  const core::Json json{{"run", question.run},
-                        {"attempt", question.attempt},
-                        {"program", question.program},
-                        {"command", question.command},
-                        {"selected", selected},
-                        {"inner", question.inner},
-                        {"execute_all", question.execute_all},
-                        {"execute", question.execute},
-                        {"any_device", question.any_device},
-                        {"complete", question.complete},
-                        {"lead_in_all", question.lead_in_all},
-                        {"lead_in", question.lead_in}};
+  core::Json json{{"run", question.run},
+                  {"attempt", question.attempt},
+                  {"program", question.program},
+                  {"command", question.command},
+                  {"selected", selected},
+                  {"inner", question.inner},
+                  {"execute_all", question.execute_all},
+                  {"execute", question.execute},
+                  {"any_device", question.any_device},
+                  {"complete", question.complete},
+                  {"lead_in_all", question.lead_in_all},
+                  {"lead_in", question.lead_in}};
+  if (!question.covers_end) json["covers_end"] = false;
   return core::digest_of(core::json_text(json));
 }
 

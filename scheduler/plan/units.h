@@ -39,8 +39,9 @@ void ask_for_proofs(core::Plan& plan, const std::string& wanted);
 
 // Where no block executes, the first proof lies at the program's start (choose()). There nothing was
 // restored, so a value that restoring leaves stale is right. Adds a second proof for a place where a worker
-// begins by restoring, if there is one. Call it when the segments are known.
-void prove_a_cut(core::Plan& plan);
+// begins by restoring, if there is one: where segments were cut, or where workers may come later (`may_grow`)
+// and take a part. Call it when the segments are known.
+void prove_a_cut(core::Plan& plan, bool may_grow);
 
 // The names of rows of probes that can be proved.
 struct ProbeRows {
@@ -83,6 +84,8 @@ struct Question {
   bool complete = false;
   bool lead_in_all = false;
   std::set<std::string> lead_in{};
+  // As in the plan.
+  bool covers_end = true;
 };
 
 // By this, `flor replay` finds an earlier replay of the same question.

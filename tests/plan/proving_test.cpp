@@ -159,14 +159,28 @@ TEST(Proving, WhereNoBlockExecutesTheStartAndACutAreProved) {
   ProbeRows rows;
   add(rows, "norm", 12);
   auto plan = plan_of(12);
-  prove_a_cut(plan);
+  prove_a_cut(plan, false);
   EXPECT_EQ(plan.proofs, 1) << "one worker restores nothing";
   plan.segments = {{0, 4}, {4, 12}};
-  prove_a_cut(plan);
+  prove_a_cut(plan, false);
   const auto two = choose_all(plan, rows, plan.proofs);
   ASSERT_EQ(two.size(), 2U);
   EXPECT_EQ(two[0].units, core::UnitRange(0, 2));
   EXPECT_EQ(two[1].units, core::UnitRange(3, 5));
+}
+
+TEST(Proving, WhereMoreWorkersMayComeAPlaceInTheMiddleIsProved) {
+  ProbeRows rows;
+  add(rows, "norm", 12);
+  auto plan = plan_of(12);
+  plan.segments = {{0, 12}};
+  prove_a_cut(plan, true);
+  const auto two = choose_all(plan, rows, plan.proofs);
+  ASSERT_EQ(two.size(), 2U);
+  EXPECT_GT(two[1].units.first, 3);
+  auto few = plan_of(2);
+  prove_a_cut(few, true);
+  EXPECT_EQ(few.proofs, 1);
 }
 
 TEST(Proving, NoCutIsAddedWhereTheUserSaidHowManyOrWhereABlockExecutes) {
@@ -174,13 +188,13 @@ TEST(Proving, NoCutIsAddedWhereTheUserSaidHowManyOrWhereABlockExecutes) {
     auto plan = plan_of(12);
     plan.segments = {{0, 4}, {4, 12}};
     plan.proofs = proofs;
-    prove_a_cut(plan);
+    prove_a_cut(plan, true);
     EXPECT_EQ(plan.proofs, proofs);
   }
   auto plan = plan_of(12);
   plan.segments = {{0, 4}, {4, 12}};
   plan.execute = {"train"};
-  prove_a_cut(plan);
+  prove_a_cut(plan, true);
   EXPECT_EQ(plan.proofs, 1);
 }
 

@@ -218,6 +218,7 @@ TEST(Question, EachPartMakesAnotherOne) {
   };
   add([](Question& q) { q.run = "other"; });
   add([](Question& q) { q.attempt = 1; });
+  add([](Question& q) { q.covers_end = false; });
   add([](Question& q) { q.program["train.cpp"] = "d2"; });
   add([](Question& q) { q.command.emplace_back("--lr=1"); });
   add([](Question& q) { q.selected.pop_back(); });

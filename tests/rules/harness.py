@@ -198,6 +198,16 @@ class Case(unittest.TestCase):
         self.addCleanup(end_session, process)
         return process
 
+    def start_redis(self):
+        """For workers that are started by hand."""
+        socket = os.path.join(self.directory, "redis.sock")
+        redis = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", socket, "--save", "", "--dir", self.directory],
+                                 stdout=subprocess.DEVNULL)
+        self.addCleanup(redis.communicate)
+        self.addCleanup(redis.terminate)
+        self.wait_for(lambda: os.path.exists(socket), "Redis")
+        self.environment.update(FLOR_REDIS="unix://" + socket, FLOR_BIN=BIN)
+
     def plain(self, *program, code=0):
         """The rows of one plain sequential run."""
         return printed_rows(self.execute([PROGRAM, *program], code).stdout)

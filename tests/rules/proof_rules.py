@@ -216,13 +216,7 @@ class ByHand(Case):
 
     def setUp(self):
         super().setUp()
-        socket = os.path.join(self.directory, "redis.sock")
-        self.redis = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", socket, "--save", "", "--dir",
-                                       self.directory], stdout=subprocess.DEVNULL)
-        self.addCleanup(self.redis.communicate)
-        self.addCleanup(self.redis.terminate)
-        self.wait_for(lambda: os.path.exists(socket), "Redis")
-        self.environment.update(FLOR_REDIS="unix://" + socket, FLOR_BIN=harness.BIN)
+        self.start_redis()
 
     def work(self, run, *program, tasks=2, probe="none", env=None):
         workers = []

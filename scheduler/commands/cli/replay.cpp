@@ -147,7 +147,7 @@ class Replay {
     for (const auto& note : place_.notes) display_.say(note);
     if (existing) place_.launcher->adopt();
     workers_ = std::min(wanted_ ? *wanted_ : place_.launcher->free_places(), selected());
-    plan_ = publish(asked_, replay_, workers_);
+    plan_ = publish(asked_, replay_, workers_, !wanted_);
     display_.keep_in(replay_);
     fresh_ = !existing;
     if (existing) resume();

@@ -198,7 +198,7 @@ bool is_whole(const core::ReplayDir& replay, const core::Unit& unit) {
 }
 
 // Returns the plan with segments for the missing units only. Its selection stays the one of the question.
-core::Plan cut_for(const Asked& asked, const core::ReplayDir& replay, std::size_t workers) {
+core::Plan cut_for(const Asked& asked, const core::ReplayDir& replay, std::size_t workers, bool may_grow) {
   core::Plan plan = asked.plan;
   const auto done = units_done(replay, plan);
   plan.selected = {};
@@ -207,7 +207,7 @@ core::Plan cut_for(const Asked& asked, const core::ReplayDir& replay, std::size_
   }
   plan::cut(plan, workers);
   plan.selected = asked.plan.selected;
-  if (!asked.prove_exactly) plan::prove_a_cut(plan);
+  if (!asked.prove_exactly) plan::prove_a_cut(plan, may_grow);
   plan.replay = replay.id();
   return plan;
 }
@@ -292,10 +292,11 @@ Asked ask(const Request& request) {
         "they execute in front of each unit, too, where the program runs from its start: several "
         "workers gain little");
   }
-  const plan::Question question{out.run,      asked.manifest.attempt, probing.program,
-                                out.command,  selected_units(out),    out.execute_all,
-                                out.execute,  out.any_device,         out.inner,
-                                out.complete, out.lead_in_all,        out.lead_in};
+  const plan::Question question{out.run,       asked.manifest.attempt, probing.program,
+                                out.command,   selected_units(out),    out.execute_all,
+                                out.execute,   out.any_device,         out.inner,
+                                out.complete,  out.lead_in_all,        out.lead_in,
+                                out.covers_end};
   out.question = plan::digest_of(question);
   out.recipe = plan::recipe_of(question);
   plan::set_work(out.units, history, probing.executed);
@@ -361,9 +362,9 @@ std::size_t adopt_units(const Asked& asked, const core::ReplayDir& replay) {
   return units_done(replay, asked.plan).size();
 }
 
-core::Plan publish(const Asked& asked, const core::ReplayDir& replay, std::size_t workers) {
+core::Plan publish(const Asked& asked, const core::ReplayDir& replay, std::size_t workers, bool may_grow) {
   if (fs::exists(replay.plan())) return core::read_plan(replay);
-  core::Plan out = cut_for(asked, replay, workers);
+  core::Plan out = cut_for(asked, replay, workers, may_grow);
   core::create_directories_durably(replay.units());
   core::create_directories_durably(replay.workers());
   const std::string text =

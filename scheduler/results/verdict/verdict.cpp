@@ -308,6 +308,7 @@ void decide(const Comparison& comparison, const core::Plan& plan, Verdict& verdi
 // Returns the plan with the units of the proof joined into one, and the id of that unit.
 std::pair<core::Plan, int64_t> merged(const core::Plan& plan, const core::Proof& proof) {
   core::Plan out;
+  out.covers_end = plan.covers_end;
   const auto add = [&](core::Unit unit) {
     unit.id = static_cast<int64_t>(out.units.size());
     out.units.push_back(std::move(unit));
