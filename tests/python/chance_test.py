@@ -1,6 +1,8 @@
 """What a program took from chance in front of its loop: a resumed recording with other data is refused (rule 16)."""
+import os
 import random
 import sys
+import time
 
 import numpy
 import torch
@@ -81,8 +83,43 @@ def test_indices_count_wherever_they_are_and_other_numbers_do_not():
     before = found(loader=loader)
     order[0], order[-1] = order[-1], order[0]
     assert found(loader=loader)[name] != before[name]
-    for indices in (numpy.arange(50)[::-1].copy(), torch.arange(50), tuple(range(9)), {"train": list(range(9))}):
-        assert len(found(one=indices)) == 1
-    for other in ([1, 2, 3], [1] * 20, [time * 1e9 for time in range(20)], [1 << 45, *range(20)], list("abcdefghij"), torch.zeros(20, dtype=torch.int64),
-                  torch.randn(20), numpy.zeros(20), [True] * 20, [-1, *range(20)]):
-        assert found(one=other) == {}
+    for indices in (numpy.arange(50)[::-1].copy(), torch.arange(50), tuple(range(9, 0, -1)), {"train": [*range(9), 9, 11, 10]}):
+        assert len(found(one=indices)) == 1, indices
+    for other in ([1, 2, 3], [1] * 20, [second * 1e9 for second in range(20)], [1 << 45, *range(20)], list("abcdefghij"), torch.zeros(20, dtype=torch.int64),
+                  torch.randn(20), numpy.zeros(20), [True] * 20, [-1, *range(20)], list(range(32, 48)), time.localtime(), os.stat("/"),
+                  [31007, 31002, 31003, 31004, 31009, 31006, 31008, 31005]):
+        assert found(one=other) == {}, other
+
+
+class Augmented(list):
+    def __getitem__(self, place):
+        raise AssertionError("the program's own code was called")
+
+    __iter__ = __len__ = __getitem__
+
+
+def test_no_code_of_the_program_runs():
+    order = numpy.random.permutation(50)
+    assert list(found(one=Augmented(range(20)), other=order)) == ["variable other"]
+
+
+TAKES_LOCALS = '''
+def train(lr=0.1, epochs=3):
+    config = locals()
+    weight = 0.0
+    for epoch in range(epochs):
+        for x in range(4):
+            loss = Loss()
+            loss.backward()
+        print("loss", weight)
+    print(sorted(config))
+class Loss:
+    def backward(self):
+        pass
+train()
+'''
+
+
+def test_a_function_that_takes_its_variables_keeps_them_as_they_are(place):
+    place.write("train.py", TAKES_LOCALS)
+    assert place.run("flor", "record", "--", sys.executable, "train.py").stdout.endswith("['epochs', 'lr']\n")

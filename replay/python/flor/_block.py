@@ -47,7 +47,7 @@ def note(flor, name, path, matters, warning=None):
         return
     _noted.add((name, path))
     flor.flor_note_unheld(name.encode(), path.encode(), matters)
-    if matters and path != "*":
+    if matters and (path != "*" or warning):
         what = path.replace(":", ".")
         _library.warn(warning or (
             f"block {name} changes {what}: add it to its objects, or replays and a resumed recording execute the block" if name else

@@ -9,11 +9,13 @@ import random
 import sys
 
 from . import _interrupts
+from ._frames import takes_locals
 from ._runtime import users_modules
 from ._seen import members_of, roots_of
 
 _DEEP, _MOST, _LONG = 4, 5000, 64  # containers in containers; objects that are visited; items of a container
-_FEWEST, _SAMPLE, _LARGEST = 8, 4096, 1 << 40  # indices: how many there are at least, how many are compared, the largest
+# Indices: how many there are at least, how many are compared, and how much larger than their number they may be.
+_FEWEST, _SAMPLE, _SPREAD = 8, 4096, 64
 _UNTOUCHED = b"nothing drawn"
 _FRESH = 1 << 31  # the first word of a Mersenne Twister that was seeded by chance
 
@@ -43,16 +45,17 @@ def taken():
     if not _entering:
         return {}
     if taken.known is None:
-        try:
-            taken.known = _found(roots_of(_entering[0], users_modules()))
-        except Exception as problem:
-            if _interrupts.is_programs(problem):
-                raise
-            taken.known = {}  # it is compared no worse than without
+        taken.known = _found(_roots(_entering[0]))
     return taken.known
 
 
 taken.known = None
+
+
+def _roots(frame):
+    if not takes_locals(frame.f_code):
+        return roots_of(frame, users_modules())
+    return {f"{module.__name__}:{name}": value for module in users_modules() for name, value in list(vars(module).items())}
 
 
 def _found(roots):
@@ -63,18 +66,24 @@ def _found(roots):
         if id(value) in seen:
             continue
         seen.add(id(value))
-        digest = _of_generator(value) or _of_indices(value)
-        if digest is not None:
-            out["variable " + name] = digest
-        elif depth < _DEEP:
-            waiting.extend((f"{name}.{key}", item, depth + 1) for key, item in _items_of(value))
+        try:
+            digest = _of_generator(value) or _of_indices(value)
+            if digest is not None:
+                out["variable " + name] = digest
+            elif depth < _DEEP:
+                waiting.extend((f"{name}.{key}", item, depth + 1) for key, item in _items_of(value))
+        except Exception as problem:
+            if _interrupts.is_programs(problem):
+                raise
+            # An object may do anything. This one is compared no worse than without.
     return out
 
 
 def _items_of(value):
-    if isinstance(value, (list, tuple)):
+    """Returns what is in a container or an object. Of subclasses it asks nothing: a program's own code would run."""
+    if type(value) in (list, tuple):
         return enumerate(value) if len(value) <= _LONG else ()
-    if isinstance(value, dict):
+    if type(value) is dict:
         return list(value.items()) if len(value) <= _LONG else ()
     return list((members_of(value) or {}).items())
 
@@ -130,21 +139,22 @@ def _of_torch(torch, value):
 
 
 def _of_indices(value):
-    """Returns a digest of an array, a tensor or a list of different whole numbers that may be indices. Times and addresses are
-    larger."""
+    """Returns a digest of an array, a tensor or a list of different whole numbers that may be indices: about as large as there are
+    many, and in a list in no order. Process ids, times and the processors of a node are none of these."""
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    if isinstance(value, (list, tuple)):
-        if len(value) < _FEWEST or not all(type(item) is int for item in value[:_FEWEST]):
+    is_list = type(value) in (list, tuple)
+    if is_list:
+        if len(value) < _FEWEST or type(value[0]) is not int:
             return None
-        sample = list(value[::max(len(value) // _SAMPLE, 1)])
-        if not all(type(item) is int for item in sample):
+    elif numpy is not None and type(value) is numpy.ndarray:
+        if value.dtype.kind not in "iu" or value.ndim != 1:
             return None
-    elif numpy is not None and type(value) is numpy.ndarray and value.dtype.kind in "iu" and value.ndim == 1:
-        sample = value[::max(len(value) // _SAMPLE, 1)].tolist()
-    elif torch is not None and type(value) is torch.Tensor and value.dtype in (torch.int64, torch.int32) and value.ndim == 1 and \
-            value.device.type == "cpu":
-        sample = value[::max(len(value) // _SAMPLE, 1)].tolist()
-    else:
+    elif torch is None or type(value) is not torch.Tensor or value.dtype not in (torch.int64, torch.int32) or value.ndim != 1 or \
+            value.device.type != "cpu":
         return None
-    is_indices = len(sample) >= _FEWEST and len(set(sample)) == len(sample) and min(sample) >= 0 and max(sample) < _LARGEST
+    sample = value[::max(len(value) // _SAMPLE, 1)]
+    sample = list(sample) if is_list else sample.tolist()
+    if len(sample) < _FEWEST or not all(type(item) is int for item in sample) or (is_list and sample == sorted(sample)):
+        return None
+    is_indices = len(set(sample)) == len(sample) and min(sample) >= 0 and max(sample) < _SPREAD * len(value)
     return _digest(len(value), sample) if is_indices else None

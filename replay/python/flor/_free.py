@@ -3,8 +3,7 @@
 What a block or an iteration changes is seen (_seen.py): before and after it, all that can be reached is looked at. What
 changed, and is read elsewhere (_held.py), is a slot from then on (_slots.py), saved in each further checkpoint. What cannot be
 saved, or was found too late, is noted in the record; a replay then executes the block, or runs from the start."""
-import dis
-import functools
+import collections
 import importlib.machinery
 import random
 import sys
@@ -12,8 +11,10 @@ import sys
 from . import _held, _hook, _interrupts, _library
 from ._block import budget, here as this_thread, note
 from ._loop import begins_anywhere, iterate
+from ._frames import takes_locals
 from ._holders import clean
 from ._program import program_of
+from ._read_back import reads_back
 from ._rows import row_of
 from ._runtime import log_row, start, users_modules
 from ._origins import Origins, TooMany
@@ -24,7 +25,7 @@ from ._while import Conditions
 __all__ = ["Conditions", "be_main", "loop", "main_loop", "noted", "skip_block"]
 
 _VOLATILE, _QUIET = 1, 2  # FLOR_VOLATILE, FLOR_QUIET
-_OPTIMIZED = 1  # inspect.CO_OPTIMIZED: the frame of a function
+_CONTAINERS = (list, dict, set, bytearray, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
 _SMALL, _FEW = 10000, 256  # elements of a list or text, and of a tensor
 _blocks = {}  # by name
 _unwatched = set()  # blocks that executed since the last look of a main loop without being looked at
@@ -74,20 +75,11 @@ def noted(name, value, volatile=False):
 
 
 def _shows_locals(frame):
-    """Does a function take its variables as a dict? Before Python 3.13 a look would change that dict."""
-    is_so = _takes_locals(frame.f_code)
+    is_so = takes_locals(frame.f_code)
     if is_so:
         _library.warn(f"{frame.f_code.co_name}() takes its variables by locals(): what it changes is not watched, and replays run from the "
                       "program's start")
     return is_so
-
-
-@functools.lru_cache(None)
-def _takes_locals(code):
-    names = {"locals", "vars", "eval", "exec", "dir"}
-    if sys.version_info >= (3, 13) or not code.co_flags & _OPTIMIZED or names.isdisjoint(code.co_names):
-        return False
-    return any(one.opname == "LOAD_GLOBAL" and one.argval in names for one in dis.get_instructions(code))  # not of a method
 
 
 def _safely(fallback, call, *words):
@@ -141,6 +133,10 @@ class _Watched:
         module = sys.modules.get(path.rpartition(":")[0])
         program = program_of(getattr(module, "__file__", "") if module else self.frame.f_code.co_filename)
         return program is not None and not program.moments().isdisjoint(path.rpartition(":")[2].split("."))
+
+    def only_adds(self, path):
+        """Is `x.add(…)` no read of what is in x? Of Python's own containers that holds; a method of another class may do anything."""
+        return type(self.state.places.get(path.split(".")[0])) in _CONTAINERS
 
     def look(self, must):
         moved_from = self.state.origins[0].moved_from if self.state.origins else None
@@ -227,7 +223,7 @@ class skip_block(_Watched):
         if block.holder is None or ":" in path:
             return True
         if path not in block.known:
-            block.known[path] = _held.is_needed(block.program, block.holder, path)
+            block.known[path] = _held.is_needed(block.program, block.holder, path, self.only_adds(path))
         return block.known[path]
 
     def __enter__(self):
@@ -315,7 +311,7 @@ class _MainLoop(_Watched):
         if self._loop is None or ":" in path:
             return True
         if path not in self._known:
-            self._known[path] = _held.is_carried(self._program, self._loop, path)
+            self._known[path] = _held.is_carried(self._program, self._loop, path, self.only_adds(path))
         return self._known[path]
 
     def open(self):
@@ -338,6 +334,9 @@ class _MainLoop(_Watched):
     def begin(self):
         if self._is_recording and not self._has_begun:
             self.state.end_restore()
+            if self._loop is not None and reads_back(self._program, self._loop):
+                note(self.flor, "@files", "*", True, "the program reads what its iterations save in files, which no checkpoint has: a resumed "
+                     "recording begins at the program's start")
             self._before = self.look(True)
             if self._before is None:
                 note(self.flor, "", "*", True)

@@ -32,7 +32,7 @@ def _changed_by(program, block, seen):
     return changed
 
 
-def _first_read(program, block, changed):
+def _first_read(program, block, changed, only_adds=True):
     scope = program.scope_of(block.node)
     is_everywhere = any("." in path for path in changed)
     bound = {name for name, _ in bound_in(block.node.body)}  # of these an adding statement reads which object it is
@@ -42,7 +42,7 @@ def _first_read(program, block, changed):
     for path, read in reads_in([program.tree if is_everywhere else scope]):
         root = path.split(".")[0]
         cause = _cause(changed, path)
-        if cause is None or read is block.node or program.is_inside(read, block.node) or (cause not in bound and is_adding(program, read)):
+        if cause is None or read is block.node or program.is_inside(read, block.node) or (only_adds and cause not in bound and is_adding(program, read)):
             continue
         if "." not in cause and is_local_elsewhere(program, read, root, scope):
             continue
@@ -75,9 +75,9 @@ def _carried_by(program, loop, seen, guards):
     return carried
 
 
-def _first_carried(program, loop, carried, is_free):
+def _first_carried(program, loop, carried, is_free, only_adds=True):
     """`is_free`: the loop may be one in front of the main loop, so that a replay or a resumed recording executes none of it, but
-    what follows."""
+    what follows. `only_adds`: a statement `x.append(…)` or the like reads nothing of x."""
     scope = program.scope_of(loop)
     bound = {name for name, _ in bound_in(loop.body)}
     outer = _seen_outside(scope, carried, [loop])
@@ -86,7 +86,7 @@ def _first_carried(program, loop, carried, is_free):
     for path, read in reads_in([scope]):
         root = path.split(".")[0]
         cause = _cause(carried, path)
-        if cause is None or (cause not in bound and is_adding(program, read)) or is_local_elsewhere(program, read, root, scope):
+        if cause is None or (only_adds and cause not in bound and is_adding(program, read)) or is_local_elsewhere(program, read, root, scope):
             continue
         if _is_over(program, read, loop) or is_bound_near(program, read, root, loop):
             continue
@@ -126,11 +126,11 @@ def needed_by_block(program, block):
     return [path for path in _changed_by(program, block, ()) if is_needed(program, block, path)]
 
 
-def is_needed(program, block, path):
-    """Is what a block changes at a path read elsewhere, or by its next execution?"""
-    if program.unclear or _first_read(program, block, {path: block.node}) is not None:
+def is_needed(program, block, path, only_adds=True):
+    """Is what a block changes at a path read elsewhere, or by its next execution? `only_adds`: as of is_carried()."""
+    if program.unclear or _first_read(program, block, {path: block.node}, only_adds) is not None:
         return True
-    return any(isinstance(outer, (ast.For, ast.While)) and is_carried(program, outer, path) for outer in program.around(block.node))
+    return any(isinstance(outer, (ast.For, ast.While)) and is_carried(program, outer, path, only_adds) for outer in program.around(block.node))
 
 
 def needed_by_loop(program, loop):
@@ -138,9 +138,10 @@ def needed_by_loop(program, loop):
     return [path for path in _carried_by(program, loop, (), ()) if is_carried(program, loop, path)]
 
 
-def is_carried(program, loop, path):
-    """Is what an iteration changes at a path read by the next one, or behind the loop?"""
-    return bool(program.unclear) or _first_carried(program, loop, {path: loop}, True) is not None
+def is_carried(program, loop, path, only_adds=True):
+    """Is what an iteration changes at a path read by the next one, or behind the loop? `only_adds`: a statement `x.append(…)` or the
+    like reads nothing of x."""
+    return bool(program.unclear) or _first_carried(program, loop, {path: loop}, True, only_adds) is not None
 
 
 def _seen_outside(scope, changed, parts):

@@ -299,6 +299,7 @@ class Saver:
         if isinstance(value, _CONTAINERS) and type(value) not in _CONTAINERS and getattr(value, "__dict__", None):
             raise _not_saved(name, value)
         if isinstance(value, dict):
+            self._refuse_ids(name, value)
             keys = self._nodes(f"{name}.@key", value.keys())
             items = [self._node(f"{name}.{label(key, index)}", item)
                      for index, (key, item) in enumerate(value.items())]
@@ -306,15 +307,21 @@ class Saver:
         if isinstance(value, (list, tuple, collections.deque)):
             return {"list": kind, "items": self._nodes(name, value), "most": getattr(value, "maxlen", None)}
         if isinstance(value, (set, frozenset)):
+            self._refuse_ids(name, value)
             # Each process has another order of texts in a set, but not of numbers.
             if all(isinstance(item, (int, float)) for item in value):
                 return {"list": kind, "items": self._nodes(name, value), "ordered": True}
             return {"list": kind, "items": self._nodes(name, sorted(value, key=repr))}
-        attributes = _attributes(value)
+        attributes = None if type(value).__module__.startswith("multiprocessing.") else _attributes(value)  # of other processes
         if attributes is None or isinstance(value, (int, float, complex, str, bytes)) or not _is_plain(value):
             raise _not_saved(name, value)
         return {"object": kind, "attributes": {key: self._node(f"{name}.{key}", item)
                                                for key, item in attributes.items()}}
+
+    def _refuse_ids(self, name, value):
+        """In another process the objects have other ids."""
+        if self._strict and self.marker is not None and any(type(key) is int and self.marker.is_id(key) for key in value):
+            raise _not_saved(f"{name}, which has ids of objects", value)
 
 
 def plain_attributes(module):

@@ -101,6 +101,11 @@ class Origins:
         known = self._by_id.get(id(value))
         return known[0] if known and value is not None and known[1]() is value else None
 
+    def is_id(self, number):
+        """Is it the id of an object that was there, and lives?"""
+        known = self._by_id.get(number)
+        return known is not None and id(known[1]()) == number
+
     def moved_from(self, name, value):
         """Returns None where an object is in its place, or belongs to none; else where it was, or "new"."""
         if isinstance(value, (tuple, frozenset, type, types.FunctionType)) or self.get(name) is value:
@@ -223,6 +228,10 @@ class Marker:
         memory = memory_of(value)
         if memory is not None:
             self._memories.setdefault(memory, (name, value))
+
+    def is_id(self, number):
+        """Is it the id of an object of the program?"""
+        return self._here.is_id(number) or self._first.is_id(number)
 
     def _mark(self, value):
         origin = self._first.name_of(value)

@@ -22,6 +22,7 @@ import types
 from . import _leaves
 from ._attributes import dict_of, is_filled, slots_of
 from ._files import UNKNOWN, position_of
+from ._frames import locals_of
 from ._interrupts import is_programs
 from ._library import library
 from ._objects import KEPT, is_stateful
@@ -35,8 +36,6 @@ _WHOLE, _MANY = 1 << 30, 4096  # the same of an array
 _SAMPLE = 4096  # bytes
 _DEEPEST = 100
 _TEXT = 1 << 16  # characters, bytes, or bits of a number
-_OPTIMIZED = 1  # inspect.CO_OPTIMIZED: the frame of a function
-_OWN_REFERENCES = 3  # to a frame's dict: the frame's, that of the function below, and of sys.getrefcount()
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 # Packages whose objects stand for threads, files and the like, and no state of the training.
 _OF_THE_MACHINE = {"_thread", "threading", "_io", "io", "_queue", "queue", "multiprocessing", "_multiprocessing", "socket",
@@ -109,16 +108,6 @@ def changed(before, after):
         return []
     return sorted(path for path in {**before, **after} if before.get(path) != after.get(path) and
                   (path in before and path in after or "." in path or ":" in path))
-
-
-def locals_of(frame):
-    """Returns a copy of the variables. Before Python 3.13 the frame of a function keeps what it was asked for: it would keep
-    large objects alive that the program has dropped."""
-    variables = frame.f_locals
-    copy = dict(variables)
-    if isinstance(variables, dict) and frame.f_code.co_flags & _OPTIMIZED and sys.getrefcount(variables) <= _OWN_REFERENCES:
-        variables.clear()
-    return copy
 
 
 class _Held:
@@ -334,6 +323,10 @@ class _Look:
         elif type(value).__module__ == "_io" and isinstance(value, io.IOBase):
             position = position_of(value)
             yield self._doubt() if position is UNKNOWN else position
+        elif type(value).__module__ == "multiprocessing.connection":
+            yield self._doubt()  # to a process with a state of its own, as a simulator's
+        elif type(value).__module__.startswith("multiprocessing."):
+            return  # a queue or a worker, of a data loader for one
         elif callable(getattr(type(value), "cache_info", None)):
             yield tuple(value.cache_info())  # of functools.lru_cache
         else:

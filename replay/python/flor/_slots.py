@@ -10,6 +10,7 @@ import types
 
 from . import _interrupts, _library, _seen
 from ._attributes import dict_of
+from ._frames import locals_of
 from ._library import library
 from ._leaves import name_of, of_bytes, path_in
 from ._objects import KEPT, Saver, is_pythons_own, order_of
@@ -68,7 +69,7 @@ class Places:
         if colon:
             variables = vars(sys.modules[module]) if module in sys.modules else {}
         else:
-            variables = _seen.locals_of(self._frame) if is_local else self._frame.f_globals
+            variables = locals_of(self._frame) if is_local else self._frame.f_globals
         if not dot:
             return variables, name, is_local
         return dict_of(variables.get(name)), member, False

@@ -1,0 +1,26 @@
+"""The variables of a frame."""
+import dis
+import functools
+import sys
+
+_OPTIMIZED = 1  # inspect.CO_OPTIMIZED: the frame of a function
+_OWN_REFERENCES = 3  # to a frame's dict: the frame's, that of the function below, and of sys.getrefcount()
+
+
+def locals_of(frame):
+    """Returns a copy of the variables. Before Python 3.13 the frame of a function keeps what it was asked for: it would keep
+    large objects alive that the program has dropped."""
+    variables = frame.f_locals
+    copy = dict(variables)
+    if isinstance(variables, dict) and frame.f_code.co_flags & _OPTIMIZED and sys.getrefcount(variables) <= _OWN_REFERENCES:
+        variables.clear()
+    return copy
+
+
+@functools.lru_cache(None)
+def takes_locals(code):
+    """Does a function take its variables as a dict? Before Python 3.13 a look at its frame changes that dict."""
+    names = {"locals", "vars", "eval", "exec", "dir"}
+    if sys.version_info >= (3, 13) or not code.co_flags & _OPTIMIZED or names.isdisjoint(code.co_names):
+        return False
+    return any(one.opname == "LOAD_GLOBAL" and one.argval in names for one in dis.get_instructions(code))  # not of a method

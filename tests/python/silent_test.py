@@ -1,0 +1,99 @@
+"""What iterations pass on by other ways than variables: by the ids of objects, by other processes, by files. A resumed recording
+begins at the program's start rather than train on with what it lacks."""
+import ast
+import sys
+
+import pytest
+from carried_test import goes_on, killed, slowed
+from unseen_test import program
+
+CASES = {
+    "by the ids of objects": program('''
+class Param:
+    def __init__(self):
+        self.value, self.grad = 0.0, 1.0
+params, velocity = [Param() for _ in range(4)], {}
+def move():
+    for param in params:
+        velocity[id(param)] = 0.9 * velocity.get(id(param), 0.0) + param.grad
+        param.value -= velocity[id(param)]
+    return [param.value for param in params]
+''', "move()"),
+    "by a method called update": program('''
+class Holder:
+    rate = 1.0
+class Warmup:
+    def __init__(self, holder):
+        self.holder, self.rates = holder, (float(k) for k in range(20))
+    def update(self):
+        self.holder.rate = next(self.rates)
+holder = Holder()
+warmup = Warmup(holder)
+''', "[holder.rate] * 4", first="warmup.update()"),
+    "in another process": program('''
+import multiprocessing
+def simulate(remote):
+    state = 0.0
+    while True:
+        state += remote.recv()
+        remote.send(state)
+class Environments:
+    def __init__(self):
+        self.remotes, works = zip(*[multiprocessing.Pipe() for _ in range(2)])
+        for work in works:
+            multiprocessing.Process(target=simulate, args=(work,), daemon=True).start()
+    def step(self, action):
+        for remote in self.remotes:
+            remote.send(action)
+        return [remote.recv() for remote in self.remotes] * 2
+environments = Environments()
+''', "environments.step(1)"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_program_begins_again(place, case):
+    assert "resumed behind" not in goes_on(place, *CASES[case])
+
+
+# As in a tutorial: the best state is in a file, which is read in the end.
+BEST = program('''
+import json
+def save(value):
+    with open("best.json", "w") as file:
+        json.dump(value, file)
+save(weights)
+best = 1e9
+''', "[1.0, 2.0, 3.0, 4.0]", last='''error = abs(weights[0] - 0.4)
+    if error < best:
+        best = error
+        save(weights)''')[0] + '''
+with open("best.json") as file:
+    print("best", json.load(file)[0])
+'''
+
+
+def test_where_it_reads_what_it_saved_the_program_begins_again(place):
+    place.write("train.py", BEST)
+    plain = place.run(sys.executable, "train.py").stdout.splitlines()
+    killed(place)
+    done = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "-u", "train.py")
+    assert done.stdout.splitlines()[-1] == plain[-1] != "best 0.0"
+    assert "it runs from its start" in done.stderr
+
+
+def reads_back(text):
+    from flor import _program, _read_back
+
+    found = _program.Program("train.py", text)
+    return _read_back.reads_back(found, next(node for node in found.tree.body if isinstance(node, ast.For)))
+
+
+def test_what_counts_as_reading_back():
+    assert reads_back(BEST)
+    assert reads_back("for epoch in range(3):\n    save(1)\n    other = torch.load(path)\n")
+    assert reads_back("for epoch in range(3):\n    torch.save(1, path)\ndef main():\n    run.load_best_model()\n")
+    assert not reads_back(BEST.replace("json.load(file)", "file.read()"))
+    assert not reads_back("state = torch.load(path)\nfor epoch in range(3):\n    torch.save(state, path)\n")
+    assert not reads_back("for epoch in range(3):\n    torch.save(1, path)\n    net.load_state_dict(best)\n    x = load_batch(epoch)\n")
+    assert not reads_back("for epoch in range(3):\n    pass\nnet.load_state_dict(torch.load(path))\n")
