@@ -143,6 +143,8 @@ export function runView(id, query) {
     fill(head, warningsOf(run.warnings, run.status === "damaged" ? "bad" : ""), warningsOf(run.log_warnings), facts(run));
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     const colours = coloursOf(ids, dark);
+    legend.classList.toggle("long", ids.length > 12);
+    if (ids.length > 12) legend.tabIndex = 0;  // so that the keyboard scrolls it
     legend.replaceChildren(...(ids.length < 2 ? [] : ids.map((one, i) => h("li", null,
       h("span.dot", { style: { background: colours[i] } }), h("a", { href: `/run/${encodeURIComponent(one)}` }, labelOf(one))))));
     const unheld = (run.unheld ?? []).map((/** @type {any} */ one) => `${one.file}:${one.line}: block ${one.block} changes ${one.name} and does not hold it`);
