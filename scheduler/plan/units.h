@@ -37,10 +37,11 @@ void set_work(std::vector<core::Unit>& units, const History& history, const Exec
 // Throws UsageError.
 void ask_for_proofs(core::Plan& plan, const std::string& wanted);
 
-// Where no block executes, the first proof lies at the program's start (choose()). There nothing was
-// restored, so a value that restoring leaves stale is right. Adds a second proof for a place where a worker
-// begins by restoring, if there is one: where segments were cut, or where workers may come later (`may_grow`)
-// and take a part. Call it when the segments are known.
+// Where no block executes, the first proof lies at the program's start (choose()). There nothing is restored,
+// so this proof cannot find what restoring leaves stale. Adds a second one for a place where a worker begins
+// by restoring: where segments were cut, or in the middle where workers may come later (`may_grow`). Changes
+// nothing where the plan has another number of proofs than one, or a brief one. Call it when the segments are
+// known.
 void prove_a_cut(core::Plan& plan, bool may_grow);
 
 // The names of rows of probes that can be proved.
@@ -58,8 +59,8 @@ void add_silent(ProbeRows& rows, const core::Plan& plan);
 
 // Returns the units that proof slot `slot` (0, 1, …) executes: a selected unit, and the unit before it if
 // there is one. Takes the selected unit whose proof has most names that `earlier`, the proofs of the slots
-// before it, do not cover. Ties, in this order: a unit with one before it; a unit at which a segment begins,
-// but where no block executes not for slot 0; for slot 0 the second selected unit, for others the one nearest
+// before it, do not cover. Ties, in this order: a unit with one before it; a unit at which a segment begins
+// (for slot 0 only if some block executes); for slot 0 the second selected unit, for others the one nearest
 // to the slot's share of the selection. Returns no units if there is nothing to prove.
 core::Proof choose(const core::Plan& plan, const ProbeRows& rows, const std::vector<core::Proof>& earlier,
                    int64_t slot);
@@ -84,7 +85,7 @@ struct Question {
   bool complete = false;
   bool lead_in_all = false;
   std::set<std::string> lead_in{};
-  // As in the plan.
+  // Plan::covers_end.
   bool covers_end = true;
 };
 

@@ -31,7 +31,8 @@ Directory open_directory(int parent, const char* name) {
   Descriptor file(above_streams(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
   Directory out(file ? ::fdopendir(file.get()) : nullptr);
   if (!out && !holds_nothing(errno))
-    throw std::system_error(errno, std::generic_category(), std::string("cannot read ") + name);
+    throw std::system_error(errno, std::generic_category(),
+                            std::string("cannot read the checkpoints in ") + name);
   if (out) file.release();  // closedir() closes it
   return out;
 }

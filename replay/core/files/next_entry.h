@@ -1,5 +1,5 @@
-// Reads the names in a directory, and tells an error from its end. Motivation: what a file server hides for a
-// moment is not gone.
+// Reads a directory entry by entry, and throws on errors. Motivation: a directory that a file server fails to
+// list is not an empty one.
 #pragma once
 
 #include <dirent.h>

@@ -43,8 +43,9 @@ class EarlierRun {
   void require_possible(const Settings& settings) const;
   // Goes on without a run that was removed since a requeued job chose it, and prints one line.
   void drop_if_gone();
-  // Goes on without a run where the loop that begins is another one (why_another()): the job may find other
-  // data. Prints why. Where a user asked for the resumption, such a mismatch is an error, and comes later.
+  // Drops the earlier run, and prints why, if its loop is another one than the loop that begins
+  // (why_another()): the job may find other data. Does nothing where a user asked for the resumption: then
+  // the mismatch is an error, and comes later.
   void drop_if_loop_is_another(const std::string& name, const LoopSpec& loop, Frontend& frontend);
 
  private:
@@ -57,8 +58,8 @@ class EarlierRun {
 };
 
 // Returns why no process may resume the run: another user's, complete, one of several, damaged, or being
-// recorded; else std::nullopt. Does not compare the program. Throws std::system_error where a file server
-// hides who records.
+// recorded; else std::nullopt. Does not compare the program. Throws std::system_error where the
+// owner file cannot be read.
 std::optional<std::string> why_not_resumable(const RunDir& run, const Manifest& manifest);
 
 // Returns why the program was recorded with other command-line arguments than it has now.

@@ -36,7 +36,7 @@ std::optional<std::string> drawn_otherwise(const std::string& loop, const Genera
   }
   if (names.empty()) return std::nullopt;
   return "in front of loop " + loop + " the program drew other random numbers than the recorded one (" +
-         names + "), so that its data may be others; give these generators a seed";
+         names + "), so that its data may be others; give every generator a seed";
 }
 
 std::optional<std::string> hashed_otherwise(const std::map<std::string, std::string>& recorded,

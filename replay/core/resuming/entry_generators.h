@@ -29,8 +29,8 @@ std::optional<std::string> drawn_otherwise(const std::string& loop, const Genera
 std::optional<std::string> hashed_otherwise(const std::map<std::string, std::string>& recorded,
                                             const std::map<std::string, std::string>& present);
 
-// Returns why the loop that begins cannot go on where the recorded one ended: it runs over other values, or
-// one of the above. `recorded`: as drawn_otherwise() takes it.
+// Returns why the loop that begins is not the recorded one, by mismatch_to_resume(), hashed_otherwise() or
+// drawn_otherwise(); else std::nullopt. `recorded`: as drawn_otherwise() takes it.
 std::optional<std::string> why_another(const Manifest& manifest, const RecordedLoop& loop,
                                        const GeneratorStates* recorded, const LoopSpec& present,
                                        Frontend& frontend);

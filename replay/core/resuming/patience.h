@@ -39,7 +39,8 @@ class Patience {
   double pause_ = 0.1;
 };
 
-// Can the error go by itself? Not that a file is missing, or may not be read, nor that the disk is full.
+// Can the error pass by itself? Not if a file is missing or may not be read, or if the disk or a quota is
+// full.
 inline bool may_pass(const std::error_code& error) {
   return error != std::errc::no_space_on_device && error.value() != EDQUOT &&
          error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory &&

@@ -26,7 +26,7 @@ class Resumption {
   Resumption(const RunDir& run, Frontend& frontend, std::function<void(const std::string&)> damaged,
              Patience patience = Patience());
 
-  // Waits where a file server refuses to read the record. Warns of damage.
+  // Reads the record of a run. Waits while a file server fails, and warns of damage.
   static std::unique_ptr<Resumption> of(const RunDir& run, Frontend& frontend);
 
   const Manifest& manifest() const { return recorded_.index().manifest(); }

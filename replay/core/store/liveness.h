@@ -64,8 +64,8 @@ Liveness decide(const Evidence& evidence);
 using AskJob = std::function<JobState(const Owner& owner)>;
 
 // Decides whether a process records the run now: by its lock, its owner file and, if these leave it open, by
-// Slurm and the last heartbeat. Holds the lock for a moment only, so that a recorder still gets it. Where the
-// owner file cannot be read, only a held lock, or an end in the manifest, decides; with `must_see` it throws
+// Slurm and the last heartbeat. Holds the lock for a moment only, so that a recorder still gets it. If the
+// owner file cannot be read, only a held lock or an end in the manifest decides. With `must_see` that throws
 // std::system_error instead.
 Liveness liveness_of(const RunDir& run, const AskJob& ask_job = {}, bool must_see = false);
 // The same, for a caller that holds the run's lock.

@@ -99,7 +99,7 @@ struct Manifest {
   // The loop that ran longest; nullptr where no loop was entered. Valid as long as `loops` is not changed.
   const RecordedLoop* main_loop() const;
   std::vector<std::string> loop_names() const;
-  // Has the program left its main loop, and ended?
+  // Did the recording end by itself, behind its main loop? Else it was killed, or goes on.
   bool ended_behind_loop() const;
   // Can replay enter its units by restoring a checkpoint?
   bool complete() const { return main_loop() != nullptr && main_loop()->guarded; }

@@ -127,7 +127,7 @@ bool covers_end(const Plan& plan, const Manifest& manifest) {
 std::string of_other_attempt(const Plan& plan, const Manifest& manifest) {
   if (plan.attempt == manifest.attempt) return "";
   return "run " + manifest.id + " was resumed since replay " + plan.replay +
-         " was planned, so its rows say nothing of what is recorded now; ask again";
+         " was planned, so the replay's rows say nothing of what is recorded now; start a new flor replay";
 }
 
 Json to_json(const Plan& plan) {

@@ -104,11 +104,11 @@ struct Plan {
   std::string run, replay, question;
   // The same digest, without the selection of units: equal recipes give equal rows of a unit.
   std::string recipe;
-  // The attempt of the recording that it asks about. A later attempt may record other values, so that rows
-  // and the verdict of this replay say nothing of them.
+  // The attempt of the recording that this plan was made for. Later attempts may record other values, of
+  // which this replay says nothing.
   int64_t attempt = 0;
-  // The recording had ended, so the last unit executes what follows the main loop, too. False: it was going
-  // on or killed, and the last unit ends as the others do.
+  // Had the recording ended when the plan was made? Then the last unit also executes what follows the main
+  // loop. False where the recording was going on or was killed: the last unit ends as the others do.
   bool covers_end = true;
   std::vector<std::string> command;
   // What a worker executes: the program and the scripts among its arguments, by absolute path, with the
@@ -164,12 +164,11 @@ struct Plan {
   }
 };
 
-// Does the last unit execute what follows the main loop? `manifest` is the run's: plans of earlier versions
-// do not say it.
+// Does the last unit execute what follows the main loop? Plans of earlier versions do not say, so the run's
+// manifest is asked, too.
 bool covers_end(const Plan& plan, const Manifest& manifest);
 
-// Where the run was resumed since the plan was made, returns the line that says so and what to do. Else
-// empty.
+// Returns a message for the user if the run was resumed since the plan was made, else an empty text.
 std::string of_other_attempt(const Plan& plan, const Manifest& manifest);
 
 Json to_json(const Plan& plan);

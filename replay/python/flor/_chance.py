@@ -1,6 +1,6 @@
-"""What a program took from chance in front of its first loop: generators of its own, and indices that some generator drew, as a
-split of its data. Without a seed each process takes others, so that a resumed recording would go on with other data. The loop's
-entry notes a digest of each variable that has one, beside the states of the default generators; the core compares them
+"""Finds the random state that a program made in front of its first loop: generators of its own, and arrays of indices, as a split of
+its data. Without a seed they are others in each process, so that a resumed recording would go on with other data. At the entry of
+the loop a digest of each such variable is recorded with the states of the default generators, and the core compares them
 (docs/semantics.md, rule 16)."""
 import collections
 import hashlib
@@ -24,7 +24,7 @@ _has_entered = False
 
 
 class entry:
-    """Around the call that enters an outermost loop, in a frame."""
+    """A context for the call that enters a loop from a frame. Only the first loop of a process counts."""
 
     def __init__(self, frame):
         self._frame = frame
@@ -41,7 +41,7 @@ class entry:
 
 
 def taken():
-    """Returns {"variable NAME": digest} while the first loop is being entered, else nothing."""
+    """Returns {"variable NAME": digest} while the first loop is being entered, else {}."""
     if not _entering:
         return {}
     if taken.known is None:
@@ -80,7 +80,7 @@ def _found(roots):
 
 
 def _items_of(value):
-    """Returns what is in a container or an object. Of subclasses it asks nothing: a program's own code would run."""
+    """Returns (name, item) pairs. A subclass of a container is not asked: the program's own code would run."""
     if type(value) in (list, tuple):
         return enumerate(value) if len(value) <= _LONG else ()
     if type(value) is dict:
@@ -96,8 +96,8 @@ def _digest(*parts):
 
 
 def _of_generator(value):
-    """Returns a digest of a generator's state; one from which nothing was drawn yet counts as any other such one: what it draws in
-    the loop is saved and restored. The default generators are compared by the core."""
+    """Returns a digest of a generator's state. All from which nothing was drawn yet have the same one: what they draw in the loop is
+    saved and restored. Returns None for what is no generator, and for the default ones, which the core compares."""
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if isinstance(value, random.Random):
         if type(value) is random.SystemRandom or value is random._inst:
@@ -139,8 +139,8 @@ def _of_torch(torch, value):
 
 
 def _of_indices(value):
-    """Returns a digest of an array, a tensor or a list of different whole numbers that may be indices: about as large as there are
-    many, and in a list in no order. Process ids, times and the processors of a node are none of these."""
+    """Returns a digest of an array, a tensor or a list that may hold indices: different whole numbers, not much larger than their count,
+    and in a list without order. So a list of process ids, times or processors is left out."""
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     is_list = type(value) in (list, tuple)
     if is_list:

@@ -8,8 +8,8 @@ _OWN_REFERENCES = 3  # to a frame's dict: the frame's, that of the function belo
 
 
 def locals_of(frame):
-    """Returns a copy of the variables. Before Python 3.13 the frame of a function keeps what it was asked for: it would keep
-    large objects alive that the program has dropped."""
+    """Returns a copy of the variables. Before Python 3.13 a frame keeps the dict that it answers with, and so keeps large objects alive
+    that the program has dropped; this empties that dict."""
     variables = frame.f_locals
     copy = dict(variables)
     if isinstance(variables, dict) and frame.f_code.co_flags & _OPTIMIZED and sys.getrefcount(variables) <= _OWN_REFERENCES:
@@ -19,7 +19,7 @@ def locals_of(frame):
 
 @functools.lru_cache(None)
 def takes_locals(code):
-    """Does a function take its variables as a dict? Before Python 3.13 a look at its frame changes that dict."""
+    """Does a function take its variables as a dict, which a look at its frame would change? Never from Python 3.13 on."""
     names = {"locals", "vars", "eval", "exec", "dir"}
     if sys.version_info >= (3, 13) or not code.co_flags & _OPTIMIZED or names.isdisjoint(code.co_names):
         return False

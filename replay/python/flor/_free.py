@@ -135,7 +135,8 @@ class _Watched:
         return program is not None and not program.moments().isdisjoint(path.rpartition(":")[2].split("."))
 
     def only_adds(self, path):
-        """Is `x.add(…)` no read of what is in x? Of Python's own containers that holds; a method of another class may do anything."""
+        """Is the variable of a path one of Python's own containers, of which `x.add(…)` reads nothing? A method of another class may do
+        anything."""
         return type(self.state.places.get(path.split(".")[0])) in _CONTAINERS
 
     def look(self, must):
@@ -335,8 +336,8 @@ class _MainLoop(_Watched):
         if self._is_recording and not self._has_begun:
             self.state.end_restore()
             if self._loop is not None and reads_back(self._program, self._loop):
-                note(self.flor, "@files", "*", True, "the program reads what its iterations save in files, which no checkpoint has: a resumed "
-                     "recording begins at the program's start")
+                note(self.flor, "@files", "*", True, "the program seems to load files that its iterations save. No checkpoint has files, so a "
+                     "resumed recording begins at the program's start")
             self._before = self.look(True)
             if self._before is None:
                 note(self.flor, "", "*", True)

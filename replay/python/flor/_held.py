@@ -127,7 +127,7 @@ def needed_by_block(program, block):
 
 
 def is_needed(program, block, path, only_adds=True):
-    """Is what a block changes at a path read elsewhere, or by its next execution? `only_adds`: as of is_carried()."""
+    """Is what a block changes at a path read elsewhere, or by its next execution? `only_adds`: see is_carried()."""
     if program.unclear or _first_read(program, block, {path: block.node}, only_adds) is not None:
         return True
     return any(isinstance(outer, (ast.For, ast.While)) and is_carried(program, outer, path, only_adds) for outer in program.around(block.node))
@@ -139,8 +139,8 @@ def needed_by_loop(program, loop):
 
 
 def is_carried(program, loop, path, only_adds=True):
-    """Is what an iteration changes at a path read by the next one, or behind the loop? `only_adds`: a statement `x.append(…)` or the
-    like reads nothing of x."""
+    """Is what an iteration changes at a path read by the next one, or behind the loop? `only_adds`: it may be assumed that a statement
+    `x.append(…)` or the like reads nothing of x."""
     return bool(program.unclear) or _first_carried(program, loop, {path: loop}, True, only_adds) is not None
 
 

@@ -319,9 +319,9 @@ class Saver:
                                                for key, item in attributes.items()}}
 
     def _refuse_ids(self, name, value):
-        """In another process the objects have other ids."""
+        """Raises TypeError where keys or items are ids of objects: in another process these have others."""
         if self._strict and self.marker is not None and any(type(key) is int and self.marker.is_id(key) for key in value):
-            raise _not_saved(f"{name}, which has ids of objects", value)
+            raise TypeError(f"{name}: it has ids of objects, which are others in each process, and cannot be saved; use names")
 
 
 def plain_attributes(module):

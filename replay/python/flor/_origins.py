@@ -102,7 +102,7 @@ class Origins:
         return known[0] if known and value is not None and known[1]() is value else None
 
     def is_id(self, number):
-        """Is it the id of an object that was there, and lives?"""
+        """Is a number the id of one of these objects, which still lives?"""
         known = self._by_id.get(number)
         return known is not None and id(known[1]()) == number
 
@@ -230,7 +230,7 @@ class Marker:
             self._memories.setdefault(memory, (name, value))
 
     def is_id(self, number):
-        """Is it the id of an object of the program?"""
+        """Is a number the id of an object of the program?"""
         return self._here.is_id(number) or self._first.is_id(number)
 
     def _mark(self, value):

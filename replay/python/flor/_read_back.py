@@ -1,13 +1,13 @@
-"""Does a program read what its iterations have saved in files, as the best of its models? No checkpoint has files: a process that
-goes on in the middle would read what it saved itself, or nothing."""
+"""Guesses whether a program loads files that its iterations save, as the best of its models. No checkpoint has files: a process that
+goes on in the middle would load what it saved itself, or nothing."""
 import ast
 
 _SAVES, _LOADS = ("save", "dump"), ("model", "weight", "best", "check", "ckpt", "param", "pretrained", "state")
 
 
 def reads_back(program, loop):
-    """By the text: has the main loop a call such as `torch.save` or `json.dump`, and it or what follows it one such as `torch.load` or
-    `self.load_best`? What stands in front, as where a program goes on with files of its own, does not count."""
+    """By the names of calls: the main loop has one such as `torch.save` or `json.dump`, and the loop or the code behind it has one such
+    as `torch.load` or `self.load_best`. A load in front of the loop does not count: a program may go on with files of its own."""
     calls = [node for node in ast.walk(program.tree) if isinstance(node, ast.Call)]
     saves = any(_name_of(call).startswith(_SAVES) and program.is_inside(call, loop) for call in calls)
     return saves and any(_loads(call) and _may_follow(program, call, loop) for call in calls)

@@ -83,7 +83,8 @@ std::optional<core::ReplayDir> contradicted(const Asked& asked);
 std::size_t adopt_units(const Asked& asked, const core::ReplayDir& replay);
 
 // Cuts the missing units into segments for `workers` workers, and publishes the plan of the replay durably.
-// `may_grow`: more workers may come. If the replay has a plan already, returns that one.
+// `may_grow`: workers may come later, because the user gave no number. If the replay has a plan already,
+// returns that one.
 core::Plan publish(const Asked& asked, const core::ReplayDir& replay, std::size_t workers,
                    bool may_grow = false);
 

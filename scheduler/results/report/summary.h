@@ -45,7 +45,8 @@ std::vector<std::string> suggestions(const core::Manifest& manifest, const std::
 
 struct ReplaySummary {
   std::string id;
-  // The verdict; else `failed` or `unfinished`. Where the run was resumed since: `of an earlier attempt`.
+  // The verdict; else `failed` or `unfinished`. Whatever these are, `of an earlier attempt` where the run was
+  // resumed since the replay was planned.
   std::string state;
   // Units.
   int64_t committed = 0, selected = 0;
@@ -53,8 +54,8 @@ struct ReplaySummary {
   std::string failure;
   std::optional<Verdict> verdict;
 };
-// `attempt`: that of the run's manifest. Never throws because of damage: the state is then `damaged`, and
-// `failure` has the reason.
+// `attempt`: the present one, as in the run's manifest. Never throws because of damage: the state is then
+// `damaged`, and `failure` has the reason.
 ReplaySummary summarize_replay(const core::ReplayDir& replay, int64_t attempt);
 
 core::Json to_json(const BlockSummary& block);

@@ -300,7 +300,8 @@ void decide(const Comparison& comparison, const core::Plan& plan, Verdict& verdi
   for (const auto& probe : verdict.probes) {
     if (!is_open(probe)) continue;
     all_proved = false;
-    verdict.reasons.push_back("probe " + probe.name + (probe.taken_back ? " is taken back" : " is unproved"));
+    verdict.reasons.push_back("probe " + probe.name +
+                              (probe.taken_back ? ": its rows are taken back" : " is unproved"));
   }
   if (all_proved) verdict.judgement = Judgement::identical;
 }
