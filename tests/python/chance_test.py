@@ -1,4 +1,5 @@
 """What a program took from chance in front of its loop: a resumed recording with other data is refused (rule 16)."""
+import json
 import os
 import random
 import sys
@@ -42,6 +43,8 @@ def test_a_split_that_is_drawn_without_a_seed_is_not_resumed(place):
     said = resumed(place, program("rng = numpy.random.default_rng()\nkept = numpy.random.default_rng().permutation(48)[:40]\nrng.random()",
                                   rows="kept"), 1)
     assert "in front of loop epoch the program drew other random numbers than the recorded one (variable kept, variable rng)" in said
+    (manifest,) = (place.folder / "store").glob("*/run.json")
+    assert json.loads(manifest.read_text())["attempt"] == 0  # so that replays of it still count
 
 
 def test_a_generator_that_only_the_loop_draws_from_is_resumed(place):
@@ -86,9 +89,16 @@ def test_indices_count_wherever_they_are_and_other_numbers_do_not():
     for indices in (numpy.arange(50)[::-1].copy(), torch.arange(50), tuple(range(9, 0, -1)), {"train": [*range(9), 9, 11, 10]}):
         assert len(found(one=indices)) == 1, indices
     for other in ([1, 2, 3], [1] * 20, [second * 1e9 for second in range(20)], [1 << 45, *range(20)], list("abcdefghij"), torch.zeros(20, dtype=torch.int64),
-                  torch.randn(20), numpy.zeros(20), [True] * 20, [-1, *range(20)], list(range(32, 48)), time.localtime(), os.stat("/"),
+                  torch.randn(20), numpy.zeros(20), [True] * 20, [-1, *range(20)], list(range(32, 48)), list(set(range(60, 68))), time.localtime(), os.stat("/"),
                   [31007, 31002, 31003, 31004, 31009, 31006, 31008, 31005]):
         assert found(one=other) == {}, other
+
+
+class Key:
+    def __repr__(self):
+        raise AssertionError("the program's own code was called")
+
+    __str__ = __repr__
 
 
 class Augmented(list):
@@ -101,6 +111,7 @@ class Augmented(list):
 def test_no_code_of_the_program_runs():
     order = numpy.random.permutation(50)
     assert list(found(one=Augmented(range(20)), other=order)) == ["variable other"]
+    assert list(found(one={Key(): order, "caf\udce9.jpg": order[::-1].copy()})) == ["variable one.0", "variable one.caf\\udce9.jpg"]
 
 
 TAKES_LOCALS = '''

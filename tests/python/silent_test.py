@@ -30,6 +30,13 @@ class Warmup:
 holder = Holder()
 warmup = Warmup(holder)
 ''', "[holder.rate] * 4", first="warmup.update()"),
+    "in shared memory": program('''
+import multiprocessing
+count = multiprocessing.Value("i", 0)
+def targets():
+    count.value += 1
+    return [count.value] * 4
+''', "targets()"),
     "in another process": program('''
 import multiprocessing
 def simulate(remote):
@@ -82,18 +89,39 @@ def test_where_it_reads_what_it_saved_the_program_begins_again(place):
     assert "it runs from its start" in done.stderr
 
 
+LOGGED = program('''
+import csv
+class Log:
+    def __init__(self):
+        self.file = open("log.csv", "w")
+        self.writer = csv.writer(self.file)
+    def append(self, row):
+        self.writer.writerow(row)
+log = Log()
+''', "[1.0] * 4", last="log.append([epoch])")[0]
+
+
+def test_a_log_that_only_the_loop_writes_keeps_nothing_from_going_on(place):
+    assert "resumed behind" in goes_on(place, LOGGED)
+
+
 def reads_back(text):
     from flor import _program, _read_back
 
     found = _program.Program("train.py", text)
-    return _read_back.reads_back(found, next(node for node in found.tree.body if isinstance(node, ast.For)))
+    return _read_back.reads_back(found, next(node for node in ast.walk(found.tree) if isinstance(node, ast.For)))
 
 
 def test_what_counts_as_reading_back():
     assert reads_back(BEST)
     assert reads_back("for epoch in range(3):\n    save(1)\n    other = torch.load(path)\n")
-    assert reads_back("for epoch in range(3):\n    torch.save(1, path)\ndef main():\n    run.load_best_model()\n")
+    assert reads_back("for epoch in range(3):\n    torch.save(1, path)\nrun.load_best_model()\n")
     assert not reads_back(BEST.replace("json.load(file)", "file.read()"))
     assert not reads_back("state = torch.load(path)\nfor epoch in range(3):\n    torch.save(state, path)\n")
     assert not reads_back("for epoch in range(3):\n    torch.save(1, path)\n    net.load_state_dict(best)\n    x = load_batch(epoch)\n")
+    assert not reads_back("for epoch in range(3):\n    torch.save(1, path)\n    x = np.load(shards[epoch])\n")
+    assert not reads_back("for epoch in range(3):\n    print(json.dumps(1))\n    plt.savefig(path)\ntorch.load(path)\n")
+    train = "def train():\n    for epoch in range(3):\n        torch.save(1, path)\n"
+    assert reads_back(train + "def main():\n    train()\n    net = torch.load(path)\n")
+    assert not reads_back(train + "def main():\n    net = AutoModel.from_pretrained(path)\n    torch.load(other)\n    train()\n")
     assert not reads_back("for epoch in range(3):\n    pass\nnet.load_state_dict(torch.load(path))\n")

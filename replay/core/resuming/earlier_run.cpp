@@ -19,6 +19,7 @@
 #include "core/resuming/holes.h"
 #include "core/resuming/patience.h"
 #include "core/resuming/requeued_run.h"
+#include "core/resuming/resumption.h"
 #include "core/session/mismatch.h"
 #include "core/sources/source_copies.h"
 #include "core/sources/sources.h"
@@ -241,7 +242,7 @@ void EarlierRun::drop_if_gone() {
 }
 
 void EarlierRun::drop_if_loop_is_another(const std::string& name, const LoopSpec& loop, Frontend& frontend) {
-  if (!run_ || was_resumption_asked_for()) return;
+  if (!run_) return;
   // Minutes may have gone by since the run was found.
   Patience patience;
   const auto why = patiently(patience, [&]() -> std::optional<std::string> {
@@ -253,6 +254,7 @@ void EarlierRun::drop_if_loop_is_another(const std::string& name, const LoopSpec
     return why_another(manifest, *recorded, index.generators(entry_of(name), "entry"), loop, frontend);
   });
   if (!why) return;
+  if (was_resumption_asked_for()) Resumption::impossible(*why);
   say_not_resumed(*run_, *why);
   drop();
 }

@@ -44,8 +44,8 @@ class EarlierRun {
   // Goes on without a run that was removed since a requeued job chose it, and prints one line.
   void drop_if_gone();
   // Drops the earlier run, and prints why, if its loop is another one than the loop that begins
-  // (why_another()): the job may find other data. Does nothing where a user asked for the resumption: then
-  // the mismatch is an error, and comes later.
+  // (why_another()): the job may find other data. Where a user asked for the resumption, ends the process. No
+  // attempt has begun then, so that replays of the one before still count.
   void drop_if_loop_is_another(const std::string& name, const LoopSpec& loop, Frontend& frontend);
 
  private:

@@ -45,7 +45,12 @@ def taken():
     if not _entering:
         return {}
     if taken.known is None:
-        taken.known = _found(_roots(_entering[0]))
+        try:
+            taken.known = _found(_roots(_entering[0]))
+        except Exception as problem:
+            if _interrupts.is_programs(problem):
+                raise
+            taken.known = {}  # the loop is compared no worse than without
     return taken.known
 
 
@@ -69,7 +74,7 @@ def _found(roots):
         try:
             digest = _of_generator(value) or _of_indices(value)
             if digest is not None:
-                out["variable " + name] = digest
+                out["variable " + name.encode("utf-8", "backslashreplace").decode()] = digest
             elif depth < _DEEP:
                 waiting.extend((f"{name}.{key}", item, depth + 1) for key, item in _items_of(value))
         except Exception as problem:
@@ -84,7 +89,7 @@ def _items_of(value):
     if type(value) in (list, tuple):
         return enumerate(value) if len(value) <= _LONG else ()
     if type(value) is dict:
-        return list(value.items()) if len(value) <= _LONG else ()
+        return [(key if type(key) in (str, int) else place, item) for place, (key, item) in enumerate(value.items())] if len(value) <= _LONG else ()
     return list((members_of(value) or {}).items())
 
 
@@ -154,7 +159,7 @@ def _of_indices(value):
         return None
     sample = value[::max(len(value) // _SAMPLE, 1)]
     sample = list(sample) if is_list else sample.tolist()
-    if len(sample) < _FEWEST or not all(type(item) is int for item in sample) or (is_list and sample == sorted(sample)):
+    if len(sample) < _FEWEST or not all(type(item) is int for item in sample) or (is_list and sample in (sorted(sample), list(set(sample)))):
         return None
     is_indices = len(set(sample)) == len(sample) and min(sample) >= 0 and max(sample) < _SPREAD * len(value)
     return _digest(len(value), sample) if is_indices else None

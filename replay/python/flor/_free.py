@@ -135,9 +135,9 @@ class _Watched:
         return program is not None and not program.moments().isdisjoint(path.rpartition(":")[2].split("."))
 
     def only_adds(self, path):
-        """Is the variable of a path one of Python's own containers, of which `x.add(…)` reads nothing? A method of another class may do
+        """Is a path, or its variable, one of Python's own containers, of which `x.add(…)` reads nothing? A method of another class may do
         anything."""
-        return type(self.state.places.get(path.split(".")[0])) in _CONTAINERS
+        return any(type(self.state.places.get(place)) in _CONTAINERS for place in (path.split(".")[0], path))
 
     def look(self, must):
         moved_from = self.state.origins[0].moved_from if self.state.origins else None
@@ -335,7 +335,7 @@ class _MainLoop(_Watched):
     def begin(self):
         if self._is_recording and not self._has_begun:
             self.state.end_restore()
-            if self._loop is not None and reads_back(self._program, self._loop):
+            if self._loop is not None and _safely(False, reads_back, self._program, self._loop):
                 note(self.flor, "@files", "*", True, "the program seems to load files that its iterations save. No checkpoint has files, so a "
                      "resumed recording begins at the program's start")
             self._before = self.look(True)

@@ -39,10 +39,12 @@ _TEXT = 1 << 16  # characters, bytes, or bits of a number
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 # Packages whose objects stand for threads, files and the like, and no state of the training.
 _OF_THE_MACHINE = {"_thread", "threading", "_io", "io", "_queue", "queue", "multiprocessing", "_multiprocessing", "socket",
-                   "_socket", "logging", "weakref", "_weakref", "concurrent", "torch", "numpy", "tqdm", "tensorboard", "builtins"}
+                   "_socket", "logging", "weakref", "_weakref", "concurrent", "torch", "numpy", "tqdm", "tensorboard", "builtins", "_csv"}
 # Objects of these packages are never looked at: what a logger or a progress bar keeps for itself is no state.
-NO_STATE = {"logging", "threading", "_thread", "tqdm", "tensorboard", "wandb", "mlflow", "socket",
-             "subprocess", "weakref", "_weakref"}
+NO_STATE = {"logging", "threading", "_thread", "tqdm", "tensorboard", "wandb", "mlflow", "socket", "rich", "alive_progress", "progressbar",
+            "subprocess", "weakref", "_weakref"}
+_OF_WORKERS = {"multiprocessing." + name for name in ("queues", "context", "process", "pool", "synchronize", "popen_fork",
+                                                       "popen_forkserver", "popen_spawn_posix")}
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 
@@ -325,8 +327,8 @@ class _Look:
             yield self._doubt() if position is UNKNOWN else position
         elif type(value).__module__ == "multiprocessing.connection":
             yield self._doubt()  # to a process with a state of its own, as a simulator's
-        elif type(value).__module__.startswith("multiprocessing."):
-            return  # a queue or a worker, of a data loader for one
+        elif type(value).__module__ in _OF_WORKERS:
+            return  # a queue or a process, of a data loader for one
         elif callable(getattr(type(value), "cache_info", None)):
             yield tuple(value.cache_info())  # of functools.lru_cache
         else:

@@ -182,6 +182,11 @@ bool proves_enough(const core::Plan& plan, const Asked& asked) {
   return plan.proofs >= (asked.prove_exactly ? asked.plan.proofs : std::min<int64_t>(asked.plan.proofs, 1));
 }
 
+// A plan of an earlier version names no attempt, so that its rows count only for the first one.
+bool asks_the_same(const core::Plan& plan, const Asked& asked) {
+  return plan.question == asked.plan.question && plan.attempt == asked.plan.attempt;
+}
+
 // Returns true if the units do not differ from the record, and no proof contradicts their rows. There need
 // not be a proof.
 bool is_sound(const Verdict& verdict) {
@@ -321,24 +326,20 @@ std::optional<core::ReplayDir> unfinished(const Asked& asked) {
   require_seen(asked.run);
   return first_of(replays_where(
       asked.run,
-      [&](const core::Plan& plan) {
-        return plan.question == asked.plan.question && proves_enough(plan, asked);
-      },
+      [&](const core::Plan& plan) { return asks_the_same(plan, asked) && proves_enough(plan, asked); },
       [](const Verdict& verdict) { return !verdict; }));
 }
 
 std::optional<core::ReplayDir> answered(const Asked& asked) {
   return first_of(replays_where(
       asked.run,
-      [&](const core::Plan& plan) {
-        return plan.question == asked.plan.question && proves_enough(plan, asked);
-      },
+      [&](const core::Plan& plan) { return asks_the_same(plan, asked) && proves_enough(plan, asked); },
       is_proved));
 }
 
 std::optional<core::ReplayDir> contradicted(const Asked& asked) {
   return first_of(replays_where(
-      asked.run, [&](const core::Plan& plan) { return plan.question == asked.plan.question; },
+      asked.run, [&](const core::Plan& plan) { return asks_the_same(plan, asked); },
       [](const Verdict& verdict) {
         return verdict && verdict->judgement == results::Judgement::unproved &&
                !verdict->taken_back().empty();
