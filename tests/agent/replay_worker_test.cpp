@@ -154,7 +154,7 @@ TEST_F(ReplayWorker, WhereTheRunWasResumedSinceItLeavesBeforeItTakesAnything) {
         NoFrontend frontend;
         worker().introduce(frontend, manifest);
       },
-      testing::ExitedWithCode(1), "was resumed since replay .* was planned.*ask again");
+      testing::ExitedWithCode(1), "was resumed since replay .* was planned.*start a new flor replay");
   EXPECT_TRUE(core::fs::is_empty(replay.dir().units()));
 }
 
