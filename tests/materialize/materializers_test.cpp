@@ -296,8 +296,8 @@ TEST_P(Materializers, CommitNothingBeforeWhatMustBeDurable) {
   EXPECT_EQ(run_.take(1, {tensor.buffer("0")}).error, "");
 }
 
-// As with a data loader whose workers a program forks at that moment: they hold the pipe by which a child
-// that writes is told.
+// A program may fork the workers of a data loader at that moment. They inherit the pipe on which the child
+// waits for its answer, so that the pipe does not end.
 TEST_P(Materializers, TellAChildThatItMayNotCommitAlsoWhereAnotherHasItsPipe) {
   const Tensor tensor(1000);
   std::string reported;

@@ -74,8 +74,8 @@ class Recorder : public Session {
 
  private:
   void begin_recording();
-  // Who asked for the resumption wants neither unrecorded training nor training from the start. Where nobody
-  // did, and the next attempt has begun, the program starts again, and the record stays as it is.
+  // A user who asked for the resumption does not want training from the start. Where nobody asked, and the
+  // new attempt has begun, the program starts again, unrecorded. The record stays as it is.
   void leave_unless_resumed(const std::string& why) const {
     if (earlier_.run() && !resumed_ && (recording_ || was_resumption_asked_for()))
       Resumption::impossible(why);
@@ -166,7 +166,7 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   if (earlier != nullptr) {
     if (const auto why = resumption_->why_another(*earlier, loop)) {
       if (!resumed_ || was_resumption_asked_for()) Resumption::impossible(*why);
-      // What was restored so far is right. Only the recording ends, and what it has stays whole.
+      // What was restored so far is right, so training goes on. Only the recording ends.
       leaves_record_ = true;
       throw Error(*why);
     }

@@ -27,7 +27,8 @@ bool have_equal_arguments(const std::vector<std::string>& one, const std::vector
 
 }  // namespace
 
-std::string other_program(const Plan& plan) {
+std::string not_as_planned(const Plan& plan, const Manifest& manifest) {
+  if (std::string why = of_other_attempt(plan, manifest); !why.empty()) return why;
   if (plan.program.empty()) return "";
   const std::string own = digest_of_file("/proc/self/exe");
   for (const auto& [path, digest] : plan.program) {

@@ -9,10 +9,12 @@
 
 namespace flor::core {
 
-// Returns why the rows of this process would be those of another program; "" if they would not. Compares the
+// Returns why this process must not replay the plan: the run was resumed since, or the program is another
+// one;
+// "" if it may. Compares the
 // files of Plan::program, and this process's own executable, which may have been replaced since it began. A
 // file that cannot be read here tells nothing.
-std::string other_program(const Plan& plan);
+std::string not_as_planned(const Plan& plan, const Manifest& manifest);
 
 // Has this process another command line than both the plan and the recorded process? So has a helper that a
 // program starts; where a wrapper starts the program, the plan's is the wrapper's.

@@ -153,8 +153,7 @@ void Worker::introduce(Frontend& frontend, const Manifest& recorded) {
   // Another GPU, thread count or library version gives other bits. Rows that cannot equal the record would
   // only make the verdict useless.
   const std::string differences = mismatch(recorded.environment, environment_);
-  refused_ = of_other_attempt(plan_, recorded);
-  if (refused_.empty()) refused_ = other_program(plan_);
+  refused_ = not_as_planned(plan_, recorded);
   if (refused_.empty() && !differences.empty() && !plan_.any_device) {
     refused_ = "this worker differs from the recording: " + differences +
                "; equal bits cannot be expected (--any-device replays all the same, unproved)";

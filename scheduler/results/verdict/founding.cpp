@@ -134,6 +134,16 @@ bool is_open(const ProbeVerdict& probe) {
   return probe.taken_back || (probe.answers && probe.founding == Founding::unproved);
 }
 
+std::vector<std::string> reasons_of_open(const std::vector<ProbeVerdict>& probes) {
+  std::vector<std::string> out;
+  for (const auto& probe : probes) {
+    if (is_open(probe))
+      out.push_back("probe " + probe.name +
+                    (probe.taken_back ? ": its rows are taken back" : " is unproved"));
+  }
+  return out;
+}
+
 std::string describe(const ProbeVerdict& probe) {
   const std::string samples = std::to_string(probe.samples) + (probe.brief ? " brief" : "") +
                               (probe.samples == 1 ? " sample" : " samples");

@@ -63,6 +63,9 @@ std::vector<std::string> silent_probes(const core::Plan& plan, const std::set<st
 // Returns true if the probe keeps the replay from being `identical`.
 bool is_open(const ProbeVerdict& probe);
 
+// Returns a reason of the verdict for each such probe.
+std::vector<std::string> reasons_of_open(const std::vector<ProbeVerdict>& probes);
+
 // Returns "held, proved on 2 samples", "executed", "unproved: …", "taken back: …" or "not given: …".
 std::string describe(const ProbeVerdict& probe);
 

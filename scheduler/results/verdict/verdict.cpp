@@ -296,14 +296,9 @@ void decide(const Comparison& comparison, const core::Plan& plan, Verdict& verdi
         "all that was compared is equal, but --any-device proves nothing about the recorded device");
     return;
   }
-  bool all_proved = true;
-  for (const auto& probe : verdict.probes) {
-    if (!is_open(probe)) continue;
-    all_proved = false;
-    verdict.reasons.push_back("probe " + probe.name +
-                              (probe.taken_back ? ": its rows are taken back" : " is unproved"));
-  }
-  if (all_proved) verdict.judgement = Judgement::identical;
+  const auto open = reasons_of_open(verdict.probes);
+  verdict.reasons.insert(verdict.reasons.end(), open.begin(), open.end());
+  if (open.empty()) verdict.judgement = Judgement::identical;
 }
 
 // Returns the plan with the units of the proof joined into one, and the id of that unit.
