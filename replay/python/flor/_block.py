@@ -3,6 +3,8 @@ import sys
 import threading
 
 from . import _failure, _interrupts, _library, _seen
+from ._budget import Budget
+from ._frames import takes_locals
 from ._held import is_read
 from ._holders import clean
 from ._runtime import start, users_modules
@@ -18,14 +20,15 @@ def budget():
     """Returns the time that all looks of this process share, from the first one on."""
     global _budget
     if _budget is None:
-        _budget = _seen.Budget()
+        _budget = Budget()
     return _budget
 
 
 def look(flor, name, frame, objects):
     """Returns the fingerprints of all that can be reached and that no object of the block, or of the guard (""), holds. None where
     that takes too long: the record then says that not all executions were watched."""
-    found = budget().look(frame, list(objects), users_modules)
+    # Its dict of variables, which it may have kept, would change.
+    found = None if takes_locals(frame.f_code) else budget().look(frame, list(objects), users_modules)
     if found is None:
         note(flor, name, "*", True)
     return found

@@ -119,9 +119,19 @@ def write(tensor, loaded):
 # --- numpy ---
 
 
+def is_in_file(array):
+    """Is its memory that of a file (numpy.memmap), or a view of it?"""
+    numpy = sys.modules["numpy"]
+    while isinstance(array, numpy.ndarray):
+        array = array.base
+    return type(array).__module__ == "mmap"
+
+
 def of_array(name, array):
     """Returns the values of an array. What safetensors has no type for is saved as bytes."""
     numpy = sys.modules["numpy"]
+    if is_in_file(array):
+        raise TypeError(f"{name}: an array in a file cannot be saved")
     if array.dtype.hasobject:
         raise TypeError(f"{name}: an array of objects cannot be saved")
     is_own = array.flags.c_contiguous and array.flags.writeable and array.flags.aligned

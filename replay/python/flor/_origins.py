@@ -8,7 +8,7 @@ import sys
 import types
 import weakref
 
-from . import _leaves
+from . import _leaves, _plain
 from ._attributes import dict_of, is_filled, slots_of
 from ._objects import label
 from ._seen import NO_STATE
@@ -147,6 +147,8 @@ class Origins:
             return []
         if torch is not None and isinstance(value, torch.nn.Module):
             return _parts_of_module(name, value)
+        if _plain.is_plain(value):
+            return []
         if isinstance(value, dict):
             return [(f"{name}.{label(key, index)}", item) for index, (key, item) in enumerate(list(dict.items(value)))
                     if type(item) not in _SIMPLE]

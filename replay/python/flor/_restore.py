@@ -276,6 +276,8 @@ class Restorer:
         numpy = _numpy()
         loaded = self._leaf(node["array"])
         is_same = isinstance(live, numpy.ndarray) and live.dtype.str == node["dtype"]
+        if is_same and _leaves.is_in_file(live):
+            raise Misfit(f"{name} is an array in a file here")
         if loaded.is_there:
             if not is_same or list(live.shape) != node["shape"]:
                 raise Misfit(f"{name} is another array here")

@@ -6,20 +6,22 @@ the record; a replay of an edited program looks whether it is read (_held.py).
 
 Bounded: one look takes at most a second, all of them together a share of the training. Where that is not enough, the record
 says so, and such a block executes in each replay with a probe outside of it. Of a large tensor the version and samples
-count, of an array above a GiB samples."""
+count, of an array above a GiB samples. A file that is mapped to be read only is not read."""
+import array
 import bisect
 import collections
 import ctypes
 import enum
 import hashlib
 import io
+import mmap
 import os
 import random
 import sys
 import time
 import types
 
-from . import _leaves
+from . import _leaves, _plain
 from ._attributes import dict_of, is_filled, slots_of
 from ._files import UNKNOWN, position_of
 from ._frames import locals_of
@@ -29,7 +31,6 @@ from ._objects import KEPT, is_stateful
 from ._unsaved import added_to, identity_of, unsaved_of
 
 _SECONDS = 1.0  # for one look
-_SHARE, _AT_LEAST = 0.01, 1.0  # of the time since the first one, and seconds, for all looks
 _LARGE = 64 << 20  # bytes, above which nothing is copied to be read
 _SAMPLED, _SAMPLES = 1 << 20, 16  # bytes of a tensor, whose version tells of most writes, and samples of a larger one
 _WHOLE, _MANY = 1 << 30, 4096  # the same of an array
@@ -41,8 +42,9 @@ _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 _OF_THE_MACHINE = {"_thread", "threading", "_io", "io", "_queue", "queue", "multiprocessing", "_multiprocessing", "socket",
                    "_socket", "logging", "weakref", "_weakref", "concurrent", "torch", "numpy", "tqdm", "tensorboard", "builtins", "_csv"}
 # Objects of these packages are never looked at: what a logger or a progress bar keeps for itself is no state.
-NO_STATE = {"logging", "threading", "_thread", "tqdm", "tensorboard", "wandb", "mlflow", "socket", "rich", "alive_progress", "progressbar",
-            "subprocess", "weakref", "_weakref"}
+NO_STATE = {"logging", "threading", "_thread", "tqdm", "tensorboard", "tensorboardX", "wandb", "mlflow", "comet_ml", "neptune", "clearml", "aim",
+            "visdom", "swanlab", "dvclive", "loguru", "socket", "rich", "alive_progress", "progressbar", "subprocess", "weakref", "_weakref",
+            "pyarrow"}  # whose tables do not change, and would be copied to be read
 _OF_WORKERS = {"multiprocessing." + name for name in ("queues", "context", "process", "pool", "synchronize", "popen_fork",
                                                        "popen_forkserver", "popen_spawn_posix")}
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), type(...))
@@ -50,32 +52,6 @@ _SIMPLE = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 class _Late(Exception):
     """There is no time left."""
-
-
-class Budget:
-    """The time that looks may take."""
-
-    def __init__(self):
-        self._begun, self._spent = time.monotonic(), 0.0
-
-    def look(self, frame, held, modules, slots=frozenset(), must=False, moved_from=None):
-        """As fingerprints(); None also where an object raised an exception, or where no time is left for one more and it is
-        not one that `must` be."""
-        return self.spend(lambda: fingerprints(frame, held, modules(), slots, moved_from), must)
-
-    def spend(self, call, must):
-        """Returns what a call returns that looks at objects; or None, as look()."""
-        begun = time.monotonic()
-        if not must and self._spent > max(_AT_LEAST, _SHARE * (begun - self._begun)):
-            return None
-        try:
-            return call()
-        except Exception as problem:
-            if is_programs(problem):
-                raise
-            return None  # objects may do anything when they are looked at; training goes on
-        finally:
-            self._spent += time.monotonic() - begun
 
 
 def roots_of(frame, modules):
@@ -93,10 +69,11 @@ def fingerprints(frame, held, modules, slots=frozenset(), moved_from=None):
     other than the frame's own. `held`: objects whose content is left out, by whatever way it is reached. `slots`: paths whose
     values may be any others. `moved_from`: tells where an object was before; another one in a variable is a change, whatever it
     holds. None where the time is not enough."""
-    look = _Look(held, slots, moved_from)
     out = {}
     try:
-        for name, value in roots_of(frame, modules).items():
+        roots = roots_of(frame, modules)
+        look = _Look(held, slots, moved_from, roots)
+        for name, value in roots.items():
             look.add(out, name, value)
         out["process:@settings"] = look.of_settings()
     except _Late:
@@ -124,9 +101,12 @@ class _Held:
 
 
 class _Look:
-    def __init__(self, held, slots, moved_from):
+    def __init__(self, held, slots, moved_from, roots):
         self._moved_from = moved_from
         self._end = time.monotonic() + _SECONDS
+        self._has_loader, self._is_unsaved = False, False  # what is being looked at
+        # What has a path of its own, by which a change of it is found.
+        self._with_path = {id(one) for value in roots.values() for one in (value, *(members_of(value) or {}).values())}
         self._slots = slots
         self._known = {}  # digests of memory
         self._held, self._pointers, self._alive = set(), {}, []
@@ -199,7 +179,7 @@ class _Look:
             for member, item in members.items():
                 path = f"{name}.{member}"
                 is_held = path in self._slots or id(item) in self._held
-                out[path] = self._of_held(path, item) if is_held else self._fingerprint(item)
+                out[path] = self._of_held(path, item) if is_held else self._fingerprint(item, has_loader=_is_of_loader(value))
 
     def of_settings(self):
         """What belongs to the process, and to no variable: settings of torch, the environment, the folder."""
@@ -217,10 +197,11 @@ class _Look:
         if is_slot and self._moved_from is not None and self._moved_from(path, value) is not None:
             return _Held(None, None)
         unsaved = [part for inner in self._inner.get(id(value)) or [value] for part in unsaved_of(inner, is_slot or inner is not value)]
-        return _Held(None if is_slot else id(value), self._fingerprint(unsaved))
+        return _Held(None if is_slot else id(value), self._fingerprint(unsaved, True))
 
-    def _fingerprint(self, value):
+    def _fingerprint(self, value, is_unsaved=False, has_loader=False):
         self._hash, self._seen, self._visited = hashlib.blake2b(digest_size=16), {}, []
+        self._is_unsaved, self._has_loader = is_unsaved, has_loader
         self._feed(value, 0)
         return self._hash.digest()
 
@@ -232,17 +213,21 @@ class _Look:
             raise _Late
         if isinstance(value, _SIMPLE):
             return self._feed_simple(value)
-        if id(value) in self._held:
+        if id(value) in self._held or self._is_unsaved and id(value) in self._with_path:
             return self._put("held")
         if id(value) in self._seen or depth > _DEEPEST:
             return self._put("same", self._seen.get(id(value)))
         self._seen[id(value)] = len(self._seen)
         self._visited.append(value)
         self._put(type(value).__qualname__)
+        self._has_loader |= _is_of_loader(value)
         if isinstance(value, types.ModuleType) or _is_of_flor(value) or type(value).__module__.split(".")[0] in NO_STATE or \
                 type(value).__name__ == "ArgumentParser":
             return None
-        if not self._feed_memory(value):
+        plain = _plain.digest_of(value)
+        if plain is not None:
+            self._put(plain)
+        elif not self._feed_memory(value):
             for part in self._parts(value):
                 self._feed(part, depth + 1)
         return None
@@ -271,10 +256,18 @@ class _Look:
                 elif size <= _LARGE or value.is_contiguous():
                     self._put(self._digest(value, lambda: _leaves.of_tensor("", value)))
                 return True
-            if numpy is not None and type(value) is numpy.ndarray and not value.dtype.hasobject:
+            if numpy is not None and isinstance(value, numpy.ndarray) and not value.dtype.hasobject:
                 self._put(value.shape, value.dtype.str)
+                if _leaves.is_in_file(value) and not value.flags.writeable:
+                    return True  # a data set, which may be larger than the memory
                 is_readable = value.flags.c_contiguous or value.nbytes <= _LARGE
                 self._put(self._digest(value, lambda: _leaves.of_memory(value)) if is_readable else self._doubt())
+                return True
+            if isinstance(value, (array.array, mmap.mmap)):
+                with memoryview(value) as memory:
+                    self._put(self._doubt() if type(value) is mmap.mmap and not memory.readonly else len(memory))
+                    if type(value) is not mmap.mmap:
+                        self._put(hashlib.blake2b(memory, digest_size=16).digest())
                 return True
         except (TypeError, RuntimeError):
             return True  # sparse and the like: nothing to look at
@@ -284,7 +277,7 @@ class _Look:
         if id(value) not in self._known:
             leaf = leaf_of()
             is_tensor = type(leaf.owner).__module__.split(".")[0] == "torch"
-            whole, many = (_SAMPLED, _SAMPLES) if is_tensor else (_WHOLE, _MANY)
+            whole, many = (_SAMPLED, _SAMPLES) if is_tensor else (_LARGE if _leaves.is_in_file(value) else _WHOLE, _MANY)
             if leaf.size <= whole:
                 parts = [(0, leaf.size)]
             else:
@@ -327,8 +320,10 @@ class _Look:
             yield self._doubt() if position is UNKNOWN else position
         elif type(value).__module__ == "multiprocessing.connection":
             yield self._doubt()  # to a process with a state of its own, as a simulator's
+        elif type(value).__module__ == "multiprocessing.queues" and not self._has_loader:
+            yield self._doubt()
         elif type(value).__module__ in _OF_WORKERS:
-            return  # a queue or a process, of a data loader for one
+            return  # a process, or a queue of a data loader
         elif callable(getattr(type(value), "cache_info", None)):
             yield tuple(value.cache_info())  # of functools.lru_cache
         else:
@@ -381,6 +376,10 @@ def _default_generators():
     found = [getattr(torch, "default_generator", None), *getattr(getattr(torch, "cuda", None), "default_generators", ())]
     found.append(getattr(getattr(getattr(numpy, "random", None), "mtrand", None), "_rand", None))
     return [*[one for one in found if one is not None], random._inst]
+
+
+def _is_of_loader(value):
+    return type(value).__module__.startswith("torch.utils.data")
 
 
 def _is_of_flor(value):

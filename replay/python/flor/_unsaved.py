@@ -6,6 +6,9 @@ import types
 from ._attributes import dict_of
 from ._objects import is_stateful, plain_attributes
 
+# What torch itself puts on an optimizer: counts of steps, from which a scheduler warns of a wrong order of calls.
+_OF_SCHEDULERS = ("_step_count", "_opt_called", "_zero_grad_profile_name", "_warned_capturable_if_run_uncaptured")
+
 
 def unsaved_of(value, is_slot):
     """Yields what an object has that Saver leaves out: other attributes of modules, and those of their tensors; of a class of the
@@ -30,7 +33,7 @@ def unsaved_of(value, is_slot):
         yield [item for items in (dict_of(value) or {}).values() for item in (items if isinstance(items, list) else [items])
                if isinstance(item, types.FunctionType)]
         return
-    saved = {"state", "param_groups", "defaults"} if is_optimizer else set(value.state_dict())
+    saved = {"state", "param_groups", "defaults", *_OF_SCHEDULERS} if is_optimizer else set(value.state_dict())
     yield {key: item for key, item in (dict_of(value) or {}).items() if key not in saved and not key.startswith("__")}
 
 

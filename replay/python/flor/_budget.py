@@ -1,0 +1,33 @@
+"""The time that looks at the program's objects may take (_seen.py)."""
+import time
+
+from ._interrupts import is_programs
+from ._seen import fingerprints
+
+_SHARE, _AT_LEAST = 0.01, 1.0  # of the time since the first one, and seconds, for all looks
+
+
+class Budget:
+    """The time that looks may take."""
+
+    def __init__(self):
+        self._begun, self._spent = time.monotonic(), 0.0
+
+    def look(self, frame, held, modules, slots=frozenset(), must=False, moved_from=None):
+        """As fingerprints(); None also where an object raised an exception, or where no time is left for one more and it is
+        not one that `must` be."""
+        return self.spend(lambda: fingerprints(frame, held, modules(), slots, moved_from), must)
+
+    def spend(self, call, must):
+        """Returns what a call returns that looks at objects; or None, as look()."""
+        begun = time.monotonic()
+        if not must and self._spent > max(_AT_LEAST, _SHARE * (begun - self._begun)):
+            return None
+        try:
+            return call()
+        except Exception as problem:
+            if is_programs(problem):
+                raise
+            return None  # objects may do anything when they are looked at; training goes on
+        finally:
+            self._spent += time.monotonic() - begun
