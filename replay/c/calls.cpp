@@ -96,6 +96,14 @@ void CallingState::expect(const std::vector<std::string>& names) {
   answered([&](flor_answer* answer) { calls_.expect(calls_.context, &texts, answer); });
 }
 
+bool CallingState::ready(bool is_last) {
+  if (calls_.ready == nullptr) return true;
+  require_attached();
+  return !finished([&](flor_answer* answer) {
+            calls_.ready(calls_.context, is_last ? 1 : 0, answer);
+          }).failure;
+}
+
 std::optional<std::string> CallingState::misfit(const core::LoadedTensors& tensors) {
   require_attached();
   const flor_tensors loaded(tensors);

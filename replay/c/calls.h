@@ -39,6 +39,7 @@ class CallingState : public core::State {
   std::vector<core::Buffer> save() override;
   bool grows() const override { return calls_.expect != nullptr; }
   void expect(const std::vector<std::string>& names) override;
+  bool ready(bool is_last) override;
   std::optional<std::string> misfit(const core::LoadedTensors& tensors) override;
   std::optional<std::string> restore(const core::LoadedTensors& tensors) override;
 

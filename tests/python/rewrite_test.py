@@ -262,7 +262,15 @@ def test_gradients_that_an_iteration_leaves_are_found_in_the_text(rewrite, leave
                  "optD, optG = None, None\noptD = Adam(netD.parameters())\noptG = Adam(netG.parameters(), lr=2)\n"
                  "class Trainer:\n    def clear(self):\n        self.opt.zero_grad()\n")
     text = rewrite(train=functions + "for epoch in range(3):\n" + textwrap.indent(body, "    ") + "\n    pass\n")["train"]
-    assert ("leaves_gradients=True" in text) == leaves, text
+    assert ("__flor__.main_loop('epoch', range(3), leaves_gradients=True)" in text) == leaves, text
+
+
+def test_steps_that_leave_gradients_to_the_next_one_are_found_in_the_text(rewrite):
+    steps = "        loss(x).backward()\n        if i % 2:\n            opt.step()\n            opt.zero_grad()\n"
+    text = rewrite(train="for epoch in range(3):\n    opt.zero_grad()\n    for i, x in loader:\n" + steps)["train"]
+    assert "__flor__.loop('i', loader, leaves_gradients=True)" in text
+    text = rewrite(train="for epoch in range(3):\n    for i, x in loader:\n        opt.zero_grad()\n" + steps)["train"]
+    assert "__flor__.loop('i', loader)" in text
 
 
 def test_functions_that_call_each_other_are_read_once_each(rewrite):

@@ -55,10 +55,17 @@ void StepRecorder::end_step(int64_t next) {
                          main_->timer().elapsed());
   };
   if (last == nullptr && timer_.elapsed() < interval()) return;
+  if (!loop_.guards().ready(last != nullptr)) {
+    // To ask at each step could cost much.
+    if (last == nullptr) timer_ = {recording_.checkpointer(), resumption_};
+    return;
+  }
   frontend_.synchronize();
   const double seconds = timer_.elapsed();
   const std::string at = scope_.path();
-  if (!main_->end_step(at, loop_.path(), next)) return;
+  // Of what is found while it is recorded, a later question may ask for more: replays begin at iterations.
+  const std::string inner = loop_.guards().grows() ? "" : loop_.path();
+  if (!main_->end_step(at, inner, next)) return;
   recording_.note_generators(path_of(next), "entry", frontend_.generators());
   const CheckpointKey key{
       step_kind, at + "/" + step_kind,

@@ -70,6 +70,10 @@ std::unique_ptr<Resumption> Resumption::of(const RunDir& run, Frontend& frontend
   });
 }
 
+bool Resumption::is_held() const {
+  return not_restored_.count("") == 0 && not_restored_.count(in_files) == 0;
+}
+
 void Resumption::note_doubt(const TimelineRow& row, std::set<std::string>& in_doubt) {
   const auto path = field<std::string>(row, "path", "");
   const auto loop = field<std::string>(row, "block", "");
@@ -122,11 +126,9 @@ std::vector<StoredCheckpoint> Resumption::stored(int64_t attempt) const {
 Resumption::Entry Resumption::enter(const RecordedLoop& loop, State& guards) {
   const int64_t first = loop.range ? loop.begin : 0;
   refused_.clear();
-  // What iterations pass on without the guard's holding it, or in files, is made anew from the first one on.
-  const bool is_held = not_restored_.count("") == 0 && not_restored_.count(in_files) == 0;
   // Of a loop that is not begun in its middle all is restored, or nothing.
   const bool is_whole = !loop.one_pass || loop.ended == LoopEnd::exhausted;
-  int64_t next = is_held && is_whole && loop.iterations > 0 ? loop.last + 1 : first;
+  int64_t next = is_held() && is_whole && loop.iterations > 0 ? loop.last + 1 : first;
   const auto restores = [&](const std::string& at) {
     return doubted_.count(at) == 0 && recorded_.restore(at, guards);
   };
@@ -153,6 +155,7 @@ std::optional<std::string> Resumption::why_another(const RecordedLoop& recorded,
 }
 
 std::optional<Resumption::Step> Resumption::enter_steps(const std::string& loop, State& guards) {
+  if (!is_held()) return std::nullopt;
   auto steps = recorded_.index().restorable_steps(loop);
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     const std::string at = place_before_step(loop, *step);

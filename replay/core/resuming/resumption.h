@@ -89,6 +89,9 @@ class Resumption {
   void save(double seconds) { saved_ += seconds; }
 
  private:
+  // Is nothing passed on by iterations that no guard holds, nor in files? Else it is made anew from the first
+  // iteration on.
+  bool is_held() const;
   void note_doubt(const TimelineRow& row, std::set<std::string>& in_doubt);
 
   void pass_over(std::vector<std::string> files);

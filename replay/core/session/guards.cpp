@@ -77,6 +77,10 @@ void Guards::expect(const std::vector<std::string>& names) {
   }
 }
 
+bool Guards::ready(bool is_last) {
+  return std::all_of(states_.begin(), states_.end(), [&](State* state) { return state->ready(is_last); });
+}
+
 std::size_t Guards::bytes_to_come() {
   std::size_t bytes = 0;
   for (State* state : states_) bytes += state->bytes_to_come();

@@ -20,6 +20,7 @@ class Guards : public State {
   bool grows() const override;
   void expect(const std::vector<std::string>& names) override;
   std::vector<Buffer> save() override;
+  bool ready(bool is_last) override;
   std::size_t bytes_to_come() override;
   std::optional<std::string> misfit(const LoadedTensors& tensors) override;
   std::optional<std::string> restore(const LoadedTensors& tensors) override;

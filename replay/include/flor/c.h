@@ -25,7 +25,7 @@ extern "C" {
 #define FLOR_C_API __attribute__((visibility("default")))
 
 // The version of this interface that the library has. A front end made for another one must not go on.
-#define FLOR_C_VERSION 3
+#define FLOR_C_VERSION 4
 FLOR_C_API int32_t flor_c_version(void);
 
 // --- What callbacks get and give. ---
@@ -143,7 +143,7 @@ FLOR_C_API void flor_leave_loop(int32_t how);
 
 // --- Blocks and guards. ---
 
-// The objects of a block or guard. Only `expect` may be NULL. Any may fail. Where check() does, the
+// The objects of a block or guard. `expect` and `ready` may be NULL. Any may fail. Where check() does, the
 // checkpoint is not used, and what it would have saved is executed. Where restore() does, a resumed recording
 // ends or starts again as above.
 typedef struct flor_state_calls {
@@ -158,6 +158,10 @@ typedef struct flor_state_calls {
   // compared with these. For a front end that finds out while it records what a block changes, and puts more
   // from then on.
   void (*expect)(void* context, const flor_texts* names, flor_answer* answer);
+  // NULL, or: fails where the objects do not hold all that a step of an inner loop leaves to the next one. It
+  // is asked before a checkpoint between two steps, which is then not taken. `is_last`: the process ends
+  // behind that checkpoint.
+  void (*ready)(void* context, int32_t is_last, flor_answer* answer);
 } flor_state_calls;
 
 typedef struct flor_state flor_state;
@@ -172,7 +176,9 @@ FLOR_C_API int32_t flor_enter_block(const char* name, flor_state* state);
 // `unwound`: an exception leaves the block.
 FLOR_C_API void flor_leave_block(int32_t unwound);
 // A guard holds what an iteration of the main loop passes to the next. Enter it in front of the main loop,
-// and leave it behind that. NULL does nothing.
+// and leave it behind that. One that is entered inside an iteration, in front of the first loop in there,
+// holds what a step of that loop passes to the next: a checkpoint may then be taken in flor_next() of that
+// loop, and flor_enter_loop() may restore one. NULL does nothing.
 FLOR_C_API void flor_enter_guard(flor_state* state);
 FLOR_C_API void flor_leave_guard(flor_state* state);
 

@@ -20,6 +20,7 @@ from ._runtime import log_row, start, users_modules
 from ._origins import Origins, TooMany
 from ._seen import changed, members_of, roots_of
 from ._slots import SlotState
+from ._steps import steps_of
 from ._while import Conditions
 
 __all__ = ["Conditions", "be_main", "loop", "main_loop", "noted", "skip_block"]
@@ -40,8 +41,14 @@ def be_main(variables):
                          __loader__=importlib.machinery.SourceFileLoader("__main__", variables["__file__"]))
 
 
-def loop(name, iterable):
-    return iterate(start(), name, iterable, sys._getframe(1))
+def loop(name, iterable, leaves_gradients=False):
+    """A loop inside a main loop. `leaves_gradients`: as of main_loop()."""
+    flor, frame = start(), sys._getframe(1)
+    block, this_thread.entered = getattr(this_thread, "entered", None), None
+    steps = None
+    if block is not None and block.frame is frame and len(this_thread.loops) == 1:
+        steps = _safely(None, steps_of, block, iterable, leaves_gradients, _watching[-1])
+    return iterate(flor, name, iterable, frame, steps)
 
 
 def main_loop(name, iterable, leaves_gradients=False):
@@ -114,9 +121,11 @@ class _Watched:
     """Slots of a block or of the main loop's iterations (""), and what is found to change. `place`: the name under which changes
     that nothing reads are noted; unlike `name` it differs between main loops."""
 
+    count = None  # as of Steps
+
     def __init__(self, flor, name, frame, paths, place=None):
         self.flor, self.name, self.frame, self.place = flor, name, frame, place or name
-        self.state = SlotState(frame, paths, self.refuse, self.is_volatile, _holds_gradients)
+        self.state = SlotState(frame, paths, self.refuse, self.is_volatile, _holds_gradients, self.passes_on)
         self._roots = None  # names in front of the first execution
 
     def refuse(self, path, why="cannot be saved"):
@@ -133,6 +142,8 @@ class _Watched:
         module = sys.modules.get(path.rpartition(":")[0])
         program = program_of(getattr(module, "__file__", "") if module else self.frame.f_code.co_filename)
         return program is not None and not program.moments().isdisjoint(path.rpartition(":")[2].split("."))
+
+    passes_on = None  # as of SlotState
 
     def only_adds(self, path):
         """Is a path, or its variable, one of Python's own containers, of which `x.add(…)` reads nothing? A method of another class may do
@@ -176,12 +187,14 @@ class _Watched:
         root = path.split(".")[0]
         return path if root in self._roots else root
 
+    def is_wanted(self, path):
+        value = self.state.places.get(path)
+        return "." in path or is_asked_for(value) or members_of(value) is not None  # it is another object now
+
     def _add_unasked(self, path):
         """Holds what nothing reads by the text: a member of an object, which a method may read, and what a later question may ask
         for, modules and small values."""
-        value = self.state.places.get(path)
-        is_wanted = "." in path or is_asked_for(value) or members_of(value) is not None  # it is another object now
-        is_held = path in self.state.paths or (is_wanted and self.state.add(path))
+        is_held = path in self.state.paths or (self.is_wanted(path) and self.state.add(path))
         if is_held:
             note(self.flor, self.place, "+" + path, False)
         return is_held
@@ -198,6 +211,7 @@ class _Block:
         self.program = program_of(frame.f_code.co_filename)
         self.holder = next((one for one in self.program.blocks if one.name == clean(name)), None) if self.program else None
         self.needed = _held.needed_by_block(self.program, self.holder) if self.holder else []
+        self.loop = next((loop for loop in self.program.loops if self.program.is_inside(loop, self.holder.node)), None) if self.holder else None
         self.slots, self.known = set(), {}
         self.is_tried = self.is_watched = False  # was an execution to be looked at, was one?
 
@@ -206,7 +220,7 @@ class skip_block(_Watched):
     def __init__(self, name):
         flor, frame = start(), sys._getframe(1)
         self._is_active = bool(flor.flor_active())
-        self._entered, self._before = False, None
+        self._entered, self.before = False, None
         self._is_active = self._is_active and _safely(False, self._begin, flor, name, frame)
 
     def _begin(self, flor, name, frame):
@@ -218,6 +232,9 @@ class skip_block(_Watched):
         super().__init__(flor, clean(name), frame, self._block.slots)
         self.state.take(self._block.needed)
         return True
+
+    program = property(lambda self: self._block.program)
+    loop = property(lambda self: self._block.loop, doc="The loop that is the block, in the program's tree, or None.")
 
     def needs(self, path):
         block = self._block
@@ -244,10 +261,12 @@ class skip_block(_Watched):
             self.state.end_restore()
             # Once whatever it costs: where one look takes too long, the others would.
             if budget().spend(lambda: self._remember(True) or True, not self._block.is_tried):
-                self._before = self.look(not self._block.is_tried)
+                self.before = self.look(not self._block.is_tried)
             self._block.is_tried = True
-            if self._before is None:
+            if self.before is None:
                 self._miss()
+            else:
+                this_thread.entered = self
         return bool(executes)
 
     def _remember(self, is_all):
@@ -268,6 +287,7 @@ class skip_block(_Watched):
     def __exit__(self, kind, problem, trace):
         if not self._is_active:
             return
+        this_thread.entered = None
         is_whole = False
         try:
             if kind is None:
@@ -277,21 +297,20 @@ class skip_block(_Watched):
             if self._entered:
                 self.flor.flor_leave_block(not is_whole)
             self.state.end_restore()
-            self._before = None
+            self.before = None
             self.close()
         if kind is None:
             _interrupts.raise_kept()
 
-
     def _look_behind(self):
-        if self._before is None:
+        if self.before is None:
             return
         after = self.look(not self._block.is_watched)
         if after is None:
             self._miss()
         else:
             self._block.is_watched = True
-            self.compare(self._before, after)
+            self.compare(self.before, after)
 
 
 class _MainLoop(_Watched):
@@ -308,6 +327,9 @@ class _MainLoop(_Watched):
         loops = self._program.main_loops() if self._program else []
         return next((loop for loop in loops if loop.lineno <= line <= loop.iter.end_lineno), None)
 
+    def passes_on(self, path):
+        return self._loop is None or _held.is_passed_on(self._program, self._loop, path)
+
     def needs(self, path):
         if self._loop is None or ":" in path:
             return True
@@ -316,6 +338,7 @@ class _MainLoop(_Watched):
         return self._known[path]
 
     def open(self):
+        """Begins to watch. Returns None: the elements are not begun."""
         if not _safely(False, self._remember):
             note(self.flor, "", "*", True)
         _watching.append(self)
@@ -340,7 +363,8 @@ class _MainLoop(_Watched):
                      "resumed recording begins at the program's start")
             self._before = self.look(True)
             if self._before is None:
-                note(self.flor, "", "*", True)
+                note(self.flor, "", "*", True, "a look at all that the program can reach takes more than a second: replays and a resumed recording "
+                     "begin at the program's start")
         self._has_begun = True
 
     def end(self, must=False):

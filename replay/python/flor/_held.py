@@ -144,6 +144,18 @@ def is_carried(program, loop, path, only_adds=True):
     return bool(program.unclear) or _first_carried(program, loop, {path: loop}, True, only_adds) is not None
 
 
+def is_passed_on(program, loop, path):
+    """May an iteration read what the one before left at a path? Unlike is_carried() it is not asked what follows the loop."""
+    root, scope = path.split(".")[0], program.scope_of(loop)
+    if program.unclear or ":" in path:
+        return True
+    for other, read in reads_in([program.tree if "." in path else scope]):
+        is_meant = lies_in(other, path) or lies_in(path, other)
+        if is_meant and (program.is_inside(read, loop) or program.scope_of(read) is not scope):
+            return not is_first_bound(program, loop.body, root)
+    return False
+
+
 def _seen_outside(scope, changed, parts):
     """Returns a path among those that are changed in a function and can be seen outside of it: what a parameter, `self` or
     a global variable leads to."""

@@ -4,7 +4,7 @@ import pathlib
 
 from . import _interrupts
 
-_VERSION = 3  # of the interface: FLOR_C_VERSION
+_VERSION = 4  # of the interface: FLOR_C_VERSION
 
 Answer = ctypes.c_void_p
 
@@ -17,6 +17,7 @@ class Buffer(ctypes.Structure):
 
 _Ask = ctypes.CFUNCTYPE(None, ctypes.c_void_p, Answer)
 Tell = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, Answer)
+_AskWhether = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int32, Answer)
 
 
 class FrontendCalls(ctypes.Structure):
@@ -26,7 +27,7 @@ class FrontendCalls(ctypes.Structure):
 
 class StateCalls(ctypes.Structure):
     _fields_ = [("context", ctypes.c_void_p), ("save", _Ask), ("check", Tell), ("restore", Tell),
-                ("expect", Tell)]
+                ("expect", Tell), ("ready", _AskWhether)]
 
 
 _FUNCTIONS = {
@@ -105,6 +106,11 @@ def answering(call):
 def ask(call):
     """Returns a callback of f(answer)."""
     return _Ask(answering(call))
+
+
+def ask_whether(call):
+    """Returns a callback of f(a number, answer)."""
+    return _AskWhether(answering(call))
 
 
 def tell(call):

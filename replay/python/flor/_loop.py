@@ -32,7 +32,9 @@ def loop(name, iterable):
 
 
 def iterate(flor, name, iterable, caller, watch=None):
-    """As loop(), in a frame. `watch`: None, or what is told of its begin(), of the end() of each iteration and of its close()."""
+    """As loop(), in a frame. `watch`: None, or what is told of its begin(), of the end() of each iteration and of its close(). Its open()
+    begins the elements and returns them, or None. `count`: None, or how many elements are known to come. Each of these is asked for when its
+    iteration has begun, `next` is set to its place before, and where the core goes on with a later one, those in front of it were taken."""
     is_range = isinstance(iterable, range) and iterable.step == 1 and -_WIDEST <= iterable.start and iterable.stop < _WIDEST
     begin = iterable.start if is_range else 0
     if is_range:
@@ -77,10 +79,10 @@ def _length(iterable):
 
 def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
     loops = this_thread.__dict__.setdefault("loops", [])
-    how, is_open, is_range = _EARLY, False, over_what == _RANGE
+    how, is_open, is_range, elements = _EARLY, False, over_what == _RANGE, None
     try:
         if watch is not None:
-            watch.open()
+            elements = watch.open()
         with _chance.entry(caller):
             loops.append(name)
             is_open = True  # no signal handler runs between this and the call
@@ -90,13 +92,17 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
         _interrupts.raise_kept()
         if isinstance(iterable, Conditions):
             yield from iterable.elements(flor, watch)
-        elements = None if is_range else iter(iterable)
+        elements = iter(iterable) if elements is None and not is_range else elements
+        known = begin if watch is None or watch.count is None else begin + watch.count
         here, value = begin, ctypes.c_int64()
         while True:
-            element, over = (here, here >= end) if is_range else _next_of(elements)
+            comes = here < known  # its element is asked for when it has begun
+            element, over = (here, here >= end) if is_range else (None, False) if comes else _next_of(elements)
+            if comes:
+                watch.next = here
             goes_on = flor.flor_next(not over, here, value)
             _interrupts.raise_kept()
-            while goes_on and not is_range and here < value.value and not over:
+            while goes_on and not is_range and here < value.value and not over and not comes:
                 element, over = _next_of(elements)
                 here += 1
             if not goes_on or over:
@@ -107,6 +113,11 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
             if watch is not None:
                 watch.begin()
             _interrupts.raise_kept()
+            if comes and not is_range:
+                element, over = _next_of(elements)
+                if over:
+                    how = _EXHAUSTED
+                    break
             yield here if is_range else element
             if watch is not None:
                 watch.end()
@@ -144,6 +155,8 @@ def _leave(flor, how, watch):
 
 class _Looks:
     """Notes what iterations pass on that no guard holds: where there is a guard, the program names what it holds."""
+
+    count = None
 
     def __init__(self, flor, frame):
         self._flor, self._frame, self._begun, self._before = flor, frame, 0, None

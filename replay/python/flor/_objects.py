@@ -13,6 +13,7 @@ import types
 import weakref
 
 from . import _leaves, _made, _unchanged
+from ._graphs import is_live
 from ._interrupts import is_programs
 
 # Stay what they are in the program that runs.
@@ -120,6 +121,7 @@ class Saver:
     def __init__(self, strict=False, gradients=False, marker=None):
         self.leaves = {}
         self._strict, self._gradients, self.marker = strict, gradients, marker
+        self.has_graph = False  # a tensor was saved that a later backward() may go through
         self._copies = self._parts = 0
         self._seen = {}
         self._alive = []  # so that no other object gets the id of one that was seen
@@ -183,6 +185,7 @@ class Saver:
             return None
         if isinstance(value, torch.Tensor):
             self._leaf(name, _leaves.of_tensor(name, value))
+            self.has_graph = self.has_graph or is_live(value)
             node = {"tensor": name, "device": str(value.device), "trained": value.is_leaf and value.requires_grad,
                     "complex": value.is_complex()}
             if self._gradients and node["trained"]:

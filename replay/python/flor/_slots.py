@@ -85,20 +85,27 @@ class Places:
 class SlotState:
     """The slots of a block or guard, until close(). `paths`: a set, which may grow. `refused`: is called with a path that cannot
     be saved, which is then no slot any more. `is_volatile`: may a slot have another value in each execution, as a time? Then
-    it is restored, but compared with nothing. `gradients`: are the values of gradients held, too?"""
+    it is restored, but compared with nothing. `gradients`: are the values of gradients held, too? `passes_on`: None, or may what
+    follows compute with a slot, so that the way to what it was computed from must not be cut?"""
 
-    def __init__(self, frame, paths, refused, is_volatile, gradients=False):
+    def __init__(self, frame, paths, refused, is_volatile, gradients=False, passes_on=None):
         self.places = Places(frame)
         self.paths = paths
         self._expected = None
-        self._refused, self._is_volatile, self._gradients = refused, is_volatile, gradients
+        self._refused, self._is_volatile, self._gradients, self._passes_on = refused, is_volatile, gradients, passes_on
         self._leaves = {}  # alive until the next save()
         self.origins = None  # of the block or loop, and of the main loop: set before anything is saved or restored
         self.knows_all = True  # or only where the objects of known slots were
         self._has_marks = True
-        self._calls = _library.StateCalls(None, _library.ask(self._save), _library.tell(self._check), _library.tell(self._restore),
-                                          _library.tell(self._expect))
+        self._calls = _library.StateCalls(None, *self.callbacks())
         self.handle = library.flor_new_state(self._calls)
+
+    def callbacks(self):
+        return _library.ask(self._save), _library.tell(self._check), _library.tell(self._restore), _library.tell(self._expect)
+
+    def own_leaves(self):
+        """Returns what is saved besides the slots. _check() and _restore() must take it away again."""
+        return {}
 
     def close(self):
         library.flor_free_state(self.handle)
@@ -142,8 +149,13 @@ class SlotState:
             self._refused(bad)
         if saver.marker is not None:
             saver.leaves[MARKS] = of_bytes(json.dumps(saver.marker.marks).encode())
-        self._leaves = saver.leaves
-        put_leaves(answer, saver.leaves)
+        self._leaves = {**saver.leaves, **self.own_leaves()}
+        put_leaves(answer, self._leaves)
+
+    def unsaved(self):
+        """Returns a slot whose value cannot be saved now, or None."""
+        saver = self._saver()
+        return next((path for path in self._in_order(self.paths) if not self._saved(saver, path)), None)
 
     def _saver(self):
         return Saver(True, self._gradients, Marker(*self.origins) if self.origins and self._has_marks else None)
@@ -158,9 +170,10 @@ class SlotState:
         if isinstance(value, (type, types.ModuleType)) or any(is_pythons_own(word) for word in path.rpartition(":")[2].split(".")):
             return False  # it would stay as it is
         try:
+            saver.has_graph = False
             if value is not _MISSING:
                 saver.save(name_of(path, self._is_volatile(path)), value)
-            return True
+            return not saver.has_graph or self._passes_on is None or not self._passes_on(path)
         except Exception as problem:
             if _interrupts.is_programs(problem):
                 raise
