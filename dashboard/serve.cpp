@@ -20,15 +20,13 @@ std::chrono::milliseconds pause_after(std::chrono::steady_clock::duration took) 
   return std::max(look_every, std::chrono::duration_cast<std::chrono::milliseconds>(took * 3));
 }
 
-void publish(const Runs& runs, const core::Json& changes, Feed& feed, Metrics& metrics) {
-  std::string snapshot = core::json_text(runs.snapshot());
-  metrics.publish(snapshot);
-  feed.publish(std::move(snapshot), core::json_text(changes));
+void publish(const Runs& runs, const core::Json& changes, Feed& feed) {
+  feed.publish(core::json_text(runs.snapshot()), core::json_text(changes));
 }
 
-Response answer(const Request& request, Routes& routes, const Metrics& metrics) {
+Response answer(const Request& request, Routes& routes, const Metrics& metrics, const Feed& feed) {
   if (request.target.path != "/metrics") return routes.answer(request);
-  return {200, "text/plain; version=0.0.4; charset=utf-8", metrics.text()};
+  return {200, "text/plain; version=0.0.4; charset=utf-8", metrics.text(*feed.snapshot())};
 }
 
 // Runs the server on a thread of its own.
@@ -53,15 +51,15 @@ void serve(const core::Store& store, const ServeOptions& options,
            const std::function<void(std::uint16_t)>& ready, const std::function<bool()>& stopped) {
   Feed feed;
   Routes routes(store);
-  Metrics metrics(store);
+  const Metrics metrics(store);
   ServerOptions server_options;
   server_options.address = options.address;
   server_options.port = options.port;
   server_options.guard = {options.token, options.names};
   Server server(
-      server_options, [&](const Request& request) { return answer(request, routes, metrics); }, feed);
+      server_options, [&](const Request& request) { return answer(request, routes, metrics, feed); }, feed);
   Runs runs(store);
-  publish(runs, runs.refresh(), feed, metrics);
+  publish(runs, runs.refresh(), feed);
   const Answering answering(server);
   ready(server.port());
   std::string told;
@@ -69,7 +67,7 @@ void serve(const core::Store& store, const ServeOptions& options,
     const auto began = std::chrono::steady_clock::now();
     try {
       const core::Json changes = runs.refresh();
-      if (!changes.is_null()) publish(runs, changes, feed, metrics);
+      if (!changes.is_null()) publish(runs, changes, feed);
     } catch (const std::exception& problem) {
       if (std::exchange(told, problem.what()) != problem.what()) core::warn("cannot read the store: " + told);
     }

@@ -195,22 +195,15 @@ std::string metrics_text(const Json& snapshot, const std::vector<ReplayUnderWay>
   return out.take();
 }
 
-void Metrics::publish(std::string snapshot) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  snapshot_ = std::move(snapshot);
-}
-
-std::string Metrics::text() const {
+std::string Metrics::text(const std::string& snapshot) const {
   const std::unique_lock<std::mutex> reading(reading_, std::try_to_lock);
-  std::string text;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!reading.owns_lock() && !last_.empty()) return last_;
-    text = snapshot_;
   }
-  const Json snapshot = core::parse_json(text);
-  if (!reading.owns_lock()) return metrics_text(snapshot, {});
-  text = metrics_text(snapshot, replays_of(snapshot));
+  const Json parsed = core::parse_json(snapshot);
+  if (!reading.owns_lock()) return metrics_text(parsed, {});
+  std::string text = metrics_text(parsed, replays_of(parsed));
   const std::lock_guard<std::mutex> lock(mutex_);
   return last_ = text;
 }

@@ -27,18 +27,15 @@ struct ReplayUnderWay {
 // `snapshot`: Runs::snapshot(). Pure.
 std::string metrics_text(const core::Json& snapshot, const std::vector<ReplayUnderWay>& replays);
 
-// Answers a monitoring system from the snapshot that was last published, and from the files of replays.
-// Thread-safe.
+// Answers a monitoring system from a snapshot and from the files of replays. Thread-safe.
 class Metrics {
  public:
   explicit Metrics(core::Store store) : store_(std::move(store)) {}
 
-  // `snapshot`: the text of Runs::snapshot().
-  void publish(std::string snapshot);
-  // Reads the replays that go on, for at most ten seconds; leaves out the rest, and those that cannot be
-  // read. A call during another one gets the text of the last one, and without one a text without replays, so
-  // that one handler at most is busy with it.
-  std::string text() const;
+  // `snapshot`: the text of Runs::snapshot(). Reads the replays that go on, for at most ten seconds; leaves
+  // out the rest, and those that cannot be read. A call during another one gets the text of the last one, and
+  // without one a text without replays, so that one handler at most is busy with it.
+  std::string text(const std::string& snapshot) const;
 
  private:
   std::vector<ReplayUnderWay> replays_of(const core::Json& snapshot) const;
@@ -47,7 +44,6 @@ class Metrics {
   mutable std::mutex reading_;  // held by the call that reads; taken before mutex_
   mutable std::mutex mutex_;
   mutable std::string last_;
-  std::string snapshot_ = "{}";
 };
 
 }  // namespace flor::dashboard

@@ -9,6 +9,8 @@ namespace flor::dashboard {
 namespace {
 
 constexpr std::size_t most_deltas = 256;
+// Bytes of all of them. A user of the store may change thousands of runs at once, again and again.
+constexpr std::size_t most_delta_bytes = std::size_t{8} << 20;
 constexpr std::uint64_t unknown = std::numeric_limits<std::uint64_t>::max();
 
 std::string event(const std::string& kind, const std::string& id, const std::string& data) {
@@ -24,12 +26,21 @@ std::string Feed::new_birth() {
 void Feed::publish(std::string snapshot, std::string delta) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    snapshot_ = std::move(snapshot);
+    snapshot_ = std::make_shared<const std::string>(std::move(snapshot));
+    bytes_ += delta.size();
     deltas_.push_back(std::move(delta));
-    if (deltas_.size() > most_deltas) deltas_.pop_front();
+    while (deltas_.size() > most_deltas || bytes_ > most_delta_bytes) {
+      bytes_ -= deltas_.front().size();
+      deltas_.pop_front();
+    }
     number_ += 1;
   }
   if (notify_) notify_();
+}
+
+std::shared_ptr<const std::string> Feed::snapshot() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return snapshot_;
 }
 
 Feed::Events Feed::since(const std::string& last_id) const {
@@ -41,7 +52,7 @@ Feed::Events Feed::since(const std::string& last_id) const {
   if (seen == number_) return {"", last_id};
   Events out{"", id_of(number_)};
   if (seen > number_ || number_ - seen > deltas_.size()) {
-    out.text = event("snapshot", out.last_id, snapshot_);
+    out.text = event("snapshot", out.last_id, *snapshot_);
     return out;
   }
   for (std::uint64_t number = seen + 1; number <= number_; ++number)

@@ -1,9 +1,11 @@
 // What viewers see live: a snapshot, and the changes since. Thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -17,6 +19,9 @@ class Feed {
 
   // Publishes a change: `delta` turns the snapshot before into `snapshot`.
   void publish(std::string snapshot, std::string delta);
+
+  // Returns the snapshot that was published last; `{}` before the first one.
+  std::shared_ptr<const std::string> snapshot() const;
 
   struct Events {
     // In the format of server-sent events; empty where nothing is new.
@@ -36,9 +41,11 @@ class Feed {
 
   std::function<void()> notify_;
   mutable std::mutex mutex_;
-  std::string snapshot_ = "{}";
-  // The last ones; the newest has the number number_.
+  std::shared_ptr<const std::string> snapshot_ = std::make_shared<const std::string>("{}");
+  // The last ones, as far as memory allows; the newest has the number number_.
   std::deque<std::string> deltas_;
+  // Of all deltas.
+  std::size_t bytes_ = 0;
   std::uint64_t number_ = 0;
 };
 

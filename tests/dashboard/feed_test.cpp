@@ -36,6 +36,26 @@ TEST(Feed, WhoseIdIsUnknownGetsTheSnapshot) {
                       "\ndata: D299\n\n");
 }
 
+// One user of a shared store may change thousands of runs at once, again and again.
+TEST(Feed, KeepsFewBytesOfChanges) {
+  Feed feed;
+  const std::string large(std::size_t{5} << 20, 'x');
+  feed.publish("S1", "D1");
+  const std::string first = feed.since("").last_id;
+  feed.publish("S2", large);
+  EXPECT_NE(feed.since(first).text.find("event: change\n"), std::string::npos);
+  const std::string second = feed.since("").last_id;
+  feed.publish("S3", large);
+  EXPECT_NE(feed.since(first).text.find("data: S3\n"), std::string::npos) << "the oldest change is gone";
+  EXPECT_NE(feed.since(second).text.find("event: change\n"), std::string::npos);
+  const std::string third = feed.since("").last_id;
+  feed.publish("S4", large + large);
+  EXPECT_NE(feed.since(third).text.find("data: S4\n"), std::string::npos) << "it is too large by itself";
+  feed.publish("S5", "D5");
+  EXPECT_NE(feed.since(third).text.find("data: S5\n"), std::string::npos);
+  EXPECT_EQ(*feed.snapshot(), "S5");
+}
+
 TEST(Feed, TellsOfEachChange) {
   Feed feed;
   int told = 0;
