@@ -119,7 +119,9 @@ std::string text_of(const Json& json) {
 
 RecordLog read_record(const core::RunDir& run) {
   if (!core::fs::exists(run.log())) return {};
-  return parse_record(core::read_file(run.log()), run.log().string(), core::is_foreign(run.log()));
+  const core::Descriptor file = core::open_regular(run.log());
+  const std::string text = core::read_regular(file, run.log(), core::any_size);
+  return parse_record(text, run.log().string(), core::is_foreign(file));
 }
 
 Verdict collect(const core::RunDir& run, const core::ReplayDir& replay, const core::Plan& plan,

@@ -44,6 +44,14 @@ std::vector<UnitWork> units_of(const std::vector<Json>& lines) {
   return out;
 }
 
+// Reads a file, and takes its size from `left` where it is another user's.
+std::string read_charged(const core::fs::path& path, std::uintmax_t most, std::uintmax_t& left) {
+  const core::Descriptor file = core::open_regular(path);
+  std::string text = core::read_regular(file, path, core::any_size, most);
+  if (core::is_foreign(file)) left -= std::min<std::uintmax_t>(left, text.size());
+  return text;
+}
+
 bool is_running(const UnitWork& unit) {
   return !unit.seconds && !unit.given_up;
 }
@@ -136,17 +144,12 @@ std::vector<WorkerWork> read_work(const core::ReplayDir& replay) {
     if (name.size() <= suffix.size() || name.substr(name.size() - suffix.size()) != suffix) continue;
     WorkerWork worker;
     worker.worker = name.substr(0, name.size() - suffix.size());
-    const bool is_foreign = core::is_foreign(entry.path());
-    const auto charge = [&](std::uintmax_t bytes) { left -= is_foreign ? std::min(left, bytes) : 0; };
-    charge(least_charged);  // in front of what may fail, a million times
+    // In front of what may fail, a million times.
+    if (core::is_foreign(entry.path())) left -= std::min(left, least_charged);
     try {
-      const std::string text = core::read_file(entry.path(), core::any_size, left);
-      charge(text.size());
-      worker.units = units_of(core::parse_json_lines(text, name).rows);
-      const std::string said =
-          core::read_file(replay.workers() / (worker.worker + ".json"), core::any_size, most_foreign_about);
-      charge(said.size());
-      const Json about = core::parse_json(said);
+      worker.units = units_of(core::parse_json_lines(read_charged(entry.path(), left, left), name).rows);
+      const Json about = core::parse_json(
+          read_charged(replay.workers() / (worker.worker + ".json"), most_foreign_about, left));
       for (const auto& [key, text] : {std::pair{"node", &worker.node},
                                       {"gpu", &worker.gpu},
                                       {"job", &worker.job},

@@ -9,7 +9,6 @@
 
 #include "core/base/digest.h"
 #include "core/base/shell_words.h"
-#include "core/files/trusted_file.h"
 #include "core/store/manifest.h"
 #include "results/report/summary.h"
 #include "results/results.h"
@@ -170,7 +169,7 @@ void forget(Database& database, const std::string& run) {
 void write(Database& database, const core::RunDir& run, const core::Manifest& manifest,
            const std::string& stamp, const results::JoinedRows& joined) {
   Transaction transaction(database);
-  Writer writer(database, core::is_foreign(run.manifest()));
+  Writer writer(database, manifest.foreign);
   writer.forget(run.id());
   writer.write(run, manifest, stamp, joined);
   transaction.commit();
@@ -196,7 +195,7 @@ void renew(Database& database, const core::RunDir& run, const std::string& stamp
   } catch (const Damaged&) {
     throw;
   } catch (const core::Error& problem) {
-    if (!core::is_foreign(run.manifest())) throw;
+    if (!manifest->foreign) throw;
     out.warnings.push_back("run " + run.id() + " is left out: " + problem.what());
     return forget(database, run.id());
   }

@@ -82,6 +82,7 @@ __attribute__((visibility("default"))) int openat(int directory, const char* pat
   va_start(more, flags);
   const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
   va_end(more);
+  if (interposed().at_openat) interposed().at_openat();
   return is_interrupted("openat") ? -1 : next(directory, path, flags, mode);
 }
 

@@ -16,6 +16,7 @@ struct Interposed {
   enum class Locks { real, none, of_this_node };
   Locks locks = Locks::real;
   std::function<void()> at_flock;   // before each
+  std::function<void()> at_openat;  // before each
   std::function<void()> at_unlink;  // before each unlinkat()
   // Before each fdatasync(), with its descriptor. Returns the error that it fails with; 0: none.
   std::function<int(int file)> at_fdatasync;

@@ -58,19 +58,23 @@ Descriptor open_regular_for(const fs::path& path, int flags, mode_t mode) {
 
 bool is_foreign(const fs::path& path) {
   struct stat info = {};
-  return ::stat(path.c_str(), &info) == 0 && is_foreign(info);
+  return ::lstat(path.c_str(), &info) == 0 && (S_ISLNK(info.st_mode) || is_foreign(info));
 }
 
 bool is_foreign(const Descriptor& file) {
   struct stat info = {};
-  return ::fstat(file.get(), &info) == 0 && is_foreign(info);
+  return ::fstat(file.get(), &info) != 0 || is_foreign(info);
 }
 
 std::string read_regular(int directory, const fs::path& path, Links links, std::size_t limit,
                          std::size_t foreign) {
-  const Descriptor file = open_regular(directory, path, links);
+  return read_regular(open_regular(directory, path, links), path, limit, foreign);
+}
+
+std::string read_regular(const Descriptor& file, const fs::path& path, std::size_t limit,
+                         std::size_t foreign) {
   struct stat info = {};
-  ::fstat(file.get(), &info);
+  if (::fstat(file.get(), &info) != 0) fail("cannot look at", path);
   if (is_foreign(info)) limit = std::min(limit, foreign);
   const auto refuse_larger_than_limit = [&](std::size_t size) {
     if (size > limit)

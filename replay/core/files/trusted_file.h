@@ -45,8 +45,13 @@ Descriptor open_regular_for(const std::filesystem::path& path, int flags, mode_t
 // bytes, or is another user's and has more than `foreign` bytes.
 std::string read_regular(int directory, const std::filesystem::path& path, Links links, std::size_t limit,
                          std::size_t foreign = foreign_limit);
+// The same for a file that open_regular() opened; `path` is for messages.
+std::string read_regular(const Descriptor& file, const std::filesystem::path& path, std::size_t limit,
+                         std::size_t foreign = foreign_limit);
 
-// Does it belong to another user who is not root? False where it does not exist.
+// Does it belong to another user who is not root? A link counts as another user's, whoever made it. False
+// where nothing is there. What is read must be judged by its descriptor: the owner of a path may put another
+// file there at any time.
 bool is_foreign(const std::filesystem::path& path);
 bool is_foreign(const Descriptor& file);
 

@@ -196,8 +196,9 @@ std::vector<std::string> Manifest::loop_names() const {
 }
 
 Manifest read_manifest(const RunDir& run) {
-  const bool foreign = is_foreign(run.manifest());
-  const std::string text = read_file(run.manifest(), document_limit, foreign_document_limit);
+  const Descriptor file = open_regular(run.manifest());
+  const bool foreign = is_foreign(file);
+  const std::string text = read_regular(file, run.manifest(), document_limit, foreign_document_limit);
   const Json json = foreign ? parse_json(text, most_foreign_members) : parse_json(text);
   if (!json.is_object() || field(json, "format", 0) != 1) {
     throw Error(run.manifest().string() + " is no manifest that this version reads; is it damaged?");
@@ -205,6 +206,7 @@ Manifest read_manifest(const RunDir& run) {
   // Texts become names of files, where the kernel would read only what is in front of it.
   if (holds_nul(json)) throw Error(run.manifest().string() + " holds a NUL, which Flor does not write");
   Manifest out = manifest_from(json);
+  out.foreign = foreign;
   // The owner may claim to be anyone.
   if (foreign) out.user = user_name(directory_owner(run.path));
   return out;

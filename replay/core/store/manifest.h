@@ -95,6 +95,8 @@ struct Manifest {
   std::optional<double> overhead;
   std::vector<RecordedLoop> loops;
   std::vector<std::string> warnings;
+  // Was the file another user's when it was read? Not written.
+  bool foreign = false;
 
   // The loop that ran longest; nullptr where no loop was entered. Valid as long as `loops` is not changed.
   const RecordedLoop* main_loop() const;

@@ -11,8 +11,8 @@
 
 #include "core/base/error.h"
 #include "core/base/messages.h"
-#include "core/files/durable.h"
 #include "core/files/json_lines.h"
+#include "core/files/trusted_file.h"
 
 namespace flor::core {
 namespace {
@@ -71,8 +71,9 @@ std::set<std::string> files_last_named_by(std::string_view kind, const Timeline&
 
 Timeline read_timeline(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return {};
-  const std::size_t most = is_foreign(path) ? most_foreign_rows : std::numeric_limits<std::size_t>::max();
-  return parse_timeline(read_file(path, any_size, foreign_timeline_limit), path.string(), most);
+  const Descriptor file = open_regular(path);
+  const std::size_t most = is_foreign(file) ? most_foreign_rows : std::numeric_limits<std::size_t>::max();
+  return parse_timeline(read_regular(file, path, any_size, foreign_timeline_limit), path.string(), most);
 }
 
 Timeline parse_timeline(std::string text, const std::string& name, std::size_t most_rows) {

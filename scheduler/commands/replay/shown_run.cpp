@@ -5,7 +5,6 @@
 #include "commands/replay/replay_request.h"
 #include "commands/sources/unheld.h"
 #include "core/checkpoint/recorded_timeline.h"
-#include "core/files/trusted_file.h"
 #include "plan/history.h"
 #include "plan/units.h"
 #include "results/report/policy_text.h"
@@ -29,7 +28,7 @@ Shown read_run(const core::RunDir& run) {
   out.units = plan::units_of(out.manifest, out.timeline, plan::restore_costs(out.timeline, restores_of(run)));
   out.local = results::local_tier_of(run, out.manifest, out.timeline);
   // Another user's sources could keep the reader busy, and the dashboard with it.
-  if (!core::is_foreign(run.manifest())) out.unheld = unheld_in(recorded_sources(run, out.manifest));
+  if (!out.manifest.foreign) out.unheld = unheld_in(recorded_sources(run, out.manifest));
   out.blocks = blocks.get();
   out.suggestions = results::suggestions(out.manifest, out.blocks);
   return out;

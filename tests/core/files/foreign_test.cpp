@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <functional>
 
 #include "core/files/durable.h"
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
 #include "core/store/timeline.h"
 #include "support/another_user.h"
+#include "support/interposed.h"
 #include "support/temporary.h"
 
 namespace flor::core {
@@ -100,6 +102,45 @@ TEST_F(ForeignRun, ATimelineIsReadUpToItsLimits) {
   EXPECT_TRUE(has(timeline_of("{ \"a\":[" + repeated("{},", 50 << 20) + "0]}\n{}\n"), "damaged"));
   fs::resize_file(run.timeline(), foreign_timeline_limit + 1);  // takes no space
   EXPECT_TRUE(has(reading([&] { read_timeline(run.timeline()); }), "bytes and is not read"));
+}
+
+// Its owner puts a file there after the path was looked at.
+TEST_F(ForeignRun, IsJudgedByTheFileThatIsOpened) {
+  const fs::path own = directory / "own";
+  test::plant_file(own, "", 0);
+  const auto read_replaced = [&](const fs::path& path, const std::string& text,
+                                 const std::function<void()>& read) -> std::string {
+    fs::remove(path);
+    test::plant_link(path, own, attacker);
+    const test::Interposing interposing;
+    interposing->at_openat = [&] {
+      fs::remove(path);
+      test::plant_file(path, text, attacker);
+    };
+    try {
+      read();
+    } catch (const std::exception& problem) {
+      return problem.what();
+    }
+    return "read";
+  };
+  EXPECT_TRUE(has(read_replaced(run.timeline(), repeated("{}\n", std::size_t{4} << 20),
+                                [&] { read_timeline(run.timeline()); }),
+                  "rows and is not read"));
+  Manifest manifest;
+  EXPECT_EQ(read_replaced(run.manifest(), R"({"format": 1, "user": "root"})",
+                          [&] { manifest = read_manifest(run); }),
+            "read");
+  EXPECT_TRUE(manifest.foreign);
+  EXPECT_EQ(manifest.user, std::to_string(attacker));
+}
+
+TEST_F(ForeignRun, ALinkIsForeignWhateverItLeadsTo) {
+  test::plant_file(run.log(), "", 0);
+  EXPECT_FALSE(is_foreign(run.log()));
+  test::plant_link(run.manifest(), run.log(), 0);
+  EXPECT_TRUE(is_foreign(run.manifest()));
+  EXPECT_FALSE(is_foreign(run.lock())) << "nothing is there";
 }
 
 TEST_F(ForeignRun, APlanIsReadUpToItsLimit) {
