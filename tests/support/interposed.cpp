@@ -116,6 +116,7 @@ __attribute__((visibility("default"))) int fchmod(int file, mode_t mode) noexcep
 __attribute__((visibility("default"))) int futimens(int file, const struct timespec* times) noexcept {
   static const auto next =
       reinterpret_cast<int (*)(int, const struct timespec*)>(::dlsym(RTLD_NEXT, "futimens"));
+  if (interposed().at_futimens) interposed().at_futimens();
   if (!interposed().handles_are_stale) return next(file, times);
   errno = ESTALE;
   return -1;

@@ -15,9 +15,10 @@ struct Interposed {
   // its own.
   enum class Locks { real, none, of_this_node };
   Locks locks = Locks::real;
-  std::function<void()> at_flock;   // before each
-  std::function<void()> at_openat;  // before each
-  std::function<void()> at_unlink;  // before each unlinkat()
+  std::function<void()> at_flock;     // before each
+  std::function<void()> at_openat;    // before each
+  std::function<void()> at_futimens;  // before each
+  std::function<void()> at_unlink;    // before each unlinkat()
   // Before each fdatasync(), with its descriptor. Returns the error that it fails with; 0: none.
   std::function<int(int file)> at_fdatasync;
   int failing_writes = 0;  // so many calls of write() do what they should, and answer EDQUOT, as on NFS

@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <iterator>
+#include <map>
+#include <mutex>
 
 #include "core/base/clock.h"
 #include "core/files/shared_directory.h"
@@ -18,6 +21,37 @@ namespace {
 constexpr double live_s = 60;
 // Longer than a file server's restart, or a partition of the network that heals.
 constexpr double dead_s = 600;
+
+// How long a file server's clock counts as known. Clocks do not drift apart in that time.
+constexpr double known_s = 10;
+
+// By directory, how far its server's clock is ahead of this process's steady clock. Thread-safe.
+// Motivation: who lists thousands of other users' runs would else make and remove a file for each.
+class ServerClocks {
+ public:
+  std::optional<double> now(const fs::path& directory) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto known = clocks_.find(directory);
+    if (known == clocks_.end() || is_old(known->second)) return std::nullopt;
+    return known->second.ahead + monotonic_seconds();
+  }
+  void learn(const fs::path& directory, double now) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (auto at = clocks_.begin(); at != clocks_.end();)
+      at = is_old(at->second) ? clocks_.erase(at) : std::next(at);
+    const double here = monotonic_seconds();
+    clocks_[directory] = {now - here, here};
+  }
+
+ private:
+  struct Clock {
+    double ahead = 0, learnt = 0;
+  };
+  static bool is_old(const Clock& clock) { return monotonic_seconds() - clock.learnt > known_s; }
+
+  mutable std::mutex mutex_;
+  std::map<fs::path, Clock> clocks_;
+};
 
 std::string ago(double seconds) {
   return seconds < 120 ? std::to_string(static_cast<int64_t>(seconds)) + " s"
@@ -115,12 +149,15 @@ Liveness decide_by_heartbeat(const Evidence& evidence) {
 }  // namespace
 
 std::optional<double> server_time(const fs::path& directory) {
+  static ServerClocks clocks;
+  if (const auto now = clocks.now(directory)) return now;
   try {
     const fs::path path = directory / unguessable_name(".time.");
     const Descriptor file = create_new(AT_FDCWD, path);
     ::futimens(file.get(), nullptr);
     const auto now = changed_at(file.get());
     ::unlink(path.c_str());
+    if (now) clocks.learn(directory, *now);
     return now;
   } catch (const std::exception&) {
     // A reader may not write there.

@@ -76,7 +76,8 @@ Liveness liveness_while_locked(const RunDir& run, const AskJob& ask_job = {});
 bool is_held_elsewhere(const RunDir& run, const std::string& host);
 
 // Returns the time, in seconds since 1970, by the clock of the server that keeps the directory. Writes a
-// temporary file there. Returns std::nullopt where this user may not write there.
+// temporary file there, at most one in ten seconds. Returns std::nullopt where this user may not write there.
+// Thread-safe.
 std::optional<double> server_time(const fs::path& directory);
 
 // Returns one line for Life::unknown: why it is unknown, and what to do.

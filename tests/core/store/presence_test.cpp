@@ -11,6 +11,7 @@
 
 #include "core/base/json.h"
 #include "core/files/durable.h"
+#include "core/store/liveness.h"
 #include "support/interposed.h"
 #include "support/temporary.h"
 
@@ -141,6 +142,24 @@ TEST_F(PresenceTest, AForkedChildEndsNothing) {
   EXPECT_EQ(status, 0);
   EXPECT_GT(fs::file_size(path), 0U);
   EXPECT_TRUE(may_be_present(path));
+}
+
+// A list of thousands of runs would else make and remove a file in the store for each.
+TEST(ServerTime, IsAskedForOnceInAWhile) {
+  const test::TemporaryDirectory directory;
+  const fs::path store = directory / "store";
+  fs::create_directory(store);
+  int asked = 0;
+  const test::Interposing calls;
+  calls->at_futimens = [&asked] { ++asked; };
+  const auto first = server_time(store);
+  const auto second = server_time(store);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(asked, 1);
+  EXPECT_NEAR(*first, *second, 60);
+  EXPECT_TRUE(server_time(directory.path()));
+  EXPECT_EQ(asked, 2) << "another directory may be on another server";
+  EXPECT_TRUE(fs::is_empty(store));
 }
 
 }  // namespace
