@@ -58,8 +58,7 @@ std::vector<std::string> elements(const std::string& path) {
 }
 
 core::RunDir find_run(const core::Store& store, const std::string& id) {
-  if (!core::is_valid_id(id) || !core::fs::exists(store.run(id).manifest()))
-    throw NotThere("there is no run '" + id + "'");
+  if (!store.has_run(id)) throw NotThere("there is no run '" + id + "'");
   return store.run(id);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 void add(std::string& out, const core::fs::path& path) {
   struct stat info = {};
-  if (::stat(path.c_str(), &info) != 0) {
+  if (::lstat(path.c_str(), &info) != 0) {
     out += "-;";
     return;
   }

@@ -7,7 +7,8 @@
 
 namespace flor::dashboard {
 
-// Returns a text that changes when the run's manifest, rows, checkpoints or replays do. Opens no file.
+// Returns a text that changes when the run's manifest, rows, checkpoints or replays do. Opens no file and
+// follows no link.
 std::string signature_of(const core::RunDir& run);
 
 }  // namespace flor::dashboard

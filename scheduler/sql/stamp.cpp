@@ -16,7 +16,7 @@ using core::fs::path;
 // Units are files that are linked into place whole, so the time of their directory tells of a new one.
 std::string look(const path& file) {
   struct stat found {};
-  if (::stat(file.c_str(), &found) != 0) return file.filename().string() + " -\n";
+  if (::lstat(file.c_str(), &found) != 0) return file.filename().string() + " -\n";
   return file.filename().string() + ' ' + std::to_string(found.st_ino) + ' ' + std::to_string(found.st_size) +
          ' ' + std::to_string(found.st_mtim.tv_sec) + '.' + std::to_string(found.st_mtim.tv_nsec) + '\n';
 }

@@ -10,6 +10,7 @@
 #include "dashboard/data/routes.h"
 #include "dashboard/data/runs.h"
 #include "dashboard/data/series.h"
+#include "dashboard/data/signature.h"
 #include "support/temporary.h"
 
 namespace flor::dashboard {
@@ -181,6 +182,19 @@ TEST_F(StoreTest, ALogThatIsALinkOrAPipeIsNotRead) {
   for (const auto& run : {linked, piped})
     EXPECT_EQ(core::json_text(run_line(run)["values"]), "{}") << run.id();
   EXPECT_EQ(core::json_text(run_line(secret)["values"]), R"({"loss":0.5})");
+}
+
+TEST_F(StoreTest, NoLinkTellsWhatItLeadsTo) {
+  const core::fs::path secret = directory_.path() / "secret";
+  std::ofstream(secret) << "1";
+  const core::RunDir run = make_run("r1");
+  core::fs::create_symlink(secret, run.log());
+  const std::string before = signature_of(run);
+  std::ofstream(secret) << "1234";
+  EXPECT_EQ(signature_of(run), before);
+  core::fs::create_directory_symlink(run.path, store_.run("link").path);
+  EXPECT_EQ(get("/data/runs/link").status, 404);
+  EXPECT_EQ(get("/data/runs/r1").status, 200);
 }
 
 TEST_F(StoreTest, AnswersWithARunAndItsRows) {

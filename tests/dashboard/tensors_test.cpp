@@ -55,7 +55,7 @@ class Images : public ::testing::Test {
   Images() {
     std::filesystem::create_directories(run.path / "images");
     std::ofstream(run.path / "images" / "a.png") << "\x89PNG\r\n\x1a\n";
-    std::ofstream(directory.path() / "secret") << "secret";
+    std::ofstream(directory.path() / "secret") << "\x89PNG\r\n\x1a\nsecret";
   }
   std::optional<Json> get(const std::string& file, std::size_t number = 0) const {
     return image_of(run, {row(0, "a", image(file))}, "a", number);
@@ -77,6 +77,20 @@ TEST_F(Images, LeadNowhereElse) {
   for (const char* file :
        {"images/../../secret", "../secret", "/etc/passwd", "images/link.png", "run.json", ""})
     EXPECT_FALSE(get(file)) << file;
+  EXPECT_FALSE(get(std::string("images/..\0/..\0/secret", 21))) << "a NUL ends a name";
+  std::filesystem::create_directory_symlink(run.path / "images", run.path / "images" / "again");
+  EXPECT_TRUE(get("images/a.png"));
+  EXPECT_FALSE(get("images/again/a.png"));
+}
+
+// The store may lie behind a link, its runs may not.
+TEST_F(Images, AreNotThoseBehindALinkInTheStore) {
+  std::filesystem::create_directory_symlink(directory.path(), directory.path() / "store");
+  std::filesystem::create_directory_symlink(run.path, directory.path() / "link");
+  run.path = directory.path() / "store" / "r1";
+  EXPECT_TRUE(get("images/a.png"));
+  run.path = directory.path() / "link";
+  EXPECT_FALSE(get("images/a.png"));
 }
 
 TEST_F(Images, OfAnotherUsersRunAreNotGiven) {

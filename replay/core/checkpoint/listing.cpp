@@ -74,7 +74,8 @@ CheckpointFiles checkpoint_files(const RunDir& run) {
   CheckpointFiles out;
   each_checkpoint(run, [&](std::string path, int directory, const char* name) {
     struct stat info = {};
-    if (::fstatat(directory, name, &info, 0) == 0) out.bytes += static_cast<std::uint64_t>(info.st_size);
+    if (::fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) == 0)
+      out.bytes += static_cast<std::uint64_t>(info.st_size);
     out.files.push_back(std::move(path));
   });
   std::sort(out.files.begin(), out.files.end());

@@ -1,6 +1,9 @@
 #include "core/checkpoint/recorded_timeline.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <future>
 #include <optional>
 #include <string>
@@ -47,6 +50,13 @@ int64_t newest_attempt_in(const Timeline& rows) {
   return newest;
 }
 
+// Returns the size of a file of the run; 0 where there is none. A link could lead to a file of another run.
+std::uint64_t size_of_file(const fs::path& file) {
+  struct stat info = {};
+  return ::lstat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? static_cast<std::uint64_t>(info.st_size)
+                                                                    : 0;
+}
+
 }  // namespace
 
 Timeline recorded_timeline(const RunDir& run) {
@@ -64,10 +74,8 @@ TimelineAndFiles recorded_timeline_and_files(const RunDir& run) {
   std::optional<Names> places;
   for (const auto& file : present.files) {
     const auto known = named.find(file);
-    std::error_code gone;
-    const auto size =
-        known != named.end() && known->second > 0 ? known->second : fs::file_size(run.path / file, gone);
-    if (!gone) present.bytes += size;
+    const bool has_size = known != named.end() && known->second > 0;
+    present.bytes += has_size ? known->second : size_of_file(run.path / file);
     if (known != named.end() || RunDir::attempt_of(file) < newest) continue;
     if (!places) places = places_named_in(rows);
     try {

@@ -2,21 +2,17 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <ctime>
 #include <memory>
 #include <random>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "core/base/digest.h"
@@ -70,8 +66,12 @@ std::vector<std::string> names_in(int directory) {
   return out;
 }
 
-// Has the directory a manifest? std::nullopt where that cannot be seen; errno then says why.
+// Is this a directory with a manifest? A link is none: it could lead to a run of this user's in another
+// store, whose owner would then be judged in place of the one who made the link. The manifest may be a link,
+// so that the run is listed, as unreadable. std::nullopt where that cannot be seen; errno then says why.
 std::optional<bool> has_manifest(const fs::path& run) {
+  struct stat info = {};
+  if (::lstat(run.c_str(), &info) == 0 && !S_ISDIR(info.st_mode)) return false;
   return existence_of(run / "run.json");
 }
 
@@ -224,6 +224,10 @@ RunDir Store::run(const std::string& id) const {
   return {path_ / id};
 }
 
+bool Store::has_run(const std::string& id) const {
+  return is_valid_id(id) && has_manifest(path_ / id) == true;
+}
+
 RunDir Store::find(const std::string& wanted) const {
   if (is_valid_id(wanted)) {
     const bool is_own = directory_owner(path_ / wanted) == ::geteuid();
@@ -268,7 +272,7 @@ std::vector<RunDir> Store::runs() const {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(path_, ignored)) {
     const std::string name = entry.path().filename().string();
-    if (is_valid_id(name) && fs::exists(entry.path() / "run.json", ignored)) out.push_back({entry.path()});
+    if (is_valid_id(name) && has_manifest(entry.path()) == true) out.push_back({entry.path()});
   }
   std::sort(out.begin(), out.end(), [](const RunDir& a, const RunDir& b) { return a.path < b.path; });
   return out;

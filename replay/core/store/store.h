@@ -99,7 +99,9 @@ class Store {
 
   // Throws UsageError where `id` is not a valid id.
   RunDir run(const std::string& id) const;
-  // Those with a manifest, in the order of their ids, so oldest first.
+  // Is there a directory of this id, and no link, that has a manifest?
+  bool has_run(const std::string& id) const;
+  // All of these, in the order of their ids, so oldest first.
   std::vector<RunDir> runs() const;
 
   // .names/UID/LABEL of this user.

@@ -8,7 +8,9 @@
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
+#include "core/checkpoint/listing.h"
 #include "core/checkpoint/reader.h"
+#include "core/checkpoint/recorded_timeline.h"
 #include "core/files/durable.h"
 #include "core/materialize/materializer.h"
 #include "support/temporary.h"
@@ -54,6 +56,16 @@ class CheckpointTest : public testing::Test {
   std::unique_ptr<Materializer> materializer_ = make_thread_materializer(Tiers(run_));
   std::vector<float> weights_ = std::vector<float>(1000, 0.5F);
 };
+
+TEST_F(CheckpointTest, ALinkHasNoBytesOfWhatItLeadsTo) {
+  fs::create_directories(run_.checkpoints() / "train");
+  std::ofstream(directory_ / "secret") << "x";
+  fs::resize_file(directory_ / "secret", 1 << 20);
+  fs::create_symlink(directory_ / "secret", run_.checkpoints() / "train" / "epoch=1.safetensors");
+  EXPECT_EQ(checkpoint_files(run_).files.size(), 1U);
+  EXPECT_LT(checkpoint_files(run_).bytes, 4096U);
+  EXPECT_EQ(recorded_timeline_and_files(run_).files.bytes, 0U);
+}
 
 TEST_F(CheckpointTest, LoadsWhatWasWritten) {
   const double lr = 0.125;

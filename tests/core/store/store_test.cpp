@@ -79,6 +79,26 @@ TEST(Store, FindsARunByIdLabelAndPrefix) {
   EXPECT_EQ(store.runs().size(), 2U);
 }
 
+// Whoever made it, it may lead to a run of this user's in another store.
+TEST(Store, ALinkIsNoRun) {
+  const TemporaryDirectory directory;
+  fs::create_directories(directory / "own/r1");
+  fs::create_directories(directory / "shared");
+  write_manifest({directory / "own/r1"}, Manifest());
+  fs::create_directory_symlink(directory / "own/r1", directory / "shared/r1");
+  const Store shared(directory / "shared");
+  EXPECT_TRUE(shared.runs().empty());
+  EXPECT_FALSE(shared.has_run("r1"));
+  EXPECT_NE(message_of([&] { shared.find("r1"); }).find("no run 'r1'"), std::string::npos);
+  EXPECT_TRUE(shared.claim_label("baseline", "r1"));
+  EXPECT_NE(message_of([&] { shared.find("baseline"); }).find("no longer in the store"), std::string::npos);
+  fs::create_directory_symlink(directory / "own", directory / "linked");
+  const Store linked(directory / "linked");
+  EXPECT_EQ(linked.runs().size(), 1U) << "the store itself may lie behind a link";
+  EXPECT_EQ(linked.find("r1").path, directory / "linked/r1");
+  EXPECT_TRUE(linked.has_run("r1"));
+}
+
 // Else another user's run with a longer id would make a beginning ambiguous that is in use.
 TEST(Store, APrefixIsThatOfOnesOwnRunFirst) {
   FLOR_NEEDS_ROOT();
