@@ -149,7 +149,10 @@ Checkpoint::Source Checkpoint::find(const RunDir& run, const std::string& file,
   }
   const std::uint64_t size = held->end - held->begin;
   const std::size_t element = dtype_size(tensor.dtype);
-  require(element != 0 && size == element * static_cast<std::uint64_t>(elements(tensor.shape)), file,
+  const auto count = static_cast<std::uint64_t>(elements(tensor.shape));
+  std::uint64_t wanted = 0;
+  const bool is_countable = !__builtin_mul_overflow(count, element, &wanted);
+  require(element != 0 && is_countable && size == wanted, file,
           "tensor " + tensor.name + ": its size does not match its shape");
   mapping.fetch(mapping.header.data_offset + held->begin, size);
   source.loaded = {tensor.dtype, tensor.shape, mapping.data() + mapping.header.data_offset + held->begin,

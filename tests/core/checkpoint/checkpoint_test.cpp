@@ -143,6 +143,17 @@ TEST(CheckpointHeaderTest, AShapeThatCannotBeCountedIsDamage) {
   }
 }
 
+// Eight times its elements are no bytes, as a product of 64 bits.
+TEST_F(CheckpointTest, AShapeWhoseBytesCannotBeCountedIsDamage) {
+  CheckpointHeader header;
+  header.tensors.resize(1);
+  header.tensors[0] = {"0", "F64", {int64_t{1} << 61}, digest_of(""), 0, 0, "", ""};
+  const std::string file = "checkpoints/train/large.safetensors";
+  fs::create_directories((run_.path / file).parent_path());
+  write_durably(run_.path / file, encode_header(header));
+  EXPECT_THROW(Checkpoint::load(run_, file), Damage);
+}
+
 // Another user's checkpoint may change while root's `flor gc` reads it. An access to a mapping would end the
 // process.
 TEST_F(CheckpointTest, AHeaderThatIsCutWhileItIsReadIsDamage) {
