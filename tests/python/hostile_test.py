@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 
+import numpy as np
 import pytest
 import torch
 from state_test import restored, saved
@@ -38,14 +39,15 @@ def test_a_record_makes_no_function_of_torch_a_value(node):
 
 
 def _slots_of(frame, moved=(), **texts):
-    """Restores into a frame what a record says: {path: tree}. `moved`: pairs of a path and where its object was."""
+    """Restores into a frame what a record says: {path: tree}. `moved`: pairs of a path and where its object was, or its mark."""
     from flor import _origins, _slots
 
     state = _slots.SlotState(frame, set(), lambda path, why="": None, lambda path: False)
     origins = _origins.Origins([*frame.f_globals.items(), *frame.f_locals.items()])
     state.origins = (origins, origins)
     leaves = {f"{path}.@tree": _leaf_of(text) for path, text in texts.items()}
-    leaves[_origins.MARKS] = _leaf_of(json.dumps({f"{path}.@moved": {"at": origin} for path, origin in moved}))
+    leaves[_origins.MARKS] = _leaf_of(json.dumps({f"{path}.@moved": {"at": origin} if isinstance(origin, str) else origin
+                                                   for path, origin in moved}))
     try:
         for writing in (False, True):
             state._visit(dict(leaves), writing)
@@ -56,6 +58,8 @@ def _slots_of(frame, moved=(), **texts):
 here_is_data = 1
 here_is_a_function = shutil.which
 environment = os.environ
+here_are_numbers = np.arange(8)
+here_is_a_tensor = torch.arange(8.0)
 
 
 @pytest.mark.parametrize("path, text", [
@@ -84,6 +88,33 @@ def test_a_record_binds_no_function_to_another_name(texts, moved):
     with pytest.raises(_restore.Misfit):
         _slots_of(sys._getframe(), moved, **texts)
     assert here_is_data == 1
+
+
+@pytest.mark.parametrize("origin, text", [
+    ("here_are_numbers", '{"list": "numpy.ndarray", "items": [1, 2], "shape": [2], "dtype": "|O"}'),
+    ("here_are_numbers", '{"list": "numpy.ndarray", "items": [1, 2], "shape": [2], "dtype": "<i8", "array": "here_is_data"}'),
+    ("here_are_numbers", '{"array": "here_is_data", "dtype": "|O", "shape": [2], "scalar": false}'),
+    ("here_are_numbers", '{"array": "here_is_data", "dtype": "i4,O", "shape": [2], "scalar": false}'),
+    ("here_are_numbers", '{"array": "here_is_data", "dtype": "<i8", "shape": [9], "scalar": false}'),
+    ("here_are_numbers", '{"object": "numpy.ndarray", "attributes": {}, "shape": [2], "dtype": "<i8"}'),
+    ("here_is_a_tensor", '{"array": "here_is_data", "dtype": "<i8", "shape": [2], "scalar": false}'),
+    ("here_is_a_tensor", '{"list": "torch.Tensor", "items": [1, 2], "shape": [2]}')])
+def test_a_record_makes_no_objects_of_bytes(origin, text):
+    """An array of objects over the bytes of another array would take these for pointers."""
+    from flor import _restore
+
+    with pytest.raises(_restore.Misfit):
+        _slots_of(sys._getframe(), [("here_is_data", {"of": origin, "offset": 0, "stride": [8]})], here_is_data=text)
+    assert here_is_data == 1 and here_are_numbers.tolist() == list(range(8))
+
+
+@pytest.mark.parametrize("path, kind", [("here_are_numbers", "numpy.ndarray"), ("here_is_a_tensor", "torch.Tensor")])
+def test_a_record_fills_containers_alone_as_lists(path, kind):
+    from flor import _restore
+
+    for text in (f'{{"list": "{kind}", "items": []}}', f'{{"dict": "{kind}", "keys": [], "items": []}}'):
+        with pytest.raises(_restore.Misfit):
+            _slots_of(sys._getframe(), **{path: text})
 
 
 def test_a_record_sets_data_of_the_program():

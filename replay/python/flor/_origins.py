@@ -279,10 +279,16 @@ def _view_in(whole, view):
     return {"offset": view.storage_offset(), "stride": list(view.stride())}
 
 
-def view_of(whole, mark, shape, dtype):
-    """Returns the view that a mark tells of, as it was made when its state was saved."""
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(whole, numpy.ndarray):
-        return numpy.ndarray(shape, dtype, _whole_of(whole).reshape(-1).view(numpy.uint8), mark["offset"], mark["stride"])
-    begin = mark["offset"] + (whole.storage_offset() if "in" in mark else 0)
-    return whole.detach().as_strided(shape, mark["stride"], begin)
+def view_of(whole, mark, node, shape):
+    """Returns the view that a mark tells of, as it was made when its state was saved: an array in an array, a tensor in a tensor.
+    Raises TypeError, ValueError or RuntimeError where it tells of none. A record, which may be another user's, must not make an array of
+    objects: the bytes of the whole would be their pointers."""
+    numpy, torch, kind = sys.modules.get("numpy"), sys.modules.get("torch"), next(iter(node))
+    if kind == "array" and numpy is not None and isinstance(whole, numpy.ndarray):
+        dtype = numpy.dtype(str(node.get("dtype")))
+        if not dtype.hasobject:
+            return numpy.ndarray(shape, dtype, _whole_of(whole).reshape(-1).view(numpy.uint8), mark["offset"], mark["stride"])
+    if kind == "tensor" and torch is not None and isinstance(whole, torch.Tensor):
+        begin = mark["offset"] + (whole.storage_offset() if "in" in mark else 0)
+        return whole.detach().as_strided(shape, mark["stride"], begin)
+    raise TypeError("it is no view of this object")

@@ -9,7 +9,8 @@ import struct
 
 from . import _leaves
 from ._made import made_of
-from ._objects import _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, is_data, is_pythons_own, kept_module, kept_name, label
+from ._objects import _CONTAINERS, _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, is_data, is_pythons_own, kept_module, \
+    kept_name, label
 from ._origins import MARKS
 from ._targets import MADE_ANEW, Misfit, Targets, element_at, immutable, item_of, made_anew, refuse_process, shape_of
 
@@ -337,7 +338,7 @@ class Restorer:
     def _place_of(self, name, kind, live, most=None):
         """Returns the container to fill: the one that is there, or a new one. What is given to load_state_dict() is new: what
         state_dict() returned may be in use by others."""
-        if live is not None and _name_of(type(live)) == kind and (self._states == 0 or kind not in MADE_ANEW):
+        if isinstance(live, _CONTAINERS) and _name_of(type(live)) == kind and (self._states == 0 or kind not in MADE_ANEW):
             refuse_process(name, live)
             return live
         if kind == "torch.Size":

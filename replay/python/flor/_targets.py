@@ -61,7 +61,12 @@ class Targets:
             whole = self._first.get(origin)
         if isinstance(whole, KEPT):
             raise Misfit(f"{name} was {mark}, which is no object of data")
-        return whole if whole is None or "at" in mark else view_of(whole, mark, shape, node.get("dtype"))
+        if whole is None or "at" in mark:
+            return whole
+        try:
+            return view_of(whole, mark, node, shape)
+        except (TypeError, ValueError, RuntimeError):
+            raise Misfit(f"{name} was {mark}, which is no view of that object here") from None
 
 
 def _anew(node, live, objects):
