@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -18,9 +19,6 @@
 
 namespace flor::queue {
 namespace {
-
-// useradd(8) numbers the accounts of people from here on (UID_MIN of login.defs).
-constexpr uid_t first_person = 1000;
 
 constexpr const char* unseen = "who listens there cannot be seen";
 
@@ -60,13 +58,23 @@ End end_of(const sockaddr_storage& from) {
   return out;
 }
 
-// Returns nullopt if the kernel has no such table.
-std::optional<std::vector<SocketLine>> sockets(const char* table) {
-  std::ifstream in(table);
+std::optional<std::string> text_in(const char* file) {
+  std::ifstream in(file);
   if (!in) return std::nullopt;
   std::ostringstream text;
   text << in.rdbuf();
-  return parse_sockets(text.str());
+  return text.str();
+}
+
+// Returns nullopt if the kernel has no such table.
+std::optional<std::vector<SocketLine>> sockets(const char* table) {
+  const auto text = text_in(table);
+  return text ? std::optional(parse_sockets(*text)) : std::nullopt;
+}
+
+bool is_trusted(uid_t owner) {
+  static const uid_t first_person = first_person_in(text_in("/etc/login.defs").value_or(""));
+  return is_trusted_owner(owner, ::getuid(), first_person);
 }
 
 std::vector<SocketLine> listeners(const std::vector<SocketLine>& lines, const std::string& local) {
@@ -101,7 +109,7 @@ std::optional<std::string> why_not_over_tcp(const End& here, const End& there) {
   const auto found = listeners_at(there, v4.value_or(none), v6.value_or(none));
   if (found.empty()) return unseen;
   for (const auto& line : found) {
-    if (!is_trusted_owner(line.owner, ::getuid())) return strangers(line.owner);
+    if (!is_trusted(line.owner)) return strangers(line.owner);
   }
   // Another process may have accepted this connection and closed its listening socket before the present
   // listener came. So the owner of the accepted end is checked, too.
@@ -109,7 +117,7 @@ std::optional<std::string> why_not_over_tcp(const End& here, const End& there) {
     for (const auto& line : table->value_or(none)) {
       const bool is_other_end = (line.local == there.v4 + there.port && line.remote == here.v4 + here.port) ||
                                 (line.local == there.v6 + there.port && line.remote == here.v6 + here.port);
-      if (is_other_end && !is_trusted_owner(line.owner, ::getuid())) return strangers(line.owner);
+      if (is_other_end && !is_trusted(line.owner)) return strangers(line.owner);
     }
   }
   return std::nullopt;
@@ -121,7 +129,7 @@ std::optional<std::string> why_not_over_a_socket(int connection, const std::stri
   ucred other{};
   socklen_t size = sizeof other;
   if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &other, &size) != 0) return unseen;
-  if (is_trusted_owner(other.uid, ::getuid())) return std::nullopt;
+  if (is_trusted(other.uid)) return std::nullopt;
   struct stat directory {};
   const auto parent = std::filesystem::absolute(path).parent_path();
   const bool is_its_own = ::stat(parent.c_str(), &directory) == 0 && directory.st_uid == other.uid &&
@@ -149,8 +157,22 @@ std::vector<SocketLine> parse_sockets(const std::string& table) {
   return out;
 }
 
-bool is_trusted_owner(uid_t owner, uid_t own) {
-  return owner == own || owner < first_person;
+uid_t first_person_in(const std::string& login_defs) {
+  // What useradd(8) takes where the file does not say.
+  uid_t first = 1000;
+  std::istringstream lines(login_defs);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, value;
+    words >> name >> value;
+    // A higher number does not count: accounts may be older than the file.
+    if (name == "UID_MIN") first = std::min(first, core::parse_number<uid_t>(value).value_or(first));
+  }
+  return first;
+}
+
+bool is_trusted_owner(uid_t owner, uid_t own, uid_t first_person) {
+  return owner == own || owner == 0 || owner < first_person;
 }
 
 std::optional<std::string> why_not_trusted(int connection, const std::string& socket_path) {

@@ -22,9 +22,13 @@ struct SocketLine {
 // Parses the text of /proc/net/tcp or tcp6. Skips lines that it cannot read. Pure.
 std::vector<SocketLine> parse_sockets(const std::string& table);
 
+// Returns the number from which accounts are those of people: UID_MIN in the text of /etc/login.defs if that
+// is below 1000, else 1000. Pure.
+uid_t first_person_in(const std::string& login_defs);
+
 // Returns true if a process of this user may get the password: the user themselves, root, or another system
-// account (redis, stunnel4, …). Pure.
-bool is_trusted_owner(uid_t owner, uid_t own);
+// account (redis, stunnel4, …), whose number is below `first_person`. Pure.
+bool is_trusted_owner(uid_t owner, uid_t own, uid_t first_person);
 
 // Returns the reason why a password must not be sent on this connection; nullopt if it may be sent, or if the
 // other end is on another machine. `socket_path` is the path of a unix socket, or "" for TCP.

@@ -200,11 +200,23 @@ TEST(Listener, AServerOfOnesOwnIsGivenThePassword) {
 }
 
 TEST(Listener, TrustedAreRootOneselfAndSystemAccounts) {
-  EXPECT_TRUE(queue::is_trusted_owner(0, 1001));
-  EXPECT_TRUE(queue::is_trusted_owner(1001, 1001));
-  EXPECT_TRUE(queue::is_trusted_owner(112, 1001));
-  EXPECT_FALSE(queue::is_trusted_owner(1000, 1001));
-  EXPECT_FALSE(queue::is_trusted_owner(65534, 1001));
+  EXPECT_TRUE(queue::is_trusted_owner(0, 1001, 1000));
+  EXPECT_TRUE(queue::is_trusted_owner(1001, 1001, 1000));
+  EXPECT_TRUE(queue::is_trusted_owner(112, 1001, 1000));
+  EXPECT_FALSE(queue::is_trusted_owner(1000, 1001, 1000));
+  EXPECT_FALSE(queue::is_trusted_owner(65534, 1001, 1000));
+  EXPECT_FALSE(queue::is_trusted_owner(500, 1001, 500));
+  EXPECT_TRUE(queue::is_trusted_owner(499, 1001, 500));
+  EXPECT_TRUE(queue::is_trusted_owner(0, 1001, 0));
+}
+
+// At sites that number the accounts of people from 500 on.
+TEST(Listener, WhoIsAPersonStandsInLoginDefs) {
+  EXPECT_EQ(queue::first_person_in("# UID_MIN 300\nSYS_UID_MIN 100\nUID_MIN\t\t\t  500\nUID_MAX 60000\n"),
+            500U);
+  EXPECT_EQ(queue::first_person_in("UID_MIN 5000\n"), 1000U) << "accounts may be older than the file";
+  for (const char* text : {"", "UID_MIN", "UID_MIN many\n", "UID_MIN -1\n"})
+    EXPECT_EQ(queue::first_person_in(text), 1000U) << text;
 }
 
 TEST(Listener, TheKernelsTableIsRead) {
