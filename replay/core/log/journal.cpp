@@ -57,20 +57,23 @@ void Journal::append(std::size_t file, Line line) {
   target.lines.add(std::move(line));
 }
 
-void Journal::report(const std::string& problem) {
-  if (!reported_.exchange(true)) on_failure_(problem);
+void Journal::report(Failure failure, const std::string& problem) {
+  auto& reported = failure == Failure::passing ? reported_write_ : reported_value_;
+  if (!reported.exchange(true)) on_failure_(failure, problem);
 }
 
 void Journal::tell_of_loss(const char* why) noexcept {
   try {
-    on_failure_(std::string("lines of the log may be lost, so no checkpoint is taken any more: ") + why);
+    on_failure_(Failure::lasting,
+                std::string("lines of the log may be lost, so no checkpoint is taken any more: ") + why);
   } catch (const std::exception&) {
     // Nothing can be said either. No checkpoint claims the lines.
   }
 }
 
 bool Journal::flush(std::unique_lock<std::mutex>& lock) {
-  std::vector<std::string> problems;
+  std::vector<std::string> bad_values;
+  std::string refusal;
   bool fine = true;
   lock.unlock();
   {
@@ -79,25 +82,28 @@ bool Journal::flush(std::unique_lock<std::mutex>& lock) {
       lock.lock();
       // Otherwise the lines stay, and append() drops what no longer fits.
       if (file->unwritten.size() + file->lines.bytes() <= max_buffered) {
-        file->unwritten += file->lines.take(problems);
+        file->unwritten += file->lines.take(bad_values);
       } else {
         fine = false;
       }
       const bool dropped = std::exchange(file->dropped, false);
       lock.unlock();
       if (!file->tail.append(file->unwritten)) {
-        problems.push_back("cannot append to " + file->tail.path().string() + ": " + std::strerror(errno));
+        const int error = errno;
+        if (refusal.empty())
+          refusal = "cannot append to " + file->tail.path().string() + ": " + std::strerror(error);
         fine = false;
       }
-      // Said though another failure has been reported.
       if (dropped && !lost_.exchange(true)) {
-        on_failure_("lines of " + file->tail.path().string() + " are lost: more than " +
-                    bytes_text(max_buffered) +
-                    " waited to be written; no checkpoint can cover them, so none is taken any more");
+        on_failure_(Failure::lasting,
+                    "lines of " + file->tail.path().string() + " are lost: more than " +
+                        bytes_text(max_buffered) +
+                        " waited to be written; no checkpoint can cover them, so none is taken any more");
       }
     }
   }
-  if (!problems.empty()) report(problems.front());
+  if (!refusal.empty()) report(Failure::passing, refusal);
+  if (!bad_values.empty()) report(Failure::lasting, bad_values.front());
   lock.lock();
   return fine;
 }
@@ -124,7 +130,7 @@ bool Journal::sync() {
 
 bool Journal::sync(File& file) {
   if (file.tail.sync()) return true;
-  report("cannot sync " + file.tail.path().string() + ": " + std::strerror(errno));
+  report(Failure::passing, "cannot sync " + file.tail.path().string() + ": " + std::strerror(errno));
   return false;
 }
 

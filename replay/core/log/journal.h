@@ -2,9 +2,10 @@
 // training never waits for the disk. A line is in the file within about 0.1 s, or when sync() returns. A line
 // whose value is still being computed keeps its place: later lines of its file wait for it.
 //
-// Thread-safe. No call but the constructor throws. Reports the first failure through `on_failure`, on any
-// thread; tries failed writes again with the next lines. While the disk refuses, keeps at most twice
-// `max_buffered` bytes a file, and drops further lines.
+// Thread-safe. No call but the constructor throws. Reports through `on_failure`, on any thread, the first
+// write that failed, the first value that could not be computed, and the first line that was dropped. Tries
+// failed writes again with the next lines. While the disk refuses, keeps at most twice `max_buffered` bytes a
+// file, and drops further lines.
 #pragma once
 
 #include <atomic>
@@ -26,7 +27,13 @@ namespace flor::core {
 class Journal {
  public:
   static constexpr std::size_t max_buffered = std::size_t{64} << 20;
-  using OnFailure = std::function<void(const std::string& what)>;
+  enum class Failure {
+    // A write failed, and is tried again: nothing is missing yet.
+    passing,
+    // A line or its value is missing for ever.
+    lasting
+  };
+  using OnFailure = std::function<void(Failure failure, const std::string& what)>;
   // Reports that the recorder lives. Returns false if the run no longer belongs to this process. Called every
   // OwnerFile::interval by the background thread, and by sync(). Must not throw.
   using Beat = std::function<bool()>;
@@ -52,7 +59,8 @@ class Journal {
   bool flush(std::unique_lock<std::mutex>& lock);
   bool sync(std::unique_lock<std::mutex>& lock);
   bool sync(File& file);
-  void report(const std::string& problem);
+  // Reports the first problem of each kind.
+  void report(Failure failure, const std::string& problem);
   void tell_of_loss(const char* why) noexcept;
   // One turn of the background thread. `lock` is held before and behind it.
   void turn(std::unique_lock<std::mutex>& lock);
@@ -72,7 +80,8 @@ class Journal {
   // A line was dropped. No later checkpoint may claim a whole log: a run that is resumed goes back in front
   // of the gap.
   std::atomic<bool> lost_{false};
-  std::atomic<bool> reported_{false};
+  std::atomic<bool> reported_write_{false};
+  std::atomic<bool> reported_value_{false};
   std::thread thread_;
 };
 

@@ -37,15 +37,18 @@ void RowFile::open(const fs::path& file, RowFiles held) {
   sync_directory(file.parent_path());
   files_ = held ? std::move(held) : std::make_shared<LogFiles>();
   if (const auto problem = files_->open(file.parent_path())) warn("a file of a row is missing: " + *problem);
-  journal_ = std::make_unique<Journal>(std::vector<fs::path>{file}, [](const std::string& what) {
-    warn("the log is damaged, the program goes on: " + what);
-  });
+  journal_ = std::make_unique<Journal>(
+      std::vector<fs::path>{file}, [](Journal::Failure failure, const std::string& what) {
+        warn(failure == Journal::Failure::passing
+                 ? "rows are not written yet, which is tried again, the program goes on: " + what
+                 : "the log is damaged, the program goes on: " + what);
+      });
 }
 
 RowFile::~RowFile() {
   if (!journal_) return;
   if (writes()) {
-    sync();
+    if (!sync()) warn("the log is damaged: some of its last rows could not be written");
     return;
   }
   // A forked child has neither the thread nor the locks of its parent.

@@ -82,7 +82,13 @@ std::unique_ptr<Recording> Recording::start(const Settings& settings, Frontend& 
 }
 
 Recording::Recording(BegunRun begun) : begun_(std::move(begun)), remarks_(begun_.manifest.warnings) {
-  auto on_failure = [this](const std::string& what) { damaged(what); };
+  auto on_failure = [this](Journal::Failure failure, const std::string& what) {
+    if (failure == Journal::Failure::lasting) {
+      damaged(what);
+    } else {
+      delayed(what);
+    }
+  };
   if (manifest().attempt > 0) take_over(run(), manifest().attempt);
   const std::vector<fs::path> files{run().log(), run().timeline(), run().generators()};
   journal_ = std::make_unique<Journal>(files, on_failure, [this] { return is_ours(); });
@@ -148,15 +154,21 @@ void Recording::missed(const std::string& what) {
   if (++missed_ <= most_reports) remarks_.push_back(what);
 }
 
+void Recording::delayed(const std::string& what) {
+  if (lost_) return;
+  const std::lock_guard<std::mutex> lock(damage_mutex_);
+  if (delayed_ == 0) {
+    warn("rows of run " + run().id() +
+         " are not written yet, which is tried again, training goes on: " + what);
+    release_space(run());
+  }
+  if (++delayed_ <= most_reports) remarks_.push_back("a write of rows failed and was tried again: " + what);
+}
+
 void Recording::remark(const std::string& line) {
   warn(line);
   const std::lock_guard<std::mutex> lock(damage_mutex_);
   remarks_.push_back(line);
-}
-
-bool Recording::is_damaged() {
-  const std::lock_guard<std::mutex> lock(damage_mutex_);
-  return !damages_.empty();
 }
 
 // Saves the manifest with what is known about the end.
@@ -198,7 +210,8 @@ void Recording::progress(const std::string& at, int64_t of, double seconds) {
 std::string Recording::settle() {
   checkpointer_->drain();
   std::string why = checkpointer_->why_newest_missing();
-  if (!sync()) damaged(why = "the log could not be synced");
+  // What is not durable lies behind the newest checkpoint, and a resumption executes it again.
+  if (!sync()) delayed(why = "the log could not be synced");
   if (lost_) return "a further attempt has the run";
   if (begun_.local) {
     const std::string trouble = empty_local_tier();
@@ -244,7 +257,8 @@ std::string Recording::summary() const {
 // Writes all checkpoints and rows, and that the program has ended.
 void Recording::write_all(int exit_code) {
   checkpointer_->drain();
-  if (!sync()) damaged("the log could not be synced");
+  // The kernel reports once what a full quota refused a while ago, and the second try writes it again.
+  if (!sync() && !sync()) damaged("the log could not be synced");
   if (lost_) return;
   Manifest& manifest = begun_.manifest;
   manifest.exit_code = exit_code;
@@ -260,7 +274,6 @@ void Recording::write_all(int exit_code) {
 }
 
 void Recording::tell_of_unwritten_end(const std::string& why) {
-  damaged(why);
   warn("the end of the recording could not be written, it is shown as killed, and rows may be missing: " +
        why);
 }

@@ -1,5 +1,5 @@
 // A run while it is recorded: its directory and manifest, journal, checkpoints, agent, and damage. Training
-// thread only, except damaged() and is_ours().
+// thread only, except damaged(), delayed() and is_ours().
 #pragma once
 
 #include <atomic>
@@ -62,6 +62,9 @@ class Recording {
   // Reports that something is missing from the record for ever: warns once and marks the run, which can then
   // not be resumed. Any thread.
   void damaged(const std::string& what);
+  // Reports that rows could not be written yet: warns once, and adds remarks. The journal writes them again,
+  // so nothing is missing. Any thread.
+  void delayed(const std::string& what);
   // Reports that a checkpoint was not written: warns once, and adds remarks. A resumption begins at another
   // checkpoint, so nothing is missing.
   void missed(const std::string& what);
@@ -83,7 +86,6 @@ class Recording {
   std::string summary() const;
   static std::unique_ptr<Recording> start(const Settings& settings, Frontend& frontend,
                                           const std::optional<EarlierAttempt>& earlier);
-  bool is_damaged();
   void write_all(int exit_code);
   void write_end();
   void tell_of_unwritten_end(const std::string& why);
@@ -107,6 +109,7 @@ class Recording {
   std::vector<std::string> damages_;
   std::vector<std::string> remarks_;
   std::size_t missed_ = 0;
+  std::size_t delayed_ = 0;
 };
 
 }  // namespace flor::core

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <future>
 #include <new>
@@ -19,6 +20,7 @@ namespace flor::core {
 namespace {
 
 using test::TemporaryDirectory;
+using Failure = Journal::Failure;
 
 // No file of this process can grow: every write fails as on a full disk.
 class NoRoom {
@@ -42,7 +44,7 @@ class NoRoom {
 
 TEST(Journal, LinesAreThereAfterSync) {
   const TemporaryDirectory directory;
-  Journal journal({directory / "a", directory / "b"}, [](const std::string&) { FAIL(); });
+  Journal journal({directory / "a", directory / "b"}, [](Failure, const std::string&) { FAIL(); });
   for (int i = 0; i < 1000; ++i)
     journal.append(static_cast<std::size_t>(i % 2), "{\"i\":" + std::to_string(i) + "}");
   EXPECT_TRUE(journal.sync());
@@ -56,8 +58,9 @@ TEST(Journal, AFullDiskIsReportedOnce) {
   const NoRoom no_room;
   int reports = 0;
   {
-    Journal journal({file}, [&](const std::string& what) {
+    Journal journal({file}, [&](Failure failure, const std::string& what) {
       ++reports;
+      EXPECT_EQ(failure, Failure::passing) << "it is tried again";
       EXPECT_NE(what.find(file), std::string::npos);
     });
     for (int i = 0; i < 3; ++i) {
@@ -74,7 +77,11 @@ TEST(Journal, WhatIsThrownOnItsThreadIsALoss) {
   std::promise<std::string> said;
   bool throws = true;
   Journal journal(
-      {directory / "a"}, [&](const std::string& what) { said.set_value(what); },
+      {directory / "a"},
+      [&](Failure failure, const std::string& what) {
+        EXPECT_EQ(failure, Failure::lasting);
+        said.set_value(what);
+      },
       [&] {
         if (std::exchange(throws, false)) throw std::bad_alloc();
         return true;
@@ -101,7 +108,10 @@ TEST(Journal, WhatAFailedSyncLostIsWrittenAgain) {
     const TemporaryDirectory directory;
     const test::Interposing calls;
     int reports = 0;
-    Journal journal({directory / "a"}, [&](const std::string&) { ++reports; });
+    Journal journal({directory / "a"}, [&](Failure failure, const std::string&) {
+      ++reports;
+      EXPECT_EQ(failure, Failure::passing);
+    });
     calls->at_fdatasync = fault;
     journal.append(0, "{\"i\":0}");
     EXPECT_FALSE(journal.sync());
@@ -136,7 +146,7 @@ TEST(DurableTail, AWriteThatFailsAndIsDoneAllTheSameLeavesNothingTwice) {
 TEST(Journal, AFailedSyncLosesNothingThatWasDurable) {
   const TemporaryDirectory directory;
   const test::Interposing calls;
-  Journal journal({directory / "a"}, [](const std::string&) {});
+  Journal journal({directory / "a"}, [](Failure, const std::string&) {});
   journal.append(0, "{\"i\":0}");
   ASSERT_TRUE(journal.sync());
   calls->at_fdatasync = [](int file) { return ::ftruncate(file, 8) == 0 ? EIO : 0; };
@@ -149,7 +159,10 @@ TEST(Journal, AFailedSyncLosesNothingThatWasDurable) {
 
 TEST(Journal, IsNeverWholeAgainOnceALineWasDropped) {
   const TemporaryDirectory directory;
-  Journal journal({directory / "a"}, [](const std::string&) {});
+  int losses = 0;
+  Journal journal({directory / "a"}, [&](Failure failure, const std::string&) {
+    if (failure == Failure::lasting) ++losses;
+  });
   {
     const NoRoom no_room;
     const std::string line(std::size_t{1} << 20, 'x');
@@ -159,12 +172,35 @@ TEST(Journal, IsNeverWholeAgainOnceALineWasDropped) {
   EXPECT_FALSE(journal.sync());
   journal.append(0, "{}");
   EXPECT_FALSE(journal.sync());
+  EXPECT_EQ(losses, 1);
+}
+
+// A write that is tried again must not hide that a value is missing for ever.
+TEST(Journal, AValueThatFailsIsALossThoughAWriteHasFailedBefore) {
+  const TemporaryDirectory directory;
+  std::atomic<int> writes{0}, values{0};
+  {
+    Journal journal({directory / "a"}, [&](Failure failure, const std::string&) {
+      ++(failure == Failure::passing ? writes : values);
+    });
+    {
+      const NoRoom no_room;
+      journal.append(0, "{}");
+      EXPECT_FALSE(journal.sync());
+    }
+    std::promise<LateValue> value;
+    journal.append(0, {"{\"image\":", value.get_future().share(), "}"});
+    value.set_value({"null", "no memory"});
+    EXPECT_TRUE(journal.sync());
+  }
+  EXPECT_EQ(writes, 1);
+  EXPECT_EQ(values, 1);
 }
 
 TEST(Journal, LeavesAFileThatSomebodyEmptied) {
   const TemporaryDirectory directory;
   const test::Interposing calls;
-  Journal journal({directory / "a"}, [](const std::string&) {});
+  Journal journal({directory / "a"}, [](Failure, const std::string&) {});
   journal.append(0, "{\"i\":0}");
   ASSERT_TRUE(journal.sync());
   calls->at_fdatasync = lose;

@@ -256,8 +256,9 @@ class Recording : public testing::Test {
     manifest_.loops.push_back(loop);
     write_manifest(run_, manifest_);
     const auto fail = [](const std::string& what) { ADD_FAILURE() << what; };
-    journal_ = std::make_unique<Journal>(
-        std::vector<fs::path>{run_.log(), run_.timeline(), run_.generators()}, fail);
+    journal_ =
+        std::make_unique<Journal>(std::vector<fs::path>{run_.log(), run_.timeline(), run_.generators()},
+                                  [](Journal::Failure, const std::string& what) { ADD_FAILURE() << what; });
     checkpointer_ = std::make_unique<Checkpointer>(run_, manifest_, *journal_, fail);
   }
 

@@ -32,7 +32,8 @@ class CheckpointerTest : public ::testing::Test {
   // Executions as `scenario` makes them; returns the rows of kind `block`.
   template <class Scenario>
   std::vector<Json> recorded(const Manifest& manifest, Scenario scenario) {
-    Journal journal({run.log(), run.timeline(), run.generators()}, [](const std::string&) {});
+    Journal journal({run.log(), run.timeline(), run.generators()},
+                    [](Journal::Failure, const std::string&) {});
     {
       Checkpointer checkpointer(run, manifest, journal,
                                 [](const std::string& what) { ADD_FAILURE() << what; });
@@ -204,7 +205,7 @@ TEST_F(CheckpointerTest, WhatIsTakenWhateverItCostsDoesNotWaitForEverForAWriterT
   Manifest manifest;
   manifest.every = 1;
   std::vector<Json> decisions;
-  Journal journal({run.log(), run.timeline(), run.generators()}, [](const std::string&) {});
+  Journal journal({run.log(), run.timeline(), run.generators()}, [](Journal::Failure, const std::string&) {});
   {
     Checkpointer checkpointer(
         run, manifest, journal, [](const std::string& what) { ADD_FAILURE() << what; }, 0.05);
@@ -229,7 +230,7 @@ TEST_F(CheckpointerTest, WhatIsTakenWhateverItCostsDoesNotWaitForEverForAWriterT
 TEST_F(CheckpointerTest, AStoreThatRecoversGetsCheckpointsAgain) {
   Manifest manifest;
   manifest.every = 1;
-  Journal journal({run.log(), run.timeline(), run.generators()}, [](const std::string&) {});
+  Journal journal({run.log(), run.timeline(), run.generators()}, [](Journal::Failure, const std::string&) {});
   std::vector<std::string> damages;
   const fs::path checkpoints = run.path / "checkpoints";
   std::ofstream(checkpoints) << "not a directory";

@@ -3,11 +3,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
 #include "core/base/error.h"
 #include "core/files/durable.h"
 #include "core/recording/begin_run.h"
+#include "core/recording/recording.h"
+#include "core/resuming/earlier_run.h"
 #include "support/interposed.h"
 #include "support/temporary.h"
 
@@ -149,6 +152,33 @@ TEST_F(RunFiles, WhatAnotherProcessHasGoneOnWithMeanwhileIsNotTaken) {
   write_manifest(run, manifest);
   EXPECT_THROW(go_on(2), Error) << "it is complete";
   EXPECT_EQ(read_manifest(run).status, "completed");
+}
+
+// As where a quota was full for a while: the rows were written again, and nothing is missing.
+TEST_F(RunFiles, AWriteThatFailedOnceLeavesTheRunResumable) {
+  const test::Interposing calls;
+  Recording recording(*begin());
+  recording.append(log_file, "{\"name\":\"loss\",\"value\":1}");
+  calls->at_fdatasync = [](int) { return EDQUOT; };
+  EXPECT_FALSE(recording.sync());
+  calls->at_fdatasync = nullptr;
+  recording.finish(1);
+  const Manifest manifest = read_manifest(recording.run());
+  EXPECT_EQ(manifest.status, "failed");
+  ASSERT_FALSE(manifest.warnings.empty());
+  EXPECT_NE(manifest.warnings.front().find("was tried again"), std::string::npos)
+      << manifest.warnings.front();
+  EXPECT_EQ(why_not_resumable(recording.run(), manifest), std::nullopt);
+}
+
+TEST_F(RunFiles, WhatTheDiskRefusesAtTheEndTooIsMissing) {
+  const test::Interposing calls;
+  Recording recording(*begin());
+  recording.append(log_file, "{\"name\":\"loss\",\"value\":1}");
+  calls->at_fdatasync = [](int) { return EDQUOT; };
+  recording.finish(0);
+  calls->at_fdatasync = nullptr;
+  EXPECT_EQ(read_manifest(recording.run()).status, "damaged");
 }
 
 TEST(RunIds, DifferInSixtyFourBits) {

@@ -379,7 +379,7 @@ TEST_F(Recorded, ItsJournalTouchesItsOwnerFile) {
   const double before = find_owner(run)->beat;
   {
     const Journal journal(
-        {run.log()}, [](const std::string&) {}, [&] { return begun->owner.beat(); });
+        {run.log()}, [](Journal::Failure, const std::string&) {}, [&] { return begun->owner.beat(); });
     const auto until = std::chrono::steady_clock::now() + seconds(100);
     while (find_owner(run)->beat < before + 1800 && std::chrono::steady_clock::now() < until)
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
