@@ -230,6 +230,19 @@ class ByHand(Case):
         with open(run.file("replays", "job-7", "verdict.json")) as file:
             return json.load(file), "\n".join(outputs), [worker.returncode for worker in workers]
 
+    def test_rule_16_steps_of_a_job_that_run_side_by_side_are_workers_of_their_own(self):
+        program = ("train", "--guard", "--sleep=20", "--trace=" + self.path("trace"))
+        run = self.record(*program)
+        steps = [subprocess.Popen([harness.PROGRAM, *program], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  cwd=self.directory, start_new_session=True,
+                                  env={**self.environment, "FLOR_REPLAY": run.id, "FLOR_PROBE": "all", "SLURM_JOB_ID": "7",
+                                       "SLURM_STEP_ID": str(step), "SLURM_PROCID": "0"})
+                 for step in range(3)]
+        outputs = [step.communicate(timeout=90)[0] for step in steps]
+        self.assertEqual([step.returncode for step in steps], [0] * 3, outputs)
+        # A process that is no worker trains to its end, and what stands behind the loop happens in it, too.
+        self.assertEqual(self.traced().count("behind replaying"), 1, outputs)
+
     def test_rule_19a_the_last_worker_gives_the_verdict_behind_the_proof(self):
         for mode in ([], ["--guard"]):
             run = self.record("meters", *mode)

@@ -11,7 +11,7 @@
 namespace flor::core {
 namespace {
 
-std::string digest_of_file(const std::string& path) {
+std::string digest_if_readable(const std::string& path) {
   try {
     return digest_of(read_named_file(path));
   } catch (const std::exception&) {
@@ -30,10 +30,10 @@ bool have_equal_arguments(const std::vector<std::string>& one, const std::vector
 std::string not_as_planned(const Plan& plan, const Manifest& manifest) {
   if (std::string why = of_other_attempt(plan, manifest); !why.empty()) return why;
   if (plan.program.empty()) return "";
-  const std::string own = digest_of_file("/proc/self/exe");
+  const std::string own = digest_if_readable("/proc/self/exe");
   for (const auto& [path, digest] : plan.program) {
     if (digest == own) continue;
-    const std::string now = digest_of_file(path);
+    const std::string now = digest_if_readable(path);
     if (!now.empty() && now != digest)
       return path + " has changed since this replay was planned; start flor replay again for its rows";
   }

@@ -26,6 +26,7 @@
 #include "core/replaying/planned_program.h"
 #include "core/replaying/repetition.h"
 #include "core/replaying/unit_log.h"
+#include "core/replaying/worker_lock.h"
 #include "core/session/mismatch.h"
 #include "core/session/preemption.h"
 #include "core/store/copied_run.h"
@@ -81,17 +82,6 @@ std::optional<int64_t> seconds_left() {
   return std::nullopt;
 }
 
-// Returns NODE.JOB.TASK.PROC: unique within one replay, and the same after a restart of the process, so that
-// the queue sees one worker.
-std::string worker_name() {
-  std::string name = node_name();
-  for (const char* variable : {"SLURM_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_PROCID", "FLOR_WORKER"}) {
-    if (auto part = environment_variable(variable)) name += "." + *part;
-  }
-  if (name == node_name()) name += "." + std::to_string(::getpid());
-  return clean_name(name);
-}
-
 }  // namespace
 
 std::unique_ptr<Worker> Worker::join(const Settings& settings) {
@@ -109,7 +99,7 @@ std::unique_ptr<Worker> Worker::join(const Settings& settings) {
     if (run_tool(arguments) != 0) throw Error("there is no plan; flor prepare has said why");
   }
   create_directories_durably(replay.workers());
-  auto lock = Presence::try_take(replay.workers() / (worker_name() + ".lock"));
+  auto lock = take_worker_lock(run, replay);
   // Rule 16: a task may have several processes (helpers, wrappers). Only the first one replays.
   if (!lock) return nullptr;
   auto worker = std::make_unique<Worker>(settings, run, replay, by_hand);

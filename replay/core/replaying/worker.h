@@ -25,7 +25,8 @@ class Worker {
 
   // Joins the replay that FLOR_REPLAY names (RUN or RUN/REPLAY). Without a replay id the tasks of one job
   // agree on one: `flor prepare` makes the plan, and each task that finds no unit left runs `flor collect`.
-  // Returns null if another process of this task is the worker.
+  // Returns null if another process of this task is the worker. Ends the process if one outside of this task
+  // is (take_worker_lock()).
   static std::unique_ptr<Worker> join(const Settings& settings);
 
   const RunDir& run() const { return run_; }

@@ -28,7 +28,7 @@ bool belongs_to_system(const std::string& name) {
   return is_file(fs::path("/usr/include") / name) || is_file(fs::path("/usr/local/include") / name);
 }
 
-bool is_below(const fs::path& path, const fs::path& directory) {
+bool lies_in(const fs::path& path, const fs::path& directory) {
   const fs::path rest = path.lexically_normal().lexically_relative(directory);
   return !rest.empty() && *rest.begin() != "..";
 }
@@ -71,7 +71,7 @@ class SourceFinder {
     const auto directories = project_of(includer.parent_path(), most_up_from_includer);
     for (const auto& directory : directories) {
       for (const char* below : {"", "include", "src"}) {
-        if (!is_below(directory / below / name, directories.back())) continue;
+        if (!lies_in(directory / below / name, directories.back())) continue;
         if (Found found = searched(directory, below / name); found.exists()) return found;
       }
     }
@@ -79,7 +79,7 @@ class SourceFinder {
     if (belongs_to_system(name)) return {};
     for (std::size_t up = 0; up < directories.size() && up < 2; ++up) {
       for (const auto& below : folders_in(directories[up])) {
-        if (!is_below(below / name, directories.back())) continue;
+        if (!lies_in(below / name, directories.back())) continue;
         if (Found found = searched(below, name); found.exists()) return found;
       }
     }

@@ -43,6 +43,16 @@ std::string first_line_of(const fs::path& path) {
   }
 }
 
+// std::nullopt where /proc does not tell.
+std::optional<int64_t> parent_of(int64_t pid) {
+  // "PID (NAME) STATE PARENT ..."
+  const std::string stat = first_line_of("/proc/" + std::to_string(pid) + "/stat");
+  const std::size_t name_end = stat.rfind(") ");
+  if (name_end == std::string::npos) return std::nullopt;
+  const std::size_t parent = name_end + 4;
+  return parse_number<int64_t>(stat.substr(parent, stat.find(' ', parent) - parent));
+}
+
 fs::path owner_file(const RunDir& run, int64_t attempt) {
   return run.path / (prefix + std::to_string(attempt) + suffix);
 }
@@ -147,16 +157,17 @@ Owner owner_from(const Json& json) {
 
 bool is_started_by(int64_t ancestor) {
   if (ancestor <= 1) return false;
-  for (std::optional<int64_t> pid = ::getppid(); pid && *pid > 1;) {
+  for (std::optional<int64_t> pid = ::getppid(); pid && *pid > 1; pid = parent_of(*pid)) {
     if (*pid == ancestor) return true;
-    // "PID (NAME) STATE PARENT ..."
-    const std::string stat = first_line_of("/proc/" + std::to_string(*pid) + "/stat");
-    const std::size_t name_end = stat.rfind(") ");
-    if (name_end == std::string::npos) return false;
-    const std::size_t parent = name_end + 4;
-    pid = parse_number<int64_t>(stat.substr(parent, stat.find(' ', parent) - parent));
   }
   return false;
+}
+
+bool is_started_beside(int64_t pid) {
+  if (pid <= 1 || pid > std::numeric_limits<pid_t>::max() || pid == ::getpid()) return false;
+  if (::getpgid(static_cast<pid_t>(pid)) == ::getpgrp()) return true;
+  // Process 1 takes in all whose parents have ended.
+  return ::getppid() > 1 && parent_of(pid) == ::getppid();
 }
 
 bool sees_locks_of(const Owner& owner, const Owner& here) {

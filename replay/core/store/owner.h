@@ -51,6 +51,10 @@ std::optional<bool> is_running(const Owner& owner);
 // Is the process with this number on this kernel an ancestor of this one? False where /proc does not tell.
 bool is_started_by(int64_t pid);
 
+// Was the process with this number on this kernel started beside this one: by the same parent, or in the same
+// process group, as by wrappers in one task? False for this process itself.
+bool is_started_beside(int64_t pid);
+
 // Returns field 22 of a text of /proc/PID/stat; std::nullopt for any other text. Pure.
 std::optional<std::uint64_t> start_time_in(const std::string& stat);
 

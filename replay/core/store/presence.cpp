@@ -18,7 +18,6 @@
 #include "core/files/durable.h"
 #include "core/files/trusted_file.h"
 #include "core/store/liveness.h"
-#include "core/store/owner.h"
 
 namespace flor::core {
 namespace {
@@ -127,6 +126,14 @@ Presence& Presence::operator=(Presence&&) noexcept = default;
 Presence::~Presence() {
   // In a forked child the thread can be neither joined nor destroyed.
   if (beat_ && !beat_->is_ours()) static_cast<void>(beat_.release());  // NOLINT(bugprone-unused-return-value)
+}
+
+std::optional<Owner> present_process(const fs::path& lock) {
+  try {
+    return owner_in(lock);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
 }
 
 bool may_be_present(const fs::path& lock) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/store/owner.h"
 #include "core/store/store.h"
 
 namespace flor::core {
@@ -34,6 +35,10 @@ class Presence {
   FileLock lock_;
   std::unique_ptr<Beat> beat_;
 };
+
+// Returns the process that has the lock, as it describes itself; std::nullopt where none does, or where its
+// description cannot be read (yet).
+std::optional<Owner> present_process(const fs::path& lock);
 
 // May a process on this or another node hold the lock? True also for a FileLock that is held.
 bool may_be_present(const fs::path& lock);
