@@ -29,7 +29,7 @@ void QueueLink::failed(const std::string& why) {
   retry_at_ = std::chrono::steady_clock::now() + pauses_.next();
 }
 
-// Makes the call. Returns false if Redis is away. Throws every error except RedisDown.
+// Makes the call. Returns false if Redis is away, or the store (StoreDown). Throws every other error.
 bool QueueLink::attempt(const std::function<void()>& call) {
   if (!trouble_.empty() && std::chrono::steady_clock::now() < retry_at_) return false;
   try {

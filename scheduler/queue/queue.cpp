@@ -8,6 +8,7 @@
 #include "core/base/json.h"
 #include "core/store/proof.h"
 #include "queue/acl.h"
+#include "queue/store_down.h"
 #include "queue_scripts.h"
 
 namespace flor::queue {
@@ -264,7 +265,10 @@ const Times& Queue::times() {
 }
 
 const core::Plan& Queue::plan() {
-  if (!plan_) plan_ = core::read_plan(replay_);
+  if (!plan_) {
+    plan_ = unless_store_is_down("the plan of replay " + replay_.id() + " cannot be read now",
+                                 [this] { return core::read_plan(replay_); });
+  }
   return *plan_;
 }
 

@@ -113,9 +113,10 @@ class QueueDamaged : public RedisRefused {
 };
 
 // Not thread-safe: use one object per thread. Any number of objects and processes can work on one queue.
-// Every call can throw RedisDown when Redis cannot be used now; then it can be repeated. It can also throw
-// RedisRefused, of which QueueDamaged is one, and core::Error where the plan cannot be read. Calls that
-// change the queue build it from the store if Redis does not have it (see ensure).
+// Every call can throw RedisDown when Redis cannot be used now, or, as StoreDown, when the store cannot; then
+// it can be repeated. It can also throw RedisRefused, of which QueueDamaged is one, and core::Error where the
+// plan cannot be read. Calls that change the queue build it from the store if Redis does not have it (see
+// ensure).
 class Queue {
  public:
   // `replay.path` is STORE/RUN/replays/REPLAY. The first call connects. Throws UsageError for a bad URL or
@@ -190,6 +191,7 @@ class Queue {
   Reply ask_for_segment(const std::string& worker, int64_t from, bool joined);
   void remove_keys(bool events);
   bool in_place();
+  void rebuild();
   void build(const core::Plan& plan);
   Reply build_step(const Script& script, const std::vector<std::string>& args);
   void add(const Script& script, const std::string& builder, const std::vector<std::string>& words);

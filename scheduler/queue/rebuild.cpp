@@ -13,6 +13,7 @@
 #include "core/files/durable.h"
 #include "core/store/proof.h"
 #include "queue/queue.h"
+#include "queue/store_down.h"
 #include "queue_scripts.h"
 
 namespace flor::queue {
@@ -35,7 +36,11 @@ std::map<int64_t, int64_t> published_units(const core::ReplayDir& replay, const 
   std::map<int64_t, int64_t> out;
   const auto look = [&](const core::fs::path& directory, const auto& belongs) {
     std::error_code error;
-    for (const auto& entry : core::fs::directory_iterator(directory, error)) {
+    core::fs::directory_iterator entries(directory, error);
+    // What a file server hides would be executed again.
+    if (error && error != std::errc::no_such_file_or_directory)
+      throw std::system_error(error, "cannot read " + directory.string());
+    for (const auto& entry : entries) {
       const int64_t unit = unit_of(entry.path());
       std::error_code gone;
       const auto size = entry.file_size(gone);
@@ -151,6 +156,10 @@ bool Queue::in_place() {
 void Queue::ensure(const core::Plan& plan) {
   if (!plan_) plan_ = plan;
   if (in_place()) return;
+  unless_store_is_down("the queue cannot be rebuilt now", [this] { rebuild(); });
+}
+
+void Queue::rebuild() {
   const core::FileLock lock = lock_queue(replay_, options_.timeout);
   if (in_place()) return;
   if (const auto why = unfit(redis_)) throw core::Error(*why);

@@ -1,8 +1,13 @@
 // Redis loses the queue, or comes back with an old one: the store is the truth.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <fstream>
 #include <future>
 
 #include "queue/replay_dir.h"
+#include "queue/store_down.h"
 
 namespace flor::test {
 namespace {
@@ -13,6 +18,34 @@ class RebuildTest : public QueueTest {
  protected:
   void flush() { queue::Redis(server.url()).command({"FLUSHALL"}); }
 };
+
+// Lowers a limit of this process, as a store that fails for a while.
+class Limited {
+ public:
+  Limited(decltype(RLIMIT_FSIZE) what, rlim_t most) : what_(what), handler_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(what_, &before_);
+    const rlimit now = {most, before_.rlim_max};
+    ::setrlimit(what_, &now);
+  }
+  Limited(const Limited&) = delete;
+  Limited& operator=(const Limited&) = delete;
+  ~Limited() {
+    ::setrlimit(what_, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  decltype(RLIMIT_FSIZE) what_;
+  void (*handler_)(int);
+  rlimit before_ = {};
+};
+
+// The number of the next file that is opened: with it as the limit, none can be.
+rlim_t next_descriptor() {
+  const int next = ::dup(STDERR_FILENO);
+  ::close(next);
+  return static_cast<rlim_t>(next);
+}
 
 TEST_F(RebuildTest, AnEmptiedRedisIsRebuiltFromPlanAndUnits) {
   auto queue = open();
@@ -138,6 +171,27 @@ TEST_F(RebuildTest, WithoutAPlanTheErrorNamesIt) {
   } catch (const std::exception& problem) {
     EXPECT_NE(std::string(problem.what()).find("plan.json"), std::string::npos) << problem.what();
   }
+}
+
+// The caller waits as for Redis: an error of another kind would end the replay on all nodes.
+TEST_F(RebuildTest, AStoreThatCannotBeWrittenForAWhileIsWaitedFor) {
+  auto queue = open();
+  {
+    const Limited no_room(RLIMIT_FSIZE, 0);
+    EXPECT_THROW(queue.ensure(replay.plan), queue::StoreDown);
+    EXPECT_THROW(queue.claim("w1", -1), queue::RedisDown);
+  }
+  EXPECT_EQ(queue.claim("w1", -1).kind, ClaimKind::segment);
+}
+
+TEST_F(RebuildTest, APlanThatCannotBeReadForAWhileIsWaitedFor) {
+  auto queue = open();
+  EXPECT_FALSE(queue.status().present) << "it is connected now";
+  {
+    const Limited no_files(RLIMIT_NOFILE, next_descriptor());
+    EXPECT_THROW(queue.claim("w1", -1), queue::StoreDown);
+  }
+  EXPECT_EQ(queue.claim("w1", -1).kind, ClaimKind::segment);
 }
 
 TEST(RestartTest, LeasesGoOnThroughARestartWithAppendOnlyFile) {

@@ -9,6 +9,7 @@
 #include "commands/replay/replay_request.h"
 #include "core/files/durable.h"
 #include "core/store/proof.h"
+#include "queue/store_down.h"
 
 namespace flor::commands {
 namespace {
@@ -146,11 +147,13 @@ std::string Monitor::without_those_aside() const {
          " set aside, the last because of: " + aside_.rbegin()->second;
 }
 
-// Reports that Redis is away, once. This is a message and no error: units are files, and the workers wait.
+// Reports that Redis is away, once, or the store that a lost queue is built from. This is a message and no
+// error: units are files, and the workers wait.
 void Monitor::redis_is_down(const queue::RedisDown& problem) {
-  if (!redis_down_)
-    display_.say(std::string("Redis does not answer, the workers wait for it: ") + problem.what());
-  redis_down_ = true;
+  if (down_.empty()) {
+    down_ = dynamic_cast<const queue::StoreDown*>(&problem) != nullptr ? "the store" : "Redis";
+    display_.say(down_ + " does not answer, the workers wait for it: " + problem.what());
+  }
   asked_ = false;
 }
 
@@ -160,8 +163,8 @@ void Monitor::tend_queue() {
   try {
     queue_.ensure(plan_);
     queue_.reap();
-    if (redis_down_) display_.say("Redis answers again");
-    redis_down_ = false;
+    if (!down_.empty()) display_.say(down_ + " answers again");
+    down_.clear();
   } catch (const queue::RedisDown& problem) {
     redis_is_down(problem);
   }
@@ -185,7 +188,7 @@ void Monitor::ask_queue() {
 
 void Monitor::read_news() {
   const auto now = std::chrono::steady_clock::now();
-  if (redis_down_ || (asked_ && !news_.is_due(now))) return;
+  if (!down_.empty() || (asked_ && !news_.is_due(now))) return;
   try {
     const queue::News news = queue_.news();
     bool changed = false, rebuilt = news.missed;
@@ -223,8 +226,8 @@ void Monitor::look_at_launcher() {
 // Workers run and none asks for a unit: probably their nodes do not reach Redis. Reported once.
 void Monitor::look_for_idlers(const dispatch::Liveness& alive) {
   const auto now = std::chrono::steady_clock::now();
-  if (alive.running == 0 || redis_down_) idle_since_.reset();
-  if (alive.running == 0 || redis_down_ || idlers_said_ || !log_.empty() || done_.size() > done_at_begin_)
+  if (alive.running == 0 || !down_.empty()) idle_since_.reset();
+  if (alive.running == 0 || !down_.empty() || idlers_said_ || !log_.empty() || done_.size() > done_at_begin_)
     return;
   if (!idle_since_) idle_since_ = now;
   if (now - *idle_since_ < kBeginWithin) return;

@@ -109,7 +109,8 @@ class Monitor {
   int idle_rounds_ = 0;              // how often in a row workers brought no unit
   results::PollPace news_, proofs_;  // when to ask the queue for news, and when to look for proofs
   bool asked_ = false;               // the state of the queue was read, and its news continue from there
-  bool redis_down_ = false;
+  // What does not answer: Redis, or the store. Empty: nothing.
+  std::string down_;
   std::string launcher_trouble_;  // the trouble that the user was told
   // Since when workers run, but none has asked for a unit.
   std::optional<std::chrono::steady_clock::time_point> idle_since_;
