@@ -94,6 +94,7 @@ __attribute__((visibility("default"))) int close(int file) {
 
 __attribute__((visibility("default"))) int fsync(int file) {
   static const auto next = reinterpret_cast<int (*)(int)>(::dlsym(RTLD_NEXT, "fsync"));
+  if (interposed().at_fsync) interposed().at_fsync();
   return is_interrupted("fsync") ? -1 : next(file);
 }
 

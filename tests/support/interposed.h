@@ -21,6 +21,7 @@ struct Interposed {
   std::function<void()> at_unlink;    // before each unlinkat()
   // Before each fdatasync(), with its descriptor. Returns the error that it fails with; 0: none.
   std::function<int(int file)> at_fdatasync;
+  std::function<void()> at_fsync;  // before each
   int failing_writes = 0;  // so many calls of write() do what they should, and answer EDQUOT, as on NFS
   int changed_modes = 0;   // calls of fchmod()
   bool handles_are_stale = false;  // as where another NFS server took over: for futimens()

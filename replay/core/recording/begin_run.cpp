@@ -1,5 +1,6 @@
 #include "core/recording/begin_run.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -284,8 +285,7 @@ void reserve_space(const RunDir& run) {
 }
 
 void release_space(const RunDir& run) {
-  std::error_code ignored;
-  fs::remove(run.path / ".reserve", ignored);
+  ::unlinkat(AT_FDCWD, (run.path / ".reserve").c_str(), 0);
 }
 
 }  // namespace flor::core

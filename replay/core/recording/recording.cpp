@@ -91,7 +91,7 @@ Recording::Recording(BegunRun begun) : begun_(std::move(begun)), remarks_(begun_
   };
   if (manifest().attempt > 0) take_over(run(), manifest().attempt);
   const std::vector<fs::path> files{run().log(), run().timeline(), run().generators()};
-  journal_ = std::make_unique<Journal>(files, on_failure, [this] { return is_ours(); });
+  journal_ = std::make_unique<Journal>(files, on_failure, [this] { return beat(); });
   checkpointer_ = std::make_unique<Checkpointer>(
       run(), begun_.manifest, *journal_, [this](const std::string& what) { missed(what); }, hung_seconds());
 }
@@ -134,12 +134,19 @@ bool Recording::is_ours() {
   return false;
 }
 
+// Called by the journal, whose thread may wait for the store. Training must not.
+bool Recording::beat() {
+  if (!is_ours()) return false;
+  if (wants_space_.exchange(false)) release_space(run());
+  return true;
+}
+
 void Recording::damaged(const std::string& what) {
   if (lost_) return;
   const std::lock_guard<std::mutex> lock(damage_mutex_);
   if (damages_.empty()) {
     warn("the recording of run " + run().id() + " is damaged, training goes on: " + what);
-    release_space(run());
+    wants_space_ = true;
   }
   if (damages_.size() < most_reports) damages_.push_back(what);
 }
@@ -149,7 +156,7 @@ void Recording::missed(const std::string& what) {
   const std::lock_guard<std::mutex> lock(damage_mutex_);
   if (missed_ == 0) {
     warn("a checkpoint of run " + run().id() + " is missing, training goes on: " + what);
-    release_space(run());
+    wants_space_ = true;
   }
   if (++missed_ <= most_reports) remarks_.push_back(what);
 }
@@ -160,7 +167,7 @@ void Recording::delayed(const std::string& what) {
   if (delayed_ == 0) {
     warn("rows of run " + run().id() +
          " are not written yet, which is tried again, training goes on: " + what);
-    release_space(run());
+    wants_space_ = true;
   }
   if (++delayed_ <= most_reports) remarks_.push_back("a write of rows failed and was tried again: " + what);
 }
@@ -181,25 +188,44 @@ void Recording::write_end() {
     manifest.warnings = damages_;
     manifest.warnings.insert(manifest.warnings.end(), remarks_.begin(), remarks_.end());
   }
-  save_manifest();
+  write_copy(manifest, ++copies_);
 }
 
-void Recording::save_manifest() {
-  if (is_ours()) write_manifest(run(), manifest());
+void Recording::write_copy(const Manifest& copy, int64_t number) {
+  const std::lock_guard<std::mutex> lock(manifest_mutex_);
+  // One that hung must not come after a newer one.
+  if (number < newest_copy_ || !is_ours()) return;
+  newest_copy_ = number;
+  write_manifest(run(), copy);
+}
+
+// Gives the store a limited time, since training waits. While an earlier copy still hangs, tries nothing.
+bool Recording::save_manifest_in_time() {
+  if (is_saving_.exchange(true)) return false;
+  return ends_within(std::min(end_margin, hung_seconds()), [this, copy = manifest(), number = ++copies_] {
+    struct End {
+      ~End() { saving = false; }
+      std::atomic<bool>& saving;
+    } end{is_saving_};
+    write_copy(copy, number);
+  });
 }
 
 void Recording::save_manifest_at_loop() {
   const Manifest& now = begun_.manifest;
   std::pair present(now.environment, now.args);
   if (saved_ == present) return;
+  std::string why = "the store does not answer";
   try {
-    save_manifest();
-    saved_ = std::move(present);
-    is_unsaved_ = false;
+    if (save_manifest_in_time()) {
+      saved_ = std::move(present);
+      is_unsaved_ = false;
+      return;
+    }
   } catch (const std::exception& problem) {
-    if (!std::exchange(is_unsaved_, true))
-      warn(std::string("run.json is written later, training goes on: ") + problem.what());
+    why = problem.what();
   }
+  if (!std::exchange(is_unsaved_, true)) warn("run.json is written later, training goes on: " + why);
 }
 
 void Recording::progress(const std::string& at, int64_t of, double seconds) {
@@ -289,7 +315,12 @@ std::string Recording::empty_local_tier() {
 void Recording::give_up(const std::string& why) noexcept {
   try {
     damaged(why);
-    write_end();
+    const auto write = [this] {
+      release_space(run());
+      write_end();
+    };
+    if (!ends_within(std::min(end_margin, hung_seconds()), write))
+      warn("the store does not answer: run " + run().id() + " is shown as killed");
   } catch (...) {
     // The disk refuses even this. The warning on stderr has been printed.
   }

@@ -31,10 +31,9 @@ class Recording {
 
   const RunDir& run() const { return begun_.run; }
   Manifest& manifest() { return begun_.manifest; }
-  void save_manifest();
   // Call when an outermost loop is entered. Saves the manifest only if its environment or its arguments have
   // changed since the last loop. A program may have thousands of loops; during the run the timeline lists
-  // them. Where the store refuses, warns once; progress() tries again.
+  // them. Where the store refuses, or does not answer in 10 s, warns once; progress() tries again.
   void save_manifest_at_loop();
   Checkpointer& checkpointer() { return *checkpointer_; }
 
@@ -78,7 +77,8 @@ class Recording {
   // Returns when all checkpoints and rows so far are in the store, where possible. Returns why the checkpoint
   // of the newest place is not there; "" if it is. Leaves the run resumable in either case.
   std::string settle();
-  // Marks the run as damaged after an exception. The recording ends.
+  // Marks the run as damaged after an exception. The recording ends. Waits for the store at most 10 s; where
+  // it hangs, this object must live as long as the process.
   void give_up(const std::string& why) noexcept;
 
  private:
@@ -86,6 +86,10 @@ class Recording {
   std::string summary() const;
   static std::unique_ptr<Recording> start(const Settings& settings, Frontend& frontend,
                                           const std::optional<EarlierAttempt>& earlier);
+  bool beat();
+  // Writes a manifest, but none after one with a higher number. Any thread.
+  void write_copy(const Manifest& copy, int64_t number);
+  bool save_manifest_in_time();
   void write_all(int exit_code);
   void write_end();
   void tell_of_unwritten_end(const std::string& why);
@@ -97,10 +101,12 @@ class Recording {
   // Environment and arguments at the entry of the last loop.
   std::optional<std::pair<Texts, Texts>> saved_;
   bool is_unsaved_ = false;
-  std::unique_ptr<Journal> journal_;
-  std::unique_ptr<Checkpointer> checkpointer_;
-  std::unique_ptr<AgentClient> agent_;
-  GeneratorWriter generators_;
+  // A copy is being written, or hangs.
+  std::atomic<bool> is_saving_{false};
+  std::atomic<int64_t> copies_{0};
+  // Guards newest_copy_, and the file.
+  std::mutex manifest_mutex_;
+  int64_t newest_copy_ = 0;
   // A later attempt has the run.
   std::atomic<bool> lost_{false};
   // The end is written.
@@ -110,6 +116,13 @@ class Recording {
   std::vector<std::string> remarks_;
   std::size_t missed_ = 0;
   std::size_t delayed_ = 0;
+  // Something failed. The disk may be full, and reserve_space() may have kept the room that is missing.
+  std::atomic<bool> wants_space_{false};
+  // Below all that its thread uses.
+  std::unique_ptr<Journal> journal_;
+  std::unique_ptr<Checkpointer> checkpointer_;
+  std::unique_ptr<AgentClient> agent_;
+  GeneratorWriter generators_;
 };
 
 }  // namespace flor::core

@@ -3,8 +3,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
+#include <functional>
+#include <future>
+#include <thread>
 
 #include "core/base/error.h"
 #include "core/files/durable.h"
@@ -179,6 +184,63 @@ TEST_F(RunFiles, WhatTheDiskRefusesAtTheEndTooIsMissing) {
   recording.finish(0);
   calls->at_fdatasync = nullptr;
   EXPECT_EQ(read_manifest(recording.run()).status, "damaged");
+}
+
+// Holds calls of a store that hangs, until it answers again.
+class Gate {
+ public:
+  std::function<void()> pass() {
+    return [this] {
+      if (closed_) opened_.wait();
+    };
+  }
+  void close() { closed_ = true; }
+  void open() {
+    closed_ = false;
+    open_.set_value();
+  }
+
+ private:
+  std::atomic<bool> closed_{false};
+  std::promise<void> open_;
+  std::shared_future<void> opened_ = open_.get_future().share();
+};
+
+TEST_F(RunFiles, TrainingDoesNotWaitForEverForTheManifestOfALoop) {
+  Gate store;
+  const test::Interposing calls;
+  calls->at_fsync = store.pass();
+  ::setenv("FLOR_HUNG_SECONDS", "0.2", 1);
+  Recording recording(*begin());
+  store.close();
+  recording.manifest().args["lr"] = "1";
+  recording.save_manifest_at_loop();
+  recording.manifest().args["lr"] = "2";
+  recording.save_manifest_at_loop();
+  ::unsetenv("FLOR_HUNG_SECONDS");
+  EXPECT_EQ(read_manifest(recording.run()).args.count("lr"), 0U);
+  store.open();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  const auto saved = [&] { return read_manifest(recording.run()).args["lr"]; };
+  while (saved() != "2" && std::chrono::steady_clock::now() < until) {
+    recording.save_manifest_at_loop();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(saved(), "2");
+  recording.finish(0);
+  EXPECT_EQ(read_manifest(recording.run()).status, "completed");
+}
+
+TEST_F(RunFiles, TrainingDoesNotWaitForTheSpaceThatItGivesBack) {
+  Gate store;
+  const test::Interposing calls;
+  calls->at_unlink = store.pass();
+  Recording recording(*begin());
+  store.close();
+  for (const char* file : {"one", "another"}) recording.missed(file);
+  store.open();
+  recording.sync();
+  EXPECT_FALSE(fs::exists(recording.run().path / ".reserve"));
 }
 
 TEST(RunIds, DifferInSixtyFourBits) {
