@@ -126,6 +126,7 @@ PROGRAMS = {
     "accumulated": (ACCUMULATED.replace("SAMPLER", "SubsetRandomSampler(range(70))"), ["1.1", "1.3", "3.10"]),
     "own generator": (ACCUMULATED.replace("SAMPLER", "RandomSampler(points, generator=torch.Generator().manual_seed(5))"), ["2.4"]),
     "carried": (CARRIED, ["1.3", "1.4", "2.0"]),
+    "counted by twos": (CARRIED.replace("range(8)", "range(0, 16, 2)").replace("(epoch, step)", "(epoch, step // 2)"), ["1.3", "2.6"]),
 }
 
 
@@ -174,6 +175,47 @@ def test_a_killed_recording_goes_on_at_the_last_checkpoint_inside_of_the_epoch(p
     assert 0 < step <= 7
     place.run("flor", "record", "--name", "whole", "--", "/usr/bin/python3", "train.py")
     assert place.rows_of(place.run("flor", "log", "run", "--format", "jsonl").stdout) == place.rows_of(place.run("flor", "log", "whole", "--format", "jsonl").stdout)
+
+
+ONE_LOOP = """
+class Noisy(Dataset):
+    def __len__(self):
+        return 90
+
+    def __getitem__(self, i):
+        return torch.full((6,), float(i)) / 90 + 0.1 * torch.randn(6) + random.random(), i % 2
+
+net = nn.Sequential(nn.Linear(6, 12), nn.Dropout(0.2), nn.Linear(12, 2))
+optimizer = torch.optim.AdamW(net.parameters(), 1e-2)
+loader = DataLoader(Noisy(), batch_size=6, shuffle=True, num_workers=WORKERS)
+total = 0.0
+for step, (x, y) in enumerate(loader):
+    may_stop(0, step)
+    loss = nn.functional.cross_entropy(net(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    total += loss.item()
+    print("loss", loss.item(), total)
+print("end", total)
+"""
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_main_loop_over_a_loader_begins_in_its_middle(place, workers):
+    plain, printed, said = interrupted(place, ONE_LOOP.replace("WORKERS", str(workers)), ["0.4", "0.9"])
+    assert printed == plain
+    assert "resumed behind step=4\n" in said[1] and "resumed behind step=9\n" in said[2]
+    path = place.folder / "train.py"
+    edited = path.read_text().replace("    total +=", "    print('norm', net[0].weight.norm().item(), x.sum().item())\n    total +=")
+    path.write_text(edited)
+    rows = place.run("/usr/bin/python3", "train.py").stdout
+    done = place.run("flor", "replay", "run", "--launcher", "local", "--workers", 2, "--", "/usr/bin/python3", "train.py")
+    assert ": identical" in done.stdout and "unit 0\n" not in done.stdout
+    log = place.run("flor", "log", "run", "--names", "net[0].weight.norm(),x.sum()", "--format", "jsonl").stdout
+    values = [value for _, _, value in place.rows_of(log)]
+    wanted = [word for line in rows.splitlines() if line.startswith("norm") for word in line.split()[1:]]
+    assert sorted(json.loads(value) for value in values) == sorted(wanted)
 
 
 UNFIT = {

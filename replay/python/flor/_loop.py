@@ -32,16 +32,16 @@ def loop(name, iterable):
 
 
 def iterate(flor, name, iterable, caller, watch=None):
-    """As loop(), in a frame. `watch`: None, or what is told of its begin(), of the end() of each iteration and of its close(). Its open()
-    begins the elements and returns them, or None. `count`: None, or how many elements are known to come. Each of these is asked for when its
-    iteration has begun, `next` is set to its place before, and where the core goes on with a later one, those in front of it were taken."""
+    """As loop(), in a frame. `watch`: None, or what is told of its open(), of the begin() and end() of each iteration and of its close(). Its
+    `passing`: None, or the elements of a loop that begins in the middle (_passing.py)."""
     is_range = isinstance(iterable, range) and iterable.step == 1 and -_WIDEST <= iterable.start and iterable.stop < _WIDEST
     begin = iterable.start if is_range else 0
     if is_range:
         end = max(iterable.stop, begin)
     else:
         end = _length(iterable)
-    over_what = _RANGE if is_range else _CONTAINER if begins_anywhere(iterable) else _ONE_PASS
+    begins = begins_anywhere(iterable) or (watch is not None and watch.passing is not None)
+    over_what = _RANGE if is_range else _CONTAINER if begins else _ONE_PASS
     return iterate_as_flor(flor, name.encode(), over_what, begin, end, None if is_range else iterable, caller, watch)
 
 
@@ -79,10 +79,10 @@ def _length(iterable):
 
 def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
     loops = this_thread.__dict__.setdefault("loops", [])
-    how, is_open, is_range, elements = _EARLY, False, over_what == _RANGE, None
+    how, is_open, is_range, passing = _EARLY, False, over_what == _RANGE, None if watch is None else watch.passing
     try:
         if watch is not None:
-            elements = watch.open()
+            watch.open()
         with _chance.entry(caller):
             loops.append(name)
             is_open = True  # no signal handler runs between this and the call
@@ -92,14 +92,14 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
         _interrupts.raise_kept()
         if isinstance(iterable, Conditions):
             yield from iterable.elements(flor, watch)
-        elements = iter(iterable) if elements is None and not is_range else elements
-        known = begin if watch is None or watch.count is None else begin + watch.count
+        elements = passing.elements() if passing is not None else None if is_range else iter(iterable)
+        known = begin if passing is None else begin + passing.count
         here, value = begin, ctypes.c_int64()
         while True:
-            comes = here < known  # its element is asked for when it has begun
+            comes = here < known
             element, over = (here, here >= end) if is_range else (None, False) if comes else _next_of(elements)
             if comes:
-                watch.next = here
+                passing.be_at(here - begin)
             goes_on = flor.flor_next(not over, here, value)
             _interrupts.raise_kept()
             while goes_on and not is_range and here < value.value and not over and not comes:
@@ -114,7 +114,7 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
                 watch.begin()
             _interrupts.raise_kept()
             if comes and not is_range:
-                element, over = _next_of(elements)
+                element, over = _next_of(passing.elements())
                 if over:
                     how = _EXHAUSTED
                     break
@@ -156,7 +156,7 @@ def _leave(flor, how, watch):
 class _Looks:
     """Notes what iterations pass on that no guard holds: where there is a guard, the program names what it holds."""
 
-    count = None
+    passing = None
 
     def __init__(self, flor, frame):
         self._flor, self._frame, self._begun, self._before = flor, frame, 0, None

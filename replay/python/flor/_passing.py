@@ -1,9 +1,19 @@
-"""Which loops a resumed recording can begin in the middle: over what gives the same elements again, whatever the program did with the
-first ones. Elements are taken, and passed over."""
+"""Loops over what gives the same elements again, whatever the program did with the first ones, as a loader of torch that shuffles. Such a
+loop begins in the middle: its elements are begun as they were, and those in front of the place are taken and passed over."""
+import ctypes
+import hashlib
+import json
 import operator
 import sys
 
+from ._leaves import VOLATILE, of_bytes
+from ._library import library
 from ._loop import begins_anywhere
+from ._restore import Misfit
+from ._slots import SlotState
+from ._state import loaded_of
+
+_PLACE = VOLATILE + "@place"  # the leaf that says where the loop is, and what had been drawn at its entry; no digest has it
 
 _SIZED = (range, list, tuple, dict, str, bytes)
 
@@ -67,3 +77,88 @@ def _is_fixed(data, sampler):
         return not sampler.replacement or sampler.generator is None
     return type(sampler) in (data.SequentialSampler, data.SubsetRandomSampler, data.WeightedRandomSampler,
                              data.distributed.DistributedSampler)
+
+
+class Passing:
+    """The elements of a loop, of which `count` are known to come. An element is asked for when its iteration has begun, so that what
+    that draws belongs to the iteration; and behind a restore, those in front of the place have been taken."""
+
+    def __init__(self, iterable, count):
+        self.iterable, self.count = iterable, count
+        self._elements = self._entry = None
+        self._here = self._taken = 0
+
+    def elements(self):
+        """Begins the elements, where that is not done. Returns their iterator."""
+        self._note_entry()
+        if self._elements is None:
+            self._elements = iter(self.iterable)
+        return self._elements
+
+    def be_at(self, place):
+        """`place`: how many iterations are over."""
+        self._here = self._taken = place
+
+    def leaf(self):
+        self._note_entry()
+        return {_PLACE: of_bytes(json.dumps({"over": self._here, "entry": self._entry}).encode())}
+
+    def why_another(self, place):
+        """Returns why the recorded place is not one of this loop's, or None."""
+        self._note_entry()
+        return None if place["entry"] == self._entry else "other random numbers were drawn in front of the loop"
+
+    def pass_over(self, place):
+        """Takes the elements in front of a recorded place. May be called again after an interruption."""
+        self.elements()
+        if isinstance(self.iterable, range):
+            self._elements, self._taken = iter(self.iterable[place["over"]:]), place["over"]
+        while self._taken < place["over"]:
+            try:
+                next(self._elements)
+            except StopIteration:
+                raise Misfit(f"there are {self._taken} elements, and the record has {place['over']}") from None
+            self._taken += 1
+
+    def _note_entry(self):
+        if self._entry is None:
+            self._entry = _digest_of_generators(self.iterable)
+
+
+class PassingState(SlotState):
+    """Slots of a loop that begins in the middle. `passing`: its elements, or None where it begins anywhere."""
+
+    passing = None
+
+    def own_leaves(self):
+        return {} if self.passing is None else self.passing.leaf()
+
+    def _check(self, tensors, answer):
+        loaded, place = self._placed(tensors)
+        why = self.passing and self.passing.why_another(place)
+        if why is not None:
+            library.flor_fail(answer, why.encode())
+        else:
+            self._check_loaded(loaded, answer)
+
+    def _restore(self, tensors, _answer):
+        loaded, place = self._placed(tensors)
+        if self.passing is not None:
+            self.passing.pass_over(place)
+        self._visit(loaded, True)
+
+    def _placed(self, tensors):
+        loaded = loaded_of(tensors)
+        if self.passing is not None and _PLACE not in loaded:
+            raise Misfit("it is a checkpoint of another kind of loop")
+        place = loaded.pop(_PLACE, None)
+        return loaded, place and json.loads(bytes(place.memory()))
+
+
+def _digest_of_generators(iterable):
+    """Returns what the generators that choose the elements have the same when the loop is entered again."""
+    digest, torch = hashlib.blake2b(digest_size=16), sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "get_rng_state"):
+        for state in [torch.get_rng_state(), *(one.get_state() for one in generators_of(iterable))]:
+            digest.update(ctypes.string_at(state.data_ptr(), state.numel()))
+    return digest.hexdigest()

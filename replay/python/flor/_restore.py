@@ -277,20 +277,17 @@ class Restorer:
         numpy = _numpy()
         loaded = self._leaf(node["array"])
         is_same = isinstance(live, numpy.ndarray) and live.dtype.str == node["dtype"]
-        if is_same and _leaves.is_in_file(live):
-            raise Misfit(f"{name} is an array in a file here")
+        if is_same and _leaves.is_in_file(live) or loaded.is_there and not (is_same and list(live.shape) == node["shape"]):
+            raise Misfit(f"{name} is another array here")
         if loaded.is_there:
-            if not is_same or list(live.shape) != node["shape"]:
-                raise Misfit(f"{name} is another array here")
             return live
         # The text of a structured type does not name its fields.
         value = _leaves.to_array(loaded, live.dtype if is_same else node["dtype"], node["shape"])
         if node["scalar"]:
             return value[()]
-        if not is_same or live.shape != value.shape:
+        if not is_same or live.shape != value.shape or not live.flags.writeable:
             return value
-        memory = (live.ctypes.data, live.nbytes)
-        if not live.flags.writeable or self._written.setdefault(memory, name) != name:
+        if self._written.setdefault((live.ctypes.data, live.nbytes), name) != name:
             return value
         if self._writing:
             numpy.copyto(live, value)

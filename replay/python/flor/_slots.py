@@ -180,8 +180,11 @@ class SlotState:
             return False
 
     def _check(self, tensors, answer):
+        self._check_loaded(loaded_of(tensors), answer)
+
+    def _check_loaded(self, loaded, answer):
         try:
-            self._visit(loaded_of(tensors), False)
+            self._visit(loaded, False)
         except Misfit as misfit:
             library.flor_fail(answer, str(misfit).encode())
 

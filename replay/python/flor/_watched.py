@@ -1,0 +1,134 @@
+"""What is seen to change of a block's or an iteration's objects, and is held from then on."""
+import collections
+import random
+import sys
+
+from . import _interrupts, _library
+from ._block import budget, note
+from ._passing import PassingState
+from ._program import program_of
+from ._runtime import users_modules
+from ._seen import changed, members_of
+
+_CONTAINERS = (list, dict, set, bytearray, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
+_SMALL, _FEW = 10000, 256  # elements of a list or text, and of a tensor
+_holding = {"gradients": False}  # from a loop that leaves gradients to its next iteration on, all checkpoints hold them
+
+
+def hold_gradients():
+    _holding["gradients"] = True
+
+
+def safely(fallback, call, *words):
+    """Calls what is Flor's own. The program does not see its exceptions."""
+    try:
+        return call(*words)
+    except Exception as problem:
+        if _interrupts.is_programs(problem):
+            raise
+        _library.warn(f"what the program changes is not watched any more ({type(problem).__name__}: {problem})")
+        return fallback
+
+
+def is_asked_for(value):
+    """Is it worth holding though nothing reads it yet? A module, a generator, a number, a text, a small tensor, a list of
+    numbers."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return True
+    if isinstance(value, str):
+        return len(value) < _SMALL
+    if isinstance(value, (list, tuple)):
+        return len(value) < _SMALL and all(isinstance(item, (bool, int, float, str)) for item in value)
+    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+    if torch is not None and isinstance(value, (torch.nn.Module, torch.Generator)) or isinstance(value, random.Random):
+        return True
+    if torch is not None and isinstance(value, torch.Tensor):
+        return value.numel() <= _FEW
+    return numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)) and value.size <= _FEW
+
+
+class Watched:
+    """Slots of a block or of the main loop's iterations (""), and what is found to change. `place`: the name under which changes
+    that nothing reads are noted; unlike `name` it differs between main loops."""
+
+    passing = None  # as of iterate()
+
+    def __init__(self, flor, name, frame, paths, place=None):
+        self.flor, self.name, self.frame, self.place = flor, name, frame, place or name
+        self.state = PassingState(frame, paths, self.refuse, self.is_volatile, _holding["gradients"], self.passes_on)
+        self._roots = None  # names in front of the first execution
+
+    def refuse(self, path, why="cannot be saved"):
+        what = path.replace(":@", "'s ").replace(":", ".")
+        note(self.flor, self.name, path, True, f"block {self.name} changes {what}, which {why}: replays and a resumed "
+             "recording execute the block" if self.name else f"{what} changes from iteration to iteration and {why}: replays and "
+             "a resumed recording begin at the program's start")
+
+    def is_volatile(self, path):
+        """Does the text of the program, or of the module that has the variable, take it from a clock? Not so a model."""
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(self.state.places.get(path), (torch.nn.Module, torch.optim.Optimizer, torch.Tensor)):
+            return False
+        module = sys.modules.get(path.rpartition(":")[0])
+        program = program_of(getattr(module, "__file__", "") if module else self.frame.f_code.co_filename)
+        return program is not None and not program.moments().isdisjoint(path.rpartition(":")[2].split("."))
+
+    passes_on = None  # as of SlotState
+
+    def only_adds(self, path):
+        """Is a path, or its variable, one of Python's own containers, of which `x.add(…)` reads nothing? A method of another class may do
+        anything."""
+        return any(type(self.state.places.get(place)) in _CONTAINERS for place in (path.split(".")[0], path))
+
+    def look(self, must):
+        moved_from = self.state.origins[0].moved_from if self.state.origins else None
+        return budget().look(self.frame, self.state.values(), users_modules, frozenset(self.state.paths), must, moved_from)
+
+    def compare(self, before, after, is_late=False):
+        """Takes in what changed. `is_late`: checkpoints were taken since. Returns what to compare the next look with; None
+        where that is not known, which is noted."""
+        following = safely(None, self._take_in, before, after, is_late)
+        if following is None:
+            note(self.flor, self.name, "*", True)
+        return following
+
+    def _take_in(self, before, after, is_late):
+        count = len(self.state.paths)
+        for path in dict.fromkeys(self.slot_of(path, before) for path in changed(before, after)):
+            if path in self.state.paths:
+                self.refuse(path)
+            elif self.needs(path):
+                if is_late:
+                    self.refuse(path, "was not saved before that was seen")
+                elif not self.state.add(path):
+                    self.refuse(path)
+            elif is_late or not self._add_unasked(path):
+                note(self.flor, self.place, path, False)
+        if not is_late:
+            for path in set(after) - set(before):
+                if "." not in path:
+                    self._add_unasked(path)
+        return self.look(True) if len(self.state.paths) > count else after
+
+    def slot_of(self, path, before):
+        """Members of an object that was not there in front of the loop or block are no places of their own."""
+        if self._roots is None:
+            self._roots = {one.split(".")[0] for one in before}
+        root = path.split(".")[0]
+        return path if root in self._roots else root
+
+    def is_wanted(self, path):
+        value = self.state.places.get(path)
+        return "." in path or is_asked_for(value) or members_of(value) is not None  # it is another object now
+
+    def _add_unasked(self, path):
+        """Holds what nothing reads by the text: a member of an object, which a method may read, and what a later question may ask
+        for, modules and small values."""
+        is_held = path in self.state.paths or (self.is_wanted(path) and self.state.add(path))
+        if is_held:
+            note(self.flor, self.place, "+" + path, False)
+        return is_held
+
+    def close(self):
+        self.state.close()
+        self.state = self.frame = None
