@@ -1,6 +1,7 @@
 // The environment of a task that is about to start.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "own_values.h"
