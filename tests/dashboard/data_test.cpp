@@ -194,6 +194,7 @@ TEST_F(StoreTest, NoLinkTellsWhatItLeadsTo) {
   EXPECT_EQ(signature_of(run), before);
   core::fs::create_directory_symlink(run.path, store_.run("link").path);
   EXPECT_EQ(get("/data/runs/link").status, 404);
+  core::fs::remove(run.log());
   EXPECT_EQ(get("/data/runs/r1").status, 200);
 }
 

@@ -208,7 +208,8 @@ class Proof(Case):
         open(until, "w").close()
         last = [json.loads(line) for line in process.communicate(timeout=60)[0].splitlines() if line.startswith("{")][-1]
         self.assertEqual(last["verdict"], "identical")
-        self.assertEqual([probe["samples"] for probe in last["probes"]], [2])
+        # Where one worker was first and executed all units, it restored nothing, and one proof is enough.
+        self.assertIn([probe["samples"] for probe in last["probes"]], ([1], [2]))
 
 
 class ByHand(Case):
