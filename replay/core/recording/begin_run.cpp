@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 #include <utility>
 
 #include "core/base/clock.h"
@@ -25,15 +27,17 @@
 #include "core/resuming/requeued_run.h"
 #include "core/resuming/start_environment.h"
 #include "core/resuming/taken_launch.h"
-#include "core/resuming/takeover.h"
 #include "core/sources/source_copies.h"
 #include "core/sources/sources.h"
+#include "core/store/liveness.h"
 #include "core/store/scope.h"
 
 namespace flor::core {
 namespace {
 
 constexpr std::size_t reserved_bytes = std::size_t{256} << 10;
+// How long a process that counts as dead may take to let go of its lock.
+constexpr double lock_patience_s = 5;
 
 std::string launch_id() {
   if (auto given = environment_variable("FLOR_LAUNCH")) return *given;
@@ -236,6 +240,22 @@ void write_next_manifest(const RunDir& run, const Manifest& manifest) {
   }
 }
 
+// Takes the run's lock. Waits for a process of the earlier attempt that counts as dead, and may still be on
+// its way out. Returns std::nullopt where that keeps the lock, as one does that hangs in its node's kernel
+// while Slurm has started its job again elsewhere.
+std::optional<FileLock> wait_for_lock(const RunDir& run, const Manifest& earlier) {
+  const double until = monotonic_seconds() + lock_patience_s;
+  while (true) {
+    if (auto lock = FileLock::try_take(run.lock())) return lock;
+    if (monotonic_seconds() >= until) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  if (!is_held_elsewhere(run, earlier.host)) throw Error("another process records run " + run.id());
+  say("a process on " + earlier.host + " still holds the lock of run " + run.id() +
+      ", though its attempt is over; going on without waiting for it");
+  return std::nullopt;
+}
+
 std::optional<BegunRun> go_on(const Settings& settings, const Store& store, const EarlierAttempt& earlier) {
   const RunDir& run = earlier.run;
   const std::string launch = launch_id();
@@ -250,10 +270,7 @@ std::optional<BegunRun> go_on(const Settings& settings, const Store& store, cons
   const Manifest before = patiently(patience, [&run] { return read_manifest(run); });
   if (const auto why = patiently(patience, [&] { return why_not_resumable(run, before); }))
     throw Error("run " + run.id() + " cannot be resumed any more: " + *why);
-  auto lock = take_earlier_lock(run, before);
-  if (!lock)
-    say("a process on " + before.host + " still holds the lock of run " + run.id() +
-        ", though its attempt is over; going on without waiting for it");
+  auto lock = wait_for_lock(run, before);
   Manifest manifest = patiently(patience, [&] { return next_manifest(settings, run); });
   if (manifest.attempt != earlier.attempt + 1)
     throw Error("another process has resumed run " + run.id() + " meanwhile");

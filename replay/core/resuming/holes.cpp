@@ -8,9 +8,8 @@
 #include "core/base/parse_number.h"
 #include "core/checkpoint/kinds.h"
 #include "core/checkpoint/record_index.h"
+#include "core/files/file_lock.h"
 #include "core/files/json_lines.h"
-#include "core/resuming/earlier_run.h"
-#include "core/resuming/takeover.h"
 
 namespace flor::core {
 namespace {
@@ -92,11 +91,8 @@ void end_at_holes(const RunDir& run, const Manifest& manifest) {
   if (std::none_of(files.begin(), files.end(), has_hole)) return;
   if (manifest.status != "recording") throw Error(run.path.string() + " has files with holes: rows are lost");
   // Two processes may be asked to go on with the run.
-  const auto lock = take_earlier_lock(run, manifest);
-  // Without the lock only the owner file tells of one that has gone on with it meanwhile.
-  if (!lock) {
-    if (const auto why = why_not_resumable(run, read_manifest(run))) throw Error(*why);
-  }
+  const auto lock = FileLock::try_take(run.lock());
+  if (!lock) throw Error("another process records run " + run.id());
   if (has_hole(run.timeline())) {
     cut_at_hole(run.timeline(), [](std::string_view line) {
       const auto kind = field<std::string>(parse_json(line), "kind", "");

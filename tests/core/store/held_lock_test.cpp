@@ -2,9 +2,7 @@
 // the same.
 #include <gtest/gtest.h>
 
-#include "core/base/error.h"
 #include "core/resuming/earlier_run.h"
-#include "core/resuming/holes.h"
 #include "core/store/liveness.h"
 #include "support/recording_process.h"
 #include "support/temporary.h"
@@ -75,21 +73,6 @@ TEST_F(HeldLock, OfAProcessOfThisNodeIsRespected) {
   EXPECT_NE(said.find("is recording it"), std::string::npos) << said;
   fs::remove(run.path / "owner.0.json");  // it cannot be told any more whose lock it is
   EXPECT_EQ(liveness_of(run).life, Life::live);
-}
-
-// Its node's end left a hole in the log, too.
-TEST_F(HeldLock, OfAnotherNodeKeepsNoHoleFromBeingCut) {
-  RecordingProcess hung(store.path());
-  const RunDir run = store.run(hung.said());
-  const auto leave_hole = [&run] { std::ofstream(run.log()) << "{}\n{\"a" << '\0' << "b\":1}\n"; };
-  leave_hole();
-  start("1");
-  test::move_to_another_node(run);
-  EXPECT_NO_THROW(end_at_holes(run, read_manifest(run)));
-  EXPECT_EQ(read_file(run.log()), "{}\n");
-  leave_hole();
-  start("0");
-  EXPECT_THROW(end_at_holes(run, read_manifest(run)), Error) << "it may still be recorded there";
 }
 
 // As after `flor unlock`, which empties the owner file.
