@@ -18,14 +18,17 @@ std::string current_directory() {
   return std::filesystem::current_path(ignored).string();
 }
 
-const std::string started_in = current_directory();
-
 std::vector<std::string> words_of(const char* path) {
   std::vector<std::string> out;
   std::ifstream in(path, std::ios::binary);
   for (std::string word; std::getline(in, word, '\0');) out.push_back(word);
   return out;
 }
+
+const std::string started_in = current_directory();
+// Read when the library is loaded: a program that sets its title writes over both.
+const std::vector<std::string> started_with = words_of("/proc/self/cmdline");
+const std::vector<std::string> environment_at_start = words_of("/proc/self/environ");
 
 // Returns an argument or environment vector for execve(), valid as long as `words`.
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
@@ -49,11 +52,11 @@ bool is_flors(const std::string& variable) {
 }  // namespace
 
 std::vector<std::string> command_line() {
-  return words_of("/proc/self/cmdline");
+  return started_with;
 }
 
 std::vector<std::string> first_environment() {
-  return words_of("/proc/self/environ");
+  return environment_at_start;
 }
 
 std::vector<std::string> environment_to_start_with(const std::vector<std::string>& at_start,
