@@ -23,8 +23,8 @@ namespace {
 
 // Of each kind.
 constexpr std::size_t most_reports = 20;
-// Seconds for what is written after the last checkpoint.
-constexpr double end_margin = 10;
+// Seconds for what is written after the last checkpoint, and between two tries of what took longer.
+constexpr double end_margin = 10, pause_seconds = 60;
 
 AgentClient::Hello hello(const Settings& settings, const BegunRun& begun) {
   AgentClient::Hello hello;
@@ -225,11 +225,13 @@ void Recording::save_manifest_at_loop() {
   } catch (const std::exception& problem) {
     why = problem.what();
   }
+  // One that is slow, and not gone, would make each iteration wait.
+  if (is_saving_) not_before_ = monotonic_seconds() + pause_seconds;
   if (!std::exchange(is_unsaved_, true)) warn("run.json is written later, training goes on: " + why);
 }
 
 void Recording::progress(const std::string& at, int64_t of, double seconds) {
-  if (is_unsaved_ && !checkpointer_->pauses()) save_manifest_at_loop();
+  if (is_unsaved_ && !checkpointer_->pauses() && monotonic_seconds() >= not_before_) save_manifest_at_loop();
   agent_->progress_record(at, of, seconds);
 }
 

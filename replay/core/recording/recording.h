@@ -103,6 +103,8 @@ class Recording {
   bool is_unsaved_ = false;
   // A copy is being written, or hangs.
   std::atomic<bool> is_saving_{false};
+  // monotonic_seconds() of the next try behind one that took too long.
+  double not_before_ = 0;
   std::atomic<int64_t> copies_{0};
   // Guards newest_copy_, and the file.
   std::mutex manifest_mutex_;
