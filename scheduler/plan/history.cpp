@@ -1,6 +1,7 @@
 #include "plan/history.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -101,6 +102,9 @@ class Builder {
   void require_shown_by(const core::Timeline& timeline) const {
     constexpr std::uint64_t lost = 100'000;
     const int64_t first = loop_.range ? loop_.begin : 0;
+    // A range ends in front of the largest number.
+    if (loop_.last == std::numeric_limits<int64_t>::max())
+      throw core::Error("the manifest is damaged: loop " + loop_.name + " has no end");
     if (loop_.ended == core::LoopEnd::running || loop_.last < first) return;
     const std::uint64_t more = static_cast<std::uint64_t>(loop_.last) - static_cast<std::uint64_t>(first);
     if (more > timeline.size() + lost)
