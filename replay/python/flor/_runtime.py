@@ -211,6 +211,8 @@ def _source_of(module):
     name, file = getattr(module, "__name__", ""), getattr(module, "__file__", None)
     if not isinstance(file, str) or not file.endswith(".py") or name in ("sitecustomize", "usercustomize"):
         return None
+    if name.startswith("_remote_module_"):  # torch.distributed writes it into a temporary folder of each process
+        return None
     return _source_at(file)
 
 
