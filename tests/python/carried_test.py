@@ -26,7 +26,7 @@ for epoch in range(6):
         batch += 1
         if batch % 2 == 0:
             optimizer.step()
-            optimizer.zero_grad()
+            optimizer.zero_grad(set_to_none=False)
     print("loss", loss.item())
 '''
 
@@ -61,7 +61,7 @@ def test_no_value_is_stale(place):
 # The parameters of no module, one of which has no gradient after it was cleared.
 LOOSE = ACCUMULATED.replace("net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))\n",
                             "weight = torch.ones(4, 1, requires_grad=True)\n").replace("*net.parameters(), bias", "weight, bias").replace(
-    "net(x)", "x @ weight").replace("optimizer.zero_grad()", "optimizer.zero_grad(set_to_none=True)").replace("randn(5,", "randn(5 + epoch % 2,")
+    "net(x)", "x @ weight").replace("set_to_none=False", "set_to_none=True").replace("randn(5,", "randn(5 + epoch % 2,")
 
 
 def test_gradients_of_parameters_of_no_module_are_held(place):

@@ -265,14 +265,6 @@ def test_gradients_that_an_iteration_leaves_are_found_in_the_text(rewrite, leave
     assert ("__flor__.main_loop('epoch', range(3), leaves_gradients=True)" in text) == leaves, text
 
 
-def test_steps_that_leave_gradients_to_the_next_one_are_found_in_the_text(rewrite):
-    steps = "        loss(x).backward()\n        if i % 2:\n            opt.step()\n            opt.zero_grad()\n"
-    text = rewrite(train="for epoch in range(3):\n    opt.zero_grad()\n    for i, x in loader:\n" + steps)["train"]
-    assert "__flor__.loop('i', loader, leaves_gradients=True)" in text
-    text = rewrite(train="for epoch in range(3):\n    for i, x in loader:\n        opt.zero_grad()\n" + steps)["train"]
-    assert "__flor__.loop('i', loader)" in text
-
-
 def test_functions_that_call_each_other_are_read_once_each(rewrite):
     """Each calls all others, in methods of one name in many classes. Read again and again they would take for ever."""
     calls = "".join(f"        self.m{i}()\n" for i in range(40))

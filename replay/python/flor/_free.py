@@ -38,13 +38,13 @@ def be_main(variables):
                          __loader__=importlib.machinery.SourceFileLoader("__main__", variables["__file__"]))
 
 
-def loop(name, iterable, leaves_gradients=False):
-    """A loop inside a main loop. `leaves_gradients`: as of main_loop()."""
+def loop(name, iterable):
+    """A loop inside a main loop."""
     flor, frame = start(), sys._getframe(1)
     block, this_thread.entered = getattr(this_thread, "entered", None), None
     steps = None
     if block is not None and block.frame is frame and len(this_thread.loops) == 1:
-        steps = safely(None, steps_of, block, iterable, leaves_gradients, _watching[-1])
+        steps = safely(None, steps_of, block, iterable, _watching[-1])
     return iterate(flor, name, iterable, frame, steps)
 
 
@@ -98,7 +98,7 @@ class _Block:
         self.holder = next((one for one in self.program.blocks if one.name == clean(name)), None) if self.program else None
         self.needed = _held.needed_by_block(self.program, self.holder) if self.holder else []
         self.loop = next((loop for loop in self.program.loops if self.program.is_inside(loop, self.holder.node)), None) if self.holder else None
-        self.slots, self.known = set(), {}
+        self.slots, self.known, self.step_paths = set(), {}, set()
         self.is_tried = self.is_watched = False  # was an execution to be looked at, was one?
 
 
@@ -119,6 +119,8 @@ class skip_block(Watched):
         self.state.take(self._block.needed)
         return True
 
+    is_known = property(lambda self: self._block.is_watched, doc="Did an earlier execution show what it changes?")
+    step_paths = property(lambda self: self._block.step_paths, doc="What earlier executions found to change from step to step.")
     program = property(lambda self: self._block.program)
     loop = property(lambda self: self._block.loop, doc="The loop that is the block, in the program's tree, or None.")
 
@@ -178,7 +180,7 @@ class skip_block(Watched):
         try:
             if kind is None:
                 self._look_behind()
-                is_whole = True
+                is_whole = not self.is_unsure
         finally:  # a handler of the program may raise an exception in a look
             if self._entered:
                 self.flor.flor_leave_block(not is_whole)
@@ -206,7 +208,7 @@ class _MainLoop(Watched):
         needed = _held.needed_by_loop(self._program, self._loop) if self._loop else []
         super().__init__(flor, "", frame, set(), self._program.guard_of(self._loop).name if self._loop else "@")
         self.state.take(needed)
-        self._before, self._is_recording, self._in_doubt = None, bool(flor.flor_recording()), False
+        self._before, self._is_recording, self._in_doubt, self._is_late = None, bool(flor.flor_recording()), False, False
         self._has_begun, self._known = False, {}
 
     def _loop_at(self, line):
@@ -257,6 +259,7 @@ class _MainLoop(Watched):
             return
         after = self.look(must)
         if after is None:
+            self._is_late = True
             self._doubt(True)
             return
         paths = changed(self._before, after)
@@ -264,10 +267,11 @@ class _MainLoop(Watched):
             for path in paths:
                 note(self.flor, name, path, True)
         _unwatched.clear()
-        self._before = self.compare(self._before, after, self._in_doubt)
+        self.is_unsure, is_late, self._is_late = False, self._is_late, False
+        self._before = self.compare(self._before, after, is_late)
         if self.state.origins:
             self.state.origins[0].prune()
-        self._doubt(False)
+        self._doubt(self.is_unsure)
 
     def _doubt(self, is_so):
         """Iterations that were not looked at are in doubt until the next look."""

@@ -144,13 +144,16 @@ def is_carried(program, loop, path, only_adds=True):
     return bool(program.unclear) or _first_carried(program, loop, {path: loop}, True, only_adds) is not None
 
 
-def is_passed_on(program, loop, path):
-    """May an iteration read what the one before left at a path? Unlike is_carried() it is not asked what follows the loop."""
+def is_passed_on(program, loop, path, and_behind=False):
+    """May an iteration read what the one before left at a path? `and_behind`: or may what follows the loop, which an iteration may leave at
+    its beginning?"""
     root, scope = path.split(".")[0], program.scope_of(loop)
     if program.unclear or ":" in path:
         return True
     for other, read in reads_in([program.tree if "." in path else scope]):
         is_meant = lies_in(other, path) or lies_in(path, other)
+        if is_meant and and_behind and not program.is_inside(read, loop) and not _is_over(program, read, loop):
+            return True
         if is_meant and (program.is_inside(read, loop) or program.scope_of(read) is not scope):
             return not is_first_bound(program, loop.body, root)
     return False

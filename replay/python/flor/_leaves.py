@@ -116,6 +116,30 @@ def write(tensor, loaded):
         tensor.detach().copy_(torch.view_as_complex(recorded) if tensor.is_complex() else recorded)
 
 
+def strides_of(tensor):
+    """Returns the strides of a tensor that fills its memory in another order than that of its dimensions, or None."""
+    if tensor.layout != sys.modules["torch"].strided or tensor.is_contiguous() or not _is_dense(tensor.shape, tensor.stride()):
+        return None
+    return list(tensor.stride())
+
+
+def with_strides(tensor, strides):
+    """Returns the values with these strides; as they are where the strides would need other memory."""
+    if not isinstance(strides, list) or len(strides) != tensor.dim() or not all(type(one) is int and one >= 0 for one in strides) or \
+            not _is_dense(tensor.shape, strides):
+        return tensor
+    return sys.modules["torch"].empty_strided(tensor.shape, strides, dtype=tensor.dtype).copy_(tensor)
+
+
+def _is_dense(shape, strides):
+    size = 1
+    for stride, count in sorted((stride, count) for stride, count in zip(strides, shape) if count != 1):
+        if stride != size:
+            return False
+        size *= count
+    return True
+
+
 # --- numpy ---
 
 

@@ -188,6 +188,9 @@ class Saver:
             self.has_graph = self.has_graph or is_live(value)
             node = {"tensor": name, "device": str(value.device), "trained": value.is_leaf and value.requires_grad,
                     "complex": value.is_complex()}
+            strides = _leaves.strides_of(value)
+            if strides is not None:
+                node["strides"] = strides
             if self._gradients and node["trained"]:
                 node["held_gradient"] = self._gradient(name, value)
             return node
@@ -206,6 +209,7 @@ class Saver:
             leaf = _leaves.of_tensor(f"{name}.{part}", tensor)
             leaf.hint = _unchanged.hint_of(tensor)
             self._leaf(f"{name}.{part}", leaf)
+            self.has_graph = self.has_graph or is_live(tensor)
             self._seen[id(tensor)] = f"{name}.{part}"
             self._alive.append(tensor)
             if self.marker is not None:
@@ -311,8 +315,8 @@ class Saver:
             return {"list": kind, "items": self._nodes(name, value), "most": getattr(value, "maxlen", None)}
         if isinstance(value, (set, frozenset)):
             self._refuse_ids(name, value)
-            # Each process has another order of texts in a set, but not of numbers.
-            if all(isinstance(item, (int, float)) for item in value):
+            # It follows from what was added and removed before: of texts, too, since the launchers set PYTHONHASHSEED.
+            if all(isinstance(item, (int, float, str, bytes)) for item in value):
                 return {"list": kind, "items": self._nodes(name, value), "ordered": True}
             return {"list": kind, "items": self._nodes(name, sorted(value, key=repr))}
         attributes = None if type(value).__module__.startswith("multiprocessing.") else _attributes(value)  # of other processes
@@ -332,6 +336,11 @@ def plain_attributes(module):
     containers of these."""
     return {key: value for key, value in vars(module).items()
             if not key.startswith("_") and key != "training" and is_data(value)}
+
+
+def has_more_attributes(modules, plain):
+    """Has a module, by its name, attributes that are data and that the recorded `plain` ones lack?"""
+    return any(key not in plain.get(name, ()) for name, module in modules.items() for key in plain_attributes(module))
 
 
 def is_data(value, depth=0):

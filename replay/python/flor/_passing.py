@@ -73,10 +73,28 @@ def _count_of_loader(iterable):
 def _is_fixed(data, sampler):
     if type(sampler) is data.BatchSampler:
         return _is_fixed(data, sampler.sampler)
-    if type(sampler) is data.RandomSampler:  # one with replacement draws again and again
-        return not sampler.replacement or sampler.generator is None
+    if type(sampler) is data.RandomSampler and sampler.generator is not None:  # which others may use between two draws
+        return not sampler.replacement and sampler.num_samples <= len(sampler.data_source)
+    if type(sampler) is data.RandomSampler:
+        return True
     return type(sampler) in (data.SequentialSampler, data.SubsetRandomSampler, data.WeightedRandomSampler,
                              data.distributed.DistributedSampler)
+
+
+def _sizes_of(iterable):
+    """Returns what the samplers read for each batch."""
+    if _is_progress_bar(iterable):
+        return _sizes_of(iterable.iterable)
+    if type(iterable) in (enumerate, zip):
+        return [_sizes_of(one) for one in _sources_of(iterable)]
+    if begins_anywhere(iterable):
+        source = iterable if type(iterable) in _SIZED else iterable.__reduce__()[1][0]
+        return len(source) if hasattr(source, "__len__") else None
+    sampler, sizes = getattr(iterable, "_index_sampler", None), []
+    while sampler is not None:
+        sizes.append([getattr(sampler, name, None) for name in ("batch_size", "drop_last", "_num_samples", "num_samples")])
+        sampler = getattr(sampler, "sampler", None)
+    return sizes
 
 
 class Passing:
@@ -86,6 +104,7 @@ class Passing:
     def __init__(self, iterable, count):
         self.iterable, self.count = iterable, count
         self._elements = self._entry = None
+        self._sizes = _sizes_of(iterable)
         self._here = self._taken = 0
 
     def elements(self):
@@ -99,14 +118,23 @@ class Passing:
         """`place`: how many iterations are over."""
         self._here = self._taken = place
 
+    def is_as_it_was(self):
+        """Do the samplers still make batches as they did at the beginning?"""
+        return _sizes_of(self.iterable) == self._sizes
+
+    def is_iterator(self):
+        """Does it change by being iterated over?"""
+        return type(self.iterable) in (enumerate, zip) or _is_progress_bar(self.iterable)
+
     def leaf(self):
         self._note_entry()
-        return {_PLACE: of_bytes(json.dumps({"over": self._here, "entry": self._entry}).encode())}
+        entry = self._entry if self.is_as_it_was() else "the loader has changed"
+        return {_PLACE: of_bytes(json.dumps({"over": self._here, "entry": entry}).encode())}
 
     def why_another(self, place):
         """Returns why the recorded place is not one of this loop's, or None."""
         self._note_entry()
-        return None if place["entry"] == self._entry else "other random numbers were drawn in front of the loop"
+        return None if place["entry"] == self._entry else "other random numbers were drawn in front of the loop, or its loader was changed"
 
     def pass_over(self, place):
         """Takes the elements in front of a recorded place. May be called again after an interruption."""

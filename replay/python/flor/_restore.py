@@ -9,8 +9,8 @@ import struct
 
 from . import _leaves
 from ._made import made_of
-from ._objects import _CONTAINERS, _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, is_data, is_pythons_own, kept_module, \
-    kept_name, label
+from ._objects import _CONTAINERS, _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, has_more_attributes, is_data, is_pythons_own, \
+    kept_module, kept_name, label
 from ._origins import MARKS
 from ._targets import MADE_ANEW, Misfit, Targets, element_at, immutable, item_of, made_anew, refuse_process, shape_of
 
@@ -172,10 +172,8 @@ class Restorer:
         is_placed = self._is_placed() and isinstance(live, torch.Tensor)
         if not self._writing:
             return live if is_placed else None
-        tensor = _leaves.to_tensor(loaded)
-        if node["complex"]:
-            tensor = torch.view_as_complex(tensor)
-        tensor = tensor.to(node["device"])
+        tensor = torch.view_as_complex(_leaves.to_tensor(loaded)) if node["complex"] else _leaves.to_tensor(loaded)
+        tensor = _leaves.with_strides(tensor, node.get("strides")).to(node["device"])
         if not is_placed or live.dtype != tensor.dtype:
             return tensor.requires_grad_(node["trained"])
         # It is this very tensor, and had other memory.
@@ -213,6 +211,8 @@ class Restorer:
             if self._writing:
                 inner.set_extra_state(value)
         inside = dict(live.named_modules())
+        if has_more_attributes(inside, node.get("plain", {})):
+            raise Misfit(f"{name} has attributes that the recorded module has not")
         for part, values in node.get("plain", {}).items():
             for key, value in values.items():
                 inner = inside.get(part)
@@ -364,8 +364,8 @@ class Restorer:
         known = list(live) if isinstance(live, type(place)) else []
         values = [self._value(f"{name}.{index}", item, known[index] if index < len(known) else None)
                   for index, item in enumerate(node["items"])]
-        if node.get("ordered") and list(set(values)) != values:
-            raise Misfit(f"{name}: a set of the same numbers has another order here")
+        if node.get("ordered") and list(set.union(set(), values)) != values:
+            raise Misfit(f"{name}: a set of the same values has another order here")
         if isinstance(place, (tuple, frozenset)):
             return immutable(live if known else place, known, values)
         if self._writing and isinstance(place, set):

@@ -27,8 +27,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 class Plan:
     """What becomes of the loops of one file. `main`, `loops`, `blocks`: loops, of which the first two are disjoint, and only those of
-    `main` may be `while` statements; `names`: of blocks; `leaving`: main loops, and those of blocks, whose iterations leave gradients to
-    the next."""
+    `main` may be `while` statements; `names`: of blocks; `leaving`: main loops whose iterations leave gradients to the next."""
 
     def __init__(self, project, file):
         self._project, self._file = project, file
@@ -61,6 +60,8 @@ class Plan:
         is_main = not is_in_while and (function is None or not self._project.is_called_in_a_loop(function))
         steps = self._steps_of(loop)
         (self.main if is_main else self.loops).append(loop)
+        if is_main and leaves_gradients(self._project, self._file, loop):
+            self.leaving.append(loop)
         for step in steps:
             if step is not loop:
                 self.loops.append(step)
@@ -69,8 +70,6 @@ class Plan:
             if (step is not loop or not is_main) and not self._project.calls_training_loop(self._file, step):
                 self.blocks.append(step)
                 self.names[step] = self._name_of(step, function)
-        watched = dict.fromkeys([*([loop] if is_main else []), *(step for step in steps if step in self.names)])
-        self.leaving.extend(one for one in watched if leaves_gradients(self._project, self._file, one))
 
     def _steps_of(self, loop):
         """Returns the innermost loops that train; of one whose inner loop only gathers gradients, the outer one."""

@@ -28,7 +28,7 @@ from ._frames import locals_of
 from ._interrupts import is_programs
 from ._library import library
 from ._objects import KEPT, is_stateful
-from ._unsaved import added_to, identity_of, unsaved_of
+from ._unsaved import added_to, default_generators, identity_of, unsaved_of
 
 _SECONDS = 1.0  # for one look
 _LARGE = 64 << 20  # bytes, above which nothing is copied to be read
@@ -47,6 +47,7 @@ NO_STATE = {"logging", "threading", "_thread", "tqdm", "tensorboard", "tensorboa
             "pyarrow"}  # whose tables do not change, and would be copied to be read
 _OF_WORKERS = {"multiprocessing." + name for name in ("queues", "context", "process", "pool", "synchronize", "popen_fork",
                                                        "popen_forkserver", "popen_spawn_posix")}
+_TYPES = tuple(getattr(types, name) for name in ("GenericAlias", "UnionType") if hasattr(types, name))  # list[int], int | None
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 
@@ -106,13 +107,14 @@ class _Look:
         self._end = time.monotonic() + _SECONDS
         self._has_loader, self._is_unsaved = False, False  # what is being looked at
         # What has a path of its own, by which a change of it is found.
+        self._roots = roots
         self._with_path = {id(one) for value in roots.values() for one in (value, *(members_of(value) or {}).values())}
         self._slots = slots
         self._known = {}  # digests of memory
         self._held, self._pointers, self._alive = set(), {}, []
         self._unknown = 0
         self._inner = {}  # id of a held object → the modules, optimizers and the like that are held with it
-        for value in [*_default_generators(), *held]:
+        for value in [*default_generators(), *held]:
             self._found = self._inner.setdefault(id(value), [])
             self._hold(value)
         self._starts = sorted(self._pointers)
@@ -173,13 +175,21 @@ class _Look:
         members = members_of(value)
         place = None if self._moved_from is None or isinstance(value, _SIMPLE) else self._moved_from(name, value)
         if members is None:
-            out[name] = (self._fingerprint(value), place)
+            out[name] = (self._fingerprint(value), place, self._unsaved(name, value))
         else:
             out[name] = (self._fingerprint(type(value)), place)  # members of its class are members of it
             for member, item in members.items():
                 path = f"{name}.{member}"
                 is_held = path in self._slots or id(item) in self._held
-                out[path] = self._of_held(path, item) if is_held else self._fingerprint(item, has_loader=_is_of_loader(value))
+                out[path] = self._of_held(path, item) if is_held else (
+                    self._fingerprint(item, has_loader=_is_of_loader(value)), None, self._unsaved(path, item))
+
+    def _unsaved(self, path, value):
+        """Returns what _of_held() would say if the value were held, where a checkpoint might not have all of it; else None."""
+        torch = sys.modules.get("torch")
+        if torch is None or not isinstance(value, (torch.nn.Module, torch.optim.Optimizer)) and not is_stateful(value):
+            return None
+        return _Look([value], {path}, self._moved_from, self._roots)._of_held(path, value)
 
     def of_settings(self):
         """What belongs to the process, and to no variable: settings of torch, the environment, the folder."""
@@ -221,6 +231,8 @@ class _Look:
         self._visited.append(value)
         self._put(type(value).__qualname__)
         self._has_loader |= _is_of_loader(value)
+        if type(value).__module__ == "typing" or type(value) in _TYPES:  # names of types, which nothing changes
+            return self._put(repr(value))
         if isinstance(value, types.ModuleType) or _is_of_flor(value) or type(value).__module__.split(".")[0] in NO_STATE or \
                 type(value).__name__ == "ArgumentParser":
             return None
@@ -368,14 +380,6 @@ def members_of(value):
 def _base_of(value):
     """Returns the class of an object, or the nearest one that the user did not write."""
     return next((kind for kind in type(value).__mro__ if not _is_users(sys.modules.get(kind.__module__))), object)
-
-
-def _default_generators():
-    """What each checkpoint holds anyway. A function may have one as the default of a parameter."""
-    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
-    found = [getattr(torch, "default_generator", None), *getattr(getattr(torch, "cuda", None), "default_generators", ())]
-    found.append(getattr(getattr(getattr(numpy, "random", None), "mtrand", None), "_rand", None))
-    return [*[one for one in found if one is not None], random._inst]
 
 
 def _is_of_loader(value):

@@ -40,6 +40,10 @@ class Places:
             return missing
         return owner.get(key, missing)
 
+    def is_set(self, path):
+        owner, key, _ = self._owner(path)
+        return owner is not None and key in owner
+
     def has(self, path):
         """Is there an object or module of the user's that can have it? Who wrote a record may have named any place of the process, such
         as `sys:path`."""
@@ -193,6 +197,7 @@ class SlotState:
 
     def _visit(self, loaded, writing):
         restorer = Restorer(loaded, writing, self.origins)
+        alive = self.values()  # also what a variable is bound to no more, as of two that are exchanged
         for name in sorted(_names_in(loaded), key=lambda name: (restorer.order_of(name), path_in(name))):
             path = path_in(name)
             live = self.places.get(path)
@@ -204,6 +209,7 @@ class SlotState:
             if writing and value is not live:
                 self.places.set(path, value)
         restorer.finish()
+        del alive
 
     def _expect(self, texts, _answer):
         names = _library.texts_of(texts)

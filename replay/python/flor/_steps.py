@@ -8,25 +8,28 @@ from ._passing import Passing, PassingState, count_of
 from ._seen import changed
 
 
-def steps_of(block, iterable, leaves_gradients, main):
+def steps_of(block, iterable, main):
     """Returns the steps of a loop that is about to begin in `block`, which executes and was looked at; None where its elements may be other
     ones the next time. `main`: what watches the main loop."""
     count = count_of(iterable)
     if count is None or block.state.origins is None or block.loop is None:
         return None
-    return Steps(block, iterable, count, leaves_gradients, main)
+    return Steps(block, iterable, count, main)
 
 
 class Steps:
     """What iterate() tells of the loop (_loop.py). It enters the guard of the steps."""
 
-    def __init__(self, block, iterable, count, leaves_gradients, main):
+    def __init__(self, block, iterable, count, main):
         self.passing = Passing(iterable, count)
         self._block, self._main = block, main
-        self._state = _StepState(block, self, leaves_gradients)
+        self._state = _StepState(block, self)
         self._state.take(_held.needed_by_loop(block.program, block.loop))
+        self._state.paths |= block.step_paths
         self._known = {}
         self._why_not = None  # no checkpoint can be taken in this execution
+        self._is_known = block.is_known  # an earlier execution showed what the block changes
+        self._held = None  # the fingerprints of what is saved, at the last time that more was found
 
     def open(self):
         self._block.flor.flor_enter_guard(self._state.handle)
@@ -45,28 +48,52 @@ class Steps:
 
     def why_not(self, must):
         """Looks at what changed since the loop began. Returns why its state cannot be saved, or None."""
+        if self._why_not is None and not self.passing.is_as_it_was():
+            self._refuse("the loader")
         if self._why_not is None:
+            count = len(self._state.paths)
             after = self._block.look(must)
             if after is None:
                 return "there was no time to look"
-            self._why_not = self._take_in(after)
-            if self._why_not is not None:
-                _library.warn(f"{self._why_not} cannot be saved between two steps: an epoch that is interrupted begins anew")
+            self._refuse(self._take_in(after) or self._state.unsaved())
+            self._block.step_paths.update(self._state.paths)
+            if self._why_not is None and (self._held is None or len(self._state.paths) > count):
+                # Whether all of what was found is saved, shows from here on.
+                self._held = self._look_at_held(must)
+                return None if count == len(self._state.paths) and self._is_known else "what changes was found a moment ago"
+            if self._why_not is None:
+                changes = changed(self._held, self._look_at_held(must))
+                self._refuse(next((path for path in changes if path in self._state.paths), None))
         return self._why_not
+
+    def _refuse(self, path):
+        if path is not None:
+            self._why_not = path
+            _library.warn(f"{path} cannot be saved between two steps: an epoch that is interrupted begins anew")
+
+    def _look_at_held(self, must):
+        return self._block.look(must, self._state)
 
     def _take_in(self, after):
         """Returns what cannot be saved, or None."""
         block, before = self._block, self._block.before
         held = self._main.state.paths if self._main.frame is block.frame else ()
         for path in dict.fromkeys(block.slot_of(path, before) for path in changed(before, after)):
-            if path in self._state.paths or block.state.places.get(path.split(".")[0]) is self.passing.iterable:
+            if path in block.state.paths:
+                return path  # of a slot only that counts which cannot be saved
+            if path in self._state.paths or self._is_progress(path):
                 continue
-            must = path in held or path in block.state.paths or block.needs(path) or self._is_carried(path)
-            if not (must or block.is_wanted(path)):
-                continue
-            if not self._state.add(path) and must:
-                return path
-        return self._state.unsaved()
+            must = path in held or block.needs(path) or self._is_carried(path)
+            is_gone = not self._state.places.is_set(path)
+            if must or block.is_wanted(path):
+                if (is_gone or not self._state.add(path)) and (must or is_gone):
+                    return path
+        return None
+
+    def _is_progress(self, path):
+        """Is it the iterator that the loop runs over?"""
+        root = self._block.state.places.get(path.split(".")[0])
+        return root is self.passing.iterable and self.passing.is_iterator()
 
     def _is_carried(self, path):
         if path not in self._known:
@@ -75,9 +102,10 @@ class Steps:
 
 
 class _StepState(PassingState):
-    def __init__(self, block, steps, leaves_gradients):
-        super().__init__(block.frame, set(block.state.paths), lambda path: None, block.is_volatile, leaves_gradients,
-                         lambda path: _held.is_passed_on(block.program, block.loop, path))
+    def __init__(self, block, steps):
+        # With gradients: between two steps the text does not show whose are cleared.
+        super().__init__(block.frame, set(block.state.paths), lambda path: None, block.is_volatile, True,
+                         lambda path: _held.is_passed_on(block.program, block.loop, path, True))
         self.origins, self.passing = block.state.origins, steps.passing
         self._why_not = steps.why_not
 

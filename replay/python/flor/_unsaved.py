@@ -1,5 +1,6 @@
 """What an object has that no checkpoint has of it: a change of it is looked for, and cannot be restored."""
 import functools
+import random
 import sys
 import types
 
@@ -54,3 +55,17 @@ def identity_of(function):
 def _own_of(torch):
     """The attributes that every module has, and that are saved or stay: not its hooks, which compute."""
     return frozenset(name for name in vars(torch.nn.Module()) if "hook" not in name)
+
+
+def is_partly_saved(before, after, path):
+    """Did a value change in what no checkpoint has, too, while it was not held?"""
+    one, other = before.get(path), after.get(path)
+    return isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other) == 3 and one[2] != other[2]
+
+
+def default_generators():
+    """What each checkpoint holds anyway. A function may have one as the default of a parameter."""
+    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+    found = [getattr(torch, "default_generator", None), *getattr(getattr(torch, "cuda", None), "default_generators", ())]
+    found.append(getattr(getattr(getattr(numpy, "random", None), "mtrand", None), "_rand", None))
+    return [*[one for one in found if one is not None], random._inst]

@@ -9,6 +9,7 @@ from ._passing import PassingState
 from ._program import program_of
 from ._runtime import users_modules
 from ._seen import changed, members_of
+from ._unsaved import is_partly_saved
 
 _CONTAINERS = (list, dict, set, bytearray, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
 _SMALL, _FEW = 10000, 256  # elements of a list or text, and of a tensor
@@ -74,15 +75,18 @@ class Watched:
         return program is not None and not program.moments().isdisjoint(path.rpartition(":")[2].split("."))
 
     passes_on = None  # as of SlotState
+    is_unsure = False  # something is held now, of which something changed that no checkpoint has: it may have been for once
 
     def only_adds(self, path):
         """Is a path, or its variable, one of Python's own containers, of which `x.add(…)` reads nothing? A method of another class may do
         anything."""
         return any(type(self.state.places.get(place)) in _CONTAINERS for place in (path.split(".")[0], path))
 
-    def look(self, must):
-        moved_from = self.state.origins[0].moved_from if self.state.origins else None
-        return budget().look(self.frame, self.state.values(), users_modules, frozenset(self.state.paths), must, moved_from)
+    def look(self, must, state=None):
+        """Looks with what is held by a state, this one's or another, left out."""
+        state = state or self.state
+        moved_from = state.origins[0].moved_from if state.origins else None
+        return budget().look(self.frame, state.values(), users_modules, frozenset(state.paths), must, moved_from)
 
     def compare(self, before, after, is_late=False):
         """Takes in what changed. `is_late`: checkpoints were taken since. Returns what to compare the next look with; None
@@ -102,6 +106,8 @@ class Watched:
                     self.refuse(path, "was not saved before that was seen")
                 elif not self.state.add(path):
                     self.refuse(path)
+                else:
+                    self.is_unsure |= is_partly_saved(before, after, path)
             elif is_late or not self._add_unasked(path):
                 note(self.flor, self.place, path, False)
         if not is_late:
