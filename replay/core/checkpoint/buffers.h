@@ -88,7 +88,8 @@ class State {
   virtual void expect(const std::vector<std::string>& /*names*/) {}
 
   // Tells whether the objects hold all that a step of an inner loop leaves to the next one. Asked before a
-  // checkpoint between two steps, which is not taken where they do not. `is_last`: the process ends behind it.
+  // checkpoint between two steps, which is not taken where they do not. `is_last`: the process ends behind
+  // it.
   virtual bool ready(bool /*is_last*/) { return true; }
 
   // Estimates the bytes that save() does not return yet, but will once the objects were used. Example: what
