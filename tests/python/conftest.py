@@ -38,7 +38,7 @@ class Place:
     def __init__(self, folder, build):
         self.folder = folder
         self.hook = os.path.join(build, "python", "flor-hook")
-        self.environment = {**os.environ, "FLOR_STORE": str(folder / "store"), "OMP_NUM_THREADS": "1",
+        self.environment = {**os.environ, "FLOR_STORE": str(folder / "store"), "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1",
                             "PYTHONPATH": os.path.join(build, "python"), "PYTHONDONTWRITEBYTECODE": "1",
                             "PATH": os.path.join(build, "bin") + os.pathsep + os.environ["PATH"]}
 

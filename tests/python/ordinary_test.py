@@ -75,7 +75,7 @@ def test_a_recording_of_an_ordinary_program_goes_on_where_it_was_stopped(place, 
     place.write("train.py", text)
     plain = place.run("/usr/bin/python3", "train.py").stdout
     words = ("--every", 1, "--", "/usr/bin/python3", "train.py")
-    first = place.run("flor", "record", "--name", "run", *words, STOP="2.0", SIGNAL="15", PYTHONUNBUFFERED="1", code=143)
+    first = place.run("flor", "record", "--name", "run", *words, STOP="2.0", SIGNAL="15", code=143)
     second = place.run("flor", "record", "--resume", "run", *words)
     assert "warning" not in first.stderr
     assert "resumed behind epoch=2" in second.stderr

@@ -138,7 +138,7 @@ def interrupted(place, program, stops, signal=15, **environment):
     printed, said = "", []
     for number, stop in enumerate([*stops, None]):
         words = ("--name", "run") if number == 0 else ("--resume", "run")
-        done = place.run("flor", "record", *words, "--every", 1, "--", "/usr/bin/python3", "train.py", SIGNAL=str(signal), PYTHONUNBUFFERED="1",
+        done = place.run("flor", "record", *words, "--every", 1, "--", "/usr/bin/python3", "train.py", SIGNAL=str(signal),
                          code=None, **environment, **({"STOP": stop} if stop else {}))
         assert done.returncode == (128 + signal if stop else 0), done.stderr
         printed += done.stdout
