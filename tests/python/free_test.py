@@ -219,7 +219,8 @@ def test_a_function_that_takes_its_variables_as_a_dict_keeps_them(place):
     without = place.run(sys.executable, "train.py").stdout
     done = place.run("flor", "record", "--name", "a", "--every", "1", "--", sys.executable, "train.py")
     assert [line for line in done.stdout.splitlines() if line[0] == "["] == [line for line in without.splitlines() if line[0] == "["]
-    assert "main() takes its variables by locals()" in done.stderr
+    # Since Python 3.13 each call makes a dict of its own.
+    assert ("main() takes its variables by locals()" in done.stderr) == (sys.version_info < (3, 13))
 
 
 def test_a_slip_in_what_was_added_ends_the_replay_at_once_with_its_place(place):

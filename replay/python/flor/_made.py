@@ -11,12 +11,17 @@ _KINDS = {
     "datetime.date": (lambda value: [value.isoformat()], "fromisoformat"),
     "datetime.datetime": (lambda value: [value.isoformat()] if value.tzinfo is None else None, "fromisoformat"),
 }
-MODULES = frozenset(name.split(".")[0] for name in _KINDS)
+
+
+def name_of(value):
+    """Returns the name of a value's type; of one that Python 3.13 keeps in a module below that of its name, without that."""
+    kind = type(value)
+    return f"{kind.__module__.split('.')[0]}.{kind.__qualname__}"
 
 
 def parts_of(value):
     """Returns what to make the value of, or None where it is none of these types."""
-    kind = _KINDS.get(f"{type(value).__module__}.{type(value).__qualname__}")
+    kind = _KINDS.get(name_of(value))
     return kind and kind[0](value)
 
 

@@ -168,8 +168,8 @@ class Saver:
             return {type(value).__name__: value.hex()}
         if type(value) in (range, slice):
             return {type(value).__name__: [value.start, value.stop, value.step]}
-        if type(value).__module__ in _made.MODULES and _made.parts_of(value) is not None:
-            return {"made": _name_of(type(value)), "of": _made.parts_of(value)}
+        if _made.parts_of(value) is not None:
+            return {"made": _made.name_of(value), "of": _made.parts_of(value)}
         if isinstance(value, enum.Enum):
             return {"enum": value.name, "of": _name_of(type(value))}
         if isinstance(value, KEPT):
