@@ -7,6 +7,8 @@ from ._library import library
 from ._passing import Passing, PassingState, count_of
 from ._seen import changed
 
+_LATE = "there was no time to look"
+
 
 def steps_of(block, iterable, main):
     """Returns the steps of a loop that is about to begin in `block`, which executes and was looked at; None where its elements may be other
@@ -47,32 +49,33 @@ class Steps:
         self.passing = self._block = self._main = None
 
     def why_not(self, must):
-        """Looks at what changed since the loop began. Returns why its state cannot be saved, or None."""
-        if self._why_not is None and not self.passing.is_as_it_was():
-            self._refuse("the loader")
-        if self._why_not is None:
-            count = len(self._state.paths)
-            after = self._block.look(must)
-            if after is None:
-                return "there was no time to look"
-            self._refuse(self._take_in(after) or self._state.unsaved())
-            self._block.step_paths.update(self._state.paths)
-            if self._why_not is None and (self._held is None or len(self._state.paths) > count):
-                # Whether all of what was found is saved, shows from here on.
-                self._held = self._look_at_held(must)
-                return None if count == len(self._state.paths) and self._is_known else "what changes was found a moment ago"
-            if self._why_not is None:
-                changes = changed(self._held, self._look_at_held(must))
-                self._refuse(next((path for path in changes if path in self._state.paths), None))
-        return self._why_not
+        """Looks at what changed since the loop began. Returns why its state cannot be saved now, or None."""
+        if self._why_not is not None:
+            return self._why_not
+        if not self.passing.is_as_it_was():
+            return self._refuse("the loader")
+        count = len(self._state.paths)
+        after = self._block.look(must)
+        if after is None:
+            return _LATE
+        bad = self._take_in(after) or self._state.unsaved()
+        self._block.step_paths.update(self._state.paths)
+        if bad is not None:
+            return self._refuse(bad)
+        held = self._block.look(must, self._state)
+        if held is None:
+            return _LATE
+        if self._held is None or len(self._state.paths) > count:
+            # Whether all of what was found is saved, shows from here on.
+            self._held = held
+            return None if count == len(self._state.paths) and self._is_known else "what changes was found a moment ago"
+        bad = next((path for path in changed(self._held, held) if path in self._state.paths), None)
+        return None if bad is None else self._refuse(bad)
 
     def _refuse(self, path):
-        if path is not None:
-            self._why_not = path
-            _library.warn(f"{path} cannot be saved between two steps: an epoch that is interrupted begins anew")
-
-    def _look_at_held(self, must):
-        return self._block.look(must, self._state)
+        self._why_not = path
+        _library.warn(f"{path} cannot be saved between two steps: an epoch that is interrupted begins anew")
+        return path
 
     def _take_in(self, after):
         """Returns what cannot be saved, or None."""
