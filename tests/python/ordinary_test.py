@@ -54,14 +54,14 @@ data = np.memmap("data.bin", dtype=np.float32, mode="r")
 SAMPLES = """
 class Folder(Dataset):
     def __init__(self):
-        self.samples = [(f"data/train/{i // 1000}/{i}.png", i // 1000) for i in range(200000)]
+        self.samples = [(f"data/train/{i // 1000}/{i}.png", i // 1000) for i in range(120000)]
         self.targets = [label for _, label in self.samples]
 folder = Folder()
 """
 CASES = {
     "an optimizer of its own": {"BEFORE": LION, "OPTIMIZER": "Lion(net.parameters())"},
     "an array in a file": {"BEFORE": FILE, "OFFSET": "float(data[np.random.randint(4000)])"},
-    "a long list": {"BEFORE": SAMPLES, "OFFSET": "folder.targets[np.random.randint(200000)]"},
+    "a long list": {"BEFORE": SAMPLES, "OFFSET": "folder.targets[np.random.randint(120000)]"},
     "words": {"BEFORE": "import argparse", "WORDS": "config = dict(vars(argparse.Namespace(lr=0.1)))"},
 }
 PLAIN = {"BEFORE": "", "WORDS": "pass", "OPTIMIZER": "torch.optim.SGD(net.parameters(), 0.1)", "OFFSET": "0.0", "BEHIND": "pass"}
