@@ -4,7 +4,6 @@ What a block or an iteration changes is seen (_seen.py): before and after it, al
 changed, and is read elsewhere (_held.py), is a slot from then on (_slots.py), saved in each further checkpoint. What cannot be
 saved, or was found too late, is noted in the record; a replay then executes the block, or runs from the start."""
 import importlib.machinery
-import random
 import sys
 
 from . import _held, _hook, _interrupts, _library

@@ -16,7 +16,6 @@ import hashlib
 import io
 import mmap
 import os
-import random
 import sys
 import time
 import types
@@ -106,7 +105,7 @@ class _Look:
         self._moved_from = moved_from
         self._end = time.monotonic() + _SECONDS
         self._has_loader, self._is_unsaved = False, False  # what is being looked at
-        # What has a path of its own, by which a change of it is found.
+        # Values of variables and members. Each is compared by itself, so it is left out where another object refers to it.
         self._roots = roots
         self._with_path = {id(one) for value in roots.values() for one in (value, *(members_of(value) or {}).values())}
         self._slots = slots

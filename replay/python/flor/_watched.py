@@ -75,7 +75,7 @@ class Watched:
         return program is not None and not program.moments().isdisjoint(path.rpartition(":")[2].split("."))
 
     passes_on = None  # as of SlotState
-    is_unsure = False  # something is held now, of which something changed that no checkpoint has: it may have been for once
+    is_unsure = False  # part of a value that is held now changed, and is in no checkpoint; the next look shows whether it goes on changing
 
     def only_adds(self, path):
         """Is a path, or its variable, one of Python's own containers, of which `x.add(…)` reads nothing? A method of another class may do
