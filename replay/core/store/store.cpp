@@ -239,12 +239,13 @@ RunDir Store::find(const std::string& wanted) const {
     if (const std::string gone = label_target(wanted); !gone.empty())
       throw UsageError("the name '" + wanted + "' is that of run " + gone +
                        ", which is no longer in the store " + path_.string());
-    if (is_run == true) return {path_ / wanted};
+    // So does the beginning of this user's ids, which anyone could make a whole id of theirs.
     std::vector<RunDir> own, others;
     for (auto& run : runs()) {
       if (run.id().compare(0, wanted.size(), wanted) != 0) continue;
       (directory_owner(run.path) == ::geteuid() ? own : others).push_back(run);
     }
+    if (own.empty() && is_run == true) return {path_ / wanted};
     const auto& matches = own.empty() ? others : own;
     if (matches.size() == 1) return matches.front();
     if (matches.size() > 1) {

@@ -112,6 +112,10 @@ TEST(Store, APrefixIsThatOfOnesOwnRunFirst) {
   EXPECT_EQ(store.find("20261120").id(), "20261120-143005-zz");
   make_run("20261120-143005-a3f9", 0);
   EXPECT_EQ(store.find("20261120").id(), "20261120-143005-a3f9");
+  make_run("20261120", test::attacker);
+  EXPECT_EQ(store.find("20261120").id(), "20261120-143005-a3f9");
+  EXPECT_EQ(store.find("20261120-143005-zz").id(), "20261120-143005-zz")
+      << "a whole id that no own one begins with";
   make_run("20261120-143006-a3f9", 0);
   EXPECT_NE(message_of([&] { store.find("20261120"); }).find("any of 2 runs"), std::string::npos);
 }
