@@ -68,6 +68,11 @@ fs::path mapped_file(const std::string& line, std::uintptr_t address) {
   return is_gone ? fs::path() : fs::path(line.substr(at));
 }
 
+fs::path safe_directory_of(const fs::path& binary) {
+  const fs::path directory = binary.parent_path();
+  return is_closed_directory(directory, makers_of(binary)) ? directory : fs::path();
+}
+
 std::string find_tool(const std::string& name) {
   if (const auto bin = environment_variable("FLOR_BIN")) {
     if (can_be_started(fs::path(*bin) / name)) return fs::path(*bin) / name;

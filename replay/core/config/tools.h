@@ -17,6 +17,11 @@ std::vector<std::filesystem::path> directories_beside(const std::filesystem::pat
 // and for a file that was removed. Pure.
 std::filesystem::path mapped_file(const std::string& line, std::uintptr_t address);
 
+// Returns the directory of the program `binary`, for FLOR_BIN. Returns an empty path where anyone could put
+// another program there but root, this user, and those who could replace `binary`. `binary` is an absolute
+// path without links.
+std::filesystem::path safe_directory_of(const std::filesystem::path& binary);
+
 // Returns the path of `flor` or `flor-agent`; empty where it is not found. Looks in FLOR_BIN; then beside
 // libflor or this program, where no other user could have put it; then on PATH. Ignores relative directories:
 // their meaning changes with the working directory, which may be another user's.

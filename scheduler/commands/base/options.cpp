@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/config/settings.h"
+#include "core/config/tools.h"
 
 namespace flor::commands {
 
@@ -30,6 +31,12 @@ core::Store existing_store_of(const std::string& flag) {
 fs::path own_directory() {
   std::error_code ignored;
   return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+void add_own_directory(std::map<std::string, std::string>& environment) {
+  std::error_code ignored;
+  const fs::path directory = core::safe_directory_of(fs::read_symlink("/proc/self/exe", ignored));
+  if (!directory.empty()) environment["FLOR_BIN"] = directory.string();
 }
 
 std::function<std::string(const std::string&)> whole_number(int64_t least) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <map>
 #include <string>
 
 #include "core/base/units_text.h"
@@ -19,6 +20,10 @@ core::Store existing_store_of(const std::string& flag);
 
 // Returns the directory of this `flor`, where workers find `flor-agent`.
 std::filesystem::path own_directory();
+
+// Sets FLOR_BIN in `environment`, for programs that look for `flor` and `flor-agent`, to the directory of
+// this `flor`. Leaves FLOR_BIN as it is where another user could put a program into that directory.
+void add_own_directory(std::map<std::string, std::string>& environment);
 
 // Returns a check for CLI11's check(): refuses, with a message, a text that is no whole number from `least`
 // on.

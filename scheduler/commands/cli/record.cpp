@@ -221,7 +221,7 @@ void record(Flags flags, Outcome& outcome) {
   environment["FLOR_RECORD"] = "1";
   environment["FLOR_STORE"] = store.path().string();
   environment["FLOR_LAUNCH"] = launch;
-  environment["FLOR_BIN"] = own_directory().string();
+  add_own_directory(environment);
   add_python_hook(environment);
   if (!name.empty()) environment["FLOR_NAME"] = name;
   if (!flags.resume.empty()) environment["FLOR_RESUME"] = store.find(flags.resume).id();

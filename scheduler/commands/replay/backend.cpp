@@ -75,7 +75,7 @@ dispatch::WorkerOrder order_of(const core::Store& store, const Asked& asked, con
   order.environment["FLOR_REPLAY"] = asked.run.id() + "/" + replay.id();
   order.environment["FLOR_STORE"] = store.path().string();
   order.environment["FLOR_REDIS"] = core::without_password(redis);
-  order.environment["FLOR_BIN"] = own_directory().string();
+  add_own_directory(order.environment);
   if (is_interpreted(asked.manifest)) {
     if (const auto path = core::environment_variable("PYTHONPATH")) order.environment["PYTHONPATH"] = *path;
     add_python_hook(order.environment);

@@ -125,6 +125,20 @@ TEST_F(FindingTools, AToolThatAnotherUserCouldPutBesideTheLibraryIsNotStarted) {
   EXPECT_EQ(found(), "|" + (bin / "flor-agent").string());
 }
 
+TEST_F(FindingTools, ADirectoryWhereOthersMayPutAToolIsNotPassedOn) {
+  const fs::path bin = directory / "prefix/bin";
+  const auto passed_on = [&](const fs::path& binary) {
+    return test::as_user(victim, [&] { return safe_directory_of(binary).string(); });
+  };
+  EXPECT_EQ(passed_on(bin / "flor"), bin.string());
+  for (const mode_t mode : {01777, 01775, 0777}) {
+    ::chmod(bin.c_str(), mode);
+    EXPECT_EQ(passed_on(bin / "flor"), "") << mode;
+  }
+  EXPECT_EQ(passed_on(directory / "planted/flor"), (directory / "planted").string())
+      << "its owner is trusted by who starts it";
+}
+
 TEST(SafePath, IsNoOneElses) {
   FLOR_NEEDS_ROOT();
   const test::TemporaryDirectory directory;
