@@ -75,7 +75,7 @@ std::string read_regular(const Descriptor& file, const fs::path& path, std::size
                          std::size_t foreign) {
   struct stat info = {};
   if (::fstat(file.get(), &info) != 0) fail("cannot look at", path);
-  if (is_foreign(info)) limit = std::min(limit, foreign);
+  if (is_foreign(info)) limit = std::min(limit, info.st_nlink > 1 ? foreign_linked_limit : foreign);
   const auto refuse_larger_than_limit = [&](std::size_t size) {
     if (size > limit)
       throw Error(path.string() + " holds more than " + std::to_string(limit) + " bytes and is not read");

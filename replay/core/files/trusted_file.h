@@ -20,6 +20,9 @@ enum class Links { refused, followed };
 // Size limits in bytes for files of another user. Files of this user and of root are read whole. While root
 // acts as another user (gc/acting_as.h), that user's files still count as another user's.
 inline constexpr std::size_t foreign_limit = std::size_t{1} << 30;
+// Limit for such a file that has several names (hard links): one file of a user's could stand in thousands of
+// their runs, and count once in their quota.
+inline constexpr std::size_t foreign_linked_limit = std::size_t{1} << 20;
 // Limits for a file that holds one document: of another user, and of this one.
 inline constexpr std::size_t foreign_document_limit = std::size_t{4} << 20;
 inline constexpr std::size_t document_limit = std::size_t{256} << 20;
@@ -42,7 +45,8 @@ Descriptor open_regular(const std::filesystem::path& path, Links links = Links::
 Descriptor open_regular_for(const std::filesystem::path& path, int flags, mode_t mode = 0644);
 
 // Returns the bytes of a regular file. Throws as open_regular(), and Error where it has more than `limit`
-// bytes, or is another user's and has more than `foreign` bytes.
+// bytes, or is another user's and has more than `foreign` bytes, or several names and more than
+// foreign_linked_limit.
 std::string read_regular(int directory, const std::filesystem::path& path, Links links, std::size_t limit,
                          std::size_t foreign = foreign_limit);
 // The same for a file that open_regular() opened; `path` is for messages.
