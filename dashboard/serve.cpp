@@ -55,7 +55,7 @@ void serve(const core::Store& store, const ServeOptions& options,
   ServerOptions server_options;
   server_options.address = options.address;
   server_options.port = options.port;
-  server_options.guard = {options.token, options.names};
+  server_options.guard = {options.token, options.metrics_token, options.names};
   Server server(
       server_options, [&](const Request& request) { return answer(request, routes, metrics, feed); }, feed);
   Runs runs(store);

@@ -16,6 +16,8 @@ struct ServeOptions {
   // Further names of this machine that browsers use.
   std::vector<std::string> names;
   std::string token;
+  // Opens /metrics alone; empty where there is none.
+  std::string metrics_token;
 };
 
 // Calls `ready` with the port, once it listens. Looks at the store about three times a second, and sends

@@ -43,6 +43,13 @@ bool needs_token(const std::string& path) {
   return path.rfind("/data/", 0) == 0 || path == "/events" || path == "/metrics";
 }
 
+bool has_token(const Guard& guard, const Request& request) {
+  const auto is = [&request](const std::string& token) {
+    return !token.empty() && is_same_secret(request.authorization, "Bearer " + token);
+  };
+  return is(guard.token) || (request.target.path == "/metrics" && is(guard.metrics_token));
+}
+
 }  // namespace
 
 bool is_same_secret(const std::string& a, const std::string& b) {
@@ -64,7 +71,7 @@ std::optional<Response> refusal(const Guard& guard, const Request& request) {
   const std::string& origin = request.origin;
   if (!origin.empty() && origin != "http://" + request.host && origin != "https://" + request.host)
     return denied(403, "a page of " + origin + " may not read this server");
-  if (needs_token(request.target.path) && !is_same_secret(request.authorization, "Bearer " + guard.token))
+  if (needs_token(request.target.path) && !has_token(guard, request))
     return denied(401, "open the link that `flor serve` printed: it has a token");
   return std::nullopt;
 }

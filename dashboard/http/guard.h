@@ -16,6 +16,8 @@ namespace flor::dashboard {
 
 struct Guard {
   std::string token;
+  // Opens /metrics alone; empty where there is none.
+  std::string metrics_token;
   // Names of this machine that a browser may use, besides localhost and addresses.
   std::vector<std::string> hosts;
 };

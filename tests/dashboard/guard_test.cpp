@@ -16,7 +16,7 @@ Request request(const std::string& target, const std::string& host = "localhost:
 }
 
 int status_of(const Request& request) {
-  const auto refused = refusal({"secret", {"node7"}}, request);
+  const auto refused = refusal({"secret", "counts", {"node7"}}, request);
   return refused ? refused->status : 200;
 }
 
@@ -47,6 +47,17 @@ TEST(Guard, ShowsDataToWhoHasTheTokenAlone) {
   Request link = request("/data/runs/r1?token=secret");
   link.authorization.clear();
   EXPECT_EQ(status_of(link), 401) << "an address may be seen by others";
+}
+
+// A monitor sends its token to whoever listens at its address.
+TEST(Guard, AMonitorsTokenOpensTheMetricsAlone) {
+  for (const char* path : {"/data/runs/r1", "/data/", "/events", "/metrics"}) {
+    Request monitor = request(path);
+    monitor.authorization = "Bearer counts";
+    EXPECT_EQ(status_of(monitor), path == std::string("/metrics") ? 200 : 401) << path;
+    monitor.authorization = "Bearer ";
+    EXPECT_EQ(refusal({"secret", "", {}}, monitor)->status, 401) << "no token is no empty token";
+  }
 }
 
 TEST(Guard, ThePageItselfIsTheSameForEveryone) {

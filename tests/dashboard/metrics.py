@@ -95,10 +95,13 @@ class Metrics(harness.Case):
 
     def test_a_monitor_keeps_its_token_over_a_restart(self):
         file = self.path("token")
-        tokens = {self.serve("--token-file", file)[1] for _ in range(2)}
+        served = [self.serve("--metrics-token-file", file) for _ in range(2)]
         with open(file) as kept:
-            self.assertEqual({kept.read()}, {token + "\n" for token in tokens})
+            token = kept.read().strip()
         self.assertEqual(os.stat(file).st_mode & 0o777, 0o600)
+        self.assertEqual(len({token, *(link for _, link in served)}), 3, "that of the link is a new one each time")
+        for root, _ in served:
+            self.assertIn("flor_runs", {name for name, _ in self.scrape(root, token)})
 
     def test_a_stranger_sees_nothing(self):
         root, _ = self.serve()

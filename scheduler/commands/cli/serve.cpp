@@ -18,7 +18,7 @@ namespace flor::commands {
 namespace {
 
 struct Flags {
-  std::string store, listen = "127.0.0.1:0", token_file;
+  std::string store, listen = "127.0.0.1:0", metrics_token_file;
   std::vector<std::string> names;
 };
 
@@ -33,7 +33,8 @@ dashboard::ServeOptions options_of(const Flags& flags) {
   out.port = *port;
   out.names = flags.names;
   out.names.push_back(core::node_name());
-  out.token = flags.token_file.empty() ? new_token() : token_in(flags.token_file);
+  out.token = new_token();
+  if (!flags.metrics_token_file.empty()) out.metrics_token = token_in(flags.metrics_token_file);
   return out;
 }
 
@@ -74,10 +75,10 @@ void add_serve(CLI::App& app, Outcome& /*outcome*/) {
   command->add_option("--name", flags->names, "a further name of this machine that browsers may use")
       ->type_name("HOST");
   command
-      ->add_option(
-          "--token-file", flags->token_file,
-          "a file with the token, for what must know it beforehand, as Prometheus; made with a new one "
-          "where it is missing (default: a new token at each start)")
+      ->add_option("--metrics-token-file", flags->metrics_token_file,
+                   "a file with a token that opens /metrics and nothing else, for Prometheus; made where it "
+                   "is missing "
+                   "(the token of the link is a new one at each start)")
       ->type_name("FILE");
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
   command->callback([flags] { serve(*flags); });
