@@ -91,8 +91,12 @@ def main():
             done = f"{charts} > 0 && !/loaded \\d+ of/.test(document.body.textContent)"
             print(f"{flags.runs} runs of {flags.points} rows in one chart: " +
                   looked_at(driver, server, f"/run/{overlaid[0]}?with=" + ",".join(overlaid[1:]), done))
-            cells = f"document.querySelectorAll('table th').length > 3 && document.body.textContent.includes('argument-{flags.arguments - 1:05}')"
-            print(f"{flags.arguments} arguments compared: " + looked_at(driver, server, "/compare?runs=" + ",".join(pair), cells))
+            stands = "document.querySelectorAll('table th').length > 3 && !/loaded \\d+ of/.test(document.body.textContent)"
+            address = "/compare?runs=" + ",".join(pair)
+            print(f"{flags.arguments} arguments compared: " + looked_at(driver, server, address, stands))
+            last = f"argument-{flags.arguments - 1:05}"
+            print(f"{last} searched for: " +
+                  looked_at(driver, server, f"{address}&find={last}", f"{stands} && document.querySelector('table').textContent.includes('{last}')"))
             print(f"memory of the server: {server.memory():.0f} MB")
         finally:
             driver.quit()

@@ -125,10 +125,14 @@ Json Routes::series(const core::RunDir& run, const Target& target) {
 }
 
 Json Routes::summary(const core::RunDir& run) {
+  const core::Manifest manifest = core::read_manifest(run);
   Json sources = Json::array();
-  for (const auto& source : core::read_manifest(run).sources)
+  for (const auto& source : manifest.sources)
     sources.push_back({{"path", source.path}, {"digest", source.digest}});
-  return {{"names", summary_of(rows_.rows_of(run)->rows)}, {"sources", std::move(sources)}};
+  // All of them, where the list of runs leaves out what does not fit.
+  return {{"names", summary_of(rows_.rows_of(run)->rows)},
+          {"sources", std::move(sources)},
+          {"args", manifest.args}};
 }
 
 Json Routes::tensors(const core::RunDir& run, const Target& target) {

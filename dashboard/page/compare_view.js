@@ -3,14 +3,19 @@
 import { h } from "./dom.js";
 import { read } from "./feed.js";
 import { colourOf, numberText } from "./format.js";
+import { pager } from "./pager.js";
 
 /**
  * @typedef {import("./feed.js").Run} Run
  * What /data/runs/ID/summary gives.
  * @typedef {{names: {name: string, last: number | string | null, min: number | null, max: number | null}[],
- *   sources: {path: string, digest: string}[]}} Summary
+ *   sources: {path: string, digest: string}[], args: Record<string, string>}} Summary
  * @typedef {{key: string, label: string, number: boolean, differs: boolean, of: (run: Run) => string | number | null}} Column
  */
+
+// Columns that are drawn at a time, and arguments that are listed as the same in all.
+const pageSize = 50;
+const mostSame = 100;
 
 const kinds = /** @type {const} */ (["last", "min", "max"]);
 const labels = { last: "last value", min: "lowest value", max: "highest value" };
@@ -41,6 +46,8 @@ export function compareView(query) {
   let sortKey = query.get("sort") ?? "";
   let isDown = query.get("order") === "down";
   let kind = kinds.find((one) => one === query.get("value")) ?? "last";
+  let words = query.get("find") ?? "";
+  const pages = pager(pageSize, query, () => { note(); draw(); });
   /** @type {Map<string, Summary>} */
   const summaries = new Map();
   /** @type {Set<string>} */
@@ -56,10 +63,14 @@ export function compareView(query) {
   const choice = /** @type {HTMLSelectElement} */ (h("select", { change: () => { kind = kinds.find((one) => one === choice.value) ?? "last"; note(); draw(); } },
     kinds.map((one) => h("option", { value: one, selected: one === kind }, labels[one]))));
   const charts = h("a", { href: `/run/${encodeURIComponent(ids[0] ?? "")}?with=${ids.slice(1).map(encodeURIComponent).join(",")}` }, "their charts");
+  const search = /** @type {HTMLInputElement} */ (h("input", { type: "search", value: words, "aria-label": "Search columns",
+    placeholder: "argument or name", input: () => { words = search.value; pages.first(); note(); draw(); } }));
+  const count = h("span.quiet", { role: "status" });
+  const find = h("div.tools", null, search, count, pages.element);
   const place = h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Runs compared" });
   const same = h("p.quiet");
   const element = h("div", null, h("h1", null, "Runs compared"),
-    h("div.tools", null, h("label", null, "of what was logged: ", choice), ids.length > 1 ? charts : null, status), place, same);
+    h("div.tools", null, h("label", null, "of what was logged: ", choice), ids.length > 1 ? charts : null, status), find, place, same);
 
   function note() {
     const url = new URL(location.href);
@@ -68,14 +79,19 @@ export function compareView(query) {
     set("sort", sortKey, "");
     set("order", isDown ? "down" : "up", "up");
     set("value", kind, "last");
+    set("find", words, "");
+    set("page", pages.number(), "1");
     history.replaceState(null, "", url);
   }
+
+  /** The list of runs has no more arguments than fit into a line. */
+  const argsOf = (/** @type {Run} */ run) => summaries.get(run.id)?.args ?? run.args ?? {};
 
   /** @param {Run[]} runs @returns {Column[]} */
   function columnsOf(runs) {
     const names = (/** @type {string[][]} */ lists) => [...new Set(lists.flat())];
-    const args = names(runs.map((run) => Object.keys(run.args ?? {}))).map((name) => {
-      const of = (/** @type {Run} */ run) => run.args?.[name] ?? null;
+    const args = names(runs.map((run) => Object.keys(argsOf(run)))).map((name) => {
+      const of = (/** @type {Run} */ run) => argsOf(run)[name] ?? null;
       return { key: `arg ${name}`, label: name, number: runs.every((run) => !Number.isNaN(Number(of(run) ?? 0))), differs: differ(runs.map(of)), of };
     });
     // Sources that are the same have the same letter.
@@ -90,7 +106,21 @@ export function compareView(query) {
       of: (/** @type {Run} */ run) => summaries.get(run.id)?.names.find((one) => one.name === name)?.[kind] ?? null,
     }));
     const status = { key: "status", label: "Status", number: false, differs: false, of: (/** @type {Run} */ run) => run.status };
-    return [status, ...args.filter((one) => one.differs), ...(sources.differs ? [sources] : []), ...logged];
+    return [status, ...(sources.differs ? [sources] : []), ...args.filter((one) => one.differs), ...logged];
+  }
+
+  /**
+   * The columns of this page, of those that are searched for.
+   * @param {Column[]} columns
+   */
+  function shownOf(columns) {
+    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = columns.filter((column) => wanted.every((word) => column.label.toLowerCase().includes(word)));
+    const { shown, text } = pages.of(found);
+    find.hidden = columns.length <= pageSize && words === "";
+    count.textContent = found.length === 0 ? "No column fits." : `columns ${text}` +
+      (found.length < columns.length ? ` that fit, ${columns.length} in all` : "");
+    return shown;
   }
 
   /** @param {Column} column */
@@ -112,21 +142,24 @@ export function compareView(query) {
     const columns = columnsOf(runs);
     const by = columns.find((column) => column.key === sortKey);
     if (by) runs.sort((a, b) => order(by.of(a), by.of(b), isDown));
+    const shown = shownOf(columns);
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     const focused = place.contains(document.activeElement) ? document.activeElement?.textContent : null;
     place.replaceChildren(h("table", null,
-      h("thead", null, h("tr", null, h("th", { scope: "col" }, "Run"), columns.map(head))),
+      h("thead", null, h("tr", null, h("th", { scope: "col" }, "Run"), shown.map(head))),
       h("tbody", null, runs.map((run) => h("tr", null,
         h("th", { scope: "row" }, h("span.dot", { style: { background: colourOf(run.id, dark) }, "aria-hidden": "true" }),
           h("a", { href: `/run/${encodeURIComponent(run.id)}` }, run.name || run.id)),
-        columns.map((column) => {
+        shown.map((column) => {
           const value = column.of(run);
           return h(column.number ? "td.number" : "td", { class: column.differs ? "differs" : "" },
             value === null ? "–" : typeof value === "number" ? numberText(value) : value);
         }))))));
     if (focused) [...place.querySelectorAll("button")].find((button) => button.textContent === focused)?.focus();
-    const equal = Object.entries(runs[0]?.args ?? {}).filter(([name, value]) => runs.every((run) => run.args?.[name] === value));
-    same.textContent = equal.length === 0 ? "" : `The same in all: ${equal.map(([name, value]) => `${name}=${value}`).join(", ")}`;
+    const equal = runs.length === 0 ? [] : Object.entries(argsOf(runs[0])).filter(([name, value]) => runs.every((run) => argsOf(run)[name] === value));
+    same.textContent = equal.length === 0 ? "" :
+      `The same in all: ${equal.slice(0, mostSame).map(([name, value]) => `${name}=${value}`).join(", ")}` +
+      (equal.length > mostSame ? `, and ${equal.length - mostSame} more` : "");
     const gone = ids.length - runs.length;
     status.textContent = [stale.size > 0 ? `loaded ${ids.length - stale.size} of ${ids.length}` : "",
       gone > 0 ? `${gone} of ${ids.length} are not in this store` : "", ...problems.values()].filter(Boolean).join("; ");

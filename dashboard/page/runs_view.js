@@ -2,6 +2,7 @@
 // @ts-check
 import { h } from "./dom.js";
 import { bytesText, colourOf, numberText, percentText, secondsText, timeText } from "./format.js";
+import { pager } from "./pager.js";
 
 /** @typedef {import("./feed.js").Run} Run */
 
@@ -83,7 +84,7 @@ export function runsView(query) {
   let words = query.get("find") ?? "";
   let sortKey = query.get("sort") ?? "started";
   let isDown = query.get("order") !== "up";
-  let page = Math.max(0, Number(query.get("page") ?? 1) - 1) || 0;
+  const pages = pager(pageSize, query, () => { note(); draw(); });
   /** @type {Set<string>} */
   const chosen = new Set();
   /** @type {import("./feed.js").State | undefined} */
@@ -99,7 +100,7 @@ export function runsView(query) {
   const search = /** @type {HTMLInputElement} */ (h("input", { type: "search", value: words, "aria-label": "Search runs",
     placeholder: "name, id, status, lr=0.1…", input: () => {
       words = search.value;
-      page = 0;
+      pages.first();
       note();
       draw();
     } }));
@@ -107,14 +108,11 @@ export function runsView(query) {
     h(column.number ? "th.number" : "th", { scope: "col" },
       h("button", { type: "button", click: () => sortBy(column.key) }, column.label)));
   const body = h("tbody", null);
-  const earlier = h("button", { type: "button", click: () => turn(-1) }, "← Previous");
-  const later = h("button", { type: "button", click: () => turn(1) }, "Next →");
-  const pages = h("div.tools", null, earlier, later);
   const element = h("div", null, h("h1", null, "Runs"),
     h("div.tools", null, search, count, together, compared),
     h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Runs" },
       h("table", null, h("thead", null, h("tr", null, h("th", { scope: "col" }, h("span.quiet", { "aria-label": "choose" }, "✓")), heads)), body)),
-    h("p"), pages);
+    h("p"), pages.element);
 
   /** The address says what is shown. */
   function note() {
@@ -124,19 +122,13 @@ export function runsView(query) {
     set("find", words, "");
     set("sort", sortKey, "started");
     set("order", isDown ? "down" : "up", "down");
-    set("page", String(page + 1), "1");
+    set("page", pages.number(), "1");
     history.replaceState(null, "", url);
   }
 
   function sortBy(/** @type {string} */ key) {
     isDown = key === sortKey ? !isDown : key === "started";
     sortKey = key;
-    note();
-    draw();
-  }
-
-  function turn(/** @type {number} */ by) {
-    page += by;
     note();
     draw();
   }
@@ -187,8 +179,7 @@ export function runsView(query) {
       if (x === y) return a.id < b.id ? sign : -sign;
       return (typeof x === "number" && typeof y === "number" ? x < y : String(x) < String(y)) ? -sign : sign;
     });
-    page = Math.max(0, Math.min(page, Math.ceil(found.length / pageSize) - 1));
-    const shown = found.slice(page * pageSize, (page + 1) * pageSize);
+    const { shown, text } = pages.of(found);
     heads.forEach((head, i) =>
       columns[i].key === sortKey ? head.setAttribute("aria-sort", isDown ? "descending" : "ascending") : head.removeAttribute("aria-sort"));
     const rows = shown.map(rowOf);
@@ -196,12 +187,9 @@ export function runsView(query) {
     const recording = found.filter((run) => run.status === "recording").length;
     count.textContent = found.length === 0
       ? (state.runs.size === 0 ? "No runs yet: flor record -- ./train records one." : "No run fits.")
-      : `${page * pageSize + 1}–${page * pageSize + shown.length} of ${found.length}` +
+      : text +
         (found.length < state.runs.size ? ` that fit, ${state.runs.size} in all` : "") + `, ${recording} recording`;
     allow();
-    /** @type {HTMLButtonElement} */ (earlier).disabled = page === 0;
-    /** @type {HTMLButtonElement} */ (later).disabled = (page + 1) * pageSize >= found.length;
-    pages.hidden = found.length <= pageSize;
   }
 
   return {

@@ -175,6 +175,33 @@ class Page(Case):
         self.shoot("compare")
         self.assert_quiet()
 
+    # More than the list of runs has room for.
+    def test_many_arguments_are_compared_by_pages_and_by_search(self):
+        for value in ("a", "b"):
+            run = self.record("train")
+            with open(run.file("run.json")) as file:
+                manifest = json.load(file)
+            with open(run.file("run.json"), "w") as file:
+                json.dump({**manifest, "args": {f"argument-{i:03}": value * 100 for i in range(300)}}, file)
+        self.driver.get(self.serve()[1])
+        self.until(lambda: "1–2 of 2" in self.text())
+        for box in self.driver.find_elements(By.CSS_SELECTOR, "tbody input[type=checkbox]"):
+            box.click()
+        self.driver.find_element(By.XPATH, "//button[text()='Compare']").click()
+        heads = lambda: [head.text for head in self.driver.find_elements(By.CSS_SELECTOR, "thead th")]  # noqa: E731
+        self.until(lambda: re.search(r"columns 1–50 of 30\d", self.text()))
+        self.assertEqual(len(heads()), 51)
+        self.driver.find_element(By.XPATH, "//button[text()='Next →']").click()
+        self.until(lambda: "argument-052" in heads())
+        self.assertIn("page=2", self.driver.current_url)
+        self.driver.find_element(By.CSS_SELECTOR, "input[type=search]").send_keys("argument-299")
+        self.until(lambda: heads() == ["Run", "argument-299"])
+        self.assertIn("columns 1–1 of 1 that fit", self.text())
+        self.driver.refresh()
+        self.until(lambda: heads() == ["Run", "argument-299"])
+        self.shoot("compare-many")
+        self.assert_quiet()
+
     def test_a_store_without_runs_says_how_to_get_one(self):
         self.driver.get(self.serve()[1])
         self.until(lambda: "No runs yet" in self.text())
