@@ -41,7 +41,7 @@ bool begins_with(const std::string& text, const std::string& start) {
 
 // Addresses that show the page; what it then shows is its own matter.
 bool is_view(const std::string& path) {
-  return path == "/" || path == "/compare" || begins_with(path, "/run/");
+  return path == "/" || path == "/compare" || begins_with(path, "/array/") || begins_with(path, "/run/");
 }
 
 // Splits "a/b/c".

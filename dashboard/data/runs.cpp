@@ -101,6 +101,8 @@ Json line_of(const core::RunDir& run, const std::string& status) {
           {"user", brief(m.user)},
           {"host", brief(m.host)},
           {"job", brief(m.slurm_job)},
+          {"array", brief(m.slurm_array)},
+          {"task", m.slurm_task},
           {"command", brief_command(m.command)},
           {"args", brief_arguments(m.args)},
           {"loop", loop == nullptr ? "" : brief(loop->name)},

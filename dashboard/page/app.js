@@ -1,5 +1,6 @@
 // Begins the page: which view is shown, and what is live.
 // @ts-check
+import { arrayView } from "./array_view.js";
 import { compareView } from "./compare_view.js";
 import { follow, report } from "./feed.js";
 import { replayView } from "./replay_view.js";
@@ -28,6 +29,7 @@ function viewOf(/** @type {URL} */ url) {
   const parts = url.pathname.split("/").filter(Boolean).map(decodeURIComponent);
   if (parts[0] === "run" && parts[2] === "replay" && parts[3]) return replayView(parts[1], parts[3]);
   if (parts[0] === "run" && parts[1]) return runView(parts[1], url.searchParams);
+  if (parts[0] === "array" && parts[1]) return arrayView(parts[1], url.searchParams);
   if (parts[0] === "compare") return compareView(url.searchParams);
   return runsView(url.searchParams);
 }

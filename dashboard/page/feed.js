@@ -5,7 +5,7 @@ import { timeText } from "./format.js";
 /**
  * One line of the list of runs (docs/dashboard.md).
  * @typedef {{id: string, name: string, status: string, started: number, finished: number | null, user: string,
- *   host: string, job: string, command: string[], args: Record<string, string>, loop: string, done: number,
+ *   host: string, job: string, array: string, task: number, command: string[], args: Record<string, string>, loop: string, done: number,
  *   of: number, seconds: number, overhead: number | null, epsilon: number, every: number, checkpoints: number, bytes: number, replays: number,
  *   warnings: number, values: Record<string, number | string>, problem?: string}} Run
  */

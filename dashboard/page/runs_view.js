@@ -19,7 +19,7 @@ const columns = [
   { key: "overhead", label: "Overhead", number: true, of: (run) => run.overhead ?? -1 },
   { key: "replays", label: "Replays", number: true, of: (run) => run.replays ?? 0 },
   { key: "host", label: "Node", of: (run) => run.host ?? "" },
-  { key: "job", label: "Job", number: true, of: (run) => Number(run.job) || run.job || "" },
+  { key: "job", label: "Job", number: true, of: (run) => Number(run.array || run.job) || run.job || "" },
   { key: "started", label: "Started", of: (run) => run.started ?? 0 },
 ];
 
@@ -53,7 +53,7 @@ function overheadOf(run) {
 
 /** @param {Run} run */
 function matches(run, /** @type {string} */ words) {
-  const text = [run.id, run.name, run.status, run.user, run.host, run.job, (run.command ?? []).join(" "),
+  const text = [run.id, run.name, run.status, run.user, run.host, run.job, run.array ? `${run.array}_${run.task}` : "", (run.command ?? []).join(" "),
     Object.entries(run.args ?? {}).map(([key, value]) => `${key}=${value}`).join(" ")].join(" ").toLowerCase();
   return words.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
@@ -74,7 +74,7 @@ function cells(run) {
     overheadOf(run),
     run.replays ?? "",
     run.host ?? "",
-    run.job ?? "",
+    run.array ? h("a", { href: `/array/${encodeURIComponent(run.array)}` }, `${run.array}_${run.task}`) : run.job ?? "",
     timeText(run.started ?? 0),
   ];
 }

@@ -202,6 +202,31 @@ class Page(Case):
         self.shoot("compare-many")
         self.assert_quiet()
 
+    def test_a_job_array_has_a_page(self):
+        for task in (10, 2):
+            run = self.record("train", "--guard", flags=("--name", f"task-{task}"),
+                              env={"SLURM_JOB_ID": str(70 + task), "SLURM_ARRAY_JOB_ID": "70", "SLURM_ARRAY_TASK_ID": str(task)})
+            with open(run.file("run.json")) as file:
+                manifest = json.load(file)
+            with open(run.file("run.json"), "w") as file:
+                json.dump({**manifest, "args": {"rate": f"0.{task}", "seed": "7"}}, file)
+        self.record("train")
+        self.driver.get(self.serve()[1])
+        self.until(lambda: "1–3 of 3" in self.text())
+        self.driver.find_element(By.LINK_TEXT, "70_2").click()
+        self.until(lambda: "2 runs: 2 completed" in self.text())
+        rows = [[cell.text for cell in row.find_elements(By.CSS_SELECTOR, "th, td")] for row in self.driver.find_elements(By.CSS_SELECTOR, "table tr")]
+        self.assertEqual([row[:3] for row in rows], [["Task", "Run", "Status"], ["2", "task-2", "completed"], ["10", "task-10", "completed"]])
+        self.assertEqual([row[rows[0].index("rate")] for row in rows[1:]], ["0.2", "0.10"])
+        self.assertNotIn("seed", rows[0], "it is the same in all")
+        self.until(lambda: len(self.driver.find_elements(By.CSS_SELECTOR, ".chart canvas")) > 0)
+        self.driver.refresh()
+        self.until(lambda: "2 runs: 2 completed" in self.text())
+        self.shoot("array")
+        self.driver.find_element(By.LINK_TEXT, "compare them").click()
+        self.until(lambda: "Runs compared" in self.text() and "rate" in self.text())
+        self.assert_quiet()
+
     def test_a_store_without_runs_says_how_to_get_one(self):
         self.driver.get(self.serve()[1])
         self.until(lambda: "No runs yet" in self.text())

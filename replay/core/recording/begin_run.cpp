@@ -80,6 +80,8 @@ void set_attempt(Manifest& m) {
   m.pid = ::getpid();
   m.slurm_job = environment_variable("SLURM_JOB_ID").value_or("");
   m.slurm_step = environment_variable("SLURM_STEP_ID").value_or("");
+  m.slurm_array = environment_variable("SLURM_ARRAY_JOB_ID").value_or("");
+  m.slurm_task = parse_number<int64_t>(environment_variable("SLURM_ARRAY_TASK_ID").value_or("")).value_or(0);
   m.start_environment = start_environment();
   std::error_code ignored;
   m.binary = fs::read_symlink("/proc/self/exe", ignored).string();

@@ -108,6 +108,8 @@ Json to_json(const Manifest& m) {
     policy["local"] = m.local;
     policy["node"] = m.host;
   }
+  Json slurm = {{"job", m.slurm_job}, {"step", m.slurm_step}};
+  if (!m.slurm_array.empty()) slurm.update({{"array", m.slurm_array}, {"task", m.slurm_task}});
   return {{"format", 1},
           {"id", m.id},
           {"name", m.name},
@@ -118,7 +120,7 @@ Json to_json(const Manifest& m) {
           {"host", m.host},
           {"user", m.user},
           {"pid", m.pid},
-          {"slurm", {{"job", m.slurm_job}, {"step", m.slurm_step}}},
+          {"slurm", slurm},
           {"rank", m.rank},
           {"world", m.world},
           {"attempt", m.attempt},
@@ -154,6 +156,8 @@ Manifest manifest_from(const Json& json) {
   const Json slurm = field<Json>(json, "slurm", Json::object());
   m.slurm_job = field<std::string>(slurm, "job", "");
   m.slurm_step = field<std::string>(slurm, "step", "");
+  m.slurm_array = field<std::string>(slurm, "array", "");
+  m.slurm_task = field<int64_t>(slurm, "task", 0);
   m.rank = field<int64_t>(json, "rank", 0);
   m.world = field<int64_t>(json, "world", 1);
   m.attempt = field<int64_t>(json, "attempt", 0);

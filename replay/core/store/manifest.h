@@ -63,6 +63,9 @@ struct Manifest {
   std::string cwd, host, user, binary;
   int64_t pid = 0;
   std::string slurm_job, slurm_step;
+  // Of a task of a job array: the job that all its tasks have in common, and the task's index.
+  std::string slurm_array;
+  int64_t slurm_task = 0;
   int64_t rank = 0, world = 1, attempt = 0;
   double started = 0;
   std::optional<double> finished;
