@@ -68,6 +68,8 @@ again() {
   until_true 60 in_state COMPLETED "${job}_0" "${job}_1" "${job}_2"
   [[ $(flor runs --json | jq '[.[] | select(.name == "sweep")] | length') -eq 1 ]]
   ! grep -q "is taken" named.0
+  # The dashboard shows them together.
+  [[ $(jq -r --arg job "$job" 'select(.slurm.array == $job) | .slurm.task' "$FLOR_STORE"/*/run.json | sort | tr '\n' ' ') == "0 1 2 " ]]
   for task in 1 2; do
     [[ $(grep -c "the name 'sweep' is taken by another run; this one goes by its id" "named.$task") -eq 1 ]]
     grep -q "recorded run" "named.$task"
