@@ -310,9 +310,10 @@ bool Recorder::skip(State& state) {
   if (!resumption_) return false;
   std::vector<LoopPosition> places;
   for (const auto& loop : loops_) places.push_back(loop.place);
-  if (!resumption_->skip(scope_.path(), state, places)) return false;
-  recording_->log_event({{"@event", "kept"}, {"at", scope_.path()}});
-  return true;
+  const bool skips = resumption_->skip(scope_.path(), state, places);
+  recording_->pass_over(resumption_->take_passed_over());
+  if (skips) recording_->log_event({{"@event", "kept"}, {"at", scope_.path()}});
+  return skips;
 }
 
 void Recorder::leave_block(bool unwound) {
@@ -326,8 +327,7 @@ void Recorder::leave_block(bool unwound) {
     note_generators(scope_.path(), "exit");
     const std::string stem = checkpoint_stem(scope_.parent(), scope_.ordinal());
     const char* last = guards_.empty() && blocks_.empty() ? last_->why_asked() : nullptr;
-    // The last iteration is the last chance to find tensors that changed silently
-    // (Materializer::recheck_trusted).
+    // The last chance to find tensors that changed silently (Materializer::recheck_trusted).
     const bool final = main_ && main_->in_last_iteration() && loops_.size() == 1 && blocks_.empty();
     recording_->checkpointer().on_execution_end(
         {block.name, scope_.path(), RunDir::checkpoint_file(block.name, stem, earlier_.attempt()).string(),

@@ -179,6 +179,13 @@ std::vector<std::string> Resumption::take_passed_over() {
 }
 
 bool Resumption::skip(const std::string& at, State& state, const std::vector<LoopPosition>& loops) {
+  if (restores_block(at, state, loops)) return true;
+  const auto* checkpoint = recorded_.index().checkpoint(at);
+  if (checkpoint != nullptr && !checkpoint->removed) pass_over({checkpoint->file});
+  return false;
+}
+
+bool Resumption::restores_block(const std::string& at, State& state, const std::vector<LoopPosition>& loops) {
   const std::string name = at.substr(at.rfind('/') + 1);
   if (not_restored_.count(name.substr(0, name.find('#'))) != 0) return false;
   if (recorded_.index().leaves(loops)) return false;

@@ -53,9 +53,9 @@ class Resumption {
     // The loop had ended when it was recorded, and all of it is restored.
     bool over = false;
   };
-  // Takes the files of checkpoints that could not be restored here and lie behind the place where the program
-  // goes on. None of them may ever be restored: what is executed from there on is another history, and one of
-  // these may become readable again. Each call returns what is new.
+  // Takes the files of checkpoints that could not be restored here and whose work is executed again. None of
+  // them may ever be restored: what is executed from there on is another history, and one of these may become
+  // readable again. Each call returns what is new.
   std::vector<std::string> take_passed_over();
   // Restores the newest iteration of the loop with a readable checkpoint. Without one the loop starts at its
   // first iteration, and `guards` keep their state; but where one could not be read at all, it reports that
@@ -79,7 +79,8 @@ class Resumption {
   std::optional<Step> enter_steps(const std::string& loop, State& guards);
   void begin(const std::string& step) { recorded_.pin_generators(step, "entry"); }
 
-  // Restores a block. Returns false if it must execute. `loops`: the loops around it.
+  // Restores a block. Returns false if it must execute; a checkpoint of its that could not be restored is
+  // passed over then. `loops`: the loops around it.
   bool skip(const std::string& at, State& state, const std::vector<LoopPosition>& loops);
 
   // Seconds that skipped executions took when they were recorded, minus the seconds that restoring them took.
@@ -94,6 +95,7 @@ class Resumption {
   bool is_held() const;
   void note_doubt(const TimelineRow& row, std::set<std::string>& in_doubt);
 
+  bool restores_block(const std::string& at, State& state, const std::vector<LoopPosition>& loops);
   void pass_over(std::vector<std::string> files);
 
   Frontend& frontend_;
