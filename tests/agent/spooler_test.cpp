@@ -217,10 +217,22 @@ TEST_F(SpoolerTest, AtItsEndATrainerLeavesTheRestToAServiceOnly) {
   }
 }
 
+// Its job may start again at once on another node, which sees the store alone.
+TEST_F(SpoolerTest, ATrainerThatIsInterruptedBringsItsNewestCheckpointItself) {
+  both.write(5);
+  const auto busy = core::FileLock::take(both.local.lock());  // as an agent that works on other runs' files
+  const auto recorded = core::FileLock::take(both.run.lock());
+  const Agent agent(dir.path());
+  AgentClient client(hello(), options());
+  EXPECT_EQ(core::spool_rest(both.local, client, core::RecordingEnd::interrupted), "");
+  EXPECT_TRUE(fs::exists(both.run.path / checkpoint_name(4)));
+  EXPECT_FALSE(fs::exists(both.run.path / checkpoint_name(0))) << "the service brings the others";
+}
+
 TEST_F(SpoolerTest, ATrainerWithoutAnAgentBringsTheRestItself) {
   both.write(5);
   AgentClient client(hello(), options());
-  EXPECT_EQ(core::spool_rest(both.local, client), "");
+  EXPECT_EQ(core::spool_rest(both.local, client, core::RecordingEnd::usual), "");
   EXPECT_EQ(both.damages(5), "");
   EXPECT_FALSE(fs::exists(both.local.path));
   EXPECT_FALSE(fs::exists(socket));
@@ -244,7 +256,7 @@ TEST_F(SpoolerTest, ATrainerIsNotHeldByAnAgentThatHangs) {
   AgentClient client(greeting, options(0.3));
   core::LocalRun quick = slow.local;
   quick.rate = 0;
-  EXPECT_EQ(core::spool_rest(quick, client), "");
+  EXPECT_EQ(core::spool_rest(quick, client, core::RecordingEnd::usual), "");
   EXPECT_EQ(slow.damages(3), "");
   agent.process().signal(SIGCONT);
   EXPECT_TRUE(eventually([&] { return !fs::exists(slow.local.path); }));
@@ -255,7 +267,7 @@ TEST_F(SpoolerTest, WhatTheStoreRefusesStaysAndIsSaid) {
   both.write(2);
   fs::create_directories(both.run.path / checkpoint_name(1) / "in-the-way");
   AgentClient client(hello(), options());
-  const std::string trouble = core::spool_rest(both.local, client);
+  const std::string trouble = core::spool_rest(both.local, client, core::RecordingEnd::usual);
   EXPECT_NE(trouble.find(": 1 checkpoint ("), std::string::npos) << trouble;
   EXPECT_NE(trouble.find(both.local.path.string()), std::string::npos) << trouble;
   EXPECT_EQ(trouble.find('\n'), std::string::npos) << trouble;

@@ -16,7 +16,6 @@
 #include "core/resuming/earlier_run.h"
 #include "core/resuming/resumption.h"
 #include "core/resuming/takeover.h"
-#include "core/tier/drain.h"
 
 namespace flor::core {
 namespace {
@@ -242,7 +241,7 @@ std::string Recording::settle() {
   if (!sync()) delayed(why = "the log could not be synced");
   if (lost_) return "a further attempt has the run";
   if (begun_.local) {
-    const std::string trouble = empty_local_tier();
+    const std::string trouble = empty_local_tier(RecordingEnd::interrupted);
     if (why.empty()) why = trouble;
   }
   return why;
@@ -259,7 +258,7 @@ void Recording::finish(int exit_code) {
   }
   if (lost_) return;
   try {
-    if (begun_.local && !empty_local_tier().empty()) write_end();
+    if (begun_.local && !empty_local_tier(RecordingEnd::usual).empty()) write_end();
   } catch (const std::exception& problem) {
     tell_of_unwritten_end(problem.what());
   }
@@ -308,8 +307,8 @@ void Recording::tell_of_unwritten_end(const std::string& why) {
 
 // Brings the rest of the local tier to the store now. The node's agent does not: an agent that was started on
 // demand may be killed with the job.
-std::string Recording::empty_local_tier() {
-  std::string trouble = spool_rest(*begun_.local, *agent_);
+std::string Recording::empty_local_tier(RecordingEnd end) {
+  std::string trouble = spool_rest(*begun_.local, *agent_, end);
   if (!trouble.empty()) missed(trouble);
   return trouble;
 }

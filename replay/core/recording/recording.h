@@ -14,6 +14,7 @@
 #include "core/recording/begin_run.h"
 #include "core/recording/checkpointer.h"
 #include "core/store/generators.h"
+#include "core/tier/drain.h"
 
 namespace flor::core {
 
@@ -94,7 +95,7 @@ class Recording {
   void write_end();
   void tell_of_unwritten_end(const std::string& why);
   // Returns what stays behind; "" for nothing.
-  std::string empty_local_tier();
+  std::string empty_local_tier(RecordingEnd end);
 
   BegunRun begun_;
   using Texts = std::map<std::string, std::string>;

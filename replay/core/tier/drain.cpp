@@ -27,6 +27,13 @@ class Rest {
  public:
   explicit Rest(const LocalRun& local) : local_(local) {}
 
+  // Returns why it stays in the local tier; "" if it is in the store.
+  std::string bring_newest() {
+    const Spooled done = spool(
+        local_, [this](std::uint64_t bytes) { return pace(bytes); }, Which::newest);
+    return done.troubles.empty() ? "" : left_there(waiting_files(local_), done.troubles.front());
+  }
+
   std::string bring(AgentClient& agent) {
     auto files = waiting_files(local_);
     for (; !files.empty(); files = waiting_files(local_)) {
@@ -40,16 +47,19 @@ class Rest {
         continue;
       }
       const Spooled done = spool(local_, [this](std::uint64_t bytes) { return pace(bytes); });
-      if (done.files == 0 && !done.troubles.empty()) {
-        return "left in the local tier " + local_.path.string() + " of node " + local_.node + ": " +
-               files_text(waiting_files(local_)) + "; " + done.troubles.front();
-      }
+      if (done.files == 0 && !done.troubles.empty())
+        return left_there(waiting_files(local_), done.troubles.front());
     }
     remove();
     return "";
   }
 
  private:
+  std::string left_there(const std::vector<WaitingFile>& files, const std::string& why) const {
+    return "left in the local tier " + local_.path.string() + " of node " + local_.node + ": " +
+           files_text(files) + "; " + why;
+  }
+
   void remove() const {
     try {
       remove_local_run(local_);
@@ -90,15 +100,18 @@ class Rest {
 
 }  // namespace
 
-std::string spool_rest(const LocalRun& local, AgentClient& agent) {
+std::string spool_rest(const LocalRun& local, AgentClient& agent, RecordingEnd end) {
   try {
+    Rest rest(local);
+    std::string why;
+    if (end == RecordingEnd::interrupted) why = rest.bring_newest();
     const auto files = waiting_files(local);
     if (!files.empty() && agent.spooler() == AgentClient::Spooler::service) {
       say("the agent of node " + local.node + " brings the last " + files_text(files) +
           " of the local tier to the store");
-      return "";
+      return why;
     }
-    return Rest(local).bring(agent);
+    return rest.bring(agent);
   } catch (const std::exception& problem) {
     return "the local tier " + local.path.string() + ": " + problem.what();
   }

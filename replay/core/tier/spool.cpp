@@ -67,14 +67,18 @@ class Round {
  public:
   Round(const LocalRun& local, const Pace& pace) : local_(local), pace_(pace), buffer_(step_bytes) {}
 
-  Spooled spool() {
+  Spooled spool(Which which) {
     try {
       const auto files = waiting_files(local_);
       if (files.empty()) return out_;
       // Otherwise directories would be created under the mount point of a store that is not mounted.
       if (!local_.has_home()) throw Error("there is no " + local_.home.manifest().string());
       for (const auto& file : files) waiting_.emplace(file.file, Progress::waits);
-      for (const auto& file : files) bring(file.file);
+      if (which == Which::newest) {
+        bring(files.back().file);
+      } else {
+        for (const auto& file : files) bring(file.file);
+      }
     } catch (const BrokenOff&) {
       out_.broken_off = true;
     } catch (const std::exception& problem) {
@@ -256,8 +260,8 @@ std::uint64_t bytes_of(const std::vector<WaitingFile>& files) {
   return out;
 }
 
-Spooled spool(const LocalRun& local, const Pace& pace) {
-  return Round(local, pace).spool();
+Spooled spool(const LocalRun& local, const Pace& pace, Which which) {
+  return Round(local, pace).spool(which);
 }
 
 }  // namespace flor::core

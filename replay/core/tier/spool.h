@@ -35,11 +35,14 @@ struct Spooled {
   bool broken_off = false;
 };
 
-// Copies waiting files to the store, oldest first, but each after the files that it refers to. A file appears
+enum class Which { all, newest };
+
+// Copies waiting files to the store, oldest first, but each after the files that it refers to; or the newest
+// one alone, after those that it refers to. A file appears
 // there durably or not at all. It is read again and compared before the local file is removed. A file that
 // the store already has stays if it is equal, and is replaced if it differs.
 //
 // Hold local.lock() meanwhile to avoid double work; two at once do no harm. Throws only std::bad_alloc.
-Spooled spool(const LocalRun& local, const Pace& pace);
+Spooled spool(const LocalRun& local, const Pace& pace, Which which = Which::all);
 
 }  // namespace flor::core

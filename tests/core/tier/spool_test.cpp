@@ -78,6 +78,22 @@ TEST(Spool, NoneComesInFrontOfTheFilesThatItRefersTo) {
   EXPECT_EQ(both.damages(3), "");
 }
 
+TEST(Spool, TheNewestIsBroughtAloneWithWhatItRefersTo) {
+  const TemporaryDirectory directory;
+  const TwoTiers both(directory.path());
+  auto tiers = both.tiers();
+  for (int i = 0; i < 4; ++i)
+    test::write_checkpoint(tiers, checkpoint_name(i), checkpoint_content(i), i == 3 ? checkpoint_name(1) : "",
+                           i == 3 ? checkpoint_content(1) : "");
+  for (int i = 0; i < 4; ++i) set_time(both.local.path / checkpoint_name(i), 100 + i);
+  EXPECT_EQ(spool(both.local, at_once, Which::newest).files, 2U);
+  EXPECT_TRUE(fs::exists(both.run.path / checkpoint_name(1)) &&
+              fs::exists(both.run.path / checkpoint_name(3)));
+  EXPECT_EQ(waiting_files(both.local).size(), 2U);
+  EXPECT_EQ(spool(both.local, at_once).files, 2U);
+  EXPECT_EQ(both.damages(4), "");
+}
+
 TEST(Spool, WhatIsNotFinishedIsNotBrought) {
   const TemporaryDirectory directory;
   const TwoTiers both(directory.path());
