@@ -30,11 +30,13 @@ std::unordered_map<std::string, std::uint64_t> files_named_in(const Timeline& ro
   return named;
 }
 
-// The scope paths whose checkpoints they name. Another file for such a path is a copy that someone made.
-Names places_named_in(const Timeline& rows) {
+// The scope paths whose checkpoints of the newest attempt they name. Another file of it for such a path is a
+// copy that someone made. What an earlier attempt left there is the state of another history.
+Names places_named_in(const Timeline& rows, int64_t newest) {
   Names named;
   for (const auto& row : rows) {
-    if (row.contains("file")) named.insert(field<std::string>(row, "at", ""));
+    if (row.contains("file") && RunDir::attempt_of(field<std::string>(row, "file", "")) >= newest)
+      named.insert(field<std::string>(row, "at", ""));
   }
   return named;
 }
@@ -77,7 +79,7 @@ TimelineAndFiles recorded_timeline_and_files(const RunDir& run) {
     const bool has_size = known != named.end() && known->second > 0;
     present.bytes += has_size ? known->second : size_of_file(run.path / file);
     if (known != named.end() || RunDir::attempt_of(file) < newest) continue;
-    if (!places) places = places_named_in(rows);
+    if (!places) places = places_named_in(rows, newest);
     try {
       const CheckpointHeader header = Checkpoint::header_of(run, file);
       if (header.run != run.id() || places->count(header.at) != 0) continue;

@@ -1,10 +1,11 @@
-// Where loops were left: the last attempt to reach a place has the word.
+// What of several attempts counts: where loops were left, and whose checkpoints.
 #include "core/checkpoint/record_index.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 
+#include "support/local_checkpoints.h"
 #include "support/recorded_rows.h"
 #include "support/temporary.h"
 
@@ -49,6 +50,25 @@ TEST_F(LoopEnds, ALaterAttemptHasTheLastWord) {
   const RecordIndex further = after({{LoopEnd::unwound, 1}, {LoopEnd::early, 2}});
   EXPECT_FALSE(further.leaves({batch(1)}));
   EXPECT_TRUE(further.leaves({batch(2)}));
+}
+
+// A node that crashed leaves its newest checkpoint without a row, since rows are synced with the next one.
+TEST(RecordIndexTest, TheNewestAttemptsFileCountsWhereAnEarlierOneNamedItsPlace) {
+  const test::TemporaryDirectory directory;
+  const RunDir run{directory.path() / "run"};
+  fs::create_directories(run.path);
+  write_manifest(run, flor::testing::manifest(6));
+  const std::string newest = "checkpoints/train/epoch=2@1.safetensors";
+  std::ofstream(run.timeline()) << Json({{"kind", "checkpoint"},
+                                         {"at", newest},
+                                         {"file", "checkpoints/train/epoch=2.safetensors"}})
+                                       .dump()
+                                << '\n'
+                                << Json({{"kind", "attempt"}, {"attempt", 1}}).dump() << '\n';
+  Tiers tiers(run);
+  test::write_checkpoint(tiers, newest, "the second attempt's");
+  ASSERT_NE(RecordIndex(run).checkpoint(newest), nullptr);
+  EXPECT_EQ(RecordIndex(run).checkpoint(newest)->file, newest);
 }
 
 }  // namespace
