@@ -206,7 +206,9 @@ JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest) 
   RecordLog record = read_record(run);
   if (record.torn) out.warnings.push_back(run.log().string() + ": its last line was cut off and is left out");
   for (const auto& row : record.rows) out.recorded.insert(row.name);
+  const std::size_t before = out.warnings.size();
   const auto answers = read_replay_rows(run, out.warnings);
+  out.has_all_replays = out.warnings.size() == before;
   out.rows = joined(manifest, std::move(record.rows), answers);
   return out;
 }

@@ -36,6 +36,8 @@ struct JoinedRows {
   std::set<std::string> recorded;
   // One line for each part that is damaged and left out.
   std::vector<std::string> warnings;
+  // Is nothing of the replays left out? What is, may be read again.
+  bool has_all_replays = true;
 };
 // Throws core::Error naming file and line of damage in the record.
 JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest);

@@ -187,7 +187,8 @@ void renew(Database& database, const core::RunDir& run, const std::string& stamp
     return forget(database, run.id());
   }
   try {
-    write(database, run, *manifest, stamp, joined);
+    // Where a file server failed, what it hid must be read the next time.
+    write(database, run, *manifest, joined.has_all_replays ? stamp : "", joined);
   } catch (const TooManyLoops& problem) {
     out.lacked_columns = out.lacked_columns || problem.is_full();
     out.warnings.push_back("run " + run.id() + " is left out: " + problem.what());
@@ -207,8 +208,8 @@ void renew(Database& database, const core::RunDir& run, const std::string& stamp
 // Returns std::nullopt where runs have gone and a run lacked their columns: the index must be made anew.
 std::optional<Refreshed> refresh_once(const path& file, const core::Store& store) {
   Database database(file, Database::Access::write);
-  // What a crash of the machine may leave of it is made anew.
-  database.execute("PRAGMA synchronous = OFF; PRAGMA mmap_size = 0; PRAGMA cache_size = -65536");
+  // Pages that a crash of the machine left unwritten would be older than others, and nothing would tell.
+  database.execute("PRAGMA synchronous = FULL; PRAGMA mmap_size = 0; PRAGMA cache_size = -65536");
   {
     Transaction transaction(database);
     if (!has_schema(database)) throw OtherVersion(file.string() + " is an index of another version of flor");

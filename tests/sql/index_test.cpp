@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/files/durable.h"
 #include "core/store/manifest.h"
+#include "core/store/plan.h"
 #include "results/program.h"
 #include "support/another_user.h"
 #include "support/refusal.h"
@@ -99,6 +100,30 @@ TEST_F(Index, AValueComesBackAsItWasLogged) {
   EXPECT_EQ(ask("SELECT value, exact FROM log WHERE name = 'größe' ORDER BY position"), expected);
   // What is no number counts for nothing, and not for 0.
   EXPECT_EQ(ask("SELECT count(*), count(value) FROM log"), Lines{"[16,13]"});
+}
+
+// As where a file server failed while it was read.
+TEST_F(Index, AUnitThatCouldNotBeReadIsReadTheNextTime) {
+  const core::RunDir of =
+      run("20261120-143005-a3f9", row("epoch=0", "loss", "1") + row("epoch=1", "loss", "2"));
+  const core::ReplayDir replay = of.replay("r1");
+  core::fs::create_directories(replay.units());
+  const core::Plan plan = results::testing::plan(2);
+  core::write_durably(replay.plan(), core::to_json(plan).dump());
+  for (int64_t epoch = 0; epoch < 2; ++epoch)
+    core::write_durably(replay.unit(epoch),
+                        results::testing::unit_text(plan.units[static_cast<std::size_t>(epoch)],
+                                                    row("epoch=" + std::to_string(epoch), "grad", "3")));
+  const std::string whole = core::read_file(replay.unit(1));
+  const auto put = [&](const std::string& text) {
+    std::ofstream(replay.unit(1)) << text;
+  };  // into the same file
+  put("?");
+  EXPECT_EQ(ask("SELECT sum(value) FROM log WHERE name = 'grad'"), Lines{"[3.0]"});
+  EXPECT_EQ(last_.warnings.size(), 1U);
+  put(whole);
+  EXPECT_EQ(ask("SELECT sum(value) FROM log WHERE name = 'grad'"), Lines{"[6.0]"});
+  EXPECT_TRUE(last_.warnings.empty());
 }
 
 TEST_F(Index, EachLoopIsAColumnWhateverItsName) {
