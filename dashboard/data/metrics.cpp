@@ -184,6 +184,15 @@ bool is_under_way(const core::ReplayDir& replay) {
          !core::fs::exists(replay.failure(), ignored) && results::goes_on(replay);
 }
 
+void add_if_under_way(const core::RunDir& run, const core::ReplayDir& replay,
+                      std::vector<ReplayUnderWay>& out) {
+  try {
+    if (is_under_way(replay)) out.push_back(read_replay(run, replay));
+  } catch (const std::exception&) {
+    // Its page says what is wrong with it.
+  }
+}
+
 }  // namespace
 
 std::string metrics_text(const Json& snapshot, const std::vector<ReplayUnderWay>& replays) {
@@ -214,13 +223,13 @@ std::vector<ReplayUnderWay> Metrics::replays_of(const Json& snapshot) const {
   for (const auto& line : field<Json>(snapshot, "runs", Json::array())) {
     if (field<int64_t>(line, "replays", 0) == 0) continue;
     const core::RunDir run = store_.run(field<std::string>(line, "id", ""));
-    for (const auto& replay : run.all_replays()) {
-      if (core::monotonic_seconds() > end) return out;
-      try {
-        if (is_under_way(replay)) out.push_back(read_replay(run, replay));
-      } catch (const std::exception&) {
-        // Its page says what is wrong with it.
+    try {
+      for (const auto& replay : run.all_replays()) {
+        if (core::monotonic_seconds() > end) return out;
+        add_if_under_way(run, replay, out);
       }
+    } catch (const std::exception&) {
+      // Its page says what is wrong with it.
     }
   }
   return out;

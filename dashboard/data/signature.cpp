@@ -23,7 +23,13 @@ std::string signature_of(const core::RunDir& run) {
   std::string out;
   for (const auto& path : {run.manifest(), run.timeline(), run.log(), run.checkpoints(), run.replays()})
     add(out, path);
-  for (const auto& replay : run.all_replays()) {
+  std::vector<core::ReplayDir> replays;
+  try {
+    replays = run.all_replays();
+  } catch (const std::exception&) {
+    out += "unseen;";  // the line of the run says why
+  }
+  for (const auto& replay : replays) {
     out += replay.id();
     for (const auto& path : {replay.units(), replay.proofs(), replay.workers(), replay.verdict(),
                              replay.failure(), replay.timeline(), results::messages_file(replay)})

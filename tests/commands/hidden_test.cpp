@@ -132,6 +132,22 @@ TEST_F(Hidden, AReplayIsNotBegunAnewWhereAnUnfinishedOneCannotBeSeen) {
   EXPECT_THROW(commands::unfinished(asked), std::system_error);
 }
 
+TEST_F(Hidden, WhatCannotBeSeenIsListedAndNotTakenForGone) {
+  const auto run = make_run("r1");
+  make_replay(run);
+  const test::Interposing failing;
+  failing->hidden = "r1/run.json";
+  EXPECT_EQ(store_.runs().size(), 1U);
+  failing->hidden = "r/plan.json";
+  EXPECT_EQ(run.all_replays().size(), 1U);
+  failing->hidden = "r1/replays";
+  EXPECT_THROW(run.all_replays(), std::system_error);
+  failing->hidden = store_.path().filename().string();
+  EXPECT_THROW(store_.runs(), std::system_error);
+  failing->hidden_by = ENOENT;
+  EXPECT_TRUE(store_.runs().empty());
+}
+
 TEST_F(Hidden, ADraftGoesOnlyWhereItCertainlyHasNoPlan) {
   const core::ReplayDir replay = make_run("r1").replay("r");
   { const commands::Draft draft(replay); }

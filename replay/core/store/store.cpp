@@ -13,31 +13,21 @@
 #include <memory>
 #include <random>
 #include <system_error>
-#include <utility>
 
-#include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/base/messages.h"
-#include "core/base/parse_number.h"
 #include "core/files/durable.h"
 #include "core/files/existence.h"
 #include "core/files/next_entry.h"
 #include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
 #include "core/process/above_streams.h"
-#include "core/store/liveness.h"
 
 namespace flor::core {
 namespace {
 
 [[noreturn]] void fail(const char* what, const fs::path& path) {
   throw std::system_error(errno, std::generic_category(), std::string(what) + " " + path.string());
-}
-
-void require_id(const char* what, const std::string& id) {
-  if (!is_valid_id(id)) {
-    throw UsageError("'" + id + "' is no " + what + ": use letters, digits, '.', '_' and '-', at most 128");
-  }
 }
 
 const std::string removed_prefix = ".removed.";
@@ -85,6 +75,12 @@ std::optional<bool> has_manifest(const fs::path& run) {
 
 }  // namespace
 
+void require_id(const char* what, const std::string& id) {
+  if (!is_valid_id(id)) {
+    throw UsageError("'" + id + "' is no " + what + ": use letters, digits, '.', '_' and '-', at most 128");
+  }
+}
+
 std::string new_id(const std::string& prefix) {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
@@ -96,97 +92,6 @@ std::string new_id(const std::string& prefix) {
   char tail[32];
   std::snprintf(tail, sizeof tail, "-%08x%08x", random(), random());
   return prefix + stamp + tail;
-}
-
-namespace {
-
-// Pads to six digits, so that files are listed in order.
-std::string numbered(int64_t id) {
-  std::string number = std::to_string(id);
-  if (number.size() < 6) number.insert(0, 6 - number.size(), '0');
-  return number;
-}
-
-}  // namespace
-
-fs::path ReplayDir::unit(int64_t id) const {
-  return units() / (numbered(id) + ".jsonl");
-}
-
-fs::path ReplayDir::again(int64_t id, const std::string& digest) const {
-  return path / "again" / (numbered(id) + "-" + digest + ".jsonl");
-}
-
-std::multimap<int64_t, fs::path> ReplayDir::all_again() const {
-  std::multimap<int64_t, fs::path> out;
-  const fs::path folder = path / "again";
-  if (is_absent(folder)) return out;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    // Earlier versions wrote one file a unit, without a digest.
-    const auto id = parse_number<int64_t>(name.substr(0, name.find_first_of("-.")));
-    if (id && entry.path().extension() == ".jsonl") out.emplace(*id, entry.path());
-  }
-  return out;
-}
-
-fs::path ReplayDir::ending(int64_t unit) const {
-  return workers() / ("ending-" + numbered(unit));
-}
-
-fs::path ReplayDir::proof(int64_t id) const {
-  return proofs() / (numbered(id) + ".json");
-}
-
-fs::path ReplayDir::proof_rows(int64_t id) const {
-  return proofs() / (numbered(id) + ".jsonl");
-}
-
-namespace {
-
-// A file name has at most 255 bytes, and suffixes and temporary names need some of them.
-std::string bounded(const std::string& name) {
-  constexpr std::size_t most = 180;
-  constexpr std::size_t kept = 140;
-  return name.size() <= most ? name : name.substr(0, kept) + "~" + digest_of(name);
-}
-
-}  // namespace
-
-fs::path RunDir::checkpoint_file(const std::string& block, const std::string& stem, int64_t attempt) {
-  const std::string mark = attempt == 0 ? "" : "@" + std::to_string(attempt);
-  return fs::path("checkpoints") / bounded(block) / (bounded(stem) + mark + ".safetensors");
-}
-
-int64_t RunDir::attempt_of(const std::string& checkpoint_file) {
-  const std::string stem = fs::path(checkpoint_file).stem().string();
-  const auto mark = stem.rfind('@');
-  return mark == std::string::npos ? 0 : parse_number<int64_t>(stem.substr(mark + 1)).value_or(0);
-}
-
-ReplayDir RunDir::replay(const std::string& id) const {
-  require_id("replay id", id);
-  return {replays() / id};
-}
-
-std::vector<ReplayDir> RunDir::all_replays() const {
-  // Each time is read once: the owner may change it while others sort by it.
-  std::vector<std::pair<fs::file_time_type, fs::path>> dated;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(replays(), ignored)) {
-    std::error_code unseen;
-    const auto planned = fs::last_write_time(ReplayDir{entry.path()}.plan(), unseen);
-    if (!unseen) dated.emplace_back(planned, entry.path());
-  }
-  std::sort(dated.begin(), dated.end());
-  std::vector<ReplayDir> out;
-  out.reserve(dated.size());
-  for (auto& [planned, path] : dated) out.push_back({std::move(path)});
-  return out;
-}
-
-bool RunDir::is_being_recorded() const {
-  return liveness_of(*this).life == Life::live;
 }
 
 void Store::require_writable() const {
@@ -270,10 +175,12 @@ RunDir Store::find_own(const std::string& wanted) const {
 
 std::vector<RunDir> Store::runs() const {
   std::vector<RunDir> out;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(path_, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (is_valid_id(name) && has_manifest(entry.path()) == true) out.push_back({entry.path()});
+  if (!is_there(path_)) return out;
+  for (const auto& entry : fs::directory_iterator(path_)) {
+    if (!is_valid_id(entry.path().filename().string())) continue;
+    const auto is_run = has_manifest(entry.path());
+    // Hidden by a failed file server: listed, so that who reads it says so.
+    if (is_run ? *is_run : errno != EACCES) out.push_back({entry.path()});
   }
   std::sort(out.begin(), out.end(), [](const RunDir& a, const RunDir& b) { return a.path < b.path; });
   return out;

@@ -19,6 +19,9 @@ namespace fs = std::filesystem;
 // Returns `prefix` and YYYYMMDD-HHMMSS-xxxxxxxxxxxxxxxx: the time in UTC and 64 random bits.
 std::string new_id(const std::string& prefix = "");
 
+// Throws UsageError where `id` is no valid id. `what` names its kind, as "run id".
+void require_id(const char* what, const std::string& id);
+
 // The directory of one replay, and the paths in it. Creates nothing.
 struct ReplayDir {
   fs::path path;
@@ -70,7 +73,9 @@ struct RunDir {
   fs::path replays() const { return path / "replays"; }
   // Throws UsageError where `id` is not a valid id.
   ReplayDir replay(const std::string& id) const;
-  // Those with a plan, oldest first. Leaves out those whose plan cannot be seen.
+  // Those with a plan, oldest first. Leaves out those that are closed to this user. One whose plan a failed
+  // file server hides is there, so that who reads it learns of it. Throws std::system_error where the
+  // directory cannot be read.
   std::vector<ReplayDir> all_replays() const;
 
   // Is it known that a process records the run now? core/store/liveness.h tells more.
@@ -101,7 +106,8 @@ class Store {
   RunDir run(const std::string& id) const;
   // Is there a directory of this id, and no link, that has a manifest?
   bool has_run(const std::string& id) const;
-  // All of these, in the order of their ids, so oldest first.
+  // All of these, in the order of their ids, so oldest first. One whose manifest a failed file server hides
+  // is there, so that who reads it learns of it. Throws std::system_error where the store cannot be read.
   std::vector<RunDir> runs() const;
 
   // .names/UID/LABEL of this user.

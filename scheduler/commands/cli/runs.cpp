@@ -31,13 +31,13 @@ Listed list(const core::RunDir& run) {
   try {
     out.manifest = core::read_manifest_and_progress(run);
     out.status = results::status_of(run, out.manifest);
+    out.replays = run.all_replays().size();
   } catch (const std::exception& problem) {
     out.status = "unreadable";
     out.problem = problem.what();
   }
   out.progress = results::progress_of(out.manifest);
   out.checkpoints = core::checkpoint_files(run);
-  out.replays = run.all_replays().size();
   return out;
 }
 

@@ -31,8 +31,8 @@ std::vector<plan::Experience> experience_with(const core::RunDir& run) {
       const double worked = results::totals_of(results::read_work(replay), plan, std::nullopt).elapsed;
       const double start = worked > 0 ? std::max(0.0, verdict->seconds - worked) : 0;
       out.push_back({plan.makespan, verdict->seconds, start});
-    } catch (const core::Error&) {
-      // Skip a damaged replay.
+    } catch (const std::exception&) {
+      // Skip a replay that is damaged or cannot be read.
     }
   }
   return out;
