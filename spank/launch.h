@@ -22,7 +22,7 @@ std::string launch_id(const std::string& cluster, std::uint32_t job, std::uint32
 // Returns the common start of all launch ids of the same job, with the last dot: "CLUSTER.JOB.".
 std::string job_of_launch(const std::string& launch);
 
-// Returns what the launches of all tasks of a job array share: the array's job, with the cluster of `launch`:
+// Returns what all tasks of a job array share: the array's job, with the cluster of `launch`:
 // "CLUSTER.ARRAY". `array` is SLURM_ARRAY_JOB_ID; returns "" if that is not set.
 std::string array_of_launch(const std::string& launch, const std::string& array);
 
@@ -30,8 +30,7 @@ std::string array_of_launch(const std::string& launch, const std::string& array)
 std::string step_of_launch(const std::string& launch);
 
 // The directory in a store that has one directory of launches for each user. There, the library writes the id
-// of the recorded run to a file with the name of the launch; in a job array, array_of_launch() in a second
-// line.
+// of the recorded run to a file with the name of the launch.
 constexpr const char* kLaunches = ".launches";
 
 // Returns the name of the mark that lies beside the launch's file. The task creates it after its checks have

@@ -1,6 +1,5 @@
 #include "store.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pwd.h>
 #include <sys/stat.h>
@@ -13,7 +12,6 @@
 #include <exception>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <system_error>
 
 #include "core/base/valid_id.h"
@@ -26,18 +24,9 @@
 namespace flor::spank {
 namespace {
 
-std::string trimmed(const std::string& text) {
-  const char* blank = " \t\r";
-  const auto first = text.find_first_not_of(blank);
-  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
-
-std::string trimmed_line(const std::string& text) {
-  return trimmed(text.substr(0, text.find('\n')));
-}
-
 constexpr const char* kNames = ".names";
-constexpr std::size_t kLongestId = 4096;  // bytes of a file that holds an id
+constexpr const char* kJobs = "jobs";    // in a run's directory: RunDir::jobs()
+constexpr std::size_t kMostJobs = 4096;  // bytes of it
 
 // Returns the value of `store` in a flor.conf; "" if there is none.
 std::string configured_store(const std::string& file) {
@@ -95,26 +84,24 @@ std::string labelled_run(const Store& store, const std::string& label) {
 
 // Returns true if the same job recorded the run, in an earlier step or before it was requeued, or another
 // task of the same array. Then the label belongs to the job itself, and the library reports a label that is
-// taken.
+// taken. The run itself tells: to look through the user's launches, of which there may be thousands, would
+// cost each task of an array as many calls to the file server.
 bool recorded_by_same_job(const Store& store, const std::string& run, const std::string& launch,
-                          const std::string& array) {
-  const core::Descriptor launches = core::open_user_directory(store.path, kLaunches);
-  if (!launches) return false;
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(fdopendir(dup(launches.get())), closedir);
+                          const std::string& array) try {
+  if (!core::is_valid_id(run)) return false;
+  const std::string path = store.path + "/" + run + "/" + kJobs;
+  const core::Descriptor file = core::open_regular(path);
+  if (core::is_foreign(file)) return false;
+  const std::string lines = "\n" + core::read_regular(file, path, kMostJobs);
+  const auto has = [&lines](const std::string& job) {
+    return !job.empty() && lines.find("\n" + job + "\n") != std::string::npos;
+  };
   const std::string job = job_of_launch(launch);
-  while (const dirent* entry = directory ? readdir(directory.get()) : nullptr) {
-    const std::string name = entry->d_name;
-    const bool is_same_job = name.rfind(job, 0) == 0;
-    if (name.front() == '.' || (!is_same_job && array.empty())) continue;
-    try {
-      const std::string text = core::read_regular(launches.get(), name, core::Links::refused, kLongestId);
-      const bool is_same_array = !array.empty() && text.find("\n" + array + "\n") != std::string::npos;
-      if ((is_same_job || is_same_array) && trimmed_line(text) == run) return true;
-    } catch (const std::exception&) {
-      // Another step of the job has just removed it.
-    }
-  }
-  return false;
+  return has(job.substr(0, job.size() - 1)) || has(array);
+} catch (const std::system_error& failure) {
+  // A run of an earlier version does not tell.
+  if (failure.code() == std::errc::no_such_file_or_directory) return false;
+  throw;
 }
 
 }  // namespace

@@ -68,6 +68,7 @@ again() {
   until_true 60 in_state COMPLETED "${job}_0" "${job}_1" "${job}_2"
   [[ $(flor runs --json | jq '[.[] | select(.name == "sweep")] | length') -eq 1 ]]
   ! grep -q "is taken" named.0
+  [[ $(tail -n 1 "$FLOR_STORE/.names/$UID/sweep/jobs") == "flor.$job" ]]
   # The dashboard shows them together.
   [[ $(jq -r --arg job "$job" 'select(.slurm.array == $job) | .slurm.task' "$FLOR_STORE"/*/run.json | sort | tr '\n' ' ') == "0 1 2 " ]]
   for task in 1 2; do

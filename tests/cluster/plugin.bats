@@ -296,7 +296,9 @@ JOB
 #!/bin/sh
 #SBATCH --flor-record --flor-store=$store --flor-name=baseline -o $PWD/out
 srun sh -c '$recorder'
-mkdir -p $store/.names/$UID && ln -s ../../20260101-000000-abcd $store/.names/$UID/baseline
+mkdir -p $store/.names/$UID $store/20260101-000000-abcd
+echo "flor.\$SLURM_JOB_ID" >$store/20260101-000000-abcd/jobs
+ln -s ../../20260101-000000-abcd $store/.names/$UID/baseline
 srun touch ran
 JOB
   run -0 sbatch -W job.sh

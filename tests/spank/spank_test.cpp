@@ -188,23 +188,65 @@ TEST_F(PluginStore, TheMarkOfAStepThatSlurmEndedStays) {
   EXPECT_FALSE(fs::exists(mark));
 }
 
-TEST_F(PluginStore, TasksOfAnArrayMayBeGivenOneName) {
-  test::plant_directory(directory / ".names" / uid, victim);
-  test::plant_link(directory / ".names" / uid / "sweep", "../../20260101-000000-abcd", victim);
-  test::plant_directory(directory / ".launches", 0, 01777);
-  test::plant_directory(directory / ".launches" / uid, victim, 0700);
-  const fs::path recorded = directory / ".launches" / uid / "main.41.batch.0";
-  const auto asked = [&](const std::string& launch, const std::string& array) {
+// A run of a job of the victim's, with the label that the tasks of an array are given.
+class PluginLabel : public PluginStore {
+ protected:
+  void SetUp() override {
+    PluginStore::SetUp();
+    if (IsSkipped()) return;
+    test::plant_directory(directory / ".names" / uid, victim);
+    test::plant_link(directory / ".names" / uid / "sweep", "../../20260101-000000-abcd", victim);
+    test::plant_directory(run, victim);
+  }
+  std::string asked(const std::string& launch, const std::string& array) const {
     return as_user(victim, [&] { return check_label_free(store, "sweep", launch, array); });
-  };
-  test::plant_file(recorded, "20260101-000000-abcd\nmain.40\n", victim);
+  }
+  const fs::path run = directory / "20260101-000000-abcd";
+  const fs::path jobs = run / "jobs";
+};
+
+TEST_F(PluginLabel, TasksOfAnArrayMayBeGivenOneName) {
+  test::plant_file(jobs, "main.41\nmain.40\n", victim);
   EXPECT_EQ(asked("main.42.batch.0", array_of_launch("main.42.batch.0", "40")), "");
   EXPECT_EQ(asked("main.41.0.0", ""), "") << "its own job";
-  for (const char* other : {"main.4", "main.41", "other.40", ""})
+  for (const char* other : {"main.4", "main.400", "other.40", "40", ""})
     EXPECT_NE(asked("main.43.batch.0", other).find("already the name of run"), std::string::npos) << other;
-  fs::remove(recorded);
-  test::plant_file(recorded, "20260101-000000-abcd\n", victim);
+  EXPECT_NE(asked("main.4.0.0", ""), "");
+  EXPECT_NE(asked("41.0.0", ""), "") << "of a cluster without a name";
+  test::plant_file(jobs, "main.41\n", victim);
   EXPECT_NE(asked("main.42.batch.0", "main.40"), "") << "of a job of its own";
+}
+
+// A directory of launches holds those of all jobs until `flor gc`, and each task of an array asks.
+TEST_F(PluginLabel, IsJudgedByItsRunAloneHoweverManyLaunchesThereAre) {
+  test::plant_file(jobs, "main.41\nmain.40\n", victim);
+  test::plant_directory(directory / ".launches", 0, 01777);
+  test::plant_directory(directory / ".launches" / uid, victim,
+                        0000);  // it can be neither listed nor searched
+  EXPECT_EQ(asked("main.42.batch.0", "main.40"), "");
+  EXPECT_NE(asked("main.43.batch.0", "").find("already the name of run"), std::string::npos);
+}
+
+TEST_F(PluginLabel, OfARunOfAnEarlierVersionIsAnotherJobs) {
+  test::plant_directory(directory / ".launches", 0, 01777);
+  test::plant_directory(directory / ".launches" / uid, victim, 0700);
+  test::plant_file(directory / ".launches" / uid / "main.41.batch.0", "20260101-000000-abcd\nmain.40\n",
+                   victim);
+  EXPECT_NE(asked("main.42.batch.0", "main.40").find("already the name of run"), std::string::npos);
+  fs::remove_all(run);
+  EXPECT_NE(asked("main.42.batch.0", "main.40").find("already the name of run"), std::string::npos);
+}
+
+TEST_F(PluginLabel, IsNoOthersByAFileThatAnotherUserPutThere) {
+  test::plant_file(jobs, "main.40\n", attacker);
+  EXPECT_NE(asked("main.42.batch.0", "main.40").find("already the name of run"), std::string::npos);
+  fs::remove(jobs);
+  test::plant_file(directory / "others", "main.40\n", victim);
+  test::plant_link(jobs, directory / "others", victim);
+  EXPECT_NE(asked("main.42.batch.0", "main.40"), "");
+  fs::remove(jobs);
+  ASSERT_EQ(::mkfifo(jobs.c_str(), 0666), 0);
+  EXPECT_NE(asked("main.42.batch.0", "main.40"), "");
 }
 
 TEST_F(PluginStore, AnotherUsersRunHasNoLabelOfOurs) {

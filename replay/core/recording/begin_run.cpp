@@ -47,14 +47,6 @@ std::string launch_id() {
   return id;
 }
 
-// Returns what the tasks of a job array share: the array's job, with its cluster; "" outside of arrays.
-std::string array_of(const std::string& launch) {
-  const auto id = launch_id_from(launch);
-  const auto array = parse_number<int64_t>(environment_variable("SLURM_ARRAY_JOB_ID").value_or(""));
-  if (!id || !array) return "";
-  return id->job.substr(0, id->job.rfind('.') + 1) + std::to_string(*array);
-}
-
 void record_sources(const RunDir& run, Frontend& frontend, Manifest& manifest) {
   SourceScan scan = scan_sources(manifest.binary);
   add_sources(frontend.sources(), scan);
@@ -183,9 +175,23 @@ class DraftRun {
   bool begun_ = false;
 };
 
+// Notes which job records the run, and of which array it is a task, each with its cluster. The plugin asks
+// the run of a name for that (spank/store.cpp): steps of one job and tasks of one array may be given one
+// name.
+void note_jobs(const RunDir& run) {
+  const auto launch = launch_id_from(launch_id());
+  if (!launch) return;  // not Slurm's
+  std::string text = launch->job + "\n";
+  const auto array = parse_number<int64_t>(environment_variable("SLURM_ARRAY_JOB_ID").value_or(""));
+  if (array) text += launch->job.substr(0, launch->job.rfind('.') + 1) + std::to_string(*array) + "\n";
+  write_durably(run.jobs(), text);
+}
+
 void name_run(const Settings& settings, const Store& store, Manifest& manifest) {
   const auto name = setting_value(settings.get("name"), "name", name_from);
   if (!name) return;
+  // First: whoever sees the label looks there.
+  note_jobs(store.run(manifest.id));
   if (store.claim_label(*name, manifest.id)) {
     manifest.name = *name;
   } else {
@@ -206,7 +212,7 @@ std::optional<BegunRun> begin_new(const Settings& settings, const Store& store, 
   const RunDir& run = draft.run();
   // Claims the launch only after the directory is created. Before that the id may belong to another run, and
   // a requeued job would resume that run.
-  if (!store.claim_launch(launch, run.id(), array_of(launch))) {
+  if (!store.claim_launch(launch, run.id())) {
     leave_to_recorder(store, launch);
     return std::nullopt;
   }
@@ -261,7 +267,7 @@ std::optional<FileLock> wait_for_lock(const RunDir& run, const Manifest& earlier
 std::optional<BegunRun> go_on(const Settings& settings, const Store& store, const EarlierAttempt& earlier) {
   const RunDir& run = earlier.run;
   const std::string launch = launch_id();
-  if (!store.claim_launch(launch, run.id(), array_of(launch))) {
+  if (!store.claim_launch(launch, run.id())) {
     say("not recorded, and training begins anew: another process of this launch (" + launch +
         ") records run " + store.launched(launch).value_or("?"));
     return std::nullopt;

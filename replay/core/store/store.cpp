@@ -298,10 +298,9 @@ void Store::mark_launch_shared(const std::string& id) const {
   publish_once(at.parent_path() / ("." + at.filename().string() + ".shared"), "\n");
 }
 
-bool Store::claim_launch(const std::string& id, const std::string& run, const std::string& array) const {
+bool Store::claim_launch(const std::string& id, const std::string& run) const {
   make_user_directory(path_, launch_directory);
-  const std::string second = array.empty() ? "" : array + "\n";
-  return publish_once(launch(id), run + "\n" + second) == Published::first;
+  return publish_once(launch(id), run + "\n") == Published::first;
 }
 
 }  // namespace flor::core

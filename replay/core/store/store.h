@@ -70,6 +70,8 @@ struct RunDir {
   fs::path generators() const { return path / "generators.jsonl"; }
   // A mark: several processes trained together, and this run is that of one of them.
   fs::path several() const { return path / "several"; }
+  // Of a run that was given a name in Slurm: which job recorded it first, and of which array it was a task.
+  fs::path jobs() const { return path / "jobs"; }
   fs::path replays() const { return path / "replays"; }
   // Throws UsageError where `id` is not a valid id.
   ReplayDir replay(const std::string& id) const;
@@ -147,10 +149,9 @@ class Store {
   void disclaim_launch(const std::string& launch) const;
   // Notes that several programs share the launch: a file .LAUNCH.shared. Throws as claim_launch().
   void mark_launch_shared(const std::string& launch) const;
-  // Takes the launch for the run: the first process of a launch records. `array`: as spank/launch.h has it;
-  // "" for a job of its own. Returns false where it is taken. Throws std::system_error, and Error as
-  // launched().
-  bool claim_launch(const std::string& launch, const std::string& run, const std::string& array = "") const;
+  // Takes the launch for the run: the first process of a launch records. Returns false where it is taken.
+  // Throws std::system_error, and Error as launched().
+  bool claim_launch(const std::string& launch, const std::string& run) const;
 
  private:
   fs::path path_;

@@ -73,13 +73,26 @@ TEST_F(RunFiles, ALaunchNamesTheRunThatItRecordsThoughItsFirstIdWasTaken) {
   EXPECT_EQ(read_manifest(begun->run).id, begun->run.id());
 }
 
-TEST_F(RunFiles, ALaunchOfAnArraySaysSo) {
+// For the plugin, which lets all tasks of an array be given one name.
+TEST_F(RunFiles, ARunWithANameTellsWhichJobAndArrayRecordedIt) {
+  const auto jobs = [this](const char* launch, const char* name) {
+    ::setenv("FLOR_LAUNCH", launch, 1);
+    ::setenv("FLOR_NAME", name, 1);
+    const auto begun = begin();
+    ::unsetenv("FLOR_NAME");
+    EXPECT_TRUE(begun);
+    return begun && fs::exists(begun->run.jobs()) ? read_file(begun->run.jobs()) : "";
+  };
+  EXPECT_EQ(jobs("a.b.42.0.0", "alone"), "a.b.42\n");
+  EXPECT_EQ(jobs("local-20260101-000000-0123456789abcdef", "local"), "");
   ::setenv("SLURM_ARRAY_JOB_ID", "40", 1);
-  const auto begun = begin();
+  EXPECT_EQ(jobs("a.b.43.batch.0", "sweep"), "a.b.43\na.b.40\n");
+  EXPECT_EQ(jobs("44.0.0", "other"), "44\n40\n");
   ::unsetenv("SLURM_ARRAY_JOB_ID");
-  ASSERT_TRUE(begun);
-  EXPECT_EQ(launched(), begun->run.id() + "\n40\n");
-  EXPECT_EQ(store_.launched("42.0.0"), begun->run.id());
+  ::setenv("FLOR_LAUNCH", "42.0.0", 1);
+  const auto unnamed = begin();
+  ASSERT_TRUE(unnamed);
+  EXPECT_FALSE(fs::exists(unnamed->run.jobs()));
 }
 
 TEST_F(RunFiles, OneProcessOfALaunchRecordsAndTheOthersLeaveNothing) {
