@@ -16,6 +16,7 @@
 #include "options.h"
 #include "own_values.h"
 #include "store.h"
+#include "surrounding_job.h"
 
 namespace flor::spank {
 namespace {
@@ -64,9 +65,9 @@ void drop_values(const OwnValues& own) {
 
 void drop_inherited() {
   const spank_context_t context = spank_context();
-  const bool allocates = context == S_CTX_LOCAL && environment_value("SLURM_JOB_ID").empty() &&
-                         environment_value("SLURM_JOBID").empty();
+  const bool allocates = context == S_CTX_LOCAL && !is_inside_job(environment_value);
   if (context != S_CTX_ALLOCATOR && !allocates) return;
+  drop_place_of_surrounding_job();
   drop_values(OwnValues::from(environment_value(kOwnValues)));
   drop_handed_on();
   unsetenv(kCarriedArguments);

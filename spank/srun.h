@@ -11,7 +11,8 @@ namespace flor::spank {
 constexpr const char* kCarriedArguments = "SLURM_SPANK_FLOR_ARGS";
 
 // Drops what this command has from the job that it was typed in, where it makes a job of its own: the flags
-// of that job, and the variables that the plugin set for it. Call it in slurm_spank_init.
+// of that job, the variables that the plugin set for it, and its place in Slurm (surrounding_job.h). Call it
+// in slurm_spank_init.
 void drop_inherited();
 
 // Removes the password from FLOR_REDIS before Slurm copies the environment, and warns the user. Else each

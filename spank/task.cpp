@@ -252,6 +252,8 @@ int task_init(spank_t spank) {
   const std::string cluster = cluster_name();
   if (!cluster.empty()) environment.set("FLOR_CLUSTER", cluster);
   if (const Problem problem = check_tasks(spank, batch); !problem.empty()) refuse(spank, problem);
+  // Not from spank_get_item(): Slurm sets what S_SLURM_RESTART_COUNT returns nowhere (22.05), and it is
+  // always 0.
   const std::string restarts = environment.get("SLURM_RESTART_COUNT");
   const std::string launch = launch_id(cluster, job, step, restarts.c_str());
   const Task task{launch, array_of_launch(launch, environment.get("SLURM_ARRAY_JOB_ID")),

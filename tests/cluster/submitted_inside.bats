@@ -33,6 +33,16 @@ around() {
   until_true 120 job_is "$job" COMPLETED || { cat around.out b.out >&2; return 1; }
 }
 
+# again JOB: was requeued, and begins once more.
+again() {
+  # Slurm leaves a requeued job alone for some minutes, counted from when the last of it is cleared away.
+  for _ in 1 2 3 4 5 6; do
+    scontrol update "JobId=$1" StartTime=now || true
+    until_true 15 job_is "$1" COMPLETED && return
+  done
+  return 1
+}
+
 # plain FILE…: nothing of Flor's was set there.
 plain() {
   local file
@@ -112,6 +122,51 @@ plain() {
   grep -qx FLOR_RECORD=1 step.env
   grep -qx FLOR_EPSILON=0.25 step.env
   grep -qE '^FLOR_LAUNCH=flor\.[0-9]+\.1\.0$' step.env
+}
+
+@test "a job that a task of an array submits is no task of it" {
+  around -n1 --array=3 -- "env >a.env; srun --overlap env >own.env; sbatch -W -n1 -o b.out b.sh
+    sbatch -W -n1 --array=5 -o c.out --wrap 'env >c.env'
+    env -u SLURM_JOB_ID -u SLURM_JOBID srun -n1 env >d.env"
+  # A step of the task itself has them.
+  for file in a.env own.env; do
+    grep -qx "SLURM_ARRAY_JOB_ID=$(sed -n 's/^SLURM_ARRAY_JOB_ID=//p' a.env)" "$file"
+    grep -qx SLURM_ARRAY_TASK_ID=3 "$file"
+  done
+  for file in batch.env step.env d.env; do
+    [[ -s $file ]]
+    ! grep '^SLURM_ARRAY_JOB_ID' "$file" >&2 || return 1
+  done
+  grep -qx SLURM_ARRAY_TASK_ID=5 c.env
+  grep -qx SLURM_ARRAY_TASK_MAX=5 c.env
+  [[ $(grep '^SLURM_ARRAY_JOB_ID=' c.env) != "$(grep '^SLURM_ARRAY_JOB_ID=' a.env)" ]]
+}
+
+@test "a job that a requeued one submits counts its own starts" {
+  cat >inner.sh <<INNER
+#!/bin/bash
+srun --flor-record --flor-store=$store printenv FLOR_LAUNCH >>launches
+[[ \${SLURM_RESTART_COUNT:-0} != 0 ]] || { touch inner.begun; exec sleep 1000; }
+INNER
+  cat >outer.sh <<'OUTER'
+#!/bin/bash
+[[ ${SLURM_RESTART_COUNT:-0} != 0 ]] || { touch outer.begun; exec sleep 1000; }
+srun printenv SLURM_RESTART_COUNT >outer.count
+sbatch --parsable -n1 --requeue --open-mode=append -o inner.out inner.sh >inner.id
+OUTER
+  outer=$(submit -n1 --requeue --open-mode=append -o outer.out outer.sh)
+  until_true 60 test -e outer.begun
+  scontrol requeue "$outer"
+  until_true 30 job_is "$outer" PENDING
+  again "$outer"
+  # A step of the requeued job has the count.
+  [[ $(<outer.count) == 1 ]]
+  inner=$(<inner.id)
+  until_true 60 test -e inner.begun
+  scontrol requeue "$inner"
+  until_true 30 job_is "$inner" PENDING
+  again "$inner"
+  [[ $(<launches) == "flor.$inner.0.0"$'\n'"flor.$inner.0.1" ]]
 }
 
 @test "a recorded step inside a resumed one resumes nothing" {

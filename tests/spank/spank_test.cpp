@@ -11,6 +11,7 @@
 #include "support/another_user.h"
 #include "support/setting_values.h"
 #include "support/temporary.h"
+#include "surrounding_job.h"
 
 namespace flor::spank {
 namespace {
@@ -120,6 +121,30 @@ TEST(OwnValues, NameNoVariablesOfOthers) {
   for (const char* text :
        {"", "42 PATH=/bin=/tmp", "42 LD_PRELOAD==/tmp/x.so", "42 FLOR_STORE", "42 =", "42 FLOR_A=b"})
     EXPECT_TRUE(OwnValues::from(text).unchanged([](const char*) { return ""; }).empty()) << text;
+}
+
+TEST(SurroundingJob, IsLeftByWhatMakesAJobAndNotByAStep) {
+  const auto inside = [](const std::string& variable) {
+    return is_inside_job(
+        [&](const char* name) { return name == variable ? std::string("42") : std::string(); });
+  };
+  EXPECT_TRUE(inside("SLURM_JOB_ID"));
+  EXPECT_TRUE(inside("SLURM_JOBID"));
+  EXPECT_FALSE(inside("SLURM_ARRAY_JOB_ID"));
+}
+
+// Slurm sets them for the new job only where it is a task of an array, or was started again.
+TEST(SurroundingJob, HandsOnNeitherItsRestartsNorItsPlaceInAnArray) {
+  const std::array<const char*, 2> dropped = {"SLURM_RESTART_COUNT", "SLURM_ARRAY_JOB_ID"};
+  const std::array<const char*, 3> kept = {"SLURM_ARRAY_TASK_ID", "SLURM_CLUSTERS", "SBATCH_ARRAY_INX"};
+  for (const char* name : dropped) ::setenv(name, "1", 1);
+  for (const char* name : kept) ::setenv(name, "1", 1);
+  drop_place_of_surrounding_job();
+  for (const char* name : dropped) EXPECT_EQ(::getenv(name), nullptr) << name;
+  for (const char* name : kept) {
+    EXPECT_STREQ(::getenv(name), "1");
+    ::unsetenv(name);
+  }
 }
 
 class PluginStore : public testing::Test {
