@@ -79,27 +79,20 @@ TEST_F(MemoryTest, CountsAGroupsCacheOfFiles) {
 }
 
 // srun --gres=gpu:1 --mem=32G with 60 GB of state on the GPU: each try would have the job killed.
-TEST(StateCopiesTest, WhatDoesNotFitIsNotTried) {
+TEST(CopyTest, WhatDoesNotFitIsNotTried) {
   constexpr std::size_t gb = 1000000000;
-  constexpr auto device = StateCopies::From::device;
-  StateCopies copies;
-  EXPECT_NE(copies.why_not(60 * gb, device, 24 * gb).find("takes 60.0 GB, and only 24.0 GB"),
+  EXPECT_NE(why_no_copy(60 * gb, CopyFrom::device, 24 * gb).find("takes 60.0 GB, and only 24.0 GB"),
             std::string::npos)
-      << copies.why_not(60 * gb, device, 24 * gb);
-  EXPECT_EQ(copies.why_not(15 * gb, device, 24 * gb), "");
-  EXPECT_NE(copies.why_not(15 * gb, device, 9 * gb), "") << "it was only asked for";
-  copies.made(15 * gb);
-  EXPECT_EQ(copies.why_not(15 * gb, device, 9 * gb), "") << "its memory is kept";
-  EXPECT_NE(copies.why_not(40 * gb, device, 9 * gb), "");
+      << why_no_copy(60 * gb, CopyFrom::device, 24 * gb);
+  EXPECT_EQ(why_no_copy(15 * gb, CopyFrom::device, 24 * gb), "");
+  EXPECT_NE(why_no_copy(15 * gb, CopyFrom::device, 9 * gb), "") << "training has taken the room since";
 }
 
 // Training in host memory allocates more within a step than it has between two of them.
-TEST(StateCopiesTest, InHostMemoryHalfIsLeftToTraining) {
+TEST(CopyTest, InHostMemoryHalfIsLeftToTraining) {
   constexpr std::size_t gb = 1000000000;
-  StateCopies copies;
-  EXPECT_EQ(copies.why_not(6 * gb, StateCopies::From::host, 12 * gb), "");
-  EXPECT_NE(copies.why_not(6 * gb, StateCopies::From::host, 11 * gb).find("materializer inline"),
-            std::string::npos);
+  EXPECT_EQ(why_no_copy(6 * gb, CopyFrom::host, 12 * gb), "");
+  EXPECT_NE(why_no_copy(6 * gb, CopyFrom::host, 11 * gb).find("materializer inline"), std::string::npos);
 }
 
 constexpr std::size_t gib = std::size_t{1} << 30;

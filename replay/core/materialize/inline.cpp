@@ -20,8 +20,10 @@ class InlineMaterializer : public MaterializerBase {
     result.background = false;
     result.write = watch.elapsed();  // no processor time: all of it is stall already
     settle(job, image, std::move(result));
+    staging_.give_back();
     return "";
   } catch (const std::exception& problem) {
+    staging_.give_back();
     unchanged_.settled(job.file);
     return problem.what();
   }

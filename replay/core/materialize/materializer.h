@@ -98,8 +98,8 @@ class Materializer {
 // `inline`: hashes and writes on the training thread, from live memory. The baseline.
 std::unique_ptr<Materializer> make_inline_materializer(const Tiers& tiers);
 
-// `thread`: copies what changed into memory that stays mapped, and writes on one background thread. Holds one
-// copy: a second checkpoint waits for the first.
+// `thread`: copies what changed into memory that stays mapped as long as no one else needs it, and writes on
+// one background thread. Holds one copy: a second checkpoint waits for the first.
 std::unique_ptr<Materializer> make_thread_materializer(const Tiers& tiers);
 
 // `fork`: a child process sees memory as it is now, hashes and writes it. Copies only what is not plain host

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <new>
 
 namespace flor::core {
@@ -34,6 +35,22 @@ void Staging::touch(std::size_t from, std::size_t bytes) {
   volatile unsigned char* memory = data();
   const std::size_t end = std::min(from + bytes, size_);
   for (std::size_t at = from; at < end; at += page) memory[at] = 0;
+  // The kernel would split a huge page that is given back in part. It goes with the pages behind it.
+  const auto base = reinterpret_cast<std::uintptr_t>(memory_);
+  const auto whole = [&](std::size_t at) {
+    return at == size_ ? at : std::max(base, (base + at) / huge_page * huge_page) - base;
+  };
+  give_back(whole(from), whole(end));
+}
+
+void Staging::give_back() noexcept {
+  give_back(0, size_);
+}
+
+void Staging::give_back(std::size_t from, std::size_t to) noexcept {
+  if (from >= to) return;
+  // The kernel refuses it for memory that the program has locked (mlockall()). That must not stay either.
+  if (::madvise(data() + from, to - from, MADV_FREE) != 0) release();
 }
 
 void Staging::release() {

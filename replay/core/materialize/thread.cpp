@@ -50,6 +50,7 @@ class ThreadMaterializer : public MaterializerBase {
     changed_.notify_all();
     return "";
   } catch (const std::exception& problem) {
+    staging_.give_back();
     unchanged_.settled(job.file);
     return problem.what();
   }
@@ -105,6 +106,7 @@ class ThreadMaterializer : public MaterializerBase {
       } else if (task_) {
         lock.unlock();
         keep_failure([&] { write(*task_); });
+        staging_.give_back();  // while the task is there, so that no copy is made into it meanwhile
         lock.lock();
         task_.reset();
       } else {
@@ -114,8 +116,8 @@ class ThreadMaterializer : public MaterializerBase {
     }
   }
 
-  // Maps the staging memory. Returns the seconds that this took from training; 0 if there are processors for
-  // all.
+  // Maps the staging memory, of which the kernel may take back all but the step at work. Returns the seconds
+  // that this took from training; 0 if there are processors for all.
   double prepare(std::size_t bytes) {
     constexpr std::size_t step = std::size_t{16} << 20;  // after each step, check whether to stop
     const Stopwatch watch;
@@ -159,7 +161,7 @@ class ThreadMaterializer : public MaterializerBase {
   std::condition_variable changed_;
   std::optional<Task> task_;               // the checkpoint that is being written from the staging memory
   std::optional<std::size_t> to_prepare_;  // bytes of staging memory that are being mapped
-  std::size_t prepared_ = 0;               // bytes that are mapped
+  std::size_t prepared_ = 0;               // bytes that were mapped; the kernel may have taken some since
   double preparation_ = 0;                 // see take_preparation()
   // For the writer while there is a task or memory to prepare; else for the training thread.
   Staging staging_;

@@ -32,6 +32,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/policy/budget.h"
 
@@ -93,6 +94,12 @@ struct Decision {
   std::optional<double> interval;
   // Seconds computed since the last checkpoint of this kind, or the last one that recovery can use.
   double since = 0;
+
+  // Leaves the checkpoint out after all.
+  void withhold(std::string reason) {
+    materialize = false;
+    why = std::move(reason);
+  }
 };
 
 // Decides for all kinds of checkpoint of a run, which share one ε. Income of g · (time computed, each moment

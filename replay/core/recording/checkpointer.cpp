@@ -128,26 +128,16 @@ bool Checkpointer::on_execution_end(const CheckpointKey& key, double seconds, co
   // A busy writer may delay a checkpoint of the policy. A checkpoint that the user asked for waits for the
   // writer.
   const bool free = forced == nullptr && every_ == 0;
-  const auto withhold = [&execution](const std::string& why) {
-    execution.decision.materialize = false;
-    execution.decision.why = why;
-  };
-  // Must come before the arbiter, which has memory prepared.
-  if (execution.decision.materialize) {
-    if (const std::string why = why_no_room(kind.copied, kind.on_device); !why.empty()) withhold(why);
-  }
+  // Must come before the arbiter, which has memory prepared. A busy writer still has the memory that the next
+  // copy is made in.
+  if (!materializer_->busy()) withhold_without_room(execution);
   if (execution.decision.materialize) {
     if (const auto why = free ? arbiter_.skip_reason(execution) : arbiter_.wait_for_writer(execution))
-      withhold(*why);
+      execution.decision.withhold(*why);
   }
-  if (execution.decision.materialize) {
-    if (execution.buffers.empty()) measure_state(execution, save);
-    if (const std::string why = why_no_room(kind.copied, kind.on_device); why.empty()) {
-      materialize(execution);
-    } else {
-      withhold(why);
-    }
-  }
+  if (execution.decision.materialize && execution.buffers.empty()) measure_state(execution, save);
+  withhold_without_room(execution);
+  if (execution.decision.materialize) materialize(execution);
   if (key.final && kind.checkpoints > 0) {
     if (execution.buffers.empty()) measure_state(execution, save);
     materializer_->recheck_trusted(execution.buffers);
@@ -169,23 +159,23 @@ bool Checkpointer::on_execution_end(const CheckpointKey& key, double seconds, co
   return execution.outcome == "materialize";
 }
 
-std::string Checkpointer::why_no_room(std::size_t bytes, bool on_device) {
-  const bool copies = materializer_->copies();
-  if (!copies && !on_device) return "";
-  std::string why = copies_.why_not(bytes, on_device ? StateCopies::From::device : StateCopies::From::host);
-  if (!why.empty()) {
-    if (!std::exchange(told_of_no_room_, true)) warn("no checkpoint is taken: " + why);
-  } else if (copies) {
-    copies_.made(bytes);  // the materializer prepares the memory, and keeps it
-  }
-  return why;
+std::string Checkpointer::why_no_room(std::size_t bytes, bool on_device) const {
+  if (!materializer_->copies() && !on_device) return "";
+  return why_no_copy(bytes, on_device ? CopyFrom::device : CopyFrom::host);
+}
+
+void Checkpointer::withhold_without_room(Execution& execution) {
+  if (!execution.decision.materialize) return;
+  const std::string why = why_no_room(execution.kind.copied, execution.kind.on_device);
+  if (why.empty()) return;
+  execution.decision.withhold(why);
+  if (!std::exchange(told_of_no_room_, true)) warn("no checkpoint is taken: " + why);
 }
 
 void Checkpointer::materialize(Execution& execution) {
   execution.interference = execution.kind.model.interference(execution.kind.copied);
   const std::string error = materializer_->materialize(job_for(execution), execution.buffers);
   if (error.empty()) {
-    copies_.made(execution.kind.copied);
     execution.outcome = "materialize";
     return;
   }

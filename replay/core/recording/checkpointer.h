@@ -133,13 +133,14 @@ class Checkpointer {
   std::size_t bytes_written_ = 0;
 
   Retention retention_;
-  // Returns why there is no memory for a copy of so many bytes; "" if there is, or if none is needed. Warns
-  // the first time. `on_device`: some of them are on a device.
-  std::string why_no_room(std::size_t bytes, bool on_device);
+  // Returns why there is no memory for a copy of so many bytes; "" if there is, or if none is needed.
+  // `on_device`: some of them are on a device.
+  std::string why_no_room(std::size_t bytes, bool on_device) const;
+  // Lets the checkpoint be if there is no memory for its copy. Warns the first time.
+  void withhold_without_room(Execution& execution);
 
   // Declared after everything that its thread uses.
   std::unique_ptr<Materializer> materializer_;
-  StateCopies copies_;
   bool told_of_no_room_ = false;
   WriterArbiter arbiter_;
 };

@@ -144,6 +144,7 @@ class Children : public MaterializerBase {
       batch->child = spawn_child(write_batch, batch.get(), batch->gate.entry());
     } catch (...) {
       batch->tasks.swap(tasks);
+      staging_.give_back();  // no caller tries these tasks again
       throw;
     }
     // Only the child reads the gate.
@@ -154,6 +155,9 @@ class Children : public MaterializerBase {
     }
     changed_.notify_all();
   }
+
+  // The child reads it. For the waiting thread while a batch is running; else for the training thread.
+  Staging staging_;
 
  private:
   void work() {
@@ -182,6 +186,7 @@ class Children : public MaterializerBase {
       batch.gate.refuse(batch.tasks.size());
     }
     const bool whole = wait_for_child(batch.child);
+    staging_.give_back();  // while the batch is there, so that nothing is copied into it meanwhile
     const Written* written = batch.written();
     const char* digests = batch.digests();
     for (auto& task : batch.tasks) {
@@ -254,8 +259,6 @@ class ForkMaterializer : public Children {
     for (auto& entry : entries)
       if (entry.own() && shared.hold(entry.bytes, entry.size)) entry.bytes = nullptr;
   }
-
-  Staging staging_;
 };
 
 class ForkBatchMaterializer : public Children {
@@ -269,7 +272,7 @@ class ForkBatchMaterializer : public Children {
     const std::size_t bytes = to_stage(entries, Copy::all);
     if (!tasks_.empty() && used_ + bytes > batch_bytes_) flush();
     if (tasks_.empty()) wait_for_running();  // the child may still read the buffer
-    unsigned char* memory = buffer_.require(std::max(bytes, batch_bytes_)) + used_;
+    unsigned char* memory = staging_.require(std::max(bytes, batch_bytes_)) + used_;
     stage(entries, live, Copy::all, memory);
     Task task;
     task.image = make_image(tiers_, job, std::move(entries));
@@ -315,7 +318,6 @@ class ForkBatchMaterializer : public Children {
   }
 
   const std::size_t batch_bytes_;
-  Staging buffer_;
   std::size_t used_ = 0;
   std::vector<Task> tasks_;
 };
