@@ -6,10 +6,13 @@
 #include <cmath>
 #include <cstdint>
 #include <exception>
+#include <random>
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 
+#include "core/base/backoff.h"
 #include "core/base/clock.h"
 #include "core/base/parse_number.h"
 #include "core/config/settings.h"
@@ -37,36 +40,76 @@ bool is_time_of_preemption(const std::string& printed, double came) {
   return false;
 }
 
-std::string own_job(const std::string& job, const std::string& array, const std::string& task) {
-  if (is_number(array) && is_number(task)) return array + "_" + task;
-  return is_number(job) ? job : "";
+std::optional<SlurmJob> find_job(const std::string& printed, const std::string& id) {
+  std::optional<SlurmJob> out;
+  std::string components;
+  std::istringstream lines(printed);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string task;
+    std::string job;
+    std::string array;
+    std::string preempted;
+    if (!(words >> task >> job >> array >> preempted)) continue;
+    if (!is_number(task)) components += preempted + "\n";
+    if (job != id || !is_number(job)) continue;
+    const bool is_task = is_number(task) && is_number(array);
+    // Without this, a range such as "3-9": tasks that wait. They are not this process's job.
+    if (!is_task && task != "N/A") return std::nullopt;
+    out = SlurmJob{id, is_task ? array + "_" + task : id, is_task ? preempted : ""};
+  }
+  // A heterogeneous job has a line for each component, and is no array.
+  if (out && out->name == id) out->preempted = components;
+  return out;
 }
 
-std::set<int64_t> other_steps(const std::string& steps, const std::string& own) {
+std::optional<std::set<int64_t>> other_steps(const std::string& printed, const SlurmJob& job,
+                                             const std::string& own) {
+  static const std::string key = "StepId=";
   std::set<int64_t> out;
-  std::istringstream lines(steps);
-  for (std::string id; lines >> id;) {
-    const std::string step = id.substr(id.rfind('.') + 1);
+  bool is_answer = false;
+  std::istringstream lines(printed);
+  for (std::string line; std::getline(lines, line);) {
+    is_answer = is_answer || line.rfind("Job step " + job.id + ".", 0) == 0;  // "… not found"
+    if (line.rfind(key, 0) != 0) continue;
+    is_answer = true;
+    // "7.0", "7_3.0", "7.batch"; of a heterogeneous step "7.0+1".
+    const std::string id = line.substr(key.size(), line.find(' ') - key.size());
+    const auto dot = id.find('.');
+    if (dot == std::string::npos || (id.substr(0, dot) != job.id && id.substr(0, dot) != job.name)) continue;
+    const std::string step = id.substr(dot + 1, id.find('+', dot) - dot - 1);
     const auto number = parse_number<int64_t>(step);
     if (number && step != own) out.insert(*number);
   }
-  return out;
+  return is_answer ? std::optional(std::move(out)) : std::nullopt;
 }
 
 namespace {
 
+void wait_seconds(double seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+}
+
+// `squeue --steps` has slurmctld send the steps of all jobs, under its lock, and takes the job's from them.
+// scontrol names the job to slurmctld. It fails where there are no steps, too, and then says so in its
+// output.
+std::string steps_of(const SlurmJob& job) {
+  return ask_slurm("scontrol --all --local --oneliner show step " + job.id + " 2>/dev/null || true")
+      .value_or("");
+}
+
 // Returns whether this step is to requeue the job: the others are gone. Of two steps that wait for each
-// other, the later one leaves first.
-bool outlives_other_steps(const std::string& job) {
+// other, the later one leaves first. `begun`: from when on the wait counts.
+bool outlives_other_steps(const SlurmJob& job, double begun) {
   const std::string own = environment_variable("SLURM_STEP_ID").value_or("");
-  const double begun = monotonic_seconds();
+  Backoff pauses(std::chrono::seconds(1), std::chrono::seconds(8));
   while (true) {
-    const auto steps = ask_slurm("squeue --noheader --steps --jobs " + job + " --format %i");
-    const auto others = other_steps(steps.value_or(""), own);
-    if (others.empty()) return true;
-    const bool is_first = *others.begin() > parse_number<int64_t>(own).value_or(0);
-    if (monotonic_seconds() - begun > (is_first ? 20 : 10)) return false;
-    std::this_thread::sleep_for(std::chrono::seconds(1));
+    const auto others = other_steps(steps_of(job), job, own);
+    if (others && others->empty()) return true;
+    const bool is_first = !others || *others->begin() > parse_number<int64_t>(own).value_or(0);
+    const double left = begun + (is_first ? 20 : 10) - monotonic_seconds();
+    if (left <= 0) return false;
+    wait_seconds(std::min(left, std::chrono::duration<double>(pauses.next()).count()));
   }
 }
 
@@ -74,15 +117,19 @@ bool outlives_other_steps(const std::string& job) {
 
 bool requeue_if_preempted(double came) noexcept {
   try {
-    const auto number = [](const char* name) { return environment_variable(name).value_or(""); };
-    const std::string job =
-        own_job(number("SLURM_JOB_ID"), number("SLURM_ARRAY_JOB_ID"), number("SLURM_ARRAY_TASK_ID"));
-    if (job.empty()) return false;
-    const auto preempted =
-        ask_slurm("SLURM_TIME_FORMAT=%s squeue --noheader --jobs " + job + " --Format PreemptTime:.");
-    if (!is_time_of_preemption(preempted.value_or(""), came)) return false;
-    if (!outlives_other_steps(job)) return false;
-    return ask_slurm("scontrol requeue " + job).has_value();
+    const std::string id = environment_variable("SLURM_JOB_ID").value_or("");
+    if (!is_number(id)) return false;
+    const double begun = monotonic_seconds();
+    std::random_device random;
+    wait_seconds(std::uniform_real_distribution<double>(0, 2)(random));
+    // By the number: of "7_3" slurmctld sends all tasks of the array. The space behind each width is printed
+    // behind its column.
+    const auto printed = ask_slurm("SLURM_TIME_FORMAT=%s squeue --noheader --jobs " + id +
+                                   " --Format 'ArrayTaskID:.20 ,JobID:.20 ,ArrayJobID:.20 ,PreemptTime:.20'");
+    const auto job = find_job(printed.value_or(""), id);
+    if (!job || !is_time_of_preemption(job->preempted, came)) return false;
+    if (!outlives_other_steps(*job, begun)) return false;
+    return ask_slurm("scontrol requeue " + job->name).has_value();
   } catch (const std::exception&) {
     return false;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -11,8 +12,9 @@ namespace flor::core {
 // seconds since 1970. Returns whether that was done. Slurm requeues a preempted job that it has to kill, but
 // not one that ends by itself before. To wait for the kill would keep resources from other jobs. A requeue
 // kills further steps of the job: where some run, waits up to 20 s for their ends, and does nothing if they
-// have not come by then. Of several steps that wait for each other the first one does it. Asks slurmctld once
-// a second meanwhile.
+// have not come by then, or Slurm does not tell. Of several steps that wait for each other the first one does
+// it. SIGTERM may come to all jobs of a cluster at once: so the first question waits up to 2 s, by chance,
+// the pauses between later ones grow, and Slurm is asked for this job alone.
 bool requeue_if_preempted(double came) noexcept;
 
 // Was the job preempted at about `came`? `printed`: its PreemptTime in seconds since 1970, or a word; of a
@@ -20,14 +22,25 @@ bool requeue_if_preempted(double came) noexcept;
 // Pure.
 bool is_time_of_preemption(const std::string& printed, double came);
 
-// Returns what Slurm calls this process's job, from SLURM_JOB_ID, SLURM_ARRAY_JOB_ID and SLURM_ARRAY_TASK_ID:
-// "7", or "7_3" in an array; "" where they are no numbers. The last task of an array to start has the array's
-// number for its own, and `scontrol requeue` of that puts all tasks back, also those that are completed.
-// Pure.
-std::string own_job(const std::string& job, const std::string& array, const std::string& task);
+// A job, as Slurm's answer has it.
+struct SlurmJob {
+  std::string id;         // "7"
+  std::string name;       // for scontrol: "7", or "7_3" in an array
+  std::string preempted;  // see is_time_of_preemption()
+};
 
-// The numbers of a job's other steps in `steps`: ids, such as "7.0" or "7_3.batch", one on each line. `own`:
-// the number of this step, such as "0". The batch script and others that have no number do not count. Pure.
-std::set<int64_t> other_steps(const std::string& steps, const std::string& own);
+// Returns the job with the number `id` in `printed`: of each job its ArrayTaskID, JobID, ArrayJobID and
+// PreemptTime, on one line. std::nullopt where it is not among them. The last task of an array to start has
+// the array's number for its own: the answer to a question about it has all tasks, and `scontrol requeue` of
+// that number puts all of them back, also those that are completed. So a task needs the array's name, but
+// that of the environment may be one that a job around this one has left there. Pure.
+std::optional<SlurmJob> find_job(const std::string& printed, const std::string& id);
+
+// The numbers of the job's other steps in `printed`, the output of `scontrol --oneliner show step`. `own`:
+// the number of this step, such as "0". The batch script and others that have no number do not count, nor do
+// steps of further tasks of the array. std::nullopt where it is no answer: that is not the same as no steps.
+// Pure.
+std::optional<std::set<int64_t>> other_steps(const std::string& printed, const SlurmJob& job,
+                                             const std::string& own);
 
 }  // namespace flor::core
