@@ -1,12 +1,11 @@
-// The thread that makes the calls to Redis and to the store for all sessions of one replay, or of one
-// recording. If a call hangs, the sessions of other replays and recordings go on.
+// The thread that makes the calls to Redis and to the store for all sessions of one replay, or those to the
+// store for one recording. If a call hangs, the sessions of other replays and recordings go on.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,9 +14,7 @@
 #include "core/base/backoff.h"
 #include "job_thread.h"
 #include "leases.h"
-#include "messages.h"
 #include "queue/queue.h"
-#include "queue/redis.h"
 
 namespace flor::agent {
 
@@ -66,24 +63,10 @@ class QueueLink {
   std::chrono::steady_clock::time_point retry_at_;
 };
 
-// Publishes the progress of recordings in Redis, if one is configured. Drops what cannot be published now.
-class RecordLink {
- public:
-  // Publishes nothing if `redis` is empty. Logs a failure, and publishes nothing there for the next 5 s.
-  void publish(const std::string& redis, const std::string& run, const RecordProgress& progress);
-
- private:
-  struct Outlet {
-    std::unique_ptr<queue::Redis> redis;
-    std::chrono::steady_clock::time_point retry_at;
-  };
-  std::map<std::string, Outlet> outlets_;
-};
-
 // Only the main thread creates and ends links, and counts their sessions.
 class Link {
  public:
-  // A link of a recording.
+  // A link of a recording: it has nothing to do with Redis.
   Link();
   // A link of a replay. Throws core::UsageError for a bad URL.
   Link(const Place& place, queue::QueueOptions options, Leases& leases);
@@ -98,13 +81,11 @@ class Link {
 
   // For the jobs of this link only.
   QueueLink& queue() { return *queue_; }
-  RecordLink& records() { return records_; }
 
  private:
   JobThread::Pause tend();
 
   std::unique_ptr<QueueLink> queue_;
-  RecordLink records_;
   JobThread jobs_;
   std::unique_ptr<Renewals> renewals_;
 };

@@ -97,8 +97,7 @@ Request hello(const Fields& fields) {
   }
   const std::string mode = fields.text("mode", 16, true);
   if (mode == "record") {
-    return HelloRecord{fields.id("run"), fields.directory("run_dir"), fields.text("redis", 1024, false),
-                       fields.directory("local", false)};
+    return HelloRecord{fields.id("run"), fields.directory("run_dir"), fields.directory("local", false)};
   }
   if (mode != "replay") throw Refusal("'mode' is neither replay nor record");
   const int64_t none = 0;
@@ -127,9 +126,7 @@ std::string cut(std::string text, std::size_t limit) {
 
 Request progress(const Fields& fields, bool replay) {
   if (replay) return ProgressRequest{fields.id("segment"), fields.integer("unit", 0, largest)};
-  const int64_t unknown = -1;
-  return RecordProgress{fields.text("at", 4096, false), fields.integer("of", -1, largest, &unknown),
-                        fields.seconds()};
+  return RecordProgress{};
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct HelloReplay {
   int64_t hi = 0;              // the end of that segment, as the worker knows it
 };
 struct HelloRecord {
-  std::string run, run_dir, redis;
+  std::string run, run_dir;
   std::string local;  // the run's directory in the local tier; empty if it uses none
 };
 struct ClaimRequest {
@@ -42,11 +42,8 @@ struct ProgressRequest {
   std::string segment;
   int64_t unit = 0;
 };
-struct RecordProgress {
-  std::string at;
-  int64_t of = -1;
-  double seconds = 0;
-};
+// A recording by an earlier version ended an iteration. It says where, but nobody asks for that.
+struct RecordProgress {};
 struct CommitRequest {
   std::string segment;
   int64_t unit = 0;

@@ -31,8 +31,8 @@ Link& Shared::replay_link(const Place& place) {
   return *links.emplace(key, std::make_unique<Link>(place, options, leases)).first->second;
 }
 
-Link& Shared::record_link(const std::string& redis, const std::string& run_dir) {
-  auto& link = links["record " + redis + " " + run_dir];
+Link& Shared::record_link(const std::string& run_dir) {
+  auto& link = links["record " + run_dir];
   if (!link) link = std::make_unique<Link>();
   return *link;
 }
@@ -98,9 +98,7 @@ void Session::connect(const HelloReplay& hello) {
 
 void Session::connect(const HelloRecord& hello) {
   if (link_ != nullptr) throw Refusal("a second hello");
-  const std::string& redis = hello.redis.empty() ? shared_.redis : hello.redis;
-  if (!redis.empty()) queue::RedisUrl::parse(redis);
-  link_ = &shared_.record_link(redis, hello.run_dir);
+  link_ = &shared_.record_link(hello.run_dir);
   ++link_->sessions;
   name_ = "recording " + hello.run;
 }
@@ -148,10 +146,9 @@ std::string Session::resume(const HelloReplay& hello) {
 }
 
 std::string Session::on(const HelloRecord& hello) {
-  record_ = hello;
-  if (record_->redis.empty()) record_->redis = shared_.redis;
-  if (!record_->local.empty()) shared_.spooler.watch(record_->local, record_->run_dir);
-  watching_ = !record_->local.empty();
+  recording_ = true;
+  if (!hello.local.empty()) shared_.spooler.watch(hello.local, hello.run_dir);
+  watching_ = !hello.local.empty();
   log_line(name() + " is here");
   return R"({"ok":true})";
 }
@@ -213,9 +210,8 @@ std::string Session::on(const ProgressRequest& progress) {
   return standing_answer(*standing);
 }
 
-std::string Session::on(const RecordProgress& progress) {
-  if (!record_) throw Refusal("the first request of a recording is a hello in mode record");
-  link_->records().publish(record_->redis, record_->run, progress);
+std::string Session::on(const RecordProgress& /*progress*/) {
+  if (!recording_) throw Refusal("the first request of a recording is a hello in mode record");
   if (watching_) shared_.spooler.wake();  // an iteration ended, so there may be a new checkpoint
   return R"({"ok":true})";
 }

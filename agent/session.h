@@ -29,7 +29,7 @@ struct Shared {
   // Returns the link of a replay or a recording, and creates it for the first session. Throws
   // core::UsageError for a bad URL.
   Link& replay_link(const Place& place);
-  Link& record_link(const std::string& redis, const std::string& run_dir);
+  Link& record_link(const std::string& run_dir);
   // Ends links that no session uses and that have no work left. Returns true if an unused link still works:
   // then call this again.
   bool tend();
@@ -98,7 +98,7 @@ class Session {
   IdleWait idle_;
   std::minstd_rand chance_;
   std::optional<Replay> replay_;
-  std::optional<HelloRecord> record_;
+  bool recording_ = false;
   bool watching_ = false;  // the spooler watches its local tier
 };
 

@@ -364,15 +364,4 @@ void Queue::remove_keys(bool events) {
   });
 }
 
-void publish_record_event(Redis& redis, const std::string& run,
-                          const std::vector<std::pair<std::string, std::string>>& fields) {
-  std::vector<std::string> words{
-      "XADD", key_prefix(redis.url()) + "{" + run + "}:events", "MAXLEN", "~", "10000", "*"};
-  for (const auto& [name, value] : fields) {
-    words.push_back(name);
-    words.push_back(value);
-  }
-  redis.command(words);
-}
-
 }  // namespace flor::queue

@@ -220,9 +220,4 @@ class Queue {
 // old), in one line that says what to do; nullopt if it can. Throws RedisDown when it does not answer.
 std::optional<std::string> unfit(Redis& redis);
 
-// Appends one event of a recording to the stream `{RUN}:events` of this login (key_prefix, queue/acl.h).
-// Redis keeps about the last 10,000.
-void publish_record_event(Redis& redis, const std::string& run,
-                          const std::vector<std::pair<std::string, std::string>>& fields);
-
 }  // namespace flor::queue

@@ -9,7 +9,6 @@ namespace flor::core {
 namespace {
 
 constexpr double ask_again_s = 0.5;
-constexpr std::size_t most_news = 64;
 
 }  // namespace
 
@@ -30,18 +29,18 @@ void AgentClient::State::start_thread() {
 }
 
 void AgentClient::State::one_beat() {
-  bool has_news = false;
+  bool must_tell = false;
   bool holds = false;
   {
     const std::lock_guard lock(mutex);
-    has_news = !news.empty();
+    must_tell = has_news;
     holds = held.has_value();
   }
-  if (!has_news && !holds) return;
+  if (!must_tell && !holds) return;
   const Turn turn(*this, patience());
   if (!turn) return;
   if (holds) progress(patience());
-  if (has_news) tell_news(in(2));
+  if (must_tell) tell_news(in(2));
 }
 
 void AgentClient::State::work() noexcept {
@@ -49,8 +48,8 @@ void AgentClient::State::work() noexcept {
   Time speak = Clock::now();
   while (!stop) {
     const Time next = in(beat);
-    changed.wait_until(lock, next, [this] { return stop || !news.empty(); });
-    if (!news.empty() && !stop) changed.wait_until(lock, speak, [this] { return stop; });
+    changed.wait_until(lock, next, [this] { return stop || has_news; });
+    if (has_news && !stop) changed.wait_until(lock, speak, [this] { return stop; });
     lock.unlock();
     try {
       one_beat();
@@ -68,12 +67,11 @@ void AgentClient::State::work() noexcept {
   }
 }
 
-void AgentClient::State::post(Json line) {
+void AgentClient::State::post_spool() {
   if (foreign()) return;
   {
     const std::lock_guard lock(mutex);
-    news.push_back(std::move(line));
-    if (news.size() > most_news) news.pop_front();
+    has_news = true;
     start_thread();
   }
   changed.notify_all();
@@ -192,12 +190,8 @@ void AgentClient::release(const std::string& error) {
   if (turn) s.hand_back(error, until);
 }
 
-void AgentClient::progress_record(const std::string& at, int64_t of, double duration) {
-  state_->post({{"op", "progress"}, {"at", at}, {"of", of}, {"seconds", duration}});
-}
-
 void AgentClient::spool_soon() {
-  state_->post({{"op", "spool"}});
+  if (!state_->hello.local.empty()) state_->post_spool();
 }
 
 AgentClient::Spooler AgentClient::spooler() {

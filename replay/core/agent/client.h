@@ -9,9 +9,10 @@
 
 namespace flor::core {
 
-// Connects when first used, and again after the agent died. Starts an agent where none runs; for a recording
-// only if it has a Redis or a local tier. A lease survives the change of agent. Thread-safe. Never raises
-// SIGPIPE. No exception leaves its thread or destructor. Does nothing in a forked child.
+// Connects when first used, and again after the agent died. Starts an agent where none runs. A recording
+// needs one only for a local tier: without that it connects to none. A lease survives the change of agent.
+// Thread-safe. Never raises SIGPIPE. No exception leaves its thread or destructor. Does nothing in a forked
+// child.
 class AgentClient {
  public:
   // What the process tells the agent when it connects.
@@ -28,7 +29,7 @@ class AgentClient {
     std::string worker;
     // Record mode: the run's directory in the local tier. Empty: no local tier.
     std::string local;
-    // URL. Empty: the one that the agent is configured with.
+    // Replay mode: URL. Empty: the one of the settings, else the one that the agent is configured with.
     std::string redis;
     std::string gpu;
   };
@@ -93,13 +94,8 @@ class AgentClient {
   // Hands the held segment back. With an error this counts as a failed try.
   void release(const std::string& error = "");
 
-  // Record mode: reports the position of training. `at` is the scope path, `of` the number of iterations (-1
-  // if unknown), `seconds` the duration of the last one. Never blocks; drops the report if the agent is slow
-  // or absent.
-  void progress_record(const std::string& at, int64_t of, double seconds);
-
   // Record mode with a local tier: asks an agent to copy the files to the store. Starts one where none runs.
-  // Never blocks.
+  // Never blocks; drops the request if the agent is slow or absent. Without a local tier does nothing.
   void spool_soon();
 
   enum class Spooler { none, on_demand, service };

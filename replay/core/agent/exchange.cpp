@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "core/agent/socket.h"
 #include "core/agent/state.h"
@@ -45,6 +46,7 @@ Json AgentClient::State::greeting() {
     out["run"] = hello.run;
     if (!hello.local.empty()) out["local"] = hello.local;
   } else {
+    out["redis"] = hello.redis;
     out["replay"] = hello.replay;
     out["worker"] = hello.worker;
     out["node"] = node_name();
@@ -52,7 +54,6 @@ Json AgentClient::State::greeting() {
     out["job"] = slurm("SLURM_ARRAY_JOB_ID", "SLURM_JOB_ID");
     out["task"] = slurm("SLURM_ARRAY_TASK_ID", "SLURM_PROCID");
   }
-  out["redis"] = hello.redis;
   out["pid"] = static_cast<int64_t>(pid);
   const std::lock_guard lock(mutex);
   if (held) {
@@ -97,9 +98,8 @@ bool AgentClient::State::connect(Time until, bool may_start) {
   if (link.is_open() && !link.ended()) return true;
   if (!link.open()) {
     if (trouble.empty()) trouble = "nobody listens there";
-    // A recording starts an agent only where another process may read its messages, or where there are files
-    // to copy.
-    const bool wanted = hello.mode != "record" || !hello.redis.empty() || !hello.local.empty();
+    // A recording starts an agent only where there are files to copy.
+    const bool wanted = hello.mode != "record" || !hello.local.empty();
     if (!wanted || !may_start || !start()) return false;
   }
   return greet(until);
@@ -206,18 +206,12 @@ void AgentClient::State::progress(Time until) {
 }
 
 void AgentClient::State::tell_news(Time until) {
-  std::deque<Json> lines;
   {
     const std::lock_guard lock(mutex);
-    lines.swap(news);
+    if (!std::exchange(has_news, false)) return;
   }
   if (Clock::now() < news_at) return;
-  for (const auto& line : lines) {
-    if (!ask(line, until)) {
-      news_at = in(record_pause_s);
-      return;
-    }
-  }
+  if (!ask({{"op", "spool"}}, until)) news_at = in(record_pause_s);
 }
 
 void AgentClient::State::give_up() const {

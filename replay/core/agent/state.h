@@ -43,7 +43,7 @@ struct AgentClient::State {
   };
 
   State(Hello h, Options o) : hello(std::move(h)), options(std::move(o)), link(socket_of(options)) {
-    if (hello.redis.empty()) hello.redis = redis_url(Settings::load()).value_or("");
+    if (hello.mode != "record" && hello.redis.empty()) hello.redis = redis_url(Settings::load()).value_or("");
   }
   static std::string socket_of(const Options& options) {
     return options.socket.empty() ? agent_socket_path() : options.socket;
@@ -80,14 +80,14 @@ struct AgentClient::State {
   void hand_back(const std::string& error, Time until);
   // Reports the running unit.
   void progress(Time until);
-  // Sends the queued messages of a recording, or drops them after a failure.
+  // Sends the request of a recording, or drops it after a failure.
   void tell_news(Time until);
   [[noreturn]] void give_up() const;
 
   // The background thread (client.cpp).
   void start_thread();
-  // Queues a message for the thread to send.
-  void post(Json line);
+  // Has the thread ask for a copy.
+  void post_spool();
   void work() noexcept;
   void one_beat();
 
@@ -104,7 +104,8 @@ struct AgentClient::State {
   int64_t unit = 0;
   double beat = 1;
   std::deque<DoneUnit> unsent;
-  std::deque<Json> news;
+  // A recording wants its local tier copied, and the agent has not been told.
+  bool has_news = false;
   std::thread thread;
 
   // For the thread that holds the turn only.

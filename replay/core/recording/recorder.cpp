@@ -243,7 +243,7 @@ void Recorder::end_iteration(bool restorable) {
     checkpoint_iteration(at + "/" + iteration_kind, checkpoint_stem(at, 0), seconds, last);
     if (last != nullptr) leave_after_last_checkpoint();
   }
-  recording_->progress(at, main_->info().end, seconds);
+  recording_->iteration_ended();
 }
 
 void Recorder::checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,

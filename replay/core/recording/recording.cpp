@@ -9,7 +9,6 @@
 #include "core/base/messages.h"
 #include "core/base/shell_words.h"
 #include "core/base/units_text.h"
-#include "core/config/redis_setting.h"
 #include "core/config/tools.h"
 #include "core/config/values.h"
 #include "core/process/spawn.h"
@@ -25,12 +24,11 @@ constexpr std::size_t most_reports = 20;
 // Seconds for what is written after the last checkpoint, and between two tries of what took longer.
 constexpr double end_margin = 10, pause_seconds = 60;
 
-AgentClient::Hello hello(const Settings& settings, const BegunRun& begun) {
+AgentClient::Hello hello(const BegunRun& begun) {
   AgentClient::Hello hello;
   hello.mode = "record";
   hello.run = begun.run.id();
   hello.run_dir = begun.run.path.string();
-  hello.redis = redis_url(settings).value_or("");
   hello.local = begun.manifest.local;
   return hello;
 }
@@ -67,7 +65,7 @@ std::unique_ptr<Recording> Recording::start(const Settings& settings, Frontend& 
   const double start = monotonic_seconds();
   auto begun = begin_run(settings, frontend, earlier);
   if (!begun) return nullptr;
-  auto agent = std::make_unique<AgentClient>(hello(settings, *begun));
+  auto agent = std::make_unique<AgentClient>(hello(*begun));
   if (begun->local) agent->spool_soon();
   auto out = std::make_unique<Recording>(std::move(*begun));
   out->agent_ = std::move(agent);
@@ -229,9 +227,9 @@ void Recording::save_manifest_at_loop() {
   if (!std::exchange(is_unsaved_, true)) warn("run.json is written later, training goes on: " + why);
 }
 
-void Recording::progress(const std::string& at, int64_t of, double seconds) {
+void Recording::iteration_ended() {
   if (is_unsaved_ && !checkpointer_->pauses() && monotonic_seconds() >= not_before_) save_manifest_at_loop();
-  agent_->progress_record(at, of, seconds);
+  if (begun_.local) agent_->spool_soon();
 }
 
 std::string Recording::settle() {

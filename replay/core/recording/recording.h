@@ -34,7 +34,7 @@ class Recording {
   Manifest& manifest() { return begun_.manifest; }
   // Call when an outermost loop is entered. Saves the manifest only if its environment or its arguments have
   // changed since the last loop. A program may have thousands of loops; during the run the timeline lists
-  // them. Where the store refuses, or does not answer in 10 s, warns once; progress() tries again.
+  // them. Where the store refuses, or does not answer in 10 s, warns once; iteration_ended() tries again.
   void save_manifest_at_loop();
   Checkpointer& checkpointer() { return *checkpointer_; }
 
@@ -51,8 +51,8 @@ class Recording {
   // make one log (docs/formats.md, "Rows").
   void log_event(Json event);
   void note_generators(const std::string& at, const char* edge, const GeneratorStates& states);
-  // Call behind each iteration. Reports the position of training to the agent, for display.
-  void progress(const std::string& at, int64_t of, double seconds);
+  // Call behind each iteration: there may be a new checkpoint in the local tier.
+  void iteration_ended();
   // Makes all rows durable. Returns false if they could not be written.
   bool sync() { return journal_->sync(); }
 
