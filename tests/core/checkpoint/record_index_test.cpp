@@ -57,7 +57,9 @@ TEST(RecordIndexTest, TheNewestAttemptsFileCountsWhereAnEarlierOneNamedItsPlace)
   const test::TemporaryDirectory directory;
   const RunDir run{directory.path() / "run"};
   fs::create_directories(run.path);
-  write_manifest(run, flor::testing::manifest(6));
+  Manifest manifest = flor::testing::manifest(6);
+  manifest.status = "completed";
+  write_manifest(run, manifest);
   const std::string newest = "checkpoints/train/epoch=2@1.safetensors";
   std::ofstream(run.timeline()) << Json({{"kind", "checkpoint"},
                                          {"at", newest},
