@@ -91,8 +91,8 @@ TEST(CopyTest, WhatDoesNotFitIsNotTried) {
 // Training in host memory allocates more within a step than it has between two of them.
 TEST(CopyTest, InHostMemoryHalfIsLeftToTraining) {
   constexpr std::size_t gb = 1000000000;
-  EXPECT_EQ(why_no_copy(6 * gb, CopyFrom::host, 12 * gb), "");
-  EXPECT_NE(why_no_copy(6 * gb, CopyFrom::host, 11 * gb).find("materializer inline"), std::string::npos);
+  EXPECT_EQ(why_no_copy(4 * gb, CopyFrom::host, 12 * gb), "");
+  EXPECT_NE(why_no_copy(4 * gb, CopyFrom::host, 11 * gb).find("materializer inline"), std::string::npos);
 }
 
 constexpr std::size_t gib = std::size_t{1} << 30;

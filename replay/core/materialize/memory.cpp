@@ -86,7 +86,7 @@ std::size_t available_memory(const fs::path& root) {
 
 std::string why_no_copy(std::size_t bytes, CopyFrom from, std::size_t available) {
   const bool on_device = from == CopyFrom::device;
-  if (bytes <= (on_device ? available / 4 * 3 : available / 2)) return "";
+  if (bytes <= (on_device ? available / 4 * 3 : available / 3)) return "";
   return std::string("a copy of the state") + (on_device ? " on the GPU" : "") + " takes " +
          bytes_text(bytes) + ", and only " + bytes_text(available) +
          " of memory are left; ask for more (srun --mem)" +

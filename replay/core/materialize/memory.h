@@ -17,7 +17,7 @@ std::size_t available_memory(const std::filesystem::path& root = "/");
 enum class CopyFrom { host, device };
 
 // Returns why a checkpoint that copies `bytes` bytes does not fit: one that does not has the job killed.
-// Returns "" if it does. It may take half of what is available, because training allocates more within its
+// Returns "" if it does. It may take a third of what is available, because training allocates more within its
 // steps. If some of the state is on a device, where training does that, it may take three quarters. Ask for
 // each checkpoint, while none is being written: the memory of the one before was given back, and training may
 // have it now. While one is being written from memory that is used again, that counts as available, too.
