@@ -2,7 +2,10 @@
 
 A Leaf is memory that Flor may read now. A Loaded is recorded memory, valid during one call of Flor's."""
 import ctypes
+import functools
 import sys
+
+from . import _text
 
 # Names of types in safetensors, by those of numpy and torch.
 _DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32",
@@ -26,15 +29,25 @@ def path_in(name):
     return name.lstrip(VOLATILE + "@")
 
 
+def label(key, index):
+    """Returns a part of a leaf's name: the key where it is a plain word, else its place."""
+    return key if isinstance(key, str) and key.isidentifier() else f"@{index}"
+
+
+_NO_HINT = (0, 0)
+
+
 class Leaf:
     """`owner` keeps the memory at `pointer` alive. `shape` counts elements of `dtype`, and `size` bytes. `is_own`: OWN
     where it is the object's own memory, into which a restore may write; LEFT_ALONE where it may not; or a COPY. `hint`: which
     memory it is and how often it was written (_unchanged.py), or zeros."""
 
+    __slots__ = ("dtype", "shape", "pointer", "size", "owner", "is_own", "hint")  # a state may have very many
+
     def __init__(self, dtype, shape, pointer, size, owner, is_own=COPY):
         self.dtype, self.shape, self.pointer, self.size, self.owner = dtype, tuple(shape), pointer, size, owner
         self.is_own = is_own
-        self.hint = (0, 0)
+        self.hint = _NO_HINT
 
 
 class Loaded:
@@ -56,6 +69,20 @@ class Loaded:
 def of_bytes(text):
     owner = ctypes.create_string_buffer(text, max(len(text), 1))
     return Leaf("U8", (len(text),), ctypes.addressof(owner), len(text), owner)
+
+
+def of_pieces(pieces):
+    """Returns a text that comes in pieces, which are gone then."""
+    owner, size = _text.joined(pieces)
+    return Leaf("U8", (size,), ctypes.addressof(owner), size, owner)
+
+
+def of_bytes_object(value):
+    """Returns the memory of bytes; of a bytearray a copy. While Flor reads it another thread may give that other memory, or could not, were its
+    buffer exported."""
+    is_own = COPY if isinstance(value, bytearray) else LEFT_ALONE
+    owner = bytes(value)  # which are the same bytes where it is no bytearray
+    return Leaf("U8", (len(owner),), ctypes.cast(ctypes.c_char_p(owner), ctypes.c_void_p).value, len(owner), owner, is_own)
 
 
 # --- torch ---
@@ -151,6 +178,12 @@ def is_in_file(array):
     return type(array).__module__ == "mmap"
 
 
+@functools.lru_cache(256)
+def _dtype_of(dtype):
+    """Returns the name of numpy's type in safetensors, or None. numpy takes longer to tell a type's name than all else here."""
+    return _DTYPES.get(dtype.name) if dtype.isnative else None
+
+
 def of_array(name, array):
     """Returns the values of an array. What safetensors has no type for is saved as bytes."""
     numpy = sys.modules["numpy"]
@@ -160,7 +193,7 @@ def of_array(name, array):
         raise TypeError(f"{name}: an array of objects cannot be saved")
     is_own = array.flags.c_contiguous and array.flags.writeable and array.flags.aligned
     plain = array if is_own else numpy.array(array, order="C", copy=True)
-    dtype = _DTYPES.get(plain.dtype.name) if plain.dtype.isnative else None
+    dtype = _dtype_of(plain.dtype)
     shape = plain.shape if dtype else (plain.nbytes,)
     return Leaf(dtype or "U8", shape, plain.ctypes.data, plain.nbytes, plain, OWN if is_own else COPY)
 

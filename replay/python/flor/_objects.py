@@ -5,7 +5,6 @@ whatever has state_dict() and load_state_dict() are restored in place, so that o
 recorded values. Functions, classes and modules of Python stay what they are in the program that runs."""
 import collections
 import enum
-import json
 import random
 import struct
 import sys
@@ -15,6 +14,7 @@ import weakref
 from . import _leaves, _made, _unchanged
 from ._graphs import is_live
 from ._interrupts import is_programs
+from ._trees import SIMPLE, TreeSaver
 
 # Stay what they are in the program that runs.
 KEPT = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, property,
@@ -22,6 +22,10 @@ KEPT = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.M
 
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque, collections.OrderedDict, collections.defaultdict,
                collections.Counter)
+# Of these very types a value is nothing else, and needs no further look.
+_PLAIN_CONTAINERS = frozenset((dict, list, tuple, set, frozenset, collections.deque))
+# Bytes, below which they are part of the tree: a leaf of their own costs the library more than their text.
+_MANY = {bytes: 1 << 20, bytearray: 4096}
 
 
 def _not_saved(name, value):
@@ -112,32 +116,30 @@ def _parameters_of(optimizer):
     return [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
 
-class Saver:
+class Saver(TreeSaver):
     """Saves objects as leaves: `leaves` by their names. `strict`: refuses what is kept as it is, and yet may hold what
     changes: functions with variables of an enclosing one, methods of other objects. With an optimizer it saves parameters
     that no module before has saved, and with a scheduler its optimizer. `gradients`: saves their values, too. `marker`: names
     objects that are not where they were (_origins.py)."""
 
     def __init__(self, strict=False, gradients=False, marker=None):
-        self.leaves = {}
+        super().__init__()
         self._strict, self._gradients, self.marker = strict, gradients, marker
         self.has_graph = False  # a tensor was saved that a later backward() may go through
         self._copies = self._parts = 0
-        self._seen = {}
         self._alive = []  # so that no other object gets the id of one that was seen
 
-    def save(self, name, value):
-        node = self._node(name, value)
-        self.leaves[f"{name}.@tree"] = _leaves.of_bytes(json.dumps(node).encode())
-
     def _node(self, name, value):
-        if value is None or type(value) in (bool, int, str):
+        kind = type(value)
+        if kind in SIMPLE:
             return value
-        if type(value) is float:
+        if kind is float:
             return {"float": struct.pack(">d", value).hex()}
+        if kind is bytes and len(value) >= _MANY[bytes]:
+            return self._bytes(name, value)  # one may stand for an equal one, so that each is written
         if id(value) in self._seen:
             return {"same": self._seen[id(value)]}
-        node = self._atom(value)
+        node = None if kind in _PLAIN_CONTAINERS else self._atom(value)
         if node is not None:
             if self._strict and "kept" in node and not self._is_constant(value):
                 raise _not_saved(name, value)
@@ -146,7 +148,19 @@ class Saver:
             name = self.marker.place(name, value)
         self._seen[id(value)] = name
         self._alive.append(value)
+        if kind in _PLAIN_CONTAINERS:
+            return self._items(name, value)
+        if kind is bytearray:
+            return self._bytes(name, value)
         return self._torch_node(name, value) or self._numpy_node(name, value) or self._container(name, value)
+
+    def _bytes(self, name, value):
+        """Many bytes have a leaf of their own: their text would be a copy of twice the size."""
+        if type(value) is bytearray:
+            self._size += len(value)
+            self._check_room(name)
+        self._leaf(name, _leaves.of_bytes_object(value))
+        return {f"{type(value).__name__}_in": name}
 
     def _is_constant(self, value):
         if isinstance(value, types.FunctionType):
@@ -164,7 +178,7 @@ class Saver:
     def _atom(value):
         if type(value) is complex:
             return {"complex": struct.pack(">dd", value.real, value.imag).hex()}
-        if type(value) in (bytes, bytearray):
+        if type(value) in _MANY and len(value) < _MANY[type(value)]:
             return {type(value).__name__: value.hex()}
         if type(value) in (range, slice):
             return {type(value).__name__: [value.start, value.stop, value.step]}
@@ -287,9 +301,6 @@ class Saver:
             return {"numpy_generator": self._copied(f"{name}.state", value.get_state(legacy=False))}
         return None
 
-    def _nodes(self, name, values):
-        return [self._node(f"{name}.{index}", value) for index, value in enumerate(values)]
-
     def _container(self, name, value):
         kind = _name_of(type(value))
         if isinstance(value, random.Random):
@@ -305,25 +316,27 @@ class Saver:
             return node
         if isinstance(value, _CONTAINERS) and type(value) not in _CONTAINERS and getattr(value, "__dict__", None):
             raise _not_saved(name, value)
-        if isinstance(value, dict):
-            self._refuse_ids(name, value)
-            keys = self._nodes(f"{name}.@key", value.keys())
-            items = [self._node(f"{name}.{label(key, index)}", item)
-                     for index, (key, item) in enumerate(value.items())]
-            return {"dict": kind, "keys": keys, "items": items}
-        if isinstance(value, (list, tuple, collections.deque)):
-            return {"list": kind, "items": self._nodes(name, value), "most": getattr(value, "maxlen", None)}
-        if isinstance(value, (set, frozenset)):
-            self._refuse_ids(name, value)
-            # It follows from what was added and removed before: of texts, too, since the launchers set PYTHONHASHSEED.
-            if all(isinstance(item, (int, float, str, bytes)) for item in value):
-                return {"list": kind, "items": self._nodes(name, value), "ordered": True}
-            return {"list": kind, "items": self._nodes(name, sorted(value, key=repr))}
+        if isinstance(value, (dict, list, tuple, collections.deque, set, frozenset)):
+            return self._items(name, value)
         attributes = None if type(value).__module__.startswith("multiprocessing.") else _attributes(value)  # of other processes
         if attributes is None or isinstance(value, (int, float, complex, str, bytes)) or not _is_plain(value):
             raise _not_saved(name, value)
         return {"object": kind, "attributes": {key: self._node(f"{name}.{key}", item)
                                                for key, item in attributes.items()}}
+
+    def _items(self, name, value):
+        kind = _name_of(type(value))
+        if isinstance(value, dict):
+            self._refuse_ids(name, value)
+            keys = self._nodes(f"{name}.@key", value.keys())
+            return {"dict": kind, "keys": keys, "items": self._nodes(name, (item for _, item in value.items()), list(value.keys()))}
+        if isinstance(value, (list, tuple, collections.deque)):
+            return {"list": kind, "items": self._nodes(name, value), "most": getattr(value, "maxlen", None)}
+        self._refuse_ids(name, value)
+        # It follows from what was added and removed before: of texts, too, since the launchers set PYTHONHASHSEED.
+        if all(isinstance(item, (int, float, str, bytes)) for item in value):
+            return {"list": kind, "items": self._nodes(name, value), "ordered": True}
+        return {"list": kind, "items": self._nodes(name, sorted(value, key=repr))}
 
     def _refuse_ids(self, name, value):
         """Raises TypeError where keys or items are ids of objects: in another process these have others."""
@@ -355,8 +368,3 @@ def is_data(value, depth=0):
 def _has_extra_state(module):
     torch = _torch()
     return type(module).get_extra_state is not torch.nn.Module.get_extra_state
-
-
-def label(key, index):
-    """Returns a part of a leaf's name: the key where it is a plain word, else its place."""
-    return key if isinstance(key, str) and key.isidentifier() else f"@{index}"

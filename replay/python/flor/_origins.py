@@ -10,7 +10,7 @@ import weakref
 
 from . import _leaves, _plain
 from ._attributes import dict_of, is_filled, slots_of
-from ._objects import label
+from ._leaves import label
 from ._seen import NO_STATE
 
 MARKS = _leaves.VOLATILE + "@origins"  # the leaf with {name: mark}; no digest has it
@@ -24,6 +24,8 @@ class TooMany(Exception):
 
 class _Strong:
     """In place of a weak reference, which a list or dict cannot have."""
+
+    __slots__ = ("value",)
 
     def __init__(self, value):
         self.value = value

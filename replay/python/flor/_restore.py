@@ -5,21 +5,19 @@ import collections
 import itertools
 import json
 import random
-import struct
 
 from . import _leaves
-from ._made import made_of
-from ._objects import _CONTAINERS, _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, has_more_attributes, is_data, is_pythons_own, \
-    kept_module, kept_name, label
+from ._atoms import ATOMS, AtomRestorer
+from ._leaves import label
+from ._objects import _CONTAINERS, _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, has_more_attributes, is_data, is_pythons_own
 from ._origins import MARKS
 from ._targets import MADE_ANEW, Misfit, Targets, element_at, immutable, item_of, made_anew, refuse_process, shape_of
 
-_ATOMS = {"float", "complex", "bytes", "bytearray", "range", "slice", "enum", "made", "kept", "torch"}
 # The kinds of values, each with a method of Restorer: the first key of a node.
-_KINDS = _ATOMS | {"tensor", "module", "optimizer", "generator", "array", "numpy_generator", "random", "stateful", "dict", "list", "object"}
+_KINDS = ATOMS | {"bytearray_in", "tensor", "module", "optimizer", "generator", "array", "numpy_generator", "random", "stateful", "dict", "list", "object"}
 
 
-class Restorer:
+class Restorer(AtomRestorer):
     """`loaded`: recorded leaves by their names. Without `writing` changes nothing. `origins`: where objects were, the Origins
     of the state and those of the main loop. Raises Misfit."""
 
@@ -72,7 +70,7 @@ class Restorer:
         kind = next(iter(node))
         if kind not in _KINDS:
             raise Misfit(f"{name} was saved in a way that this version does not know")
-        if self._is_placed() and kind not in _ATOMS and not node.get("scalar"):
+        if self._is_placed() and kind not in ATOMS and not node.get("scalar"):
             name, live = self._targets.of(name, node, live, self._objects, shape_of(node, self._loaded))
         value = getattr(self, f"_{kind}")(name, node, live)
         if kind != "kept":
@@ -89,56 +87,6 @@ class Restorer:
             return self._value(name, node, live)
         finally:
             self._parts -= 1
-
-    # --- values ---
-
-    def _float(self, _name, node, _live):
-        return struct.unpack(">d", bytes.fromhex(node["float"]))[0]
-
-    def _complex(self, _name, node, _live):
-        return complex(*struct.unpack(">dd", bytes.fromhex(node["complex"])))
-
-    def _bytes(self, _name, node, _live):
-        return bytes.fromhex(node["bytes"])
-
-    def _bytearray(self, _name, node, live):
-        value = bytearray.fromhex(node["bytearray"])
-        if type(live) is not bytearray:
-            return value
-        if self._writing:
-            live[:] = value
-        return live
-
-    def _range(self, _name, node, _live):
-        return range(*node["range"])
-
-    def _slice(self, _name, node, _live):
-        return slice(*node["slice"])
-
-    def _enum(self, name, node, live):
-        if _name_of(type(live)) != node["of"]:
-            raise Misfit(f"{name} is no {node['of']} here")
-        return type(live)[node["enum"]]
-
-    def _made(self, name, node, _live):
-        try:
-            return made_of(node["made"], node["of"])
-        except (KeyError, ValueError, TypeError, ArithmeticError):
-            raise Misfit(f"{name} is no {node['made']} here") from None
-
-    def _kept(self, name, node, live):
-        if kept_name(live) != node["kept"] or node.get("module", kept_module(live)) != kept_module(live):
-            raise Misfit(f"{name} was {node['kept']}, and is another here")
-        return live
-
-    def _torch(self, name, node, _live):
-        torch = _torch()
-        if node["torch"] == "device":
-            return torch.device(node["is"])
-        value = getattr(torch, node["is"], None)
-        if not isinstance(value, torch.dtype):  # whoever wrote the record may have named a function
-            raise Misfit(f"{name} is no type of torch's")
-        return value
 
     # --- torch ---
 

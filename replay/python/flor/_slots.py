@@ -16,10 +16,12 @@ from ._leaves import name_of, of_bytes, path_in
 from ._objects import KEPT, Saver, is_pythons_own, order_of
 from ._origins import MARKS, Marker
 from ._restore import Misfit, Restorer
+from ._room import NoRoom
 from ._runtime import users_modules
 from ._state import loaded_of, put_leaves
 
 _MISSING = object()
+_CANNOT = "cannot be saved"
 _TREE = ".@tree"
 
 
@@ -88,7 +90,7 @@ class Places:
 
 class SlotState:
     """The slots of a block or guard, until close(). `paths`: a set, which may grow. `refused`: is called with a path that cannot
-    be saved, which is then no slot any more. `is_volatile`: may a slot have another value in each execution, as a time? Then
+    be saved, which is then no slot any more, and the reason. `is_volatile`: may a slot have another value in each execution, as a time? Then
     it is restored, but compared with nothing. `gradients`: are the values of gradients held, too? `passes_on`: None, or may what
     follows compute with a slot, so that the way to what it was computed from must not be cut?"""
 
@@ -98,6 +100,7 @@ class SlotState:
         self._expected = None
         self._refused, self._is_volatile, self._gradients, self._passes_on = refused, is_volatile, gradients, passes_on
         self._leaves = {}  # alive until the next save()
+        self.why_not = _CANNOT  # be saved, the last value that was not
         self.origins = None  # of the block or loop, and of the main loop: set before anything is saved or restored
         self.knows_all = True  # or only where the objects of known slots were
         self._has_marks = True
@@ -143,6 +146,7 @@ class SlotState:
             self._expected, self._has_marks = None, True
 
     def _save(self, answer):
+        self._leaves = {}  # so that memory has one text of a state, not two
         while True:
             saver = self._saver()
             paths = self.paths if self._expected is None else self._expected
@@ -150,7 +154,7 @@ class SlotState:
             if bad is None:
                 break
             paths.discard(bad)
-            self._refused(bad)
+            self._refused(bad, self.why_not)
         if saver.marker is not None:
             saver.leaves[MARKS] = of_bytes(json.dumps(saver.marker.marks).encode())
         self._leaves = {**saver.leaves, **self.own_leaves()}
@@ -174,10 +178,15 @@ class SlotState:
         if isinstance(value, (type, types.ModuleType)) or any(is_pythons_own(word) for word in path.rpartition(":")[2].split(".")):
             return False  # it would stay as it is
         try:
-            saver.has_graph = False
+            self.why_not, saver.has_graph = _CANNOT, False
             if value is not _MISSING:
                 saver.save(name_of(path, self._is_volatile(path)), value)
             return not saver.has_graph or self._passes_on is None or not self._passes_on(path)
+        except NoRoom as problem:
+            if library.flor_replaying():
+                raise  # without the slot the state would be another one than the recorded
+            self.why_not = f"is not saved: {problem.why}"
+            return False
         except Exception as problem:
             if _interrupts.is_programs(problem):
                 raise

@@ -36,6 +36,7 @@ class State:
         self._calls = None  # it refers to this object
 
     def _save(self, answer):
+        self._leaves = {}  # so that memory has one text of a state, not two
         saver = Saver()
         for name, value in self._objects.items():
             saver.save(name_of(name), value)

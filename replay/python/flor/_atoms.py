@@ -1,0 +1,68 @@
+"""Recorded values without parts, and bytes, made anew (_restore.py)."""
+import struct
+
+from ._made import made_of
+from ._objects import _name_of, _torch, kept_module, kept_name
+from ._targets import Misfit
+
+ATOMS = {"float", "complex", "bytes", "bytes_in", "bytearray", "range", "slice", "enum", "made", "kept", "torch"}
+
+
+class AtomRestorer:
+    """A method for each kind of value. A subclass has _leaf(name), and `_writing`."""
+
+    def _float(self, _name, node, _live):
+        return struct.unpack(">d", bytes.fromhex(node["float"]))[0]
+
+    def _complex(self, _name, node, _live):
+        return complex(*struct.unpack(">dd", bytes.fromhex(node["complex"])))
+
+    def _bytes(self, _name, node, _live):
+        return bytes.fromhex(node["bytes"])
+
+    def _bytes_in(self, _name, node, _live):
+        return bytes(self._leaf(node["bytes_in"]).memory())
+
+    def _bytearray(self, _name, node, live):
+        return self._filled(bytes.fromhex(node["bytearray"]), live)
+
+    def _bytearray_in(self, _name, node, live):
+        return self._filled(self._leaf(node["bytearray_in"]).memory(), live)
+
+    def _filled(self, value, live):
+        if type(live) is not bytearray:
+            return bytearray(value)
+        if self._writing:
+            live[:] = value
+        return live
+
+    def _range(self, _name, node, _live):
+        return range(*node["range"])
+
+    def _slice(self, _name, node, _live):
+        return slice(*node["slice"])
+
+    def _enum(self, name, node, live):
+        if _name_of(type(live)) != node["of"]:
+            raise Misfit(f"{name} is no {node['of']} here")
+        return type(live)[node["enum"]]
+
+    def _made(self, name, node, _live):
+        try:
+            return made_of(node["made"], node["of"])
+        except (KeyError, ValueError, TypeError, ArithmeticError):
+            raise Misfit(f"{name} is no {node['made']} here") from None
+
+    def _kept(self, name, node, live):
+        if kept_name(live) != node["kept"] or node.get("module", kept_module(live)) != kept_module(live):
+            raise Misfit(f"{name} was {node['kept']}, and is another here")
+        return live
+
+    def _torch(self, name, node, _live):
+        torch = _torch()
+        if node["torch"] == "device":
+            return torch.device(node["is"])
+        value = getattr(torch, node["is"], None)
+        if not isinstance(value, torch.dtype):  # whoever wrote the record may have named a function
+            raise Misfit(f"{name} is no type of torch's")
+        return value

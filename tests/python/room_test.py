@@ -1,0 +1,227 @@
+"""Saving a state takes little more memory than its text, bytes are not copied, and what there is no room for is not saved."""
+import collections
+import json
+import sys
+import tracemalloc
+
+import pytest
+from free_test import ask_each
+from state_test import restored, saved
+
+BYTES = bytes(range(256)) * 4200
+
+
+def text_of(leaf):
+    return bytes(leaf.memory()).decode()
+
+
+def tree_of(text):
+    """A recorded leaf with a tree as a text."""
+    from flor import _leaves, _library
+    import ctypes
+
+    memory = ctypes.create_string_buffer(text.encode(), len(text))
+    leaf = _leaves.Loaded(_library.Buffer(b"", b"U8", (ctypes.c_int64 * 1)(len(text)), 1, 0, ctypes.addressof(memory), len(text)))
+    leaf.kept = memory
+    return leaf
+
+
+@pytest.mark.parametrize("size", [0, 1, 4095, 4096, (1 << 20) - 1, 1 << 20, len(BYTES)])
+def test_bytes_are_restored_to_the_bit(size):
+    array, shared = bytearray(BYTES[:size]), bytes(BYTES[:size])
+    state = {"array": array, "bytes": shared, "inside": [(shared, [bytearray(BYTES[:size][::-1])]), {shared: 1}]}
+    leaves = saved(state=state)
+    array[:] = b"other"
+    state["bytes"], state["inside"] = b"", None
+    restored(leaves, state=state)
+    assert state["array"] is array and array == BYTES[:size] and state["bytes"] == shared and type(state["bytes"]) is bytes
+    (one, (other,)), keys = state["inside"]
+    assert one == shared and other == BYTES[:size][::-1] and type(other) is bytearray and keys == {shared: 1}
+
+
+def test_one_bytearray_in_two_places_stays_one():
+    one = bytearray(BYTES)
+    state = {"a": [one], "b": (one, BYTES), "c": BYTES}
+    leaves = saved(state=state)
+    assert sum(leaf.size >= len(BYTES) for leaf in leaves.values()) == 3, "one of the bytearray, and two of bytes, which have no identity"
+    state.clear()
+    restored(leaves, state=state)
+    assert state["a"][0] is state["b"][0] and state["a"][0] == BYTES and state["c"] == state["b"][1] == BYTES
+
+
+def test_a_program_may_add_to_what_was_saved():
+    from flor import _objects
+
+    state, saver = {"a": bytearray(BYTES)}, _objects.Saver()
+    saver.save("state", state)
+    state["a"] += BYTES  # BufferError, were its memory exported
+    assert len(state["a"]) == 2 * len(BYTES)
+
+
+def test_a_record_of_an_earlier_version_has_bytes_in_its_tree():
+    state = {"a": bytearray(b"x"), "b": b""}
+    text = json.dumps({"dict": "builtins.dict", "keys": ["a", "b"], "items": [{"bytearray": BYTES.hex()}, {"bytes": BYTES.hex()}]})
+    array = state["a"]
+    restored({"state.@tree": tree_of(text)}, state=state)
+    assert state == {"a": BYTES, "b": BYTES} and state["a"] is array
+
+
+def test_bytes_that_are_not_in_the_record_are_refused():
+    from flor import _restore
+
+    for kind in ("bytes_in", "bytearray_in"):
+        text = json.dumps({"dict": "builtins.dict", "keys": ["a"], "items": [{kind: "state.a"}]})
+        with pytest.raises(_restore.Misfit, match="state.a is not in the record"):
+            restored({"state.@tree": tree_of(text)}, state={"a": bytearray(BYTES)})
+
+
+@pytest.mark.parametrize("state", [
+    list(range(4096)), list(range(4097)), [0.5] * 9000, [[list(range(5000))], [], {"a": list(range(5000))}] * 3, ["x" * 300000, "ä\"\\\n", "y"],
+    {index: [index, {"of": (index,)}] for index in range(5000)}, collections.deque((index, float(index), None) for index in range(9000)),
+    [[1, [2.5]]] * 5000 + [list(range(4096))]], ids=range(8))
+def test_a_tree_in_pieces_is_the_text_of_the_whole(state):
+    """The digest of a state has this text: that of an earlier version is the same."""
+    leaves = saved(state=state)
+    text = text_of(leaves["state.@tree"])
+    assert json.dumps(json.loads(text)) == text
+    live = type(state)()
+    restored(leaves, state=live)
+    assert live == state
+
+
+def peak_of(state):
+    """Returns how many bytes more Python takes at most while a state is saved, and the bytes of its text."""
+    from flor import _objects
+
+    tracemalloc.start()
+    try:
+        saver = _objects.Saver()
+        saver.save("state", state)
+        return tracemalloc.get_traced_memory()[1], saver.leaves["state.@tree"].size
+    finally:
+        tracemalloc.stop()
+
+
+def test_bytes_are_copied_once_at_most():
+    """Those of a bytearray, which another thread may change meanwhile."""
+    assert peak_of({"b": bytes(16 << 20)})[0] < 1 << 20
+    assert peak_of({"a": bytearray(16 << 20)})[0] < 17 << 20
+
+
+def test_what_a_bytearray_had_is_saved_whatever_becomes_of_it():
+    state = {"a": bytearray(BYTES)}
+    leaves = saved(state=state)
+    state["a"].clear()
+    restored(leaves, state=state)
+    assert state["a"] == BYTES
+
+
+def test_an_equal_constant_in_the_place_of_bytes_is_the_same_state():
+    """Restored, one of two slots has a copy."""
+    one, other = bytes(BYTES), bytes(bytearray(BYTES))
+    assert one is not other
+    texts = [text_of(saved(state={"a": one, "b": second})["state.@tree"]) for second in (one, other)]
+    assert texts[0] == texts[1]
+
+
+def test_a_large_container_takes_little_more_than_its_text():
+    """Its nodes as Python's objects would take nearly ten times as much."""
+    peak, text = peak_of(collections.deque((0.5 * index, index, float(index), index % 7 == 0) for index in range(60000)))
+    assert peak < 5 * text, f"{peak / text} times"
+
+
+def test_what_there_is_no_room_for_is_refused_before_it_is_taken(monkeypatch):
+    from flor import _objects, _room
+
+    monkeypatch.setattr(_room, "available", lambda: 64 << 20)
+    for state in ([0.5] * 3000000, ["x" * (8 << 20)] * 6, [[index] for index in range(500000)], {"a": "x" * (40 << 20)}):
+        tracemalloc.start()
+        with pytest.raises(_room.NoRoom, match="state: to save it takes more than .. MiB of memory, and half of what is available is 32 MiB"):
+            _objects.Saver().save("state", state)
+        assert tracemalloc.get_traced_memory()[1] < 80 << 20
+        tracemalloc.stop()
+    monkeypatch.setattr(_room, "available", lambda: None)
+    _objects.Saver().save("state", [0.5] * 600000)
+
+
+@pytest.mark.parametrize("files, expected", [
+    ({}, None), ({"proc/meminfo": "MemTotal: 9 kB\nMemAvailable:    7 kB\n"}, 7 << 10),
+    ({"proc/meminfo": "MemAvailable: 7 kB\n", "proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max": "max\n",
+      "sys/fs/cgroup/a/b/memory.current": "70\n", "sys/fs/cgroup/a/memory.max": "5000", "sys/fs/cgroup/a/memory.current": "4000",
+      "sys/fs/cgroup/a/memory.stat": "anon 1\ninactive_file 300\nactive_file 200\n"}, 1500),
+    ({"proc/self/cgroup": "0::/x\n4:cpu,memory:/a\n", "sys/fs/cgroup/memory/a/memory.limit_in_bytes": "900",
+      "sys/fs/cgroup/memory/a/memory.usage_in_bytes": "1000", "sys/fs/cgroup/memory/a/memory.stat": "total_inactive_file 250\n"}, 150),
+    ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "10", "sys/fs/cgroup/memory.current": "30"}, 0)])
+def test_available_memory_is_the_least_of_machine_and_control_groups(tmp_path, files, expected):
+    from flor import _room
+
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert _room.available(tmp_path) == expected
+
+
+TRAINING = '''
+import random
+import torch
+random.seed(1)
+torch.manual_seed(1)
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+BEGIN
+for epoch in range(6):
+    for x in torch.randn(3, 8, 4):
+        loss = (net(x) - TARGET).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        STEP
+    END
+    print("loss", loss.item())
+'''
+FREE = TRAINING.replace("BEGIN", '''
+import flor._room
+flor._room.available = lambda: 0
+memory = [0.5] * 10
+''').replace("TARGET", "memory[-1]").replace("STEP", "memory.append(random.random())").replace("END", '''
+    if epoch == 2:
+        memory.extend([0.25] * 800000)
+''')
+GUARDED = '''
+import flor, flor._room
+flor._room.available = lambda: 0
+state = {"memory": [], "sum": 0.0}
+with flor.checkpointing(state):
+    for epoch in flor.loop("epoch", range(4)):
+        state["memory"].extend([float(epoch)] * 200000)
+        state["sum"] += len(state["memory"])
+        flor.log("sum", state["sum"])
+'''
+
+
+@pytest.mark.parametrize("text, path, count", [(FREE, "memory", 2), (GUARDED, "0.memory", 1)], ids=["free", "guarded"])
+def test_training_goes_on_without_what_there_is_no_room_for(place, text, path, count):
+    """In a program as it is the loop says so, and the block."""
+    program = place.write("train.py", text)
+    plain = place.run(sys.executable, program).stdout
+    done = place.run("flor", "record", "--name", "a", "--every", "1", "--", sys.executable, program)
+    assert done.stdout == plain
+    lines = [line for line in done.stderr.splitlines() if "warning" in line and path in line and "to save it takes more than" in line]
+    assert len(lines) == len(set(lines)) == count, done.stderr
+
+
+BYTES_OF_A_PROGRAM = TRAINING.replace("BEGIN", '''
+front, back, bits = bytearray(5000), bytearray(bytes([7]) * 6000), b""
+both = [front, back]
+''').replace("TARGET", "sum(front) / 1000").replace("STEP", '''
+        at = random.randrange(200)
+        front[at] += 1
+        back.extend(bytes([at]))
+        bits += bytes([at]) * 40
+''').replace("END", "front, back = back, front")
+
+
+def test_bytes_of_a_program_come_back_as_the_same_objects(place):
+    place.write("train.py", BYTES_OF_A_PROGRAM)
+    place.record("train.py")
+    ask_each(place, "train.py", BYTES_OF_A_PROGRAM, "    print(\"loss\"", ["sum(both[0])", "front is both[1]", "back is both[0]", "bits[-1]"])
