@@ -1,5 +1,6 @@
-"""A replay asks about one attempt of a recording, as it was when the replay was planned."""
+"""Of several attempts of a recording one counts: for a replay, as it was when that was planned, and for what is restored."""
 import os
+import signal
 
 from resuming_rules import Interrupted
 
@@ -18,6 +19,22 @@ class Attempts(Interrupted):
         again = run.replay("train", "--guard", "--inner", probe="train", flags=("--known",), workers=2)
         self.assertEqual(again.verdict["verdict"], "identical", again.output)
         self.assertEqual(run.joined(), self.plain("train", "--guard", "--inner"))
+
+    def test_a_block_that_was_executed_again_is_not_restored_as_it_was_before(self):
+        """The rows are those of the second execution, and on other hardware they differ."""
+        trace = "--trace=" + self.path("trace")
+        run = self.killed("train", trace, at=4)
+        block = run.checkpoint("train/epoch=3")
+        os.rename(block, self.path("away"))
+        process, pid = self.hold("train", trace, at=4, flags=("--resume", run.id, "--every", "100"))[1:]
+        os.kill(pid, signal.SIGKILL)
+        process.communicate(timeout=60)
+        os.rename(self.path("away"), block)
+        self.go_on()
+        self.traced()
+        self.resume(run, "train", trace, at=4)
+        self.assertEqual(self.trained(), [3, 4, 5])
+        self.assert_whole(run, "train", trace, attempts=2, at=4)
 
     def test_a_replay_planned_while_it_was_recorded_ends_where_the_plan_does(self):
         run, process, _ = self.hold("train", "--guard", at=3, flags=("--every", "1"))

@@ -225,22 +225,6 @@ class Killed(Interrupted):
         self.assertIn("resumed behind epoch=2", done.stderr)
         self.assert_whole(run, "train", "--guard", attempts=2, at=4)
 
-    def test_a_block_that_was_executed_again_is_not_restored_as_it_was_before(self):
-        """The rows are those of the second execution, and on other hardware they differ."""
-        trace = "--trace=" + self.path("trace")
-        run = self.killed("train", trace, at=4)
-        block = run.checkpoint("train/epoch=3")
-        os.rename(block, self.path("away"))
-        process, pid = self.hold("train", trace, at=4, flags=("--resume", run.id, "--every", "100"))[1:]
-        os.kill(pid, signal.SIGKILL)
-        process.communicate(timeout=60)
-        os.rename(self.path("away"), block)
-        self.go_on()
-        self.traced()
-        self.resume(run, "train", trace, at=4)
-        self.assertEqual(self.trained(), [3, 4, 5])
-        self.assert_whole(run, "train", trace, attempts=2, at=4)
-
     def test_a_log_whose_end_was_lost_in_part_is_gone_on_with(self):
         """A block in the middle of what was not synced did not reach the disk before the node died."""
         run = self.killed("train", "--guard", at=3)

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "core/files/durable.h"
+#include "core/files/trusted_file.h"
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
 #include "core/store/timeline.h"
@@ -170,6 +171,18 @@ TEST_F(ForeignRun, IsForeignForRootThatActsAsItsOwner) {
   // To its owner it is their own.
   fs::resize_file(run.timeline(), 0);
   EXPECT_EQ(reading([&] { read_timeline(run.timeline()); }, attacker), "read");
+}
+
+// Ten thousand runs with one large timeline would take a listing hours.
+TEST_F(ForeignRun, AFileThatHasSeveralNamesIsReadOnlyWhereItIsSmall) {
+  test::plant_file(run.timeline(), "", attacker);
+  fs::resize_file(run.timeline(), foreign_linked_limit + 1);
+  const auto look = [&] { return reading([&] { read_file(run.timeline()); }); };
+  EXPECT_EQ(look(), "read");
+  fs::create_hard_link(run.timeline(), run.path / "other");
+  EXPECT_TRUE(has(look(), "bytes and is not read"));
+  fs::resize_file(run.timeline(), foreign_linked_limit);
+  EXPECT_EQ(look(), "read");
 }
 
 }  // namespace

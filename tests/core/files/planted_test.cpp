@@ -85,24 +85,6 @@ TEST(TrustedFile, AnotherUsersIsReadOnlyUpToALimit) {
   EXPECT_TRUE(has(as_user(victim, [&] { return read_file(log); }), "bytes and is not read"));
 }
 
-// Ten thousand runs with one large timeline would take a listing hours.
-TEST(TrustedFile, AnotherUsersThatHasSeveralNamesIsReadOnlyWhereItIsSmall) {
-  FLOR_NEEDS_ROOT();
-  const test::TemporaryDirectory directory;
-  ::chmod(directory.path().c_str(), 0755);
-  const auto timeline = directory / "timeline.jsonl";
-  plant_file(timeline, "", attacker);
-  fs::resize_file(timeline, foreign_linked_limit + 1);
-  const auto read = [&] {
-    return as_user(victim, [&] { return std::to_string(read_file(timeline).size()); });
-  };
-  EXPECT_EQ(read(), std::to_string(foreign_linked_limit + 1));
-  fs::create_hard_link(timeline, directory / "other");
-  EXPECT_TRUE(has(read(), "bytes and is not read"));
-  fs::resize_file(timeline, foreign_linked_limit);
-  EXPECT_EQ(read(), std::to_string(foreign_linked_limit));
-}
-
 TEST(TrustedFile, ACheckpointNamesNoFileOutsideOfItsRun) {
   for (const char* file : {"../other/checkpoints/a.safetensors", "/etc/passwd", "checkpoints/../../x"}) {
     CheckpointHeader header;
