@@ -55,9 +55,10 @@ export function arrayView(job, query) {
   const remark = h("span.quiet");
   const compare = h("a", { href: "/compare" }, "compare them");
   const place = h("div.charts");
+  const shownTasks = h("p.quiet");
   const body = h("div.scroll", { tabindex: 0, role: "region", "aria-label": `Runs of job array ${job}` });
   const tools = h("div.tools", null, h("label", null, "chart: ", names), compare, remark);
-  const element = h("div", null, h("h1", null, `Job array ${job}`), count, tools, place, h("h2", null, "Tasks"), body, h("p"), pages.element);
+  const element = h("div", null, h("h1", null, `Job array ${job}`), count, tools, place, h("h2", null, "Tasks"), shownTasks, body, h("p"), pages.element);
   const theme = matchMedia("(prefers-color-scheme: dark)");
   const redraw = () => { draw(); drawn?.shown.redraw(); };
   theme.addEventListener("change", redraw);
@@ -100,9 +101,10 @@ export function arrayView(job, query) {
     const head = ["Task", "Run", "Status", "Progress", "Time left", ...args.slice(0, mostArguments), ...(name ? [`last ${name}`] : []), "Node"];
     const left = (/** @type {Run} */ run) => secondsLeft(run);
     const focused = body.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
+    shownTasks.textContent = [runs.length > pageSize ? text : "", args.length > mostArguments ? `${args.length - mostArguments} more arguments differ: compare them` : ""]
+      .filter(Boolean).join("; ");
     body.replaceChildren(h("table", null,
-      h("caption.quiet", null, [text, args.length > mostArguments ? `${args.length - mostArguments} more arguments differ` : ""].filter(Boolean).join("; ")),
-      h("thead", null, h("tr", null, head.map((label) => h("th", { scope: "col" }, label)))),
+      h("thead", null, h("tr", null, head.map((label) => h(label === "Time left" || label === `last ${name}` ? "th.number" : "th", { scope: "col" }, label)))),
       h("tbody", null, shown.map((run) => h("tr", null,
         h("th", { scope: "row" }, String(run.task)),
         h("td", null, h("span.dot", { style: { background: colourOf(run.id, theme.matches) }, "aria-hidden": "true" }),

@@ -215,7 +215,7 @@ class Page(Case):
         self.until(lambda: "1–3 of 3" in self.text())
         self.driver.find_element(By.LINK_TEXT, "70_2").click()
         self.until(lambda: "2 runs: 2 completed" in self.text())
-        rows = [[cell.text for cell in row.find_elements(By.CSS_SELECTOR, "th, td")] for row in self.driver.find_elements(By.CSS_SELECTOR, "table tr")]
+        rows = [[cell.text for cell in row.find_elements(By.CSS_SELECTOR, "th, td")] for row in self.driver.find_elements(By.CSS_SELECTOR, ".scroll tr")]
         self.assertEqual([row[:3] for row in rows], [["Task", "Run", "Status"], ["2", "task-2", "completed"], ["10", "task-10", "completed"]])
         self.assertEqual([row[rows[0].index("rate")] for row in rows[1:]], ["0.2", "0.10"])
         self.assertNotIn("seed", rows[0], "it is the same in all")

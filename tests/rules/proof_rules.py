@@ -108,8 +108,9 @@ class Proof(Case):
         run = self.record("meters", "--guard")
         answer = run.replay("meters", "--guard", "--outer", workers=2)
         cut = max(first for first, _ in answer.plan["segments"])
-        self.assertEqual(self.proved(answer), [(0, 2), (cut - 1, cut + 1)])
-        self.assertEqual(self.probe(answer, "outer")["samples"], 2)
+        wanted = sorted({(0, 2), (cut - 1, cut + 1)})  # one where the cut is behind the first epoch, as on a busy machine
+        self.assertEqual(self.proved(answer), wanted)
+        self.assertEqual(self.probe(answer, "outer")["samples"], len(wanted))
 
     def test_rule_19a_a_probe_under_a_condition_is_covered(self):
         run = self.record("meters", "--guard", "--epochs=30")
