@@ -89,7 +89,8 @@ std::string why_no_copy(std::size_t bytes, CopyFrom from, std::size_t available)
   if (bytes <= (on_device ? available / 4 * 3 : available / 3)) return "";
   return std::string("a copy of the state") + (on_device ? " on the GPU" : "") + " takes " +
          bytes_text(bytes) + ", and only " + bytes_text(available) +
-         " of memory are left; ask for more (srun --mem)" +
+         " of memory are left, of which training keeps " + (on_device ? "a quarter" : "two thirds") +
+         "; ask for more (srun --mem)" +
          (on_device
               ? ""
               : ", or let training wait for each checkpoint, which needs no copy (materializer inline)");
