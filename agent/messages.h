@@ -42,7 +42,8 @@ struct ProgressRequest {
   std::string segment;
   int64_t unit = 0;
 };
-// A recording by an earlier version ended an iteration. It says where, but nobody asks for that.
+// Sent by recordings of earlier versions at the end of an iteration. The agent answers it and looks through
+// the local tier; the place in the loop is not used.
 struct RecordProgress {};
 struct CommitRequest {
   std::string segment;
