@@ -9,14 +9,14 @@ import pytest
 def rewrite(tmp_path):
     from flor._hook import read_source
     from flor._project import Project
-    from flor._rewrite import rewritten
+    from flor._rewrite import by_plan, plans_of
 
     def rewrite(**files):
         for name, text in files.items():
             (tmp_path / f"{name}.py").write_text(textwrap.dedent(text))
         project = Project(str(tmp_path / "train.py"), read_source)
-        trees = {name: rewritten(project, str(tmp_path / f"{name}.py")) if str(tmp_path / f"{name}.py") in project.files else None
-                 for name in files}
+        trees = by_plan(project, plans_of(project))
+        trees = {name: trees.get(str(tmp_path / f"{name}.py")) for name in files}
         return {name: None if tree is None else ast.unparse(tree) for name, tree in trees.items()}
 
     return rewrite
@@ -212,7 +212,7 @@ def test_lines_and_other_functions_stay(rewrite, tmp_path):
 
     path = tmp_path / "train.py"
     path.write_text(source)
-    code = compile(rewritten(Project(str(path), read_source), str(path)), str(path), "exec", dont_inherit=True)
+    code = compile(rewritten(Project(str(path), read_source))[str(path)], str(path), "exec", dont_inherit=True)
     plain = compile(source, str(path), "exec", dont_inherit=True)
 
     def other(of):

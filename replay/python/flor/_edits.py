@@ -301,11 +301,8 @@ def _programs(asked, which):
         with open(path, encoding="utf-8") as file:
             return file.read()
 
-    project = Project(script, read)
-    if project.has_words():
-        return plain
-    trees = {path: rewritten(project, path) for path in list(project.files)}
-    return {path: Program(path, "", trees[path]) if trees.get(path) is not None else one for path, one in plain.items()}
+    trees = rewritten(Project(script, read))
+    return {path: Program(path, "", trees[path]) if path in trees else one for path, one in plain.items()}
 
 
 def main():

@@ -11,13 +11,43 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MOST_STATEMENTS = 20000  # that are followed: of a larger project the answer is that it leaves some
 
 
-def leaves_gradients(project, file, loop):
-    walk = _Walk(project, file, loop)
-    try:
-        end = walk.iteration(file, loop)
-    except _TooLong:
-        return True
-    return bool(end.dirty & walk.used)
+_TOUCHING = {"grad", "zero_grad", "zero_", "backward", "step"}
+
+
+class Gradients:
+    """What a project does with gradients, as its files were read."""
+
+    def __init__(self, project):
+        self._project = project
+        self.trained_by = _optimizers_of(project)
+        self._touching = _functions_touching(project)
+
+    def are_left_by(self, file, loop):
+        walk = _Walk(self, file, loop)
+        try:
+            end = walk.iteration(file, loop)
+        except _TooLong:
+            return True
+        return bool(end.dirty & walk.used)
+
+    def functions(self, file, expression):
+        """Returns the functions that an expression in a file may name, of those that do something with gradients."""
+        return [pair for pair in self._project.defined(file, expression) if pair[1] in self._touching]
+
+
+def _functions_touching(project):
+    """Returns the functions that do something with gradients, themselves or by what they name."""
+    naming, todo, touching = {}, list(_TOUCHING), set()
+    for named in (project.functions, project.methods):
+        for file, function in (pair for pairs in named.values() for pair in pairs):
+            for node in file.nodes_in(function):
+                word = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
+                naming.setdefault(word, set()).add(function)
+    while todo:
+        new = naming.pop(todo.pop(), set()) - touching
+        touching |= new
+        todo.extend(function.name for function in new)
+    return touching
 
 
 class _TooLong(Exception):
@@ -44,18 +74,12 @@ def _join(states):
 
 
 class _Walk:
-    def __init__(self, project, file, loop):
+    def __init__(self, gradients, file, loop):
         self.used = 0  # what a step took that was not cleared before
-        self._functions, self._methods = {}, {}
-        for owner in project.files.values():
-            for node in ast.walk(owner.tree):
-                if isinstance(node, _FUNCTIONS):
-                    named = self._methods if owner.is_method(node) else self._functions
-                    named.setdefault(node.name, []).append((owner, node))
+        self._gradients = gradients
         self._open, self._known, self._left = [], {}, _MOST_STATEMENTS
         self._bits = self._cleared_in(file, loop)
         self._all = (1 << max(len(self._bits), 1)) - 1
-        self._trained_by = _optimizers_of(project)
 
     def iteration(self, file, loop):
         exits = {"continue": [], "break": [], "return": []}
@@ -70,10 +94,10 @@ class _Walk:
             if id(node) in seen:
                 continue
             seen.add(id(node))
-            for call in (part for part in ast.walk(node) if isinstance(part, ast.Call)):
+            for call in owner.calls_in(node):
                 if isinstance(call.func, ast.Attribute) and call.func.attr == "zero_grad":
                     found.setdefault(ast.unparse(call.func.value), 1 << len(found))
-                todo.extend(pair for value in _called(call) for pair in self._defined(owner, value))
+                todo.extend(pair for value in _called(call) for pair in self._gradients.functions(owner, value))
         return found
 
     def _through(self, file, statements, state, exits):
@@ -117,8 +141,6 @@ class _Walk:
         return self._expressions(file, node, state)
 
     def _if(self, file, node, state, exits):
-        if isinstance(node.test, ast.Call) and isinstance(node.test.func, ast.Attribute) and node.test.func.attr == "step_into":
-            return self._through(file, node.body, state, exits)  # of a file that is rewritten already
         state = self._expressions(file, node.test, state)
         return _join([self._through(file, node.body, state, exits), self._through(file, node.orelse, state, exits)])
 
@@ -137,15 +159,14 @@ class _Walk:
 
     def _expressions(self, file, node, state):
         """Follows the calls of an expression or a simple statement, in the order of their ends."""
-        conditional = set()
-        for part in ast.walk(node):
+        nodes, conditional = file.nodes_in(node), set()
+        for part in nodes:
             for value in part.values[1:] if isinstance(part, ast.BoolOp) else [part.body, part.orelse] if isinstance(part, ast.IfExp) else ():
-                conditional.update(id(inner) for inner in ast.walk(value))
-        calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
-        for call in sorted(calls, key=lambda call: (call.end_lineno, call.end_col_offset)):
+                conditional.update(file.calls_in(value))
+        for call in sorted(file.calls_in(node), key=lambda call: (call.end_lineno, call.end_col_offset)):
             after = self._call(file, call, state)
-            state = _join([state, after]) if id(call) in conditional else after
-        if _reads_gradient(node):
+            state = _join([state, after]) if call in conditional else after
+        if _read_gradient(nodes):
             self.used |= self._all & ~state.cleared
         if isinstance(node, ast.Assign) and any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in node.targets):
             state = _State(self._all, 0)
@@ -154,7 +175,7 @@ class _Walk:
     def _call(self, file, call, state):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else None
         for value in _called(call):  # a closure before what is done with its gradients
-            for owner, function in self._defined(file, value):
+            for owner, function in self._gradients.functions(file, value):
                 state = self._function(owner, function, state)
         if name == "zero_grad":
             bit = self._bits.get(ast.unparse(call.func.value), 0)
@@ -170,16 +191,8 @@ class _Walk:
     def _taken_by(self, call):
         """The bits of what a step of an optimizer takes gradients from: what it is cleared by, else all."""
         words = [ast.unparse(call.func.value), *(ast.unparse(value) for value in call.args)]  # scaler.step(optimizer)
-        known = {text for word in words for text in (word, *self._trained_by.get(word, ())) if text in self._bits}
+        known = {text for word in words for text in (word, *self._gradients.trained_by.get(word, ())) if text in self._bits}
         return sum(self._bits[text] for text in known) or self._all
-
-    def _defined(self, file, function):
-        if isinstance(function, ast.Name):
-            return self._functions.get(function.id, ())
-        if not isinstance(function, ast.Attribute):
-            return ()
-        is_of_module = isinstance(function.value, ast.Name) and function.value.id in file.modules
-        return (self._functions if is_of_module else self._methods).get(function.attr, ())
 
     def _function(self, file, function, state):
         """What it does depends on the state alone: each is followed once for each."""
@@ -194,17 +207,17 @@ class _Walk:
         return self._known[key]
 
 
-def _reads_gradient(node):
-    """Does the statement or expression compute with gradients, other than to clear them or to see whether there are any?"""
+def _read_gradient(nodes):
+    """Do the nodes of a statement or expression compute with gradients, other than to clear them or to see whether there are any?"""
     left_out = set()
-    for part in ast.walk(node):
+    for part in nodes:
         if isinstance(part, ast.Attribute) and part.attr in ("zero_", "detach_", "requires_grad_"):
             is_data = isinstance(part.value, ast.Attribute) and part.value.attr == "data"
-            left_out.add(id(part.value.value if is_data else part.value))
+            left_out.add(part.value.value if is_data else part.value)
         elif isinstance(part, ast.Compare) and any(isinstance(one, ast.Constant) and one.value is None for one in part.comparators):
-            left_out.add(id(part.left))
-    return any(isinstance(part, ast.Attribute) and part.attr == "grad" and isinstance(part.ctx, ast.Load) and id(part) not in left_out
-               for part in ast.walk(node))
+            left_out.add(part.left)
+    return any(isinstance(part, ast.Attribute) and part.attr == "grad" and isinstance(part.ctx, ast.Load) and part not in left_out
+               for part in nodes)
 
 
 def _called(call):
@@ -215,10 +228,12 @@ def _optimizers_of(project):
     """The texts of the modules whose parameters() an optimizer was made of, by its text."""
     out = {}
     for file in project.files.values():
-        for node in ast.walk(file.tree):
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-                modules = {ast.unparse(part.func.value) for part in ast.walk(node.value)
-                           if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "parameters"}
-                for target in node.targets:
-                    out.setdefault(ast.unparse(target), set()).update(modules)
+        for call in file.calls:
+            statement = file.parents[call]
+            if not isinstance(statement, ast.Assign):
+                continue
+            modules = {ast.unparse(part.func.value) for part in file.calls_in(call)
+                       if isinstance(part.func, ast.Attribute) and part.func.attr == "parameters"}
+            for target in statement.targets if modules else ():
+                out.setdefault(ast.unparse(target), set()).update(modules)
     return out

@@ -4,6 +4,7 @@ Python loads them.
 Begun by sitecustomize.py or by the wheel's flor.pth, before the program. CPython looks for an importer of the script's path in
 sys.path_hooks, and runs the script by what that finds; the modules beside it come through sys.meta_path. What is installed is
 never touched. Where anything fails the program runs as it is, with one line that says why."""
+import gc
 import importlib.machinery
 import os
 import sys
@@ -125,27 +126,28 @@ class _Finder:
 
     def _read(self):
         self._trees = {}
+        is_collecting = gc.isenabled()
+        gc.disable()  # the nodes of the trees are many, and all in use
         try:
             self._trees = _trees_of(self.script)
         except SyntaxError:
             pass  # Python itself says so
         except Exception as problem:
             _say(f"{os.path.basename(self.script)} is not rewritten ({type(problem).__name__}: {problem}): it runs as it is")
+        finally:
+            if is_collecting:
+                gc.enable()
 
     def tree_of(self, path):
         return self._trees.get(os.path.realpath(path))
 
 
 def _trees_of(script):
-    """Returns the rewritten trees of a project by their paths. Empty where the program names its loops itself."""
+    """Returns the rewritten trees of a project by their paths."""
     from ._project import Project
-    from ._rewrite import has_main_loop, rewritten
+    from ._rewrite import rewritten
 
-    project = Project(script, read_source)
-    if project.has_words() or not has_main_loop(project):
-        return {}
-    trees = {path: rewritten(project, path) for path in list(project.files)}
-    trees = {path: tree for path, tree in trees.items() if tree is not None}
+    trees = rewritten(Project(script, read_source))
     if os.environ.get("FLOR_REPLAY"):
         _name_anew(script, trees)
     return trees
@@ -160,11 +162,10 @@ def _name_anew(script, trees):
     from ._skeleton import name_anew
 
     recorded = Recorded(script)
-    project = Project(script, recorded.read)
+    before = rewritten(Project(script, recorded.read))
     for path, tree in trees.items():
-        before = rewritten(project, path) if path in project.files else None
-        if before is not None:
-            name_anew(Program(path, "", before), Program(path, "", tree))
+        if path in before:
+            name_anew(Program(path, "", before[path]), Program(path, "", tree))
 
 
 def read_source(path):

@@ -95,7 +95,7 @@ class Program:
     def moments(self):
         """Returns the names of variables and members that may hold a clock's value."""
         if self._moments is None:
-            self._moments = moments_in(self.tree) - CLOCKS
+            self._moments = moments_in(list(ast.walk(self.tree))) - CLOCKS
         return self._moments
 
     def guard_of(self, loop):

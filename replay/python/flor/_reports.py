@@ -3,6 +3,7 @@
 A Reporter finds such statements in a syntax tree, and hands each of their values through `__flor__.noted(NAME, VALUE)`: the
 value goes on as before, and becomes a row where it is a number, an array, or a list or dict of these."""
 import ast
+import functools
 
 HANDLE = "__flor__"  # the name under which a rewritten module has flor._free
 
@@ -74,14 +75,14 @@ def name_of(expression):
     return text if len(text) <= _LONGEST else text[:_LONGEST - 1] + "…"
 
 
-def moments_in(tree):
+def moments_in(nodes):
     """Returns the names of all variables that may hold a clock's value, in whatever place: those bound from one, and those of
-    objects that were given one, as by `meter.update(time.time() - start)`."""
-    found = set(CLOCKS)
-    imported = {(alias.asname or alias.name).split(".")[0] for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))
-                for alias in node.names}
-    pairs = [pair for node in ast.walk(tree) for pair in _bindings(node)]
-    pairs += [pair for node in ast.walk(tree) for pair in _givings(node, imported | {"self", "cls"})]
+    objects that were given one, as by `meter.update(time.time() - start)`. `nodes`: all of a tree."""
+    found, imported = set(CLOCKS), {"self", "cls"}
+    for node in nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            imported.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
+    pairs = [pair for node in nodes for pair in (*_bindings(node), *_givings(node, imported))]
     while True:
         before = len(found)
         for target, value in pairs:
@@ -131,11 +132,15 @@ def _bound(target):
 
 
 class Reporter(ast.NodeTransformer):
-    """Rewrites a tree in place. `is_any`: it found a value."""
+    """Rewrites a tree in place. `nodes`: all of the tree, as they were. `is_any`: it found a value."""
 
-    def __init__(self, tree):
-        self._moments = moments_in(tree)
+    def __init__(self, nodes):
+        self._nodes = nodes
         self.is_any = False
+
+    @functools.cached_property
+    def _moments(self):
+        return moments_in(self._nodes) | OF_THE_MOMENT
 
     def visit_FunctionDef(self, node):
         # Of a decorator's function the code may go elsewhere: to a compiler, or to another machine.
@@ -184,7 +189,7 @@ class Reporter(ast.NodeTransformer):
             return value
         self.is_any = True
         words = [ast.Constant(name or name_of(value)), value]
-        if is_of(value, self._moments | OF_THE_MOMENT):
+        if is_of(value, self._moments):
             words.append(ast.Constant(True))
         call = ast.Call(ast.Attribute(ast.Name(HANDLE, ast.Load()), "noted", ast.Load()), words, [])
         for node in (call, call.func, call.func.value, *words):

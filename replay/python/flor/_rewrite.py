@@ -18,8 +18,8 @@ import ast
 import itertools
 import os
 
-from ._gradients import leaves_gradients
-from ._reports import HANDLE, Reporter
+from ._gradients import Gradients
+from ._reports import HANDLE, Reporter, kind_of
 
 BLOCK, LOOP = "__flor_block__", "__flor_loop__"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -29,10 +29,10 @@ class Plan:
     """What becomes of the loops of one file. `main`, `loops`, `blocks`: loops, of which the first two are disjoint, and only those of
     `main` may be `while` statements; `names`: of blocks; `leaving`: main loops whose iterations leave gradients to the next."""
 
-    def __init__(self, project, file):
-        self._project, self._file = project, file
+    def __init__(self, project, gradients, file):
+        self._project, self._gradients, self._file = project, gradients, file
         self.main, self.loops, self.blocks, self.names, self.leaving = [], [], [], {}, []
-        for node in ast.walk(file.tree):
+        for node in file.nodes_in(file.tree):
             if isinstance(node, ast.For) and self._is_outermost(node) and project.trains(file, node) or self._is_main_while(node):
                 self._plan(node)
 
@@ -60,7 +60,7 @@ class Plan:
         is_main = not is_in_while and (function is None or not self._project.is_called_in_a_loop(function))
         steps = self._steps_of(loop)
         (self.main if is_main else self.loops).append(loop)
-        if is_main and leaves_gradients(self._project, self._file, loop):
+        if is_main and self._gradients.are_left_by(self._file, loop):
             self.leaving.append(loop)
         for step in steps:
             if step is not loop:
@@ -86,10 +86,6 @@ class Plan:
         return next(one for one in [name, *(f"{name}.{count}" for count in range(2, 1000))] if one not in taken)
 
 
-def has_main_loop(project):
-    return any(Plan(project, file).main for file in project.files.values())
-
-
 def loop_name(loop):
     """Returns the name of a loop: that of its variable, or "iteration"."""
     if isinstance(loop, ast.While):
@@ -98,23 +94,45 @@ def loop_name(loop):
     return first
 
 
-def rewritten(project, path):
-    """Returns the tree of a file of the project as it is executed, or None where nothing of it is rewritten. Changes the
-    project's own tree."""
-    file = project.files[path]
-    plan = Plan(project, file)
-    tree = _Loops(plan).visit(file.tree)
-    reporter = Reporter(tree)
-    tree = reporter.visit(tree)
-    if not plan.main and not plan.loops and not reporter.is_any:
+def rewritten(project):
+    """Returns the trees of a project's files as they are executed, by their paths, without those of which nothing is rewritten. All
+    stay as they are where the program names its loops itself, or has no main loop. Changes the project's own trees."""
+    if project.has_words():
+        return {}
+    plans = plans_of(project)
+    return by_plan(project, plans) if any(plan.main for plan in plans.values()) else {}
+
+
+def plans_of(project):
+    gradients = Gradients(project)
+    return {path: Plan(project, gradients, file) for path, file in project.files.items()}
+
+
+def by_plan(project, plans):
+    trees = {path: _rewritten(plans[path], file, path == project.script) for path, file in project.files.items()}
+    return {path: tree for path, tree in trees.items() if tree is not None}
+
+
+def _rewritten(plan, file, is_script):
+    tree, nodes = file.tree, file.nodes_in(file.tree)
+    is_planned = bool(plan.main or plan.loops)
+    if is_planned:
+        tree = _Loops(plan).visit(tree)
+    reporter = Reporter(nodes)
+    if any(isinstance(node, ast.Expr) and kind_of(node) for node in nodes):
+        tree = reporter.visit(tree)
+    if not is_planned and not reporter.is_any:
         return None
-    _insert_prologue(tree, path == project.script)
-    return ast.fix_missing_locations(tree)
+    _insert_prologue(tree, is_script)
+    return tree
 
 
 class _Loops(ast.NodeTransformer):
     def __init__(self, plan):
         self._plan = plan
+
+    def visit(self, node):
+        return node if isinstance(node, ast.expr) else super().visit(node)
 
     def visit_For(self, node):
         self.generic_visit(node)
@@ -138,7 +156,7 @@ class _Loops(ast.NodeTransformer):
         elements = ast.Call(_word("main_loop"), [ast.Constant(loop_name(node)), ast.Call(_word("Conditions"), [], [])], flags)
         asked = ast.Call(ast.Attribute(ast.Name(LOOP, ast.Load()), "goes_on", ast.Load()), [node.test], [])
         head = ast.If(ast.UnaryOp(ast.Not(), asked), [ast.Break()], [])
-        loop = ast.For(ast.Name(LOOP, ast.Store()), _at(node.test, elements), [_at(node.test, head), *node.body], [])
+        loop = ast.For(_at(node.test, ast.Name(LOOP, ast.Store())), _at(node.test, elements), [_at(node.test, head), *node.body], [])
         return ast.copy_location(loop, node)
 
 
