@@ -27,6 +27,7 @@ namespace {
 namespace fs = core::fs;
 
 const char* const being_recorded = "it is being recorded";
+const char* const being_replayed = "it is being replayed";
 const char* const waited_for = "its Slurm job is not over, and may resume it";
 const std::string job_unknown =
     "Slurm does not say whether its job is over, which may resume it; make sure that it is, then `flor "
@@ -106,14 +107,19 @@ void remove_hidden(const core::Store& store, const std::string& id, const std::o
   remove_tree(hidden);
 }
 
-// Returns true if any lock of the run's replays is held, other than `but`.
-bool any_replay_lock_is_held(const core::RunDir& run, const fs::path& but) {
+// Returns the reason why a replay of the run may be going on, whose lock is not `but`; "" if there is none.
+std::string replayed_by(const core::RunDir& run, const fs::path& but) {
+  std::error_code error;
+  const auto there = fs::symlink_status(run.replays(), error);
+  if (there.type() == fs::file_type::none)
+    return run.replays().string() + " cannot be looked at (" + error.message() + ")";
+  if (there.type() != fs::file_type::directory) return "";  // a link is not followed
   bool is_held = false;
-  walk(run.replays(), [&](const Entry& entry) {
+  const std::string closed = walk(run.replays(), [&](const Entry& entry) {
     is_held = is_held ||
               (entry.path.extension() == ".lock" && entry.path != but && core::may_be_present(entry.path));
   });
-  return is_held;
+  return is_held ? being_replayed : closed;
 }
 
 // Takes the lock for planning; nullopt if the run was never replayed. Throws core::Error if another holds it.
@@ -124,7 +130,7 @@ std::optional<core::FileLock> take_planning(const core::RunDir& run) {
   const bool planned_elsewhere = core::may_be_present(planning_lock(run));
   auto lock = core::FileLock::try_take(planning_lock(run));
   if (!lock || planned_elsewhere)
-    throw core::Error("run " + run.id() + " is left as it is: it is being replayed");
+    throw core::Error("run " + run.id() + " is left as it is: " + being_replayed);
   return lock;
 }
 
@@ -132,10 +138,6 @@ std::optional<core::FileLock> take_planning(const core::RunDir& run) {
 
 fs::path planning_lock(const core::RunDir& run) {
   return run.replays() / ".planning.lock";
-}
-
-bool is_being_replayed(const core::RunDir& run) {
-  return any_replay_lock_is_held(run, {});
 }
 
 std::string why_closed(const core::RunDir& run) {
@@ -147,7 +149,7 @@ std::string busy_with(const core::RunDir& run) {
   if (std::string hidden = hidden_part(run); !hidden.empty()) return hidden;
   if (std::string recorded = recorded_by(run, core::liveness_of(run, core::state_of_job)); !recorded.empty())
     return recorded;
-  return is_being_replayed(run) ? "it is being replayed" : "";
+  return replayed_by(run, {});
 }
 
 Claim claim(const core::RunDir& run) {
@@ -158,8 +160,8 @@ Claim claim(const core::RunDir& run) {
       lock ? recorded_by(run, core::liveness_while_locked(run, core::state_of_job)) : being_recorded;
   if (!recorded.empty()) throw core::Error("run " + run.id() + " is left as it is: " + recorded);
   auto planning = take_planning(run);
-  if (any_replay_lock_is_held(run, planning_lock(run)))
-    throw core::Error("run " + run.id() + " is left as it is: it is being replayed");
+  if (const std::string replayed = replayed_by(run, planning_lock(run)); !replayed.empty())
+    throw core::Error("run " + run.id() + " is left as it is: " + replayed);
   return {std::move(*lock), std::move(planning)};
 }
 

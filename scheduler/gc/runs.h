@@ -10,9 +10,6 @@
 
 namespace flor::gc {
 
-// Returns true if a process replays the run now: a worker, or a `flor replay` that plans or merges.
-bool is_being_replayed(const core::RunDir& run);
-
 // Returns "DIRECTORY cannot be read (Permission denied)" if the run's owner may not read all of it, and
 // "MANIFEST cannot be looked at (Input/output error)" if its file server fails; else "".
 std::string why_closed(const core::RunDir& run);
