@@ -24,7 +24,7 @@ class RecordFollower : public Follower {
 
   bool ended() override {
     // A killed recording keeps its status, but no process holds its lock.
-    return core::read_manifest_and_progress(run_).status != "recording" || !run_.is_being_recorded();
+    return core::read_manifest(run_).status != "recording" || !run_.is_being_recorded();
   }
 
   std::vector<Row> more() override {

@@ -66,8 +66,8 @@ void follow(const Flags& flags) {
   const Interrupt interrupt;
   for (bool last = false; !last && !interrupt.happened();) {
     last = follower->ended();
-    const core::Manifest manifest = core::read_manifest_and_progress(run);
-    print(results::as_jsonl(results::selected(follower->more(), manifest, selection)));
+    if (const auto rows = follower->more(); !rows.empty())
+      print(results::as_jsonl(results::selected(rows, core::read_manifest_and_progress(run), selection)));
     if (!last) std::this_thread::sleep_for(kLookEvery);
   }
   const std::string failure = follower->failure();
