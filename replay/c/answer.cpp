@@ -52,6 +52,11 @@ void flor_fail(flor_answer* answer, const char* reason) {
   kept_in(answer, [&] { answer->failure = reason; });
 }
 
+void flor_fail_for_memory(flor_answer* answer, const char* reason) {
+  flor_fail(answer, reason);
+  answer->lacks_memory = true;
+}
+
 void flor_done(flor_answer* answer) {
   answer->is_done = true;
 }

@@ -14,6 +14,7 @@ struct flor_answer {
   std::vector<flor::core::Buffer> buffers;
   std::map<std::string, std::string> texts;
   std::optional<std::string> failure;
+  bool lacks_memory = false;
   bool is_done = false;
 };
 

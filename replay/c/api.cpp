@@ -11,6 +11,7 @@
 #include "core/base/json.h"
 #include "core/base/messages.h"
 #include "core/config/arguments.h"
+#include "core/materialize/memory.h"
 #include "core/session/runtime.h"
 #include "flor/c.h"
 
@@ -170,6 +171,14 @@ const char* flor_argument(const char* name, const char* fallback) {
 
 void flor_use_argument(const char* name, const char* value) {
   with_runtime([&](core::Runtime& runtime) { runtime.use_argument(name, value); });
+}
+
+uint64_t flor_room(void) {
+  try {
+    return core::room_for_copy(core::CopyFrom::host);
+  } catch (const std::exception&) {
+    return 0;
+  }
 }
 
 void flor_digest(const void* data, uint64_t bytes, char* digest) {

@@ -24,6 +24,7 @@ flor_answer finished(Call call) {
 template <class Call>
 flor_answer answered(Call call) {
   flor_answer answer = finished(call);
+  if (answer.lacks_memory) throw core::NoRoom(*answer.failure);
   if (answer.failure) throw core::LocalError(*answer.failure);
   return answer;
 }

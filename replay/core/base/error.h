@@ -19,6 +19,12 @@ class LocalError : public Error {
   using Error::Error;
 };
 
+// There is no memory to save a state now. There may be at the next time.
+class NoRoom : public LocalError {
+ public:
+  using LocalError::LocalError;
+};
+
 // The request itself is wrong. The commands exit with code 2.
 class UsageError : public Error {
  public:

@@ -79,7 +79,8 @@ class State {
  public:
   virtual ~State() = default;
 
-  // Returns the live state, read anew at each call. Throws if an object cannot be saved.
+  // Returns the live state, read anew at each call. Throws if an object cannot be saved, and NoRoom
+  // if it cannot now for want of memory.
   virtual std::vector<Buffer> save() = 0;
 
   // A front end may find out in the course of a run what changes, and hold more from then on. Then true, and

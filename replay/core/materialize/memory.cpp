@@ -84,9 +84,13 @@ std::size_t available_memory(const fs::path& root) {
   }
 }
 
+std::size_t room_for_copy(CopyFrom from, std::size_t available) {
+  return from == CopyFrom::device ? available / 4 * 3 : available / 3;
+}
+
 std::string why_no_copy(std::size_t bytes, CopyFrom from, std::size_t available) {
   const bool on_device = from == CopyFrom::device;
-  if (bytes <= (on_device ? available / 4 * 3 : available / 3)) return "";
+  if (bytes <= room_for_copy(from, available)) return "";
   return std::string("a copy of the state") + (on_device ? " on the GPU" : "") + " takes " +
          bytes_text(bytes) + ", and only " + bytes_text(available) +
          " of memory are left, of which training keeps " + (on_device ? "a quarter" : "two thirds") +

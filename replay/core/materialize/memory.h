@@ -16,9 +16,12 @@ std::size_t available_memory(const std::filesystem::path& root = "/");
 // Where the state lies that is copied to host memory.
 enum class CopyFrom { host, device };
 
+// Returns the bytes that a copy of state may take: a third of what is available, because training allocates
+// more within its steps. If some of the state is on a device, where training does that, three quarters.
+std::size_t room_for_copy(CopyFrom from, std::size_t available = available_memory());
+
 // Returns why a checkpoint that copies `bytes` bytes does not fit: one that does not has the job killed.
-// Returns "" if it does. It may take a third of what is available, because training allocates more within its
-// steps. If some of the state is on a device, where training does that, it may take three quarters. Ask for
+// Returns "" if it does. Ask for
 // each checkpoint, while none is being written: the memory of the one before was given back, and training may
 // have it now. While one is being written from memory that is used again, that counts as available, too.
 std::string why_no_copy(std::size_t bytes, CopyFrom from, std::size_t available = available_memory());

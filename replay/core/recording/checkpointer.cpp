@@ -59,7 +59,12 @@ void Checkpointer::measure_state(Execution& execution,
                                  const std::function<std::vector<Buffer>()>& save) const {
   const double start = monotonic_seconds();
   CheckpointKind& kind = execution.kind;
-  execution.buffers = save();
+  try {
+    execution.buffers = save();
+  } catch (const NoRoom& problem) {
+    execution.no_room = problem.what();
+    return;
+  }
   kind.bytes = bytes_of(execution.buffers);
   kind.copied = materializer_->to_copy(execution.buffers);
   kind.on_device = lies_on_device(execution.buffers);
@@ -140,7 +145,7 @@ bool Checkpointer::on_execution_end(const CheckpointKey& key, double seconds, co
   if (execution.decision.materialize) materialize(execution);
   if (key.final && kind.checkpoints > 0) {
     if (execution.buffers.empty()) measure_state(execution, save);
-    materializer_->recheck_trusted(execution.buffers);
+    if (execution.no_room.empty()) materializer_->recheck_trusted(execution.buffers);
   }
   execution.stall = monotonic_seconds() - ended;
   stalled_ += execution.stall;
@@ -166,7 +171,9 @@ std::string Checkpointer::why_no_room(std::size_t bytes, bool on_device) const {
 
 void Checkpointer::withhold_without_room(Execution& execution) {
   if (!execution.decision.materialize) return;
-  const std::string why = why_no_room(execution.kind.copied, execution.kind.on_device);
+  const std::string why = execution.no_room.empty()
+                              ? why_no_room(execution.kind.copied, execution.kind.on_device)
+                              : execution.no_room;
   if (why.empty()) return;
   execution.decision.withhold(why);
   if (!std::exchange(told_of_no_room_, true)) warn("no checkpoint is taken: " + why);

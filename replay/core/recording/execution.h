@@ -63,6 +63,8 @@ struct Execution {
   double waited = 0;
   // Its state, once that was measured.
   std::vector<Buffer> buffers{};
+  // Why it could not be measured for want of memory.
+  std::string no_room{};
 };
 
 // The rows of kind `block` and of kind `checkpoint` (docs/formats.md, "timeline.jsonl"). Pure.

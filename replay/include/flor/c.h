@@ -25,7 +25,7 @@ extern "C" {
 #define FLOR_C_API __attribute__((visibility("default")))
 
 // The version of this interface that the library has. A front end made for another one must not go on.
-#define FLOR_C_VERSION 4
+#define FLOR_C_VERSION 5
 FLOR_C_API int32_t flor_c_version(void);
 
 // --- What callbacks get and give. ---
@@ -64,6 +64,9 @@ FLOR_C_API void flor_put_text(flor_answer* answer, const char* key, const void* 
 // Says that the callback failed. A recording stops with a warning that has this reason; a worker of a replay
 // ends, and another one tries.
 FLOR_C_API void flor_fail(flor_answer* answer, const char* reason);
+// Says that there is no memory to save the state. A recording takes no checkpoint this time, and asks again
+// at the next one; in a replay it is a failure.
+FLOR_C_API void flor_fail_for_memory(flor_answer* answer, const char* reason);
 // Says that the callback has run to its end. Its last call. A callback that neither did this nor failed was
 // interrupted, as by an exception of a signal handler: it is called again, up to twice.
 FLOR_C_API void flor_done(flor_answer* answer);
@@ -211,6 +214,10 @@ FLOR_C_API void flor_number_text(double value, char* text);
 FLOR_C_API const char* flor_argument(const char* name, const char* fallback);
 // Call where the program cannot use the text of an argument: tells which value it uses instead.
 FLOR_C_API void flor_use_argument(const char* name, const char* value);
+
+// Returns how many bytes of host memory may be taken to save a state: training is left the rest of what is
+// available. Reads files of /proc and /sys. Any thread.
+FLOR_C_API uint64_t flor_room(void);
 
 // Writes the XXH3-128 digest of the bytes as 32 hexadecimal digits and a NUL to `digest`, of 33 bytes or
 // more. Any thread.

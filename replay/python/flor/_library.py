@@ -3,8 +3,9 @@ import ctypes
 import pathlib
 
 from . import _interrupts
+from ._room import NoRoom
 
-_VERSION = 4  # of the interface: FLOR_C_VERSION
+_VERSION = 5  # of the interface: FLOR_C_VERSION
 
 Answer = ctypes.c_void_p
 
@@ -54,11 +55,13 @@ _FUNCTIONS = {
     "flor_number_text": (None, [ctypes.c_double, ctypes.c_char_p]),
     "flor_argument": (ctypes.c_char_p, [ctypes.c_char_p, ctypes.c_char_p]),
     "flor_use_argument": (None, [ctypes.c_char_p, ctypes.c_char_p]),
+    "flor_room": (ctypes.c_uint64, []),
     "flor_digest": (None, [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_char_p]),
     "flor_warn": (None, [ctypes.c_char_p]),
     "flor_put_buffer": (None, [Answer, ctypes.POINTER(Buffer)]),
     "flor_put_text": (None, [Answer, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64]),
     "flor_fail": (None, [Answer, ctypes.c_char_p]),
+    "flor_fail_for_memory": (None, [Answer, ctypes.c_char_p]),
     "flor_done": (None, [Answer]),
     "flor_tensors_count": (ctypes.c_uint64, [ctypes.c_void_p]),
     "flor_tensors_at": (None, [ctypes.c_void_p, ctypes.c_uint64, ctypes.POINTER(Buffer)]),
@@ -94,6 +97,8 @@ def answering(call):
         try:
             call(*given)
             library.flor_done(answer)
+        except NoRoom as problem:
+            library.flor_fail_for_memory(answer, str(problem).encode())
         except BaseException as problem:
             if _interrupts.is_programs(problem):
                 _interrupts.keep(problem)

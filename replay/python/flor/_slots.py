@@ -21,7 +21,6 @@ from ._runtime import users_modules
 from ._state import loaded_of, put_leaves
 
 _MISSING = object()
-_CANNOT = "cannot be saved"
 _TREE = ".@tree"
 
 
@@ -100,7 +99,6 @@ class SlotState:
         self._expected = None
         self._refused, self._is_volatile, self._gradients, self._passes_on = refused, is_volatile, gradients, passes_on
         self._leaves = {}  # alive until the next save()
-        self.why_not = _CANNOT  # be saved, the last value that was not
         self.origins = None  # of the block or loop, and of the main loop: set before anything is saved or restored
         self.knows_all = True  # or only where the objects of known slots were
         self._has_marks = True
@@ -134,8 +132,13 @@ class SlotState:
 
     def add(self, path):
         """Makes it a slot, if its value can be saved. Returns False if not."""
-        if ":@" in path or not self._saved(self._saver(), path):  # a setting of the process
+        if ":@" in path:  # a setting of the process
             return False
+        try:
+            if not self._saved(self._saver(), path):
+                return False
+        except NoRoom:
+            pass  # it can be saved, at another time
         self.paths.add(path)
         return True
 
@@ -154,7 +157,7 @@ class SlotState:
             if bad is None:
                 break
             paths.discard(bad)
-            self._refused(bad, self.why_not)
+            self._refused(bad)
         if saver.marker is not None:
             saver.leaves[MARKS] = of_bytes(json.dumps(saver.marker.marks).encode())
         self._leaves = {**saver.leaves, **self.own_leaves()}
@@ -178,15 +181,12 @@ class SlotState:
         if isinstance(value, (type, types.ModuleType)) or any(is_pythons_own(word) for word in path.rpartition(":")[2].split(".")):
             return False  # it would stay as it is
         try:
-            self.why_not, saver.has_graph = _CANNOT, False
+            saver.has_graph = False
             if value is not _MISSING:
                 saver.save(name_of(path, self._is_volatile(path)), value)
             return not saver.has_graph or self._passes_on is None or not self._passes_on(path)
-        except NoRoom as problem:
-            if library.flor_replaying():
-                raise  # without the slot the state would be another one than the recorded
-            self.why_not = f"is not saved: {problem.why}"
-            return False
+        except NoRoom:
+            raise
         except Exception as problem:
             if _interrupts.is_programs(problem):
                 raise

@@ -105,7 +105,7 @@ class Watched:
                 if is_late:
                     self.refuse(path, "was not saved before that was seen")
                 elif not self.state.add(path):
-                    self.refuse(path, self.state.why_not)
+                    self.refuse(path)
                 else:
                     self.is_unsure |= is_partly_saved(before, after, path)
             elif is_late or not self._add_unasked(path):
