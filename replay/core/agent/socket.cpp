@@ -4,50 +4,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <system_error>
 
 #include "core/base/error.h"
 #include "core/config/settings.h"
 #include "core/files/private_directory.h"
 
 namespace flor::core {
-namespace {
 
 namespace fs = std::filesystem;
-
-bool is_own_directory(const std::string& path) {
-  struct stat info = {};
-  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::getuid();
-}
-
-// Returns the first sibling by name, so that processes which created two at once agree on one; empty if there
-// is none. Since /tmp is sticky, no other user can create one that belongs to this user, or remove it.
-std::string first_own_sibling(const std::string& path) {
-  std::string first;
-  std::error_code error;
-  for (fs::directory_iterator at("/tmp", error), end; !error && at != end; at.increment(error)) {
-    std::string name = at->path().string();
-    if (name.rfind(path + ".", 0) != 0 || !is_own_directory(name)) continue;
-    if (first.empty() || name < first) first = std::move(name);
-  }
-  return first;
-}
-
-// Another user may create /tmp/flor-UID first. That must not keep this user from replaying on the node.
-std::string directory_in_tmp() {
-  std::string path = "/tmp/flor-" + std::to_string(::getuid());
-  if (::mkdir(path.c_str(), 0700) == 0 || is_own_directory(path)) return path;
-  if (first_own_sibling(path).empty()) {
-    std::string name = path + ".XXXXXX";
-    // The agent will report why it cannot serve there.
-    if (::mkdtemp(name.data()) == nullptr) return path;
-  }
-  return first_own_sibling(path);
-}
-
-}  // namespace
 
 void prepare_agent_directory(const std::string& socket) {
   constexpr std::size_t longest = sizeof(sockaddr_un::sun_path) - 1;
@@ -68,7 +33,7 @@ std::string agent_socket_path() {
   struct stat info = {};
   if (runtime && ::stat(runtime->c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::getuid())
     return *runtime + "/flor/" + name;
-  return directory_in_tmp() + "/" + name;
+  return (own_directory_in("/tmp") / name).string();
 }
 
 }  // namespace flor::core

@@ -79,8 +79,7 @@ void print_jsonl(sql::Statement& rows, const std::vector<std::string>& names) {
 }
 
 fs::path index_of(const Flags& flags, const core::Store& store) {
-  const fs::path directory =
-      flags.index.empty() ? fs::path("/var/tmp/flor-" + std::to_string(::getuid())) : fs::path(flags.index);
+  const fs::path directory = flags.index.empty() ? core::own_directory_in("/var/tmp") : fs::path(flags.index);
   core::make_private_directory(directory, "choose another place (flor sql --index DIR)");
   return sql::index_file(directory, store);
 }
@@ -119,9 +118,11 @@ void add_sql(CLI::App& app, Outcome& /*outcome*/) {
   command
       ->add_option("--format", flags->format, "table (shortened numbers; the default), csv or jsonl (exact)")
       ->check(CLI::IsMember({"table", "csv", "jsonl"}));
-  command->add_option("--index", flags->index,
-                      "the directory of the index, on a local disk (default /var/tmp/flor-UID). What is "
-                      "there is made of the store alone and may be removed");
+  command->add_option(
+      "--index", flags->index,
+      "the directory of the index, on a local disk (default /var/tmp/flor-UID, else a directory "
+      "/var/tmp/flor-UID.XXXXXX of the user's own). What is "
+      "there is made of the store alone and may be removed");
   command->add_option("--store,--flor-store", flags->store, "the store (default FLOR_STORE, else ~/.flor)");
   command->callback([flags] { ask(*flags); });
 }
