@@ -4,8 +4,8 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/base/units_text.h"
 #include "core/files/durable.h"
-#include "core/files/trusted_file.h"
 #include "core/store/proof.h"
 
 namespace flor::results {
@@ -153,6 +153,22 @@ int rank_of(const std::optional<Verdict>& verdict) {
   return verdict->judgement == Judgement::identical ? 3 : 2;
 }
 
+// Returns the bytes of the files that read_joined() reads.
+std::uintmax_t bytes_of_rows(const core::RunDir& run) {
+  std::error_code ignored;
+  const auto size = [&](const core::fs::path& file) -> std::uintmax_t {
+    const auto bytes = core::fs::file_size(file, ignored);
+    return ignored ? 0 : bytes;
+  };
+  std::uintmax_t bytes = size(run.log());
+  for (const auto& replay : run.all_replays()) {
+    for (core::fs::directory_iterator at(replay.units(), ignored), end; !ignored && at != end;
+         at.increment(ignored))
+      bytes += size(at->path());
+  }
+  return bytes;
+}
+
 std::optional<Verdict> verdict_if_whole(const core::ReplayDir& replay) try {
   return read_verdict(replay);
 } catch (const core::Error&) {
@@ -201,7 +217,12 @@ std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, std::vector<st
   return answers;
 }
 
-JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest) {
+JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest, std::size_t foreign) {
+  if (const auto bytes = manifest.foreign && foreign != core::any_size ? bytes_of_rows(run) : 0;
+      bytes > foreign) {
+    throw core::Error("its rows take " + core::bytes_text(bytes) + ", and of another user's run at most " +
+                      core::bytes_text(foreign) + " are read unless it is named (flor log " + run.id() + ")");
+  }
   JoinedRows out;
   RecordLog record = read_record(run);
   if (record.torn) out.warnings.push_back(run.log().string() + ": its last line was cut off and is left out");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/files/trusted_file.h"
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
 #include "core/store/store.h"
@@ -40,7 +41,9 @@ struct JoinedRows {
   bool has_all_replays = true;
 };
 // Throws core::Error naming file and line of damage in the record.
-JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest);
+// Throws Error where the run is another user's and its rows take more than `foreign` bytes.
+JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest,
+                       std::size_t foreign = core::any_size);
 
 // Reads the verdict. Returns nullopt if there is none yet. Throws core::Error, which names a damaged file.
 std::optional<Verdict> read_verdict(const core::ReplayDir& replay);

@@ -22,6 +22,8 @@ namespace {
 
 using core::fs::path;
 
+constexpr std::size_t most_statements = 100;
+
 // All or nothing: what is not committed is taken back.
 class Transaction {
  public:
@@ -134,6 +136,8 @@ class Writer {
   Statement& insert_into(const std::vector<std::pair<std::string, int64_t>>& loops) {
     std::string key;
     for (const auto& [name, value] : loops) key += name + '/';
+    // Rows of another user's run may stand in any loops, and a statement takes 12 kB.
+    if (inserts_.size() >= most_statements && inserts_.count(key) == 0) inserts_.clear();
     auto& statement = inserts_[key];
     if (!statement) {
       std::string columns = "series, position, value, exact";
@@ -181,7 +185,7 @@ void renew(Database& database, const core::RunDir& run, const std::string& stamp
   results::JoinedRows joined;
   try {
     manifest = core::read_manifest_and_progress(run);
-    joined = results::read_joined(run, *manifest);
+    joined = results::read_joined(run, *manifest, core::foreign_rows_limit);
   } catch (const std::exception& problem) {
     out.warnings.push_back("run " + run.id() + " is left out: " + problem.what());
     return forget(database, run.id());

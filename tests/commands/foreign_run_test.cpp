@@ -31,6 +31,22 @@ TEST_F(SharedStore, TheEventsOfAnotherUsersRunReplaceNoneOfThisUsers) {
   EXPECT_TRUE(core::fs::exists(events / "theirs" / own.filename()));
 }
 
+TEST_F(SharedStore, RowsOfAnotherUsersRunAreReadUpToALimitUnlessItIsNamed) {
+  for (const auto& [id, owner] : {std::pair("mine", uid_t{0}), std::pair("theirs", test::attacker)}) {
+    const core::RunDir run = make_run(id, owner);
+    test::plant_file(run.log(), std::string(R"({"name":"loss","value":1,"@at":""})") + "\n", owner);
+  }
+  // Empty lines: the file is read where that is allowed.
+  core::write_durably(store_.run("theirs").log(), std::string(core::foreign_rows_limit + 1, '\n'));
+  ::chown(store_.run("theirs").log().c_str(), test::attacker, test::attacker);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(command(commands::add_log, {"log", "--runs", "all"}), "0");
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("run theirs is left out: its rows take"),
+            std::string::npos);
+  EXPECT_EQ(command(commands::add_log, {"log", "--runs", "mine,theirs"}), "0");
+  EXPECT_EQ(command(commands::add_log, {"log", "theirs"}), "0");
+}
+
 // As of a run that was copied with its links: a replay of it would be written behind one.
 TEST_F(SharedStore, AReplayOfACopiedRunIsNeitherCollectedNorProvedBehindALink) {
   const core::RunDir run = make_run("copied", 0);

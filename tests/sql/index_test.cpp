@@ -2,6 +2,7 @@
 #include "sql/index.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include <array>
@@ -70,6 +71,36 @@ class Index : public ::testing::Test {
   const core::fs::path file_ = directory_.path() / "index.sqlite";
   Refreshed last_;
 };
+
+TEST_F(Index, RowsInManyLoopsNeedLittleMemory) {
+  std::string log;
+  const std::string loops = "abcdefghij";
+  for (const char i : loops)
+    for (const char j : loops)
+      for (const char k : loops)
+        if (i != j && j != k && i != k)
+          log += row({i, '=', '0', '/', j, '=', '0', '/', k, '=', '0'}, "x", "1");
+  run("r", log);
+  sqlite3_memory_highwater(1);
+  const sqlite3_int64 before = sqlite3_memory_used();
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[720]"});
+  // A statement for each order of loops took 12 kB.
+  EXPECT_LT(sqlite3_memory_highwater(0) - before, 4 << 20);
+}
+
+TEST_F(Index, RowsOfAnotherUsersRunAreReadUpToALimit) {
+  FLOR_NEEDS_ROOT();
+  run("mine", row("epoch=0", "x", "1"));
+  plant("theirs", row("epoch=0", "x", "2"));
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[2]"});
+  core::fs::resize_file(store_.run("theirs").log(), core::foreign_rows_limit + 1);
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[1]"});
+  ASSERT_EQ(last_.warnings.size(), 1U);
+  EXPECT_NE(last_.warnings[0].find("run theirs is left out: its rows take 50.3 MB, and of another user's run "
+                                   "at most 50.3 MB are read unless it is named (flor log theirs)"),
+            std::string::npos)
+      << last_.warnings[0];
+}
 
 TEST_F(Index, AValueComesBackAsItWasLogged) {
   const std::vector<std::pair<std::string, std::string>> values = {

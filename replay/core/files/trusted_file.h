@@ -33,6 +33,9 @@ inline constexpr std::size_t foreign_plan_limit = std::size_t{32} << 20;
 // iterations has 150 MB and is read.
 inline constexpr std::size_t foreign_timeline_limit = std::size_t{192} << 20;
 inline constexpr std::size_t most_foreign_rows = 1'000'000;
+// Limit for all rows of a run of another user, where this user named no run. Read, a short row takes some 16
+// times as much memory.
+inline constexpr std::size_t foreign_rows_limit = std::size_t{48} << 20;
 inline constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
 
 // Opens a regular file for reading. `directory` is the descriptor that a relative path starts from, or

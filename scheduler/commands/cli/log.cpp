@@ -75,14 +75,15 @@ void follow(const Flags& flags) {
 }
 
 // Says of the names that were asked for where they have no rows, and how to get them.
-void tell_coverage(const std::string& run, const results::JoinedRows& joined, const core::Manifest& manifest,
-                   const std::vector<std::string>& names) {
-  for (const auto& one : results::coverage(joined.rows, manifest, names)) {
+// `recorded`: the names that have rows of the recording.
+void tell_coverage(const std::string& run, const std::vector<results::Coverage>& covered,
+                   const std::set<std::string>& recorded, const core::Manifest& manifest) {
+  for (const auto& one : covered) {
     if (one.iterations == one.of) continue;
     std::string line = one.name + ": in " + std::to_string(one.iterations) + " of " +
                        counted(static_cast<std::uint64_t>(one.of), "iteration") + " of " +
                        manifest.main_loop()->name;
-    if (joined.recorded.count(one.name) == 0 && !manifest.command.empty())
+    if (recorded.count(one.name) == 0 && !manifest.command.empty())
       line += "; to fill the others: flor replay " + run + " -- " + core::shell_line(manifest.command);
     print_error(line);
   }
@@ -117,7 +118,7 @@ void show_log(const Flags& flags) {
   results::JoinedRows joined = results::read_joined(run, manifest);
   for (const auto& warning : joined.warnings) print_error("warning: " + warning);
   results::require_names(joined.rows, flags.names);
-  tell_coverage(flags.run, joined, manifest, flags.names);
+  tell_coverage(flags.run, results::coverage(joined.rows, manifest, flags.names), joined.recorded, manifest);
   const auto rows = chosen_rows(std::move(joined.rows), manifest, flags);
   rows.empty() ? tell_no_rows("run " + run.id(), flags) : print_rows(rows, flags);
 }
@@ -128,7 +129,7 @@ std::vector<std::string> argument_columns(const std::vector<ChosenRun>& runs,
                                           const std::vector<std::string>& names) {
   std::set<std::string> logged, arguments;
   for (const auto& one : runs) {
-    for (const auto& row : one.joined.rows) logged.insert(row.name);
+    logged.insert(one.logged.begin(), one.logged.end());
     for (const auto& [name, text] : one.manifest.args) arguments.insert(name);
   }
   std::vector<std::string> out;
@@ -151,22 +152,21 @@ std::vector<std::string> argument_columns(const std::vector<ChosenRun>& runs,
 
 // Prints the rows of several runs; a run without any only if nothing but arguments was asked for.
 void show_logs(const Flags& flags) {
-  auto runs = choose_runs(store_of(flags.store), flags.runs);
+  auto runs = choose_runs(store_of(flags.store), flags.runs,
+                          {flags.names, [&](std::vector<results::Row> rows, const core::Manifest& manifest) {
+                             return chosen_rows(std::move(rows), manifest, flags);
+                           }});
   const auto arguments = argument_columns(runs, flags.names);
   const bool only_arguments = !flags.names.empty() && arguments.size() == flags.names.size();
   std::vector<results::RunRows> out;
   std::string problem;
   for (auto& one : runs) {
-    tell_coverage(one.shown, one.joined, one.manifest, flags.names);
-    results::RunRows rows{one.shown, {}, {}};
+    tell_coverage(one.shown, one.covered, one.recorded, one.manifest);
+    results::RunRows rows{one.shown, {}, std::move(one.rows)};
     for (const auto& name : arguments) {
       if (const auto text = results::argument(one.manifest, name)) rows.arguments.emplace_back(name, *text);
     }
-    try {
-      rows.rows = chosen_rows(std::move(one.joined.rows), one.manifest, flags);
-    } catch (const core::UsageError& refused) {  // this run has no such loop or name
-      if (problem.empty()) problem = refused.what();
-    }
+    if (problem.empty()) problem = one.refused;
     if (!rows.rows.empty() || only_arguments) out.push_back(std::move(rows));
   }
   if (out.empty() && !problem.empty()) throw core::UsageError(problem);

@@ -19,8 +19,9 @@ using results::WrittenCondition;
 // A run that may be chosen. Its rows are read when they are asked for.
 class Candidate {
  public:
-  explicit Candidate(core::RunDir run)
-      : run_(std::move(run)), manifest_(core::read_manifest_and_progress(run_)) {}
+  // `foreign`: as of results::read_joined().
+  Candidate(core::RunDir run, std::size_t foreign)
+      : run_(std::move(run)), manifest_(core::read_manifest_and_progress(run_)), foreign_(foreign) {}
 
   const core::Manifest& manifest() const { return manifest_; }
 
@@ -38,20 +39,29 @@ class Candidate {
 
   const results::JoinedRows& joined() {
     if (!joined_) {
-      joined_ = results::read_joined(run_, manifest_);
+      joined_ = results::read_joined(run_, manifest_, foreign_);
       for (const auto& warning : joined_->warnings) print_error("warning: " + warning);
     }
     return *joined_;
   }
 
-  ChosenRun chosen() {
+  ChosenRun chosen(const RowsAsked& asked) {
     joined();
-    return {run_, std::move(manifest_), "", std::move(*joined_)};
+    ChosenRun out{run_, std::move(manifest_), "", {}, std::move(joined_->recorded), {}, {}, ""};
+    for (const auto& row : joined_->rows) out.logged.insert(row.name);
+    out.covered = results::coverage(joined_->rows, out.manifest, asked.names);
+    try {
+      out.rows = asked.choose(std::move(joined_->rows), out.manifest);
+    } catch (const core::UsageError& problem) {
+      out.refused = problem.what();
+    }
+    return out;
   }
 
  private:
   core::RunDir run_;
   core::Manifest manifest_;
+  const std::size_t foreign_;
   std::optional<results::JoinedRows> joined_;
 };
 
@@ -87,13 +97,14 @@ class Judge {
   std::set<std::string> found_, arguments_;
 };
 
-std::vector<ChosenRun> runs_where(const core::Store& store, std::vector<WrittenCondition> conditions) {
+std::vector<ChosenRun> runs_where(const core::Store& store, std::vector<WrittenCondition> conditions,
+                                  const RowsAsked& asked) {
   Judge judge(std::move(conditions));
   std::vector<ChosenRun> out;
   for (const auto& run : store.runs()) {
     try {
-      Candidate candidate(run);
-      if (judge.holds(candidate)) out.push_back(candidate.chosen());
+      Candidate candidate(run, core::foreign_rows_limit);
+      if (judge.holds(candidate)) out.push_back(candidate.chosen(asked));
     } catch (const std::exception& problem) {
       print_error("warning: run " + run.id() + " is left out: " + problem.what());
     }
@@ -106,11 +117,15 @@ std::vector<ChosenRun> runs_where(const core::Store& store, std::vector<WrittenC
   return out;
 }
 
-std::vector<ChosenRun> listed_runs(const core::Store& store, const std::string& list) {
+std::vector<ChosenRun> listed_runs(const core::Store& store, const std::string& list,
+                                   const RowsAsked& asked) {
   std::vector<ChosenRun> out;
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
-    if (end > begin) out.push_back(Candidate(store.find(list.substr(begin, end - begin))).chosen());
+    if (end > begin) {
+      Candidate run(store.find(list.substr(begin, end - begin)), core::any_size);
+      out.push_back(run.chosen(asked));
+    }
     begin = end + 1;
   }
   return out;
@@ -118,14 +133,15 @@ std::vector<ChosenRun> listed_runs(const core::Store& store, const std::string& 
 
 }  // namespace
 
-std::vector<ChosenRun> choose_runs(const core::Store& store, const std::string& choice) {
+std::vector<ChosenRun> choose_runs(const core::Store& store, const std::string& choice,
+                                   const RowsAsked& asked) {
   std::vector<ChosenRun> out;
   if (choice == "all") {
-    out = runs_where(store, {});
+    out = runs_where(store, {}, asked);
   } else if (choice.find_first_of("<>=") == std::string::npos) {
-    out = listed_runs(store, choice);
+    out = listed_runs(store, choice, asked);
   } else {
-    out = runs_where(store, results::parse_run_conditions(choice));
+    out = runs_where(store, results::parse_run_conditions(choice), asked);
   }
   if (out.empty())
     throw core::UsageError("--runs: no run in " + store.path().string() + " matches '" + choice + "'");
