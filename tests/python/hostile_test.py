@@ -1,10 +1,21 @@
 """What a record may not do, whoever wrote it: bind functions, or set what decides which code runs."""
+import argparse
+import collections
+import configparser
 import ctypes
+import datetime
+import decimal
 import enum
+import fractions
 import json
+import logging
+import optparse
 import os
+import random
 import shutil
+import string
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -77,6 +88,86 @@ def test_a_record_sets_nothing_that_decides_which_code_runs(path, text):
         _slots_of(sys._getframe(), **{path: text})
     assert sys.path == path_before and dict(os.environ) == settings and "torch" in sys.modules
     assert here_is_a_function is shutil.which and torch.load is not None and os.name == "posix"
+
+
+class Handler(logging.FileHandler):
+    pass
+
+
+class Trainer:
+    def __init__(self):
+        self.log, self.rate, self.folder = logging.getLogger("hostile"), 0.5, None
+
+
+here_is_a_logger = logging.getLogger("hostile")
+here_is_a_handler = logging.FileHandler(os.devnull, delay=True)
+here_is_a_handler_of_the_users = Handler(os.devnull, delay=True)
+here_is_a_folder = tempfile.TemporaryDirectory()
+here_is_a_trainer = Trainer()
+
+
+@pytest.mark.parametrize("path, text", [
+    ("here_is_a_logger", '{"object": "logging.Logger", "attributes": {"handlers": []}}'),
+    ("here_is_a_handler", '{"object": "logging.FileHandler", "attributes": {"baseFilename": "/tmp/other"}}'),
+    ("here_is_a_handler_of_the_users.baseFilename", '"/tmp/other"'),
+    ("here_is_a_handler_of_the_users", '{"object": "hostile_test.Handler", "attributes": {"baseFilename": "/tmp/other"}}'),
+    ("here_is_a_folder", '{"object": "tempfile.TemporaryDirectory", "attributes": {"name": "/tmp/other"}}'),
+    ("here_is_a_folder", '{"kept": "tempfile.TemporaryDirectory", "module": "tempfile"}'),
+    ("here_is_a_trainer", '{"object": "hostile_test.Trainer", "attributes": {"log": {"object": "logging.Logger", "attributes": {}}}}'),
+    ("here_is_a_trainer.log", '{"object": "logging.Logger", "attributes": {"handlers": []}}')])
+@pytest.mark.parametrize("mark", ["", "~"], ids=["compared", "in no digest"])
+def test_a_record_sets_no_object_of_pythons_own_that_writes_or_removes_files(monkeypatch, mark, path, text):
+    """Also where the program may change it, and where a digest would not show it."""
+    from flor import _restore, _runtime
+
+    is_users = _runtime.is_users
+    monkeypatch.setattr(_runtime, "is_users", lambda module: getattr(module, "__name__", "") == __name__ or is_users(module))
+    before = (here_is_a_handler.baseFilename, here_is_a_handler_of_the_users.baseFilename, here_is_a_folder.name)
+    with pytest.raises(_restore.Misfit):
+        _slots_of(sys._getframe(), **{mark + path: text})
+    assert before == (here_is_a_handler.baseFilename, here_is_a_handler_of_the_users.baseFilename, here_is_a_folder.name)
+    assert here_is_a_trainer.log is here_is_a_logger
+
+
+def test_a_logger_in_an_object_of_the_program_stays_what_it_is():
+    """So that the object can be restored."""
+    trainer = Trainer()
+    leaves = saved(trainer=trainer)
+    trainer.rate = 0.25
+    restored(leaves, trainer=trainer)
+    assert trainer.rate == 0.5 and trainer.log is here_is_a_logger
+
+
+def test_what_is_data_of_pythons_own_library_is_restored():
+    args = argparse.Namespace(steps=1)
+    leaves = saved(args=args)
+    args.steps = 2
+    restored(leaves, args=args)
+    assert args.steps == 1
+
+
+@pytest.mark.parametrize("kind", [argparse.Namespace, optparse.Values, random.Random, collections.UserDict, collections.Counter,
+                                  configparser.ConfigParser, datetime.date, decimal.Decimal, fractions.Fraction, string.Template])
+def test_classes_of_data_may_be_set(kind):
+    from flor import _settable
+
+    assert _settable.is_settable(kind) and not _settable.is_settable(logging.Handler)
+
+
+def test_what_a_record_may_not_set_is_not_saved():
+    trainer = Trainer()
+    trainer.folder = here_is_a_folder
+    with pytest.raises(TypeError, match="trainer.folder: an object of type tempfile.TemporaryDirectory cannot be saved"):
+        saved(trainer=trainer)
+
+
+def test_a_value_that_no_digest_has_is_one_of_a_clock():
+    """Else a copied record could set anything, and be called identical."""
+    from flor import _restore
+
+    with pytest.raises(_restore.Misfit, match="here_is_data has no value of a clock here"):
+        _slots_of(sys._getframe(), **{"~here_is_data": "2"})
+    assert here_is_data == 1
 
 
 @pytest.mark.parametrize("texts, moved", [

@@ -14,9 +14,10 @@ import weakref
 from . import _leaves, _made, _unchanged
 from ._graphs import is_live
 from ._interrupts import is_programs
+from ._settable import is_of_loggers, is_settable
 from ._trees import SIMPLE, TreeSaver
 
-# Stay what they are in the program that runs.
+# Functions, classes and modules: with the objects of loggers, they stay what they are in the program that runs.
 KEPT = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, property,
         weakref.ref)
 
@@ -60,12 +61,19 @@ def _attributes(value):
 
 
 def kept_name(value):
-    """Returns what tells a function, class or module from others."""
+    """Returns what tells a function, class or module from others; of an object of a logger its class."""
+    if not isinstance(value, KEPT):
+        return _name_of(type(value))
     return getattr(value, "__qualname__", getattr(value, "__name__", _name_of(type(value))))
 
 
+def is_kept(value):
+    """Does it stay what it is in the program that runs?"""
+    return isinstance(value, KEPT) or is_of_loggers(type(value))
+
+
 def kept_module(value):
-    module = getattr(value, "__module__", None)
+    module = getattr(value if isinstance(value, KEPT) else type(value), "__module__", None)
     return module if isinstance(module, str) else ""
 
 
@@ -186,7 +194,7 @@ class Saver(TreeSaver):
             return {"made": _made.name_of(value), "of": _made.parts_of(value)}
         if isinstance(value, enum.Enum):
             return {"enum": value.name, "of": _name_of(type(value))}
-        if isinstance(value, KEPT):
+        if is_kept(value):
             return {"kept": kept_name(value), "module": kept_module(value)}
         torch = _torch()
         if torch is not None and isinstance(value, (torch.dtype, torch.device)):
@@ -319,7 +327,7 @@ class Saver(TreeSaver):
         if isinstance(value, (dict, list, tuple, collections.deque, set, frozenset)):
             return self._items(name, value)
         attributes = None if type(value).__module__.startswith("multiprocessing.") else _attributes(value)  # of other processes
-        if attributes is None or isinstance(value, (int, float, complex, str, bytes)) or not _is_plain(value):
+        if attributes is None or isinstance(value, (int, float, complex, str, bytes)) or not is_settable(type(value)) or not _is_plain(value):
             raise _not_saved(name, value)
         return {"object": kind, "attributes": {key: self._node(f"{name}.{key}", item)
                                                for key, item in attributes.items()}}

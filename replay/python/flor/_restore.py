@@ -11,7 +11,7 @@ from ._atoms import ATOMS, AtomRestorer
 from ._leaves import label
 from ._objects import _CONTAINERS, _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, has_more_attributes, is_data, is_pythons_own
 from ._origins import MARKS
-from ._targets import MADE_ANEW, Misfit, Targets, element_at, immutable, item_of, made_anew, refuse_process, shape_of
+from ._targets import MADE_ANEW, Misfit, Targets, element_at, immutable, item_of, made_anew, refuse_unsettable, shape_of
 
 # The kinds of values, each with a method of Restorer: the first key of a node.
 _KINDS = ATOMS | {"bytearray_in", "tensor", "module", "optimizer", "generator", "array", "numpy_generator", "random", "stateful", "dict", "list", "object"}
@@ -284,7 +284,7 @@ class Restorer(AtomRestorer):
         """Returns the container to fill: the one that is there, or a new one. What is given to load_state_dict() is new: what
         state_dict() returned may be in use by others."""
         if isinstance(live, _CONTAINERS) and _name_of(type(live)) == kind and (self._states == 0 or kind not in MADE_ANEW):
-            refuse_process(name, live)
+            refuse_unsettable(name, live)
             return live
         if kind == "torch.Size":
             return _torch().Size()
@@ -330,7 +330,7 @@ class Restorer(AtomRestorer):
         if live is None:
             live = made_anew(node["object"])
         self._same_kind(name, node["object"], live)
-        refuse_process(name, live)
+        refuse_unsettable(name, live)
         self._objects[name] = live
         known = _attributes(live)
         values = {key: self._value(f"{name}.{key}", item, known.get(key)) for key, item in node["attributes"].items()}

@@ -27,6 +27,7 @@ from ._frames import locals_of
 from ._interrupts import is_programs
 from ._library import library
 from ._objects import KEPT, is_stateful
+from ._settable import OF_LOGGERS, is_settable
 from ._unsaved import added_to, default_generators, identity_of, unsaved_of
 
 _SECONDS = 1.0  # for one look
@@ -41,8 +42,7 @@ _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 _OF_THE_MACHINE = {"_thread", "threading", "_io", "io", "_queue", "queue", "multiprocessing", "_multiprocessing", "socket",
                    "_socket", "logging", "weakref", "_weakref", "concurrent", "torch", "numpy", "tqdm", "tensorboard", "builtins", "_csv"}
 # Objects of these packages are never looked at: what a logger or a progress bar keeps for itself is no state.
-NO_STATE = {"logging", "threading", "_thread", "tqdm", "tensorboard", "tensorboardX", "wandb", "mlflow", "comet_ml", "neptune", "clearml", "aim",
-            "visdom", "swanlab", "dvclive", "loguru", "socket", "rich", "alive_progress", "progressbar", "subprocess", "weakref", "_weakref",
+NO_STATE = {*OF_LOGGERS, "threading", "_thread", "socket", "subprocess", "weakref", "_weakref",
             "pyarrow"}  # whose tables do not change, and would be copied to be read
 _OF_WORKERS = {"multiprocessing." + name for name in ("queues", "context", "process", "pool", "synchronize", "popen_fork",
                                                        "popen_forkserver", "popen_spawn_posix")}
@@ -371,7 +371,7 @@ def members_of(value):
     if torch is not None and isinstance(value, (torch.nn.Module, torch.Tensor, torch.optim.Optimizer)):
         return None
     is_named = type(value).__module__.startswith("torch.utils.data") or _is_users(sys.modules.get(type(value).__module__))
-    if not is_named or _base_of(value).__reduce__ is not object.__reduce__ or any(True for _ in slots_of(value)):
+    if not is_named or not is_settable(type(value)) or _base_of(value).__reduce__ is not object.__reduce__ or any(True for _ in slots_of(value)):
         return None  # it has more than its __dict__
     return dict(dict_of(value))
 

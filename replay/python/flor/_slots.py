@@ -12,7 +12,7 @@ from . import _interrupts, _library, _seen
 from ._attributes import dict_of
 from ._frames import locals_of
 from ._library import library
-from ._leaves import name_of, of_bytes, path_in
+from ._leaves import VOLATILE, name_of, of_bytes, path_in
 from ._objects import KEPT, Saver, is_pythons_own, order_of
 from ._origins import MARKS, Marker
 from ._restore import Misfit, Restorer
@@ -212,6 +212,8 @@ class SlotState:
             live = self.places.get(path)
             if not self.places.has(path):
                 raise Misfit(f"{path} is not there, or is no variable of the program's")
+            if name.startswith(VOLATILE) and not self._is_volatile(path):
+                raise Misfit(f"{path} has no value of a clock here, and is in no digest of the record")
             value = restorer.value(name, live)
             if value is not live and isinstance(live, KEPT):
                 raise Misfit(f"{path} is a function, class or module here")

@@ -10,6 +10,7 @@ import types
 from . import _leaves
 from ._objects import KEPT, _name_of, _numpy, _torch
 from ._origins import place_of, view_of
+from ._settable import is_settable
 
 # Containers that can be made anew where the program has none at the recorded place.
 MADE_ANEW = {_name_of(kind): kind for kind in (dict, list, tuple, set, frozenset, collections.deque, collections.OrderedDict,
@@ -99,8 +100,10 @@ def shape_of(node, loaded):
     return shape[:-1] if node["complex"] else shape
 
 
-def refuse_process(name, live):
-    """Raises Misfit for what decides which code runs: a record, which may be another user's, sets data alone."""
+def refuse_unsettable(name, live):
+    """Raises Misfit for what decides which code runs, or which files are written: a record, which may be another user's, sets data alone."""
+    if not isinstance(live, tuple) and not is_settable(type(live)):
+        raise Misfit(f"{name} is a {_name_of(type(live))}, which no record sets")
     of_process = (os.environ, getattr(os.environ, "_data", None), sys.path, sys.modules, sys.meta_path, sys.path_hooks, vars(builtins))
     if isinstance(live, KEPT) or any(live is one for one in of_process) or isinstance(live, dict) and "__builtins__" in live:
         raise Misfit(f"{name} belongs to the process here, and is not restored")
