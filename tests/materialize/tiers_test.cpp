@@ -6,6 +6,7 @@
 #include "core/files/durable.h"
 #include "core/materialize/direct_output.h"
 #include "recording.h"
+#include "support/tiny_disk.h"
 
 namespace flor::core {
 namespace {
@@ -55,6 +56,40 @@ TEST_P(LocalTier, WhatItRefusesTheStoreTakesAndItIsSaidOnce) {
   EXPECT_NE(said.find("Is a directory"), std::string::npos) << said;
   for (const auto& entry : fs::recursive_directory_iterator(local_.path()))
     EXPECT_EQ(entry.path().filename().string().find(".tmp."), std::string::npos) << entry.path();
+}
+
+class FullStore : public testing::TestWithParam<std::string> {
+ protected:
+  Recording run_{GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(All, FullStore, testing::Values("inline", "thread", "fork"));
+
+// As behind a quota, which does not show in what the file system says to be free.
+TEST_P(FullStore, IsTriedAgainOnceRoomIsSeen) {
+  const fs::path folder = (run_.dir.path / Recording::file(0)).parent_path();
+  fs::create_directories(folder);
+  const test::TinyDisk disk(folder, "8m,nr_inodes=3");
+  if (!disk.mounted()) GTEST_SKIP() << "needs the right to mount a tmpfs (root)";
+  write_durably(folder / "model-0.pt", "the program's");
+  write_durably(folder / "model-1.pt", "the program's");
+  const Tensor tensor(1000);
+  EXPECT_NE(run_.take(0, {tensor.buffer("0")}).error.find("No space left on device"), std::string::npos);
+  const auto again = [&](int epoch) {
+    std::string said;
+    const std::string error =
+        run_.materializer().materialize({"train",
+                                         "epoch/train#0",
+                                         Recording::file(epoch),
+                                         {},
+                                         [&](const Materialized& m) { said = m.error; }},
+                                        {tensor.buffer("0")});
+    run_.materializer().drain();
+    return error + said;
+  };
+  EXPECT_NE(again(1).find("which would leave some to the program, cannot be seen to be free"),
+            std::string::npos);
+  fs::remove(folder / "model-0.pt");
+  EXPECT_EQ(again(2), "");
 }
 
 // No fault of the tier: nothing is said of it, and nothing is written a second time.

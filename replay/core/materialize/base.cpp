@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 #include "core/files/durable.h"
@@ -103,9 +104,15 @@ void MaterializerBase::throw_failure() {
   if (failure) std::rethrow_exception(failure);
 }
 
+std::string MaterializerBase::failed_with(const Failure& failure, Image& image) {
+  image.failed = failure;
+  return text_of(failure, image.targets.back());
+}
+
 void MaterializerBase::settle(const MaterializeJob& job, const Image& image, Materialized result) {
   result.bytes = image.bytes;
   if (image.refused) tiers_.refused(image.refused.error, text_of(image.refused, image.targets.front()));
+  if (image.failed.error == ENOSPC || image.failed.error == EDQUOT) tiers_.store_was_full(image.file_size());
   if (result.error.empty()) {
     result.tier = image.targets[image.took].tier;
     if (result.tier == Tier::local) tiers_.accepted();

@@ -71,6 +71,8 @@ class MaterializerBase : public Materializer {
   // Runs a part of a thread's work. Keeps for throw_failure() what it throws, which would end the program.
   void keep_failure(const std::function<void()>& work) noexcept;
 
+  // Keeps why an image was not written. Returns it in words.
+  static std::string failed_with(const Failure& failure, Image& image);
   // Remembers what was durably written, for later references, and calls `done`.
   void settle(const MaterializeJob& job, const Image& image, Materialized result);
 

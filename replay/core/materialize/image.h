@@ -77,6 +77,8 @@ struct Image {
   std::size_t took = 0;
   // Why the first target failed, if the second took the file.
   Failure refused;
+  // Why the last one did.
+  Failure failed;
   // The read end of a pipe, or -1. A byte in it allows the file to appear (MaterializeJob::before).
   int gate = -1;
 

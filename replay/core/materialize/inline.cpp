@@ -16,7 +16,7 @@ class InlineMaterializer : public MaterializerBase {
     PlainOutput output;
     const Failure failure = write_file(image, output);
     Materialized result;
-    if (failure) result.error = text_of(failure, image.targets.back());
+    if (failure) result.error = failed_with(failure, image);
     result.background = false;
     result.write = watch.elapsed();  // no processor time: all of it is stall already
     settle(job, image, std::move(result));

@@ -146,7 +146,7 @@ class ThreadMaterializer : public MaterializerBase {
       if (task.job.before) task.job.before();
       image = make_image(tiers_, task.job, std::move(task.entries));
       const Failure failure = write_file(image, output_);
-      if (failure) result.error = text_of(failure, image.targets.back());
+      if (failure) result.error = failed_with(failure, image);
     } catch (const std::exception& problem) {
       result.error = problem.what();
     }

@@ -12,12 +12,14 @@
 
 #include "core/base/digest.h"
 #include "core/base/error.h"
+#include "core/base/units_text.h"
 #include "core/checkpoint/reader.h"
 #include "core/files/descriptor.h"
 #include "core/files/durable.h"
 #include "core/files/existence.h"
 #include "core/policy/retention.h"
 #include "core/process/above_streams.h"
+#include "core/tier/room.h"
 
 namespace flor::core {
 namespace {
@@ -199,8 +201,17 @@ class Round {
     return true;
   }
 
+  // Each round tries again: it must not take what the program frees there to write its own files.
+  static void require_room(const fs::path& directory, std::uint64_t bytes) {
+    if (const std::string full = why_no_room(directory, bytes); !full.empty()) throw Error(full);
+    if (!is_free(directory, 3 * bytes).value_or(true))
+      throw Error(directory.string() + " is full, or this user's quota there is used up: " +
+                  bytes_text(3 * bytes) + ", which would leave some to the program, are not free");
+  }
+
   void write(const Source& source, const fs::path& from, const fs::path& to) {
     remove_unfinished(to);
+    require_room(to.parent_path(), source.size());
     DurableFile out(to);
     std::uint64_t written = 0;
     const std::string read = digest(source, [&](std::size_t size) {

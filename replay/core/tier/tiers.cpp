@@ -1,15 +1,17 @@
 #include "core/tier/tiers.h"
 
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
 
+#include "core/base/clock.h"
+#include "core/base/error.h"
 #include "core/base/messages.h"
 #include "core/base/units_text.h"
 #include "core/files/durable.h"
 #include "core/store/local_tier.h"
+#include "core/tier/room.h"
 
 namespace flor::core {
 namespace {
@@ -17,6 +19,8 @@ namespace {
 // Lack of room passes as files are spooled. After so many other failures in a row the tier is not used any
 // more.
 constexpr int most_refusals = 3;
+
+constexpr double quota_pause = 1800;  // seconds
 
 }  // namespace
 
@@ -28,13 +32,22 @@ bool Tiers::takes(std::uint64_t bytes) {
     refused(errno, local_.string() + " is no longer there");
     return false;
   }
-  struct statvfs info = {};
-  if (::statvfs(local_.c_str(), &info) != 0) return true;  // writing will tell
-  const std::uint64_t room = static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize;
-  if (room >= bytes) return true;
-  refused(ENOSPC, local_.string() + " has room for " + bytes_text(room) + " and a checkpoint takes " +
-                      bytes_text(bytes));
-  return false;
+  const std::string full = why_no_room(local_, bytes);
+  if (!full.empty()) refused(ENOSPC, full);
+  return full.empty();
+}
+
+std::string Tiers::why_not_the_store(const fs::path& directory, std::uint64_t bytes) const {
+  if (std::string full = why_no_room(directory, bytes); !full.empty()) return full;
+  if (!quota_used_up_) return "";
+  const bool is_over = monotonic_seconds() > *quota_used_up_ + quota_pause;
+  if (is_free(directory, 3 * bytes).value_or(is_over)) return "";
+  return "this user's quota in " + directory.string() + " was used up, and " + bytes_text(3 * bytes) +
+         ", which would leave some to the program, cannot be seen to be free";
+}
+
+void Tiers::store_was_full(std::uint64_t bytes) {
+  if (why_no_room(run_.path, bytes).empty()) quota_used_up_ = monotonic_seconds();
 }
 
 std::vector<Tiers::Target> Tiers::targets(const std::string& file, std::uint64_t bytes) {
@@ -52,7 +65,9 @@ std::vector<Tiers::Target> Tiers::targets(const std::string& file, std::uint64_t
   } catch (const std::system_error&) {
     if (out.empty()) throw;  // else trying will tell, if it comes to that
   }
-  out.push_back({Tier::store, run_.path / file});
+  const std::string full = why_not_the_store((run_.path / file).parent_path(), bytes);
+  if (full.empty()) out.push_back({Tier::store, run_.path / file});
+  if (out.empty()) throw Error(full);
   return out;
 }
 

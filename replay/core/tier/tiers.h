@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,20 +26,27 @@ class Tiers {
     Tier tier = Tier::store;
     fs::path path;
   };
-  // Returns the places to try, in this order. `bytes`: expected size (0: unknown); a tier with less room is
-  // left out. Throws std::system_error if no directory can be made.
+  // Returns the places to try, in this order. `bytes`: expected size (0: unknown); a place without the room
+  // for it (core/tier/room.h) is left out. Throws Error if none is left, and std::system_error if no
+  // directory can be made.
   std::vector<Target> targets(const std::string& file, std::uint64_t bytes);
   // Records that writing to the local tier failed. `error`: an errno, 0 if unknown. `why`: in words.
   void refused(int error, const std::string& why);
+  // Records that a file of `bytes` bytes found the store full. Where the file system has room for it all the
+  // same, this user's quota is used up: from now on a file goes there only where three times its size can be
+  // allocated, or, where the file system cannot tell, half an hour later.
+  void store_was_full(std::uint64_t bytes);
   // Records that writing to the local tier succeeded.
   void accepted() { refusals_ = 0; }
 
  private:
   bool takes(std::uint64_t bytes);
+  std::string why_not_the_store(const fs::path& directory, std::uint64_t bytes) const;
 
   RunDir run_;
   fs::path local_;
   bool said_ = false;
+  std::optional<double> quota_used_up_;  // when, as monotonic_seconds()
   // Failures in a row, except for lack of room.
   int refusals_ = 0;
 };

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "core/base/units_text.h"
 #include "support/local_checkpoints.h"
 #include "support/temporary.h"
+#include "support/tiny_disk.h"
 
 namespace flor::core {
 namespace {
@@ -209,27 +209,9 @@ TEST(Tiers, ADirectoryThatWentAwayIsNotMadeAnew) {
   EXPECT_EQ(both.damages(1), "");
 }
 
-class TinyDisk {
- public:
-  explicit TinyDisk(fs::path path) : path_(std::move(path)) {
-    fs::create_directory(path_);
-    mounted_ = ::mount("none", path_.c_str(), "tmpfs", 0, "size=64k,mode=0755") == 0;
-  }
-  ~TinyDisk() {
-    if (mounted_) ::umount2(path_.c_str(), MNT_DETACH);
-  }
-  TinyDisk(const TinyDisk&) = delete;
-  TinyDisk& operator=(const TinyDisk&) = delete;
-  bool mounted() const { return mounted_; }
-
- private:
-  fs::path path_;
-  bool mounted_ = false;
-};
-
 TEST(Tiers, AFullTmpfsFallsBackAndNothingIsLost) {
   const TemporaryDirectory directory;
-  const TinyDisk disk(directory / "tier");
+  const test::TinyDisk disk(directory / "tier");
   if (!disk.mounted()) GTEST_SKIP() << "needs the right to mount a tmpfs (root)";
   const TwoTiers both(directory.path());
   for (const bool told : {true, false}) {

@@ -208,7 +208,7 @@ class Children : public MaterializerBase {
     } else if (!written.done) {
       result.error = whole ? "it was not written" : "the process that wrote it was killed";
     } else if (written.failure) {
-      result.error = text_of(written.failure, image.targets.back());
+      result.error = failed_with(written.failure, image);
     } else {
       complete(image);
     }

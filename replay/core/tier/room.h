@@ -1,0 +1,20 @@
+// The room that checkpoints leave on a disk to what the program itself writes there.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace flor::core {
+
+// Returns why a file of `bytes` bytes must not be written into the directory; "" if it may. Left free are
+// twice the file, and at least a fiftieth of the file system, but no more than 1 GB for that. A user's quota
+// is not seen: see is_free(). Looks at the file system, and so may wait for a file server.
+std::string why_no_room(const std::filesystem::path& directory, std::uint64_t bytes);
+
+// Tells whether so many bytes can be allocated in the directory, quotas included. Allocates them for a
+// moment. Nothing where the file system cannot allocate without writing.
+std::optional<bool> is_free(const std::filesystem::path& directory, std::uint64_t bytes);
+
+}  // namespace flor::core

@@ -1,0 +1,81 @@
+// What checkpoints leave on a disk to the program.
+#include "core/tier/room.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "core/files/durable.h"
+#include "core/tier/tiers.h"
+#include "support/temporary.h"
+#include "support/tiny_disk.h"
+
+namespace flor::core {
+namespace {
+
+class Room : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!disk_.mounted()) GTEST_SKIP() << "needs the right to mount a tmpfs (root)";
+  }
+  // Leaves so many KiB of the 1024.
+  void leave(std::size_t kib) {
+    fs::remove(disk_.path() / "model.pt");
+    write_durably(disk_.path() / "model.pt", std::string((1024 - kib) << 10, 'x'));
+  }
+  bool takes(Tiers& tiers, std::uint64_t bytes) {
+    try {
+      return tiers.targets("checkpoints/a", bytes).size() == 1;
+    } catch (const Error& problem) {
+      said_ = problem.what();
+      return false;
+    }
+  }
+
+  test::TemporaryDirectory directory_;
+  test::TinyDisk disk_{directory_ / "disk", "1m"};
+  std::string said_;
+};
+
+TEST_F(Room, IsTwiceTheFile) {
+  leave(400);
+  EXPECT_EQ(why_no_room(disk_.path(), 120 << 10), "");
+  EXPECT_NE(why_no_room(disk_.path(), 140 << 10).find("are kept free for the program"), std::string::npos);
+  EXPECT_EQ(why_no_room(disk_.path() / "missing", 1), "") << "writing will tell";
+  leave(16);
+  EXPECT_NE(why_no_room(disk_.path(), 0), "") << "a fiftieth at least";
+}
+
+TEST_F(Room, IsKeptInTheStore) {
+  Tiers tiers(RunDir{disk_.path() / "run"});
+  EXPECT_TRUE(takes(tiers, 100 << 10));
+  leave(200);
+  EXPECT_FALSE(takes(tiers, 100 << 10));
+  EXPECT_NE(said_.find("kept free for the program; make room, or choose another store"), std::string::npos);
+  leave(400);
+  EXPECT_TRUE(takes(tiers, 100 << 10)) << "the program removed a file";
+}
+
+// A quota shows only when it is used up.
+TEST_F(Room, IsSeenToBeFreeOnceTheStoreWasFull) {
+  EXPECT_EQ(is_free(disk_.path(), 900 << 10), true);
+  EXPECT_EQ(is_free(disk_.path(), 2 << 20), false);
+  EXPECT_EQ(is_free(disk_.path() / "missing", 1), false);
+  EXPECT_TRUE(fs::is_empty(disk_.path()));
+  Tiers tiers(RunDir{disk_.path() / "run"});
+  fs::create_directory(disk_.path() / "run");
+  tiers.store_was_full(300 << 10);
+  EXPECT_TRUE(takes(tiers, 300 << 10));
+}
+
+TEST_F(Room, IsNotSeenWhereTheFileSystemCannotAllocate) {
+  const test::TinyDisk other(directory_ / "other", "1m", "ramfs");
+  EXPECT_EQ(is_free(other.path(), 1), std::nullopt);
+  Tiers tiers(RunDir{other.path() / "run"});
+  EXPECT_TRUE(takes(tiers, 1));
+  tiers.store_was_full(1);
+  EXPECT_FALSE(takes(tiers, 1));
+  EXPECT_NE(said_.find("cannot be seen to be free"), std::string::npos) << said_;
+}
+
+}  // namespace
+}  // namespace flor::core
