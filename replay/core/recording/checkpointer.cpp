@@ -63,6 +63,9 @@ void Checkpointer::measure_state(Execution& execution,
     execution.buffers = save();
   } catch (const NoRoom& problem) {
     execution.no_room = problem.what();
+    // The look was in vain, and has to be paid as any other.
+    kind.measured_at = kind.executions;
+    kind.measuring_seconds = monotonic_seconds() - start;
     return;
   }
   kind.bytes = bytes_of(execution.buffers);
