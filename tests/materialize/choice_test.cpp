@@ -1,4 +1,6 @@
 // Which materializer is taken where the user leaves it open, or asks for what cannot be.
+#include <sys/resource.h>
+
 #include <fstream>
 
 #include "core/base/error.h"
@@ -76,6 +78,30 @@ TEST_F(MemoryTest, CountsAGroupsCacheOfFiles) {
   write("sys/fs/cgroup/job_7/memory.current", "490000\n");
   write("sys/fs/cgroup/job_7/memory.stat", "anon 90000\ninactive_file 300000\nactive_file 100000\n");
   EXPECT_EQ(available_memory(root_.path()), 410000U);
+}
+
+// Between two steps training has less than within one, and takes it again while a copy is written.
+TEST_F(MemoryTest, IsNotWhatTrainingWillTakeAgain) {
+  write("proc/meminfo", "MemAvailable:    600 kB\n");
+  write("proc/self/status", "Name:\tpython3\nVmPeak:\t 9000 kB\nVmHWM:\t 500 kB\nVmRSS:\t 200 kB\n");
+  EXPECT_EQ(available_memory(root_.path()), 300U << 10);
+  EXPECT_EQ(available_memory(root_.path(), 250U << 10), 550U << 10) << "of its peak that was a copy";
+  EXPECT_EQ(available_memory(root_.path(), 900U << 10), 600U << 10);
+  write("proc/self/status", "VmHWM:\t 5000 kB\nVmRSS:\t 200 kB\n");
+  EXPECT_EQ(available_memory(root_.path()), 0U);
+}
+
+TEST_F(MemoryTest, IsWhatTheLimitOfTheAddressSpaceLeaves) {
+  write("proc/meminfo", "MemAvailable:    60000000 kB\n");
+  write("proc/self/status", "VmPeak:\t 3000000 kB\n");
+  rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  rlimit limit = before;
+  limit.rlim_cur = std::size_t{4000000} << 10;
+  if (::setrlimit(RLIMIT_AS, &limit) != 0) GTEST_SKIP() << "a sanitizer needs more addresses";
+  const std::size_t available = available_memory(root_.path());
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_EQ(available, std::size_t{1000000} << 10);
 }
 
 // srun --gres=gpu:1 --mem=32G with 60 GB of state on the GPU: each try would have the job killed.

@@ -1,5 +1,7 @@
 #include "core/materialize/memory.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -26,6 +28,31 @@ std::size_t of_machine(const fs::path& root) {
     if (key == "MemAvailable:" && in >> kib) return kib << 10;
   }
   return unlimited;
+}
+
+// Bytes in memory, at most and now, and the most of the address space.
+struct OfProcess {
+  std::size_t peak = 0, now = 0, addresses = 0;
+};
+OfProcess of_process(const fs::path& root) {
+  OfProcess out;
+  std::ifstream in(root / "proc/self/status");
+  for (std::string key; in >> key; in.ignore(10000, '\n')) {
+    std::size_t* to = key == "VmHWM:"    ? &out.peak
+                      : key == "VmRSS:"  ? &out.now
+                      : key == "VmPeak:" ? &out.addresses
+                                         : nullptr;
+    std::size_t kib = 0;
+    if (to != nullptr && in >> kib) *to = kib << 10;
+  }
+  return out;
+}
+
+std::size_t of_addresses(const OfProcess& own, std::size_t ours) {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;
+  const std::size_t taken = own.addresses - std::min(own.addresses, ours);
+  return limit.rlim_cur - std::min<std::size_t>(limit.rlim_cur, taken);
 }
 
 // Where a version of control groups keeps its numbers.
@@ -69,7 +96,7 @@ std::size_t cache_of_files(const fs::path& group, const Version& version) {
 
 }  // namespace
 
-std::size_t available_memory(const fs::path& root) {
+std::size_t available_memory(const fs::path& root, std::size_t ours) {
   std::size_t least = of_machine(root);
   const auto [path, version] = control_group(root);
   for (fs::path at = path;; at = at.parent_path()) {
@@ -80,8 +107,11 @@ std::size_t available_memory(const fs::path& root) {
       const std::size_t needed = used - std::min(used, cache_of_files(group, version));
       least = std::min(least, limit > needed ? limit - needed : 0);
     }
-    if (at.empty()) return least;
+    if (at.empty()) break;
   }
+  const OfProcess own = of_process(root);
+  const std::size_t again = own.peak - std::min(own.peak, own.now + ours);
+  return std::min(least - std::min(least, again), of_addresses(own, ours));
 }
 
 std::size_t room_for_copy(CopyFrom from, std::size_t available) {
@@ -93,8 +123,8 @@ std::string why_no_copy(std::size_t bytes, CopyFrom from, std::size_t available)
   if (bytes <= room_for_copy(from, available)) return "";
   return std::string("a copy of the state") + (on_device ? " on the GPU" : "") + " takes " +
          bytes_text(bytes) + ", and only " + bytes_text(available) +
-         " of memory are left, of which training keeps " + (on_device ? "a quarter" : "two thirds") +
-         "; ask for more (srun --mem)" +
+         " of memory are left beside what training takes at its most, of which it keeps " +
+         (on_device ? "a quarter" : "two thirds") + "; ask for more (srun --mem)" +
          (on_device
               ? ""
               : ", or let training wait for each checkpoint, which needs no copy (materializer inline)");

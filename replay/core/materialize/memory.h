@@ -7,11 +7,14 @@
 
 namespace flor::core {
 
-// Returns the bytes that this process may still allocate: the least of the machine's MemAvailable and of what
-// each of its control groups leaves, of version 1 or 2, up to the root. What a group's cache of files holds
-// counts as available: the kernel drops it first. So does memory that was given back (Staging::give_back()),
-// which the kernel keeps and counts with that cache. `root` is the directory with /proc and /sys.
-std::size_t available_memory(const std::filesystem::path& root = "/");
+// Returns the bytes that this process may still allocate beside what training takes at its most: the least of
+// the machine's MemAvailable, of what each of its control groups leaves, of version 1 or 2, up to the root,
+// and of what the limit of its address space leaves (ulimit -v). What a group's cache of files holds counts
+// as available: the kernel drops it first. So does memory that was given back (Staging::give_back()), which
+// the kernel keeps and counts with that cache. What the process had at its peak, and has not now, does not:
+// the next step of training takes it again. `ours`: the part of that peak which was a copy of state. `root`
+// is the directory with /proc and /sys.
+std::size_t available_memory(const std::filesystem::path& root = "/", std::size_t ours = 0);
 
 // Where the state lies that is copied to host memory.
 enum class CopyFrom { host, device };

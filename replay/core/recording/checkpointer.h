@@ -142,6 +142,7 @@ class Checkpointer {
   // Declared after everything that its thread uses.
   std::unique_ptr<Materializer> materializer_;
   bool told_of_no_room_ = false;
+  std::size_t largest_copy_ = 0;  // bytes
   WriterArbiter arbiter_;
 };
 
