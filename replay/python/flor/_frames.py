@@ -30,3 +30,7 @@ def takes_locals(code):
         if one.opname == "LOAD_GLOBAL" and one.argval in _WITHOUT_WORDS and following.opname.startswith("CALL") and following.arg == 0:
             return True
     return False
+
+
+def is_of_flor(value):
+    return type(value).__module__.split(".")[0] == "flor"

@@ -10,32 +10,31 @@ count, of an array above a GiB samples. A file that is mapped to be read only is
 import array
 import bisect
 import collections
-import ctypes
 import enum
 import hashlib
-import io
 import mmap
-import os
 import sys
 import time
 import types
 
 from . import _leaves, _plain
 from ._attributes import dict_of, is_filled, slots_of
-from ._files import UNKNOWN, position_of
-from ._frames import locals_of
+from ._contents import HOLDERS, contents_of, of_sparse, version_of
+from ._files import UNKNOWN
+from ._frames import is_of_flor, locals_of
 from ._interrupts import is_programs
-from ._library import library
 from ._objects import KEPT, is_stateful
+from ._samples import digests_of
 from ._settable import OF_LOGGERS, is_settable
+from ._settings import settings
 from ._unsaved import added_to, default_generators, identity_of, unsaved_of
 
 _SECONDS = 1.0  # for one look
 _LARGE = 64 << 20  # bytes, above which nothing is copied to be read
 _SAMPLED, _SAMPLES = 1 << 20, 16  # bytes of a tensor, whose version tells of most writes, and samples of a larger one
 _WHOLE, _MANY = 1 << 30, 4096  # the same of an array
-_SAMPLE = 4096  # bytes
 _DEEPEST = 100
+_CLASS = ":@class"  # ends the path of a class that a function defines, and which no variable may have
 _TEXT = 1 << 16  # characters, bytes, or bits of a number
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 # Packages whose objects stand for threads, files and the like, and no state of the training.
@@ -61,7 +60,7 @@ def roots_of(frame, modules):
         if vars(module) is not frame.f_globals:
             roots.update({f"{module.__name__}:{name}": value for name, value in list(vars(module).items())})
     return {name: value for name, value in roots.items() if not name.rpartition(":")[2].startswith("__") and
-            not isinstance(value, types.ModuleType) and not _is_of_flor(value)}
+            not isinstance(value, types.ModuleType) and not is_of_flor(value)}
 
 
 def fingerprints(frame, held, modules, slots=frozenset(), moved_from=None):
@@ -75,7 +74,8 @@ def fingerprints(frame, held, modules, slots=frozenset(), moved_from=None):
         look = _Look(held, slots, moved_from, roots)
         for name, value in roots.items():
             look.add(out, name, value)
-        out["process:@settings"] = look.of_settings()
+        look.add_local_classes(out)
+        out["process:@settings"] = look.fingerprint(settings())
     except _Late:
         return None
     return out
@@ -86,7 +86,7 @@ def changed(before, after):
     if before is None or after is None:
         return []
     return sorted(path for path in {**before, **after} if before.get(path) != after.get(path) and
-                  (path in before and path in after or "." in path or ":" in path))
+                  (path in before and path in after or ("." in path or ":" in path) and not path.endswith(_CLASS)))
 
 
 class _Held:
@@ -112,6 +112,7 @@ class _Look:
         self._known = {}  # digests of memory
         self._held, self._pointers, self._alive = set(), {}, []
         self._unknown = 0
+        self._local_classes = []
         self._inner = {}  # id of a held object → the modules, optimizers and the like that are held with it
         for value in [*default_generators(), *held]:
             self._found = self._inner.setdefault(id(value), [])
@@ -128,6 +129,7 @@ class _Look:
             return  # a function, a class or a module of Python, of which a checkpoint has the name alone
         self._held.add(id(value))
         self._alive.append(value)
+        self._note_class(value)
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(value, torch.Tensor):
             if value.layout == torch.strided and value.numel() > 0:
@@ -174,14 +176,16 @@ class _Look:
         members = members_of(value)
         place = None if self._moved_from is None or isinstance(value, _SIMPLE) else self._moved_from(name, value)
         if members is None:
-            out[name] = (self._fingerprint(value), place, self._unsaved(name, value))
+            out[name] = (self.fingerprint(value), place, self._unsaved(name, value))
         else:
-            out[name] = (self._fingerprint(type(value)), place)  # members of its class are members of it
+            self._note_class(value)
+            # Members of its class are members of it.
+            out[name] = (self.fingerprint(None if type(value) in self._local_classes else type(value)), place)
             for member, item in members.items():
                 path = f"{name}.{member}"
                 is_held = path in self._slots or id(item) in self._held
                 out[path] = self._of_held(path, item) if is_held else (
-                    self._fingerprint(item, has_loader=_is_of_loader(value)), None, self._unsaved(path, item))
+                    self.fingerprint(item, has_loader=_is_of_loader(value)), None, self._unsaved(path, item))
 
     def _unsaved(self, path, value):
         """Returns what _of_held() would say if the value were held, where a checkpoint might not have all of it; else None."""
@@ -190,15 +194,15 @@ class _Look:
             return None
         return _Look([value], {path}, self._moved_from, self._roots)._of_held(path, value)
 
-    def of_settings(self):
-        """What belongs to the process, and to no variable: settings of torch, the environment, the folder."""
-        torch = sys.modules.get("torch")
-        values = [dict(os.environ), os.getcwd()]
-        if torch is not None and hasattr(torch, "get_default_dtype"):
-            cudnn = torch.backends.cudnn
-            values += [str(torch.get_default_dtype()), torch.is_grad_enabled(), torch.get_num_threads(), cudnn.benchmark, cudnn.deterministic,
-                       torch.are_deterministic_algorithms_enabled()]
-        return self._fingerprint(values)
+    def _note_class(self, value):
+        kind = type(value)
+        if "<locals>" in kind.__qualname__ and kind not in self._local_classes and _is_users(sys.modules.get(kind.__module__)):
+            self._local_classes.append(kind)
+
+    def add_local_classes(self, out):
+        """What a class has that a function defines, or what its methods and properties keep, is no part of its objects."""
+        for kind in self._local_classes:  # which may be more by then
+            out.setdefault(kind.__qualname__ + _CLASS, []).append(self.fingerprint(kind, True))
 
     def _of_held(self, path, value):
         """Another object of this name is a change, where it is no slot; and so is what a module has and no checkpoint holds."""
@@ -206,12 +210,14 @@ class _Look:
         if is_slot and self._moved_from is not None and self._moved_from(path, value) is not None:
             return _Held(None, None)
         unsaved = [part for inner in self._inner.get(id(value)) or [value] for part in unsaved_of(inner, is_slot or inner is not value)]
-        return _Held(None if is_slot else id(value), self._fingerprint(unsaved, True))
+        return _Held(None if is_slot else id(value), self.fingerprint(unsaved, True))
 
-    def _fingerprint(self, value, is_unsaved=False, has_loader=False):
+    def fingerprint(self, value, is_unsaved=False, has_loader=False):
         self._hash, self._seen, self._visited = hashlib.blake2b(digest_size=16), {}, []
         self._is_unsaved, self._has_loader = is_unsaved, has_loader
-        self._feed(value, 0)
+        self._deep = [value]  # what is left to be looked at, such as the rest of a long linked list
+        while self._deep:
+            self._feed(self._deep.pop(), 0)
         return self._hash.digest()
 
     def _put(self, *words):
@@ -224,16 +230,19 @@ class _Look:
             return self._feed_simple(value)
         if id(value) in self._held or self._is_unsaved and id(value) in self._with_path:
             return self._put("held")
-        if id(value) in self._seen or depth > _DEEPEST:
+        if id(value) in self._seen:
             return self._put("same", self._seen.get(id(value)))
+        if depth > _DEEPEST:
+            return self._deep.append(value)
         self._seen[id(value)] = len(self._seen)
         self._visited.append(value)
+        self._note_class(value)
         self._put(type(value).__qualname__)
         self._has_loader |= _is_of_loader(value)
         if type(value).__module__ == "typing" or type(value) in _TYPES:  # names of types, which nothing changes
             return self._put(repr(value))
-        if isinstance(value, types.ModuleType) or _is_of_flor(value) or type(value).__module__.split(".")[0] in NO_STATE or \
-                type(value).__name__ == "ArgumentParser":
+        if isinstance(value, types.ModuleType) or is_of_flor(value) or type(value).__name__ == "ArgumentParser" or \
+                type(value).__module__.split(".")[0] in NO_STATE and not isinstance(value, HOLDERS):
             return None
         plain = _plain.digest_of(value)
         if plain is not None:
@@ -255,12 +264,15 @@ class _Look:
                 size = value.numel() * value.element_size()
                 for part in added_to(value):
                     self._feed(part, 1)
-                if value.layout == torch.strided and self._covers(value.data_ptr(), size):
+                if value.layout != torch.strided:
+                    self._feed(of_sparse(value), 1)
+                    return True
+                if self._covers(value.data_ptr(), size):
                     self._put("held")
                     return True
                 self._put(list(value.shape), str(value.dtype), value.requires_grad)
                 if size > _SAMPLED or value.device.type != "cpu":
-                    self._put(value._version if not value.is_inference() else None)
+                    self._put(version_of(value))
                 if value.device.type != "cpu":
                     step = max(1, value.numel() // 1024)
                     self._put(value.detach().reshape(-1)[::step].tolist() if value.is_contiguous() else value.data_ptr())
@@ -269,6 +281,8 @@ class _Look:
                 return True
             if numpy is not None and isinstance(value, numpy.ndarray) and not value.dtype.hasobject:
                 self._put(value.shape, value.dtype.str)
+                if isinstance(value, numpy.ma.MaskedArray):
+                    self._feed(numpy.ma.getmaskarray(value), 1)
                 if _leaves.is_in_file(value) and not value.flags.writeable:
                     return True  # a data set, which may be larger than the memory
                 is_readable = value.flags.c_contiguous or value.nbytes <= _LARGE
@@ -281,7 +295,8 @@ class _Look:
                         self._put(hashlib.blake2b(memory, digest_size=16).digest())
                 return True
         except (TypeError, RuntimeError):
-            return True  # sparse and the like: nothing to look at
+            self._put(version_of(value) if torch is not None and isinstance(value, torch.Tensor) else None)  # quantized and the like
+            return True
         return False
 
     def _digest(self, value, leaf_of):
@@ -289,16 +304,7 @@ class _Look:
             leaf = leaf_of()
             is_tensor = type(leaf.owner).__module__.split(".")[0] == "torch"
             whole, many = (_SAMPLED, _SAMPLES) if is_tensor else (_LARGE if _leaves.is_in_file(value) else _WHOLE, _MANY)
-            if leaf.size <= whole:
-                parts = [(0, leaf.size)]
-            else:
-                parts = [((leaf.size - _SAMPLE) * i // (many - 1), _SAMPLE) for i in range(many)]
-            text = ctypes.create_string_buffer(33)
-            digests = []
-            for begin, size in parts:
-                library.flor_digest(leaf.pointer + begin, size, text)
-                digests.append(text.value)
-            self._known[id(value)] = (digests, value)
+            self._known[id(value)] = (digests_of(leaf, whole, many), value)
         return self._known[id(value)][0]
 
     def _parts(self, value):
@@ -312,7 +318,8 @@ class _Look:
             yield dict_of(value)
         elif isinstance(value, types.FunctionType):
             yield from (*identity_of(value), value.__defaults__, value.__kwdefaults__, value.__dict__)
-            yield from [cell.cell_contents for cell in value.__closure__ or () if is_filled(cell)]
+            cells = zip(value.__code__.co_freevars, value.__closure__ or ())
+            yield from [cell.cell_contents for name, cell in cells if is_filled(cell) and not self._is_root(name, cell.cell_contents)]
         elif isinstance(value, type):
             yield from (value.__module__, value.__qualname__)
             if value.__module__ in sys.modules and _is_users(sys.modules[value.__module__]):
@@ -322,21 +329,23 @@ class _Look:
         else:
             yield from self._parts_of_object(value)
 
+    def _is_root(self, name, value):
+        """Is it a variable that is compared by itself, and a class refers to it?"""
+        return self._is_unsaved and self._roots.get(name, self) is value
+
     def _parts_of_object(self, value):
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(value, torch.Generator):
             yield value.get_state()
-        elif type(value).__module__ == "_io" and isinstance(value, io.IOBase):
-            position = position_of(value)
-            yield self._doubt() if position is UNKNOWN else position
+        elif (contents := contents_of(value)) is not None:
+            yield self._doubt() if contents is UNKNOWN else contents
+            yield dict_of(value) if not isinstance(value, HOLDERS) else None
         elif type(value).__module__ == "multiprocessing.connection":
             yield self._doubt()  # to a process with a state of its own, as a simulator's
         elif type(value).__module__ == "multiprocessing.queues" and not self._has_loader:
             yield self._doubt()
         elif type(value).__module__ in _OF_WORKERS:
             return  # a process, or a queue of a data loader
-        elif callable(getattr(type(value), "cache_info", None)):
-            yield tuple(value.cache_info())  # of functools.lru_cache
         else:
             yield dict_of(value)
             yield from (item for _, item in slots_of(value))
@@ -383,10 +392,6 @@ def _base_of(value):
 
 def _is_of_loader(value):
     return type(value).__module__.startswith("torch.utils.data")
-
-
-def _is_of_flor(value):
-    return type(value).__module__.split(".")[0] == "flor"
 
 
 def _is_users(module):
