@@ -252,6 +252,17 @@ def test_a_program_with_words_of_its_own_stays(rewrite, tmp_path):
     (True, "for i, x in enumerate(loader):\n    loss(x).backward()\n    if i % 2:\n        opt.step()\n        opt.zero_grad()"),
     (True, "for i, x in enumerate(loader):\n    if i % 2 == 0:\n        opt.zero_grad()\n    loss(x).backward()\n    opt.step()"),
     (True, "for x in loader:\n    loss(x).backward()\n    opt.step()"),
+    # A class and one that is derived from it, two things of one name, gradients that are set to None of another module, and an
+    # optimizer of what nothing clears.
+    (True, "for i, x in enumerate(loader):\n    trainer.fit(i, x)"),
+    (True, "for i, x in enumerate(loader):\n    one.update(x)\n    two.learn(i, x)"),
+    (True, "for i, x in enumerate(loader):\n    critic(optD, x)\n    actor(optG, i, x)"),
+    (True, "for i, x in enumerate(loader):\n    for p in netD.parameters():\n        p.grad = None\n    loss(x).backward()\n    optD.step()\n"
+           "    loss(x).backward()\n    if i % 2:\n        optG.step()\n        optG.zero_grad()"),
+    (True, "for x in loader:\n    netD.zero_grad()\n    loss(x).backward()\n    optD.step()\n    loss(x).backward()\n    optG.step()"),
+    (False, "for x in loader:\n    for _, p in netD.named_parameters():\n        if p.grad is not None:\n            p.grad.zero_()\n"
+            "    loss(x).backward()\n    optD.step()"),
+    (False, "for x in loader:\n    critic(optD, x)\n    critic(optG, x)\n    scheduler.step()\n    env.step(x)"),
     (True, "for x in loader:\n    gather(x)\nif epoch % 2:\n    opt.step()\n    net.zero_grad()"),
 ])
 def test_gradients_that_an_iteration_leaves_are_found_in_the_text(rewrite, leaves, body):
@@ -260,7 +271,15 @@ def test_gradients_that_an_iteration_leaves_are_found_in_the_text(rewrite, leave
                  "def gather(x):\n    loss(x).backward()\n"
                  "def some(i, x):\n    loss(x).backward()\n    if i % 2:\n        return\n    opt.step()\n    opt.zero_grad()\n"
                  "optD, optG = None, None\noptD = Adam(netD.parameters())\noptG = Adam(netG.parameters(), lr=2)\n"
-                 "class Trainer:\n    def clear(self):\n        self.opt.zero_grad()\n")
+                 "class Trainer:\n    def clear(self):\n        self.opt.zero_grad()\n"
+                 "    def fit(self, i, x):\n        self.opt.zero_grad()\n        loss(x).backward()\n        self.opt.step()\n"
+                 "class Gathering(Trainer):\n    def fit(self, i, x):\n        loss(x).backward()\n        if i % 3 == 2:\n"
+                 "            self.opt.step()\n            self.opt.zero_grad()\n"
+                 "class One(nn.Module):\n    def update(self, x):\n        self.opt.zero_grad()\n        loss(x).backward()\n        self.opt.step()\n"
+                 "class Two(nn.Module):\n    def learn(self, i, x):\n        loss(x).backward()\n        if i % 3 == 2:\n"
+                 "            self.opt.step()\n            self.opt.zero_grad()\n"
+                 "def critic(opt, x):\n    opt.zero_grad()\n    loss(x).backward()\n    opt.step()\n"
+                 "def actor(opt, i, x):\n    loss(x).backward()\n    if i % 3 == 2:\n        opt.step()\n        opt.zero_grad()\n")
     text = rewrite(train=functions + "for epoch in range(3):\n" + textwrap.indent(body, "    ") + "\n    pass\n")["train"]
     assert ("__flor__.main_loop('epoch', range(3), leaves_gradients=True)" in text) == leaves, text
 

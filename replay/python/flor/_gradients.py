@@ -6,6 +6,8 @@ Whatever zero_grad() is called on counts by itself; a backward() may add to all 
 some: checkpoints are larger then, and right. Functions of installed packages are not followed: a step() in one is not seen."""
 import ast
 
+from ._scopes import Scopes
+
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MOST_STATEMENTS = 20000  # that are followed: of a larger project the answer is that it leaves some
@@ -20,6 +22,7 @@ class Gradients:
     def __init__(self, project):
         self._project = project
         self.trained_by = _optimizers_of(project)
+        self._scopes = Scopes(project)
         self._touching = _functions_touching(project)
 
     def are_left_by(self, file, loop):
@@ -29,6 +32,10 @@ class Gradients:
         except _TooLong:
             return True
         return bool(end.dirty & walk.used)
+
+    def thing(self, file, node, text):
+        """Returns what a text at a node stands for, as a key."""
+        return self._scopes.of(file, node, text), text
 
     def functions(self, file, expression):
         """Returns the functions that an expression in a file may name, of those that do something with gradients."""
@@ -79,7 +86,9 @@ class _Walk:
         self._gradients = gradients
         self._open, self._known, self._left = [], {}, _MOST_STATEMENTS
         self._bits = self._cleared_in(file, loop)
-        self._all = (1 << max(len(self._bits), 1)) - 1
+        self._known_bits = (1 << len(self._bits)) - 1
+        self._other = 1 << len(self._bits)  # all else, which nothing clears
+        self._all = self._known_bits | self._other
 
     def iteration(self, file, loop):
         exits = {"continue": [], "break": [], "return": []}
@@ -87,16 +96,20 @@ class _Walk:
         return _join([end, *exits["continue"]]) or _State(0, 0)
 
     def _cleared_in(self, file, loop):
-        """The texts of what zero_grad() is called on, in all that the loop may call, with their bits."""
+        """What zero_grad() is called on, in all that the loop may call, with its bits."""
         found, seen, todo = {}, set(), [(file, loop)]
         while todo:
             owner, node = todo.pop()
             if id(node) in seen:
                 continue
             seen.add(id(node))
+            for part in owner.nodes_in(node):
+                text = _cleared_by_loop(part)
+                if text is not None:
+                    found.setdefault(self._gradients.thing(owner, part, text), 1 << len(found))
             for call in owner.calls_in(node):
                 if isinstance(call.func, ast.Attribute) and call.func.attr == "zero_grad":
-                    found.setdefault(ast.unparse(call.func.value), 1 << len(found))
+                    found.setdefault(self._gradients.thing(owner, call, ast.unparse(call.func.value)), 1 << len(found))
                 todo.extend(pair for value in _called(call) for pair in self._gradients.functions(owner, value))
         return found
 
@@ -155,7 +168,14 @@ class _Walk:
             if state is None:
                 break
         end = _join(ways)
+        text = _cleared_by_loop(node)
+        if end is not None and text is not None:
+            end = self._cleared(end, self._gradients.thing(file, node, text))
         return self._through(file, node.orelse, end, exits) if end is not None else None
+
+    def _cleared(self, state, thing):
+        bit = self._bits.get(thing, 0)
+        return _State(state.cleared | bit, state.dirty & ~bit)
 
     def _expressions(self, file, node, state):
         """Follows the calls of an expression or a simple statement, in the order of their ends."""
@@ -167,32 +187,34 @@ class _Walk:
             after = self._call(file, call, state)
             state = _join([state, after]) if call in conditional else after
         if _read_gradient(nodes):
-            self.used |= self._all & ~state.cleared
-        if isinstance(node, ast.Assign) and any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in node.targets):
-            state = _State(self._all, 0)
+            self.used |= (self._known_bits or self._other) & ~state.cleared
+        if isinstance(node, ast.Assign) and not _is_none(node.value) and any(map(_is_gradient, node.targets)):
+            state = _State(state.cleared, self._all)
         return state
 
     def _call(self, file, call, state):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else None
         for value in _called(call):  # a closure before what is done with its gradients
-            for owner, function in self._gradients.functions(file, value):
-                state = self._function(owner, function, state)
+            # Of several of one name, as of a class and one that is derived from it, it is any.
+            state = _join([self._function(owner, function, state) for owner, function in self._gradients.functions(file, value)]) or state
         if name == "zero_grad":
-            bit = self._bits.get(ast.unparse(call.func.value), 0)
-            return _State(state.cleared | bit, state.dirty & ~bit)
-        if name == "zero_" and isinstance(call.func.value, ast.Attribute) and call.func.value.attr == "grad":
-            return _State(self._all, 0)
+            return self._cleared(state, self._gradients.thing(file, call, ast.unparse(call.func.value)))
         if name == "backward":
             return _State(state.cleared, self._all)
         if name == "step":
-            self.used |= self._taken_by(call) & ~state.cleared
+            self.used |= self._taken_by(file, call) & ~state.cleared
         return state
 
-    def _taken_by(self, call):
-        """The bits of what a step of an optimizer takes gradients from: what it is cleared by, else all."""
+    def _taken_by(self, file, call):
+        """The bits of what a step takes gradients from: what its optimizer is cleared by. Where the text does not tell what that trains, it
+        may be all that is cleared here, as of a scheduler; of what is called an optimizer, only where that is one thing."""
         words = [ast.unparse(call.func.value), *(ast.unparse(value) for value in call.args)]  # scaler.step(optimizer)
-        known = {text for word in words for text in (word, *self._gradients.trained_by.get(word, ())) if text in self._bits}
-        return sum(self._bits[text] for text in known) or self._all
+        of = self._gradients.trained_by
+        bits = 0
+        for text in {text for word in words for text in (word, *of.get(word, ()))}:
+            bits |= self._bits.get(self._gradients.thing(file, call, text), 0)
+        is_told = any(word in of for word in words) or ("opt" in words[0].lower() and len(self._bits) > 1)
+        return bits or (0 if is_told else self._known_bits) or self._other
 
     def _function(self, file, function, state):
         """What it does depends on the state alone: each is followed once for each."""
@@ -220,6 +242,38 @@ def _read_gradient(nodes):
                for part in nodes)
 
 
+def _cleared_by_loop(node):
+    """Returns the text of a module whose gradients a loop over its parameters clears, as `for p in net.parameters(): p.grad = None`."""
+    if not isinstance(node, ast.For) or not isinstance(node.iter, ast.Call) or not isinstance(node.iter.func, ast.Attribute) or \
+            node.iter.func.attr not in ("parameters", "named_parameters"):
+        return None
+    name = node.target.elts[-1] if isinstance(node.target, ast.Tuple) else node.target
+    body = [*node.body, *(part for one in node.body if isinstance(one, ast.If) and _asks_for_gradient(one.test) for part in one.body)]
+    is_cleared = isinstance(name, ast.Name) and any(_clears(one, name.id) for one in body)
+    return ast.unparse(node.iter.func.value) if is_cleared else None
+
+
+def _clears(statement, name):
+    """Is it `NAME.grad = None` or `NAME.grad.zero_()`?"""
+    if isinstance(statement, ast.Assign):
+        return _is_none(statement.value) and any(_is_gradient(one, name) for one in statement.targets)
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "zero_" and _is_gradient(call.func.value, name)
+
+
+def _asks_for_gradient(test):
+    """Is it `p.grad is not None`, or `p.grad` alone?"""
+    return _is_gradient(test.left if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot) else test)
+
+
+def _is_gradient(node, name=None):
+    return isinstance(node, ast.Attribute) and node.attr == "grad" and (name is None or isinstance(node.value, ast.Name) and node.value.id == name)
+
+
+def _is_none(node):
+    return isinstance(node, ast.Constant) and node.value is None
+
+
 def _called(call):
     return [call.func, *call.args, *(keyword.value for keyword in call.keywords)]
 
@@ -229,11 +283,21 @@ def _optimizers_of(project):
     out = {}
     for file in project.files.values():
         for call in file.calls:
-            statement = file.parents[call]
-            if not isinstance(statement, ast.Assign):
-                continue
+            targets = _targets_of(file, call)
             modules = {ast.unparse(part.func.value) for part in file.calls_in(call)
-                       if isinstance(part.func, ast.Attribute) and part.func.attr == "parameters"}
-            for target in statement.targets if modules else ():
+                       if isinstance(part.func, ast.Attribute) and part.func.attr == "parameters"} if targets else ()
+            for target in targets if modules else ():
                 out.setdefault(ast.unparse(target), set()).update(modules)
     return out
+
+
+def _targets_of(file, call):
+    """Returns what a call's value is bound to: also of one in `a, b = f(), g()`."""
+    around = file.parents[call]
+    if isinstance(around, ast.Tuple) and isinstance(file.parents[around], ast.Assign):
+        place, statement = around.elts.index(call), file.parents[around]
+        pairs = [one.elts for one in statement.targets if isinstance(one, ast.Tuple) and len(one.elts) == len(around.elts)]
+        return [elements[place] for elements in pairs]
+    if isinstance(around, ast.AnnAssign):
+        return [around.target]
+    return around.targets if isinstance(around, ast.Assign) and around.value is call else []
