@@ -57,6 +57,35 @@ def behind(line, added):
     return (line, line + added)
 
 
+NORM = 'flor.log("norm", net.weight.grad.norm().item())\n'
+BLOCK = '        with flor.skip_block("train", net, optimizer) as train:\n'
+NORM_OF = "def norm_of(net):\n    return sum(p.grad.norm().item() for p in net.parameters())\n\n"
+WITH_NORM = PROGRAM.replace("def augment", NORM_OF + "def augment")
+
+
+@pytest.mark.parametrize("program, edit, from_start", [
+    (PROGRAM, behind(SCORE, "        " + NORM), False),
+    (WITH_NORM, behind(SCORE, '        flor.log("norm", norm_of(net))\n'), False),
+    (PROGRAM, behind(SCORE, '        flor.log("norm", getattr(net.weight, "grad").norm().item())\n'), False),
+    (PROGRAM, (BLOCK, "        " + NORM + BLOCK), True),
+    (WITH_NORM, (BLOCK, '        flor.log("norm", norm_of(net))\n' + BLOCK), True),
+    (PROGRAM, (BLOCK, "        norm = net.weight.grad.norm().item()\n" + BLOCK), True),
+    (PROGRAM, ("                    loss = net(", "                    " + NORM + "                    loss = net("), True),
+    (PROGRAM, behind("    total = 0\n", "    " + NORM), True),
+    (PROGRAM, ("def augment", NORM_OF + "def augment"), True)])
+def test_a_log_statement_that_reads_gradients_executes_the_blocks_that_leave_them(program, edit, from_start):
+    """No checkpoint of a block holds them. What the iteration before left is there only in a replay from the start."""
+    edits = [edit] if "norm = " not in edit[1] else [edit, behind(SCORE, '        flor.log("norm", norm)\n')]
+    said = asked(program, *edits)
+    assert said["all"] and said["from_start"] == from_start, said["reasons"]
+
+
+def test_a_value_that_is_called_after_gradients_is_none():
+    program = PROGRAM.replace("                    optimizer.step()\n", "                    grad_norm = clip(net)\n                    optimizer.step()\n")
+    said = asked(program, behind(LOSS, '                    flor.log("norm", grad_norm)\n'))
+    assert not said["all"] and not said["from_start"] and said["blocks"] == ["train"], said["reasons"]
+
+
 def test_nothing_edited_executes_nothing():
     answer = asked(PROGRAM)
     assert (answer["all"], answer["blocks"], answer["from_start"], answer["reasons"], answer["probes"]) == (False, [], False, [], [])

@@ -16,12 +16,13 @@ import json
 import os
 import sys
 
+from ._gradient_reads import GradientReads
 from ._held import needed_by_block, needed_by_loop, unguarded_in, unheld_by
 from ._holders import SlotHolder, path_of
 from ._program import MUTATORS, Program, leaves
 from ._project import Project
 from ._reports import OF_THE_MOMENT
-from ._rewrite import rewritten
+from ._rewrite import keep_leaving, rewritten
 from ._skeleton import Names, Skeleton, added, first_difference, name_anew
 
 # Functions that no log statement may call: they change what everybody uses.
@@ -39,6 +40,7 @@ class Analysis:
         self.all, self.from_start = False, False
         self.blocks, self.lead_in = set(), set()
         self.reasons, self.probes = [], []
+        self._gradients = GradientReads([present for _, present in pairs])
         for recorded, present in pairs:
             _take_slots(recorded, present, self._seen)
             if present.is_rewritten:
@@ -76,6 +78,7 @@ class Analysis:
         names = Names([program for program, _ in self._pairs])
         old, new = Skeleton(recorded), Skeleton(present, names)
         if ast.dump(old.tree) != ast.dump(new.tree):
+            self.from_start = self.from_start or _gradients_named(recorded) != _gradients_named(present)
             return self._everything(f"{_place(present, first_difference(old.tree, new.tree))}: changed code")
         known = {ast.dump(part) for part in old.computations}
         computations = [part for part in new.computations if ast.dump(part) not in known]
@@ -97,6 +100,7 @@ class Analysis:
         if reading is not None:
             self.from_start = True
             self._everything(f"{place}: the log statement uses {reading}, and no checkpoint holds files")
+        self._take_gradients(program, parts, place)
         block = program.block_of(log)
         self.probes.append({"name": _name_of(log), "file": program.path, "line": log.lineno,
                             "block": block.name or "" if block else "",
@@ -107,6 +111,16 @@ class Analysis:
         if function is program.tree or any(program.is_inside(one, function) for one in program.loops):
             return None
         return self._execute_callers(function, place)
+
+    def _take_gradients(self, program, parts, place):
+        for part in (part for part in parts if self._gradients.any_in(part)):
+            computed, block = self._gradients.computed_in(program, part), program.block_of(program.original(part))
+            if block is not None and computed is not None and (computed is block.node or program.is_inside(computed, block.node)):
+                continue  # it executes
+            self._everything(f"{place}: the log statement reads gradients, which no checkpoint of a block holds")
+            if computed is None:
+                self.from_start = True
+                self.reasons.append(f"{place}: they may be those of the iteration before: the replay runs from the start")
 
     def _execute_callers(self, function, place):
         """The log stands in a function: blocks that may call it execute."""
@@ -221,6 +235,10 @@ def _mentions(nodes, names):
                for root in nodes for node in ast.walk(root))
 
 
+def _gradients_named(program):
+    return sum(isinstance(node, ast.Attribute) and node.attr == "grad" for node in ast.walk(program.tree))
+
+
 def _is_named(node, name):
     return (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Attribute) and node.attr == name)
 
@@ -313,6 +331,8 @@ def main():
     except (SyntaxError, ValueError, RecursionError) as problem:
         name = os.path.basename(getattr(problem, "filename", None) or asked.get("script") or "the program")
         return json.dump({"all": True, "reasons": [f"{name}: Python cannot read it ({problem}): every block executes"]}, sys.stdout)
+    for path in recorded:
+        keep_leaving(recorded[path].tree, present[path].tree)
     seen = [(one["block"], one["path"]) for one in asked.get("seen", [])]
     return json.dump(Analysis([(recorded[path], present[path]) for path in recorded], seen).answer(), sys.stdout)
 

@@ -121,6 +121,13 @@ class Program:
     def handles(self):
         return {name for holder in [*self.blocks, *self.guards] for name in holder.handles()}
 
+    def original(self, node):
+        """Returns the node of the tree that a copy of it stands for."""
+        if node in self.parents:
+            return node
+        return next((one for one in self.parents if type(one) is type(node) and getattr(one, "lineno", 0) == node.lineno
+                     and one.col_offset == node.col_offset), node)
+
     def is_inside(self, node, outer):
         return any(one is outer for one in self.around(node))
 

@@ -15,6 +15,7 @@ The main loop is the outermost one that trains in a function that no loop calls.
 
 Every other statement, and each function without a training loop or a row, stays what it was, at the same lines."""
 import ast
+import copy
 import itertools
 import os
 
@@ -101,6 +102,17 @@ def rewritten(project):
         return {}
     plans = plans_of(project)
     return by_plan(project, plans) if any(plan.main for plan in plans.values()) else {}
+
+
+def keep_leaving(recorded, present):
+    """Lets the main loops of a rewritten tree hold gradients where those of the recorded one did: a log statement that reads some
+    changes nothing in that."""
+    calls = [[node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+              and node.func.attr == "main_loop" and isinstance(node.func.value, ast.Name) and node.func.value.id == HANDLE]
+             for tree in (recorded, present)]
+    if len(calls[0]) == len(calls[1]):
+        for before, now in zip(*calls):
+            now.keywords = [copy.copy(keyword) for keyword in before.keywords]
 
 
 def plans_of(project):
