@@ -15,6 +15,11 @@ namespace {
 
 constexpr auto look_every = std::chrono::milliseconds(300);
 
+// Where nobody looked for a while, the store is looked at this seldom: a server that was forgotten must not
+// keep a file server busy.
+constexpr auto look_unasked_every = std::chrono::seconds(10);
+constexpr auto unasked_after = std::chrono::seconds(60);
+
 // Looks at a store that takes long to look at less often: at most a quarter of the time.
 std::chrono::milliseconds pause_after(std::chrono::steady_clock::duration took) {
   return std::max(look_every, std::chrono::duration_cast<std::chrono::milliseconds>(took * 3));
@@ -71,9 +76,11 @@ void serve(const core::Store& store, const ServeOptions& options,
     } catch (const std::exception& problem) {
       if (std::exchange(told, problem.what()) != problem.what()) core::warn("cannot read the store: " + told);
     }
-    const auto pause_end =
-        std::chrono::steady_clock::now() + pause_after(std::chrono::steady_clock::now() - began);
-    while (!stopped() && std::chrono::steady_clock::now() < pause_end)
+    const auto now = [] { return std::chrono::steady_clock::now(); };
+    const auto pause_end = now() + pause_after(now() - began);
+    while (!stopped() && now() < pause_end) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const auto unasked_end = began + look_unasked_every;
+    while (!stopped() && now() < unasked_end && !feed.was_asked_within(unasked_after))
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }

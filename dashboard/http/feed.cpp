@@ -40,11 +40,18 @@ void Feed::publish(std::string snapshot, std::string delta) {
 
 std::shared_ptr<const std::string> Feed::snapshot() const {
   const std::lock_guard<std::mutex> lock(mutex_);
+  asked_ = std::chrono::steady_clock::now();
   return snapshot_;
+}
+
+bool Feed::was_asked_within(std::chrono::steady_clock::duration time) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return asked_ && std::chrono::steady_clock::now() - *asked_ < time;
 }
 
 Feed::Events Feed::since(const std::string& last_id) const {
   const std::lock_guard<std::mutex> lock(mutex_);
+  asked_ = std::chrono::steady_clock::now();
   const auto dash = last_id.rfind('-');
   std::uint64_t seen = unknown;
   if (dash != std::string::npos && last_id.substr(0, dash) == birth_)

@@ -1,12 +1,14 @@
 // What viewers see live: a snapshot, and the changes since. Thread-safe.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace flor::dashboard {
@@ -19,6 +21,10 @@ class Feed {
 
   // Publishes a change: `delta` turns the snapshot before into `snapshot`.
   void publish(std::string snapshot, std::string delta);
+
+  // Returns whether snapshot() or since() were called within this time: somebody looks. since() is called at
+  // least at each ping (ServerOptions) of a viewer.
+  bool was_asked_within(std::chrono::steady_clock::duration time) const;
 
   // Returns the snapshot that was published last; `{}` before the first one.
   std::shared_ptr<const std::string> snapshot() const;
@@ -41,6 +47,7 @@ class Feed {
 
   std::function<void()> notify_;
   mutable std::mutex mutex_;
+  mutable std::optional<std::chrono::steady_clock::time_point> asked_;
   std::shared_ptr<const std::string> snapshot_ = std::make_shared<const std::string>("{}");
   // The last ones, as far as memory allows; the newest has the number number_.
   std::deque<std::string> deltas_;

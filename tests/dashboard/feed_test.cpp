@@ -36,6 +36,19 @@ TEST(Feed, WhoseIdIsUnknownGetsTheSnapshot) {
                       "\ndata: D299\n\n");
 }
 
+TEST(Feed, KnowsWhetherSomebodyLooks) {
+  Feed feed;
+  EXPECT_FALSE(feed.was_asked_within(std::chrono::hours(1)));
+  feed.publish("S", "D");
+  EXPECT_FALSE(feed.was_asked_within(std::chrono::hours(1)));
+  (void)feed.since("");
+  EXPECT_TRUE(feed.was_asked_within(std::chrono::hours(1)));
+  EXPECT_FALSE(feed.was_asked_within(std::chrono::nanoseconds(0)));
+  Feed other;
+  (void)other.snapshot();
+  EXPECT_TRUE(other.was_asked_within(std::chrono::hours(1)));
+}
+
 // One user of a shared store may change thousands of runs at once, again and again.
 TEST(Feed, KeepsFewBytesOfChanges) {
   Feed feed;
