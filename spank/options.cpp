@@ -147,11 +147,15 @@ std::vector<std::string> options_without_use(const Environment& environment) {
     const Row& row = kTable[option];
     const bool fits = row.use == Use::anywhere || (row.use == Use::recording ? records : replays);
     // Do not warn of an option of the whole job: it is for those of its steps that record.
-    if (fits || !given.value[option] || !environment(handed_on(row).c_str()).empty()) continue;
+    if (fits || !given.value[option] || is_of_job(static_cast<Option>(option), environment)) continue;
     const char* wanted = row.use == Use::recording ? "--flor-record" : "--flor-replay";
     out.push_back("--" + std::string(row.name) + " has no effect without " + wanted);
   }
   return out;
+}
+
+bool is_of_job(Option option, const Environment& environment) {
+  return !environment(handed_on(kTable[option]).c_str()).empty();
 }
 
 void adopt_from_environment(const Environment& environment) {

@@ -59,6 +59,9 @@ int register_options(spank_t spank);
 // use them.
 std::vector<std::string> options_without_use(const Environment& environment);
 
+// Was the option given to sbatch or salloc, for all steps of the job?
+bool is_of_job(Option option, const Environment& environment);
+
 // Takes the options from a batch script's environment. With --export=NONE or NIL, Slurm does not call back
 // for them in the batch step (tried with 22.05), although their variables are set.
 void adopt_from_environment(const Environment& environment);

@@ -208,11 +208,20 @@ void handle_problem(spank_t spank, const Task& task, const Problem& problem) {
   go_on_unrecorded(spank, problem);
 }
 
-// Skips the batch step: it is one process, but there Slurm gives the count of the whole job.
-Problem check_tasks(spank_t spank, bool batch) {
-  if (batch || !options().records() || number(spank, S_JOB_TOTAL_TASK_COUNT, 1) <= 1) return "";
-  return "--flor-record: a step of several tasks cannot be recorded yet; use one task (srun -n1), or give "
-         "the flag only to the srun that trains";
+// The batch step is one process, but there Slurm gives the count of the whole job.
+bool is_of_several_tasks(spank_t spank, bool batch) {
+  return !batch && options().records() && number(spank, S_JOB_TOTAL_TASK_COUNT, 1) > 1;
+}
+
+// Handles a step of several tasks. Where the flag is the job's, its other steps may be what was to be
+// recorded, and this one runs as it is.
+void handle_several_tasks(spank_t spank, const Environment& environment) {
+  const std::string why = "a step of several tasks cannot be recorded yet";
+  if (!is_of_job(kRecord, environment) && !is_of_job(kResume, environment)) {
+    refuse(spank, "--flor-record: " + why +
+                      "; use one task (srun -n1), or give the flag only to the srun that trains");
+  }
+  go_on_unrecorded(spank, why);
 }
 
 // Sets the variables that need no look at the store.
@@ -251,7 +260,10 @@ int task_init(spank_t spank) {
 
   const std::string cluster = cluster_name();
   if (!cluster.empty()) environment.set("FLOR_CLUSTER", cluster);
-  if (const Problem problem = check_tasks(spank, batch); !problem.empty()) refuse(spank, problem);
+  if (is_of_several_tasks(spank, batch)) {
+    handle_several_tasks(spank, reader);
+    return 0;
+  }
   // Not from spank_get_item(): Slurm sets what S_SLURM_RESTART_COUNT returns nowhere (22.05), and it is
   // always 0.
   const std::string restarts = environment.get("SLURM_RESTART_COUNT");

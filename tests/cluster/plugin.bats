@@ -324,6 +324,20 @@ JOB
   one_line "a step of several tasks cannot be recorded yet"
 }
 
+@test "of a job that is to be recorded, a step of several tasks runs unrecorded with one line" {
+  cat >job.sh <<JOB
+#!/bin/bash
+#SBATCH --flor-record -n3 -N3 -o out
+export FLOR_STORE=$store
+set -e
+srun -n3 -N3 bash -c 'touch ran-\$SLURM_PROCID; [[ -z \$FLOR_RECORD ]]'
+srun -n1 -N1 touch trained
+JOB
+  run -0 sbatch -W job.sh
+  [[ -e ran-0 && -e ran-1 && -e ran-2 && -e trained ]]
+  [[ $(grep -c 'warning: not recorded: a step of several tasks cannot be recorded yet' out) -eq 1 ]]
+}
+
 @test "a batch job whose recording cannot begin fails, with the line in its output" {
   run sbatch -W -o out --flor-record --flor-store="$PWD/no/store" --wrap 'touch ran'
   [[ $status -eq 1 && ! -e ran ]]
