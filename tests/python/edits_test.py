@@ -61,6 +61,11 @@ NORM = 'flor.log("norm", net.weight.grad.norm().item())\n'
 BLOCK = '        with flor.skip_block("train", net, optimizer) as train:\n'
 NORM_OF = "def norm_of(net):\n    return sum(p.grad.norm().item() for p in net.parameters())\n\n"
 WITH_NORM = PROGRAM.replace("def augment", NORM_OF + "def augment")
+# backward() in a function, which executes it always, or where it is asked to; and a second backward(), of another network perhaps.
+CALLED = PROGRAM.replace("loss.backward()", "descend(loss)").replace("def augment", "def descend(loss):\n    loss.backward()\n\ndef augment")
+ASKED = CALLED.replace("    loss.backward()", "    if loss.requires_grad:\n        loss.backward()")
+LEFT = CALLED.replace("    loss.backward()", "    if not loss.requires_grad:\n        return\n    loss.backward()")
+TWO = PROGRAM.replace("                net.scale += 1\n", "                net.scale += 1\n                other.sum().backward()\n")
 
 
 @pytest.mark.parametrize("program, edit, from_start", [
@@ -72,7 +77,9 @@ WITH_NORM = PROGRAM.replace("def augment", NORM_OF + "def augment")
     (PROGRAM, (BLOCK, "        norm = net.weight.grad.norm().item()\n" + BLOCK), True),
     (PROGRAM, ("                    loss = net(", "                    " + NORM + "                    loss = net("), True),
     (PROGRAM, behind("    total = 0\n", "    " + NORM), True),
-    (PROGRAM, ("def augment", NORM_OF + "def augment"), True)])
+    (PROGRAM, ("def augment", NORM_OF + "def augment"), True),
+    (CALLED, behind(SCORE, "        " + NORM), False), (ASKED, behind(SCORE, "        " + NORM), True),
+    (LEFT, behind(SCORE, "        " + NORM), True), (TWO, behind(SCORE, "        " + NORM), True), (TWO, behind(LOSS, "                    " + NORM), True)])
 def test_a_log_statement_that_reads_gradients_executes_the_blocks_that_leave_them(program, edit, from_start):
     """No checkpoint of a block holds them. What the iteration before left is there only in a replay from the start."""
     edits = [edit] if "norm = " not in edit[1] else [edit, behind(SCORE, '        flor.log("norm", norm)\n')]
@@ -81,8 +88,10 @@ def test_a_log_statement_that_reads_gradients_executes_the_blocks_that_leave_the
 
 
 def test_a_value_that_is_called_after_gradients_is_none():
+    """Nor one of the name of a method that reads them."""
     program = PROGRAM.replace("                    optimizer.step()\n", "                    grad_norm = clip(net)\n                    optimizer.step()\n")
-    said = asked(program, behind(LOSS, '                    flor.log("norm", grad_norm)\n'))
+    program += "class Sgd:\n    def step(self):\n        for p in self.params:\n            p.data -= p.grad\n"
+    said = asked(program, behind(LOSS, '                    flor.log("norm", [grad_norm, step])\n'))
     assert not said["all"] and not said["from_start"] and said["blocks"] == ["train"], said["reasons"]
 
 
@@ -262,3 +271,14 @@ def test_what_python_cannot_read_executes_everything(tmp_path):
                           env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(flor.__file__))})
     answer = json.loads(done.stdout)
     assert answer["all"] and "a.py: Python cannot read it" in answer["reasons"][0]
+
+
+@pytest.mark.parametrize("lines, note", [
+    ("torch.save(net.state_dict(), 'last.pt')", "save() writes a file: each worker may"),
+    ("with open('a', 'w') as file: pass", "open() writes a file: each worker"), ("with open('a', mode='ab') as file: pass", "open() writes a file"),
+    ("if not flor.replaying():\n    torch.save(net, 'last.pt')", None), ("with open('a') as file: pass", None), ("with open('a', 'rb') as file: pass", None), ("frame.to_csv('a')", "to_csv() writes a file"),
+    ("np.save('a', x); np.save('b', x)", "save() writes a file, and in 1 other place: each worker")])
+def test_a_replay_says_that_it_writes_files_again(lines, note):
+    """What is there may be the trained model."""
+    said = [reason for reason in asked(PROGRAM + lines + "\n", behind(SCORE, '        flor.log("lr", 1)\n'))["reasons"] if "writes a file" in reason]
+    assert len(said) == (note is not None) and all(note in reason and reason.startswith("train.py:") for reason in said), said

@@ -24,6 +24,7 @@ from ._project import Project
 from ._reports import OF_THE_MOMENT
 from ._rewrite import keep_leaving, rewritten
 from ._skeleton import Names, Skeleton, added, first_difference, name_anew
+from ._writing import note_of
 
 # Functions that no log statement may call: they change what everybody uses.
 _CHANGING = MUTATORS | {"backward", "train", "eval", "manual_seed", "seed", "shuffle", "next", "setattr", "delattr", "exec",
@@ -54,6 +55,7 @@ class Analysis:
             self._look_at_blocks(present)
             self._look_at_guards(present)
         self._look_at_rest()
+        self.reasons.extend(note for note in [note_of([present for _, present in pairs])] if note is not None)
 
     def answer(self):
         blocks = sorted({block.name for _, program in self._pairs for block in program.blocks if block.name})
