@@ -106,6 +106,21 @@ whole() {
   scontrol update PartitionName=main GraceTime=0
 }
 
+@test "a preempted job of a partition that cancels takes a last checkpoint, and is not requeued" {
+  scontrol update PartitionName=main GraceTime=20 PreemptMode=CANCEL
+  hold 5
+  FLOR_TEST_EVERY=100 train cancelled char_lm.complete.held
+  held 5
+  srun --partition urgent --nodelist n1 --exclusive true 3>&- &
+  urgent=$!
+  until_true 40 being_preempted
+  let_go 5
+  wait "$urgent"
+  until_true 40 grep -q "terminated: a last checkpoint is taken$" cancelled.out
+  [[ $(scontrol show job "$job") != *JobState=PENDING* && $(scontrol show job "$job") == *"Restarts=0 "* ]]
+  scontrol update PartitionName=main GraceTime=0 PreemptMode=REQUEUE
+}
+
 @test "a node that dies takes the job with it: it goes on when Slurm starts it again" {
   hold 5
   train fallen char_lm.complete.held

@@ -15,6 +15,7 @@
 #include "core/base/backoff.h"
 #include "core/base/clock.h"
 #include "core/base/parse_number.h"
+#include "core/base/shell_words.h"
 #include "core/config/settings.h"
 #include "core/store/slurm_job.h"
 
@@ -38,6 +39,18 @@ bool is_time_of_preemption(const std::string& printed, double came) {
     if (time && std::abs(static_cast<double>(*time) - came) <= most_between) return true;
   }
   return false;
+}
+
+bool cancels_preempted(const std::string& partition, const std::string& config) {
+  const auto has = [](const std::string& text, const std::string& key, const std::string& value) {
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+      if (word == key && words >> word && word == "=" && words >> word && word == value) return true;
+      if (word == key + "=" + value) return true;
+    }
+    return false;
+  };
+  return has(partition, "PreemptMode", "CANCEL") && !has(config, "PreemptType", "preempt/qos");
 }
 
 std::optional<SlurmJob> find_job(const std::string& printed, const std::string& id) {
@@ -98,6 +111,18 @@ std::string steps_of(const SlurmJob& job) {
       .value_or("");
 }
 
+// Returns whether the job's partition has preempted jobs cancelled. A partition that cannot be asked about
+// has them requeued.
+bool is_to_end(const std::string& id) {
+  const auto name = ask_slurm("squeue --noheader --jobs " + id + " --format %P");
+  std::istringstream words(name.value_or(""));
+  std::string partition;
+  if (!(words >> partition)) return false;
+  const auto shown = ask_slurm("scontrol --oneliner show partition " + shell_line({partition}));
+  if (!shown || !cancels_preempted(*shown, "")) return false;
+  return cancels_preempted(*shown, ask_slurm("scontrol show config").value_or(""));
+}
+
 // Returns whether this step is to requeue the job: the others are gone. Of two steps that wait for each
 // other, the later one leaves first. `begun`: from when on the wait counts.
 bool outlives_other_steps(const SlurmJob& job, double begun) {
@@ -128,7 +153,7 @@ bool requeue_if_preempted(double came) noexcept {
                                    " --Format 'ArrayTaskID:.20 ,JobID:.20 ,ArrayJobID:.20 ,PreemptTime:.20'");
     const auto job = find_job(printed.value_or(""), id);
     if (!job || !is_time_of_preemption(job->preempted, came)) return false;
-    if (!outlives_other_steps(*job, begun)) return false;
+    if (is_to_end(id) || !outlives_other_steps(*job, begun)) return false;
     return ask_slurm("scontrol requeue " + job->name).has_value();
   } catch (const std::exception&) {
     return false;

@@ -9,7 +9,8 @@
 namespace flor::core {
 
 // Puts the job back into the queue, within the grace time of a preemption. `came`: when SIGTERM came, in
-// seconds since 1970. Returns whether that was done. Slurm requeues a preempted job that it has to kill, but
+// seconds since 1970. Returns whether that was done. Does nothing where the partition has preempted jobs
+// cancelled (PreemptMode=CANCEL). Slurm requeues a preempted job that it has to kill, but
 // not one that ends by itself before. To wait for the kill would keep resources from other jobs. A requeue
 // kills further steps of the job: where some run, waits up to 20 s for their ends, and does nothing if they
 // have not come by then, or Slurm does not tell. Of several steps that wait for each other the first one does
@@ -21,6 +22,11 @@ bool requeue_if_preempted(double came) noexcept;
 // heterogeneous job a line for each component. A job that was suspended and goes on keeps the time of that.
 // Pure.
 bool is_time_of_preemption(const std::string& printed, double came);
+
+// Does Slurm end preempted jobs of this partition for good? `partition`: the output of `scontrol show
+// partition`. `config`: that of `scontrol show config`, by which a QOS may decide instead; then false, since
+// neither shows what the QOS says. Pure.
+bool cancels_preempted(const std::string& partition, const std::string& config);
 
 // A job, as Slurm's answer has it.
 struct SlurmJob {

@@ -14,6 +14,19 @@
 namespace flor::core {
 namespace {
 
+TEST(Preemption, OfAPartitionThatCancelsIsTheEnd) {
+  const std::string config = "PreemptMode             = REQUEUE\nPreemptType             = ";
+  EXPECT_TRUE(cancels_preempted("PartitionName=main PreemptMode=CANCEL State=UP",
+                                config + "preempt/partition_prio\n"));
+  EXPECT_TRUE(cancels_preempted("PartitionName=main PreemptMode=CANCEL State=UP", ""));
+  EXPECT_FALSE(cancels_preempted("PartitionName=main PreemptMode=REQUEUE State=UP",
+                                 config + "preempt/partition_prio\n"));
+  EXPECT_FALSE(cancels_preempted("PartitionName=CANCEL PreemptMode=GANG,SUSPEND", ""));
+  EXPECT_FALSE(cancels_preempted("PartitionName=main PreemptMode=CANCEL State=UP", config + "preempt/qos\n"))
+      << "the QOS decides";
+  EXPECT_FALSE(cancels_preempted("", ""));
+}
+
 TEST(Preemption, IsToldByItsTime) {
   EXPECT_TRUE(is_time_of_preemption("1795838400\n", 1795838401.5));
   EXPECT_TRUE(is_time_of_preemption("  1795838400  ", 1795838390.0));     // clocks differ
@@ -94,7 +107,7 @@ TEST(Preemption, AsksForItsOwnJobAloneAndRequeuesIt) {
     std::ofstream(directory / name) << "#!/bin/sh\necho " << name << " $* >>" << calls << "\n" << script;
     std::filesystem::permissions(directory / name, std::filesystem::perms::owner_all);
   };
-  program("squeue", "echo \"N/A 9 9 $(date +%s)\"\n");
+  program("squeue", "case $* in *%P) echo main ;; *) echo \"N/A 9 9 $(date +%s)\" ;; esac\n");
   program("scontrol", "case $* in *step*) [ $(grep -c step " + calls +
                           ") -ne 1 ] || echo StepId=9.1 UserId=7;" + " echo StepId=9.0 UserId=7 ;; esac\n");
   const std::string path = ::getenv("PATH");
@@ -112,7 +125,8 @@ TEST(Preemption, AsksForItsOwnJobAloneAndRequeuesIt) {
   const std::string step = "scontrol --all --local --oneliner show step 9\n";
   EXPECT_EQ(
       made.str(),
-      "squeue --noheader --jobs 9 --Format ArrayTaskID:.20 ,JobID:.20 ,ArrayJobID:.20 ,PreemptTime:.20\n" +
+      "squeue --noheader --jobs 9 --Format ArrayTaskID:.20 ,JobID:.20 ,ArrayJobID:.20 ,PreemptTime:.20\n"
+      "squeue --noheader --jobs 9 --format %P\nscontrol --oneliner show partition main\n" +
           step + step + "scontrol requeue 9\n");
 }
 
