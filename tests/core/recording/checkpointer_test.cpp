@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <fstream>
+#include <thread>
 
+#include "core/base/error.h"
 #include "core/base/nontemporal_copy.h"
 #include "core/files/json_lines.h"
 #include "support/temporary.h"
@@ -149,6 +153,28 @@ TEST_F(CheckpointerTest, StateThatNoMemoryIsLeftForIsNotCopied) {
     ASSERT_GE(rows.size(), 2U);
     EXPECT_EQ(rows.back()["decision"], "skip");
   }
+}
+
+// To find that out took time, as of a state that is written down on the thread that trains.
+TEST_F(CheckpointerTest, ALookThatFoundNoMemoryIsPaidForAsAnyOther) {
+  int looks = 0;
+  testing::internal::CaptureStderr();
+  const auto rows = recorded({}, [&](Checkpointer& checkpointer) {
+    for (int i = 0; i < 40; ++i) {
+      const std::string at = "epoch=" + std::to_string(i);
+      checkpointer.on_execution_end(
+          {"train", at + "/train", RunDir::checkpoint_file("train", at).string(), false}, 0.01,
+          checkpointer.mark_start(), nullptr, [&]() -> std::vector<Buffer> {
+            ++looks;
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            throw NoRoom("there is no memory for the state");
+          });
+    }
+  });
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_LT(looks, 10) << "of 40 executions";
+  for (const auto& row : rows) EXPECT_NE(row["decision"], "materialize");
+  EXPECT_LE(std::count(said.begin(), said.end(), '\n'), 1) << said;
 }
 
 TEST_F(CheckpointerTest, WhatALoopsEntryCostsIsPaidBackFirst) {
