@@ -134,12 +134,12 @@ def test_a_large_container_takes_little_more_than_its_text():
 def test_what_there_is_no_room_for_is_refused_before_it_is_taken(monkeypatch):
     from flor import _objects, _room
 
-    monkeypatch.setattr(_room, "available", lambda: 32 << 20)
-    for state in ([0.5] * 3000000, ["x" * (8 << 20)] * 6, [[index] for index in range(500000)], {"a": "x" * (40 << 20)}):
+    monkeypatch.setattr(_room, "available", lambda: 0)
+    for state in ([0.5] * 1500000, ["x" * (8 << 20)] * 3, [[index] for index in range(250000)], {"a": "x" * (20 << 20)}):
         tracemalloc.start()
-        with pytest.raises(_room.NoRoom, match="state: to save it takes more than .. MiB of memory, and Flor may take 32 MiB: a third of what is left"):
+        with pytest.raises(_room.NoRoom, match="state: to save it takes more than .. MiB of memory, and Flor may take 16 MiB: a third of what is left"):
             _objects.Saver().save("state", state)
-        assert tracemalloc.get_traced_memory()[1] < 80 << 20
+        assert tracemalloc.get_traced_memory()[1] < 40 << 20
         tracemalloc.stop()
     monkeypatch.undo()
     _objects.Saver().save("state", [0.5] * 600000)
