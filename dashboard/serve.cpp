@@ -15,10 +15,10 @@ namespace {
 
 constexpr auto look_every = std::chrono::milliseconds(300);
 
-// Where nobody looked for a while, the store is looked at this seldom: a server that was forgotten must not
-// keep a file server busy.
-constexpr auto look_unasked_every = std::chrono::seconds(10);
+// After a minute without viewers the server looks at the store only every ten seconds.
+// Motivation: a server that its user forgot must not keep a file server busy.
 constexpr auto unasked_after = std::chrono::seconds(60);
+constexpr auto look_unasked_every = std::chrono::seconds(10);
 
 // Looks at a store that takes long to look at less often: at most a quarter of the time.
 std::chrono::milliseconds pause_after(std::chrono::steady_clock::duration took) {
