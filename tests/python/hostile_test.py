@@ -28,6 +28,12 @@ class Colour(enum.Enum):
     RED = 1
 
 
+class Indexed:
+    """Its index is code of the program's."""
+    def __class_getitem__(cls, word):
+        return shutil.which
+
+
 @pytest.mark.parametrize("node", ['{"torch": "dtype", "is": "load"}', '{"torch": "dtype", "is": "save"}', '{"value": 1}', '{"leaf": "x"}'])
 def test_a_record_makes_no_function_of_torch_a_value(node):
     """Whoever wrote the record may have put anything there: a program that calls it would load or write a file of its choice."""
@@ -57,6 +63,8 @@ def _slots_of(frame, moved=(), **texts):
     origins = _origins.Origins([*frame.f_globals.items(), *frame.f_locals.items()])
     state.origins = (origins, origins)
     leaves = {f"{path}.@tree": _leaf_of(text) for path, text in texts.items()}
+    if any("two numbers" in text for text in texts.values()):
+        leaves["two numbers"] = _leaf_of("12345678", b"F32", 2)
     leaves[_origins.MARKS] = _leaf_of(json.dumps({f"{path}.@moved": {"at": origin} if isinstance(origin, str) else origin
                                                    for path, origin in moved}))
     try:
@@ -199,6 +207,54 @@ def test_a_record_makes_no_objects_of_bytes(origin, text):
     assert here_is_data == 1 and here_are_numbers.tolist() == list(range(8))
 
 
+@pytest.mark.parametrize("origin, offset, stride", [
+    ("here_is_a_tensor", 2 ** 62 - 2, [1]), ("here_is_a_tensor", -1, [1]), ("here_is_a_tensor", 0, [2 ** 62]), ("here_is_a_tensor", 2 ** 62 - 2, [2 ** 61]),
+    ("here_is_a_tensor", 7, [1]), ("here_is_a_tensor", 0, [True]), ("here_is_a_tensor", 0.0, [1]), ("here_is_a_tensor", 0, [1, 1]),
+    ("here_are_numbers", 0, [2 ** 62]), ("here_are_numbers", 0, [-8]), ("here_are_numbers", 8, [2 ** 63 - 8]), ("here_are_numbers", 57, [8])])
+def test_a_record_writes_to_no_memory_around_an_array(origin, offset, stride):
+    """PyTorch takes this place modulo 2 to the power of 64."""
+    from flor import _restore
+
+    text = {"here_is_a_tensor": '{"tensor": "two numbers", "complex": false, "device": "cpu", "trained": false}',
+            "here_are_numbers": '{"array": "here_is_data", "dtype": "<i8", "shape": [2], "scalar": false}'}[origin]
+    with pytest.raises(_restore.Misfit, match="no view"):
+        _slots_of(sys._getframe(), [("here_is_data", {"of": origin, "offset": offset, "stride": stride})], here_is_data=text)
+    assert here_are_numbers.tolist() == here_is_a_tensor.tolist() == list(range(8))
+
+
+@pytest.mark.parametrize("live, kind, word", [([], "builtins.list", "x"), (Indexed(), f"{Indexed.__module__}.Indexed", "x"),
+                                              (Colour.RED, f"{Colour.__module__}.Colour", "mro")])
+def test_a_record_takes_enumerations_alone_by_an_index(live, kind, word):
+    from flor import _restore
+
+    leaves = saved(settings={"state": 1})
+    name, = (name for name in leaves if name.endswith(".@tree"))
+    text = bytes(leaves[name].memory()).decode()
+    leaves[name] = _leaf_of(text.replace('"items": [1]', '"items": [' + json.dumps({"enum": word, "of": kind}) + "]"))
+    settings = {"state": live}
+    with pytest.raises(_restore.Misfit):
+        restored(leaves, settings=settings)
+    assert settings == {"state": live}
+
+
+@pytest.mark.parametrize("key", ["_forward_hooks", "_modules", "training"])
+def test_a_record_puts_nothing_into_what_pytorch_keeps_of_a_module(key):
+    from flor import _restore
+
+    net = nn.Linear(2, 2)
+    net.sizes = {1: 2}
+    net.register_forward_hook(print)
+    leaves, before = saved(net=net), dict(getattr(net, key)) if key != "training" else net.training
+    name, = (name for name in leaves if name.endswith(".@tree"))
+    text = bytes(leaves[name].memory()).decode()
+    assert text.count('"sizes"') == 1
+    leaves[name] = _leaf_of(text.replace('"sizes"', f'"{key}"'))
+    del net.sizes
+    with pytest.raises(_restore.Misfit):
+        restored(leaves, net=net)
+    assert getattr(net, key) == before
+
+
 @pytest.mark.parametrize("path, kind", [("here_are_numbers", "numpy.ndarray"), ("here_is_a_tensor", "torch.Tensor")])
 def test_a_record_fills_containers_alone_as_lists(path, kind):
     from flor import _restore
@@ -216,11 +272,11 @@ def test_a_record_sets_data_of_the_program():
     here_is_data = 1
 
 
-def _leaf_of(text):
+def _leaf_of(text, kind=b"U8", count=None):
     from flor import _leaves, _library
 
     leaf = _leaves.of_bytes(text.encode())
-    shape = (ctypes.c_int64 * 1)(*leaf.shape)
-    loaded = _leaves.Loaded(_library.Buffer(b"x", b"U8", shape, 1, 0, leaf.pointer, leaf.size))
+    shape = (ctypes.c_int64 * 1)(count or leaf.shape[0])
+    loaded = _leaves.Loaded(_library.Buffer(b"x", kind, shape, 1, 0, leaf.pointer, leaf.size))
     loaded.kept = leaf
     return loaded

@@ -289,3 +289,20 @@ def test_functions_that_call_each_other_are_read_once_each(rewrite):
     calls = "".join(f"        self.m{i}()\n" for i in range(40))
     text = "".join(f"class C{n}:\n" + "".join(f"    def m{i}(self):\n{calls}" for i in range(40)) for n in range(3))
     assert rewrite(train=text + "for epoch in range(3):\n    for x in loader:\n        C0().m0()\n        loss(x).backward()\n        opt.step()\n")["train"]
+
+
+@pytest.mark.parametrize("planted", ["__import__('os').system('id')", "True, start=print()"])
+def test_no_code_of_the_recorded_sources_gets_into_the_program(planted):
+    """They may be another user's, who wrote there what Flor puts in."""
+    from flor._rewrite import main_loop, keep_leaving
+
+    recorded = ast.parse(f"for epoch in __flor__.main_loop('epoch', range(3), leaves_gradients={planted}): pass")
+    present = ast.parse("for epoch in range(3): pass")
+    present.body[0].iter = main_loop("epoch", present.body[0].iter, False)
+    before = ast.unparse(present)
+    keep_leaving(recorded, present)
+    assert ast.unparse(present) == before
+    recorded.body[0].iter = main_loop("epoch", ast.Constant(1), True)
+    keep_leaving(recorded, present)
+    assert ast.unparse(present) == before.replace("range(3))", "range(3), leaves_gradients=True)")
+    compile(ast.fix_missing_locations(present), "train.py", "exec")

@@ -1,4 +1,5 @@
 """Recorded values without parts, and bytes, made anew (_restore.py)."""
+import enum
 import struct
 
 from ._made import made_of
@@ -44,9 +45,10 @@ class AtomRestorer:
         return slice(*node["slice"])
 
     def _enum(self, name, node, live):
-        if _name_of(type(live)) != node["of"]:
-            raise Misfit(f"{name} is no {node['of']} here")
-        return type(live)[node["enum"]]
+        # Of a class that is no enumeration the index could be anything: a call of the program's, a type.
+        if not isinstance(live, enum.Enum) or _name_of(type(live)) != node["of"] or node["enum"] not in type(live).__members__:
+            raise Misfit(f"{name} is no {node['of']} named {node['enum']} here")
+        return type(live).__members__[node["enum"]]
 
     def _made(self, name, node, _live):
         try:

@@ -355,8 +355,12 @@ class Saver(TreeSaver):
 def plain_attributes(module):
     """Returns the attributes of a module that are data and neither parameters, buffers nor modules: numbers, texts, and
     containers of these."""
-    return {key: value for key, value in vars(module).items()
-            if not key.startswith("_") and key != "training" and is_data(value)}
+    return {key: value for key, value in vars(module).items() if may_be_plain(key) and is_data(value)}
+
+
+def may_be_plain(key):
+    """May a module have data under this name? Hooks, parameters and modules are kept under names of PyTorch's own."""
+    return not key.startswith("_") and key != "training"
 
 
 def has_more_attributes(modules, plain):

@@ -188,8 +188,7 @@ def memory_of(value):
         try:
             if value.layout != torch.strided or value.numel() == 0:
                 return None
-            storage = value.untyped_storage() if hasattr(value, "untyped_storage") else value.storage()
-            return ("tensor", storage.data_ptr(), str(value.device))
+            return ("tensor", _storage_of(value).data_ptr(), str(value.device))
         except (RuntimeError, NotImplementedError):
             return None
     if numpy is not None and isinstance(value, numpy.ndarray) and value.size > 0:
@@ -283,14 +282,33 @@ def _view_in(whole, view):
 
 def view_of(whole, mark, node, shape):
     """Returns the view that a mark tells of, as it was made when its state was saved: an array in an array, a tensor in a tensor.
-    Raises TypeError, ValueError or RuntimeError where it tells of none. A record, which may be another user's, must not make an array of
-    objects: the bytes of the whole would be their pointers."""
+    Raises TypeError, ValueError or RuntimeError where it tells of none. A record, which may be another user's, must make no array of
+    objects: the bytes of the whole would be their pointers. And no view of other memory: NumPy and PyTorch compute where it lies in 64
+    bits, which may overflow."""
     numpy, torch, kind = sys.modules.get("numpy"), sys.modules.get("torch"), next(iter(node))
     if kind == "array" and numpy is not None and isinstance(whole, numpy.ndarray):
         dtype = numpy.dtype(str(node.get("dtype")))
+        owner = _whole_of(whole)
         if not dtype.hasobject:
-            return numpy.ndarray(shape, dtype, _whole_of(whole).reshape(-1).view(numpy.uint8), mark["offset"], mark["stride"])
+            _refuse_other_memory(shape, mark["stride"], mark["offset"], dtype.itemsize, owner.nbytes)
+            return numpy.ndarray(shape, dtype, owner.reshape(-1).view(numpy.uint8), mark["offset"], mark["stride"])
     if kind == "tensor" and torch is not None and isinstance(whole, torch.Tensor):
         begin = mark["offset"] + (whole.storage_offset() if "in" in mark else 0)
+        _refuse_other_memory(shape, mark["stride"], begin, 1, _storage_of(whole).nbytes() // whole.element_size())
         return whole.detach().as_strided(shape, mark["stride"], begin)
     raise TypeError("it is no view of this object")
+
+
+def _refuse_other_memory(shape, strides, begin, size, end):
+    """Raises ValueError unless each element, of `size`, lies in memory from 0 to `end`, as Python's integers say, which have any size."""
+    if len(shape) != len(strides) or not all(type(one) is int for one in (begin, *shape, *strides)) or min(shape, default=0) < 0:
+        raise ValueError("its place is no number")
+    ways = [(count - 1) * stride for count, stride in zip(shape, strides)] if 0 not in shape else []
+    first = begin + sum(way for way in ways if way < 0)
+    last = begin + sum(way for way in ways if way > 0)
+    if first < 0 or last + size > end + (size if 0 in shape else 0):
+        raise ValueError("it lies outside of this object's memory")
+
+
+def _storage_of(tensor):
+    return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()

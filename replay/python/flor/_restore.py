@@ -9,7 +9,7 @@ import random
 from . import _leaves
 from ._atoms import ATOMS, AtomRestorer
 from ._leaves import label
-from ._objects import _CONTAINERS, _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, has_more_attributes, is_data, is_pythons_own
+from ._objects import _CONTAINERS, _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, has_more_attributes, is_data, is_pythons_own, may_be_plain
 from ._origins import MARKS
 from ._targets import MADE_ANEW, Misfit, Targets, element_at, immutable, item_of, made_anew, refuse_unsettable, shape_of
 
@@ -166,8 +166,11 @@ class Restorer(AtomRestorer):
                 inner = inside.get(part)
                 if inner is None:
                     raise Misfit(f"{name} has other parts than the recorded module")
-                value = self._value(f"{name}.{part}.@plain.{key}", value, vars(inner).get(key))
-                if callable(getattr(type(inner), key, None)) or not is_data(value):
+                if not may_be_plain(key) or callable(getattr(type(inner), key, None)):
+                    raise Misfit(f"{name}.{part} has no data named {key}")
+                present = vars(inner).get(key)
+                value = self._value(f"{name}.{part}.@plain.{key}", value, present if is_data(present) else None)
+                if not is_data(value):
                     raise Misfit(f"{name}.{part} has no data named {key}")
                 if self._writing:
                     vars(inner)[key] = value

@@ -15,7 +15,6 @@ The main loop is the outermost one that trains in a function that no loop calls.
 
 Every other statement, and each function without a training loop or a row, stays what it was, at the same lines."""
 import ast
-import copy
 import itertools
 import os
 
@@ -106,13 +105,24 @@ def rewritten(project):
 
 def keep_leaving(recorded, present):
     """Lets the main loops of a rewritten tree hold gradients where those of the recorded one did: a log statement that reads some
-    changes nothing in that."""
-    calls = [[node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-              and node.func.attr == "main_loop" and isinstance(node.func.value, ast.Name) and node.func.value.id == HANDLE]
-             for tree in (recorded, present)]
-    if len(calls[0]) == len(calls[1]):
-        for before, now in zip(*calls):
-            now.keywords = [copy.copy(keyword) for keyword in before.keywords]
+    changes nothing in that. Takes one bit for each loop over, and no code: the recorded sources may be another user's."""
+    before, now = ([node for node in ast.walk(tree) if hasattr(node, "leaves_gradients")] for tree in (recorded, present))
+    if len(before) == len(now):
+        for old, new in zip(before, now):
+            _let_leave(new, old.leaves_gradients)
+
+
+def main_loop(name, elements, leaves):
+    """Returns a call of main_loop(). It has an attribute that tells it from what a program's text has."""
+    call = ast.Call(_word("main_loop"), [ast.Constant(name), elements], [])
+    _let_leave(call, leaves)
+    return call
+
+
+def _let_leave(call, leaves):
+    call.leaves_gradients = leaves
+    call.keywords = [ast.keyword("leaves_gradients", ast.Constant(True))] if leaves else []
+    _at(call, call)
 
 
 def plans_of(project):
@@ -150,9 +160,11 @@ class _Loops(ast.NodeTransformer):
         self.generic_visit(node)
         if node not in self._plan.main and node not in self._plan.loops:
             return node
-        word = "main_loop" if node in self._plan.main else "loop"
-        flags = [ast.keyword("leaves_gradients", ast.Constant(True))] if node in self._plan.leaving else []
-        node.iter = _at(node.iter, ast.Call(_word(word), [ast.Constant(loop_name(node)), node.iter], flags))
+        if node in self._plan.main:
+            call = main_loop(loop_name(node), node.iter, node in self._plan.leaving)
+        else:
+            call = ast.Call(_word("loop"), [ast.Constant(loop_name(node)), node.iter], [])
+        node.iter = _at(node.iter, call)
         if node not in self._plan.names:
             return node
         enter = ast.Call(ast.Attribute(ast.Name(BLOCK, ast.Load()), "step_into", ast.Load()), [], [])
@@ -164,8 +176,7 @@ class _Loops(ast.NodeTransformer):
         self.generic_visit(node)
         if node not in self._plan.main:
             return node
-        flags = [ast.keyword("leaves_gradients", ast.Constant(True))] if node in self._plan.leaving else []
-        elements = ast.Call(_word("main_loop"), [ast.Constant(loop_name(node)), ast.Call(_word("Conditions"), [], [])], flags)
+        elements = main_loop(loop_name(node), ast.Call(_word("Conditions"), [], []), node in self._plan.leaving)
         asked = ast.Call(ast.Attribute(ast.Name(LOOP, ast.Load()), "goes_on", ast.Load()), [node.test], [])
         head = ast.If(ast.UnaryOp(ast.Not(), asked), [ast.Break()], [])
         loop = ast.For(_at(node.test, ast.Name(LOOP, ast.Store())), _at(node.test, elements), [_at(node.test, head), *node.body], [])
@@ -179,7 +190,7 @@ def _word(name):
 def _at(place, node):
     """Gives new nodes the place of an old one."""
     for part in ast.walk(node):
-        if not hasattr(part, "lineno") and "lineno" in part._attributes:
+        if not hasattr(part, "lineno") and "lineno" in part._attributes and hasattr(place, "lineno"):
             ast.copy_location(part, place)
     return node
 
