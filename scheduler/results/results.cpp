@@ -1,5 +1,7 @@
 #include "results/results.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <map>
 
@@ -15,13 +17,40 @@ using core::field;
 using core::Json;
 using core::fs::path;
 
-UnitLog read_unit(const core::ReplayDir& replay, const core::Unit& unit) {
+// Reads files of rows, which may have `most` bytes in all: what is read counts, since a directory of another
+// user need not list its files.
+class RowFiles {
+ public:
+  explicit RowFiles(std::size_t most = core::any_size) : left_(most) {}
+
+  struct File {
+    std::string text;
+    bool foreign = false;  // another user's?
+  };
+  // Throws Error where a file goes beyond the limit, and at each further one.
+  File read(const path& from) {
+    const core::Descriptor file = core::open_regular(from);
+    struct stat info = {};
+    went_beyond_ = went_beyond_ || (left_ != core::any_size && ::fstat(file.get(), &info) == 0 &&
+                                    static_cast<std::size_t>(info.st_size) > left_);
+    File out{core::read_regular(file, from, went_beyond_ ? 0 : left_), core::is_foreign(file)};
+    if (left_ != core::any_size) left_ -= out.text.size();
+    return out;
+  }
+  bool went_beyond() const { return went_beyond_; }
+
+ private:
+  std::size_t left_;
+  bool went_beyond_ = false;
+};
+
+UnitLog read_unit(const core::ReplayDir& replay, const core::Unit& unit, RowFiles& files) {
   const path file = replay.unit(unit.id);
   if (!core::fs::exists(file)) {
     throw core::Error(file.string() + " is missing: unit " + std::to_string(unit.id) +
                       " was not committed; start the replay again");
   }
-  return parse_unit(core::read_file(file), unit, file.string());
+  return parse_unit(files.read(file).text, unit, file.string());
 }
 
 // Reads what another execution of a unit yielded. A file that is damaged says nothing.
@@ -74,8 +103,9 @@ std::vector<UnitLog> read_again(const core::ReplayDir& replay, const core::Plan&
 
 std::vector<UnitLog> read_selected(const core::ReplayDir& replay, const core::Plan& plan) {
   std::vector<UnitLog> units;
+  RowFiles files;
   for (const int64_t id : plan.selected.ids()) {
-    units.push_back(read_unit(replay, plan.units[static_cast<std::size_t>(id)]));
+    units.push_back(read_unit(replay, plan.units[static_cast<std::size_t>(id)], files));
   }
   return units;
 }
@@ -115,13 +145,17 @@ std::string text_of(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+RecordLog read_record_of(const core::RunDir& run, RowFiles& files) {
+  if (!core::fs::exists(run.log())) return {};
+  const RowFiles::File log = files.read(run.log());
+  return parse_record(log.text, run.log().string(), log.foreign);
+}
+
 }  // namespace
 
 RecordLog read_record(const core::RunDir& run) {
-  if (!core::fs::exists(run.log())) return {};
-  const core::Descriptor file = core::open_regular(run.log());
-  const std::string text = core::read_regular(file, run.log(), core::any_size);
-  return parse_record(text, run.log().string(), core::is_foreign(file));
+  RowFiles files;
+  return read_record_of(run, files);
 }
 
 Verdict collect(const core::RunDir& run, const core::ReplayDir& replay, const core::Plan& plan,
@@ -153,31 +187,14 @@ int rank_of(const std::optional<Verdict>& verdict) {
   return verdict->judgement == Judgement::identical ? 3 : 2;
 }
 
-// Returns the bytes of the files that read_joined() reads.
-std::uintmax_t bytes_of_rows(const core::RunDir& run) {
-  std::error_code ignored;
-  const auto size = [&](const core::fs::path& file) -> std::uintmax_t {
-    const auto bytes = core::fs::file_size(file, ignored);
-    return ignored ? 0 : bytes;
-  };
-  std::uintmax_t bytes = size(run.log());
-  for (const auto& replay : run.all_replays()) {
-    for (core::fs::directory_iterator at(replay.units(), ignored), end; !ignored && at != end;
-         at.increment(ignored))
-      bytes += size(at->path());
-  }
-  return bytes;
-}
-
 std::optional<Verdict> verdict_if_whole(const core::ReplayDir& replay) try {
   return read_verdict(replay);
 } catch (const core::Error&) {
   return std::nullopt;  // treat a damaged verdict as none
 }
 
-}  // namespace
-
-std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, std::vector<std::string>& warnings) {
+std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, RowFiles& files,
+                                         std::vector<std::string>& warnings) {
   std::vector<std::pair<int, ReplayRows>> ranked;
   std::optional<Record> record;  // read only if rows are left out
   const int64_t attempt = core::read_manifest(run).attempt;
@@ -188,13 +205,13 @@ std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, std::vector<st
       const auto verdict = verdict_if_whole(replay);
       const Hidden hidden(plan, verdict ? verdict->taken_back() : std::set<std::string>());
       if (!hidden.nothing() && !record)
-        record.emplace(read_record(run).rows, core::read_manifest_and_progress(run));
+        record.emplace(read_record_of(run, files).rows, core::read_manifest_and_progress(run));
       ReplayRows answer;
       answer.last_unit = plan.units.back().id;
       for (const auto& unit : plan.units) {
         if (!core::fs::exists(replay.unit(unit.id))) continue;
         try {
-          UnitLog log = read_unit(replay, unit);
+          UnitLog log = read_unit(replay, unit, files);
           if (record) hidden.strip(*record, log);
           answer.units[unit.id] = std::move(log);
         } catch (const std::exception& problem) {
@@ -217,18 +234,35 @@ std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, std::vector<st
   return answers;
 }
 
+}  // namespace
+
+std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, std::vector<std::string>& warnings) {
+  RowFiles files;
+  return read_replay_rows(run, files, warnings);
+}
+
 JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest, std::size_t foreign) {
-  if (const auto bytes = manifest.foreign && foreign != core::any_size ? bytes_of_rows(run) : 0;
-      bytes > foreign) {
-    throw core::Error("its rows take " + core::bytes_text(bytes) + ", and of another user's run at most " +
-                      core::bytes_text(foreign) + " are read unless it is named (flor log " + run.id() + ")");
-  }
   JoinedRows out;
-  RecordLog record = read_record(run);
+  RowFiles files(manifest.foreign ? foreign : core::any_size);
+  const auto refuse_too_many = [&] {
+    if (files.went_beyond()) {
+      throw core::Error("its rows take more than " + core::bytes_text(foreign) +
+                        ", of which no more of another user's run are read unless it is named (flor log " +
+                        run.id() + ")");
+    }
+  };
+  RecordLog record;
+  try {
+    record = read_record_of(run, files);
+  } catch (const core::Error&) {
+    refuse_too_many();
+    throw;
+  }
   if (record.torn) out.warnings.push_back(run.log().string() + ": its last line was cut off and is left out");
   for (const auto& row : record.rows) out.recorded.insert(row.name);
   const std::size_t before = out.warnings.size();
-  const auto answers = read_replay_rows(run, out.warnings);
+  const auto answers = read_replay_rows(run, files, out.warnings);
+  refuse_too_many();
   out.has_all_replays = out.warnings.size() == before;
   out.rows = joined(manifest, std::move(record.rows), answers);
   return out;

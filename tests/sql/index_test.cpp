@@ -15,6 +15,7 @@
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
 #include "results/program.h"
+#include "results/results.h"
 #include "support/another_user.h"
 #include "support/refusal.h"
 #include "support/temporary.h"
@@ -96,10 +97,29 @@ TEST_F(Index, RowsOfAnotherUsersRunAreReadUpToALimit) {
   core::fs::resize_file(store_.run("theirs").log(), core::foreign_rows_limit + 1);
   EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[1]"});
   ASSERT_EQ(last_.warnings.size(), 1U);
-  EXPECT_NE(last_.warnings[0].find("run theirs is left out: its rows take 50.3 MB, and of another user's run "
-                                   "at most 50.3 MB are read unless it is named (flor log theirs)"),
-            std::string::npos)
+  EXPECT_NE(
+      last_.warnings[0].find("run theirs is left out: its rows take more than 50.3 MB, of which no more of "
+                             "another user's run are read unless it is named (flor log theirs)"),
+      std::string::npos)
       << last_.warnings[0];
+}
+
+TEST_F(Index, RowsOfAnotherUsersReplayAreReadUpToALimitWhereItsDirectoryListsNothing) {
+  FLOR_NEEDS_ROOT();
+  plant("theirs", row("epoch=0", "x", "1"));
+  const core::RunDir planted = store_.run("theirs");
+  const core::ReplayDir replay = planted.replay("r1");
+  core::fs::create_directories(replay.units());
+  core::write_durably(replay.plan(), core::to_json(results::testing::plan(2)).dump());
+  for (const int64_t unit : {0, 1})
+    core::write_durably(replay.unit(unit), std::string(core::foreign_rows_limit / 2, '\n'));
+  ::chmod(replay.units().c_str(), 0711);
+  ::chmod(directory_.path().c_str(), 0755);
+  const std::string said = test::as_user(test::victim, [&] {
+    return std::to_string(
+        results::read_joined(planted, core::read_manifest(planted), core::foreign_rows_limit).rows.size());
+  });
+  EXPECT_NE(said.find("threw: its rows take more than 50.3 MB"), std::string::npos) << said;
 }
 
 TEST_F(Index, AValueComesBackAsItWasLogged) {
