@@ -11,7 +11,7 @@
 #include "core/base/json.h"
 #include "core/base/messages.h"
 #include "core/config/arguments.h"
-#include "core/materialize/memory.h"
+#include "core/materialize/memory_watch.h"
 #include "core/session/runtime.h"
 #include "flor/c.h"
 
@@ -175,7 +175,7 @@ void flor_use_argument(const char* name, const char* value) {
 
 uint64_t flor_room(void) {
   try {
-    return core::room_for_copy(core::CopyFrom::host);
+    return core::room_for_copy(core::CopyFrom::host, core::MemoryWatch::here().available());
   } catch (const std::exception&) {
     return 0;
   }

@@ -1,7 +1,5 @@
 // Which materializer is taken where the user leaves it open, or asks for what cannot be.
-#include <sys/resource.h>
-
-#include <fstream>
+#include <gtest/gtest.h>
 
 #include "core/base/error.h"
 #include "core/materialize/memory.h"
@@ -33,79 +31,6 @@ TEST(ChoiceTest, StateOnADeviceIsNotForked) {
     EXPECT_EQ(run.values(1, "0"), tensor.values);
   }
 }
-
-class MemoryTest : public testing::Test {
- protected:
-  void write(const std::string& file, const std::string& text) {
-    const fs::path path = root_ / file;
-    fs::create_directories(path.parent_path());
-    std::ofstream(path) << text;
-  }
-  test::TemporaryDirectory root_;
-};
-
-TEST_F(MemoryTest, IsThatOfTheMachine) {
-  write("proc/meminfo", "MemTotal:       1000 kB\nMemFree: 5 kB\nMemAvailable:    600 kB\n");
-  EXPECT_EQ(available_memory(root_.path()), 600U << 10);
-}
-
-TEST_F(MemoryTest, IsWhatAnyControlGroupLeaves) {
-  write("proc/meminfo", "MemAvailable:    600 kB\n");
-  write("proc/self/cgroup", "0::/slurm/job_7/step_0\n");
-  write("sys/fs/cgroup/slurm/job_7/memory.max", "500000\n");
-  write("sys/fs/cgroup/slurm/job_7/memory.current", "200000\n");
-  write("sys/fs/cgroup/slurm/job_7/step_0/memory.max", "max\n");
-  write("sys/fs/cgroup/slurm/job_7/step_0/memory.current", "1000\n");
-  EXPECT_EQ(available_memory(root_.path()), 300000U);
-}
-
-TEST_F(MemoryTest, IsWhatAGroupOfTheFirstVersionLeaves) {
-  write("proc/meminfo", "MemAvailable:    600 kB\n");
-  write("proc/self/cgroup", "11:cpu,cpuacct:/\n4:memory:/slurm/uid_7/job_7\n0::/elsewhere\n");
-  write("sys/fs/cgroup/memory/slurm/uid_7/job_7/memory.limit_in_bytes", "500000\n");
-  write("sys/fs/cgroup/memory/slurm/uid_7/job_7/memory.usage_in_bytes", "450000\n");
-  write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-  write("sys/fs/cgroup/memory/memory.usage_in_bytes", "480000\n");
-  EXPECT_EQ(available_memory(root_.path()), 50000U);
-  write("sys/fs/cgroup/memory/slurm/uid_7/job_7/memory.stat",
-        "cache 200000\ntotal_inactive_file 150000\ntotal_active_file 50000\n");
-  EXPECT_EQ(available_memory(root_.path()), 250000U) << "the cache of files is dropped first";
-}
-
-TEST_F(MemoryTest, CountsAGroupsCacheOfFiles) {
-  write("proc/self/cgroup", "0::/job_7\n");
-  write("sys/fs/cgroup/job_7/memory.max", "500000\n");
-  write("sys/fs/cgroup/job_7/memory.current", "490000\n");
-  write("sys/fs/cgroup/job_7/memory.stat", "anon 90000\ninactive_file 300000\nactive_file 100000\n");
-  EXPECT_EQ(available_memory(root_.path()), 410000U);
-}
-
-// Between two steps training has less than within one, and takes it again while a copy is written.
-TEST_F(MemoryTest, IsNotWhatTrainingWillTakeAgain) {
-  write("proc/meminfo", "MemAvailable:    600 kB\n");
-  write("proc/self/status", "Name:\tpython3\nVmPeak:\t 9000 kB\nVmHWM:\t 500 kB\nVmRSS:\t 200 kB\n");
-  EXPECT_EQ(available_memory(root_.path()), 300U << 10);
-  EXPECT_EQ(available_memory(root_.path(), 250U << 10), 550U << 10) << "of its peak that was a copy";
-  EXPECT_EQ(available_memory(root_.path(), 900U << 10), 600U << 10);
-  write("proc/self/status", "VmHWM:\t 5000 kB\nVmRSS:\t 200 kB\n");
-  EXPECT_EQ(available_memory(root_.path()), 0U);
-}
-
-// A sanitizer needs more addresses than such a limit leaves.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST_F(MemoryTest, IsWhatTheLimitOfTheAddressSpaceLeaves) {
-  write("proc/meminfo", "MemAvailable:    60000000 kB\n");
-  write("proc/self/status", "VmPeak:\t 3000000 kB\n");
-  rlimit before = {};
-  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
-  rlimit limit = before;
-  limit.rlim_cur = std::size_t{4000000} << 10;
-  ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
-  const std::size_t available = available_memory(root_.path());
-  ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
-  EXPECT_EQ(available, std::size_t{1000000} << 10);
-}
-#endif
 
 // srun --gres=gpu:1 --mem=32G with 60 GB of state on the GPU: each try would have the job killed.
 TEST(CopyTest, WhatDoesNotFitIsNotTried) {
@@ -141,10 +66,6 @@ TEST(SnapshotRoomTest, LeavesTrainingWhatItEverHadInUse) {
 TEST(SnapshotRoomTest, IsNotKnownBeforeTrainingHasComputed) {
   EXPECT_FALSE(has_room_for_copy({70 * gib, 9 * gib, 9 * gib, 9 * gib, 0}, gib));
   EXPECT_TRUE(has_room_for_copy({60 * gib, 19 * gib, 9 * gib, 18 * gib, 0}, gib));
-}
-
-TEST(MemoryHereTest, IsSomething) {
-  EXPECT_GT(available_memory(), 1U << 20);
 }
 
 }  // namespace

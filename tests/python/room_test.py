@@ -145,6 +145,30 @@ def test_what_there_is_no_room_for_is_refused_before_it_is_taken(monkeypatch):
     _objects.Saver().save("state", [0.5] * 600000)
 
 
+@pytest.mark.parametrize("kind", ["channels last", "an array in another order", "a module", "a gradient"])
+def test_values_are_not_copied_where_there_is_no_room_for_it(monkeypatch, kind):
+    """As those on a GPU, and those in another order. Nothing else takes memory before Flor's library asks."""
+    import numpy
+    import torch
+    from flor import _leaves, _objects, _room
+
+    monkeypatch.setattr(_room, "available", lambda: 0)
+    large = torch.ones(5, 1024, 1024).permute(1, 2, 0)
+    net = torch.nn.Module()
+    net.weight = torch.nn.Parameter(large if kind == "a module" else torch.ones(1))
+    value = {"channels last": large, "an array in another order": numpy.asfortranarray(numpy.ones((2000, 2000)))}.get(kind, net)
+    saver = _objects.Saver(**({"gradients": True} if kind == "a gradient" else {}))
+    if kind == "a gradient":
+        net.weight = torch.nn.Parameter(torch.ones(large.shape))
+        net.weight.grad = large
+    for copy in ("of_tensor", "of_array"):
+        before = getattr(_leaves, copy)
+        monkeypatch.setattr(_leaves, copy, lambda name, value, before=before: before(name, value) if _leaves.bytes_to_copy(value) == 0
+                            else pytest.fail("it is copied"))
+    with pytest.raises(_room.NoRoom, match="to save it takes more than .. MiB"):
+        saver.save("state", [value] if kind != "a module" else value)
+
+
 TRAINING = '''
 import random
 import torch

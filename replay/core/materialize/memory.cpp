@@ -1,10 +1,8 @@
 #include "core/materialize/memory.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
-#include <limits>
 #include <string>
 
 #include "core/base/units_text.h"
@@ -13,7 +11,7 @@ namespace flor::core {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t unlimited = unlimited_memory;
 
 std::size_t number_in(const fs::path& file) {
   std::ifstream in(file);
@@ -30,12 +28,7 @@ std::size_t of_machine(const fs::path& root) {
   return unlimited;
 }
 
-// Bytes in memory, at most and now, and the most of the address space.
-struct OfProcess {
-  std::size_t peak = 0, now = 0, addresses = 0;
-};
-OfProcess of_process(const fs::path& root) {
-  OfProcess out;
+void read_process(const fs::path& root, MemoryReading& out) {
   std::ifstream in(root / "proc/self/status");
   for (std::string key; in >> key; in.ignore(10000, '\n')) {
     std::size_t* to = key == "VmHWM:"    ? &out.peak
@@ -45,14 +38,6 @@ OfProcess of_process(const fs::path& root) {
     std::size_t kib = 0;
     if (to != nullptr && in >> kib) *to = kib << 10;
   }
-  return out;
-}
-
-std::size_t of_addresses(const OfProcess& own, std::size_t ours) {
-  rlimit limit = {};
-  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;
-  const std::size_t taken = own.addresses - std::min(own.addresses, ours);
-  return limit.rlim_cur - std::min<std::size_t>(limit.rlim_cur, taken);
 }
 
 // Where a version of control groups keeps its numbers.
@@ -96,22 +81,34 @@ std::size_t cache_of_files(const fs::path& group, const Version& version) {
 
 }  // namespace
 
-std::size_t available_memory(const fs::path& root, std::size_t ours) {
-  std::size_t least = of_machine(root);
+MemoryReading read_memory(const fs::path& root) {
+  MemoryReading out;
+  out.machine = of_machine(root);
+  read_process(root, out);
   const auto [path, version] = control_group(root);
   for (fs::path at = path;; at = at.parent_path()) {
-    const fs::path group = root / version.folder / at;
-    const std::size_t limit = number_in(group / version.limit);
-    const std::size_t used = number_in(group / version.used);
-    if (limit != unlimited && used != unlimited) {
-      const std::size_t needed = used - std::min(used, cache_of_files(group, version));
-      least = std::min(least, limit > needed ? limit - needed : 0);
+    MemoryGroup group{root / version.folder / at, unlimited, 0};
+    const std::size_t used = number_in(group.path / version.used);
+    if (used != unlimited) {
+      group.limit = number_in(group.path / version.limit);
+      group.needed = used - std::min(used, cache_of_files(group.path, version));
+      out.groups.push_back(std::move(group));
     }
     if (at.empty()) break;
   }
-  const OfProcess own = of_process(root);
-  const std::size_t again = own.peak - std::min(own.peak, own.now + ours);
-  return std::min(least - std::min(least, again), of_addresses(own, ours));
+  return out;
+}
+
+std::size_t memory_of_task() {
+  // In MB; the tasks of this node, of which the first is named, as in 2(x3),1.
+  const auto number = [](const char* name) -> std::size_t {
+    const char* text = std::getenv(name);
+    return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+  };
+  std::size_t mb = number("SLURM_MEM_PER_NODE");
+  if (mb == 0) mb = number("SLURM_MEM_PER_CPU") * number("SLURM_CPUS_ON_NODE");
+  if (mb == 0) return unlimited;
+  return (mb << 20) / std::max<std::size_t>(1, number("SLURM_STEP_TASKS_PER_NODE"));
 }
 
 std::size_t room_for_copy(CopyFrom from, std::size_t available) {

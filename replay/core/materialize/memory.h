@@ -1,32 +1,49 @@
-// Measures the available memory, to choose a materializer, and to leave out what would not fit.
+// Measures the memory of this machine, of the job and of the process, and says what a copy of state may take.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
+#include <limits>
 #include <string>
+#include <vector>
 
 namespace flor::core {
 
-// Returns the bytes that this process may still allocate beside what training takes at its most: the least of
-// the machine's MemAvailable, of what each of its control groups leaves, of version 1 or 2, up to the root,
-// and of what the limit of its address space leaves (ulimit -v). What a group's cache of files holds counts
-// as available: the kernel drops it first. So does memory that was given back (Staging::give_back()), which
-// the kernel keeps and counts with that cache. What the process had at its peak, and has not now, does not:
-// the next step of training takes it again. `ours`: the part of that peak which was a copy of state. `root`
-// is the directory with /proc and /sys.
-std::size_t available_memory(const std::filesystem::path& root = "/", std::size_t ours = 0);
+inline constexpr std::size_t unlimited_memory = std::numeric_limits<std::size_t>::max();
+
+// A control group of this process, of version 1 or 2. `needed`: its bytes without its cache of files, which
+// the kernel drops before it kills. Memory that was given back (Staging::give_back()) counts with that cache.
+struct MemoryGroup {
+  std::filesystem::path path;
+  std::size_t limit = unlimited_memory, needed = 0;
+};
+
+// In bytes, as /proc and /sys say now; unlimited_memory where they do not.
+struct MemoryReading {
+  // What can be allocated without swapping: MemAvailable.
+  std::size_t machine = unlimited_memory;
+  // The process: now, at its peak (VmHWM), and the most of its address space.
+  std::size_t now = 0, peak = 0, addresses = 0;
+  // The group of this process first, then those that it lies in.
+  std::vector<MemoryGroup> groups;
+};
+// `root` is the directory with /proc and /sys.
+MemoryReading read_memory(const std::filesystem::path& root = "/");
+
+// Returns the bytes that Slurm gave a task of this step, by its environment. Sites without memory control
+// groups may have Slurm watch it (JobAcctGatherParams=OverMemoryKill).
+std::size_t memory_of_task();
 
 // Where the state lies that is copied to host memory.
 enum class CopyFrom { host, device };
 
 // Returns the bytes that a copy of state may take: a third of what is available, because training allocates
 // more within its steps. If some of the state is on a device, where training does that, three quarters.
-std::size_t room_for_copy(CopyFrom from, std::size_t available = available_memory());
+std::size_t room_for_copy(CopyFrom from, std::size_t available);
 
 // Returns why a checkpoint that copies `bytes` bytes does not fit: one that does not has the job killed.
-// Returns "" if it does. Ask for
-// each checkpoint, while none is being written: the memory of the one before was given back, and training may
-// have it now. While one is being written from memory that is used again, that counts as available, too.
-std::string why_no_copy(std::size_t bytes, CopyFrom from, std::size_t available = available_memory());
+// Returns "" if it does. Ask for each checkpoint, while none is being written: the memory of the one before
+// was given back, and training may have it now.
+std::string why_no_copy(std::size_t bytes, CopyFrom from, std::size_t available);
 
 }  // namespace flor::core

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <new>
 
+#include "core/materialize/memory_watch.h"
+
 namespace flor::core {
 
 constexpr std::size_t page = 4096;
@@ -16,6 +18,13 @@ Staging::~Staging() {
 }
 
 unsigned char* Staging::require(std::size_t bytes) {
+  unsigned char* memory = map(bytes);
+  if (bytes > copy_) MemoryWatch::here().copy_begins(bytes - copy_);
+  copy_ = std::max(copy_, bytes);
+  return memory;
+}
+
+unsigned char* Staging::map(std::size_t bytes) {
   if (bytes > size_ || memory_ == nullptr) {
     // Huge pages need a multiple of their size; the kernel aligns large mappings by itself.
     const std::size_t unit = bytes >= huge_page ? huge_page : page;
@@ -40,23 +49,30 @@ void Staging::touch(std::size_t from, std::size_t bytes) {
   const auto whole = [&](std::size_t at) {
     return at == size_ ? at : std::max(base, (base + at) / huge_page * huge_page) - base;
   };
-  give_back(whole(from), whole(end));
+  give_back(whole(from), whole(end), true);
 }
 
 void Staging::give_back() noexcept {
-  give_back(0, size_);
+  give_back(0, size_, MemoryWatch::here().is_plentiful(size_));
+  end_copy();
 }
 
-void Staging::give_back(std::size_t from, std::size_t to) noexcept {
+void Staging::give_back(std::size_t from, std::size_t to, bool keep) noexcept {
   if (from >= to) return;
   // The kernel refuses it for memory that the program has locked (mlockall()). That must not stay either.
-  if (::madvise(data() + from, to - from, MADV_FREE) != 0) release();
+  if (::madvise(data() + from, to - from, keep ? MADV_FREE : MADV_DONTNEED) != 0) release();
+}
+
+void Staging::end_copy() noexcept {
+  if (copy_ > 0) MemoryWatch::here().copy_ends(copy_);
+  copy_ = 0;
 }
 
 void Staging::release() {
   if (memory_ != nullptr) ::munmap(memory_, size_);
   memory_ = nullptr;
   size_ = 0;
+  end_copy();
 }
 
 }  // namespace flor::core

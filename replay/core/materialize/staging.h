@@ -13,24 +13,29 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // Returns memory of at least `bytes` bytes, page-aligned. The object owns it. If it grows, it may move,
-  // with its content. Throws std::bad_alloc.
+  // Returns memory of at least `bytes` bytes for a copy, page-aligned. The object owns it. If it grows, it
+  // may move, with its content. Throws std::bad_alloc.
   unsigned char* require(std::size_t bytes);
+  // Maps as much, for a later copy. Throws std::bad_alloc.
+  unsigned char* map(std::size_t bytes);
   // Touches the pages in [from, from + bytes), so that the kernel maps them now, and gives them back.
   void touch(std::size_t from, std::size_t bytes);
-  // Ends the use of what the memory holds. The pages stay mapped and cost no fault when they are used again,
-  // but the kernel takes them before it kills a process for want of memory: training may need them at its
-  // peak. No other thread or process may still read them. Allocates nothing.
+  // Ends the use of what the memory holds. Where memory is plentiful (MemoryWatch) the pages stay and cost no
+  // fault when they are used again, but the kernel takes them before it kills a process for want of memory:
+  // training may need them at its peak. Elsewhere they go at once. No other thread or process may still read
+  // them.
   void give_back() noexcept;
   unsigned char* data() const { return static_cast<unsigned char*>(memory_); }
   std::size_t size() const { return size_; }
   void release();
 
  private:
-  void give_back(std::size_t from, std::size_t to) noexcept;
+  void give_back(std::size_t from, std::size_t to, bool keep) noexcept;
+  void end_copy() noexcept;
 
   void* memory_ = nullptr;
   std::size_t size_ = 0;
+  std::size_t copy_ = 0;  // bytes of the copy that is in it
 };
 
 }  // namespace flor::core

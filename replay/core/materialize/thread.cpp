@@ -12,6 +12,7 @@
 #include "core/materialize/base.h"
 #include "core/materialize/contention.h"
 #include "core/materialize/direct_output.h"
+#include "core/materialize/memory_watch.h"
 
 namespace flor::core {
 namespace {
@@ -123,7 +124,8 @@ class ThreadMaterializer : public MaterializerBase {
     const Stopwatch watch;
     const std::optional<double> before = waited_for_processors();
     try {
-      staging_.require(bytes);
+      if (!MemoryWatch::here().is_plentiful(bytes)) return 0;  // the pages would not stay
+      staging_.map(bytes);
       for (std::size_t at = 0; at < bytes && !stopping_; at += step) staging_.touch(at, step);
     } catch (const std::bad_alloc&) {  // materialize() will fail as well, and report it
     }

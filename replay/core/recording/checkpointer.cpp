@@ -169,8 +169,7 @@ bool Checkpointer::on_execution_end(const CheckpointKey& key, double seconds, co
 
 std::string Checkpointer::why_no_room(std::size_t bytes, bool on_device) const {
   if (!materializer_->copies() && !on_device) return "";
-  return why_no_copy(bytes, on_device ? CopyFrom::device : CopyFrom::host,
-                     available_memory("/", std::max(largest_copy_, bytes)));
+  return why_no_copy(bytes, on_device ? CopyFrom::device : CopyFrom::host, MemoryWatch::here().available());
 }
 
 void Checkpointer::withhold_without_room(Execution& execution) {
@@ -188,7 +187,6 @@ void Checkpointer::materialize(Execution& execution) {
   const std::string error = materializer_->materialize(job_for(execution), execution.buffers);
   if (error.empty()) {
     execution.outcome = "materialize";
-    largest_copy_ = std::max(largest_copy_, execution.kind.copied);
     return;
   }
   execution.outcome = "failed";

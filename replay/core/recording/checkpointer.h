@@ -16,7 +16,7 @@
 #include "core/checkpoint/buffers.h"
 #include "core/log/journal.h"
 #include "core/materialize/materializer.h"
-#include "core/materialize/memory.h"
+#include "core/materialize/memory_watch.h"
 #include "core/policy/policy.h"
 #include "core/policy/retention.h"
 #include "core/recording/execution.h"
@@ -141,8 +141,8 @@ class Checkpointer {
 
   // Declared after everything that its thread uses.
   std::unique_ptr<Materializer> materializer_;
+  MemoryLooks memory_looks_{MemoryWatch::here()};
   bool told_of_no_room_ = false;
-  std::size_t largest_copy_ = 0;  // bytes
   WriterArbiter arbiter_;
 };
 

@@ -96,6 +96,17 @@ def torch_dtype(name):
     raise TypeError(f"this version of torch has no tensors of type {name}")
 
 
+def bytes_to_copy(value):
+    """Returns how many bytes of a tensor or an array of_tensor() or of_array() would copy: those on a device, or in another order."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        if value.layout != torch.strided:
+            return 0
+        is_as_it_is = value.device.type == "cpu" and value.is_contiguous() and not value.is_conj() and not value.is_neg()
+        return 0 if is_as_it_is else value.numel() * value.element_size()
+    return 0 if value.flags.c_contiguous and value.flags.writeable and value.flags.aligned else value.nbytes
+
+
 def of_tensor(name, tensor):
     """Returns the values of a tensor: of complex numbers pairs of reals, of any device in host memory."""
     torch = sys.modules["torch"]

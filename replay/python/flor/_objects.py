@@ -206,7 +206,7 @@ class Saver(TreeSaver):
         if torch is None:
             return None
         if isinstance(value, torch.Tensor):
-            self._leaf(name, _leaves.of_tensor(name, value))
+            self._leaf(name, self._of_tensor(name, value))
             self.has_graph = self.has_graph or is_live(value)
             node = {"tensor": name, "device": str(value.device), "trained": value.is_leaf and value.requires_grad,
                     "complex": value.is_complex()}
@@ -228,7 +228,7 @@ class Saver(TreeSaver):
     def _module(self, name, module):
         own = [*module.named_parameters(), *module.named_buffers()]
         for part, tensor in own:
-            leaf = _leaves.of_tensor(f"{name}.{part}", tensor)
+            leaf = self._of_tensor(f"{name}.{part}", tensor)
             leaf.hint = _unchanged.hint_of(tensor)
             self._leaf(f"{name}.{part}", leaf)
             self.has_graph = self.has_graph or is_live(tensor)
@@ -249,7 +249,7 @@ class Saver(TreeSaver):
         """Saves the values of a parameter's gradient, if they are asked for and there are any."""
         if not self._gradients or not tensor.is_leaf or tensor.grad is None:
             return False
-        self._leaf(f"{name}.@grad", _leaves.of_tensor(f"{name}.@grad", tensor.grad))
+        self._leaf(f"{name}.@grad", self._of_tensor(f"{name}.@grad", tensor.grad))
         return True
 
     def _copied(self, name, value):
@@ -259,6 +259,10 @@ class Saver(TreeSaver):
             return self._node(name, value)
         finally:
             self._copies -= 1
+
+    def _of_tensor(self, name, tensor):
+        self._will_copy(name, _leaves.bytes_to_copy(tensor))
+        return _leaves.of_tensor(name, tensor)
 
     def _leaf(self, name, leaf, is_copy=False):
         if is_copy or self._copies > 0:
@@ -300,7 +304,9 @@ class Saver(TreeSaver):
         if isinstance(value, (numpy.ndarray, numpy.generic)):
             if isinstance(value, numpy.ma.MaskedArray):
                 raise _not_saved(name, value)
-            self._leaf(name, _leaves.of_array(name, numpy.asarray(value)), isinstance(value, numpy.generic))
+            array = numpy.asarray(value)
+            self._will_copy(name, _leaves.bytes_to_copy(array))
+            self._leaf(name, _leaves.of_array(name, array), isinstance(value, numpy.generic))
             return {"array": name, "dtype": numpy.asarray(value).dtype.str, "shape": list(value.shape),
                     "scalar": isinstance(value, numpy.generic)}
         if isinstance(value, numpy.random.Generator):

@@ -32,6 +32,12 @@ class TreeSaver:
         """Raises NoRoom before nodes become text where there is none for it."""
         self._room.check(name, self._size + self._pending * _OF_NODE + len(self._seen) * _OF_NAME + len(self.leaves) * _OF_LEAF)
 
+    def _will_copy(self, name, size):
+        """Raises NoRoom where there is none for a copy of values, as of those on a GPU, that is about to be made."""
+        if size > 0:
+            self._size += size
+            self._check_room(name)
+
     def _nodes(self, name, values, keys=None):
         """Returns the nodes of a container's items as a list, or, where they are many, as Text. `keys`: of a dict, whose items have their
         names by them."""

@@ -245,6 +245,7 @@ class ForkMaterializer : public Children {
     start(tasks);
     return "";
   } catch (const std::exception& problem) {
+    if (!busy()) staging_.give_back();
     unchanged_.settled(job.file);
     return problem.what();
   }

@@ -1,0 +1,66 @@
+// Watches how much memory training takes at its most, so that copies of state leave it that.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "core/materialize/memory.h"
+
+namespace flor::core {
+
+// Any thread.
+class MemoryWatch {
+ public:
+  // `root` is the directory with /proc and /sys.
+  explicit MemoryWatch(std::filesystem::path root = "/") : root_(std::move(root)) {}
+  // The one of this process.
+  static MemoryWatch& here();
+
+  // Returns the bytes that may still be allocated beside what training takes at its most: the least of what
+  // the machine, each control group, the limit of the address space (ulimit -v) and, where no group has a
+  // limit, Slurm leaves. What the training had at its peak, and has not now, its next step takes again; so do
+  // its further processes, which a loader may have ended just before a checkpoint.
+  std::size_t available();
+  // Is there so much that a copy of `bytes` may stay in memory until the kernel wants its pages?
+  bool is_plentiful(std::size_t bytes) noexcept;
+
+  // A copy of state is made in memory, and is gone: what it took is not training's. Neither throws.
+  void copy_begins(std::size_t bytes) noexcept;
+  void copy_ends(std::size_t bytes) noexcept;
+
+  // Looks at the memory. The peak of this process is never missed, that of others between two looks is.
+  void look();
+
+ private:
+  MemoryReading look_locked();
+  bool reset_peak() const noexcept;
+
+  const std::filesystem::path root_;
+  std::mutex mutex_;
+  std::size_t held_ = 0;                                // bytes of copies in memory now
+  std::size_t most_held_ = 0;                           // since the peak was reset
+  std::size_t peak_ = 0;                                // of this process, without copies
+  std::map<std::filesystem::path, std::size_t> peaks_;  // of its control groups, without copies
+};
+
+// Looks once a second, from a thread of its own; in the first ten seconds, before which little is known, more
+// often.
+class MemoryLooks {
+ public:
+  explicit MemoryLooks(MemoryWatch& watch);
+  ~MemoryLooks();
+  MemoryLooks(const MemoryLooks&) = delete;
+  MemoryLooks& operator=(const MemoryLooks&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable stop_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace flor::core

@@ -1,0 +1,183 @@
+// How much memory a copy of state may take beside training.
+#include "core/materialize/memory_watch.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <vector>
+
+#include "support/temporary.h"
+
+namespace flor::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+class MemoryTest : public testing::Test {
+ protected:
+  void write(const std::string& file, const std::string& text) {
+    const fs::path path = root_ / file;
+    fs::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+  }
+  // In kB.
+  void process(int peak, int now) {
+    write("proc/self/status", "Name:\tpython3\nVmPeak:\t 9000 kB\nVmHWM:\t " + std::to_string(peak) +
+                                  " kB\nVmRSS:\t " + std::to_string(now) + " kB\n");
+  }
+  std::size_t available() { return MemoryWatch(root_.path()).available(); }
+
+  test::TemporaryDirectory root_;
+};
+
+TEST_F(MemoryTest, IsThatOfTheMachine) {
+  write("proc/meminfo", "MemTotal:       1000 kB\nMemFree: 5 kB\nMemAvailable:    600 kB\n");
+  EXPECT_EQ(available(), 600U << 10);
+}
+
+TEST_F(MemoryTest, IsWhatAnyControlGroupLeaves) {
+  write("proc/meminfo", "MemAvailable:    600 kB\n");
+  write("proc/self/cgroup", "0::/slurm/job_7/step_0\n");
+  write("sys/fs/cgroup/slurm/job_7/memory.max", "500000\n");
+  write("sys/fs/cgroup/slurm/job_7/memory.current", "200000\n");
+  write("sys/fs/cgroup/slurm/job_7/step_0/memory.max", "max\n");
+  write("sys/fs/cgroup/slurm/job_7/step_0/memory.current", "1000\n");
+  EXPECT_EQ(available(), 300000U);
+}
+
+TEST_F(MemoryTest, IsWhatAGroupOfTheFirstVersionLeaves) {
+  write("proc/meminfo", "MemAvailable:    600 kB\n");
+  write("proc/self/cgroup", "11:cpu,cpuacct:/\n4:memory:/slurm/uid_7/job_7\n0::/elsewhere\n");
+  write("sys/fs/cgroup/memory/slurm/uid_7/job_7/memory.limit_in_bytes", "500000\n");
+  write("sys/fs/cgroup/memory/slurm/uid_7/job_7/memory.usage_in_bytes", "450000\n");
+  write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  write("sys/fs/cgroup/memory/memory.usage_in_bytes", "480000\n");
+  EXPECT_EQ(available(), 50000U);
+  write("sys/fs/cgroup/memory/slurm/uid_7/job_7/memory.stat",
+        "cache 200000\ntotal_inactive_file 150000\ntotal_active_file 50000\n");
+  EXPECT_EQ(available(), 250000U) << "the cache of files is dropped first";
+}
+
+TEST_F(MemoryTest, CountsAGroupsCacheOfFiles) {
+  write("proc/self/cgroup", "0::/job_7\n");
+  write("sys/fs/cgroup/job_7/memory.max", "500000\n");
+  write("sys/fs/cgroup/job_7/memory.current", "490000\n");
+  write("sys/fs/cgroup/job_7/memory.stat", "anon 90000\ninactive_file 300000\nactive_file 100000\n");
+  EXPECT_EQ(available(), 410000U);
+}
+
+// Between two steps training has less than within one, and takes it again while a copy is written.
+TEST_F(MemoryTest, IsNotWhatTrainingWillTakeAgain) {
+  write("proc/meminfo", "MemAvailable:    600 kB\n");
+  process(500, 200);
+  EXPECT_EQ(available(), 300U << 10);
+  process(5000, 200);
+  EXPECT_EQ(available(), 0U);
+}
+
+TEST_F(MemoryTest, ACopyIsNoPartOfWhatTrainingTakes) {
+  write("proc/meminfo", "MemAvailable:    900 kB\n");
+  MemoryWatch watch(root_.path());
+  process(500, 200);
+  watch.copy_begins(250U << 10);
+  process(750, 450);
+  watch.copy_ends(250U << 10);
+  std::string reset;
+  std::getline(std::ifstream(root_.path() / "proc/self/clear_refs"), reset);
+  EXPECT_EQ(reset, "5");
+  process(200, 200);
+  EXPECT_EQ(watch.available(), 600U << 10);
+  process(600, 200);
+  EXPECT_EQ(watch.available(), 500U << 10) << "training took more than ever";
+}
+
+// Nobody knows whether it was in memory at the peak.
+TEST_F(MemoryTest, ACopyThatIsStillToComeIsNoPartOfThePeak) {
+  write("proc/meminfo", "MemAvailable:    900 kB\n");
+  MemoryWatch watch(root_.path());
+  process(500, 200);
+  watch.look();
+  watch.copy_begins(250U << 10);
+  process(500, 450);
+  watch.copy_ends(250U << 10);
+  process(200, 200);
+  EXPECT_EQ(watch.available(), 600U << 10);
+}
+
+TEST_F(MemoryTest, APeakThatCannotBeResetIsTrainingsWithTheCopy) {
+  write("proc/meminfo", "MemAvailable:    900 kB\n");
+  fs::create_directories(root_.path() / "proc/self/clear_refs");
+  MemoryWatch watch(root_.path());
+  process(500, 200);
+  watch.copy_begins(250U << 10);
+  process(750, 450);
+  watch.copy_ends(250U << 10);
+  process(750, 200);
+  EXPECT_EQ(watch.available(), 350U << 10);
+}
+
+// Those of a loader, which it ends with its epoch and starts again with the next.
+TEST_F(MemoryTest, IsNotWhatFurtherProcessesWillTakeAgain) {
+  write("proc/meminfo", "MemAvailable:    900000 kB\n");
+  write("proc/self/cgroup", "0::/job_7/step_0\n");
+  write("sys/fs/cgroup/job_7/memory.max", "500000\n");
+  for (const char* group :
+       {"sys/fs/cgroup/job_7/memory.current", "sys/fs/cgroup/job_7/step_0/memory.current"})
+    write(group, "400000\n");
+  MemoryWatch watch(root_.path());
+  watch.look();
+  for (const char* group :
+       {"sys/fs/cgroup/job_7/memory.current", "sys/fs/cgroup/job_7/step_0/memory.current"})
+    write(group, "100000\n");
+  EXPECT_EQ(watch.available(), 100000U);
+  write("sys/fs/cgroup/job_7/memory.max", "max\n");
+  write("proc/meminfo", "MemAvailable:    600 kB\n");
+  EXPECT_EQ(watch.available(), (600U << 10) - 300000U) << "where no group has a limit the machine has one";
+}
+
+TEST_F(MemoryTest, IsWhatSlurmLeavesWhereNoGroupHasALimit) {
+  ::setenv("SLURM_MEM_PER_NODE", "10", 1);
+  ::setenv("SLURM_STEP_TASKS_PER_NODE", "2(x3),1", 1);
+  write("proc/meminfo", "MemAvailable:    900000 kB\n");
+  process(2000, 1000);
+  EXPECT_EQ(available(), (5U << 20) - (2000U << 10));
+  write("proc/self/cgroup", "0::/job_7\n");
+  write("sys/fs/cgroup/job_7/memory.max", "90000000\n");
+  write("sys/fs/cgroup/job_7/memory.current", "0\n");
+  EXPECT_EQ(available(), 90000000U - (1000U << 10));
+  ::unsetenv("SLURM_MEM_PER_NODE");
+  ::unsetenv("SLURM_STEP_TASKS_PER_NODE");
+}
+
+TEST(MemoryHereTest, PeaksAreResetAndSeen) {
+  MemoryWatch watch;
+  watch.look();
+  constexpr std::size_t bytes = std::size_t{64} << 20;
+  watch.copy_begins(bytes);
+  { const std::vector<char> copy(bytes, 1); }
+  watch.copy_ends(bytes);
+  const MemoryReading reset = read_memory();
+  EXPECT_LT(reset.peak, reset.now + bytes / 2);
+  EXPECT_GT(watch.available(), 1U << 20);
+}
+
+// A sanitizer needs more addresses than such a limit leaves.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_F(MemoryTest, IsWhatTheLimitOfTheAddressSpaceLeaves) {
+  write("proc/meminfo", "MemAvailable:    60000000 kB\n");
+  write("proc/self/status", "VmPeak:\t 3000000 kB\n");
+  rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  rlimit limit = before;
+  limit.rlim_cur = std::size_t{4000000} << 10;
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
+  const std::size_t left = available();
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_EQ(left, std::size_t{1000000} << 10);
+}
+#endif
+
+}  // namespace
+}  // namespace flor::core
