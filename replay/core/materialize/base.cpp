@@ -5,11 +5,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <utility>
 
 #include "core/files/durable.h"
 #include "core/policy/retention.h"
+#include "core/tier/room.h"
 
 namespace flor::core {
 namespace {
@@ -112,7 +112,7 @@ std::string MaterializerBase::failed_with(const Failure& failure, Image& image) 
 void MaterializerBase::settle(const MaterializeJob& job, const Image& image, Materialized result) {
   result.bytes = image.bytes;
   if (image.refused) tiers_.refused(image.refused.error, text_of(image.refused, image.targets.front()));
-  if (image.failed.error == ENOSPC || image.failed.error == EDQUOT) tiers_.store_was_full(image.file_size());
+  if (is_full(image.failed.error)) tiers_.store_was_full(image.file_size());
   if (result.error.empty()) {
     result.tier = image.targets[image.took].tier;
     if (result.tier == Tier::local) tiers_.accepted();

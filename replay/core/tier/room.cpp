@@ -1,20 +1,33 @@
 #include "core/tier/room.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
+#include "core/base/held_signals.h"
+#include "core/base/uninterrupted.h"
 #include "core/base/units_text.h"
 #include "core/files/descriptor.h"
 #include "core/files/durable.h"
+#include "core/process/above_streams.h"
 
 namespace flor::core {
 namespace {
 
 constexpr std::uint64_t most_kept = 1'000'000'000;
+
+// Allocates no more than this process may have in one file (ulimit -f). Returns an errno; 0 for none.
+int allocate(int fd, std::uint64_t bytes) {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0) bytes = std::min<std::uint64_t>(bytes, limit.rlim_cur);
+  const auto size = static_cast<off_t>(std::max<std::uint64_t>(bytes, 1));
+  const HeldSignals held;
+  return uninterrupted([&] { return ::fallocate(fd, 0, 0, size); }) == 0 ? 0 : errno;
+}
 
 }  // namespace
 
@@ -30,19 +43,22 @@ std::string why_no_room(const std::filesystem::path& directory, std::uint64_t by
          " are kept free for the program; make room, or choose another store";
 }
 
+bool is_full(int error) {
+  return error == ENOSPC || error == EDQUOT;
+}
+
 std::optional<bool> is_free(const std::filesystem::path& directory, std::uint64_t bytes) {
   const std::filesystem::path file = temporary_sibling(directory / "room");
-  const Descriptor descriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!descriptor) return false;
-  ::unlink(file.c_str());  // so that nothing stays if this process is killed now
-  int error = 0;
-  do {
-    error = ::fallocate(descriptor.get(), 0, 0, static_cast<off_t>(std::max<std::uint64_t>(bytes, 1))) == 0
-                ? 0
-                : errno;
-  } while (error == EINTR);
-  if (error == EOPNOTSUPP || error == ENOSYS) return std::nullopt;
-  return error == 0;
+  const Descriptor descriptor(above_streams(
+      uninterrupted([&] { return ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600); })));
+  int error = errno;
+  if (descriptor) {
+    ::unlink(file.c_str());  // so that nothing stays if this process is killed now
+    error = allocate(descriptor.get(), bytes);
+  }
+  if (error == 0) return true;
+  if (is_full(error)) return false;
+  return std::nullopt;
 }
 
 }  // namespace flor::core

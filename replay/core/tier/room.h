@@ -13,8 +13,12 @@ namespace flor::core {
 // is not seen: see is_free(). Looks at the file system, and so may wait for a file server.
 std::string why_no_room(const std::filesystem::path& directory, std::uint64_t bytes);
 
-// Tells whether so many bytes can be allocated in the directory, quotas included. Allocates them for a
-// moment. Nothing where the file system cannot allocate without writing.
+// Does this errno mean that a disk is full, or a quota used up?
+bool is_full(int error);
+
+// Tells whether so many bytes can be allocated in the directory, quotas included; where the size of files is
+// limited (ulimit -f), no more than that. Allocates them for a moment. Nothing where that cannot be told: the
+// file system cannot allocate without writing, or another error is in the way, which writing will tell.
 std::optional<bool> is_free(const std::filesystem::path& directory, std::uint64_t bytes);
 
 }  // namespace flor::core

@@ -72,7 +72,7 @@ std::vector<Tiers::Target> Tiers::targets(const std::string& file, std::uint64_t
 }
 
 void Tiers::refused(int error, const std::string& why) {
-  const bool full = error == ENOSPC || error == EDQUOT;
+  const bool full = is_full(error);
   if (!full) ++refusals_;
   if (said_) return;
   said_ = true;

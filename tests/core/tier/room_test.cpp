@@ -2,6 +2,7 @@
 #include "core/tier/room.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "core/base/error.h"
 #include "core/files/durable.h"
@@ -11,6 +12,22 @@
 
 namespace flor::core {
 namespace {
+
+// As `ulimit -f`. Leaves SIGXFSZ as it is, which ends the process.
+class LimitedFiles {
+ public:
+  explicit LimitedFiles(rlim_t most) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{most, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~LimitedFiles() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+  LimitedFiles(const LimitedFiles&) = delete;
+  LimitedFiles& operator=(const LimitedFiles&) = delete;
+
+ private:
+  rlimit before_ = {};
+};
 
 class Room : public testing::Test {
  protected:
@@ -59,12 +76,34 @@ TEST_F(Room, IsKeptInTheStore) {
 TEST_F(Room, IsSeenToBeFreeOnceTheStoreWasFull) {
   EXPECT_EQ(is_free(disk_.path(), 900 << 10), true);
   EXPECT_EQ(is_free(disk_.path(), 2 << 20), false);
-  EXPECT_EQ(is_free(disk_.path() / "missing", 1), false);
   EXPECT_TRUE(fs::is_empty(disk_.path()));
   Tiers tiers(RunDir{disk_.path() / "run"});
   fs::create_directory(disk_.path() / "run");
   tiers.store_was_full(300 << 10);
   EXPECT_TRUE(takes(tiers, 300 << 10));
+}
+
+TEST_F(Room, IsSeenUpToTheLimitForTheSizeOfFiles) {
+  leave(200);
+  {
+    const LimitedFiles limited(100 << 10);
+    EXPECT_EQ(is_free(disk_.path(), 300 << 10), true);
+  }
+  leave(50);
+  {
+    const LimitedFiles limited(100 << 10);
+    EXPECT_EQ(is_free(disk_.path(), 300 << 10), false);
+  }
+  const LimitedFiles none(0);
+  EXPECT_EQ(is_free(disk_.path(), 1), std::nullopt) << "no file is written there at all";
+}
+
+// Writing will tell what is wrong.
+TEST_F(Room, IsNotMissingWhereAnythingElseIsWrong) {
+  EXPECT_EQ(is_free(disk_.path() / "missing", 1), std::nullopt);
+  EXPECT_EQ(is_free(disk_.path(), std::uint64_t{1} << 63), std::nullopt) << "no file is so large";
+  const test::TinyDisk without_names(directory_ / "names", "1m,nr_inodes=1");
+  EXPECT_EQ(is_free(without_names.path(), 1), false);
 }
 
 TEST_F(Room, IsNotSeenWhereTheFileSystemCannotAllocate) {
