@@ -166,7 +166,10 @@ void Spooler::bring(const core::LocalRun& local) {
   const auto lock = core::FileLock::try_take(local.lock());
   std::optional<core::Spooled> done;
   if (lock) {
-    done = core::spool(local, [&](std::uint64_t bytes) { return pace(bytes, local.rate); });
+    core::SpoolOptions options;
+    options.leave_room = live;
+    done = core::spool(
+        local, [&](std::uint64_t bytes) { return pace(bytes, local.rate); }, options);
     if (done->files > 0) {
       log_line("brought " + std::to_string(done->files) + " files (" + core::bytes_text(done->bytes) +
                ") of run " + local.home.id() + " to the store");

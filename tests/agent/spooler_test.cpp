@@ -9,6 +9,7 @@
 #include "core/agent/client.h"
 #include "core/tier/drain.h"
 #include "support/local_checkpoints.h"
+#include "support/tiny_disk.h"
 
 namespace flor::test {
 namespace {
@@ -290,6 +291,46 @@ TEST_F(SpoolerTest, WhatTheStoreRefusesStaysAndIsSaid) {
   const Agent agent(dir.path(), with_tier());
   EXPECT_TRUE(all_is_brought()) << agent.log();
   EXPECT_EQ(both.damages(2), "");
+}
+
+// A store that has room for three checkpoints, but not beside what is kept free for the program.
+class SmallStore : public SpoolerTest {
+ protected:
+  void SetUp() override {
+    if (!disk_.mounted()) GTEST_SKIP() << "needs the right to mount a tmpfs (root)";
+    small.write(3, 100 << 10);
+    core::write_durably(small.store / "model.pt", std::string(660 << 10, 'x'));
+  }
+  AgentClient::Hello small_hello() const {
+    AgentClient::Hello out = hello();
+    out.run_dir = small.run.path.string();
+    out.local = small.local.path.string();
+    return out;
+  }
+
+ private:
+  TempDir place_;
+  TinyDisk disk_{place_.path() / "store", "1m"};
+
+ protected:
+  TwoTiers small{place_.path()};
+};
+
+TEST_F(SmallStore, GetsAllAtTheEndOfATrainer) {
+  AgentClient client(small_hello(), options());
+  EXPECT_EQ(core::spool_rest(small.local, client, core::RecordingEnd::usual), "");
+  EXPECT_EQ(small.damages(3), "");
+}
+
+TEST_F(SmallStore, GetsTheRestFromAnAgentOnceTheRecordingIsOver) {
+  std::optional<core::FileLock> recorded = core::FileLock::take(small.run.lock());
+  const Agent agent(dir.path(), {"--local", small.tier.string()});
+  ASSERT_TRUE(eventually([&] { return agent.log().find("stay there for now") != std::string::npos; }))
+      << agent.log();
+  EXPECT_FALSE(core::waiting_files(small.local).empty());
+  recorded.reset();
+  EXPECT_TRUE(eventually([&] { return !fs::exists(small.local.path); })) << agent.log();
+  EXPECT_EQ(small.damages(3), "");
 }
 
 }  // namespace

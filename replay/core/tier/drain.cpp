@@ -29,8 +29,7 @@ class Rest {
 
   // Returns why it stays in the local tier; "" if it is in the store.
   std::string bring_newest() {
-    const Spooled done = spool(
-        local_, [this](std::uint64_t bytes) { return pace(bytes); }, Which::newest);
+    const Spooled done = spool(Which::newest);
     return done.troubles.empty() ? "" : left_there(waiting_files(local_), done.troubles.front());
   }
 
@@ -46,7 +45,7 @@ class Rest {
         std::this_thread::sleep_for(look_again);
         continue;
       }
-      const Spooled done = spool(local_, [this](std::uint64_t bytes) { return pace(bytes); });
+      const Spooled done = spool(Which::all);
       if (done.files == 0 && !done.troubles.empty())
         return left_there(waiting_files(local_), done.troubles.front());
     }
@@ -55,6 +54,11 @@ class Rest {
   }
 
  private:
+  // The program is at its end and needs no more room in the store.
+  Spooled spool(Which which) {
+    return core::spool(local_, [this](std::uint64_t bytes) { return pace(bytes); }, {which, false});
+  }
+
   std::string left_there(const std::vector<WaitingFile>& files, const std::string& why) const {
     return "left in the local tier " + local_.path.string() + " of node " + local_.node + ": " +
            files_text(files) + "; " + why;

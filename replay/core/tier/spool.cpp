@@ -67,16 +67,17 @@ class Source {
 
 class Round {
  public:
-  Round(const LocalRun& local, const Pace& pace) : local_(local), pace_(pace), buffer_(step_bytes) {}
+  Round(const LocalRun& local, const Pace& pace, SpoolOptions options)
+      : local_(local), pace_(pace), options_(options), buffer_(step_bytes) {}
 
-  Spooled spool(Which which) {
+  Spooled spool() {
     try {
       const auto files = waiting_files(local_);
       if (files.empty()) return out_;
       // Otherwise directories would be created under the mount point of a store that is not mounted.
       if (!local_.has_home()) throw Error("there is no " + local_.home.manifest().string());
       for (const auto& file : files) waiting_.emplace(file.file, Progress::waits);
-      if (which == Which::newest) {
+      if (options_.which == Which::newest) {
         bring(files.back().file);
       } else {
         for (const auto& file : files) bring(file.file);
@@ -202,7 +203,8 @@ class Round {
   }
 
   // Each round tries again: it must not take what the program frees there to write its own files.
-  static void require_room(const fs::path& directory, std::uint64_t bytes) {
+  void require_room(const fs::path& directory, std::uint64_t bytes) const {
+    if (!options_.leave_room) return;
     if (const std::string full = why_no_room(directory, bytes); !full.empty()) throw Error(full);
     if (!is_free(directory, 3 * bytes).value_or(true))
       throw Error(directory.string() + " is full, or this user's quota there is used up: " +
@@ -234,6 +236,7 @@ class Round {
 
   const LocalRun& local_;
   const Pace& pace_;
+  const SpoolOptions options_;
   std::vector<char> buffer_;
   std::map<std::string, Progress> waiting_;
   Spooled out_;
@@ -271,8 +274,8 @@ std::uint64_t bytes_of(const std::vector<WaitingFile>& files) {
   return out;
 }
 
-Spooled spool(const LocalRun& local, const Pace& pace, Which which) {
-  return Round(local, pace).spool(which);
+Spooled spool(const LocalRun& local, const Pace& pace, SpoolOptions options) {
+  return Round(local, pace, options).spool();
 }
 
 }  // namespace flor::core

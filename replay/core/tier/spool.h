@@ -37,12 +37,18 @@ struct Spooled {
 
 enum class Which { all, newest };
 
+struct SpoolOptions {
+  Which which = Which::all;
+  // Whether the program that records lives: then room in the store is left to it (core/tier/room.h).
+  bool leave_room = true;
+};
+
 // Copies waiting files to the store, oldest first, but each after the files that it refers to; or the newest
-// one alone, after those that it refers to. A file appears
-// there durably or not at all. It is read again and compared before the local file is removed. A file that
-// the store already has stays if it is equal, and is replaced if it differs.
+// one alone, after those that it refers to. A file appears there durably or not at all. It is read again and
+// compared before the local file is removed. A file that the store already has stays if it is equal, and is
+// replaced if it differs.
 //
 // Hold local.lock() meanwhile to avoid double work; two at once do no harm. Throws only std::bad_alloc.
-Spooled spool(const LocalRun& local, const Pace& pace, Which which = Which::all);
+Spooled spool(const LocalRun& local, const Pace& pace, SpoolOptions options = {});
 
 }  // namespace flor::core

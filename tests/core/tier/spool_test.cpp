@@ -86,7 +86,7 @@ TEST(Spool, TheNewestIsBroughtAloneWithWhatItRefersTo) {
     test::write_checkpoint(tiers, checkpoint_name(i), checkpoint_content(i), i == 3 ? checkpoint_name(1) : "",
                            i == 3 ? checkpoint_content(1) : "");
   for (int i = 0; i < 4; ++i) set_time(both.local.path / checkpoint_name(i), 100 + i);
-  EXPECT_EQ(spool(both.local, at_once, Which::newest).files, 2U);
+  EXPECT_EQ(spool(both.local, at_once, {Which::newest}).files, 2U);
   EXPECT_TRUE(fs::exists(both.run.path / checkpoint_name(1)) &&
               fs::exists(both.run.path / checkpoint_name(3)));
   EXPECT_EQ(waiting_files(both.local).size(), 2U);
