@@ -163,29 +163,34 @@ void Spooler::look_at(const fs::path& directory) {
 void Spooler::bring(const core::LocalRun& local) {
   // Ask before the files are listed: if the recording is over by now, no file is added later.
   const bool live = local.home.is_being_recorded();
+  const bool waits = room_waits_.waits(local.path, live, core::monotonic_seconds());
   const auto lock = core::FileLock::try_take(local.lock());
-  std::optional<core::Spooled> done;
-  if (lock) {
-    core::SpoolOptions options;
-    options.leave_room = live;
-    done = core::spool(
-        local, [&](std::uint64_t bytes) { return pace(bytes, local.rate); }, options);
-    if (done->files > 0) {
-      log_line("brought " + std::to_string(done->files) + " files (" + core::bytes_text(done->bytes) +
-               ") of run " + local.home.id() + " to the store");
-    }
-    if (done->troubles.empty()) {
-      said_.erase(local.path);
-    } else {
-      say_once(local.path, std::to_string(done->troubles.size()) +
-                               " files stay there for now: " + done->troubles.front());
-    }
-  }
+  if (lock && !waits) spool(local, live);
   bool left = !core::waiting_files(local).empty();
   if (!left && !live && lock) left = core::remove_local_run(local) == core::Removal::being_written;
   const std::lock_guard guard(mutex_);
   backlog_ = backlog_ || (left && !live);
   live_ = live_ || live;
+}
+
+void Spooler::spool(const core::LocalRun& local, bool live) {
+  core::SpoolOptions options;
+  options.leave_room = live;
+  options.was_full = room_waits_.was_full(local.path);
+  const core::Spooled done = core::spool(
+      local, [&](std::uint64_t bytes) { return pace(bytes, local.rate); }, options);
+  if (!done.full || done.files > 0) room_waits_.found_room(local.path);
+  if (done.full) room_waits_.found_full(local.path, live, core::monotonic_seconds());
+  if (done.files > 0) {
+    log_line("brought " + std::to_string(done.files) + " files (" + core::bytes_text(done.bytes) +
+             ") of run " + local.home.id() + " to the store");
+  }
+  if (done.troubles.empty()) {
+    said_.erase(local.path);
+  } else {
+    say_once(local.path, std::to_string(core::waiting_files(local).size()) +
+                             " files stay there for now: " + done.troubles.front());
+  }
 }
 
 bool Spooler::pace(std::uint64_t bytes, std::uint64_t rate) {

@@ -13,6 +13,7 @@
 
 #include "core/base/rate_limiter.h"
 #include "core/store/local_tier.h"
+#include "room_waits.h"
 
 namespace flor::agent {
 
@@ -50,6 +51,7 @@ class Spooler {
   void round();
   void look_at(const core::fs::path& directory);
   void bring(const core::LocalRun& local);
+  void spool(const core::LocalRun& local, bool live);
   bool pace(std::uint64_t bytes, std::uint64_t rate);
   void say_once(const core::fs::path& about, const std::string& text);
   void load();
@@ -66,6 +68,7 @@ class Spooler {
   bool backlog_ = false;  // the last round left files of ended recordings behind
   bool live_ = false;     // the last round saw a recording that may write more
   core::RateLimiter pacer_;
+  RoomWaits room_waits_;
   std::map<core::fs::path, std::string> said_;
   std::thread thread_;
 };

@@ -34,6 +34,16 @@ constexpr std::uint64_t max_header = std::uint64_t{256} << 20;
 
 struct BrokenOff {};
 
+class Full : public Error {
+ public:
+  using Error::Error;
+};
+
+bool is_want_of_room(const std::exception& problem) {
+  const auto* error = dynamic_cast<const std::system_error*>(&problem);
+  return error != nullptr ? is_full(error->code().value()) : dynamic_cast<const Full*>(&problem) != nullptr;
+}
+
 // A regular file of this user, opened for reading.
 class Source {
  public:
@@ -83,7 +93,7 @@ class Round {
         for (const auto& file : files) bring(file.file);
       }
     } catch (const BrokenOff&) {
-      out_.broken_off = true;
+      out_.broken_off = !out_.full;
     } catch (const std::exception& problem) {
       out_.troubles.emplace_back(problem.what());
     }
@@ -112,6 +122,8 @@ class Round {
       const bool gone = is_absent(local_.path / file);
       progress = gone ? Progress::brought : Progress::failed;  // gone: another spooler was faster
       if (!gone) out_.troubles.emplace_back(problem.what());
+      out_.full = !gone && is_want_of_room(problem);
+      if (out_.full) throw BrokenOff();
     }
     return progress == Progress::brought;
   }
@@ -204,11 +216,14 @@ class Round {
 
   // Each round tries again: it must not take what the program frees there to write its own files.
   void require_room(const fs::path& directory, std::uint64_t bytes) const {
-    if (!options_.leave_room) return;
-    if (const std::string full = why_no_room(directory, bytes); !full.empty()) throw Error(full);
-    if (!is_free(directory, 3 * bytes).value_or(true))
-      throw Error(directory.string() + " is full, or this user's quota there is used up: " +
-                  bytes_text(3 * bytes) + ", which would leave some to the program, are not free");
+    if (options_.leave_room) {
+      if (const std::string full = why_no_room(directory, bytes); !full.empty()) throw Full(full);
+    }
+    if (!options_.was_full) return;
+    const std::uint64_t wanted = options_.leave_room ? 3 * bytes : bytes;
+    if (!is_free(directory, wanted).value_or(true))
+      throw Full(directory.string() +
+                 " is full, or this user's quota there is used up: " + bytes_text(wanted) + " are not free");
   }
 
   void write(const Source& source, const fs::path& from, const fs::path& to) {

@@ -33,6 +33,8 @@ struct Spooled {
   // One line for each file that could not be copied.
   std::vector<std::string> troubles;
   bool broken_off = false;
+  // The store had no room for a file. The round ends there: it has none for the others.
+  bool full = false;
 };
 
 enum class Which { all, newest };
@@ -41,6 +43,8 @@ struct SpoolOptions {
   Which which = Which::all;
   // Whether the program that records lives: then room in the store is left to it (core/tier/room.h).
   bool leave_room = true;
+  // Whether the round before found the store full: then room is also looked for in this user's quota.
+  bool was_full = false;
 };
 
 // Copies waiting files to the store, oldest first, but each after the files that it refers to; or the newest

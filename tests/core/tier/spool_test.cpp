@@ -17,6 +17,7 @@
 #include "support/interposed.h"
 #include "support/local_checkpoints.h"
 #include "support/temporary.h"
+#include "support/tiny_disk.h"
 
 namespace flor::core {
 namespace {
@@ -191,6 +192,32 @@ TEST(Spool, WhatCannotBeBroughtStaysAndIsNamed) {
   fs::remove_all(both.run.path / checkpoint_name(0));
   EXPECT_EQ(spool(both.local, at_once).files, 2U);
   EXPECT_EQ(both.damages(2), "");
+}
+
+// Each of a thousand files would otherwise be tried in each round.
+TEST(Spool, ARoundEndsWhereTheStoreIsFull) {
+  const TemporaryDirectory directory;
+  const test::TinyDisk disk(directory / "store", "1m");
+  if (!disk.mounted()) GTEST_SKIP() << "needs the right to mount a tmpfs (root)";
+  const TwoTiers both(directory.path());
+  both.write(3, 100 << 10);
+  write_durably(both.store / "model.pt", std::string(960 << 10, 'x'));
+  const Spooled done = spool(both.local, at_once);
+  EXPECT_TRUE(done.full && !done.broken_off);
+  EXPECT_EQ(done.files, 0U);
+  EXPECT_EQ(done.troubles.size(), 1U);
+  EXPECT_EQ(waiting_files(both.local).size(), 3U);
+  const Spooled tried = spool(both.local, at_once, {Which::all, false});
+  EXPECT_TRUE(tried.full);
+  ASSERT_EQ(tried.troubles.size(), 1U);
+  EXPECT_NE(tried.troubles[0].find("No space left"), std::string::npos) << tried.troubles[0];
+  const Spooled asked = spool(both.local, at_once, {Which::all, false, true});
+  EXPECT_TRUE(asked.full);
+  ASSERT_EQ(asked.troubles.size(), 1U);
+  EXPECT_NE(asked.troubles[0].find("quota there is used up"), std::string::npos) << asked.troubles[0];
+  fs::remove(both.store / "model.pt");
+  EXPECT_EQ(spool(both.local, at_once, {Which::all, true, true}).files, 3U);
+  EXPECT_EQ(both.damages(3), "");
 }
 
 TEST(Spool, AStoreThatIsAwayIsLeftAlone) {
