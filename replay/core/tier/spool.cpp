@@ -227,7 +227,7 @@ class Round {
   }
 
   void write(const Source& source, const fs::path& from, const fs::path& to) {
-    remove_unfinished(to);
+    remove_unfinished(to.parent_path());
     require_room(to.parent_path(), source.size());
     DurableFile out(to);
     std::uint64_t written = 0;
@@ -243,10 +243,13 @@ class Round {
     out.commit();
   }
 
-  // Left by an earlier spooler that was killed. None is alive: it would hold the lock.
-  static void remove_unfinished(const fs::path& path) {
-    for (const auto& file : temporaries_in(path.parent_path()))
-      if (target_of(file) == path) fs::remove(file);
+  // Removes what earlier spoolers left that were killed. None is alive: it would hold the lock.
+  void remove_unfinished(const fs::path& directory) {
+    if (!cleaned_.insert(directory).second) return;
+    for (const auto& file : temporaries_in(directory)) {
+      const std::string target = target_of(file).lexically_relative(local_.home.path).string();
+      if (waiting_.count(target) != 0) fs::remove(file);
+    }
   }
 
   const LocalRun& local_;
@@ -254,6 +257,7 @@ class Round {
   const SpoolOptions options_;
   std::vector<char> buffer_;
   std::map<std::string, Progress> waiting_;
+  std::set<fs::path> cleaned_;
   Spooled out_;
 };
 

@@ -157,6 +157,21 @@ TEST(Spool, AKillAtAnyStepLosesAndTearsNothing) {
   EXPECT_GT(kills, 12);
 }
 
+TEST(Spool, WhatKilledSpoolersLeftIsRemovedAndNothingElse) {
+  const TemporaryDirectory directory;
+  const TwoTiers both(directory.path());
+  both.write(2);
+  const fs::path block = (both.run.path / checkpoint_name(0)).parent_path();
+  fs::create_directories(block);
+  const auto half = [&](int epoch) {
+    return block / ("." + fs::path(checkpoint_name(epoch)).filename().string() + ".tmp.1.0");
+  };
+  for (int i = 0; i < 3; ++i) std::ofstream(half(i)) << "half";
+  EXPECT_EQ(spool(both.local, at_once).files, 2U);
+  EXPECT_FALSE(fs::exists(half(0)) || fs::exists(half(1)));
+  EXPECT_TRUE(fs::exists(half(2))) << "the program may write there itself";
+}
+
 TEST(Spool, ACopyThatIsThereIsComparedAndAWrongOneReplaced) {
   const TemporaryDirectory directory;
   const TwoTiers both(directory.path());
