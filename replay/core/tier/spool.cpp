@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <tuple>
@@ -17,6 +18,7 @@
 #include "core/files/descriptor.h"
 #include "core/files/durable.h"
 #include "core/files/existence.h"
+#include "core/files/file_lock.h"
 #include "core/policy/retention.h"
 #include "core/process/above_streams.h"
 #include "core/tier/room.h"
@@ -230,6 +232,7 @@ class Round {
     remove_unfinished(to.parent_path());
     require_room(to.parent_path(), source.size());
     DurableFile out(to);
+    const auto lock = lock_unfinished(out.temporary());
     std::uint64_t written = 0;
     const std::string read = digest(source, [&](std::size_t size) {
       out.write(buffer_.data(), size);
@@ -243,12 +246,23 @@ class Round {
     out.commit();
   }
 
-  // Removes what earlier spoolers left that were killed. None is alive: it would hold the lock.
+  // Removes what earlier spoolers left that were killed. One that lives holds the lock of its file: this
+  // process may be at work beside the agent (core/tier/drain.h).
   void remove_unfinished(const fs::path& directory) {
     if (!cleaned_.insert(directory).second) return;
     for (const auto& file : temporaries_in(directory)) {
       const std::string target = target_of(file).lexically_relative(local_.home.path).string();
-      if (waiting_.count(target) != 0) fs::remove(file);
+      if (waiting_.count(target) != 0 && !is_locked(file)) fs::remove(file);
+    }
+  }
+
+  // Nothing where the file system has no locks: then another spooler may remove the file, and a later round
+  // writes it again.
+  static std::optional<FileLock> lock_unfinished(const fs::path& file) {
+    try {
+      return FileLock::try_take(file);
+    } catch (const std::exception&) {
+      return std::nullopt;
     }
   }
 

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <fstream>
 #include <stdexcept>
+#include <utility>
 
 #include "core/base/rate_limiter.h"
 #include "support/another_user.h"
@@ -170,6 +171,23 @@ TEST(Spool, WhatKilledSpoolersLeftIsRemovedAndNothingElse) {
   EXPECT_EQ(spool(both.local, at_once).files, 2U);
   EXPECT_FALSE(fs::exists(half(0)) || fs::exists(half(1)));
   EXPECT_TRUE(fs::exists(half(2))) << "the program may write there itself";
+}
+
+// A program that is interrupted brings its newest checkpoint without the lock.
+TEST(Spool, AFileThatAnotherSpoolerWritesStays) {
+  const TemporaryDirectory directory;
+  const TwoTiers both(directory.path());
+  both.write(1);
+  bool began = false;
+  const Spooled done = spool(both.local, [&](std::uint64_t) {
+    if (!std::exchange(began, true)) {
+      EXPECT_TRUE(spool(both.local, [](std::uint64_t) { return false; }).broken_off);
+    }
+    return true;
+  });
+  EXPECT_EQ(done.files, 1U);
+  EXPECT_TRUE(done.troubles.empty()) << done.troubles.front();
+  EXPECT_EQ(both.damages(1), "");
 }
 
 TEST(Spool, ACopyThatIsThereIsComparedAndAWrongOneReplaced) {
