@@ -40,7 +40,6 @@ void Feed::publish(std::string snapshot, std::string delta) {
 
 std::shared_ptr<const std::string> Feed::snapshot() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  asked_ = std::chrono::steady_clock::now();
   return snapshot_;
 }
 

@@ -22,11 +22,12 @@ class Feed {
   // Publishes a change: `delta` turns the snapshot before into `snapshot`.
   void publish(std::string snapshot, std::string delta);
 
-  // Returns whether snapshot() or since() were called within this time: somebody looks. since() is called at
-  // least at each ping (ServerOptions) of a viewer.
+  // Returns whether since() was called within this time: somebody looks. It is called at least at each ping
+  // (ServerOptions) of a viewer.
   bool was_asked_within(std::chrono::steady_clock::duration time) const;
 
-  // Returns the snapshot that was published last; `{}` before the first one.
+  // Returns the snapshot that was published last; `{}` before the first one. It is for a monitor, which asks
+  // day and night, and does not count as a viewer.
   std::shared_ptr<const std::string> snapshot() const;
 
   struct Events {
