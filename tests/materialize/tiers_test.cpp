@@ -2,6 +2,9 @@
 #include "core/tier/tiers.h"
 
 #include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <fstream>
 
 #include "core/files/durable.h"
 #include "core/materialize/direct_output.h"
@@ -57,6 +60,34 @@ TEST_P(LocalTier, WhatItRefusesTheStoreTakesAndItIsSaidOnce) {
   for (const auto& entry : fs::recursive_directory_iterator(local_.path()))
     EXPECT_EQ(entry.path().filename().string().find(".tmp."), std::string::npos) << entry.path();
 }
+
+// A sanitizer needs more addresses than such a limit leaves.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(LocalTierInMemory, IsPassedOverWhileMemoryIsShort) {
+  const test::TemporaryDirectory directory;
+  const test::TinyDisk disk(directory / "tier", "200m");
+  if (!disk.mounted()) GTEST_SKIP() << "needs the right to mount a tmpfs (root)";
+  write_durably(disk.path() / "spool.json", "{}\n");
+  Recording run("inline", disk.path());
+  Tensor tensor((12 << 20) / sizeof(float), 0.25F);
+  EXPECT_EQ(run.take(0, {tensor.buffer("0")}).tier, Tier::local);
+  tensor.write(0.5F);
+  rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit limit = before;
+  limit.rlim_cur = pages * 4096 + (16U << 20);
+  testing::internal::CaptureStderr();
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
+  const Materialized result = run.take(1, {tensor.buffer("0")});
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("lies in memory"), std::string::npos);
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.tier, Tier::store);
+  EXPECT_EQ(run.values(1, "0"), tensor.values);
+}
+#endif
 
 class FullStore : public testing::TestWithParam<std::string> {
  protected:

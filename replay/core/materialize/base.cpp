@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/files/durable.h"
+#include "core/materialize/memory_watch.h"
 #include "core/policy/retention.h"
 #include "core/tier/room.h"
 
@@ -41,6 +42,11 @@ double Stopwatch::processor() const {
 
 void lower_priority() {
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), 10);
+}
+
+MaterializerBase::MaterializerBase(Tiers tiers) : tiers_(std::move(tiers)) {
+  // Asked when the state is copied already.
+  tiers_.measure_memory_by([] { return MemoryWatch::here().available(); });
 }
 
 std::vector<Entry> MaterializerBase::entries_for(const std::vector<Buffer>& live, const std::string& file) {

@@ -51,7 +51,7 @@ class MaterializerBase : public Materializer {
   void throw_failure() override;
 
  protected:
-  explicit MaterializerBase(Tiers tiers) : tiers_(std::move(tiers)) {}
+  explicit MaterializerBase(Tiers tiers);
 
   // Makes the entries of the checkpoint file `file`, with references to bytes that earlier files hold.
   std::vector<Entry> entries_for(const std::vector<Buffer>& live, const std::string& file);

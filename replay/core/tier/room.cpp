@@ -1,7 +1,9 @@
 #include "core/tier/room.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/resource.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -59,6 +61,12 @@ std::optional<bool> is_free(const std::filesystem::path& directory, std::uint64_
   if (error == 0) return true;
   if (is_full(error)) return false;
   return std::nullopt;
+}
+
+bool is_in_memory(const std::filesystem::path& directory) {
+  struct statfs info = {};
+  return ::statfs(directory.c_str(), &info) == 0 &&
+         (info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC);
 }
 
 }  // namespace flor::core

@@ -21,4 +21,7 @@ bool is_full(int error);
 // file system cannot allocate without writing, or another error is in the way, which writing will tell.
 std::optional<bool> is_free(const std::filesystem::path& directory, std::uint64_t bytes);
 
+// Does the directory lie in memory (tmpfs, ramfs)? False where that cannot be told.
+bool is_in_memory(const std::filesystem::path& directory);
+
 }  // namespace flor::core

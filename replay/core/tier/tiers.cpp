@@ -32,9 +32,19 @@ bool Tiers::takes(std::uint64_t bytes) {
     refused(errno, local_.string() + " is no longer there");
     return false;
   }
-  const std::string full = why_no_room(local_, bytes);
+  std::string full = why_no_room(local_, bytes);
+  if (full.empty()) full = why_not_in_memory(bytes);
   if (!full.empty()) refused(ENOSPC, full);
   return full.empty();
+}
+
+std::string Tiers::why_not_in_memory(std::uint64_t bytes) const {
+  if (!memory_left_ || !is_in_memory(local_)) return "";
+  const std::uint64_t left = memory_left_();
+  if (left / 2 >= bytes) return "";
+  return local_.string() + " lies in memory, of which " + bytes_text(left) +
+         " are left to this program, and a checkpoint of " + bytes_text(bytes) +
+         " is written there only where twice that is left; ask for more (srun --mem), or choose a disk";
 }
 
 std::string Tiers::why_not_the_store(const fs::path& directory, std::uint64_t bytes) const {

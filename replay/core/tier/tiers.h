@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,10 @@ class Tiers {
   Tiers(RunDir run, fs::path local = {}) : run_(std::move(run)), local_(std::move(local)) {}
 
   const RunDir& run() const { return run_; }
+
+  // Tells how many bytes of memory this process may still take. A local tier in memory (tmpfs) then gets a
+  // checkpoint only where twice its size is left: the rest of the memory is training's.
+  void measure_memory_by(std::function<std::uint64_t()> left) { memory_left_ = std::move(left); }
 
   // A place to try. The file is written there durably (core/files/durable.h). Its directory exists.
   struct Target {
@@ -41,10 +46,12 @@ class Tiers {
 
  private:
   bool takes(std::uint64_t bytes);
+  std::string why_not_in_memory(std::uint64_t bytes) const;
   std::string why_not_the_store(const fs::path& directory, std::uint64_t bytes) const;
 
   RunDir run_;
   fs::path local_;
+  std::function<std::uint64_t()> memory_left_;
   bool said_ = false;
   std::optional<double> quota_used_up_;  // when, as monotonic_seconds()
   // Failures in a row, except for lack of room.

@@ -116,5 +116,13 @@ TEST_F(Room, IsNotSeenWhereTheFileSystemCannotAllocate) {
   EXPECT_NE(said_.find("cannot be seen to be free"), std::string::npos) << said_;
 }
 
+TEST_F(Room, MayLieInMemory) {
+  const test::TinyDisk other(directory_ / "other", "1m", "ramfs");
+  EXPECT_TRUE(is_in_memory(disk_.path()));
+  EXPECT_TRUE(is_in_memory(other.path()));
+  EXPECT_FALSE(is_in_memory("/proc"));
+  EXPECT_FALSE(is_in_memory(disk_.path() / "missing"));
+}
+
 }  // namespace
 }  // namespace flor::core

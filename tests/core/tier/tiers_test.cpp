@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/units_text.h"
+#include "core/tier/room.h"
 #include "support/local_checkpoints.h"
 #include "support/temporary.h"
 #include "support/tiny_disk.h"
@@ -237,6 +238,37 @@ TEST(Tiers, AFullTmpfsFallsBackAndNothingIsLost) {
         << "there is room again";
     fs::remove(both.local.path / "checkpoints/again");
   }
+}
+
+// What lies there takes the step's memory a second time, and the job would be killed for that.
+TEST(Tiers, MemoryTakesOnlyWhatLeavesAsMuch) {
+  const TemporaryDirectory directory;
+  const test::TinyDisk disk(directory / "tier", "1m");
+  if (!disk.mounted()) GTEST_SKIP() << "needs the right to mount a tmpfs (root)";
+  const TwoTiers both(directory.path());
+  Tiers tiers = both.tiers();
+  std::uint64_t left = 20000;
+  tiers.measure_memory_by([&left] { return left; });
+  const auto tier = [&](std::uint64_t bytes) { return tiers.targets("checkpoints/a", bytes).front().tier; };
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(tier(10000), Tier::local);
+  EXPECT_EQ(tier(10001), Tier::store);
+  left = 0;
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(tier(10000), Tier::store);
+  left = 20000;
+  EXPECT_EQ(tier(10000), Tier::local) << "there is memory again";
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_NE(said.find("lies in memory, of which 20.0 kB are left"), std::string::npos) << said;
+}
+
+TEST(Tiers, ADiskTakesWhateverMemoryIsLeft) {
+  const TemporaryDirectory directory;
+  const TwoTiers both(directory.path());
+  if (is_in_memory(both.tier)) GTEST_SKIP() << "the temporary directory lies in memory";
+  Tiers tiers = both.tiers();
+  tiers.measure_memory_by([] { return 0; });
+  EXPECT_EQ(tiers.targets("checkpoints/a", 10000).front().tier, Tier::local);
 }
 
 TEST(BytesText, SizesArePlainOrWithAUnit) {
