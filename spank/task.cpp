@@ -187,7 +187,8 @@ bool can_do_without_store() {
 }
 
 void go_on_unrecorded(spank_t spank, const Problem& why) {
-  for (const char* name : {"FLOR_RECORD", "FLOR_LAUNCH", "FLOR_REPLAY"}) spank_unsetenv(spank, name);
+  for (const char* name : {"FLOR_RECORD", "FLOR_RESUME", "FLOR_LAUNCH", "FLOR_REPLAY"})
+    spank_unsetenv(spank, name);
   say(spank, "warning: not recorded: " + why);
 }
 
@@ -213,12 +214,13 @@ bool is_of_several_tasks(spank_t spank, bool batch) {
   return !batch && options().records() && number(spank, S_JOB_TOTAL_TASK_COUNT, 1) > 1;
 }
 
-// Handles a step of several tasks. Where the flag is the job's, its other steps may be what was to be
-// recorded, and this one runs as it is.
+// Handles a step of several tasks. Where the job is to be recorded, its other steps may be what was meant,
+// and this one runs as it is. Where a run is to be resumed, it would train from the start.
 void handle_several_tasks(spank_t spank, const Environment& environment) {
   const std::string why = "a step of several tasks cannot be recorded yet";
-  if (!is_of_job(kRecord, environment) && !is_of_job(kResume, environment)) {
-    refuse(spank, "--flor-record: " + why +
+  const bool resumes = options().has(kResume);
+  if (resumes || !is_of_job(kRecord, environment)) {
+    refuse(spank, std::string(resumes ? "--flor-resume: " : "--flor-record: ") + why +
                       "; use one task (srun -n1), or give the flag only to the srun that trains");
   }
   go_on_unrecorded(spank, why);

@@ -338,6 +338,33 @@ JOB
   [[ $(grep -c 'warning: not recorded: a step of several tasks cannot be recorded yet' out) -eq 1 ]]
 }
 
+@test "of a job that is to resume a run, a step of several tasks fails with one line" {
+  make_run r1
+  for flags in --flor-resume=r1 "--flor-record --flor-resume=r1"; do
+    cat >job.sh <<JOB
+#!/bin/bash
+#SBATCH $flags -n3 -N3 -o out
+#SBATCH --flor-store=$store
+srun -n3 -N3 touch ran
+JOB
+    run -1 sbatch -W job.sh
+    [[ ! -e ran ]]
+    output=$(<out)
+    one_line "flor: --flor-resume: a step of several tasks cannot be recorded yet"
+  done
+}
+
+@test "a step of several tasks that runs unrecorded resumes nothing" {
+  cat >job.sh <<JOB
+#!/bin/bash
+#SBATCH --flor-record --flor-store=$store -n3 -N3 -o out
+FLOR_RESUME=r1 FLOR_RECORD=1 FLOR_REPLAY=r1 srun -n3 -N3 env >env
+JOB
+  run -0 sbatch -W job.sh
+  [[ $(grep -c '^SLURM_PROCID=' env) -eq 3 ]]
+  ! grep -E '^FLOR_(RESUME|RECORD|REPLAY|LAUNCH)=' env >&2
+}
+
 @test "a batch job whose recording cannot begin fails, with the line in its output" {
   run sbatch -W -o out --flor-record --flor-store="$PWD/no/store" --wrap 'touch ran'
   [[ $status -eq 1 && ! -e ran ]]
