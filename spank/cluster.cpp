@@ -1,5 +1,7 @@
 #include "cluster.h"
 
+#include <memory>
+
 extern "C" {
 #include <slurm/slurm.h>
 
@@ -7,6 +9,10 @@ extern "C" {
 // not installed. The environment is no alternative: a step in srun's own allocation has no
 // SLURM_CLUSTER_NAME.
 extern slurm_conf_t slurm_conf __attribute__((weak));
+
+// These are also those of the process.
+extern decltype(slurm_load_job) slurm_load_job __attribute__((weak));
+extern decltype(slurm_free_job_info_msg) slurm_free_job_info_msg __attribute__((weak));
 }
 
 namespace flor::spank {
@@ -30,6 +36,20 @@ std::string cluster_name() {
   const slurm_conf_t* configuration = &slurm_conf;
   if (configuration == nullptr || configuration->cluster_name == nullptr) return "";
   return clean_cluster_name(configuration->cluster_name);
+}
+
+std::optional<core::JobNumbers> numbers_of_job(std::uint32_t job) {
+  if (slurm_load_job == nullptr || slurm_free_job_info_msg == nullptr) return std::nullopt;
+  job_info_msg_t* answer = nullptr;
+  if (slurm_load_job(&answer, job, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS) return std::nullopt;
+  const std::unique_ptr<job_info_msg_t, decltype(&slurm_free_job_info_msg)> jobs(answer,
+                                                                                 slurm_free_job_info_msg);
+  // For the number of an array, slurmctld sends all its tasks.
+  for (std::uint32_t i = 0; i < jobs->record_count; ++i) {
+    const auto& each = jobs->job_array[i];
+    if (each.job_id == job) return core::JobNumbers{each.restart_cnt, each.array_job_id};
+  }
+  return std::nullopt;
 }
 
 }  // namespace flor::spank

@@ -12,6 +12,7 @@
 #include "answer.h"
 #include "cluster.h"
 #include "core/config/conf.h"
+#include "core/config/inherited.h"
 #include "launch.h"
 #include "options.h"
 #include "own_values.h"
@@ -59,6 +60,16 @@ void drop_values(const OwnValues& own) {
     if (!value.before.empty()) setenv(value.name.c_str(), value.before.c_str(), 1);
   }
   unsetenv(kOwnValues);
+  unsetenv(core::inherited_variable);
+}
+
+// Notes for the tasks which of Slurm's variables are another job's than theirs.
+void note_inherited(std::uint32_t job) {
+  unsetenv(core::inherited_variable);
+  if (!core::may_be_inherited(environment_value)) return;
+  const auto numbers = numbers_of_job(job);
+  const std::string names = numbers ? core::inherited_names(environment_value, *numbers) : "";
+  if (!names.empty()) setenv(core::inherited_variable, names.c_str(), 1);
 }
 
 }  // namespace
@@ -67,7 +78,6 @@ void drop_inherited() {
   const spank_context_t context = spank_context();
   const bool allocates = context == S_CTX_LOCAL && !is_inside_job(environment_value);
   if (context != S_CTX_ALLOCATOR && !allocates) return;
-  drop_place_of_surrounding_job();
   drop_values(OwnValues::from(environment_value(kOwnValues)));
   drop_handed_on();
   unsetenv(kCarriedArguments);
@@ -110,11 +120,13 @@ int step_created(spank_t spank) {
   // The parts of a heterogeneous job have ids of their own.
   if (!own.job().empty() && own.job() != std::to_string(job) && environment_value("SLURM_HET_SIZE").empty())
     drop_values(own);
+  if (options().records() || options().has(kReplay)) note_inherited(job);
   if (!options().records() || spank_get_item(spank, S_JOB_STEPID, &step) != ESPANK_SUCCESS) {
     return 0;
   }
   watch_exit();
-  recorded_launch() = launch_id(cluster_name(), job, step, std::getenv("SLURM_RESTART_COUNT"));
+  const std::string restarts = core::slurm_variable(environment_value, "SLURM_RESTART_COUNT");
+  recorded_launch() = launch_id(cluster_name(), job, step, restarts.c_str());
   return 0;
 }
 

@@ -11,8 +11,7 @@ namespace flor::spank {
 constexpr const char* kCarriedArguments = "SLURM_SPANK_FLOR_ARGS";
 
 // Drops what this command has from the job that it was typed in, where it makes a job of its own: the flags
-// of that job, the variables that the plugin set for it, and its place in Slurm (surrounding_job.h). Call it
-// in slurm_spank_init.
+// of that job, and the variables that the plugin set for it. Call it in slurm_spank_init.
 void drop_inherited();
 
 // Removes the password from FLOR_REDIS before Slurm copies the environment, and warns the user. Else each
@@ -28,8 +27,9 @@ void warn_of_options_without_use();
 // read.
 int carry_arguments(spank_t spank);
 
-// Notes the launch of a step that is to be recorded. Drops the variables of the job that this srun was typed
-// in, where the step is another job's (`srun --jobid`). Call it in srun when the step has its number.
+// Notes the launch of a step that is to be recorded, and which of Slurm's variables are another job's
+// (core/config/inherited.h). Drops the variables of the job that this srun was typed in, where the step is
+// another job's (`srun --jobid`). Call it in srun when the step has its number.
 int step_created(spank_t spank);
 
 // Warns if the step should have recorded, but recorded nothing. Call it in srun when all tasks have ended.

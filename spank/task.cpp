@@ -21,6 +21,7 @@
 #include "answer.h"
 #include "cluster.h"
 #include "core/base/printable.h"
+#include "core/config/inherited.h"
 #include "core/config/python_hook.h"
 #include "launch.h"
 #include "options.h"
@@ -31,7 +32,7 @@
 namespace flor::spank {
 namespace {
 
-// How long a task's start waits for the store.
+// How long a task's start waits for the store, and for Slurm.
 constexpr auto kPatience = std::chrono::seconds(30);
 
 std::uint32_t number(spank_t spank, spank_item_t item, std::uint32_t otherwise) {
@@ -226,6 +227,18 @@ void handle_several_tasks(spank_t spank, const Environment& environment) {
   go_on_unrecorded(spank, why);
 }
 
+// Notes which of Slurm's variables the batch script has from the job that submitted it. For a step, srun has
+// noted them. Without an answer, all count as this job's.
+void note_inherited(spank_t spank, std::uint32_t job, const Environment& environment) {
+  spank_unsetenv(spank, core::inherited_variable);
+  if (!core::may_be_inherited(environment)) return;
+  const auto names = answer_within(kPatience, [&] {
+    const auto numbers = numbers_of_job(job);
+    return numbers ? core::inherited_names(environment, *numbers) : "";
+  });
+  if (names && !names->empty()) spank_setenv(spank, core::inherited_variable, names->c_str(), 1);
+}
+
 // Sets the variables that need no look at the store.
 void set_values(TaskEnvironment& environment) {
   const Options& given = options();
@@ -266,11 +279,10 @@ int task_init(spank_t spank) {
     handle_several_tasks(spank, reader);
     return 0;
   }
-  // Not from spank_get_item(): Slurm sets what S_SLURM_RESTART_COUNT returns nowhere (22.05), and it is
-  // always 0.
-  const std::string restarts = environment.get("SLURM_RESTART_COUNT");
+  if (batch) note_inherited(spank, job, reader);
+  const std::string restarts = core::slurm_variable(reader, "SLURM_RESTART_COUNT");
   const std::string launch = launch_id(cluster, job, step, restarts.c_str());
-  const Task task{launch, array_of_launch(launch, environment.get("SLURM_ARRAY_JOB_ID")),
+  const Task task{launch, array_of_launch(launch, core::slurm_variable(reader, "SLURM_ARRAY_JOB_ID")),
                   batch ? std::nullopt : std::optional(program_of(spank)),
                   !restarts.empty() && restarts != "0"};
   const auto answer = answer_within(kPatience, [&] { return text_of(look_at_store(task, reader)); });

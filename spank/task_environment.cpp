@@ -1,5 +1,7 @@
 #include "task_environment.h"
 
+#include "core/config/inherited.h"
+
 namespace flor::spank {
 
 TaskEnvironment::TaskEnvironment(spank_t spank, std::uint32_t job)
@@ -38,6 +40,7 @@ bool TaskEnvironment::is_of_another_job() const {
 void TaskEnvironment::put_all_back() {
   for (const auto& value : own_.unchanged(reader())) put_back(value);
   unset(kOwnValues);
+  unset(core::inherited_variable);
 }
 
 void TaskEnvironment::put_back(const char* name) {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/base/backoff.h"
+#include "core/config/inherited.h"
 
 namespace flor::dispatch {
 
@@ -12,8 +13,9 @@ Environment worker_environment(const WorkerOrder& order) {
   Environment out = present_environment();
   // `flor replay` may itself run in a job with Flor's flags. Remove its settings, and the flags that Slurm
   // would pass on to the srun of the workers.
-  for (const char* name : {"FLOR_RECORD", "FLOR_LAUNCH", "FLOR_PROBE", "FLOR_EPOCHS", "FLOR_NAME",
-                           "FLOR_ARGS", "FLOR_RESUME", "SLURM_SPANK_FLOR_ARGS", "SLURM_SPANK_FLOR_SET"}) {
+  for (const char* name :
+       {"FLOR_RECORD", "FLOR_LAUNCH", "FLOR_PROBE", "FLOR_EPOCHS", "FLOR_NAME", "FLOR_ARGS", "FLOR_RESUME",
+        "SLURM_SPANK_FLOR_ARGS", "SLURM_SPANK_FLOR_SET", core::inherited_variable}) {
     out.erase(name);
   }
   for (auto at = out.begin(); at != out.end();) {

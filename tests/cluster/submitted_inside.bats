@@ -124,34 +124,54 @@ plain() {
   grep -qE '^FLOR_LAUNCH=flor\.[0-9]+\.1\.0$' step.env
 }
 
-@test "a job that a task of an array submits is no task of it" {
+@test "a job that a task of an array submits sees all that it would see without the plugin" {
   around -n1 --array=3 -- "env >a.env; srun --overlap env >own.env; sbatch -W -n1 -o b.out b.sh
     sbatch -W -n1 --array=5 -o c.out --wrap 'env >c.env'
-    env -u SLURM_JOB_ID -u SLURM_JOBID srun -n1 env >d.env"
-  # A step of the task itself has them.
-  for file in a.env own.env; do
-    grep -qx "SLURM_ARRAY_JOB_ID=$(sed -n 's/^SLURM_ARRAY_JOB_ID=//p' a.env)" "$file"
+    env -u SLURM_JOB_ID -u SLURM_JOBID srun -n1 env >d.env; salloc -Q -n1 srun env >e.env"
+  # A job that follows an array finds the array's files by this number.
+  for file in own.env batch.env step.env d.env e.env; do
+    grep -qx "$(grep '^SLURM_ARRAY_JOB_ID=' a.env)" "$file"
     grep -qx SLURM_ARRAY_TASK_ID=3 "$file"
   done
-  for file in batch.env step.env d.env; do
-    [[ -s $file ]]
-    ! grep '^SLURM_ARRAY_JOB_ID' "$file" >&2 || return 1
-  done
+  plain own.env batch.env step.env c.env d.env e.env
   grep -qx SLURM_ARRAY_TASK_ID=5 c.env
-  grep -qx SLURM_ARRAY_TASK_MAX=5 c.env
   [[ $(grep '^SLURM_ARRAY_JOB_ID=' c.env) != "$(grep '^SLURM_ARRAY_JOB_ID=' a.env)" ]]
+}
+
+@test "a recorded job that a task of an array submits is no task of it" {
+  taken exp1
+  flags="--flor-record --flor-store=$store --flor-name=exp1"
+  # The name is the array's. Its tasks may have it, and the jobs that they submit may not.
+  around -n1 --array=3 -- "echo flor.\$SLURM_ARRAY_JOB_ID >'$store'/other/jobs
+    srun --overlap $flags env >a.env
+    sbatch -W -n1 $flags -o b.out --wrap 'env >b.env'
+    sbatch -W -n1 -o c.out --wrap 'srun $flags env >c.env'
+    env -u SLURM_JOB_ID -u SLURM_JOBID srun -n1 $flags env >d.env 2>d.out
+    sbatch -W -n1 --flor-record --flor-store='$store' -o e.out --wrap 'env >batch.env; srun --export=NONE /usr/bin/env >step.env'
+    true"
+  grep -qx FLOR_NAME=exp1 a.env
+  for file in b c d; do
+    grep -q "flor: --flor-name=exp1: already the name of run other" "$file.out"
+    [[ ! -s $file.env ]]
+  done
+  # What scripts read there stays, and only Flor knows whose it is.
+  for file in batch.env step.env; do
+    grep -qx "$(grep '^SLURM_ARRAY_JOB_ID=' a.env)" "$file"
+    grep -qx "SLURM_SPANK_FLOR_INHERITED=SLURM_ARRAY_JOB_ID SLURM_ARRAY_TASK_ID" "$file"
+  done
 }
 
 @test "a job that a requeued one submits counts its own starts" {
   cat >inner.sh <<INNER
 #!/bin/bash
-srun --flor-record --flor-store=$store printenv FLOR_LAUNCH >>launches
-[[ \${SLURM_RESTART_COUNT:-0} != 0 ]] || { touch inner.begun; exec sleep 1000; }
+srun --flor-record --flor-store=$store printenv FLOR_LAUNCH SLURM_RESTART_COUNT >>launches
+[[ -e inner.begun ]] || { touch inner.begun; exec sleep 1000; }
 INNER
-  cat >outer.sh <<'OUTER'
+  cat >outer.sh <<OUTER
 #!/bin/bash
-[[ ${SLURM_RESTART_COUNT:-0} != 0 ]] || { touch outer.begun; exec sleep 1000; }
+[[ \${SLURM_RESTART_COUNT:-0} != 0 ]] || { touch outer.begun; exec sleep 1000; }
 srun printenv SLURM_RESTART_COUNT >outer.count
+sbatch --parsable -n1 --flor-record --flor-store=$store -o batch.out --wrap 'printenv FLOR_LAUNCH >batch.launch' >batch.id
 sbatch --parsable -n1 --requeue --open-mode=append -o inner.out inner.sh >inner.id
 OUTER
   outer=$(submit -n1 --requeue --open-mode=append -o outer.out outer.sh)
@@ -166,7 +186,8 @@ OUTER
   scontrol requeue "$inner"
   until_true 30 job_is "$inner" PENDING
   again "$inner"
-  [[ $(<launches) == "flor.$inner.0.0"$'\n'"flor.$inner.0.1" ]]
+  [[ $(<launches) == "flor.$inner.0.0"$'\n1\n'"flor.$inner.0.1"$'\n1' ]]
+  [[ $(<batch.launch) == "flor.$(<batch.id).batch.0" ]]
 }
 
 @test "a recorded step inside a resumed one resumes nothing" {

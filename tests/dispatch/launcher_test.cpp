@@ -59,11 +59,12 @@ TEST_F(LauncherTest, StartsWorkersWithTheirEnvironment) {
   const char* flag_of_a_job = "SLURM_SPANK__SLURM_SPANK_OPTION_flor_flor_record";
   command(
       "echo $FLOR_REPLAY $FLOR_WORKER; echo to-stderr >&2; test -z "
-      "\"$FLOR_RECORD$FLOR_NAME$SLURM_SPANK_FLOR_SET$" +
+      "\"$FLOR_RECORD$FLOR_NAME$SLURM_SPANK_FLOR_SET$SLURM_SPANK_FLOR_INHERITED$" +
       std::string(flag_of_a_job) + "\"");
   order_.environment["FLOR_REPLAY"] = "run/r1";
   // As in a job that was submitted with --flor-record --flor-name.
-  const std::vector<const char*> of_a_job{"FLOR_RECORD", "FLOR_NAME", "SLURM_SPANK_FLOR_SET", flag_of_a_job};
+  const std::vector<const char*> of_a_job{"FLOR_RECORD", "FLOR_NAME", "SLURM_SPANK_FLOR_SET",
+                                          "SLURM_SPANK_FLOR_INHERITED", flag_of_a_job};
   for (const char* name : of_a_job) ::setenv(name, "1", 1);
   LocalLauncher launcher(order_);
   launcher.start(2);

@@ -133,20 +133,6 @@ TEST(SurroundingJob, IsLeftByWhatMakesAJobAndNotByAStep) {
   EXPECT_FALSE(inside("SLURM_ARRAY_JOB_ID"));
 }
 
-// Slurm sets them for the new job only where it is a task of an array, or was started again.
-TEST(SurroundingJob, HandsOnNeitherItsRestartsNorItsPlaceInAnArray) {
-  const std::array<const char*, 2> dropped = {"SLURM_RESTART_COUNT", "SLURM_ARRAY_JOB_ID"};
-  const std::array<const char*, 3> kept = {"SLURM_ARRAY_TASK_ID", "SLURM_CLUSTERS", "SBATCH_ARRAY_INX"};
-  for (const char* name : dropped) ::setenv(name, "1", 1);
-  for (const char* name : kept) ::setenv(name, "1", 1);
-  drop_place_of_surrounding_job();
-  for (const char* name : dropped) EXPECT_EQ(::getenv(name), nullptr) << name;
-  for (const char* name : kept) {
-    EXPECT_STREQ(::getenv(name), "1");
-    ::unsetenv(name);
-  }
-}
-
 class PluginStore : public testing::Test {
  protected:
   void SetUp() override {

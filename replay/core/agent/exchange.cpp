@@ -7,6 +7,7 @@
 #include "core/agent/socket.h"
 #include "core/agent/state.h"
 #include "core/base/error.h"
+#include "core/config/inherited.h"
 #include "core/config/tools.h"
 #include "core/process/spawn.h"
 
@@ -19,7 +20,7 @@ constexpr double start_pause_s = 2;
 constexpr double record_pause_s = 5;
 
 std::string slurm(const char* first, const char* second) {
-  if (auto value = environment_variable(first)) return *value;
+  if (auto value = slurm_variable(first)) return *value;
   return environment_variable(second).value_or("");
 }
 

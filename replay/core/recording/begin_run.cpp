@@ -15,6 +15,7 @@
 #include "core/base/parse_number.h"
 #include "core/base/units_text.h"
 #include "core/config/arguments.h"
+#include "core/config/inherited.h"
 #include "core/config/setting_value.h"
 #include "core/config/values.h"
 #include "core/files/durable.h"
@@ -72,8 +73,8 @@ void set_attempt(Manifest& m) {
   m.pid = ::getpid();
   m.slurm_job = environment_variable("SLURM_JOB_ID").value_or("");
   m.slurm_step = environment_variable("SLURM_STEP_ID").value_or("");
-  m.slurm_array = environment_variable("SLURM_ARRAY_JOB_ID").value_or("");
-  m.slurm_task = parse_number<int64_t>(environment_variable("SLURM_ARRAY_TASK_ID").value_or("")).value_or(0);
+  m.slurm_array = slurm_variable("SLURM_ARRAY_JOB_ID").value_or("");
+  m.slurm_task = parse_number<int64_t>(slurm_variable("SLURM_ARRAY_TASK_ID").value_or("")).value_or(0);
   m.start_environment = start_environment();
   std::error_code ignored;
   m.binary = fs::read_symlink("/proc/self/exe", ignored).string();
@@ -182,7 +183,7 @@ void note_jobs(const RunDir& run) {
   const auto launch = launch_id_from(launch_id());
   if (!launch) return;  // not Slurm's
   std::string text = launch->job + "\n";
-  const auto array = parse_number<int64_t>(environment_variable("SLURM_ARRAY_JOB_ID").value_or(""));
+  const auto array = parse_number<int64_t>(slurm_variable("SLURM_ARRAY_JOB_ID").value_or(""));
   if (array) text += launch->job.substr(0, launch->job.rfind('.') + 1) + std::to_string(*array) + "\n";
   write_durably(run.jobs(), text);
 }

@@ -17,6 +17,7 @@
 #include "core/base/error.h"
 #include "core/base/messages.h"
 #include "core/base/parse_number.h"
+#include "core/config/inherited.h"
 #include "core/config/redis_setting.h"
 #include "core/config/tools.h"
 #include "core/files/durable.h"
@@ -62,7 +63,7 @@ std::string cluster_prefix() {
 // job. Without Slurm: from the common parent process.
 std::string job_replay_id() {
   for (const char* variable : {"SLURM_ARRAY_JOB_ID", "SLURM_JOB_ID"}) {
-    if (auto job = environment_variable(variable)) return "job-" + cluster_prefix() + *job;
+    if (auto job = slurm_variable(variable)) return "job-" + cluster_prefix() + *job;
   }
   return "job-" + std::to_string(::getppid());
 }
@@ -160,8 +161,8 @@ void Worker::save() const {
                      {"node", node_name()},
                      {"pid", ::getpid()},
                      {"gpu", environment_variable("CUDA_VISIBLE_DEVICES").value_or("")},
-                     {"job", environment_variable("SLURM_ARRAY_JOB_ID").value_or("")},
-                     {"task", environment_variable("SLURM_ARRAY_TASK_ID").value_or("")},
+                     {"job", slurm_variable("SLURM_ARRAY_JOB_ID").value_or("")},
+                     {"task", slurm_variable("SLURM_ARRAY_TASK_ID").value_or("")},
                      {"environment", environment_},
                      {"refused", refused_},
                      {"warnings", notes_}};

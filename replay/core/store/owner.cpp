@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/base/uninterrupted.h"
+#include "core/config/inherited.h"
 #include "core/config/settings.h"
 #include "core/files/durable.h"
 #include "core/files/existence.h"
@@ -116,7 +117,7 @@ Owner this_process(const fs::path& directory) {
   out.cluster = cluster ? *cluster : environment_variable("SLURM_CLUSTER_NAME").value_or("");
   out.job = environment_variable("SLURM_JOB_ID").value_or("");
   out.step = environment_variable("SLURM_STEP_ID").value_or("");
-  const auto restart = environment_variable("SLURM_RESTART_COUNT");
+  const auto restart = slurm_variable("SLURM_RESTART_COUNT");
   out.restart = parse_number<int64_t>(restart.value_or("0")).value_or(0);
   out.shared_locks = has_shared_locks(directory);
   return out;

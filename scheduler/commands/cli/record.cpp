@@ -18,6 +18,7 @@
 #include "core/base/messages.h"
 #include "core/base/units_text.h"
 #include "core/checkpoint/recorded_timeline.h"
+#include "core/config/inherited.h"
 #include "core/config/redis_setting.h"
 #include "core/config/settings.h"
 #include "core/config/values.h"
@@ -91,7 +92,7 @@ void hide_password(const core::Settings& settings, std::map<std::string, std::st
 // Has Slurm started this job before?
 bool is_requeued() {
   return core::environment_variable("SLURM_JOB_ID") &&
-         core::environment_variable("SLURM_RESTART_COUNT").value_or("0") != "0";
+         core::slurm_variable("SLURM_RESTART_COUNT").value_or("0") != "0";
 }
 
 // Did this job record the run, before Slurm started the job again?

@@ -88,7 +88,10 @@ TEST_F(RunFiles, ARunWithANameTellsWhichJobAndArrayRecordedIt) {
   ::setenv("SLURM_ARRAY_JOB_ID", "40", 1);
   EXPECT_EQ(jobs("a.b.43.batch.0", "sweep"), "a.b.43\na.b.40\n");
   EXPECT_EQ(jobs("44.0.0", "other"), "44\n40\n");
-  ::unsetenv("SLURM_ARRAY_JOB_ID");
+  // The array is that of the job which submitted this one.
+  ::setenv("SLURM_SPANK_FLOR_INHERITED", "SLURM_ARRAY_JOB_ID SLURM_ARRAY_TASK_ID", 1);
+  EXPECT_EQ(jobs("45.0.0", "after"), "45\n");
+  for (const char* name : {"SLURM_ARRAY_JOB_ID", "SLURM_SPANK_FLOR_INHERITED"}) ::unsetenv(name);
   ::setenv("FLOR_LAUNCH", "42.0.0", 1);
   const auto unnamed = begin();
   ASSERT_TRUE(unnamed);

@@ -283,6 +283,10 @@ TEST_F(Recorded, ARequeuedJobGoesOnWithWhatItsEarlierStartRecorded) {
   test::move_to_another_node(run);
   EXPECT_EQ(liveness(recorder).life, Life::live);
   ::setenv("SLURM_RESTART_COUNT", "1", 1);
+  // The count is that of the job which submitted this one.
+  ::setenv("SLURM_SPANK_FLOR_INHERITED", "SLURM_RESTART_COUNT", 1);
+  EXPECT_EQ(liveness(recorder).life, Life::live);
+  ::unsetenv("SLURM_SPANK_FLOR_INHERITED");
   EXPECT_EQ(liveness(recorder).life, Life::dead);
   for (const char* name : {"SLURM_JOB_ID", "SLURM_CLUSTER_NAME", "SLURM_RESTART_COUNT"}) ::unsetenv(name);
 }
