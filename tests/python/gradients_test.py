@@ -78,8 +78,51 @@ for epoch in range(8):
 """
 
 
-def test_gradients_that_are_accumulated_by_a_derived_class_are_there_after_a_kill(place):
-    place.write("train.py", ACCUMULATING)
+# A function that is given one optimizer and then the other: the second backward() adds to what the first had cleared.
+OF_TWO = """
+import os
+import torch
+torch.manual_seed(0)
+G, D = torch.nn.Linear(2, 4), torch.nn.Linear(4, 1)
+opt_g, opt_d = torch.optim.SGD(G.parameters(), lr=0.05), torch.optim.SGD(D.parameters(), lr=0.05)
+data, bce = [torch.randn(8, 4) for _ in range(3)], torch.nn.BCEWithLogitsLoss()
+
+
+def optimize(optimizer, loss):
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+
+
+for epoch in range(8):
+    for real in data:
+        fake = G(torch.randn(8, 2))
+        optimize(opt_d, bce(D(real), torch.ones(8, 1)) + bce(D(fake.detach()), torch.zeros(8, 1)))
+        optimize(opt_g, bce(D(fake), torch.ones(8, 1)))
+    print("weights", D.weight.sum().item(), G.weight.sum().item())
+""" + ACCUMULATING[ACCUMULATING.index("    if epoch == 4"):]
+# Of an optimizer of the last layer alone, that of the first are never cleared, and count where all are clipped.
+OF_A_PART = """
+import os
+import torch
+torch.manual_seed(0)
+head = torch.nn.Linear(4, 1)
+net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU(), head)
+optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+data = [(torch.randn(8, 4), torch.randn(8, 1)) for _ in range(3)]
+for epoch in range(8):
+    for x, y in data:
+        optimizer.zero_grad()
+        (net(x) - y).pow(2).mean().backward()
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+    print("weight", head.weight.sum().item())
+""" + ACCUMULATING[ACCUMULATING.index("    if epoch == 4"):]
+
+
+@pytest.mark.parametrize("text", [ACCUMULATING, OF_TWO, OF_A_PART], ids=["by a derived class", "of one of two optimizers", "of what nothing clears"])
+def test_gradients_that_something_uses_later_are_there_after_a_kill(place, text):
+    place.write("train.py", text)
     rows = plain(place, "train.py")[1]
     place.record("train.py", code=None)
     assert (place.folder / "killed").exists()

@@ -270,7 +270,7 @@ def test_gradients_that_an_iteration_leaves_are_found_in_the_text(rewrite, leave
                  "def closure():\n    opt.zero_grad()\n    loss(x).backward()\n"
                  "def gather(x):\n    loss(x).backward()\n"
                  "def some(i, x):\n    loss(x).backward()\n    if i % 2:\n        return\n    opt.step()\n    opt.zero_grad()\n"
-                 "optD, optG = None, None\noptD = Adam(netD.parameters())\noptG = Adam(netG.parameters(), lr=2)\n"
+                 "opt, optD, optG = SGD(net.parameters()), None, None\noptD = Adam(netD.parameters())\noptG = Adam(netG.parameters(), lr=2)\n"
                  "class Trainer:\n    def clear(self):\n        self.opt.zero_grad()\n"
                  "    def fit(self, i, x):\n        self.opt.zero_grad()\n        loss(x).backward()\n        self.opt.step()\n"
                  "class Gathering(Trainer):\n    def fit(self, i, x):\n        loss(x).backward()\n        if i % 3 == 2:\n"

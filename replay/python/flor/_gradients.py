@@ -1,45 +1,45 @@
-"""Does an iteration of the main loop leave gradients to the next, which a step of an optimizer then takes? Read, not run.
+"""Does an iteration of the main loop leave gradients to the next, which something then uses? Read, not run.
 
-It does where a step() may come before the gradients are cleared (accumulation, whose last batches no step took), and they need
-not be cleared at its end. Checkpoints then hold the values of gradients, which else they leave out (docs/semantics.md, rule 3).
-Whatever zero_grad() is called on counts by itself; a backward() may add to all of them. What is not clear counts as leaving
-some: checkpoints are larger then, and right. Functions of installed packages are not followed: a step() in one is not seen."""
+It leaves none where the text surely clears all gradients before they are used, or at its end. Checkpoints then leave out the values of
+gradients (docs/semantics.md, rule 3); else they hold them, are larger, and right. To clear counts only where the text names one object
+(_scopes.py). A step() uses what its optimizer trains, clip_grad_norm_() and `.grad` what they name; where the text does not tell, it
+may be the gradients of anything. Functions of installed packages are not followed: one that is given an optimizer uses all."""
 import ast
 
-from ._scopes import Scopes
+from ._optimizers import Optimizers, module_of_parameters
+from ._reading import clears_of, grads_read_in, hides_gradients, is_clipping
+from ._scopes import Names, Things, arguments_of, path_of
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MOST_STATEMENTS = 20000  # that are followed: of a larger project the answer is that it leaves some
-
-
-_TOUCHING = {"grad", "zero_grad", "zero_", "backward", "step"}
+_TOUCHING = {"grad", "zero_grad", "zero_", "backward", "step", "unscale_", "clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"}
+_ALL = None  # instead of a thing: the gradients of anything
+_PASSING_ON = {"skip_block", "checkpointing", "loop", "main_loop", "print", "noted", "log", "isinstance", "id", "type", "len", "hasattr", "str", "repr", "list", "tuple", "zip", "enumerate", "dict", "set",
+               "sum", "filter", "map", "chain", "sorted", "reversed", "next", "iter", "any", "all", "min", "max", "append", "getattr"}
 
 
 class Gradients:
     """What a project does with gradients, as its files were read."""
 
     def __init__(self, project):
-        self._project = project
-        self.trained_by = _optimizers_of(project)
-        self._scopes = Scopes(project)
-        self._touching = _functions_touching(project)
+        self.project, self.names = project, Names(project)
+        self.touching = _functions_touching(project)
+        self._hides = any(hides_gradients(file, project) for file in project.files.values())
 
     def are_left_by(self, file, loop):
-        walk = _Walk(self, file, loop)
-        try:
-            end = walk.iteration(file, loop)
-        except _TooLong:
+        """Also where the first iteration may find some, and where what follows the loop uses those of the last one."""
+        if self._hides:
             return True
-        return bool(end.dirty & walk.used)
-
-    def thing(self, file, node, text):
-        """Returns what a text at a node stands for, as a key."""
-        return self._scopes.of(file, node, text), text
-
-    def functions(self, file, expression):
-        """Returns the functions that an expression in a file may name, of those that do something with gradients."""
-        return [pair for pair in self._project.defined(file, expression) if pair[1] in self._touching]
+        walk = Walk(self, file, loop)
+        try:
+            end, left = walk.iteration()
+            walk.follow_behind()
+        except TooLong:
+            return True
+        if walk.is_entered_with_gradients():
+            end = left = State(frozenset(), frozenset())
+        return any(not walk.is_in(thing, left.clean if is_behind else end.clean) for thing, is_behind in walk.used)
 
 
 def _functions_touching(project):
@@ -57,16 +57,22 @@ def _functions_touching(project):
     return touching
 
 
-class _TooLong(Exception):
+class TooLong(Exception):
     pass
 
 
-class _State:
-    """Of each thing that gradients are cleared of, a bit. `cleared`: for certain, since the iteration began. `dirty`: perhaps some
-    were computed since they were cleared last."""
+class State:
+    """Things whose gradients are surely `cleared` since the iteration began; and those that are `clean`: none were surely computed since
+    they were cleared last, or since the iteration began. None: all are."""
 
-    def __init__(self, cleared, dirty):
-        self.cleared, self.dirty = cleared, dirty
+    def __init__(self, cleared, clean):
+        self.cleared, self.clean = cleared, clean
+
+    def after_backward(self):
+        return State(self.cleared, frozenset())
+
+    def after_clear(self, things):
+        return State(self.cleared | things, None if self.clean is None else self.clean | things)
 
 
 def _join(states):
@@ -74,44 +80,69 @@ def _join(states):
     states = [state for state in states if state is not None]
     if not states:
         return None
-    cleared, dirty = states[0].cleared, 0
-    for state in states:
-        cleared, dirty = cleared & state.cleared, dirty | state.dirty
-    return _State(cleared, dirty)
+    cleans = [state.clean for state in states if state.clean is not None]
+    return State(frozenset.intersection(*(state.cleared for state in states)), frozenset.intersection(*cleans) if cleans else None)
 
 
-class _Walk:
+class Walk:
+    """Through an iteration of a main loop, and what follows. `used`: things that were not cleared before, and whether that was behind the
+    loop. `added_to`: the states in front of each backward()."""
+
     def __init__(self, gradients, file, loop):
-        self.used = 0  # what a step took that was not cleared before
-        self._gradients = gradients
-        self._open, self._known, self._left = [], {}, _MOST_STATEMENTS
-        self._bits = self._cleared_in(file, loop)
-        self._known_bits = (1 << len(self._bits)) - 1
-        self._other = 1 << len(self._bits)  # all else, which nothing clears
-        self._all = self._known_bits | self._other
+        self.used, self.added_to = set(), []
+        self.things = Things(gradients.names, file, loop)
+        self._gradients, self._file, self._loop = gradients, file, loop
+        self._optimizers = Optimizers(gradients.names, self.things)
+        self._frames, self._open, self._known, self._left = {}, [], {}, _MOST_STATEMENTS
+        self._is_behind = False
 
-    def iteration(self, file, loop):
+    def iteration(self):
+        """Returns what there is at its end, and behind the loop."""
         exits = {"continue": [], "break": [], "return": []}
-        end = self._through(file, loop.body, _State(0, 0), exits)
-        return _join([end, *exits["continue"]]) or _State(0, 0)
+        end = self._through(self._file, self._loop.body, State(frozenset(), None), exits)
+        end = _join([end, *exits["continue"]]) or State(frozenset(), None)
+        return end, _join([end, *exits["break"], *exits["return"]])
 
-    def _cleared_in(self, file, loop):
-        """What zero_grad() is called on, in all that the loop may call, with its bits."""
-        found, seen, todo = {}, set(), [(file, loop)]
+    def follow_behind(self):
+        self._is_behind = True
+        todo, seen = [(self._file, self._loop)], set()
         while todo:
-            owner, node = todo.pop()
-            if id(node) in seen:
-                continue
-            seen.add(id(node))
-            for part in owner.nodes_in(node):
-                text = _cleared_by_loop(part)
-                if text is not None:
-                    found.setdefault(self._gradients.thing(owner, part, text), 1 << len(found))
-            for call in owner.calls_in(node):
-                if isinstance(call.func, ast.Attribute) and call.func.attr == "zero_grad":
-                    found.setdefault(self._gradients.thing(owner, call, ast.unparse(call.func.value)), 1 << len(found))
-                todo.extend(pair for value in _called(call) for pair in self._gradients.functions(owner, value))
-        return found
+            file, inner = todo.pop()
+            for outer in file.around(inner):
+                for field in ("body", "orelse", "finalbody"):
+                    body = getattr(outer, field, None)
+                    if isinstance(body, list) and inner in body:
+                        self._through(file, body[body.index(inner) + 1:], State(frozenset(), frozenset()), _exits())
+                if isinstance(outer, _LOOPS):
+                    self._through(file, [outer], State(frozenset(), frozenset()), _exits())
+                if isinstance(outer, _FUNCTIONS):
+                    callers = self._gradients.names.mentions.get(outer.name, ()) if outer.name not in seen else ()
+                    seen.add(outer.name)
+                    todo += [(owner, node) for owner, node in callers if not any(one in (outer, self._loop) for one in owner.around(node))
+                             and not (isinstance(node, ast.Attribute) and (outer, file) in [(f, o) for f, o in self.things.reached.items()])]
+                    break
+                inner = outer
+
+    def is_entered_with_gradients(self):
+        """Does the project compute gradients elsewhere than in the loop, in what something mentions?"""
+        inside, mentions = {self._loop, *self.things.reached}, self._gradients.names.mentions
+        for file in self._gradients.project.files.values():
+            for call in file.calls:
+                around = list(file.around(call)) if isinstance(call.func, ast.Attribute) and call.func.attr == "backward" else [self._loop]
+                if inside.isdisjoint(around) and all(one.name in mentions for one in around if isinstance(one, _FUNCTIONS) and one.name[0] != "_"):
+                    return True
+        return False
+
+    def is_in(self, thing, things):
+        """Are a thing's gradients surely among those of others? None: of all."""
+        if things is None or thing is _ALL:
+            return things is None
+        modules, _ = self._optimizers.of(thing)
+        return thing in things or (bool(modules) and all(self._is_module_in(module, things) for module in modules)) or self._is_module_in(thing, things)
+
+    def _is_module_in(self, module, things):
+        parts = {(module[0], module[1][:count]) for count in range(1, len(module[1]) + 1)}
+        return any(thing in parts or not parts.isdisjoint(self._optimizers.of(thing)[1]) for thing in things)
 
     def _through(self, file, statements, state, exits):
         for statement in statements:
@@ -119,7 +150,7 @@ class _Walk:
                 return None
             self._left -= 1
             if self._left < 0:
-                raise _TooLong
+                raise TooLong
             state = self._statement(file, statement, state, exits)
         return state
 
@@ -137,17 +168,14 @@ class _Walk:
         if isinstance(node, ast.If):
             return self._if(file, node, state, exits)
         if isinstance(node, _LOOPS):
-            return self._loop(file, node, state, exits)
+            return self._loop_in(file, node, state, exits)
         if isinstance(node, (ast.With, ast.AsyncWith)):
             for item in node.items:
                 state = self._expressions(file, item.context_expr, state)
-            return self._through(file, node.body, state, exits)
+            end = self._through(file, node.body, state, exits)
+            return _join([end, state.after_backward()]) if any(self._may_swallow(file, item.context_expr) for item in node.items) else end
         if isinstance(node, ast.Try) or hasattr(node, "finalbody"):
-            body = self._through(file, node.body, state, exits)
-            ways = [self._through(file, node.orelse, body, exits) if body is not None else None]
-            ways += [self._through(file, handler.body, _join([state, body]), exits) for handler in node.handlers]
-            end = _join(ways)
-            return self._through(file, node.finalbody, end if end is not None else state, exits) if node.finalbody else end
+            return self._try(file, node, state, exits)
         if hasattr(node, "cases"):
             state = self._expressions(file, node.subject, state)
             return _join([state, *(self._through(file, case.body, state, exits) for case in node.cases)])
@@ -155,149 +183,182 @@ class _Walk:
 
     def _if(self, file, node, state, exits):
         state = self._expressions(file, node.test, state)
-        return _join([self._through(file, node.body, state, exits), self._through(file, node.orelse, state, exits)])
+        body = self._through(file, node.body, state, exits)
+        if isinstance(node.test, ast.Call) and isinstance(node.test.func, ast.Attribute) and node.test.func.attr == "step_into":
+            return body
+        return _join([body, self._through(file, node.orelse, state, exits)])
 
-    def _loop(self, file, node, state, exits):
-        """Twice: a second iteration may find what the first one left. One that does not begin is not what one trains with."""
+    def _try(self, file, node, state, exits):
+        """An exception may come from anywhere in the body: what was computed is there, and what is cleared later is not."""
+        raised = state.after_backward()
+        body = self._through(file, node.body, state, exits)
+        ways = [self._through(file, node.orelse, body, exits) if body is not None else None]
+        ways += [self._through(file, handler.body, raised, exits) for handler in node.handlers]
+        end = _join(ways)
+        if node.finalbody:
+            self._through(file, node.finalbody, raised, exits)
+            end = self._through(file, node.finalbody, end, exits) if end is not None else None
+        return end
+
+    def _may_swallow(self, file, text):
+        """May a context manager end an exception, and go on behind its statement?"""
+        name = text.func if isinstance(text, ast.Call) else text
+        word = name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
+        exits = [function for _, kind in self._gradients.names.classes.get(word, ()) for function in kind.body if getattr(function, "name", "") == "__exit__"]
+        functions = [function for _, function in self._gradients.project.defined(file, name)]
+        return word == "suppress" or any(isinstance(part, ast.Return) and part.value is not None for one in exits for part in ast.walk(one)) or \
+            any(isinstance(part, ast.ExceptHandler) for one in functions for part in ast.walk(one))
+
+    def _loop_in(self, file, node, state, exits):
+        """Twice: a second iteration may find what the first one left. One over what is not written out may have none."""
         state = self._expressions(file, node.test if isinstance(node, ast.While) else node.iter, state)
-        ways = []
+        ways = [] if _begins(node) else [state]
         for _ in range(2):
             own = {"continue": [], "break": [], "return": exits["return"]}
             state = _join([self._through(file, node.body, state, own), *own["continue"]])
             ways += [state, *own["break"]]
             if state is None:
                 break
+        module = clears_of(node)
         end = _join(ways)
-        text = _cleared_by_loop(node)
-        if end is not None and text is not None:
-            end = self._cleared(end, self._gradients.thing(file, node, text))
+        if end is not None and module is not None:
+            end = self._cleared(file, node, module, end)
         return self._through(file, node.orelse, end, exits) if end is not None else None
 
-    def _cleared(self, state, thing):
-        bit = self._bits.get(thing, 0)
-        return _State(state.cleared | bit, state.dirty & ~bit)
+    def _cleared(self, file, node, text, state):
+        thing = self.things.of(file, node, text, self._frames)
+        return state if thing is None else state.after_clear({thing})
+
+    def _use(self, thing, state):
+        if not self.is_in(thing, state.cleared):
+            self.used.add((thing, self._is_behind))
 
     def _expressions(self, file, node, state):
         """Follows the calls of an expression or a simple statement, in the order of their ends."""
-        nodes, conditional = file.nodes_in(node), set()
-        for part in nodes:
-            for value in part.values[1:] if isinstance(part, ast.BoolOp) else [part.body, part.orelse] if isinstance(part, ast.IfExp) else ():
+        conditional = set()
+        for part in file.nodes_in(node):
+            for value in part.values[1:] if isinstance(part, ast.BoolOp) else [part.body, part.orelse] if isinstance(part, ast.IfExp) else \
+                    [part] if isinstance(part, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)) else ():
                 conditional.update(file.calls_in(value))
         for call in sorted(file.calls_in(node), key=lambda call: (call.end_lineno, call.end_col_offset)):
             after = self._call(file, call, state)
             state = _join([state, after]) if call in conditional else after
-        if _read_gradient(nodes):
-            self.used |= (self._known_bits or self._other) & ~state.cleared
-        if isinstance(node, ast.Assign) and not _is_none(node.value) and any(map(_is_gradient, node.targets)):
-            state = _State(state.cleared, self._all)
+        for read in grads_read_in(file, node):
+            self._use(self.thing_of_gradient(file, read), state)
+        if isinstance(node, ast.Assign) and not _is_none(node.value) and any(isinstance(one, ast.Attribute) and one.attr == "grad" for one in node.targets):
+            state = state.after_backward()
         return state
+
+    def thing_of_gradient(self, file, read):
+        """Returns the module whose gradients an expression reads, as `p.grad` in a loop over its parameters. None: it may be any."""
+        if not isinstance(read, ast.Attribute):
+            return _ALL
+        words = path_of(read.value)
+        for outer in file.around(read) if words is not None and len(words) == 1 else ():
+            for target, over in [(outer.target, outer.iter)] if isinstance(outer, ast.For) else \
+                    [(one.target, one.iter) for one in getattr(outer, "generators", ())]:
+                if any(isinstance(one, ast.Name) and one.id == words[0] for one in ast.walk(target)):
+                    module = module_of_parameters(over)
+                    return _ALL if module is None else self.things.of(file, over, module, self._frames)
+        return self.things.of(file, read, read.value, self._frames) if words is not None and len(words) > 1 else _ALL
 
     def _call(self, file, call, state):
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else None
-        for value in _called(call):  # a closure before what is done with its gradients
-            # Of several of one name, as of a class and one that is derived from it, it is any.
-            state = _join([self._function(owner, function, state) for owner, function in self._gradients.functions(file, value)]) or state
-        if name == "zero_grad":
-            return self._cleared(state, self._gradients.thing(file, call, ast.unparse(call.func.value)))
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
+        thing = self.things.of(file, call, call.func.value, self._frames) if isinstance(call.func, ast.Attribute) else None
+        is_known = thing is not None and self._optimizers.of(thing)[0] is not None and name in ("step", "zero_grad")
+        is_closed = isinstance(call.func, ast.Attribute) and name == "step"  # a closure is called before what is done with its gradients
+        for value in [*call.args, *(keyword.value for keyword in call.keywords)]:
+            state = self._functions(file, value, None, state, is_closed)
+        if not is_known:
+            state = self._functions(file, call.func, call, state, self._is_surely(file, call))
+        if name == "zero_grad" and isinstance(call.func, ast.Attribute) and (is_known or "zero_grad" not in self._gradients.project.methods):
+            return self._cleared(file, call, call.func.value, state)
         if name == "backward":
-            return _State(state.cleared, self._all)
-        if name == "step":
-            self.used |= self._taken_by(file, call) & ~state.cleared
+            self.added_to.append(state)
+            return state.after_backward()
+        if is_clipping(name):
+            module = module_of_parameters(call.args[0]) if call.args else None
+            self._use(_ALL if module is None else self.things.of(file, call, module, self._frames), state)
+        elif name in ("step", "unscale_") and isinstance(call.func, ast.Attribute):
+            self._step(file, call, thing, is_known, state)
+        elif self._is_given_an_optimizer(file, call, name):
+            self._use(_ALL, state)
+            return state.after_backward()
         return state
 
-    def _taken_by(self, file, call):
-        """The bits of what a step takes gradients from: what its optimizer is cleared by. Where the text does not tell what that trains, it
-        may be all that is cleared here, as of a scheduler; of what is called an optimizer, only where that is one thing."""
-        words = [ast.unparse(call.func.value), *(ast.unparse(value) for value in call.args)]  # scaler.step(optimizer)
-        of = self._gradients.trained_by
-        bits = 0
-        for text in {text for word in words for text in (word, *of.get(word, ()))}:
-            bits |= self._bits.get(self._gradients.thing(file, call, text), 0)
-        is_told = any(word in of for word in words) or ("opt" in words[0].lower() and len(self._bits) > 1)
-        return bits or (0 if is_told else self._known_bits) or self._other
+    def _step(self, file, call, thing, is_known, state):
+        """An optimizer's own, or that of a scaler, which is given one."""
+        text = ast.unparse(call.func.value)
+        is_followed = not is_known and "opt" not in text.lower() and bool(self._gradients.project.defined(file, call.func))
+        if self._optimizers.is_none(thing, text) or is_followed:
+            return
+        of_scaler = call.func.attr == "unscale_" or "scal" in text.lower()
+        if not of_scaler:
+            self._use(thing, state)
+        for value in call.args if of_scaler else ():
+            self._use(self.things.of(file, call, value, self._frames), state)
 
-    def _function(self, file, function, state):
-        """What it does depends on the state alone: each is followed once for each."""
-        key = (function, state.cleared, state.dirty)
-        if key in self._known or function in self._open:
-            return self._known.get(key, state)
-        self._open.append(function)
-        exits = {"continue": [], "break": [], "return": []}
-        end = _join([self._through(file, function.body, state, exits), *exits["return"]])
-        self._open.pop()
-        self._known[key] = end if end is not None else state
+    def _is_given_an_optimizer(self, file, call, name):
+        if name is None or name in _PASSING_ON or self._gradients.project.defined(file, call.func) or name in self._gradients.names.classes:
+            return False
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        things = [self.things.of(file, call, value, self._frames) for value in given if path_of(value) is not None]
+        is_one = any(thing is not None and self._optimizers.of(thing)[0] is not None for thing in things) or \
+            any("optim" in path_of(value)[-1].lower() for value in given if path_of(value) is not None)
+        return is_one and not self._optimizers.is_none(None, name)
+
+    def _is_surely(self, file, call):
+        """Does a call surely execute the function of this name?"""
+        if isinstance(call.func, ast.Name):
+            return (file.path, call.func.id) not in self._gradients.names.bound and self._gradients.names.owner(file, call, call.func.id) is None
+        words = path_of(call.func)
+        if words is None or len(words) != 2:
+            return False
+        if words[0] in ("self", "cls") or words[0] in file.modules:
+            return True
+        owner = self._gradients.names.owner(file, call, words[0]) or file.path
+        made = [value for _, _, _, value in self._gradients.names.bound.get((owner, words[0]), ())]
+        return len(made) == 1 and isinstance(made[0], ast.Call) and getattr(made[0].func, "id", None) in self._gradients.names.classes
+
+    def _functions(self, file, text, call, state, is_surely):
+        """Follows the functions that an expression may name. Of several of one name, as of a class and one that is derived from it, it is any."""
+        pairs = [pair for pair in self._gradients.project.defined(file, text) if pair[1] in self._gradients.touching]
+        ways = [self._function(file, owner, function, call, state) for owner, function in pairs]
+        if len(pairs) < len(self._gradients.project.defined(file, text)) or not is_surely:
+            ways.append(state)
+        return _join(ways) or state
+
+    def _function(self, file, owner, function, call, state):
+        """What it does depends on the state and what it is given: each is followed once for each."""
+        if function in self._open or function.name in ("forward", "__init__"):
+            return state.after_backward() if function in self._open else state
+        frame = {}
+        if call is not None:
+            is_bound = owner.is_method(function) and isinstance(call.func, ast.Attribute)
+            given = arguments_of(function, call, call.func.value if is_bound else None)
+            frame = {name: self.things.of(file, call, value, self._frames) for name, value in given.items()}
+        key = (function, tuple(sorted((name, repr(thing)) for name, thing in frame.items())), state.cleared, state.clean, self._is_behind)
+        if key not in self._known:
+            self._open.append(function)
+            self._frames[function] = frame
+            exits = _exits()
+            end = _join([self._through(owner, function.body, state, exits), *exits["return"]])
+            del self._frames[function]
+            self._open.pop()
+            self._known[key] = end if end is not None else state
         return self._known[key]
 
 
-def _read_gradient(nodes):
-    """Do the nodes of a statement or expression compute with gradients, other than to clear them or to see whether there are any?"""
-    left_out = set()
-    for part in nodes:
-        if isinstance(part, ast.Attribute) and part.attr in ("zero_", "detach_", "requires_grad_"):
-            is_data = isinstance(part.value, ast.Attribute) and part.value.attr == "data"
-            left_out.add(part.value.value if is_data else part.value)
-        elif isinstance(part, ast.Compare) and any(isinstance(one, ast.Constant) and one.value is None for one in part.comparators):
-            left_out.add(part.left)
-    return any(isinstance(part, ast.Attribute) and part.attr == "grad" and isinstance(part.ctx, ast.Load) and part not in left_out
-               for part in nodes)
+def _exits():
+    return {"continue": [], "break": [], "return": []}
 
 
-def _cleared_by_loop(node):
-    """Returns the text of a module whose gradients a loop over its parameters clears, as `for p in net.parameters(): p.grad = None`."""
-    if not isinstance(node, ast.For) or not isinstance(node.iter, ast.Call) or not isinstance(node.iter.func, ast.Attribute) or \
-            node.iter.func.attr not in ("parameters", "named_parameters"):
-        return None
-    name = node.target.elts[-1] if isinstance(node.target, ast.Tuple) else node.target
-    body = [*node.body, *(part for one in node.body if isinstance(one, ast.If) and _asks_for_gradient(one.test) for part in one.body)]
-    is_cleared = isinstance(name, ast.Name) and any(_clears(one, name.id) for one in body)
-    return ast.unparse(node.iter.func.value) if is_cleared else None
-
-
-def _clears(statement, name):
-    """Is it `NAME.grad = None` or `NAME.grad.zero_()`?"""
-    if isinstance(statement, ast.Assign):
-        return _is_none(statement.value) and any(_is_gradient(one, name) for one in statement.targets)
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "zero_" and _is_gradient(call.func.value, name)
-
-
-def _asks_for_gradient(test):
-    """Is it `p.grad is not None`, or `p.grad` alone?"""
-    return _is_gradient(test.left if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot) else test)
-
-
-def _is_gradient(node, name=None):
-    return isinstance(node, ast.Attribute) and node.attr == "grad" and (name is None or isinstance(node.value, ast.Name) and node.value.id == name)
+def _begins(loop):
+    """Has a loop an iteration at least?"""
+    if isinstance(loop, ast.While):
+        return isinstance(loop.test, ast.Constant) and bool(loop.test.value)
+    return isinstance(loop.iter, (ast.List, ast.Tuple)) and bool(loop.iter.elts)
 
 
 def _is_none(node):
     return isinstance(node, ast.Constant) and node.value is None
-
-
-def _called(call):
-    return [call.func, *call.args, *(keyword.value for keyword in call.keywords)]
-
-
-def _optimizers_of(project):
-    """The texts of the modules whose parameters() an optimizer was made of, by its text."""
-    out = {}
-    for file in project.files.values():
-        for call in file.calls:
-            targets = _targets_of(file, call)
-            modules = {ast.unparse(part.func.value) for part in file.calls_in(call)
-                       if isinstance(part.func, ast.Attribute) and part.func.attr == "parameters"} if targets else ()
-            for target in targets if modules else ():
-                out.setdefault(ast.unparse(target), set()).update(modules)
-    return out
-
-
-def _targets_of(file, call):
-    """Returns what a call's value is bound to: also of one in `a, b = f(), g()`."""
-    around = file.parents[call]
-    if isinstance(around, ast.Tuple) and isinstance(file.parents[around], ast.Assign):
-        place, statement = around.elts.index(call), file.parents[around]
-        pairs = [one.elts for one in statement.targets if isinstance(one, ast.Tuple) and len(one.elts) == len(around.elts)]
-        return [elements[place] for elements in pairs]
-    if isinstance(around, ast.AnnAssign):
-        return [around.target]
-    return around.targets if isinstance(around, ast.Assign) and around.value is call else []
