@@ -115,6 +115,8 @@ opt_d = torch.optim.SGD(D.parameters(), lr=0.05)
     of_trainer(OF_SELF) + "second = Trainer(Net(), loader)\nsecond.fit()\n",
     GAN + "for epoch in range(3):\n    for x in loader:\n        opt_d.zero_grad()\n        d(x).backward()\n        opt_d.step()\n        opt_g.zero_grad()\n"
     "        g(x).backward()\n        opt_g.step()\n",
+    "import torch\nimport fire\ndef main():\n" + textwrap.indent(epochs(LAST), "    ") + "fire.Fire(main)\n",
+    "import torch\nimport fire\ndef fit():\n" + textwrap.indent(epochs(LAST), "    ") + "def main():\n    fit()\nfire.Fire(main)\n",
     "import torch\nfrom engine import train_one_epoch\ndef main():\n    net = Net()\n    opt = torch.optim.SGD(net.parameters())\n    sched = StepLR(opt)\n"
     "    for epoch in range(3):\n        train_one_epoch(net, loader, opt, sched)\nif __name__ == '__main__':\n    main()\n",
 ])
@@ -143,7 +145,7 @@ class Player:
     epochs(FIRST.replace("opt.step", "torch.nn.utils.clip_grad_norm_(net.parameters(), 1)\nopt.step"), MADE + "net.extra = Extra()\n"),
     epochs(FIRST.replace("opt.step", "scaler.unscale_(other)\nopt.step")),
     epochs(FIRST.replace("opt.step", "print(sum(p.grad.norm() for p in every))\nopt.step")),
-    epochs(FIRST.replace("opt.step", "print(getattr(net.weight, 'grad').norm())\nopt.step")),
+    epochs(FIRST.replace("opt.step", "print(getattr(weight, 'grad').norm())\nopt.step")),
     epochs(FIRST + "if criterion.scale.grad.norm() > 2:\n    break\n"),
     # One text for two things: a parameter, an object, a name that is bound anew, an element.
     GAN + "def optimize(optimizer, loss):\n    loss.backward()\n    optimizer.step()\n    optimizer.zero_grad()\n"
@@ -167,6 +169,11 @@ class Player:
     epochs("loss(net(x)).backward()\nadvance()\n", MADE + "advance = opt.step\n"),
     epochs("loss(net(x)).backward()\nadvance()\n", MADE + "advance = lambda: opt.step()\n"),
     epochs("loss(net(x)).backward()\nadvance(opt)\n", MADE + "from tools import advance\n"),
+    epochs("loss(net(x)).backward()\nonward()\n", MADE + "def inner():\n    opt.step()\ndef outer():\n    inner()\nonward = outer\n"),
+    epochs("loss(net(x)).backward()\nonward(opt)\n", MADE + "from tools import advance as onward\n"),
+    epochs("loss(net(x)).backward()\ntools[0]()\n", MADE + "def outer():\n    opt.step()\ntools = [outer]\n"),
+    epochs("loss(net(x)).backward()\nmade()\n", MADE + "class Made:\n    def __call__(self):\n        opt.step()\nmade = Made()\n"),
+    epochs("loss(net(x)).backward()\nopt.step_and_update_lr()\n"),
     # The first iteration finds some, and what follows the last one uses some.
     epochs(LAST, MADE + "def warm_up():\n    loss(net(x)).backward()\nwarm_up()\n"),
     epochs(FIRST) + "print(net.weight.grad.norm())\n",

@@ -26,6 +26,7 @@ with flor.checkpointing(net=net, optimizer=optimizer, scheduler=scheduler):
         with flor.skip_block("train", net, optimizer) as train:
             if train.step_into():
                 for x, y in flor.loop("step", loader):
+                    net.zero_grad()
                     loss = net(augment(x)).sum()
                     loss.backward()
                     optimizer.step()
@@ -70,6 +71,9 @@ TWO = PROGRAM.replace("                net.scale += 1\n", "                net.s
 
 @pytest.mark.parametrize("program, edit, from_start", [
     (PROGRAM, behind(SCORE, "        " + NORM), False),
+    (PROGRAM.replace("net.zero_grad()", "pass"), behind(SCORE, "        " + NORM), True),
+    (PROGRAM.replace("net.zero_grad()", "other.zero_grad()"), behind(SCORE, "        " + NORM), True),
+    (PROGRAM, behind(SCORE, "        " + NORM.replace("net.", "other.")), True),
     (WITH_NORM, behind(SCORE, '        flor.log("norm", norm_of(net))\n'), False),
     (PROGRAM, behind(SCORE, '        flor.log("norm", getattr(net.weight, "grad").norm().item())\n'), False),
     (PROGRAM, (BLOCK, "        " + NORM + BLOCK), True),

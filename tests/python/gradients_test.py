@@ -32,6 +32,15 @@ for epoch in range(20):
     print("loss", run(epoch, True).item())""")
 
 
+BY_A_NAME = GRADIENTS.replace("data = [", "largest = lambda net: max(p.grad.abs().max() for p in net.parameters() if p.grad is not None) if epoch else torch.zeros(1)\ndata = [")
+
+
+def test_a_print_of_what_a_variable_reads_of_gradients_has_the_values_of_a_plain_run(place):
+    place.write("train.py", BY_A_NAME)
+    place.record("train.py")
+    ask_each(place, "train.py", BY_A_NAME, "    begins = epoch", ["largest(net).item() > 20"])
+
+
 @pytest.mark.parametrize("text, in_front_of", [(GRADIENTS, '    print("loss"'), (GRADIENTS, "    begins = epoch"), (OF_A_FUNCTION, "    begins = epoch")],
                          ids=["behind the block", "of the iteration before", "behind a function that trains only where it is asked to"])
 def test_a_print_of_gradients_has_the_values_of_a_plain_run(place, text, in_front_of):

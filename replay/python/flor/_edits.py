@@ -41,7 +41,7 @@ class Analysis:
         self.all, self.from_start = False, False
         self.blocks, self.lead_in = set(), set()
         self.reasons, self.probes = [], []
-        self._gradients = GradientReads([present for _, present in pairs])
+        self._recorded_gradients, self._gradients = (GradientReads([pair[side] for pair in pairs]) for side in (0, 1))
         for recorded, present in pairs:
             _take_slots(recorded, present, self._seen)
             if present.is_rewritten:
@@ -80,7 +80,7 @@ class Analysis:
         names = Names([program for program, _ in self._pairs])
         old, new = Skeleton(recorded), Skeleton(present, names)
         if ast.dump(old.tree) != ast.dump(new.tree):
-            self.from_start = self.from_start or _gradients_named(recorded) != _gradients_named(present)
+            self.from_start = self.from_start or self._recorded_gradients.named_in(recorded) != self._gradients.named_in(present)
             return self._everything(f"{_place(present, first_difference(old.tree, new.tree))}: changed code")
         known = {ast.dump(part) for part in old.computations}
         computations = [part for part in new.computations if ast.dump(part) not in known]
@@ -97,6 +97,7 @@ class Analysis:
         parts = [log, *computations]
         changing = next((name for part in parts for name in _calls(part) if name in _CHANGING or _is_in_place(name)), None)
         if changing is not None:
+            self._take_gradients(program, parts, place)
             return self._everything(f"{place}: the log statement calls {changing}(), which may change state")
         reading = next((name for part in parts for name in _names_of(part) if name in _READING), None)
         if reading is not None:
@@ -115,7 +116,7 @@ class Analysis:
         return self._execute_callers(function, place)
 
     def _take_gradients(self, program, parts, place):
-        for part in (part for part in parts if self._gradients.any_in(part)):
+        for part in (part for part in parts if self._gradients.any_in(program, part)):
             computed, block = self._gradients.computed_in(program, part), program.block_of(program.original(part))
             if block is not None and computed is not None and (computed is block.node or program.is_inside(computed, block.node)):
                 continue  # it executes
@@ -235,10 +236,6 @@ def _users(node, names):
 def _mentions(nodes, names):
     return any((isinstance(node, ast.Name) and node.id in names) or (isinstance(node, ast.Attribute) and node.attr in names)
                for root in nodes for node in ast.walk(root))
-
-
-def _gradients_named(program):
-    return sum(isinstance(node, ast.Attribute) and node.attr == "grad" for node in ast.walk(program.tree))
 
 
 def _is_named(node, name):

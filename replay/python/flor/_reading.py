@@ -2,6 +2,9 @@
 import ast
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_HIDING = {ast.ImportFrom, ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.Name, ast.Attribute}
+_WORDS = {"grad", "backward", "step", "unscale_"}
+_MODES = {"train", "eval", "step"}  # methods of modules and optimizers, as a rule
 
 
 def is_clipping(name):
@@ -23,22 +26,48 @@ def grads_read_in(file, node):
     return found + [part for part in nodes if is_gradient(part) and isinstance(part.ctx, ast.Load) and part not in left_out]
 
 
-def is_getting(call):
-    """Does it read an attribute whose name may be "grad"?"""
+def is_getting(call, or_perhaps=True):
+    """Does it read an attribute whose name is "grad", or perhaps is?"""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
     words = {"getattr": call.args[1:2], "attrgetter": call.args}.get(name, ())
-    return any(not isinstance(word, ast.Constant) or "grad" in str(word.value).split(".") for word in words)
+    return any("grad" in str(word.value).split(".") if isinstance(word, ast.Constant) else or_perhaps for word in words)
 
 
-def hides_gradients(file, project):
+def working_in(project):
+    """Returns the names of functions that do something with gradients, themselves or by functions that they call."""
+    functions = [(owner, function) for named in (project.functions, project.methods) for pairs in named.values() for owner, function in pairs]
+    naming = {file for file in project.files.values() if any(map(_names_gradients, file.nodes_in(file.tree)))}
+    todo = [function.name for owner, function in functions if owner in naming and _works_with_gradients(owner, function)]
+    working, callers = set(), {}
+    for owner, function in functions if todo else ():
+        for call in owner.calls_in(function):
+            callers.setdefault(getattr(call.func, "attr", getattr(call.func, "id", None)), set()).add(function.name)
+    while todo:
+        name = todo.pop()
+        if name not in working:
+            working.add(name)
+            todo += callers.get(name, ()) if name not in _MODES else ()
+    return working
+
+
+def _names_gradients(node):
+    kind = type(node)
+    if kind is ast.Constant:
+        return isinstance(node.value, str) and "grad" in node.value
+    return kind is ast.Attribute and (node.attr in _WORDS or is_clipping(node.attr)) or kind is ast.Name and is_clipping(node.id)
+
+
+def hides_gradients(file, working):
     """Does a file do something with gradients in what no text calls by its name: a lambda, a property, a method that Python calls, a
-    function or a method that is a value?"""
-    working = {function.name for named in (project.functions, project.methods) for pairs in named.values() for owner, function in pairs
-               if _works_with_gradients(owner, function)}
+    function or a method that is a value? `working`: names of functions that do something with them."""
     for node in file.nodes_in(file.tree):
+        if type(node) not in _HIDING:
+            continue
+        if isinstance(node, ast.ImportFrom) and any(alias.asname not in (None, alias.name) and alias.name in working for alias in node.names):
+            return True
         if isinstance(node, ast.Lambda) and _works_with_gradients(file, node) and not _is_given_to_step(file, node):
             return True
-        if isinstance(node, _FUNCTIONS) and node.name in working and _is_called_unseen(file, node) and _works_with_gradients(file, node):
+        if isinstance(node, _FUNCTIONS) and node.name in working and _is_called_unseen(file, node):
             return True
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and _is_value(file, node, working):
             return True
@@ -52,6 +81,9 @@ def _is_called_unseen(file, function):
 
 
 def _is_value(file, node, working):
+    word = node.id if isinstance(node, ast.Name) else node.attr
+    if word not in working and word not in _WORDS and not is_clipping(word):
+        return False
     around = file.parents[node]
     if isinstance(around, ast.Call) and around.func is node or _is_given_to_step(file, node):
         return False
@@ -72,7 +104,8 @@ def _works_with_gradients(file, node):
     names = [call.func.attr for call in file.calls_in(node) if isinstance(call.func, ast.Attribute)] + \
         [call.func.id for call in file.calls_in(node) if isinstance(call.func, ast.Name)]
     calls = [call for call in file.calls_in(node) if isinstance(call.func, ast.Attribute) and call.func.attr == "step"]
-    return any(name in ("backward", "unscale_") or is_clipping(name) for name in names) or bool(grads_read_in(file, node)) or \
+    read = [one for one in grads_read_in(file, node) if not isinstance(one, ast.Call) or is_getting(one, False)]
+    return any(name in ("backward", "unscale_") or is_clipping(name) for name in names) or bool(read) or \
         any("opt" in ast.unparse(call.func.value).lower() for call in calls)
 
 

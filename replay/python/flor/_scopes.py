@@ -25,16 +25,17 @@ class Names:
                 self._note(file, node)
 
     def _note(self, file, node):
-        if isinstance(node, ast.ClassDef):
+        kind = type(node)
+        if kind is ast.ClassDef:
             self.classes.setdefault(node.name, []).append((file, node))
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            name = node.id if isinstance(node, ast.Name) else node.attr
-            if isinstance(node.ctx, ast.Load):
+        elif kind is ast.Name or kind is ast.Attribute:
+            name = node.id if kind is ast.Name else node.attr
+            if type(node.ctx) is ast.Load:
                 self.mentions.setdefault(name, []).append((file, node))
             else:
-                place = (self.owner(file, node, name) or file.path) if isinstance(node, ast.Name) else "."
+                place = (self.owner(file, node, name) or file.path) if kind is ast.Name else "."
                 self.bound.setdefault((place, name), []).append((file, node, node, _value_of(file, node)))
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
+        elif kind is ast.Import or kind is ast.ImportFrom:
             for alias in (alias for alias in node.names if alias.asname is not None):
                 self.mentions.setdefault(alias.name.rpartition(".")[2], []).append((file, node))
 
