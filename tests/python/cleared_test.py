@@ -166,6 +166,10 @@ class Player:
     epochs("for part in x:\n    opt.zero_grad()\n    loss(net(part)).backward()\nopt.step()\n"),
     # Functions that may not be those, and values that are functions.
     epochs("net.clear()\n" + FIRST.partition("\n")[2], MADE + "class Other:\n    def clear(self):\n        opt.zero_grad()\n"),
+    *(epochs("clear()\n" + FIRST.partition("\n")[2], MADE + f"{head} clear():\n    opt.zero_grad()\n{more}") for head, more in (
+        ("def", "    yield 1\n"), ("@every(4)\ndef", ""), ("async def", ""))),
+    epochs(FIRST, MADE.replace("torch.optim.SGD", "Mine").replace("net = ", "class Mine(torch.optim.SGD):\n    def zero_grad(self):\n        pass\nnet = ")),
+    epochs("net.zero_grad()\n" + FIRST.partition("\n")[2], MADE + "opt.add_param_group({'params': head.parameters()})\n"),
     epochs("loss(net(x)).backward()\nadvance()\n", MADE + "advance = opt.step\n"),
     epochs("loss(net(x)).backward()\nadvance()\n", MADE + "advance = lambda: opt.step()\n"),
     epochs("loss(net(x)).backward()\nadvance(opt)\n", MADE + "from tools import advance\n"),

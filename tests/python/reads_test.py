@@ -108,6 +108,7 @@ def test_a_number_that_the_program_computed_of_gradients_is_one(asked):
 
 
 NORM = "torch.stack([p.grad.norm() for p in net.parameters()]).norm().item()"
+UTILS = f"import torch\ndef total_grad_norm(net):\n    return {NORM}\nmade = lambda net: {NORM}\n"
 OBJECT = f"class Norms:\n    def __init__(self, net):\n        self.net = net\n    def NAME(self, *more):\n        net = self.net\n        return {NORM}\n"
 
 
@@ -126,13 +127,17 @@ OBJECT = f"class Norms:\n    def __init__(self, net):\n        self.net = net\n 
     ("grad_norm(net)", "from utils import total_grad_norm as grad_norm"), ("utils.total_grad_norm(net)", "import utils"),
     ("u.total_grad_norm(net)", "import utils as u"), ("norm_of(net)", "from package import norm_of"), ("package.norm_of(net)", "import package"),
     ("package.norm_of(list(net.parameters()))", "import package"), ("norms.total()", "import package\nnorms = package.Norms(net)"), ("norms()", "import package\nnorms = package.Norms(net)"),
+    ("stats(net)", "import package\nstats = package.norm_of"), ("stats(net)", "from package import norm_of\nstats = norm_of"),
+    ("stats(net)", "import functools, package\nstats = functools.partial(package.norm_of, most=2)"), ("stats[0](net)", "import package\nstats = [package.norm_of]"),
+    ("norms.total(net)", f"class Norms:\n    total = staticmethod(lambda net: {NORM})\nnorms = Norms()"),
+    ("utils.made(net)", "import utils"), ("own(net)", "from utils import made as own"),
     ("outer(net)", "import package\ndef outer(net):\n    return package.norm_of(net)"), ("net.norm_of_gradients()", ""), ("net(x)", "def hook(module, *more):\n    print(module.weight.grad)\n"
                                                                                                                                 "net.register_forward_hook(hook)"),
 ])
 def test_what_may_read_gradients_executes_all(asked, shown, more):
-    said = asked(f"print('a', {shown})", more, utils=f"import torch\ndef total_grad_norm(net):\n    return {NORM}\n")
+    said = asked(f"print('a', {shown})", more, utils=UTILS)
     assert said["all"] and any("gradients" in one for one in said["reasons"]), said["reasons"]
-    said = asked(f"if {shown} > 20:\n        print('large', 2 * epoch)", more, utils=f"import torch\ndef total_grad_norm(net):\n    return {NORM}\n")
+    said = asked(f"if {shown} > 20:\n        print('large', 2 * epoch)", more, utils=UTILS)
     assert said["all"], said["reasons"]
 
 

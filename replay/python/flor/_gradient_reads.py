@@ -6,6 +6,7 @@ from ._gradients import Gradients
 from ._iteration import TooLong, Walk
 from ._probed_calls import Calls
 from ._project import File, Project
+from ._reading import is_executed_by_a_call
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPOUND = (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith)
@@ -119,10 +120,8 @@ class GradientReads:
         if len(defined) != 1 or not self._gradients.surely_calls(self._texts.files[program.path], call):
             return False
         file, function = defined[0]
-        is_plain = isinstance(function, ast.FunctionDef) and not function.decorator_list and \
-            not any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in ast.walk(function))
         owner = next(one for one in self._programs if one.path == file.path)
-        return is_plain and self._compute(owner, function.body, depth + 1)
+        return is_executed_by_a_call(function) and self._compute(owner, function.body, depth + 1)
 
 
 def _is_backward(node):

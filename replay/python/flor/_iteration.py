@@ -2,7 +2,7 @@
 import ast
 
 from ._optimizers import Optimizers, module_of_parameters
-from ._reading import clears_of, grads_read_in, is_clipping
+from ._reading import clears_of, grads_read_in, is_clipping, is_executed_by_a_call
 from ._scopes import Things, arguments_of, path_of
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -172,7 +172,7 @@ class Walk:
         name = text.func if isinstance(text, ast.Call) else text
         word = name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
         exits = [function for _, kind in self._gradients.names.classes.get(word, ()) for function in kind.body if getattr(function, "name", "") == "__exit__"]
-        functions = [function for _, function in self._gradients.project.defined(file, name)]
+        functions = [function for _, function in self._gradients.names.defined(file, name)]
         return word == "suppress" or any(isinstance(part, ast.Return) and part.value is not None for one in exits for part in ast.walk(one)) or \
             any(isinstance(part, ast.ExceptHandler) for one in functions for part in ast.walk(one))
 
@@ -232,7 +232,8 @@ class Walk:
     def _call(self, file, call, state):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
         thing = self.things.of(file, call, call.func.value, self._frames) if isinstance(call.func, ast.Attribute) else None
-        is_known = thing is not None and self._optimizers.of(thing)[0] is not None and name in ("step", "zero_grad")
+        is_known = thing is not None and name in ("step", "zero_grad") and self._optimizers.of(thing)[0] is not None
+        is_known = is_known and (name == "step" or name not in self._gradients.project.methods or not self._optimizers.is_of_the_project(thing))
         is_closed = isinstance(call.func, ast.Attribute) and name == "step"  # a closure is called before what is done with its gradients
         for value in [*call.args, *(keyword.value for keyword in call.keywords)]:
             state = self._functions(file, value, None, state, is_closed)
@@ -256,7 +257,7 @@ class Walk:
     def _step(self, file, call, thing, is_known, state):
         """An optimizer's own, or that of a scaler, which is given one."""
         text = ast.unparse(call.func.value)
-        is_followed = not is_known and "opt" not in text.lower() and bool(self._gradients.project.defined(file, call.func))
+        is_followed = not is_known and "opt" not in text.lower() and bool(self._gradients.names.defined(file, call.func))
         if self._optimizers.is_none(thing, text) or is_followed:
             return
         of_scaler = call.func.attr == "unscale_" or "scal" in text.lower()
@@ -272,7 +273,7 @@ class Walk:
         return is_one and words[0] not in ("torch", "optim") and name not in _HARMLESS and name not in self._gradients.project.methods and not name[:1].isupper()
 
     def _is_given_an_optimizer(self, file, call, name):
-        if name is None or name in _PASSING_ON or self._gradients.project.defined(file, call.func) or name in self._gradients.names.classes:
+        if name is None or name in _PASSING_ON or self._gradients.names.defined(file, call.func) or name in self._gradients.names.classes:
             return False
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         things = [self.things.of(file, call, value, self._frames) for value in given if path_of(value) is not None]
@@ -282,9 +283,9 @@ class Walk:
 
     def _functions(self, file, text, call, state, is_surely):
         """Follows the functions that an expression may name. Of several of one name, as of a class and one that is derived from it, it is any."""
-        pairs = [pair for pair in self._gradients.project.defined(file, text) if pair[1] in self._gradients.touching]
+        pairs = [pair for pair in self._gradients.names.defined(file, text) if pair[1] in self._gradients.touching]
         ways = [self._function(file, owner, function, call, state) for owner, function in pairs]
-        if len(pairs) < len(self._gradients.project.defined(file, text)) or not is_surely:
+        if not all(is_executed_by_a_call(function) for _, function in pairs) or len(pairs) < len(self._gradients.names.defined(file, text)) or not is_surely:
             ways.append(state)
         return _join(ways) or state
 

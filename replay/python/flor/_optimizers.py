@@ -1,5 +1,6 @@
 """Whose parameters does an optimizer train, and which objects are no optimizers? Read, not run."""
 import ast
+import functools
 import re
 
 from ._scopes import path_of
@@ -22,7 +23,21 @@ class Optimizers:
             self._known[thing] = self._of(thing)
         return self._known[thing]
 
+    @functools.cached_property
+    def _get_more(self):
+        """Is an optimizer given other parameters than when it was made?"""
+        mentions = self._names.mentions
+        groups = [file.parents[file.parents[node]] for file, node in mentions.get("param_groups", ()) if isinstance(file.parents[node], ast.Subscript)]
+        return "add_param_group" in mentions or any(isinstance(one, ast.Subscript) and isinstance(one.slice, ast.Constant) and one.slice.value == "params"
+                                                    for one in groups)
+
+    def is_of_the_project(self, thing):
+        """Was it made by a class of the project, whose methods may do anything?"""
+        return any(_made_by(value) in self._names.classes for _, _, _, value in self._bindings(thing))
+
     def _of(self, thing):
+        if self._get_more:
+            return None, ()
         bindings = self._bindings(thing)
         made = [self._modules(file, node, target, value, thing) for file, node, target, value in bindings if not _is_none(value)]
         if not made or any(one is None for one in made):

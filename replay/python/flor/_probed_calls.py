@@ -1,6 +1,7 @@
 """What may a log statement call? All but what is surely known to read no gradients counts as reading them."""
 import ast
 import builtins
+import sys
 
 from ._optimizers import _is_other as is_schedule
 from ._reading import is_clipping, is_getting
@@ -8,8 +9,7 @@ from ._scopes import path_of
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _REVEALING = {"grad", "eval", "exec", "globals", "locals", "vars", "__dict__", "unscale_"}
-_PLAIN_PACKAGES = {"torch", "numpy", "math", "cmath", "statistics", "random", "itertools", "collections", "time", "datetime", "flor", "__flor__", "re", "string",
-                   "decimal", "fractions", "torchvision", "scipy"}
+_PLAIN_PACKAGES = {"torch", "numpy", "torchvision", "scipy", "flor", "__flor__", *getattr(sys, "stdlib_module_names", ("math", "time", "datetime", "random"))}
 # Methods of tensors, arrays, modules, optimizers, schedules, collections and texts.
 _PLAIN_METHODS = set("""
     item norm mean sum std var min max abs sqrt pow exp log log2 log10 sin cos tanh sigmoid relu softmax log_softmax argmax argmin argsort sort topk median
@@ -81,8 +81,8 @@ class Calls:
         if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
             return False
         if isinstance(node, ast.Attribute):
-            is_module = isinstance(node.value, ast.Name) and node.value.id in self._imports[file]
-            known = self._sure_names if is_module else self._sure_methods
+            is_module = (path_of(node) or ("",))[0] in self._imports[file]
+            known = self._sure_names | {place[1] for place in self.leading} if is_module else self._sure_methods
             return node.attr in _REVEALING or is_clipping(node.attr) or node.attr in known or (".", node.attr) in self.leading
         name = self._imports[file].get(node.id, ("", node.id))[1]
         owner = self._names.owner(file, node, node.id)
@@ -100,9 +100,15 @@ class Calls:
             if isinstance(node, ast.Lambda) and node in reading or not is_called and isinstance(node, (ast.Name, ast.Attribute)) and self._says(file, node) \
                     and not (isinstance(node, ast.Attribute) and node.attr == "grad"):
                 return True
-            if isinstance(node, ast.Call) and self._makes(file, node):
+            if isinstance(node, ast.Call) and self._makes(file, node) or not is_called and self._is_function_of_a_package(file, node):
                 return True
         return False
+
+    def _is_function_of_a_package(self, file, node):
+        words = path_of(node) or ("A",)
+        package = self._imports[file].get(words[0], ("torch",))[0].split(".")
+        return words[-1][0].islower() and package[0] not in _PLAIN_PACKAGES and package[-1] not in self._own_modules and \
+            not isinstance(file.parents[node], ast.Attribute) and self._names.owner(file, node, words[0]) is None
 
     def _makes(self, file, call):
         name = self._last(file, call.func)

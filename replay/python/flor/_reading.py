@@ -3,8 +3,16 @@ import ast
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _HIDING = {ast.ImportFrom, ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.Name, ast.Attribute}
+_PLAIN_DECORATORS = {"no_grad", "enable_grad", "inference_mode", "autocast", "staticmethod", "classmethod", "override"}
 _WORDS = {"grad", "backward", "step", "unscale_"}
 _MODES = {"train", "eval", "step"}  # methods of modules and optimizers, as a rule
+
+
+def is_executed_by_a_call(function):
+    """Does a call surely execute it, at once? A decorator may do otherwise."""
+    names = {getattr(one.func if isinstance(one, ast.Call) else one, "attr", getattr(one.func if isinstance(one, ast.Call) else one, "id", None))
+             for one in function.decorator_list}
+    return isinstance(function, ast.FunctionDef) and names <= _PLAIN_DECORATORS and not any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in ast.walk(function))
 
 
 def is_clipping(name):

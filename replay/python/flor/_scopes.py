@@ -35,9 +35,17 @@ class Names:
             else:
                 place = (self.owner(file, node, name) or file.path) if kind is ast.Name else "."
                 self.bound.setdefault((place, name), []).append((file, node, node, _value_of(file, node)))
+                if kind is ast.Name and isinstance(file.parents.get(file.parents[node]), ast.ClassDef):
+                    self.bound.setdefault((".", name), []).append((file, node, ast.Attribute(node, name, node.ctx), _value_of(file, node)))
         elif kind is ast.Import or kind is ast.ImportFrom:
             for alias in (alias for alias in node.names if alias.asname is not None):
                 self.mentions.setdefault(alias.name.rpartition(".")[2], []).append((file, node))
+
+    def defined(self, file, text):
+        """Returns the functions of the project, with their files, that an expression may name: also `package.module.function`."""
+        words = path_of(text) or ()
+        more = self.project.functions.get(words[-1], ()) if len(words) > 2 and words[0] in file.modules else ()
+        return [*self.project.defined(file, text), *more]
 
     def owner(self, file, node, name):
         """Returns the function whose variable a name at a node is, or None for the module's."""
@@ -78,10 +86,10 @@ class Names:
         """Does a module get no other part behind a node, as by `net.head = …`?"""
         text = ast.unparse(module)
         for (place, _), bindings in self.bound.items():
-            for other, _, target, value in bindings if place == "." else ():
+            for other, at, target, value in bindings if place == "." else ():
                 inside = ast.unparse(target.value)
                 is_part = (inside == text or inside.startswith(text + ".")) and not isinstance(value, ast.Constant)
-                if is_part and (other is not file or target.lineno > node.lineno or other.function_of(target) is not file.function_of(node)):
+                if is_part and (other is not file or at.lineno > node.lineno or other.function_of(at) is not file.function_of(node)):
                     return False
         return True
 
@@ -120,7 +128,7 @@ class Things:
             return ()
         name = node.id if isinstance(node, ast.Name) else node.attr
         inits = [(owner, one) for owner, kind in self.names.classes.get(name, ()) for one in kind.body if getattr(one, "name", None) == "__init__"]
-        pairs = [] if name == "__init__" else self.names.project.defined(file, node)
+        pairs = [] if name == "__init__" else self.names.defined(file, node)
         return [*inits, *(pair for pair in pairs if pair[1] not in self._around or name not in _MODES)]
 
     def of(self, file, node, text, frames):
