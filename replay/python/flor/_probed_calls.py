@@ -34,7 +34,7 @@ class Calls:
         self._imports = {file: _imports_of(file) for file in project.files.values()}
         self._own_modules = {path.rpartition("/")[2].partition(".")[0] for path in project.files} | {path.split("/")[-2] for path in project.files if path.count("/") > 1}
         self._modules = _module_words(project)
-        self.sure, self.perhaps, self.leading = set(), set(), set()
+        self.sure, self.perhaps, self.leading, self._makers = set(), set(), set(), set()
         self._functions = [(file, node) for file in project.files.values() for node in file.nodes_in(file.tree) if isinstance(node, (*_FUNCTIONS, ast.Lambda))]
         self._plain = {}
         while self._grow():
@@ -43,18 +43,23 @@ class Calls:
         self._escapes = any(self._is_value(file, node) for file in project.files.values() for node in file.nodes_in(file.tree))
 
     def _grow(self):
-        before = len(self.sure) + len(self.leading) + len(self.perhaps)
+        before = self._count()
         self._sure_names = {function.name for function in self.sure if not isinstance(function, ast.Lambda)}
         self._sure_methods = {function.name for file, function in self._functions if function in self.sure and file.is_method(function)}
         for file, function in self._functions:
             if function not in self.sure and any(self._says(file, node) for node in file.nodes_in(function)):
                 self.sure.add(function)
+            if function not in self._makers and self._is_maker(file, function):
+                self._makers.add(function)
             if function not in self.perhaps and any(self._is_unknown(file, call) for call in file.calls_in(function)):
                 self.perhaps.add(function)
         for place, bindings in self._names.bound.items():
             if place not in self.leading and any(value is not None and self._leads(file, value) for file, _, _, value in bindings):
                 self.leading.add(place)
-        return len(self.sure) + len(self.leading) + len(self.perhaps) > before
+        return self._count() > before
+
+    def _count(self):
+        return len(self.sure) + len(self.leading) + len(self.perhaps) + len(self._makers)
 
     def may_read(self, file, node):
         """Does a log statement, or what computes its value, perhaps read gradients?"""
@@ -110,17 +115,21 @@ class Calls:
         return words[-1][0].islower() and package[0] not in _PLAIN_PACKAGES and package[-1] not in self._own_modules and \
             not isinstance(file.parents[node], ast.Attribute) and self._names.owner(file, node, words[0]) is None
 
+    def _is_maker(self, file, function):
+        """Does a function give back something to call that reads gradients?"""
+        reading = self.sure | self.perhaps
+        given = [part.value for part in file.nodes_in(function) if isinstance(part, (ast.Return, ast.Yield)) and part.value is not None]
+        inner = {part.name for part in file.nodes_in(function) if isinstance(part, _FUNCTIONS) and part is not function and part in reading}
+        return any(self._leads(file, one) or any(isinstance(part, ast.Name) and part.id in inner for part in file.nodes_in(one)) for one in given)
+
     def _makes(self, file, call):
         name = self._last(file, call.func)
         kinds, reading = self._names.classes.get(name, ()), self.sure | self.perhaps
         if any(one in reading and owner.is_method(one) and one.name.startswith("__") and one.name != "__init__"
                for owner, kind in kinds for one in kind.body if isinstance(one, _FUNCTIONS)):
             return True
-        for owner, function in self._project.functions.get(name, ()):
-            given = [part.value for part in owner.nodes_in(function) if isinstance(part, (ast.Return, ast.Yield)) and part.value is not None]
-            inner = {part.name for part in owner.nodes_in(function) if isinstance(part, _FUNCTIONS) and part is not function and part in reading}
-            if any(self._leads(owner, one) or any(isinstance(part, ast.Name) and part.id in inner for part in owner.nodes_in(one)) for one in given):
-                return True
+        if any(function in self._makers for _, function in self._project.functions.get(name, ())):
+            return True
         words = [path_of(value) for value in [*call.args, *(keyword.value for keyword in call.keywords)]]
         is_package = not kinds and name is not None and name[:1].isupper() and not is_schedule(name) and not self._is_of_package(file, call)
         return is_package and any(word is not None and word[-1] in self._modules for word in words)
