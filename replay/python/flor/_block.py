@@ -28,7 +28,7 @@ def look(flor, name, frame, objects):
     """Returns the fingerprints of all that can be reached and that no object of the block, or of the guard (""), holds. None where
     that takes too long: the record then says that not all executions were watched."""
     # Its dict of variables, which it may have kept, would change.
-    found = None if takes_locals(frame.f_code) else budget().look(frame, list(objects), users_modules)
+    found = None if takes_locals(frame.f_code) else budget().look(frame, lambda: list(objects), users_modules)
     if found is None:
         note(flor, name, "*", True)
     return found

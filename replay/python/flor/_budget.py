@@ -14,9 +14,9 @@ class Budget:
         self._begun, self._spent = time.monotonic(), 0.0
 
     def look(self, frame, held, modules, slots=frozenset(), must=False, moved_from=None):
-        """As fingerprints(); None also where an object raised an exception, or where no time is left for one more and it is
-        not one that `must` be."""
-        return self.spend(lambda: fingerprints(frame, held, modules(), slots, moved_from), must)
+        """As fingerprints(), with functions that return `held` and `modules`; None also where an object raised an exception, or where
+        no time is left for one more and it is not one that `must` be."""
+        return self.spend(lambda: fingerprints(frame, held(), modules(), slots, moved_from), must)
 
     def spend(self, call, must):
         """Returns what a call returns that looks at objects; or None, as look()."""

@@ -27,7 +27,7 @@ __all__ = ["Conditions", "be_main", "loop", "main_loop", "noted", "skip_block"]
 _VOLATILE, _QUIET = 1, 2  # FLOR_VOLATILE, FLOR_QUIET
 _blocks = {}  # by name
 _unwatched = set()  # blocks that executed since the last look of a main loop without being looked at
-_watching = []  # the main loop that is open
+_watching = []  # the main loop that is open; none where it is not watched, as that of a function that takes its locals()
 
 
 def be_main(variables):
@@ -42,7 +42,8 @@ def loop(name, iterable):
     flor, frame = start(), sys._getframe(1)
     block, this_thread.entered = getattr(this_thread, "entered", None), None
     steps = None
-    if block is not None and block.frame is frame and len(this_thread.loops) == 1:
+    # Between two steps of an epoch only what the main loop's guard does not hold is saved: without a guard nothing is.
+    if block is not None and block.frame is frame and len(this_thread.loops) == 1 and _watching:
         steps = safely(None, steps_of, block, iterable, _watching[-1])
     return iterate(flor, name, iterable, frame, steps)
 

@@ -86,7 +86,7 @@ class Watched:
         """Looks with what is held by a state, this one's or another, left out."""
         state = state or self.state
         moved_from = state.origins[0].moved_from if state.origins else None
-        return budget().look(self.frame, state.values(), users_modules, frozenset(state.paths), must, moved_from)
+        return budget().look(self.frame, state.values, users_modules, frozenset(state.paths), must, moved_from)
 
     def compare(self, before, after, is_late=False):
         """Takes in what changed. `is_late`: checkpoints were taken since. Returns what to compare the next look with; None
