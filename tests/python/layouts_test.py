@@ -1,4 +1,5 @@
 """Programs as they are, laid out in ways that loops and blocks must fit: what is recorded trains as without Flor."""
+import ast
 import sys
 
 from free_test import have, plain
@@ -36,3 +37,84 @@ def test_blocks_that_no_watched_loop_is_around_train_as_without(place):
     recorded = place.run("flor", "record", "--name", "a", "--every", "1", "--", sys.executable, "train.py")
     assert recorded.stdout == done.stdout and "not watched any more" not in recorded.stderr
     assert len(rows) == 3 and set(rows) <= set(have(place))
+
+
+# `python -m src.train` looks for `src.optim` from the working directory, and not from the script's folder.
+PACKAGE = {
+    "src/__init__.py": "",
+    "src/engine.py": '''
+def train_one_epoch(model, loader, optimizer):
+    for i, (x, y) in enumerate(loader):
+        loss = (model(x) - y).pow(2).mean()
+        loss.backward()
+        if i % 2:
+            optimizer.step_and_clear()
+    return loss.item()
+''',
+    "src/optim.py": '''
+class Stepping:
+    def __init__(self, optimizer):
+        self._optimizer = optimizer
+    def step_and_clear(self):
+        self._optimizer.step()
+        self._optimizer.zero_grad()
+''',
+    "src/train.py": '''
+import torch
+from src import engine
+from src.optim import Stepping
+
+def main():
+    torch.manual_seed(0)
+    model = torch.nn.Linear(4, 1)
+    optimizer = Stepping(torch.optim.Adam(model.parameters()))
+    data = [(torch.randn(8, 4), torch.randn(8, 1)) for _ in range(3)]
+    for epoch in range(4):
+        loss = engine.train_one_epoch(model, data, optimizer)
+        print("loss", loss)
+
+if __name__ == "__main__":
+    main()
+''',
+}
+
+
+def package(place, files):
+    for name, text in files.items():
+        place.write(name, text)
+    return str(place.folder / "src/train.py")
+
+
+def test_a_module_of_a_package_is_found_from_the_working_directory(place, monkeypatch):
+    from flor._edits import _programs
+    from flor._folders import NOTE, folders_of, from_text, text_of
+    from flor._hook import read_source
+    from flor._project import Project
+    from flor._rewrite import rewritten
+
+    script = package(place, PACKAGE)
+    monkeypatch.chdir(place.folder)
+    monkeypatch.setenv("PYTHONPATH", "/usr/lib/python3/dist-packages")
+    folders = folders_of(script, True)
+    assert folders == [str(place.folder), str(place.folder / "src")]
+    project = Project(script, read_source, folders)
+    assert {name for name in PACKAGE if str(place.folder / name) in project.files} == set(PACKAGE)
+    tree = rewritten(project)[script]
+    assert "leaves_gradients=True" in ast.unparse(tree)  # as only src/optim.py shows
+    # The record says where imports look, so that a comparison of sources finds the same, also of a program that lies elsewhere.
+    text = text_of(script, folders)
+    assert from_text(text, "/else/where/src/train.py") == ["/else/where", "/else/where/src"]
+    assert text_of(script, folders_of(script, False)) is None
+    files = [{"path": str(place.folder / name), "recorded": text, "present": text} for name, text in PACKAGE.items()]
+    asked = {"files": files, "script": script, "seen": [{"block": NOTE, "path": text}]}
+    assert ast.unparse(_programs(asked, "recorded")[script].tree) == ast.unparse(tree)
+
+
+def test_a_package_is_recorded_and_replayed(place):
+    package(place, PACKAGE)
+    words = ("--", sys.executable, "-m", "src.train")
+    assert "completed" in place.run("flor", "record", "--name", "a", "--every", "1", *words).stderr
+    place.write("src/engine.py", PACKAGE["src/engine.py"].replace("    return", "    print('norm', model.weight.norm())\n    return"))
+    said = place.run("flor", "replay", "a", *words).stdout
+    assert ": identical" in said and "4 skipped" in said, said
+    assert sum(name.startswith("model.weight.norm()") for _, name, _ in place.joined()) == 4

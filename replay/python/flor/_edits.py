@@ -16,6 +16,7 @@ import json
 import os
 import sys
 
+from ._folders import NOTE, from_text
 from ._gradient_reads import GradientReads
 from ._held import needed_by_block, needed_by_loop, unguarded_in, unheld_by
 from ._holders import SlotHolder, path_of
@@ -318,7 +319,8 @@ def _programs(asked, which):
         with open(path, encoding="utf-8") as file:
             return file.read()
 
-    trees = rewritten(Project(script, read))
+    folders = next((one["path"] for one in asked.get("seen", []) if one["block"] == NOTE), None)
+    trees = rewritten(Project(script, read, from_text(folders, script)))
     return {path: Program(path, "", trees[path]) if path in trees else one for path, one in plain.items()}
 
 

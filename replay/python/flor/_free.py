@@ -8,6 +8,7 @@ import sys
 
 from . import _held, _hook, _interrupts, _library
 from ._block import budget, here as this_thread, note
+from ._folders import NOTE, text_of
 from ._frames import takes_locals
 from ._holders import clean
 from ._loop import begins_anywhere, iterate
@@ -54,6 +55,7 @@ def main_loop(name, iterable, leaves_gradients=False):
     if leaves_gradients:
         hold_gradients()
     flor, frame = start(), sys._getframe(1)
+    safely(None, _note_folders, flor)
     is_watched = not getattr(this_thread, "loops", []) and flor.flor_active()
     is_watched = is_watched and not _shows_locals(frame)
     count = None if begins_anywhere(iterable) else safely(None, count_of, iterable)
@@ -64,6 +66,12 @@ def main_loop(name, iterable, leaves_gradients=False):
     if watch is not None and count is not None:
         watch.passing = watch.state.passing = Passing(iterable, count)
     return iterate(flor, name, iterable, frame, watch)
+
+
+def _note_folders(flor):
+    text = text_of(*_hook.read) if _hook.read is not None and flor.flor_recording() else None
+    if text is not None:
+        note(flor, NOTE, text, False)
 
 
 def noted(name, value, volatile=False):

@@ -10,6 +10,7 @@ import os
 import sys
 
 runs_script = False  # by us, and not `python -m`
+read = None  # the script that was read, and the folders where its imports look (_folders.py)
 _has_begun = False
 _VALUES = {"-W", "-X", "--check-hash-based-pycs"}  # options of Python's with a value behind them
 
@@ -129,7 +130,7 @@ class _Finder:
         is_collecting = gc.isenabled()
         gc.disable()  # the nodes of the trees are many, and all in use
         try:
-            self._trees = _trees_of(self.script)
+            self._trees = _trees_of(self.script, self._is_module)
         except SyntaxError:
             pass  # Python itself says so
         except Exception as problem:
@@ -142,18 +143,22 @@ class _Finder:
         return self._trees.get(os.path.realpath(path))
 
 
-def _trees_of(script):
+def _trees_of(script, is_module):
     """Returns the rewritten trees of a project by their paths."""
+    from ._folders import folders_of
     from ._project import Project
     from ._rewrite import rewritten
 
-    trees = rewritten(Project(script, read_source))
+    global read
+    folders = folders_of(script, is_module)
+    read = script, folders
+    trees = rewritten(Project(script, read_source, folders))
     if os.environ.get("FLOR_REPLAY"):
-        _name_anew(script, trees)
+        _name_anew(script, folders, trees)
     return trees
 
 
-def _name_anew(script, trees):
+def _name_anew(script, folders, trees):
     """Gives new log statements the names that the replay's plan has for them (_skeleton.py)."""
     from ._program import Program
     from ._project import Project
@@ -162,7 +167,7 @@ def _name_anew(script, trees):
     from ._skeleton import name_anew
 
     recorded = Recorded(script)
-    before = rewritten(Project(script, recorded.read))
+    before = rewritten(Project(script, recorded.read, folders))
     for path, tree in trees.items():
         if path in before:
             keep_leaving(before[path], tree)

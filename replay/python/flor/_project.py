@@ -1,6 +1,6 @@
 """The files of a program that is recorded unchanged, and which of its functions train: read, not run.
 
-They are found from the script, by its import statements, in its own folder and below. A function trains if it holds a call of
+They are found from the script, by its import statements, in its own folder or where else its imports look (_folders.py). A function trains if it holds a call of
 `backward()` or of an optimizer's `step()`, or of another function that trains."""
 import ast
 import bisect
@@ -64,11 +64,11 @@ class File:
 
 
 class Project:
-    """`files`: by their paths, the script first. `read`: returns the text of a path, or raises OSError. Raises SyntaxError if
-    the script is none; leaves out other files that Python cannot read."""
+    """`files`: by their paths, the script first. `read`: returns the text of a path, or raises OSError. `folders`: where imports look, in
+    order; None: in the script's folder. Raises SyntaxError if the script is none; leaves out other files that Python cannot read."""
 
-    def __init__(self, script, read):
-        self.script, self._root = script, os.path.dirname(script)
+    def __init__(self, script, read, folders=None):
+        self.script, self._folders = script, folders or [os.path.dirname(script)]
         self.files = {script: File(script, ast.parse(read(script), script))}
         todo = [script]
         while todo and len(self.files) < _MOST_FILES:
@@ -161,29 +161,31 @@ class Project:
 
     def _imports_of(self, file):
         """Yields the paths of the project's files that a file imports."""
-        here = os.path.dirname(file.path)
         for node in file.nodes_in(file.tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
-                    yield from self._files_at(self._root, alias.name.split("."))
+                    yield from self._found(self._folders, alias.name.split("."))
             elif isinstance(node, ast.ImportFrom):
-                base = self._root
+                folders, words = self._folders, node.module.split(".") if node.module else []
                 if node.level:
-                    base = here
+                    base = os.path.dirname(file.path)
                     for _ in range(node.level - 1):
                         base = os.path.dirname(base)
-                words = node.module.split(".") if node.module else []
-                yield from self._files_at(base, words)
+                    folders = [base]
+                yield from self._found(folders, words)
                 for alias in node.names:
-                    yield from self._files_at(base, [*words, alias.name])
+                    yield from self._found(folders, [*words, alias.name])
 
     @staticmethod
-    def _files_at(base, words):
-        for count in range(1, len(words) + 1):
-            stem = os.path.join(base, *words[:count])
-            for path in (stem + ".py", os.path.join(stem, "__init__.py")):
-                if os.path.isfile(path):
-                    yield os.path.realpath(path)
+    def _found(folders, words):
+        """Returns the files of a module and of the packages around it: those in the first folder that has any."""
+        return next((paths for paths in (_files_at(folder, words) for folder in folders) if paths), [])
+
+
+def _files_at(base, words):
+    stems = [os.path.join(base, *words[:count]) for count in range(1, len(words) + 1)]
+    paths = [path for stem in stems for path in (stem + ".py", os.path.join(stem, "__init__.py"))]
+    return [os.path.realpath(path) for path in paths if os.path.isfile(path)]
 
 
 def is_training(node):

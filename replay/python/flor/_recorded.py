@@ -34,7 +34,7 @@ class Recorded:
         if path == self._script:
             return self._recorded
         beside = os.path.relpath(path, os.path.dirname(self._script))
-        name = os.path.join(os.path.dirname(self._recorded or ""), beside)
+        name = os.path.normpath(os.path.join(os.path.dirname(self._recorded or ""), beside))
         return name if name in self._files else path
 
 

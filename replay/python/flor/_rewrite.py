@@ -27,10 +27,11 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 class Plan:
     """What becomes of the loops of one file. `main`, `loops`, `blocks`: loops, of which the first two are disjoint, and only those of
-    `main` may be `while` statements; `names`: of blocks; `leaving`: main loops whose iterations leave gradients to the next."""
+    `main` may be `while` statements; `names`: of blocks; `leaving`: main loops whose iterations leave gradients to the next. `taken`: the
+    names of all blocks by now."""
 
-    def __init__(self, project, gradients, file):
-        self._project, self._gradients, self._file = project, gradients, file
+    def __init__(self, project, gradients, file, taken):
+        self._project, self._gradients, self._file, self._taken = project, gradients, file, taken
         self.main, self.loops, self.blocks, self.names, self.leaving = [], [], [], {}, []
         for node in file.nodes_in(file.tree):
             if isinstance(node, ast.For) and self._is_outermost(node) and project.trains(file, node) or self._is_main_while(node):
@@ -79,11 +80,12 @@ class Plan:
         return [step for node in inner for step in self._steps_of(node)]
 
     def _name_of(self, loop, function):
-        below = os.path.relpath(self._file.path, os.path.dirname(self._project.script))
-        words = [] if self._file.path == self._project.script else [os.path.splitext(below)[0].replace(os.sep, ".")]
+        below = os.path.splitext(os.path.relpath(self._file.path, os.path.dirname(self._project.script)))[0].split(os.sep)
+        words = [] if self._file.path == self._project.script else [word for word in below if word != os.pardir]
         name = ".".join([*words, *([function.name] if function is not None else []), loop_name(loop)])
-        taken = set(self.names.values())
-        return next(one for one in [name, *(f"{name}.{count}" for count in range(2, 1000))] if one not in taken)
+        name = next(one for one in [name, *(f"{name}.{count}" for count in range(2, 1000))] if one not in self._taken)
+        self._taken.add(name)
+        return name
 
 
 def loop_name(loop):
@@ -126,8 +128,8 @@ def _let_leave(call, leaves):
 
 
 def plans_of(project):
-    gradients = Gradients(project)
-    return {path: Plan(project, gradients, file) for path, file in project.files.items()}
+    gradients, taken = Gradients(project), set()
+    return {path: Plan(project, gradients, file, taken) for path, file in project.files.items()}
 
 
 def by_plan(project, plans):
