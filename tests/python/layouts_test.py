@@ -1,7 +1,10 @@
 """Programs as they are, laid out in ways that loops and blocks must fit: what is recorded trains as without Flor."""
 import ast
+import re
 import sys
+import textwrap
 
+import pytest
 from free_test import have, plain
 
 # Blocks that no watched main loop is around: of a warm-up, and of a main loop in a function that takes its locals().
@@ -118,3 +121,74 @@ def test_a_package_is_recorded_and_replayed(place):
     said = place.run("flor", "replay", "a", *words).stdout
     assert ": identical" in said and "4 skipped" in said, said
     assert sum(name.startswith("model.weight.norm()") for _, name, _ in place.joined()) == 4
+
+
+def main_loops(place, text):
+    """The lines of main loops and blocks of a program."""
+    from flor._hook import read_source
+    from flor._project import Project
+    from flor._rewrite import rewritten
+
+    place.write("train.py", text)
+    script = str(place.folder / "train.py")
+    tree = rewritten(Project(script, read_source)).get(script)
+    lines = [] if tree is None else ast.unparse(tree).replace("__flor__.", "").splitlines()
+    return [re.search(r"(?:main_loop|skip_block)\('(.*?)'", line)[1] for line in lines if "main_loop(" in line or "skip_block(" in line]
+
+
+FIT = """
+for epoch in range(3):
+    model.train()
+    for x in loader:
+        loss(model(x)).backward()
+        optimizer.step()
+"""
+
+
+def within(head, indent, text=FIT):
+    return head + textwrap.indent(text, " " * indent)
+
+
+CALLS = {
+    # A function of the name of a method of torch, a method of that name, and one that calls itself.
+    "function": (within("def train(model, loader):\n", 4) + "train(torch.nn.Linear(1, 1), data)\n", ["epoch", "train.x"]),
+    "method": (within("class Trainer:\n    def __init__(self, model):\n        self.model = model\n    def train(self):\n        model = self.model\n", 8) +
+               "Trainer(torch.nn.Linear(1, 1)).train()\n", ["epoch", "train.x"]),
+    "again": (within("def train(model, loader):\n", 4, FIT + "for other in more:\n    train(other, loader)\n"), ["epoch", "train.x", "other"]),
+    "module": (within("class Net(torch.nn.Module):\n    pass\nclass Trainer:\n    def train(self, model):\n", 8) +
+               "model = Net()\nfor trainer in [Trainer()]:\n    trainer.train(model)\n", ["train.x", "trainer"]),
+    # Another object's method of the same name.
+    "scaler": (within("class Model:\n    def fit(self, data):\n", 8) + "class Scaler:\n    def fit(self, x):\n        self.m = x.mean()\n"
+               "scalers = [Scaler() for _ in range(3)]\nfor s, x in zip(scalers, data):\n    s.fit(x)\nModel().fit(data)\n", ["epoch", "fit.x"]),
+    # What is made by something else may be of any class, and so may what is never made here.
+    "registry": ("class Agent:\n    def learn(self, x):\n        loss(x).backward()\nagent = getattr(agents, name)()\n"
+                 "for episode in range(3):\n    agent.learn(1)\n", ["episode"]),
+    "hydra": ("class Agent:\n    def learn(self, x):\n        loss(x).backward()\nagent = instantiate(config.agent)\n"
+              "for episode in range(3):\n    agent.learn(1)\n", ["episode"]),
+    "dict": ("class Agent:\n    def learn(self, x):\n        loss(x).backward()\nAGENTS = {'dqn': Agent}\n"
+             "def run(agent):\n    for episode in range(3):\n        agent.learn(1)\nrun(AGENTS[name]())\n", ["episode"]),
+    "derived": ("class Base:\n    def learn(self, x):\n        self.update(x)\nclass Agent(Base):\n    def update(self, x):\n"
+                "        loss(x).backward()\nagent = Agent()\nfor episode in range(3):\n    agent.learn(1)\n", ["episode"]),
+    # An object that is called, and a function that another one makes.
+    "called": ("class Scaler:\n    def __call__(self, loss):\n        loss.backward()\ndef epoch_of(loader, loss_scaler):\n    for x in loader:\n"
+               "        loss_scaler(loss(x))\nloss_scaler = Scaler()\nfor epoch in range(3):\n    epoch_of(data, loss_scaler)\n", ["epoch_of.x", "epoch"]),
+    "made": ("class Steps:\n    def __init__(self):\n        self.step_fn = self.make()\n    def make(self):\n        def perform(x):\n"
+             "            loss(x).backward()\n        return perform\n    def train(self, loader):\n        for epoch in range(3):\n"
+             "            for x in loader:\n                self.step_fn(x)\nSteps().train(data)\n", ["epoch", "train.x"]),
+}
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_what_a_loop_calls(place, case):
+    text, wanted = CALLS[case]
+    assert main_loops(place, "import torch\n" + text) == wanted
+
+
+@pytest.mark.parametrize("case", ["called", "made"])
+def test_a_step_that_is_not_found_by_its_name_may_leave_gradients(place, case):
+    from flor._hook import read_source
+    from flor._project import Project
+    from flor._rewrite import rewritten
+
+    script = str(place.folder / place.write("train.py", CALLS[case][0]))
+    assert "leaves_gradients=True" in ast.unparse(rewritten(Project(script, read_source))[script])

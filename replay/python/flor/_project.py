@@ -8,11 +8,11 @@ import functools
 import os
 import warnings
 
+from ._calls import Calls
+
 _MOST_FILES = 500
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
-_IN_A_LOOP = object()
-
 
 _SHARED = (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)  # one node stands for all of its kind
 
@@ -27,6 +27,8 @@ class File:
         self.calls = [node for node in self._nodes if isinstance(node, ast.Call)]
         self._calls_at = [self._places[call] for call in self.calls]
         self.modules = _imported_modules(self._nodes)
+        self.renamed = {alias.asname: alias.name for node in self._nodes if isinstance(node, ast.ImportFrom)
+                        for alias in node.names if alias.asname}  # by the name that it has here
 
     def _enter(self, node):
         place = len(self._nodes)
@@ -83,13 +85,11 @@ class Project:
                     todo.append(path)
                 except (OSError, SyntaxError, ValueError, RecursionError):
                     continue
-        self.functions, self.methods = {}, {}  # by name: (file, function)
-        for file in self.files.values():
-            for node in file.nodes_in(file.tree):
-                if isinstance(node, _FUNCTIONS):
-                    (self.methods if file.is_method(node) else self.functions).setdefault(node.name, []).append((file, node))
-        self._training_functions, self._training_methods = set(), set()  # names
-        self._looping = set()  # the names of those that train in a loop
+        trains = any(is_training(call) for file in self.files.values() for call in file.calls)
+        self._calls = Calls(self.files.values(), trains)
+        self.functions, self.methods = self._calls.functions, self._calls.methods  # by name: (file, function)
+        self._called = {call: self._calls.of(file, call) if trains else () for file in self.files.values() for call in file.calls}
+        self._training, self._looping = set(), set()  # functions that train, and those of them that do it in a loop
         self._find_training()
 
     def has_words(self):
@@ -105,51 +105,68 @@ class Project:
 
     def trains(self, file, node):
         """Does a statement or expression train: itself or by what it calls?"""
-        return any(is_training(call) or self._calls_training(file, call) for call in file.calls_in(node))
+        return any(is_training(call) or not self._training.isdisjoint(self._called[call]) for call in file.calls_in(node))
 
     def defined(self, file, function):
-        """Returns the functions of the project, with their files, that an expression in a file may name."""
+        """Returns the functions of the project, with their files, that an expression in a file may name or hold."""
         name, is_method = _named(file, function)
-        return (self.methods if is_method else self.functions).get(name, ())
+        named = (self.methods if is_method else self.functions).get(name, ())
+        return [*named, *((self._file_of[one], one) for one in self._calls.held(function))]
 
-    def _calls_training(self, file, call):
-        name, is_method = _named(file, call.func)
-        return name in (self._training_methods if is_method else self._training_functions)
+    def trains_by_what_it_holds(self, file, node):
+        """Does it train by a function or an object that a variable or a member holds, or call a function that does?"""
+        seen, todo = set(), [(file, node)]
+        while todo:
+            owner, part = todo.pop()
+            for call in owner.calls_in(part):
+                if not self._training.isdisjoint(self._calls.held(call.func)):
+                    return True
+                new = [one for one in self._called[call] if one in self._training and one not in seen]
+                seen.update(new)
+                todo.extend((self._file_of[one], one) for one in new)
+        return False
 
     def is_called_in_a_loop(self, function):
-        """Is a function of this name called in a loop, or by one that is?"""
-        seen, todo = set(), [function.name]
+        """Is a function called in a loop, or by one that is? Calls inside of the function itself do not count."""
+        seen, todo = {function}, [function]
         while todo:
-            name = todo.pop()
-            if name is _IN_A_LOOP:
-                return True
-            if name not in seen:
-                seen.add(name)
-                todo.extend(self._callers.get(name, ()))
+            for outer in self._callers.get(todo.pop(), ()):
+                if outer not in seen:
+                    if isinstance(outer, _LOOPS):
+                        if not self._is_inside(outer, function):
+                            return True
+                    else:
+                        todo.append(outer)
+                    seen.add(outer)
         return False
+
+    def _is_inside(self, node, function):
+        return any(outer is function for outer in self._file_of[function].around(node))
 
     @functools.cached_property
     def _callers(self):
-        """By the name of what is called: the names of the functions around its calls, and _IN_A_LOOP."""
+        """By a function: the loops and functions right around its calls."""
         callers = {}
         for file in self.files.values():
-            for call in file.calls:
-                for outer in file.around(call):
-                    if isinstance(outer, (*_LOOPS, *_FUNCTIONS)):
-                        callers.setdefault(_last(call.func), set()).add(_IN_A_LOOP if isinstance(outer, _LOOPS) else outer.name)
-                        break
+            for call in (one for one in file.calls if self._called[one]):
+                outer = next((outer for outer in file.around(call) if isinstance(outer, (*_LOOPS, *_FUNCTIONS))), None)
+                for function in self._called[call] if outer is not None else ():
+                    callers.setdefault(function, []).append(outer)
         return callers
+
+    @functools.cached_property
+    def _file_of(self):
+        return {node: file for named in (self.functions, self.methods) for pairs in named.values() for file, node in pairs}
 
     def _find_training(self):
         while True:
-            before = len(self._training_functions) + len(self._training_methods) + len(self._looping)
-            for named, training in ((self.functions, self._training_functions), (self.methods, self._training_methods)):
-                for file, function in (pair for name, pairs in named.items() if name != "forward" for pair in pairs):
-                    if self.trains(file, function):
-                        training.add(function.name)
-                        if self._has_training_loop(file, function) or self.calls_training_loop(file, function):
-                            self._looping.add(function.name)
-            if len(self._training_functions) + len(self._training_methods) + len(self._looping) == before:
+            before = len(self._training) + len(self._looping)
+            for function, file in self._file_of.items():
+                if function.name != "forward" and self.trains(file, function):
+                    self._training.add(function)
+                    if self._has_training_loop(file, function) or self.calls_training_loop(file, function):
+                        self._looping.add(function)
+            if len(self._training) + len(self._looping) == before:
                 return
 
     def _has_training_loop(self, file, function):
@@ -157,7 +174,7 @@ class Project:
 
     def calls_training_loop(self, file, node):
         """Does a function or a loop call a function that trains in a loop?"""
-        return any(_last(call.func) in self._looping and self._calls_training(file, call) for call in file.calls_in(node))
+        return any(not self._looping.isdisjoint(self._called[call]) for call in file.calls_in(node))
 
     def _imports_of(self, file):
         """Yields the paths of the project's files that a file imports."""
@@ -201,12 +218,6 @@ def _named(file, function):
         of_module = isinstance(function.value, ast.Name) and function.value.id in file.modules
         return function.attr, not of_module
     return (function.id if isinstance(function, ast.Name) else None), False
-
-
-def _last(function):
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else None
 
 
 def _imported_modules(nodes):

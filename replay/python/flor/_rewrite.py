@@ -61,7 +61,8 @@ class Plan:
         is_main = not is_in_while and (function is None or not self._project.is_called_in_a_loop(function))
         steps = self._steps_of(loop)
         (self.main if is_main else self.loops).append(loop)
-        if is_main and self._gradients.are_left_by(self._file, loop):
+        # What a step does that is not found by its name, is not followed: it may leave gradients.
+        if is_main and (self._project.trains_by_what_it_holds(self._file, loop) or self._gradients.are_left_by(self._file, loop)):
             self.leaving.append(loop)
         for step in steps:
             if step is not loop:
