@@ -192,3 +192,11 @@ def test_a_step_that_is_not_found_by_its_name_may_leave_gradients(place, case):
 
     script = str(place.folder / place.write("train.py", CALLS[case][0]))
     assert "leaves_gradients=True" in ast.unparse(rewritten(Project(script, read_source))[script])
+
+
+def test_a_program_without_a_training_loop_is_told_so_once(place):
+    place.write("helper.py", "print(1)\n")
+    place.write("train.py", "import subprocess, sys\nsubprocess.run([sys.executable, 'helper.py'], check=True)\n")
+    said = place.run("flor", "record", "--", sys.executable, "train.py").stderr
+    assert said.count("no training loop is found in train.py") == 1 and said.count("no training loop") == 1
+    assert "no training loop" not in place.run("flor", "record", "--", sys.executable, "train.py", FLOR_HANDS_FREE="0").stderr

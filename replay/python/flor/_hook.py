@@ -152,10 +152,24 @@ def _trees_of(script, is_module):
     global read
     folders = folders_of(script, is_module)
     read = script, folders
-    trees = rewritten(Project(script, read_source, folders))
+    project = Project(script, read_source, folders)
+    trees = rewritten(project)
     if os.environ.get("FLOR_REPLAY"):
         _name_anew(script, folders, trees)
+    elif not trees and not project.has_words() and os.environ.get("FLOR_RECORD") and _is_first():
+        _say(f"no training loop is found in {os.path.basename(script)} and the modules that it imports: nothing will be recorded; name the main "
+             "loop with flor.loop")
     return trees
+
+
+def _is_first():
+    """Is it the program itself, and neither a helper that another program of Python starts nor a further task of the same step?"""
+    try:
+        with open(f"/proc/{os.getppid()}/comm", encoding="utf-8", errors="replace") as file:
+            is_helper = file.read().startswith("python")
+    except OSError:
+        is_helper = False
+    return not is_helper and os.environ.get("SLURM_PROCID", "0") == "0"
 
 
 def _name_anew(script, folders, trees):
