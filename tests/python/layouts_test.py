@@ -200,3 +200,42 @@ def test_a_program_without_a_training_loop_is_told_so_once(place):
     said = place.run("flor", "record", "--", sys.executable, "train.py").stderr
     assert said.count("no training loop is found in train.py") == 1 and said.count("no training loop") == 1
     assert "no training loop" not in place.run("flor", "record", "--", sys.executable, "train.py", FLOR_HANDS_FREE="0").stderr
+
+
+# Where no time is left to look, a block is not walked through at each entry, and what it holds is not saved.
+NO_TIME = '''
+import flor._block, flor._free
+import torch
+walks, origins = [], flor._free.Origins
+
+def counted(*words):
+    walks.append(1)
+    return origins(*words)
+if "FLOR_RECORD" in __import__("os").environ:
+    flor._free.Origins = counted
+    for budget in (flor._block.budget(), flor._free._remembering):
+        budget._spent = 1e9
+torch.manual_seed(0)
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+memory = []
+for episode in range(6):
+    for x in torch.randn(5, 8, 4):
+        memory.append((episode, x))
+        loss = net(memory[-1][1]).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    print("loss", loss.item())
+assert len(walks) <= 3, walks
+'''
+
+
+def test_a_block_without_time_to_remember_is_not_saved(place):
+    place.write("train.py", NO_TIME)
+    said = place.record("train.py")
+    assert said.count("no checkpoint is taken: there was no time to remember where the objects were") == 1
+    place.write("train.py", NO_TIME.replace('    print("loss"', '    print("norm", net.weight.norm().item(), len(memory))\n    print("loss"'))
+    said = place.replay("train.py", "--workers", 2)
+    assert ": identical" in said and "taken back" not in said, said
+    assert set(plain(place, "train.py")[1]) <= set(have(place))

@@ -8,6 +8,7 @@ import sys
 
 from . import _held, _hook, _interrupts, _library
 from ._block import budget, here as this_thread, note
+from ._budget import Budget
 from ._folders import NOTE, text_of
 from ._frames import takes_locals
 from ._holders import clean
@@ -27,6 +28,7 @@ __all__ = ["Conditions", "be_main", "loop", "main_loop", "noted", "skip_block"]
 
 _VOLATILE, _QUIET = 1, 2  # FLOR_VOLATILE, FLOR_QUIET
 _blocks = {}  # by name
+_remembering = Budget()  # the time that goes to remember where the objects of slots are, where all objects take too long
 _unwatched = set()  # blocks that executed since the last look of a main loop without being looked at
 _watching = []  # the main loop that is open; none where it is not watched, as that of a function that takes its locals()
 
@@ -146,24 +148,34 @@ class skip_block(Watched):
     def step_into(self):
         if not self._is_active:
             return True
-        enter, name, handle = self.flor.flor_enter_block, self.name.encode(), self.state.handle
-        safely(None, self._remember, self.flor.flor_replaying())
-        if self.state.origins is None:
-            note(self.flor, self.name, "*", True)
+        enter, name, handle, is_replaying = self.flor.flor_enter_block, self.name.encode(), self.state.handle, self.flor.flor_replaying()
+        self.state.remember = lambda: safely(None, self._remember, is_replaying)
+        if is_replaying:
+            self.state.remember()
         self._entered = True  # no signal handler runs between this and the call
         executes = enter(name, handle)
+        self.state.remember = None  # from here on objects change
         _interrupts.raise_kept()
         if executes and self.flor.flor_recording():
             self.state.end_restore()
-            # Once whatever it costs: where one look takes too long, the others would.
-            if budget().spend(lambda: self._remember(True) or True, not self._block.is_tried):
-                self.before = self.look(not self._block.is_tried)
-            self._block.is_tried = True
-            if self.before is None:
-                self._miss()
-            else:
-                this_thread.entered = self
+            self._look_before()
         return bool(executes)
+
+    def _look_before(self):
+        """Remembers where all objects are and looks at them; or remembers at least where those of the slots are."""
+        # Once whatever it costs: where one look takes too long, the others would.
+        if budget().spend(lambda: self._remember(True) or True, not self._block.is_tried):
+            self.before = self.look(not self._block.is_tried)
+        elif self.state.origins is None:
+            _remembering.spend(lambda: self._remember(False) or True, False)
+        self.state.must_know = not _watching or _watching[-1].state.origins is not None
+        if not self.state.must_know:  # no restore of what the main loop has could be right
+            note(self.flor, self.name, "*", True)
+        self._block.is_tried = True
+        if self.before is None:
+            self._miss()
+        else:
+            this_thread.entered = self
 
     def _remember(self, is_all):
         """Remembers where the objects of the slots are, or all."""

@@ -101,6 +101,8 @@ class SlotState:
         self._leaves = {}  # alive until the next save()
         self.origins = None  # of the block or loop, and of the main loop: set before anything is saved or restored
         self.knows_all = True  # or only where the objects of known slots were
+        self.remember = None  # sets `origins` where they are asked for, as long as no object has changed
+        self.must_know = False  # is nothing saved without them?
         self._has_marks = True
         self._calls = _library.StateCalls(None, *self.callbacks())
         self.handle = library.flor_new_state(self._calls)
@@ -150,6 +152,9 @@ class SlotState:
 
     def _save(self, answer):
         self._leaves = {}  # so that memory has one text of a state, not two
+        self._ask_origins()
+        if self.origins is None and self.must_know:
+            raise NoRoom("there was no time to remember where the objects were before they changed")
         while True:
             saver = self._saver()
             paths = self.paths if self._expected is None else self._expected
@@ -162,6 +167,10 @@ class SlotState:
             saver.leaves[MARKS] = of_bytes(json.dumps(saver.marker.marks).encode())
         self._leaves = {**saver.leaves, **self.own_leaves()}
         put_leaves(answer, self._leaves)
+
+    def _ask_origins(self):
+        if self.origins is None and self.remember is not None:
+            self.remember()
 
     def unsaved(self):
         """Returns a slot whose value cannot be saved now, or None."""
@@ -205,6 +214,7 @@ class SlotState:
         self._visit(loaded_of(tensors), True)
 
     def _visit(self, loaded, writing):
+        self._ask_origins()
         restorer = Restorer(loaded, writing, self.origins)
         alive = self.values()  # also what a variable is bound to no more, as of two that are exchanged
         for name in sorted(_names_in(loaded), key=lambda name: (restorer.order_of(name), path_in(name))):
@@ -226,6 +236,7 @@ class SlotState:
         names = _library.texts_of(texts)
         self._has_marks = MARKS in names  # not where there was no time, nor in records of earlier versions
         self._expected = {path_in(name) for name in _names_in(names)}
+        self._ask_origins()
         if self.origins and not self.knows_all:
             self.origins[0].extend([(path, self.places.get(path)) for path in self._expected])
 
