@@ -17,7 +17,7 @@ _CONDITIONAL = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, as
 class _Texts:
     """Programs as the files of a project."""
 
-    defined = Project.defined
+    defined = Project.named
 
     def __init__(self, programs):
         self.files = {program.path: File(program.path, program.tree) for program in programs}

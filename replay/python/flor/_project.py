@@ -109,9 +109,12 @@ class Project:
 
     def defined(self, file, function):
         """Returns the functions of the project, with their files, that an expression in a file may name or hold."""
+        return [*self.named(file, function), *((self._file_of[one], one) for one in self._calls.held(function))]
+
+    def named(self, file, function):
+        """Returns those that it may name."""
         name, is_method = _named(file, function)
-        named = (self.methods if is_method else self.functions).get(name, ())
-        return [*named, *((self._file_of[one], one) for one in self._calls.held(function))]
+        return (self.methods if is_method else self.functions).get(name, ())
 
     def trains_by_what_it_holds(self, file, node):
         """Does it train by a function or an object that a variable or a member holds, or call a function that does?"""
