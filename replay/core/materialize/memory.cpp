@@ -91,6 +91,7 @@ MemoryReading read_memory(const fs::path& root) {
     const std::size_t used = number_in(group.path / version.used);
     if (used != unlimited) {
       group.limit = number_in(group.path / version.limit);
+      if (group.limit > unlimited / 4) group.limit = unlimited;  // so version 1 says that there is none
       group.needed = used - std::min(used, cache_of_files(group.path, version));
       out.groups.push_back(std::move(group));
     }

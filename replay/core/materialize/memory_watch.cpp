@@ -34,20 +34,18 @@ std::size_t MemoryWatch::available() {
   const std::lock_guard<std::mutex> lock(mutex_);
   const MemoryReading now = look_locked();
   const std::size_t own = less(peak_, less(now.now, held_));
-  std::size_t again = own;
   std::size_t least = unlimited_memory;
   for (const auto& group : now.groups) {
-    const std::size_t of_group = std::max(own, less(peaks_[group.path], less(group.needed, held_)));
-    // Of the process's own group, whether it has a limit or not, the machine has to give it again.
-    if (&group == &now.groups.front()) again = of_group;
-    if (group.limit != unlimited_memory)
-      least = std::min(least, less(less(group.limit, group.needed), of_group));
+    // A group without a limit may be that of many jobs.
+    if (group.limit == unlimited_memory) continue;
+    const std::size_t again = std::max(own, less(peaks_[group.path], less(group.needed, held_)));
+    least = std::min(least, less(less(group.limit, group.needed), again));
   }
   if (least == unlimited_memory) {
     const std::size_t task = memory_of_task();
     if (task != unlimited_memory) least = less(task, std::max(now.now, peak_));
   }
-  least = std::min(least, less(now.machine, again));
+  least = std::min(least, less(now.machine, own));
   return std::min(least, left_of_addresses(now.addresses));
 }
 

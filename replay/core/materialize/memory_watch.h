@@ -23,7 +23,7 @@ class MemoryWatch {
   // Returns the bytes that may still be allocated beside what training takes at its most: the least of what
   // the machine, each control group, the limit of the address space (ulimit -v) and, where no group has a
   // limit, Slurm leaves. What the training had at its peak, and has not now, its next step takes again; so do
-  // its further processes, which a loader may have ended just before a checkpoint.
+  // the further processes in a group with a limit, which a loader may have ended just before a checkpoint.
   std::size_t available();
   // Is there so much that a copy of `bytes` may stay in memory until the kernel wants its pages?
   bool is_plentiful(std::size_t bytes) noexcept;
