@@ -5,9 +5,10 @@ gradients (docs/semantics.md, rule 3); else they hold them, are larger, and righ
 (_scopes.py). A step() uses what its optimizer trains, clip_grad_norm_() and `.grad` what they name; where the text does not tell, it
 may be the gradients of anything. Functions of installed packages are not followed: one that is given an optimizer uses all."""
 import ast
+import functools
 
 from ._iteration import State, TooLong, Walk
-from ._reading import hides_gradients, working_in
+from ._reading import hiding_in, working_in
 from ._scopes import Names, path_of
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -44,7 +45,11 @@ class Gradients:
             if name not in around:
                 around.add(name)
                 todo += [outer.name for owner, node in self.names.mentions.get(name, ()) for outer in owner.around(node) if isinstance(outer, _FUNCTIONS)]
-        return any(hides_gradients(one, self._working - around) for one in self.project.files.values())
+        return not self._hiding <= around
+
+    @functools.cached_property
+    def _hiding(self):
+        return {name for file in self.project.files.values() for name in hiding_in(file, self._working)}
 
     def surely_calls(self, file, call):
         """Does a call surely execute the function of this name?"""

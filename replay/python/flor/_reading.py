@@ -65,21 +65,24 @@ def _names_gradients(node):
     return kind is ast.Attribute and (node.attr in _WORDS or is_clipping(node.attr)) or kind is ast.Name and is_clipping(node.id)
 
 
-def hides_gradients(file, working):
-    """Does a file do something with gradients in what no text calls by its name: a lambda, a property, a method that Python calls, a
-    function or a method that is a value? `working`: names of functions that do something with them."""
-    for node in file.nodes_in(file.tree):
-        if type(node) not in _HIDING:
-            continue
-        if isinstance(node, ast.ImportFrom) and any(alias.asname not in (None, alias.name) and alias.name in working for alias in node.names):
-            return True
-        if isinstance(node, ast.Lambda) and _works_with_gradients(file, node) and not _is_given_to_step(file, node):
-            return True
-        if isinstance(node, _FUNCTIONS) and node.name in working and _is_called_unseen(file, node):
-            return True
-        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and _is_value(file, node, working):
-            return True
-    return False
+def hiding_in(file, working):
+    """Returns what of a file does something with gradients and no text calls by its name: a lambda, a property, a method that Python calls,
+    a function or a method that is a value. By the names of functions; None: it does so whatever these do. `working`: names of functions that
+    do something with them."""
+    return {name for node in file.nodes_in(file.tree) if type(node) in _HIDING for name in _hiding_by(file, node, working)}
+
+
+def _hiding_by(file, node, working):
+    if isinstance(node, ast.ImportFrom):
+        return [alias.name for alias in node.names if alias.asname not in (None, alias.name) and alias.name in working]
+    if isinstance(node, ast.Lambda):
+        return [None] if _works_with_gradients(file, node) and not _is_given_to_step(file, node) else []
+    if isinstance(node, _FUNCTIONS):
+        return [node.name] if node.name in working and _is_called_unseen(file, node) else []
+    if isinstance(node.ctx, ast.Load) and _is_value(file, node, working):
+        word = node.id if isinstance(node, ast.Name) else node.attr
+        return [word if word in working and not _is_value(file, node, working - {word}) else None]
+    return []
 
 
 def _is_called_unseen(file, function):

@@ -19,7 +19,7 @@ class Names:
         self.bound = {}  # by (function or path, name), and by "." and an attribute: (file, node, target, value or None)
         self.mentions = {}  # by name: (file, node)
         self.classes = {}  # by name: (file, node)
-        self._own = {}
+        self._own, self._found = {}, {}
         for file in project.files.values():
             for node in file.nodes_in(file.tree):
                 self._note(file, node)
@@ -40,6 +40,12 @@ class Names:
         elif kind is ast.Import or kind is ast.ImportFrom:
             for alias in (alias for alias in node.names if alias.asname is not None):
                 self.mentions.setdefault(alias.name.rpartition(".")[2], []).append((file, node))
+
+    def found_in(self, file, part):
+        """Returns the Found of a function or a loop."""
+        if part not in self._found:
+            self._found[part] = Found(self, file, part)
+        return self._found[part]
 
     def defined(self, file, text):
         """Returns the functions of the project, with their files, that an expression may name: also `package.module.function`."""
@@ -94,6 +100,25 @@ class Names:
         return True
 
 
+class Found:
+    """What the text of a function or a loop names. `named`: functions, each with its file, and is it named as a method that modules have, too?
+    `changed`: attributes that are bound anew; `declared`: names of other scopes."""
+
+    def __init__(self, names, file, part):
+        nodes = file.nodes_in(part)
+        self.named = [found for node in nodes if isinstance(node, (ast.Name, ast.Attribute)) for found in _named_by(names, file, node)]
+        self.changed = {node.attr for node in nodes if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)}
+        self.changed |= {_set_by(node) for node in nodes if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("setattr", "delattr")}
+        self.declared = {name for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
+
+
+def _named_by(names, file, node):
+    name = node.id if isinstance(node, ast.Name) else node.attr
+    inits = [(owner, one, False) for owner, kind in names.classes.get(name, ()) for one in kind.body if getattr(one, "name", None) == "__init__"]
+    pairs = [] if name == "__init__" else names.defined(file, node)
+    return [*inits, *((owner, one, name in _MODES) for owner, one in pairs)]
+
+
 class Things:
     """While one main loop runs."""
 
@@ -101,12 +126,10 @@ class Things:
         self.names, self._file, self._loop = names, file, loop
         self._around = [outer for outer in file.around(loop) if isinstance(outer, _FUNCTIONS)]
         self.reached = self._reach()
-        parts = [(file, loop), *((owner, function) for function, owner in self.reached.items())]
-        nodes = [node for owner, part in parts for node in owner.nodes_in(part)]
+        found = [names.found_in(owner, part) for part, owner in [(loop, file), *self.reached.items()]]
         self._bound = {node.id for node in file.nodes_in(loop) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-        self._changed = {node.attr for node in nodes if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)}
-        self._changed |= {_set_by(node) for node in nodes if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("setattr", "delattr")}
-        self._declared = {name for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
+        self._changed = {name for one in found for name in one.changed}
+        self._declared = {name for one in found for name in one.declared}
 
     def _reach(self):
         """Returns all functions that the loop may execute, by their names, with their files."""
@@ -117,19 +140,11 @@ class Things:
         seen.update((function, file) for file, function in todo[1:])
         while todo:
             owner, part = todo.pop()
-            for file, function in [pair for node in owner.nodes_in(part) for pair in self._named_by(owner, node)]:
-                if function not in seen:
+            for file, function, is_mode in self.names.found_in(owner, part).named:
+                if function not in seen and not (is_mode and function in self._around):
                     seen[function] = file
                     todo.append((file, function))
         return seen
-
-    def _named_by(self, file, node):
-        if not isinstance(node, (ast.Name, ast.Attribute)):
-            return ()
-        name = node.id if isinstance(node, ast.Name) else node.attr
-        inits = [(owner, one) for owner, kind in self.names.classes.get(name, ()) for one in kind.body if getattr(one, "name", None) == "__init__"]
-        pairs = [] if name == "__init__" else self.names.defined(file, node)
-        return [*inits, *(pair for pair in pairs if pair[1] not in self._around or name not in _MODES)]
 
     def of(self, file, node, text, frames):
         """Returns the thing that an expression is, as at a node, or None. `frames`: of functions that the loop called, what their
