@@ -101,7 +101,8 @@ MemoryReading read_memory(const fs::path& root) {
 }
 
 std::size_t memory_of_task() {
-  // In MB; the tasks of this node, of which the first is named, as in 2(x3),1.
+  // Slurm gives memory in MB. SLURM_STEP_TASKS_PER_NODE is a list as 2(x3),1, of which the first number is
+  // read.
   const auto number = [](const char* name) -> std::size_t {
     const char* text = std::getenv(name);
     return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);

@@ -47,8 +47,8 @@ class MemoryWatch {
   std::map<std::filesystem::path, std::size_t> peaks_;  // of its control groups, without copies
 };
 
-// Looks once a second, from a thread of its own; in the first ten seconds, before which little is known, more
-// often.
+// Looks once a second, from a thread of its own. In the first ten seconds ten times as often: a first epoch
+// may be short.
 class MemoryLooks {
  public:
   explicit MemoryLooks(MemoryWatch& watch);

@@ -16,7 +16,7 @@ class Staging {
   // Returns memory of at least `bytes` bytes for a copy, page-aligned. The object owns it. If it grows, it
   // may move, with its content. Throws std::bad_alloc.
   unsigned char* require(std::size_t bytes);
-  // Maps as much, for a later copy. Throws std::bad_alloc.
+  // The same before there is a copy: it does not count as one (MemoryWatch). For touch().
   unsigned char* map(std::size_t bytes);
   // Touches the pages in [from, from + bytes), so that the kernel maps them now, and gives them back.
   void touch(std::size_t from, std::size_t bytes);
