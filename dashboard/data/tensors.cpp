@@ -4,7 +4,7 @@
 
 #include "core/store/generators.h"
 #include "dashboard/data/series.h"
-#include "results/rows/image.h"
+#include "core/events/logged_image.h"
 
 namespace flor::dashboard {
 namespace {
@@ -24,7 +24,7 @@ Json entry_of(const results::Row& row, std::size_t number) {
 }  // namespace
 
 const char* kind_of(const Json& value) {
-  if (results::has_image(value)) return "image";
+  if (core::has_image(value)) return "image";
   if (value.is_object() && value.contains("min") && value.contains("max")) return "spread";
   const bool is_line = value.is_number() || value.is_boolean() || value == "NaN" || value == "Infinity" ||
                        value == "-Infinity";
@@ -44,7 +44,7 @@ std::optional<Json> image_of(const core::RunDir& run, const std::vector<results:
                              const std::string& name, std::size_t number) {
   const auto own = rows_of_name(rows, name);
   if (number >= own.size()) return std::nullopt;
-  const auto png = results::png_of(run, *own[number]);
+  const auto png = core::png_of(run.path, own[number]->value);
   if (!png) return std::nullopt;
   return Json{{"png", "data:image/png;base64," + core::base64(*png)}};
 }

@@ -22,7 +22,7 @@ const char* kind_of(const core::Json& value);
 core::Json tensors_of(const std::vector<results::Row>& rows, const std::string& name, std::size_t most);
 
 // Returns {"png": "data:image/png;base64,…"} of row `number` among the rows of this name; std::nullopt where
-// there is no such image, or results::png_of() does not give it.
+// there is no such image, or core::png_of() does not give it.
 std::optional<core::Json> image_of(const core::RunDir& run, const std::vector<results::Row>& rows,
                                    const std::string& name, std::size_t number);
 

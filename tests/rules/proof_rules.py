@@ -27,7 +27,9 @@ class Proof(Case):
             for workers in (1, 2):
                 answer = run.replay("meters", *mode, "--outer", workers=workers)
                 probe = self.probe(answer, "outer")
-                samples = 2 if mode and workers == 2 else 1  # with a guard the second worker begins by restoring
+                samples = len(self.proved(answer))
+                # With a guard the second worker begins by restoring, unless the first one had executed all units by then.
+                self.assertIn(samples, (1, 2) if mode and workers == 2 else (1,))
                 self.assertEqual((probe["founding"], probe["samples"], probe["taken_back"]), ("held", samples, False))
                 self.assertEqual(self.proved(answer)[0], (0, 2))
                 self.assertEqual(named(answer.rows, "outer"), named(self.right("--outer"), "outer"))
@@ -250,7 +252,7 @@ class ByHand(Case):
             run = self.record("meters", *mode)
             verdict, output, codes = self.work(run, "meters", *mode, "--outer")
             self.assertEqual((verdict["verdict"], codes), ("identical", [0, 0]), output)
-            self.assertEqual([probe["samples"] for probe in verdict["probes"]], [2 if mode else 1])
+            self.assertIn([probe["samples"] for probe in verdict["probes"]], ([1], [2]) if mode else ([1],))
 
     def test_rule_19a_wrong_rows_are_taken_back_and_the_way_to_right_ones_is_told(self):
         run = self.record("meters", "--guard")

@@ -5,12 +5,12 @@ import shutil
 import struct
 import unittest
 
-from harness import Case
+from resuming_rules import Interrupted
 import event_files
 import harness
 
 
-class TensorBoard(Case):
+class TensorBoard(Interrupted):
     def events(self, run, *flags):
         self.flor("export", run.id, "--tensorboard", self.path("events"), *flags)
         return {name: event_files.read_events(os.path.join(self.path("events"), name)) for name in os.listdir(self.path("events"))}
@@ -61,6 +61,25 @@ class TensorBoard(Case):
         self.assertEqual((export.returncode, steps()), (0, [0, 1, 2, 3, 4, 5]), said)
         followed = event_files.read_events(held)
         self.assertEqual(self.events(self.newest_run())["held"], followed, "as it would be written now")
+
+    def test_whoever_wants_event_files_always_has_them(self):
+        """Of what is recorded while it is, and of what a replay added behind its verdict: as they would be exported."""
+        wanted = {"FLOR_TENSORBOARD": "1"}
+        run = self.record("observed", "--guard", env=wanted)
+        self.assertEqual(len(os.listdir(run.file("tensorboard"))), 1)
+        self.assertFalse(os.path.exists(run.file("tensorboard.replayed")))
+        run.replay("observed", "--guard", "--outer", probe="all", env=wanted)
+        exported = self.events(run)
+        self.assertEqual(event_files.read_events(run.file("tensorboard")), exported[run.id])
+        self.assertEqual(event_files.read_events(run.file("tensorboard.replayed")), exported[run.id + ".replayed"])
+
+    def test_a_recording_that_goes_on_has_a_further_event_file(self):
+        self.environment["FLOR_TENSORBOARD"] = "1"
+        run = self.killed("train", "--guard", at=3)
+        self.resume(run, "train", "--guard", at=3)
+        self.assertEqual(len(os.listdir(run.file("tensorboard"))), 2)
+        steps = [step for step, tag, _ in event_files.read_events(run.file("tensorboard")) if tag == "accuracy"]
+        self.assertEqual(steps, list(range(6)))
 
     @unittest.skipUnless(os.getuid() == 0, "makes a run of another user")
     def test_images_of_another_users_run_are_left_out(self):

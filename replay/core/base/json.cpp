@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/parse_number.h"
+
 namespace flor::core {
 namespace {
 
@@ -192,6 +194,19 @@ std::string json_text(const Json& value) {
   std::string out;
   append_text(out, value);
   return out;
+}
+
+std::optional<double> number_from(const std::string& text) {
+  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "Infinity") return std::numeric_limits<double>::infinity();
+  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
+  return parse_number<double>(text);
+}
+
+std::optional<double> number_in(const Json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (value.is_string()) return number_from(value.get<std::string>());
+  return std::nullopt;
 }
 
 }  // namespace flor::core

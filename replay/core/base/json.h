@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,12 @@ std::string json_text(const Json& value);
 
 // Returns the text of one number in the form above; with quotes where it is not finite.
 std::string number_text(double value);
+
+// Returns the number of such a text, without quotes. Returns std::nullopt where it is none.
+std::optional<double> number_from(const std::string& text);
+// Returns the number that a value is: also of the strings "NaN", "Infinity", "-Infinity" and those of other
+// numbers. Returns std::nullopt where it is none.
+std::optional<double> number_in(const Json& value);
 
 // Returns the field `key`, or `fallback` where it is absent, null or of another type, or where `object` is no
 // object.

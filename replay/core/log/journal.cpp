@@ -29,6 +29,7 @@ struct Journal::File {
   std::string unwritten;
   // A line was dropped, since there was no room for it.
   bool dropped = false;
+  Watcher watcher;
 };
 
 Journal::Journal(const std::vector<std::filesystem::path>& files, OnFailure on_failure, Beat beat)
@@ -45,6 +46,11 @@ Journal::~Journal() {
   }
   wake_.notify_all();
   if (thread_.joinable()) thread_.join();
+}
+
+void Journal::watch(std::size_t file, Watcher watcher) {
+  const std::lock_guard<std::mutex> writing(write_mutex_);
+  files_[file]->watcher = std::move(watcher);
 }
 
 void Journal::append(std::size_t file, Line line) {
@@ -80,6 +86,7 @@ bool Journal::flush(std::unique_lock<std::mutex>& lock) {
     const std::lock_guard<std::mutex> writing(write_mutex_);
     for (auto& file : files_) {
       lock.lock();
+      const std::size_t known = file->unwritten.size();
       // Otherwise the lines stay, and append() drops what no longer fits.
       if (file->unwritten.size() + file->lines.bytes() <= max_buffered) {
         file->unwritten += file->lines.take(bad_values);
@@ -88,6 +95,7 @@ bool Journal::flush(std::unique_lock<std::mutex>& lock) {
       }
       const bool dropped = std::exchange(file->dropped, false);
       lock.unlock();
+      if (file->watcher) file->watcher(std::string_view(file->unwritten).substr(known));
       if (!file->tail.append(file->unwritten)) {
         const int error = errno;
         if (refusal.empty())

@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -34,6 +35,9 @@ class Journal {
     lasting
   };
   using OnFailure = std::function<void(Failure failure, const std::string& what)>;
+  // Is given the lines of a file as they are complete, each with its newline, in order: never twice, and by
+  // one thread at a time, as a rule the background one. Must not throw.
+  using Watcher = std::function<void(std::string_view lines)>;
   // Reports that the recorder lives. Returns false if the run no longer belongs to this process. Called every
   // OwnerFile::interval by the background thread, and by sync(). Must not throw.
   using Beat = std::function<bool()>;
@@ -47,6 +51,8 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
+  // Call before the first append() to the file.
+  void watch(std::size_t file, Watcher watcher);
   // `file` is the position among the constructor's files. Never waits for the disk.
   void append(std::size_t file, Line line);
   // Makes all lines appended so far durable. Waits for missing values. Returns false if a write failed, if a

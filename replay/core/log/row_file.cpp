@@ -3,12 +3,15 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <memory>
 #include <mutex>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/messages.h"
+#include "core/events/live_events.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
 #include "core/files/trusted_file.h"
@@ -43,6 +46,8 @@ void RowFile::open(const fs::path& file, RowFiles held) {
                  ? "rows are not written yet, which is tried again, the program goes on: " + what
                  : "the log is damaged, the program goes on: " + what);
       });
+  if (std::shared_ptr<LiveEvents> events = LiveEvents::begin(file.parent_path(), file))
+    journal_->watch(0, [events](std::string_view lines) { events->take(lines); });
 }
 
 RowFile::~RowFile() {

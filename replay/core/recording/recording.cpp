@@ -11,6 +11,7 @@
 #include "core/base/units_text.h"
 #include "core/config/tools.h"
 #include "core/config/values.h"
+#include "core/events/live_events.h"
 #include "core/process/spawn.h"
 #include "core/resuming/earlier_run.h"
 #include "core/resuming/resumption.h"
@@ -89,8 +90,17 @@ Recording::Recording(BegunRun begun) : begun_(std::move(begun)), remarks_(begun_
   if (manifest().attempt > 0) take_over(run(), manifest().attempt);
   const std::vector<fs::path> files{run().log(), run().timeline(), run().generators()};
   journal_ = std::make_unique<Journal>(files, on_failure, [this] { return beat(); });
+  watch_for_tensorboard();
   checkpointer_ = std::make_unique<Checkpointer>(
       run(), begun_.manifest, *journal_, [this](const std::string& what) { missed(what); }, hung_seconds());
+}
+
+void Recording::watch_for_tensorboard() {
+  std::shared_ptr<LiveEvents> events = LiveEvents::begin(run().events(), run().log());
+  if (!events) return;
+  journal_->watch(log_file, [this, events](std::string_view lines) {
+    if (!lost_) events->take(lines);
+  });
 }
 
 void Recording::log_event(Json event) {

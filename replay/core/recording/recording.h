@@ -88,6 +88,7 @@ class Recording {
   static std::unique_ptr<Recording> start(const Settings& settings, Frontend& frontend,
                                           const std::optional<EarlierAttempt>& earlier);
   bool beat();
+  void watch_for_tensorboard();
   // Writes a manifest, but none after one with a higher number. Any thread.
   void write_copy(const Manifest& copy, int64_t number);
   bool save_manifest_in_time();

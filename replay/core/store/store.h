@@ -68,6 +68,10 @@ struct RunDir {
   fs::path timeline() const { return path / "timeline.jsonl"; }
   fs::path log() const { return path / "log.jsonl"; }
   fs::path generators() const { return path / "generators.jsonl"; }
+  // Event files of TensorBoard, where the user wanted them (FLOR_TENSORBOARD): of the rows that were recorded,
+  // and of those that replays added.
+  fs::path events() const { return path / "tensorboard"; }
+  fs::path replayed_events() const { return path / "tensorboard.replayed"; }
   // A mark: several processes trained together, and this run is that of one of them.
   fs::path several() const { return path / "several"; }
   // Of a run that was given a name in Slurm: which job recorded it first, and of which array it was a task.

@@ -11,7 +11,7 @@ from ._atoms import ATOMS, AtomRestorer
 from ._leaves import label
 from ._objects import _CONTAINERS, _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, has_more_attributes, is_data, is_pythons_own, may_be_plain
 from ._origins import MARKS
-from ._targets import MADE_ANEW, Misfit, Targets, element_at, immutable, item_of, made_anew, refuse_unsettable, shape_of
+from ._targets import MADE_ANEW, Classes, Misfit, Targets, element_at, immutable, item_of, refuse_unsettable, shape_of
 
 # The kinds of values, each with a method of Restorer: the first key of a node.
 _KINDS = ATOMS | {"bytearray_in", "tensor", "module", "optimizer", "generator", "array", "numpy_generator", "random", "stateful", "dict", "list", "object"}
@@ -28,6 +28,7 @@ class Restorer(AtomRestorer):
         self._objects = {}  # by the name under which each was saved
         self._used, self._parts, self._states = set(), 0, 0
         self._written = {}  # memory of tensors: the leaf that it received
+        self._classes = Classes()
 
     def value(self, name, live):
         """Restores into `live` where that can be. Returns what is to be there: `live`, or another object."""
@@ -292,7 +293,10 @@ class Restorer(AtomRestorer):
         if kind == "torch.Size":
             return _torch().Size()
         if kind not in MADE_ANEW:
-            raise Misfit(f"{name} was a {kind}, and is a {_name_of(type(live))} here")
+            place = self._classes.named_tuple(kind)
+            if place is None:
+                raise Misfit(f"{name} was a {kind}, and is a {_name_of(type(live))} here")
+            return place
         return MADE_ANEW[kind]() if most is None else MADE_ANEW[kind](maxlen=most)
 
     def _dict(self, name, node, live):
@@ -318,7 +322,7 @@ class Restorer(AtomRestorer):
         if node.get("ordered") and list(set.union(set(), values)) != values:
             raise Misfit(f"{name}: a set of the same values has another order here")
         if isinstance(place, (tuple, frozenset)):
-            return immutable(live if known else place, known, values)
+            return immutable(name, live if known else place, known, values)
         if self._writing and isinstance(place, set):
             set.clear(place)
             set.update(place, values)
@@ -331,7 +335,7 @@ class Restorer(AtomRestorer):
 
     def _object(self, name, node, live):
         if live is None:
-            live = made_anew(node["object"])
+            live = self._classes.made_anew(node["object"])
         self._same_kind(name, node["object"], live)
         refuse_unsettable(name, live)
         self._objects[name] = live

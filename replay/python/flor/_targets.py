@@ -109,8 +109,29 @@ def refuse_unsettable(name, live):
         raise Misfit(f"{name} belongs to the process here, and is not restored")
 
 
-def made_anew(name):
-    """Returns a new object of a class of the user's, without its attributes; None if there is no such class."""
+class Classes:
+    """The classes of the user's by their full names. Each is looked for once: a state may have very many objects of one."""
+
+    def __init__(self):
+        self._known = {}
+
+    def made_anew(self, name):
+        """Returns a new object without its attributes; None if there is no such class."""
+        kind = self._named(name)
+        return None if kind is None else object.__new__(kind)
+
+    def named_tuple(self, name):
+        """Returns an empty tuple of a class that has names for its items; None if there is no such class."""
+        kind = self._named(name)
+        return tuple.__new__(kind) if kind is not None and issubclass(kind, tuple) and hasattr(kind, "_fields") else None
+
+    def _named(self, name):
+        if name not in self._known:
+            self._known[name] = _class_named(name)
+        return self._known[name]
+
+
+def _class_named(name):
     from ._runtime import users_modules
 
     for module in users_modules():
@@ -119,7 +140,7 @@ def made_anew(name):
             for word in name[len(module.__name__) + 1:].split("."):
                 kind = vars(kind).get(word) if isinstance(kind, (type, types.ModuleType)) else None
         if isinstance(kind, type) and _name_of(kind) == name:
-            return object.__new__(kind)
+            return kind
     return None
 
 
@@ -135,9 +156,13 @@ def item_of(live, key):
         return None
 
 
-def immutable(place, known, values):
+def immutable(name, place, known, values):
+    """Returns a tuple or a frozenset of the place's type with these values: the place itself where it has them."""
     if len(known) == len(values) and all(a is b for a, b in zip(known, values)):
         return place
-    if hasattr(type(place), "_make"):
-        return type(place)._make(values)
-    return type(place)(values)
+    fields = getattr(type(place), "_fields", None) if isinstance(place, tuple) else None
+    if fields is None:
+        return type(place)(values)
+    if len(fields) != len(values):
+        raise Misfit(f"{name} has {len(values)} items in the record, and is a {_name_of(type(place))} here, which has {len(fields)}")
+    return tuple.__new__(type(place), values)

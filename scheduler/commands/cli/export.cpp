@@ -1,5 +1,4 @@
 // flor export: writes a checkpoint as a file for users of PyTorch or safetensors, or rows for TensorBoard.
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <iostream>
@@ -153,7 +152,7 @@ fs::path event_directory(const fs::path& root, const std::string& name) {
   return root / name;
 }
 
-void tell_exported(const fs::path& directory, const exporting::Exported& done) {
+void tell_exported(const fs::path& directory, const core::EventCounts& done) {
   std::string line = "wrote " + directory.string() + ": " + counted(done.scalars, "number");
   if (done.histograms > 0) line += ", " + counted(done.histograms, "histogram");
   if (done.images > 0) line += ", " + counted(done.images, "image");
@@ -164,18 +163,18 @@ void tell_exported(const fs::path& directory, const exporting::Exported& done) {
 
 // Writes the rows of a recording as they come, until it ends or a signal comes.
 void follow_events(const core::RunDir& run, const core::Manifest& manifest, const fs::path& directory) {
-  exporting::EventFile file(run, manifest, directory);
-  exporting::Steps steps;
+  exporting::RunEvents file(run, manifest, directory);
+  core::EventSteps steps;
   const auto follower = results::follow_record(run);
   const Interrupt interrupt;
   for (bool last = false; !last && !interrupt.happened();) {
     last = follower->ended();
     const auto rows = follower->more();
-    steps.learn(rows);
+    for (const auto& row : rows) steps.learn(core::scope_loops(row.at));
     file.append(rows, steps);
     if (!last) std::this_thread::sleep_for(look_every);
   }
-  tell_exported(directory, file.exported());
+  tell_exported(directory, file.counts());
 }
 
 // Rows that replays added come late. They get a directory of their own, in order of their steps.
@@ -187,16 +186,14 @@ void export_events(const Flags& flags) {
   if (flags.follow && run.is_being_recorded()) return follow_events(run, manifest, recorded_in);
   results::JoinedRows joined = results::read_joined(run, manifest);
   for (const auto& warning : joined.warnings) print_error("warning: " + warning);
-  exporting::Steps steps;
-  steps.learn(joined.rows);
+  core::EventSteps steps;
   const auto added =
-      std::stable_partition(joined.rows.begin(), joined.rows.end(),
-                            [&](const results::Row& row) { return joined.recorded.count(row.name) != 0; });
+      joined.rows.begin() + static_cast<std::ptrdiff_t>(exporting::sort_for_tensorboard(joined, steps));
   const std::vector<results::Row> recorded(joined.rows.begin(), added), replayed(added, joined.rows.end());
   const auto write = [&](const fs::path& directory, const std::vector<results::Row>& rows) {
-    exporting::EventFile file(run, manifest, directory);
+    exporting::RunEvents file(run, manifest, directory);
     file.append(rows, steps);
-    tell_exported(directory, file.exported());
+    tell_exported(directory, file.counts());
   };
   write(recorded_in, recorded);
   if (!replayed.empty()) write(event_directory(flags.tensorboard, name + ".replayed"), replayed);

@@ -21,6 +21,7 @@
 #include "core/replaying/repetition.h"
 #include "core/store/copied_run.h"
 #include "core/store/proof.h"
+#include "export/tensorboard.h"
 #include "results/results.h"
 #include "results/unfinished.h"
 
@@ -262,6 +263,8 @@ class Replay {
     }
     display_.keep_in(std::nullopt);  // the verdict says the rest
     if (escalate(plan_, verdict)) return exit_code_of(verdict.judgement);
+    const std::string missing = exporting::write_replayed_events(asked_.run);
+    if (!missing.empty()) print_error("warning: the event files of TensorBoard are not written: " + missing);
     display_.event(summary_json(plan_, verdict));
     display_.say(summary(plan_, verdict, before_ == 0));
     return exit_code_of(verdict.judgement);

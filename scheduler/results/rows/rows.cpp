@@ -1,7 +1,6 @@
 #include "results/rows/rows.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/base/error.h"
 #include "core/base/printable.h"
@@ -135,38 +134,12 @@ int64_t Ordinals::count(const std::string& at, const std::string& name) const {
   return found == counts_.end() ? 0 : found->second;
 }
 
-std::vector<ScopeElement> scope_elements(std::string_view path) {
-  std::vector<ScopeElement> out;
-  while (!path.empty()) {
-    const std::string_view part = path.substr(0, path.find('/'));
-    path.remove_prefix(std::min(path.size(), part.size() + 1));
-    ScopeElement element;
-    const auto equals = part.find('=');
-    element.loop = equals != std::string_view::npos;
-    const auto cut = element.loop ? equals : part.find('#');
-    element.name = part.substr(0, cut);
-    if (cut != std::string_view::npos) {
-      std::from_chars(part.data() + cut + 1, part.data() + part.size(), element.value);
-    }
-    out.push_back(element);
-  }
-  return out;
-}
-
 std::string scope_pattern(std::string_view path) {
   std::string out;
   for (const auto& element : scope_elements(path)) {
     if (!out.empty()) out += '/';
     out += without_occurrence(element.name);
     if (element.loop) out += '=';
-  }
-  return out;
-}
-
-std::vector<std::pair<std::string, int64_t>> scope_loops(std::string_view path) {
-  std::vector<std::pair<std::string, int64_t>> out;
-  for (const auto& element : scope_elements(path)) {
-    if (element.loop) out.emplace_back(std::string(element.name), element.value);
   }
   return out;
 }

@@ -11,6 +11,7 @@
 
 #include "core/base/json.h"
 #include "core/store/plan.h"
+#include "core/store/scope_path.h"
 
 namespace flor::results {
 
@@ -44,22 +45,13 @@ class Ordinals {
   std::unordered_map<std::string, int64_t> counts_;
 };
 
-// One element of a scope path. Loops have a value.
-struct ScopeElement {
-  // With its occurrence, "epoch#1". For a block without its ordinal.
-  std::string_view name;
-  bool loop = false;
-  // The iteration of a loop, or the ordinal of a block.
-  int64_t value = 0;
-};
-std::vector<ScopeElement> scope_elements(std::string_view path);
+using core::scope_elements;
+using core::scope_loops;
+using core::ScopeElement;
 
 // Returns the place in the program's text, as far as a path shows it: names without values and ordinals,
 // "epoch=/train/step=".
 std::string scope_pattern(std::string_view path);
-
-// Returns the loops of a path, outermost first, as name and value: the columns of a table.
-std::vector<std::pair<std::string, int64_t>> scope_loops(std::string_view path);
 
 // Returns true if `path` is the scope `outer`, or inside it.
 bool lies_in(std::string_view path, std::string_view outer);

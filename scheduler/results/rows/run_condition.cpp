@@ -38,8 +38,8 @@ bool holds(const WrittenCondition& condition, const std::string& value) {
     const int order = (*whole > *wanted_whole) - (*whole < *wanted_whole);
     return Condition{condition.name, condition.op, 0}.holds(order);
   }
-  const auto wanted = parse_value(condition.value);
-  const auto number = parse_value(value);
+  const auto wanted = core::number_from(condition.value);
+  const auto number = core::number_from(value);
   if (wanted && number) return Condition{condition.name, condition.op, *wanted}.holds(*number);
   if (condition.op == Condition::Operator::equal) return value == condition.value;
   return condition.op == Condition::Operator::unequal && value != condition.value;

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/parse_number.h"
 
 namespace flor::results {
 namespace {
@@ -47,18 +46,8 @@ std::vector<std::pair<int64_t, double>> numbers_of(const std::vector<results::Ro
 
 }  // namespace
 
-std::optional<double> parse_value(const std::string& text) {
-  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
-  if (text == "Infinity") return std::numeric_limits<double>::infinity();
-  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
-  return core::parse_number<double>(text);
-}
-
 std::optional<double> number_in(const results::Row& row) {
-  const core::Json& value = row.value;
-  if (value.is_number()) return value.get<double>();
-  if (value.is_string()) return parse_value(value.get<std::string>());
-  return std::nullopt;
+  return core::number_in(row.value);
 }
 
 bool Condition::holds(double recorded) const {
@@ -106,7 +95,7 @@ std::vector<std::string> split_conditions(const std::string& written) {
 
 Condition parse_condition(const std::string& text) {
   if (const auto written = split_condition(text)) {
-    if (const auto value = parse_value(written->value)) return {written->name, written->op, *value};
+    if (const auto value = core::number_from(written->value)) return {written->name, written->op, *value};
   }
   throw core::UsageError(
       "--where: '" + text +

@@ -32,9 +32,6 @@ std::optional<WrittenCondition> split_condition(const std::string& text);
 // Returns the texts between " and ".
 std::vector<std::string> split_conditions(const std::string& text);
 
-// Parses a number as rows write it: also NaN, Infinity, -Infinity.
-std::optional<double> parse_value(const std::string& text);
-
 // Returns the number that the row logged; std::nullopt if its value is none. NaN and infinities are numbers.
 std::optional<double> number_in(const Row& row);
 

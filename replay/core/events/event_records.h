@@ -1,4 +1,4 @@
-// The records of TensorBoard's event files. Pure.
+// Encodes the records of TensorBoard's event files. Pure.
 //
 // A record is the length of the data (8 bytes), the masked CRC-32C of these 8 bytes, the data, and the masked
 // CRC-32C of the data, all little endian (TensorFlow, "TFRecord"). The data is an Event in the encoding of
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace flor::exporting {
+namespace flor::core {
 
 // CRC-32C (Castagnoli), as in RFC 3720.
 std::uint32_t crc32c(std::string_view bytes);
@@ -40,4 +40,4 @@ std::string histogram_event(const Place& place, const std::string& tag, const Hi
 std::string image_event(const Place& place, const std::string& tag, int width, int height, int channels,
                         std::string_view png);
 
-}  // namespace flor::exporting
+}  // namespace flor::core

@@ -1,9 +1,9 @@
-#include "export/event_file.h"
+#include "core/events/event_records.h"
 
 #include <array>
 #include <cstring>
 
-namespace flor::exporting {
+namespace flor::core {
 namespace {
 
 // Little endian, whatever this machine is.
@@ -115,4 +115,4 @@ std::string image_event(const Place& place, const std::string& tag, int width, i
                bytes(4, number(1, height) + number(2, width) + number(3, channels) + bytes(4, png)));
 }
 
-}  // namespace flor::exporting
+}  // namespace flor::core
