@@ -51,6 +51,11 @@ class Budget {
   // Records a cost that belongs to no checkpoint (starting to record). It counts for the run, not for
   // windows.
   void spend(double seconds) { paid_ += seconds; }
+  // The same of seconds that will be measured as computing.
+  void spend_within(double seconds) {
+    paid_ += seconds;
+    taken_ += seconds;
+  }
 
   // Returns the costs paid as a share of the time computed: what ε limits. 0 before anything was computed.
   double share() const { return computed_ > 0 ? paid_ / computed_ : 0; }

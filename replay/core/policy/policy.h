@@ -142,6 +142,8 @@ class Policy {
 
   // Budget::spend.
   void spend(double seconds) { budget_.spend(seconds); }
+  // Budget::spend_within.
+  void spend_within(double seconds) { budget_.spend_within(seconds); }
 
   // Returns whether `cost` may be spent at the end of the present execution on something other than a
   // checkpoint.

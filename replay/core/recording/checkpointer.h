@@ -71,6 +71,8 @@ class Checkpointer {
 
   // Charges the seconds that the start of the recording took from training. ε covers them too.
   void charge_startup(double seconds) { policy_.spend(seconds); }
+  // Charges seconds that the front end took within an execution.
+  void charge(double seconds) { policy_.spend_within(seconds); }
 
   // Waits until everything is written, without a limit. Warns once if the store hangs.
   void drain();

@@ -63,6 +63,9 @@ class Recorder : public Session {
     if (!recording_) return early_notes_.push_back([=] { note_unheld(block, path, matters); });
     recording_->note_unheld(block, path, matters);
   }
+  void spent(double seconds) override {
+    if (recording_) recording_->checkpointer().charge(seconds);
+  }
   void log(const Row& row) override;
   std::optional<RowFiles> row_files() override { return files_; }
   std::optional<std::string> argument(const std::string& name) override { return arguments_.value(name); }
@@ -92,8 +95,7 @@ class Recorder : public Session {
   void end_iteration(bool restorable);
   void checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
                             const char* forced);
-  // After the last checkpoint: makes everything durable and ends the process.
-  void leave_after_last_checkpoint();
+  void leave_after_last_checkpoint();  // makes everything durable and ends the process
   void note_generators(const std::string& at, const char* edge);
 
   const Settings settings_;
@@ -104,10 +106,8 @@ class Recorder : public Session {
   std::unique_ptr<Resumption> resumption_;
   std::unique_ptr<LastCheckpoint> last_;
   bool someone_else_records_ = false;
-  // In the run, or in early_rows_ until it begins.
-  bool keeps_rows_ = true;
-  // The first outermost loop was entered where the earlier attempt left it.
-  bool resumed_ = false;
+  bool keeps_rows_ = true;  // in the run, or in early_rows_ until it begins
+  bool resumed_ = false;    // the first outermost loop was entered where the earlier attempt left it
   bool leaves_record_ = false;
   std::vector<Line> early_rows_;
   std::vector<std::function<void()>> early_notes_;  // for the timeline

@@ -224,6 +224,10 @@ void Runtime::note_unheld(const std::string& block, const std::string& path, boo
   if (active()) guarded([&] { session_->note_unheld(block, path, matters); });
 }
 
+void Runtime::spent(double seconds) {
+  if (active()) guarded([&] { session_->spent(seconds); });
+}
+
 void Runtime::reject(const std::string& why) {
   if (active()) guarded([&] { session_->reject(why); });
 }

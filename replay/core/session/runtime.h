@@ -47,6 +47,8 @@ class Runtime {
   // Call where an execution of a block (""; an iteration) was seen to change what it does not hold.
   // `matters`: something else reads it, and a resumed recording must not restore the block.
   void note_unheld(const std::string& block, const std::string& path, bool matters);
+  // Counts seconds that the front end took on the training thread as a cost of the recording.
+  void spent(double seconds);
   // Call where the program fails by a fault of its own, which no other try would cure. Ends a replay, unless
   // the recorded program failed there, too. May not return.
   void reject(const std::string& why);

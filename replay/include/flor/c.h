@@ -191,6 +191,11 @@ FLOR_C_API void flor_leave_guard(flor_state* state);
 // it; then a resumed recording does not restore the block. Does nothing outside of a recording.
 FLOR_C_API void flor_note_unheld(const char* block, const char* path, int32_t matters);
 
+// Tells that the front end took seconds from training, between two calls of Flor's, as to look what a block
+// changes. They count as a cost of the recording, within ε and in its report. Does nothing outside of a
+// recording.
+FLOR_C_API void flor_spent(double seconds);
+
 // Says that the program fails by a fault of its own, such as a name that does not exist: another try would
 // not cure it. `why`: one line with the place. Ends a replay, and does not return then, unless the recorded
 // program failed there, too. Does nothing outside of a replay.

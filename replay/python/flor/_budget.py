@@ -2,6 +2,7 @@
 import time
 
 from ._interrupts import is_programs
+from ._library import library
 from ._seen import fingerprints
 
 _SHARE, _AT_LEAST = 0.01, 1.0  # of the time since the first one, and seconds, for all looks
@@ -11,7 +12,7 @@ class Budget:
     """The time that looks may take."""
 
     def __init__(self):
-        self._begun, self._spent = time.monotonic(), 0.0
+        self._begun, self._spent, self.charged = time.monotonic(), 0.0, 0.0
 
     def look(self, frame, held, modules, slots=frozenset(), must=False, moved_from=None):
         """As fingerprints(), with functions that return `held` and `modules`; None also where an object raised an exception, or where
@@ -20,14 +21,24 @@ class Budget:
 
     def spend(self, call, must):
         """Returns what a call returns that looks at objects; or None, as look()."""
-        begun = time.monotonic()
-        if not must and self._spent > max(_AT_LEAST, _SHARE * (begun - self._begun)):
+        if not must and self._spent > max(_AT_LEAST, _SHARE * (time.monotonic() - self._begun)):
             return None
+        before = self.charged
         try:
-            return call()
+            return self.charge(call)
         except Exception as problem:
             if is_programs(problem):
                 raise
             return None  # objects may do anything when they are looked at; training goes on
         finally:
-            self._spent += time.monotonic() - begun
+            self._spent += self.charged - before
+
+    def charge(self, call):
+        """Returns what a call returns. Its time is a cost of the recording, and is not limited."""
+        begun = time.monotonic()
+        try:
+            return call()
+        finally:
+            took = time.monotonic() - begun
+            self.charged += took
+            library.flor_spent(took)

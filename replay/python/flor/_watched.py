@@ -104,7 +104,7 @@ class Watched:
             elif self.needs(path):
                 if is_late:
                     self.refuse(path, "was not saved before that was seen")
-                elif not self.state.add(path):
+                elif not self._add(path):
                     self.refuse(path)
                 else:
                     self.is_unsure |= is_partly_saved(before, after, path)
@@ -130,10 +130,13 @@ class Watched:
     def _add_unasked(self, path):
         """Holds what nothing reads by the text: a member of an object, which a method may read, and what a later question may ask
         for, modules and small values."""
-        is_held = path in self.state.paths or (self.is_wanted(path) and self.state.add(path))
+        is_held = path in self.state.paths or (self.is_wanted(path) and self._add(path))
         if is_held:
             note(self.flor, self.place, "+" + path, False)
         return is_held
+
+    def _add(self, path):
+        return budget().charge(lambda: self.state.add(path))
 
     def close(self):
         self.state.close()

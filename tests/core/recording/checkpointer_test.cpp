@@ -207,6 +207,18 @@ TEST_F(CheckpointerTest, TheLastCheckpointIsTakenWhereTheRunCanWaitForIt) {
   EXPECT_EQ(rows[3]["decision"], "skip");
 }
 
+// A look of the front end's at all objects: it was measured as training, and is none.
+TEST_F(CheckpointerTest, WhatTheFrontEndTakesWithinAnExecutionIsACost) {
+  double overhead = 0;
+  recorded({}, [&](Checkpointer& checkpointer) {
+    checkpointer.charge(200);
+    end(checkpointer, "train", 1000, checkpointer.mark_start());
+    checkpointer.drain();
+    overhead = checkpointer.overhead();
+  });
+  EXPECT_NEAR(overhead, 200.0 / 800, 0.01);
+}
+
 // The iteration ends just behind the block that is its all, while that one's checkpoint is being written.
 TEST_F(CheckpointerTest, AnIterationThatFindsTheWriterBusyGoesFirstNowAndThen) {
   state.resize(std::size_t{64} << 20, 1);
