@@ -45,6 +45,14 @@ again() {
   [[ $(scontrol show job "$job" | grep -o 'Restarts=[0-9]*') == Restarts=[12] ]]
 }
 
+# The processes that watch over the job's steps. Another cluster on this machine may have a job of this number.
+steps_of_job() {
+  local pid
+  for pid in $(pgrep -f "^slurmstepd: \\[$job\\."); do
+    ! privileged grep -qzx "SLURM_CONF=$SLURM_CONF" "/proc/$pid/environ" || echo "$pid"
+  done
+}
+
 # With the node the script, its srun and the program are gone, too.
 kill_processes_of_job() {
   local environment
@@ -128,7 +136,7 @@ whole() {
   slurmd=$(pgrep -f 'slurmd.* -N n1( |$)' | head -n 1)
   [[ -n $slurmd ]]
   privileged kill -KILL "$slurmd"
-  privileged pkill -KILL -f "^slurmstepd: \\[$job\\."
+  privileged kill -KILL $(steps_of_job)
   kill_processes_of_job
   scontrol update NodeName=n1 State=DOWN Reason=fallen
   until_true 30 job_is "$job" PENDING

@@ -1,4 +1,5 @@
 """What these tests share: `flor record` and `flor replay` as a user types them, in a folder and a store of the test's own."""
+import compileall
 import json
 import os
 import pathlib
@@ -13,7 +14,9 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    sys.path.insert(0, os.path.join(config.getoption("--build"), "python"))
+    package = os.path.join(config.getoption("--build"), "python")
+    sys.path.insert(0, package)
+    compileall.compile_dir(package, quiet=2)  # once, and not in each of the programs, which leave no compiled files behind
 
 
 HERE = pathlib.Path(__file__).parent
