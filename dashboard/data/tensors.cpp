@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "core/events/logged_image.h"
 #include "core/store/generators.h"
 #include "dashboard/data/series.h"
-#include "core/events/logged_image.h"
 
 namespace flor::dashboard {
 namespace {

@@ -68,8 +68,8 @@ struct RunDir {
   fs::path timeline() const { return path / "timeline.jsonl"; }
   fs::path log() const { return path / "log.jsonl"; }
   fs::path generators() const { return path / "generators.jsonl"; }
-  // Event files of TensorBoard, where the user wanted them (FLOR_TENSORBOARD): of the rows that were recorded,
-  // and of those that replays added.
+  // Event files of TensorBoard, where the user wanted them (FLOR_TENSORBOARD): of the rows that were
+  // recorded, and of those that replays added.
   fs::path events() const { return path / "tensorboard"; }
   fs::path replayed_events() const { return path / "tensorboard.replayed"; }
   // A mark: several processes trained together, and this run is that of one of them.

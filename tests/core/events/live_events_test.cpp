@@ -1,7 +1,7 @@
 #include "core/events/live_events.h"
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -52,10 +52,11 @@ class LiveEventsTest : public ::testing::Test {
 TEST_F(LiveEventsTest, HaveTheRowsAtTheirSteps) {
   const auto events = LiveEvents::begin(events_, log_);
   ASSERT_NE(events, nullptr);
-  events->take("{\"name\":\"loss\",\"value\":0.5,\"@at\":\"epoch=3\"}\n"
-               "{\"@event\":\"ended\",\"@attempt\":1}\n"
-               "{\"name\":\"worst\",\"value\":\"NaN\",\"@at\":\"epoch=3\"}\n"
-               "{\"name\":\"text\",\"value\":\"abc\",\"@at\":\"epoch=3\"}\n");
+  events->take(
+      "{\"name\":\"loss\",\"value\":0.5,\"@at\":\"epoch=3\"}\n"
+      "{\"@event\":\"ended\",\"@attempt\":1}\n"
+      "{\"name\":\"worst\",\"value\":\"NaN\",\"@at\":\"epoch=3\"}\n"
+      "{\"name\":\"text\",\"value\":\"abc\",\"@at\":\"epoch=3\"}\n");
   const std::string all = records();
   EXPECT_TRUE(holds(all, 3, "loss", 0.5F));
   EXPECT_NE(all.find("worst"), std::string::npos);
@@ -67,8 +68,8 @@ TEST_F(LiveEventsTest, StepsOfTwoLoopsGoOn) {
   std::string lines;
   for (int epoch = 1; epoch < 4; ++epoch) {
     for (int step = 0; step < 5; ++step)
-      lines += "{\"name\":\"loss\",\"value\":" + std::to_string(10 * epoch + step) + ",\"@at\":\"epoch=" +
-               std::to_string(epoch) + "/step=" + std::to_string(step) + "\"}\n";
+      lines += "{\"name\":\"loss\",\"value\":" + std::to_string(10 * epoch + step) +
+               ",\"@at\":\"epoch=" + std::to_string(epoch) + "/step=" + std::to_string(step) + "\"}\n";
   }
   events->take(lines);
   const std::string all = records();
