@@ -281,3 +281,33 @@ def goes_on(place, text, probe=""):
     assert ": identical" in replayed and "taken back" not in replayed, replayed
     assert sorted(have(place)) == sorted(rows) and len(rows) > len(recorded)
     return said
+
+
+# As in the tutorial of deep Q-learning: tuples with names, of which the program has none yet where its loop begins.
+MEMORY = '''
+import collections
+import random
+import torch
+torch.manual_seed(1)
+random.seed(1)
+Transition = collections.namedtuple("Transition", ("state", "reward"))
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+memory = collections.deque([], maxlen=20)
+for epoch in range(6):
+    for step in range(6):
+        state = torch.randn(4)
+        memory.append(Transition(state, state.sum().item()))
+        batch = Transition(*zip(*random.sample(memory, min(4, len(memory)))))
+        loss = (net(torch.stack(batch.state)).squeeze(1) - torch.tensor(batch.reward)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    print("oldest", memory[0].reward, "of", len(memory))
+    print("loss", loss.item())
+'''
+
+
+def test_a_memory_of_named_tuples_is_held(place):
+    said = goes_on(place, MEMORY, '    print("oldest", memory[0].reward, "of", len(memory))\n')
+    assert "resumed behind epoch=" in said, said
