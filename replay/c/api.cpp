@@ -148,6 +148,10 @@ void flor_reject(const char* why) {
   with_runtime([&](core::Runtime& runtime) { runtime.reject(why); });
 }
 
+void flor_cannot_go_on(const char* why) {
+  with_runtime([&](core::Runtime& runtime) { runtime.cannot_go_on(why); });
+}
+
 void flor_log(const char* name, const char* json, int32_t how) {
   with_runtime([&](core::Runtime& runtime) {
     core::Row row{name, json, (how & FLOR_VOLATILE) != 0};

@@ -14,6 +14,7 @@
 #include "core/log/row.h"
 #include "core/recording/checkpointer.h"
 #include "core/recording/last_checkpoint.h"
+#include "core/recording/open_places.h"
 #include "core/recording/outermost_loop.h"
 #include "core/recording/recording.h"
 #include "core/recording/step_recorder.h"
@@ -25,19 +26,6 @@
 
 namespace flor::core {
 namespace {
-
-struct OpenBlock {
-  std::string name;
-  State* state = nullptr;
-  ExecutionTimer timer;
-  bool skipped = false;  // restored from an earlier attempt
-};
-struct OpenLoop {
-  LoopPosition place;
-  bool has_block = false;
-  // The number of blocks that were open when it was entered.
-  std::size_t blocks = 0;
-};
 
 class Recorder : public Session {
  public:
@@ -65,6 +53,12 @@ class Recorder : public Session {
   }
   void spent(double seconds) override {
     if (recording_) recording_->checkpointer().charge(seconds);
+  }
+  // What was noted of it must be in the record: the next attempt begins in front of it.
+  void cannot_go_on(const std::string& why) override {
+    if (!resumption_) return;
+    recording_->sync();
+    Resumption::impossible(why + "; the next one begins in front of it");
   }
   void log(const Row& row) override;
   std::optional<RowFiles> row_files() override { return files_; }

@@ -55,6 +55,9 @@ class Replayer : public Session {
   void reject(const std::string& why) override {
     if (working() && !failed_as_recorded()) worker_->fail(why);
   }
+  void cannot_go_on(const std::string& why) override {
+    if (working()) worker_->fail(why);
+  }
   void used_argument(const std::string&, const std::string&) override {}
   void finish(int exit_code) override;
   bool records() const override { return false; }

@@ -232,6 +232,10 @@ void Runtime::reject(const std::string& why) {
   if (active()) guarded([&] { session_->reject(why); });
 }
 
+void Runtime::cannot_go_on(const std::string& why) {
+  if (active()) guarded([&] { session_->cannot_go_on(why); });
+}
+
 void Runtime::log(const Row& row) {
   if (row.later.valid()) finish_at_exit();
   std::unique_lock<std::mutex> lock;

@@ -52,6 +52,8 @@ class Runtime {
   // Call where the program fails by a fault of its own, which no other try would cure. Ends a replay, unless
   // the recorded program failed there, too. May not return.
   void reject(const std::string& why);
+  // The program uses a value that a restore left unknown. Ends a replay and a resumed recording.
+  void cannot_go_on(const std::string& why);
   void log(const Row& row);
   // Where the value of a row goes that is computed in the background. std::nullopt: the row would be dropped.
   struct RowTarget {

@@ -58,6 +58,8 @@ class Session {
   virtual void spent(double /*seconds*/) {}
 
   virtual void reject(const std::string& /*why*/) {}
+  // The program uses a value that a restore left unknown: what it computes from now on would be wrong.
+  virtual void cannot_go_on(const std::string& /*why*/) {}
 
   virtual void log(const Row& row) = 0;
   // The files for a row that is logged now. std::nullopt: the row would be dropped, so its value need not be

@@ -201,6 +201,11 @@ FLOR_C_API void flor_spent(double seconds);
 // program failed there, too. Does nothing outside of a replay.
 FLOR_C_API void flor_reject(const char* why);
 
+// Says that the program uses a value that the record does not have, and that a restore left unknown. Ends a
+// replay, and a resumed recording: where the user asked for the resumption the process ends, else the program
+// starts again, unrecorded. Does not return then. `why`: one line with the place. Does nothing else.
+FLOR_C_API void flor_cannot_go_on(const char* why);
+
 // --- Rows and arguments. ---
 
 // Logs a row. `json` is the JSON text of the value, on one line; it is not checked. Numbers that are not

@@ -85,7 +85,7 @@ class skip_block:
         self._flor = start()
         self._name = clean(name)
         self._objects = _named(objects, named)
-        self._state = State(self._objects) if self._flor.flor_active() else None
+        self._state = State(self._objects, self._name) if self._flor.flor_active() else None
         self._entered = False
         self._frame = self._before = None
         if self._state is not None and self._flor.flor_recording():

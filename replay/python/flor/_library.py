@@ -51,6 +51,7 @@ _FUNCTIONS = {
     "flor_leave_guard": (None, [ctypes.c_void_p]),
     "flor_note_unheld": (None, [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int32]),
     "flor_spent": (None, [ctypes.c_double]),
+    "flor_cannot_go_on": (None, [ctypes.c_char_p]),
     "flor_reject": (None, [ctypes.c_char_p]),
     "flor_log": (None, [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int32]),
     "flor_number_text": (None, [ctypes.c_double, ctypes.c_char_p]),

@@ -14,6 +14,7 @@ import weakref
 from . import _leaves, _made, _unchanged
 from ._graphs import is_live
 from ._interrupts import is_programs
+from ._left_out import is_unknown, plain_of, state_of, trained_in
 from ._settable import is_of_loggers, is_settable
 from ._trees import SIMPLE, TreeSaver
 
@@ -117,7 +118,7 @@ def _flags_of(module):
     parameters = list(module.parameters())
     return {"training": [part.training for part in module.modules()],
             "requires_grad": [parameter.requires_grad for parameter in parameters],
-            "gradient": [parameter.grad is not None for parameter in parameters]}
+            "gradient": [state_of(parameter) for parameter in parameters]}
 
 
 def _parameters_of(optimizer):
@@ -128,13 +129,14 @@ class Saver(TreeSaver):
     """Saves objects as leaves: `leaves` by their names. `strict`: refuses what is kept as it is, and yet may hold what
     changes: functions with variables of an enclosing one, methods of other objects. With an optimizer it saves parameters
     that no module before has saved, and with a scheduler its optimizer. `gradients`: saves their values, too. `marker`: names
-    objects that are not where they were (_origins.py)."""
+    objects that are not where they were (_origins.py). `left_out`: the parameters whose gradients were not saved."""
 
     def __init__(self, strict=False, gradients=False, marker=None):
         super().__init__()
         self._strict, self._gradients, self.marker = strict, gradients, marker
         self.has_graph = False  # a tensor was saved that a later backward() may go through
         self._copies = self._parts = 0
+        self.left_out = []
         self._alive = []  # so that no other object gets the id of one that was seen
 
     def _node(self, name, value):
@@ -213,8 +215,8 @@ class Saver(TreeSaver):
             strides = _leaves.strides_of(value)
             if strides is not None:
                 node["strides"] = strides
-            if self._gradients and node["trained"]:
-                node["held_gradient"] = self._gradient(name, value)
+            if node["trained"]:
+                node.update(gradient=state_of(value), held_gradient=self._gradient(name, value))
             return node
         if isinstance(value, torch.nn.Module):
             return self._module(name, value)
@@ -246,10 +248,13 @@ class Saver(TreeSaver):
         return {**node, "held_gradients": held} if held else node
 
     def _gradient(self, name, tensor):
-        """Saves the values of a parameter's gradient, if they are asked for and there are any."""
-        if not self._gradients or not tensor.is_leaf or tensor.grad is None:
+        """Saves the values of a parameter's gradient, if they are asked for and there are any but zeros."""
+        if not tensor.is_leaf or state_of(tensor) is not True:
             return False
-        self._leaf(f"{name}.@grad", self._of_tensor(f"{name}.@grad", tensor.grad))
+        if not self._gradients or is_unknown(tensor.grad):
+            self.left_out.append(tensor)
+            return False
+        self._leaf(f"{name}.@grad", self._of_tensor(f"{name}.@grad", plain_of(tensor.grad)))
         return True
 
     def _copied(self, name, value):
@@ -323,6 +328,9 @@ class Saver(TreeSaver):
             if self._strict and name.endswith(_leaves.MOVED) and self.marker.marks.get(name) is None:
                 raise _not_saved(name, value)  # what it is made of, no state_dict() tells
             node = {"stateful": kind, "state": self._copied(f"{name}.state", value.state_dict())}
+            if not kind.startswith("torch."):
+                trained = [one for one in trained_in(value) if id(one) not in self._seen] if _torch() is not None else []
+                node["gradients"] = [[state_of(one), self._gradient(f"{name}.{index}", one)] for index, one in enumerate(trained)]
             optimizer = getattr(value, "optimizer", None)
             torch = _torch()
             if self._strict and torch is not None and isinstance(optimizer, torch.optim.Optimizer) and id(optimizer) not in self._seen:

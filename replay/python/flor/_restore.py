@@ -9,6 +9,7 @@ import random
 from . import _leaves
 from ._atoms import ATOMS, AtomRestorer
 from ._leaves import label
+from ._left_out import be_unknown, end, trained_in
 from ._objects import _CONTAINERS, _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, has_more_attributes, is_data, is_pythons_own, may_be_plain
 from ._origins import MARKS
 from ._targets import MADE_ANEW, Classes, Misfit, Targets, element_at, immutable, item_of, refuse_unsettable, shape_of
@@ -19,10 +20,10 @@ _KINDS = ATOMS | {"bytearray_in", "tensor", "module", "optimizer", "generator", 
 
 class Restorer(AtomRestorer):
     """`loaded`: recorded leaves by their names. Without `writing` changes nothing. `origins`: where objects were, the Origins
-    of the state and those of the main loop. Raises Misfit."""
+    of the state and those of the main loop. `used`: is called where the program uses a gradient that the record does not have. Raises Misfit."""
 
-    def __init__(self, loaded, writing, origins=None):
-        self._loaded, self._writing = loaded, writing
+    def __init__(self, loaded, writing, origins=None, used=None):
+        self._loaded, self._writing, self._used_unknown = loaded, writing, used
         marks = json.loads(bytes(loaded.pop(MARKS).memory())) if MARKS in loaded else None
         self._targets = None if marks is None else Targets(marks, origins, writing)
         self._objects = {}  # by the name under which each was saved
@@ -93,20 +94,27 @@ class Restorer(AtomRestorer):
 
     def _tensor(self, name, node, live):
         tensor = self._values(name, node, live)
-        if node.get("held_gradient"):
-            self._gradient(node["tensor"], tensor)
-        elif "held_gradient" in node and self._writing:
-            tensor.grad = None
+        if node["trained"]:
+            self._gradient(node["tensor"], tensor, node.get("gradient", True), node.get("held_gradient"))
         return tensor
 
-    def _gradient(self, name, parameter):
-        """Restores the values of a gradient. `parameter`: None in a first visit that has no such tensor."""
-        loaded = self._leaf(f"{name}.@grad")
-        if parameter is not None and not _leaves.fits(parameter, loaded):
+    def _gradient(self, name, parameter, state, is_held):
+        """Restores a gradient (_left_out.py). `parameter`: None in a first visit that has no such tensor."""
+        loaded = self._leaf(f"{name}.@grad") if is_held else None
+        if loaded is not None and parameter is not None and not _leaves.fits(parameter, loaded):
             raise Misfit(f"the gradient of {name} is {loaded.describe()} in the record")
-        if self._writing:
-            if parameter.grad is None:
-                parameter.grad = _torch().zeros_like(parameter).detach()
+        if not self._writing:
+            return
+        end(parameter)
+        if not state:
+            parameter.grad = None
+        elif loaded is None and state != "zero":
+            be_unknown(parameter, self._used_unknown)
+        elif parameter.grad is None:
+            parameter.grad = _torch().zeros_like(parameter).detach()
+        elif loaded is None:
+            parameter.grad.detach().zero_()
+        if loaded is not None:
             _leaves.write(parameter.grad, loaded)
 
     def _values(self, name, node, live):
@@ -148,7 +156,6 @@ class Restorer(AtomRestorer):
             _leaves.write(tensor, loaded)
 
     def _module(self, name, node, live):
-        torch = _torch()
         self._same_kind(name, node["module"], live)
         for part, tensor in [*live.named_parameters(), *live.named_buffers()]:
             self._fixed(f"{name}.{part}", tensor)
@@ -178,15 +185,11 @@ class Restorer(AtomRestorer):
         if self._writing:
             for inner, training in zip(live.modules(), node["training"]):
                 inner.training = training
-            for parameter, trained, gradient in zip(live.parameters(), node["requires_grad"], node["gradient"]):
+            for parameter, trained in zip(live.parameters(), node["requires_grad"]):
                 parameter.requires_grad_(trained)
-                if not gradient:
-                    parameter.grad = None
-                elif parameter.grad is None:
-                    parameter.grad = torch.zeros_like(parameter).detach()
-        parameters = dict(live.named_parameters())
-        for part in node.get("held_gradients", ()):
-            self._gradient(f"{name}.{part}", parameters.get(part))
+        held = set(node.get("held_gradients", ()))
+        for (part, parameter), state in zip(live.named_parameters(), node["gradient"]):
+            self._gradient(f"{name}.{part}", parameter, state, part in held)
         return live
 
     def _optimizer(self, name, node, live):
@@ -282,6 +285,12 @@ class Restorer(AtomRestorer):
             self._value(f"{name}.optimizer", node["optimizer"], live.optimizer)
         if self._writing:
             live.load_state_dict(value)
+        known = {id(one) for one in self._objects.values()}
+        trained = [one for one in trained_in(live) if id(one) not in known] if node.get("gradients") else []
+        if len(trained) != len(node.get("gradients", ())):
+            raise Misfit(f"{name} has {len(trained)} parameters here, and {len(node['gradients'])} in the record")
+        for index, (parameter, (state, is_held)) in enumerate(zip(trained, node.get("gradients", ()))):
+            self._gradient(f"{name}.{index}", parameter, state, is_held)
         return live
 
     def _place_of(self, name, kind, live, most=None):

@@ -23,6 +23,7 @@ from ._contents import HOLDERS, contents_of, of_sparse, version_of
 from ._files import UNKNOWN
 from ._frames import is_of_flor, locals_of
 from ._interrupts import is_programs
+from ._left_out import plain_of
 from ._objects import KEPT, is_stateful
 from ._samples import digests_of
 from ._settable import OF_LOGGERS, is_settable
@@ -33,9 +34,8 @@ _SECONDS = 1.0  # for one look
 _LARGE = 64 << 20  # bytes, above which nothing is copied to be read
 _SAMPLED, _SAMPLES = 1 << 20, 16  # bytes of a tensor, whose version tells of most writes, and samples of a larger one
 _WHOLE, _MANY = 1 << 30, 4096  # the same of an array
-_DEEPEST = 100
 _CLASS = ":@class"  # ends the path of a class that a function defines, and which no variable may have
-_TEXT = 1 << 16  # characters, bytes, or bits of a number
+_DEEPEST, _TEXT = 100, 1 << 16  # _TEXT: characters, bytes, or bits of a number
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 # Packages whose objects stand for threads, files and the like, and no state of the training.
 _OF_THE_MACHINE = {"_thread", "threading", "_io", "io", "_queue", "queue", "multiprocessing", "_multiprocessing", "socket",
@@ -43,8 +43,7 @@ _OF_THE_MACHINE = {"_thread", "threading", "_io", "io", "_queue", "queue", "mult
 # Objects of these packages are never looked at: what a logger or a progress bar keeps for itself is no state.
 NO_STATE = {*OF_LOGGERS, "threading", "_thread", "socket", "subprocess", "weakref", "_weakref",
             "pyarrow"}  # whose tables do not change, and would be copied to be read
-_OF_WORKERS = {"multiprocessing." + name for name in ("queues", "context", "process", "pool", "synchronize", "popen_fork",
-                                                       "popen_forkserver", "popen_spawn_posix")}
+_OF_WORKERS = {"multiprocessing." + name for name in "queues context process pool synchronize popen_fork popen_forkserver popen_spawn_posix".split()}
 _TYPES = tuple(getattr(types, name) for name in ("GenericAlias", "UnionType") if hasattr(types, name))  # list[int], int | None
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), type(...))
 
@@ -271,6 +270,7 @@ class _Look:
                     self._put("held")
                     return True
                 self._put(list(value.shape), str(value.dtype), value.requires_grad)
+                self._feed(plain_of(value.grad) if value.is_leaf else None, 1)
                 if size > _SAMPLED or value.device.type != "cpu":
                     self._put(version_of(value))
                 if value.device.type != "cpu":

@@ -4,6 +4,7 @@ A *slot* is a place that holds a value: "x", a local variable of the frame or el
 object of the user's; "module:x", a variable of another module. Its value is restored in place where that can be, and else put
 into the slot: so numbers, texts and new objects can be restored, too."""
 import ctypes
+import functools
 import json
 import sys
 import types
@@ -11,6 +12,7 @@ import types
 from . import _interrupts, _library, _seen
 from ._attributes import dict_of
 from ._frames import locals_of
+from ._gradient_uses import unknown, watch_all
 from ._library import library
 from ._leaves import VOLATILE, name_of, of_bytes, path_in
 from ._objects import KEPT, Saver, is_pythons_own, order_of
@@ -95,7 +97,7 @@ class SlotState:
 
     def __init__(self, frame, paths, refused, is_volatile, gradients=False, passes_on=None):
         self.places = Places(frame)
-        self.paths = paths
+        self.paths, self.of = paths, ""  # the block whose slots they are; "" for a main loop
         self._expected = None
         self._refused, self._is_volatile, self._gradients, self._passes_on = refused, is_volatile, gradients, passes_on
         self._leaves = {}  # alive until the next save()
@@ -167,6 +169,7 @@ class SlotState:
             saver.leaves[MARKS] = of_bytes(json.dumps(saver.marker.marks).encode())
         self._leaves = {**saver.leaves, **self.own_leaves()}
         put_leaves(answer, self._leaves)
+        watch_all(self.of, saver.left_out)
 
     def _ask_origins(self):
         if self.origins is None and self.remember is not None:
@@ -215,7 +218,7 @@ class SlotState:
 
     def _visit(self, loaded, writing):
         self._ask_origins()
-        restorer = Restorer(loaded, writing, self.origins)
+        restorer = Restorer(loaded, writing, self.origins, functools.partial(unknown, self.of))
         alive = self.values()  # also what a variable is bound to no more, as of two that are exchanged
         for name in sorted(_names_in(loaded), key=lambda name: (restorer.order_of(name), path_in(name))):
             path = path_in(name)

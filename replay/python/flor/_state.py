@@ -1,9 +1,11 @@
 """The objects of a block or guard, as Flor sees them."""
 import ctypes
 import enum
+import functools
 import sys
 
 from . import _library
+from ._gradient_uses import unknown, watch_all
 from ._library import library
 from ._leaves import Loaded, name_of
 from ._objects import Saver
@@ -14,9 +16,11 @@ _IMMUTABLE = (bool, int, float, complex, str, bytes, tuple, frozenset, type(None
 
 
 class State:
-    """Holds the objects, by their names, until close(). Raises TypeError where one cannot be restored in place."""
+    """Holds the objects of a block, or of a guard (""), by their names, until close(). Raises TypeError where one cannot be restored in
+    place."""
 
-    def __init__(self, objects):
+    def __init__(self, objects, of=""):
+        self._of = of
         numpy = sys.modules.get("numpy")
         immutable = (*_IMMUTABLE, enum.Enum, *([numpy.generic] if numpy is not None else []))
         for name, value in objects.items():
@@ -42,6 +46,7 @@ class State:
             saver.save(name_of(name), value)
         self._leaves = saver.leaves
         put_leaves(answer, saver.leaves)
+        watch_all(self._of, saver.left_out)
 
     def _check(self, tensors, answer):
         try:
@@ -53,7 +58,7 @@ class State:
         self._visit(loaded_of(tensors), True)
 
     def _visit(self, loaded, writing):
-        restorer = Restorer(loaded, writing)
+        restorer = Restorer(loaded, writing, used=functools.partial(unknown, self._of))
         for name, value in self._objects.items():
             restorer.restore(name_of(name), value)
         restorer.finish()

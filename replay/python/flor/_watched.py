@@ -57,6 +57,7 @@ class Watched:
     def __init__(self, flor, name, frame, paths, place=None):
         self.flor, self.name, self.frame, self.place = flor, name, frame, place or name
         self.state = PassingState(frame, paths, self.refuse, self.is_volatile, _holding["gradients"], self.passes_on)
+        self.state.of = name
         self._roots = None  # names in front of the first execution
 
     def refuse(self, path, why="cannot be saved"):

@@ -1,0 +1,194 @@
+"""Gradients that a checkpoint leaves out, and whose first use tells whether that was right.
+
+A checkpoint has the values of gradients only where the text of the program does not show that they are cleared before anything uses
+them (_gradients.py). That text may say less than the program does. So while a program is recorded, a gradient that was left out is
+watched from the checkpoint on: where it is used, the checkpoint no longer counts. Where such a checkpoint was restored, the gradient is
+not known: what uses it ends the replay, or the resumed recording. Not a use is to clear it, or to ask for its shape.
+
+A watched gradient is a tensor of a class of its own, of the same memory, whose methods PyTorch has ask this module
+(__torch_function__). It is the program's own tensor again as soon as it was cleared or used. What PyTorch computes with it by itself, as
+backward() does, is seen with the next method; an unknown one is NaN all over until then."""
+import collections
+import functools
+import sys
+import types
+import weakref
+
+from ._attributes import dict_of
+
+_SAMPLE = 64  # elements of a gradient, which are zeros as a rule only where all are
+_MOST = 10000  # objects that are searched for tensors
+_NEVER = (str, bytes, int, float, complex, bool, type(None), type, types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType)
+
+# Methods and attributes that tell nothing of the values.
+_HARMLESS = frozenset("""
+    grad_fn is_sparse is_sparse_csr is_leaf requires_grad shape dtype device layout ndim is_cuda is_quantized is_meta is_mkldnn is_xpu is_ipu is_mps
+    is_ort is_vulkan is_nested _version _base names size dim ndimension numel nelement is_floating_point is_complex element_size get_device is_contiguous
+    stride storage_offset output_nr retains_grad grad itemsize nbytes __hash__ __len__ _is_view is_same_size
+    """.split())
+_SAME = frozenset(("data", "detach", "requires_grad_"))  # give the same values, which go on being watched
+_NOTHING = "detach_"  # does nothing to what was computed from nothing, and refuses views
+_CLEARING = frozenset(("zero_", "fill_", "copy_", "_foreach_zero_"))  # overwrite the values of their first argument
+
+
+class _Watch:
+    """`plain`: the gradient as PyTorch has it. `used`: is called once, at its first use."""
+
+    def __init__(self, parameter, used, is_known):
+        self.parameter, self.plain, self.used, self.is_known = weakref.ref(parameter), parameter.grad, used, is_known
+
+    def end(self):
+        """Puts the gradient itself where the watched one is."""
+        used, self.used = self.used, None
+        parameter = self.parameter()
+        if parameter is not None and watch_of(parameter.grad) is self:
+            parameter.grad = self.plain
+        return used
+
+
+def watch(parameter, used):
+    """Watches the gradient of a parameter, which must have one. `used`: is called where the program uses it before it is cleared."""
+    end(parameter)
+    if parameter.grad.requires_grad or parameter.grad.layout != sys.modules["torch"].strided:
+        used()  # by what it was computed from, or by what cannot be watched
+        return
+    _put(parameter, _Watch(parameter, used, True))
+
+
+def be_unknown(parameter, used):
+    """Gives a parameter a gradient whose values nobody knows. `used`: is called where the program uses it."""
+    torch = sys.modules["torch"]
+    parameter.grad = torch.full_like(parameter, float("nan") if parameter.is_floating_point() or parameter.is_complex() else 0).detach()
+    _put(parameter, _Watch(parameter, used, False))
+
+
+def end(parameter):
+    """Watches the gradient of a parameter no more."""
+    found = watch_of(parameter.grad)
+    if found is not None:
+        found.end()
+
+
+def state_of(parameter):
+    """Returns what a restore must know of a parameter's gradient: False where there is none, "zero" where it is that all over, else True."""
+    gradient = parameter.grad
+    if gradient is None:
+        return False
+    return "zero" if not is_unknown(gradient) and _is_zero(plain_of(gradient)) else True
+
+
+def _is_zero(gradient):
+    if gradient.layout != sys.modules["torch"].strided:
+        return False
+    some = gradient.detach().reshape(-1)[:_SAMPLE] if gradient.is_contiguous() else gradient.detach()
+    return not bool(some.any()) and (some.numel() == gradient.numel() or not bool(gradient.detach().any()))
+
+
+def trained_in(value):
+    """Returns the tensors with gradients that an object has: of its modules and optimizers, in lists and dicts, and in objects of its own.
+    In an order of their names in it."""
+    torch = sys.modules["torch"]
+    found, seen, todo = {}, set(), [value]
+    while todo and len(seen) < _MOST:
+        one = todo.pop()
+        if id(one) in seen or isinstance(one, _NEVER):
+            continue
+        seen.add(id(one))
+        if isinstance(one, torch.Tensor):
+            tensors, inner = [one] if one.is_leaf and one.requires_grad else [], ()
+        elif isinstance(one, torch.nn.Module):
+            tensors, inner = list(one.parameters()), ()
+        elif isinstance(one, torch.optim.Optimizer):
+            tensors, inner = [parameter for group in one.param_groups for parameter in group["params"]], ()
+        elif isinstance(one, dict):
+            tensors, inner = (), list(one.values())
+        elif isinstance(one, (list, tuple, collections.deque)):
+            tensors, inner = (), list(one)
+        else:
+            tensors, inner = (), list((dict_of(one) or {}).values())
+        found.update((id(tensor), tensor) for tensor in tensors)
+        todo.extend(reversed(inner))
+    return list(found.values())
+
+
+def watch_of(gradient):
+    return vars(gradient)["_flor_watch"] if gradient is not None and type(gradient) is _kind() else None
+
+
+def plain_of(gradient):
+    """Returns a gradient as PyTorch has it. To look at that is no use by the program."""
+    found = watch_of(gradient)
+    return gradient if found is None else found.plain
+
+
+def is_unknown(gradient):
+    found = watch_of(gradient)
+    return found is not None and found.used is not None and not found.is_known
+
+
+@functools.lru_cache(None)
+def _kind():
+    class WatchedGradient(sys.modules["torch"].Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return _called(func, args, kwargs or {})
+
+    return WatchedGradient
+
+
+def _without_watching():
+    classes = sys.modules["torch"]._C
+    return getattr(classes, "DisableTorchFunctionSubclass", classes.DisableTorchFunction)()
+
+
+def _put(parameter, found):
+    with _without_watching():
+        parameter.grad = _of_watch(found.plain, found)
+
+
+def _of_watch(tensor, found):
+    watched = tensor.as_subclass(_kind())
+    watched._flor_watch = found
+    return watched
+
+
+def _called(func, args, kwargs):
+    name = getattr(getattr(func, "__self__", None), "__name__", "") if func.__name__ == "__get__" else func.__name__
+    with _without_watching():
+        if name in _HARMLESS or name in ("__eq__", "__ne__") and args[1] is None:
+            return func(*args, **kwargs)
+        if name == _NOTHING:
+            return args[0]
+        if name in _SAME:
+            result, found = func(*args, **kwargs), watch_of(args[0])
+            return result if watch_of(result) is not None or found.used is None else _of_watch(result, found)
+        given = args[:1] if name in _CLEARING else (args, kwargs)
+        uses = [one.end() for one in _watches_in((args[1:], kwargs) if name in _CLEARING else given)]
+        for used in uses:
+            if used is not None:
+                used()
+        result = func(*_plain(args), **_plain(kwargs))
+        if name in _CLEARING:
+            for one in _watches_in(given):
+                one.end()
+        return result
+
+
+def _watches_in(value):
+    if isinstance(value, (list, tuple)):
+        return [found for one in value for found in _watches_in(one)]
+    if isinstance(value, dict):
+        return _watches_in(list(value.values()))
+    found = watch_of(value) if isinstance(value, sys.modules["torch"].Tensor) else None
+    return [] if found is None else [found]
+
+
+def _plain(value):
+    """Returns what a method is called with, with gradients as PyTorch has them. What a view of one is called with is that view."""
+    if isinstance(value, (list, tuple)):
+        kind = type(value)
+        items = [_plain(one) for one in value]
+        return kind._make(items) if hasattr(kind, "_make") else kind(items)
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return value.as_subclass(sys.modules["torch"].Tensor) if isinstance(value, sys.modules["torch"].Tensor) and type(value) is _kind() else value
