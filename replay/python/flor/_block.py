@@ -73,8 +73,8 @@ class skip_block:
     generators (of torch, numpy and random), dicts, lists, sets, objects with attributes, and everything that has
     state_dict() and load_state_dict(). They are restored in place. A number or text cannot be: put it into a dict or an
     object. Of a module its parameters, buffers, extra state, public attributes that are numbers, texts or small containers
-    of these, training flags and gradient flags are saved, but no gradients: a restore keeps one that is there, makes
-    zeros where only the record had one, and removes one that the record did not have. What cannot be saved inside of an object
+    of these, training flags and gradient flags are saved, but no gradients: a restore removes one that the record did not
+    have, makes zeros where it had zeros, and ends the replay where the program would use any other one. What cannot be saved inside of an object
     (an open file) ends the recording with a warning. The default generators of torch, numpy and random are always included.
 
     Objects are recorded by their keywords, or else by their places 0, 1, …, which must stay the same.

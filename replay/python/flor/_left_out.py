@@ -41,9 +41,21 @@ class _Watch:
         """Puts the gradient itself where the watched one is."""
         used, self.used = self.used, None
         parameter = self.parameter()
-        if parameter is not None and watch_of(parameter.grad) is self:
-            parameter.grad = self.plain
+        if parameter is not None and watch_of(parameter.grad) is self and _kind_of(parameter.grad) == _kind_of(parameter):
+            with _without_watching():
+                # The program may have given it other memory, as net.double() does.
+                parameter.grad = self.plain if _memory_of(parameter.grad) == _memory_of(self.plain) else \
+                    parameter.grad.as_subclass(sys.modules["torch"].Tensor).detach()
         return used
+
+
+def _kind_of(tensor):
+    with _without_watching():
+        return tensor.dtype, tensor.device, tensor.shape
+
+
+def _memory_of(tensor):
+    return tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride()
 
 
 def watch(parameter, used):
@@ -143,7 +155,9 @@ def _without_watching():
 
 def _put(parameter, found):
     with _without_watching():
-        parameter.grad = _of_watch(found.plain, found)
+        whole = _of_watch(found.plain, found)
+        whole._flor_is_whole = True
+        parameter.grad = whole
 
 
 def _of_watch(tensor, found):
@@ -167,11 +181,20 @@ def _called(func, args, kwargs):
         for used in uses:
             if used is not None:
                 used()
+        if func.__name__ == "__set__":
+            return func(_target_of(args[0]), *_plain(args[1:]))
         result = func(*_plain(args), **_plain(kwargs))
         if name in _CLEARING:
             for one in _watches_in(given):
                 one.end()
         return result
+
+
+def _target_of(gradient):
+    """Returns the tensor of which an attribute is set: what the parameter has, where this was its gradient."""
+    parameter = watch_of(gradient).parameter()
+    is_its_own = vars(gradient).get("_flor_is_whole") and parameter is not None and parameter.grad is not None
+    return parameter.grad if is_its_own else gradient
 
 
 def _watches_in(value):
@@ -191,4 +214,4 @@ def _plain(value):
         return kind._make(items) if hasattr(kind, "_make") else kind(items)
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
-    return value.as_subclass(sys.modules["torch"].Tensor) if isinstance(value, sys.modules["torch"].Tensor) and type(value) is _kind() else value
+    return value.as_subclass(sys.modules["torch"].Tensor) if type(value) is _kind() else value

@@ -129,14 +129,14 @@ class Saver(TreeSaver):
     """Saves objects as leaves: `leaves` by their names. `strict`: refuses what is kept as it is, and yet may hold what
     changes: functions with variables of an enclosing one, methods of other objects. With an optimizer it saves parameters
     that no module before has saved, and with a scheduler its optimizer. `gradients`: saves their values, too. `marker`: names
-    objects that are not where they were (_origins.py). `left_out`: the parameters whose gradients were not saved."""
+    objects that are not where they were (_origins.py). `with_gradients`: the parameters that have some other than zeros."""
 
     def __init__(self, strict=False, gradients=False, marker=None):
         super().__init__()
-        self._strict, self._gradients, self.marker = strict, gradients, marker
+        self._strict, self.gradients, self.marker = strict, gradients, marker
         self.has_graph = False  # a tensor was saved that a later backward() may go through
         self._copies = self._parts = 0
-        self.left_out = []
+        self.with_gradients = []
         self._alive = []  # so that no other object gets the id of one that was seen
 
     def _node(self, name, value):
@@ -251,8 +251,10 @@ class Saver(TreeSaver):
         """Saves the values of a parameter's gradient, if they are asked for and there are any but zeros."""
         if not tensor.is_leaf or state_of(tensor) is not True:
             return False
-        if not self._gradients or is_unknown(tensor.grad):
-            self.left_out.append(tensor)
+        if is_unknown(tensor.grad):
+            return False
+        self.with_gradients.append(tensor)
+        if not self.gradients:
             return False
         self._leaf(f"{name}.@grad", self._of_tensor(f"{name}.@grad", plain_of(tensor.grad)))
         return True

@@ -1,0 +1,250 @@
+"""Gradients that a checkpoint leaves out: it counts only where the program clears them before it uses any, whatever its text shows."""
+import copy
+import sys
+
+import pytest
+import torch
+from free_test import have, plain
+
+BEGIN = """
+import os
+import time
+import torch
+torch.manual_seed(1)
+net = torch.nn.Linear(4, 1)
+data = [(torch.randn(8, 4), torch.randn(8, 1)) for _ in range(10)]
+def error(net, x, y):
+    return (net(x) - y).pow(2).mean()
+"""
+# Ends itself once while it is recorded, in the middle of what an epoch does behind its block.
+KILL = """
+    if epoch == 4 and os.environ.get("FLOR_RECORD") and not os.path.exists("killed"):
+        open("killed", "w").close()
+        time.sleep(0.5)  # the checkpoint of the block is written by then
+        os.kill(os.getpid(), 9)
+"""
+# The text shows of none of them that gradients pass from one epoch to the next, or from a block to what follows it.
+PROGRAMS = {
+    "what the loop left is used behind it": BEGIN + """
+optimizer = torch.optim.SGD(net.parameters(), lr=0.02)
+for epoch in range(8):
+    for index, (x, y) in enumerate(data):
+        (error(net, x, y) / 4).backward()
+        if (index + 1) % 4 == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+    optimizer.step()
+    optimizer.zero_grad()
+    KILL
+    print("error", sum(error(net, x, y).item() for x, y in data))
+""",
+    "one function for two optimizers": BEGIN + """
+class Trainer:
+    def __init__(self):
+        self.first, self.second = torch.nn.Linear(4, 4), torch.nn.Linear(4, 1)
+        self.of_first = torch.optim.SGD(self.first.parameters(), lr=0.05)
+        self.of_second = torch.optim.SGD(self.second.parameters(), lr=0.05)
+
+    @staticmethod
+    def optimize(optimizer, loss):
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    def train(self, x, y):
+        self.optimize(self.of_second, error(self.second, self.first(x).detach(), y))
+        self.optimize(self.of_first, error(self.second, self.first(x), y))
+
+trainer = Trainer()
+for epoch in range(8):
+    for x, y in data:
+        trainer.train(x, y)
+    print("weights", trainer.first.weight.sum().item(), trainer.second.weight.sum().item())
+    KILL
+""",
+    "called by its name": BEGIN + """
+class EveryThird:
+    def __init__(self, optimizer):
+        self.optimizer = optimizer
+
+    def behind(self, batch):
+        if batch % 3 == 2:
+            self.optimizer.step()
+            self.optimizer.zero_grad()
+
+callbacks = [EveryThird(torch.optim.SGD(net.parameters(), lr=0.1))]
+def tell(event, batch):
+    for callback in callbacks:
+        getattr(callback, event)(batch)
+for epoch in range(8):
+    for batch, (x, y) in enumerate(data):
+        error(net, x, y).backward()
+        tell("behind", batch)
+    print("weight", net.weight.sum().item())
+    KILL
+""",
+    "tensors of no module, one of which has no gradient yet": BEGIN + """
+scales = [torch.zeros(1, requires_grad=True) for _ in range(2)]
+optimizer = torch.optim.Adam([*net.parameters(), *scales], lr=0.05)
+for epoch in range(8):
+    for index, (x, y) in enumerate(data[:3]):
+        optimizer.zero_grad()
+        (torch.exp(-scales[index % 2]) * error(net, x, y) + scales[index % 2]).sum().backward()
+        optimizer.step()
+    print("weights", scales[0].item(), scales[1].item(), net.weight.sum().item())
+    KILL
+""",
+    "of objects that save themselves": BEGIN + """
+class Agent:
+    def __init__(self):
+        self.net = torch.nn.Linear(4, 1)
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def learn(self, index, x, y):
+        error(self.net, x, y).backward()
+        if index % 3 == 2:
+            self.optimizer.step()
+            self.optimizer.zero_grad()
+
+    def state_dict(self):
+        return {"net": self.net.state_dict(), "optimizer": self.optimizer.state_dict()}
+
+    def load_state_dict(self, state):
+        self.net.load_state_dict(state["net"])
+        self.optimizer.load_state_dict(state["optimizer"])
+
+agents = [Agent(), Agent()]
+for epoch in range(8):
+    for index, (x, y) in enumerate(data):
+        for agent in agents:
+            agent.learn(index, x, y)
+    print("weight", sum(agent.net.weight.sum().item() for agent in agents))
+    KILL
+""",
+    "of a module that does not train yet": BEGIN + """
+judge = torch.nn.Linear(1, 1)
+optimizer, later = torch.optim.SGD(net.parameters(), lr=0.05), torch.optim.SGD(judge.parameters(), lr=0.01)
+for epoch in range(8):
+    for x, y in data:
+        optimizer.zero_grad()
+        judge(net(x)).pow(2).mean().backward()
+        optimizer.step()
+        if epoch >= 6:
+            later.step()
+            later.zero_grad()
+    print("weights", net.weight.sum().item(), judge.weight.sum().item())
+    KILL
+""",
+}
+
+
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS.keys())
+def test_a_killed_recording_goes_on_to_the_rows_of_a_plain_run(place, text):
+    place.write("train.py", text.replace("    KILL\n", KILL))
+    rows = plain(place, "train.py")[1]
+    place.record("train.py", code=None)
+    assert (place.folder / "killed").exists()
+    said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py").stderr
+    assert "resum" in said and sorted(have(place)) == sorted(rows), said
+
+
+# From the fifth epoch on no loop clears what the one before left.
+EMPTY = """
+import torch
+torch.manual_seed(1)
+net = torch.nn.Linear(4, 1)
+data = [(torch.randn(8, 4), torch.randn(8, 1)) for _ in range(3)]
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+loss = torch.zeros(1)
+for epoch in range(20):
+    for x, y in data if epoch % 10 < 5 else []:
+        optimizer.zero_grad()
+        loss = (net(x) - y).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+    PROBE
+    print("loss", loss.item())
+"""
+
+
+def test_a_row_of_gradients_that_no_checkpoint_has_is_refused(place):
+    place.write("train.py", EMPTY.replace("    PROBE\n", ""))
+    place.record("train.py")
+    place.write("train.py", EMPTY.replace("PROBE", 'print("gradient", net.bias.grad.item())'))
+    done = place.run("flor", "replay", "a", "--epochs", "7:9", "--", sys.executable, "train.py", code=1)
+    assert "train.py:14: the program uses gradients that an iteration left" in done.stderr
+    assert "gradient" not in {name for _, name, _ in have(place)}
+
+
+def trained():
+    torch.manual_seed(1)
+    net = torch.nn.Linear(3, 2)
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
+    net(torch.randn(4, 3)).pow(2).sum().backward()
+    optimizer.step()
+    return net, optimizer
+
+
+def train(net, optimizer, **how):
+    optimizer.zero_grad(**how)
+    net(torch.ones(4, 3)).pow(2).sum().backward()
+    optimizer.step()
+
+
+USES = {
+    "step": lambda net, optimizer: optimizer.step(),
+    "accumulated": lambda net, optimizer: (net(torch.ones(1, 3)).sum().backward(), optimizer.step()),
+    "clipped": lambda net, _: torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0),
+    "a number": lambda net, _: net.weight.grad[0, 0].item(),
+    "shown": lambda net, _: str(net.weight.grad),
+    "added to": lambda net, _: net.weight.grad.add_(1),
+    "a part is set": lambda net, _: net.bias.grad.__setitem__(0, 1.0),
+    "by numpy": lambda net, _: net.weight.grad.numpy(),
+    "its memory": lambda net, _: net.weight.grad.data_ptr(),
+    "in a list": lambda net, _: torch.cat([parameter.grad.flatten() for parameter in net.parameters()]),
+    "copied": lambda net, _: torch.zeros(2, 3).copy_(net.weight.grad),
+    "its data": lambda net, _: net.weight.grad.data.mul_(2),
+    "compared": lambda net, _: bool((net.bias.grad > 0).any()),
+    "moved": lambda net, _: net.double(),
+}
+NO_USES = {
+    "cleared to None": lambda net, optimizer: train(net, optimizer, set_to_none=True),
+    "cleared to zeros": lambda net, optimizer: train(net, optimizer, set_to_none=False),
+    "cleared by the module": lambda net, _: net.zero_grad(),
+    "added to and cleared": lambda net, optimizer: (net(torch.ones(1, 3)).sum().backward(), train(net, optimizer)),
+    "its data cleared": lambda net, _: [parameter.grad.data.zero_() for parameter in net.parameters()],
+    "detached and cleared": lambda net, _: [parameter.grad.detach_().zero_() for parameter in net.parameters()],
+    "overwritten": lambda net, _: [parameter.grad.copy_(torch.ones_like(parameter)) for parameter in net.parameters()],
+    "asked whether there is one": lambda net, _: [parameter.grad is not None and parameter.grad != None for parameter in net.parameters()],  # noqa: E711
+    "asked for its shape": lambda net, _: [(parameter.grad.shape, parameter.grad.dtype, parameter.grad.is_sparse) for parameter in net.parameters()],
+    "the module is copied": lambda net, _: copy.deepcopy(net),
+    "removed": lambda net, _: [setattr(parameter, "grad", None) for parameter in net.parameters()],
+}
+
+
+@pytest.mark.parametrize("begin", ["watch", "be_unknown"])
+@pytest.mark.parametrize("act, is_use", [(act, True) for act in USES.values()] + [(act, False) for act in NO_USES.values()],
+                         ids=[*USES, *NO_USES])
+def test_a_use_is_told_from_what_is_none(act, is_use, begin):
+    from flor import _left_out
+
+    net, optimizer = trained()
+    uses = []
+    for parameter in net.parameters():
+        getattr(_left_out, begin)(parameter, lambda: uses.append(1))
+    act(net, optimizer)
+    assert bool(uses) == is_use
+    assert all(parameter.grad is None or parameter.grad.dtype == parameter.dtype for parameter in net.parameters())
+
+
+@pytest.mark.parametrize("act", [USES["step"], USES["accumulated"], NO_USES["cleared to zeros"], NO_USES["added to and cleared"]])
+def test_training_is_the_same_to_the_bit_where_it_is_watched(act):
+    from flor import _left_out
+
+    (net, optimizer), (watched, other) = trained(), trained()
+    for parameter in watched.parameters():
+        _left_out.watch(parameter, lambda: None)
+    for one in ((net, optimizer), (watched, other)):
+        act(*one)
+        train(*one)
+    assert all(torch.equal(a, b) and type(a.grad) is type(b.grad) for a, b in zip(net.parameters(), watched.parameters()))
