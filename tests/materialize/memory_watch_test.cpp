@@ -22,10 +22,19 @@ class MemoryTest : public testing::Test {
     fs::create_directories(path.parent_path());
     std::ofstream(path) << text;
   }
-  // In kB.
-  void process(int peak, int now) {
-    write("proc/self/status", "Name:\tpython3\nVmPeak:\t 9000 kB\nVmHWM:\t " + std::to_string(peak) +
-                                  " kB\nVmRSS:\t " + std::to_string(now) + " kB\n");
+  // In kB. Kernels before 4.5 do not say what of it are files.
+  void process(int peak, int now) { status({{"VmHWM", peak}, {"VmRSS", now}}); }
+  void process_with_files(int peak, int now, int shared, int files) {
+    status({{"VmHWM", peak},
+            {"VmRSS", now + shared + files},
+            {"RssAnon", now},
+            {"RssFile", files},
+            {"RssShmem", shared}});
+  }
+  void status(const std::vector<std::pair<std::string, int>>& lines) {
+    std::string text = "Name:\tpython3\nVmPeak:\t 9000 kB\n";
+    for (const auto& [name, kib] : lines) text += name + ":\t " + std::to_string(kib) + " kB\n";
+    write("proc/self/status", text);
   }
   std::size_t available() { return MemoryWatch(root_.path()).available(); }
 
@@ -75,6 +84,36 @@ TEST_F(MemoryTest, IsNotWhatTrainingWillTakeAgain) {
   EXPECT_EQ(available(), 300U << 10);
   process(5000, 200);
   EXPECT_EQ(available(), 0U);
+}
+
+// Those of a data set that training has mapped.
+TEST_F(MemoryTest, PagesOfFilesAreNotTrainings) {
+  write("proc/meminfo", "MemAvailable:    900 kB\n");
+  MemoryWatch watch(root_.path());
+  process_with_files(800, 200, 0, 600);
+  EXPECT_EQ(watch.available(), 900U << 10);
+  process_with_files(900, 200, 0, 600);
+  EXPECT_EQ(watch.available(), 800U << 10) << "training had 100 kB more";
+  process_with_files(900, 350, 50, 100);
+  EXPECT_EQ(watch.available(), 900U << 10);
+  process_with_files(900, 200, 0, 100);
+  EXPECT_EQ(watch.available(), 700U << 10) << "it has been seen with 400 kB";
+}
+
+TEST_F(MemoryTest, PagesOfFilesAreLookedAtAnewBehindACopy) {
+  write("proc/meminfo", "MemAvailable:    900 kB\n");
+  MemoryWatch watch(root_.path());
+  process_with_files(800, 200, 0, 600);
+  watch.copy_begins(100U << 10);
+  process_with_files(900, 300, 0, 600);
+  watch.copy_ends(100U << 10);
+  process_with_files(200, 200, 0, 0);
+  EXPECT_EQ(watch.available(), 900U << 10);
+  watch.copy_begins(100U << 10);
+  process_with_files(300, 300, 0, 0);
+  watch.copy_ends(100U << 10);
+  process_with_files(700, 200, 0, 0);
+  EXPECT_EQ(watch.available(), 400U << 10) << "at this peak there were no files";
 }
 
 TEST_F(MemoryTest, ACopyIsNoPartOfWhatTrainingTakes) {
@@ -152,6 +191,16 @@ TEST_F(MemoryTest, IsWhatSlurmLeavesWhereNoGroupHasALimit) {
   EXPECT_EQ(available(), 90000000U - (1000U << 10));
   ::unsetenv("SLURM_MEM_PER_NODE");
   ::unsetenv("SLURM_STEP_TASKS_PER_NODE");
+}
+
+TEST_F(MemoryTest, SlurmCountsPagesOfFiles) {
+  ::setenv("SLURM_MEM_PER_NODE", "10", 1);
+  MemoryWatch watch(root_.path());
+  process_with_files(5000, 1000, 0, 3000);
+  EXPECT_EQ(watch.available(), (10U << 20) - (5000U << 10));
+  process_with_files(5000, 1000, 1000, 4000);
+  EXPECT_EQ(watch.available(), (10U << 20) - (6000U << 10));
+  ::unsetenv("SLURM_MEM_PER_NODE");
 }
 
 TEST(MemoryHereTest, PeaksAreResetAndSeen) {

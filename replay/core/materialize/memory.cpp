@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include "core/base/units_text.h"
@@ -29,15 +30,19 @@ std::size_t of_machine(const fs::path& root) {
 }
 
 void read_process(const fs::path& root, MemoryReading& out) {
+  std::size_t all = 0;
+  std::size_t anonymous = unlimited;
+  std::size_t shared = 0;
+  const std::map<std::string, std::size_t*> lines = {{"VmHWM:", &out.peak},       {"VmRSS:", &all},
+                                                     {"VmPeak:", &out.addresses}, {"RssAnon:", &anonymous},
+                                                     {"RssFile:", &out.files},    {"RssShmem:", &shared}};
   std::ifstream in(root / "proc/self/status");
   for (std::string key; in >> key; in.ignore(10000, '\n')) {
-    std::size_t* to = key == "VmHWM:"    ? &out.peak
-                      : key == "VmRSS:"  ? &out.now
-                      : key == "VmPeak:" ? &out.addresses
-                                         : nullptr;
+    const auto line = lines.find(key);
     std::size_t kib = 0;
-    if (to != nullptr && in >> kib) *to = kib << 10;
+    if (line != lines.end() && in >> kib) *line->second = kib << 10;
   }
+  out.now = anonymous == unlimited ? all : anonymous + shared;
 }
 
 // Where a version of control groups keeps its numbers.

@@ -22,8 +22,11 @@ struct MemoryGroup {
 struct MemoryReading {
   // What can be allocated without swapping: MemAvailable.
   std::size_t machine = unlimited_memory;
-  // The process: now, at its peak (VmHWM), and the most of its address space.
-  std::size_t now = 0, peak = 0, addresses = 0;
+  // The process now: the pages that are no file's, and those of files that it has mapped, which the kernel
+  // drops when it wants them. Where the kernel does not tell them apart, `now` has all.
+  std::size_t now = 0, files = 0;
+  // The most pages that it ever had, those of files among them (VmHWM), and the most of its address space.
+  std::size_t peak = 0, addresses = 0;
   // The group of this process first, then those that it lies in.
   std::vector<MemoryGroup> groups;
 };

@@ -43,7 +43,7 @@ std::size_t MemoryWatch::available() {
   }
   if (least == unlimited_memory) {
     const std::size_t task = memory_of_task();
-    if (task != unlimited_memory) least = less(task, std::max(now.now, peak_));
+    if (task != unlimited_memory) least = less(task, std::max(now.now + now.files, peak_with_files_));
   }
   least = std::min(least, less(now.machine, own));
   return std::min(least, left_of_addresses(now.addresses));
@@ -67,9 +67,11 @@ void MemoryWatch::copy_begins(std::size_t bytes) noexcept try {
 
 void MemoryWatch::copy_ends(std::size_t bytes) noexcept try {
   const std::lock_guard<std::mutex> lock(mutex_);
-  look_locked();
+  const MemoryReading now = look_locked();
   held_ = less(held_, bytes);
-  if (held_ == 0 && reset_peak()) most_held_ = 0;
+  if (held_ > 0 || !reset_peak()) return;
+  most_held_ = 0;
+  files_ = now.files;
 } catch (const std::exception&) {
 }
 
@@ -81,7 +83,11 @@ void MemoryWatch::look() {
 MemoryReading MemoryWatch::look_locked() {
   MemoryReading now = read_memory(root_);
   // Where the peak cannot be reset, it is training's for ever: rather too much than too little.
-  peak_ = std::max(peak_, held_ == 0 && most_held_ > 0 ? now.peak : less(now.peak, most_held_));
+  const std::size_t peak = held_ == 0 && most_held_ > 0 ? now.peak : less(now.peak, most_held_);
+  peak_with_files_ = std::max(peak_with_files_, peak);
+  // Nobody knows how much of the peak were files. What training has now is surely its own.
+  files_ = std::max(files_, now.files);
+  peak_ = std::max({peak_, less(peak, files_), less(now.now, held_)});
   for (const auto& group : now.groups) {
     std::size_t& peak = peaks_[group.path];
     peak = std::max(peak, less(group.needed, held_));

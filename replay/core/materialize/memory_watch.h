@@ -24,6 +24,7 @@ class MemoryWatch {
   // the machine, each control group, the limit of the address space (ulimit -v) and, where no group has a
   // limit, Slurm leaves. What the training had at its peak, and has not now, its next step takes again; so do
   // the further processes in a group with a limit, which a loader may have ended just before a checkpoint.
+  // Pages of files, as of a data set that is mapped, do not count: the kernel drops them. Slurm counts them.
   std::size_t available();
   // Is there so much that a copy of `bytes` may stay in memory until the kernel wants its pages?
   bool is_plentiful(std::size_t bytes) noexcept;
@@ -43,7 +44,9 @@ class MemoryWatch {
   std::mutex mutex_;
   std::size_t held_ = 0;                                // bytes of copies in memory now
   std::size_t most_held_ = 0;                           // since the peak was reset
-  std::size_t peak_ = 0;                                // of this process, without copies
+  std::size_t files_ = 0;                               // the most pages of files that a look saw since then
+  std::size_t peak_ = 0;                                // of this process, without copies and files
+  std::size_t peak_with_files_ = 0;                     // of this process, without copies
   std::map<std::filesystem::path, std::size_t> peaks_;  // of its control groups, without copies
 };
 
