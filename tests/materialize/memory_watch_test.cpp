@@ -203,6 +203,15 @@ TEST_F(MemoryTest, SlurmCountsPagesOfFiles) {
   ::unsetenv("SLURM_MEM_PER_NODE");
 }
 
+// A program may set variables from another thread meanwhile.
+TEST_F(MemoryTest, TheEnvironmentIsReadOnce) {
+  ::setenv("SLURM_MEM_PER_NODE", "10", 1);
+  process(2000, 1000);
+  MemoryWatch watch(root_.path());
+  ::unsetenv("SLURM_MEM_PER_NODE");
+  EXPECT_EQ(watch.available(), (10U << 20) - (2000U << 10));
+}
+
 TEST(MemoryHereTest, PeaksAreResetAndSeen) {
   MemoryWatch watch;
   watch.look();

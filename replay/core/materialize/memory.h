@@ -34,7 +34,8 @@ struct MemoryReading {
 MemoryReading read_memory(const std::filesystem::path& root = "/");
 
 // Returns the bytes that Slurm gave a task of this step, by its environment. Sites without memory control
-// groups may have Slurm watch it (JobAcctGatherParams=OverMemoryKill).
+// groups may have Slurm watch it (JobAcctGatherParams=OverMemoryKill). Not while another thread may set
+// variables, as Python's does.
 std::size_t memory_of_task();
 
 // Where the state lies that is copied to host memory.

@@ -41,10 +41,8 @@ std::size_t MemoryWatch::available() {
     const std::size_t again = std::max(own, less(peaks_[group.path], less(group.needed, held_)));
     least = std::min(least, less(less(group.limit, group.needed), again));
   }
-  if (least == unlimited_memory) {
-    const std::size_t task = memory_of_task();
-    if (task != unlimited_memory) least = less(task, std::max(now.now + now.files, peak_with_files_));
-  }
+  if (least == unlimited_memory && task_ != unlimited_memory)
+    least = less(task_, std::max(now.now + now.files, peak_with_files_));
   least = std::min(least, less(now.machine, own));
   return std::min(least, left_of_addresses(now.addresses));
 }

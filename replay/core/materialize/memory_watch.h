@@ -16,8 +16,8 @@ namespace flor::core {
 class MemoryWatch {
  public:
   // `root` is the directory with /proc and /sys.
-  explicit MemoryWatch(std::filesystem::path root = "/") : root_(std::move(root)) {}
-  // The one of this process.
+  explicit MemoryWatch(std::filesystem::path root = "/") : root_(std::move(root)), task_(memory_of_task()) {}
+  // The one of this process. Call first where no other thread may set variables of the environment.
   static MemoryWatch& here();
 
   // Returns the bytes that may still be allocated beside what training takes at its most: the least of what
@@ -41,6 +41,7 @@ class MemoryWatch {
   bool reset_peak() const noexcept;
 
   const std::filesystem::path root_;
+  const std::size_t task_;  // bytes that Slurm gave this task
   std::mutex mutex_;
   std::size_t held_ = 0;                                // bytes of copies in memory now
   std::size_t most_held_ = 0;                           // since the peak was reset
