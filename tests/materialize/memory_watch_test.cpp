@@ -8,6 +8,7 @@
 #include <fstream>
 #include <vector>
 
+#include "core/materialize/staging.h"
 #include "support/temporary.h"
 
 namespace flor::core {
@@ -226,17 +227,68 @@ TEST(MemoryHereTest, PeaksAreResetAndSeen) {
 
 // A sanitizer needs more addresses than such a limit leaves.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST_F(MemoryTest, IsWhatTheLimitOfTheAddressSpaceLeaves) {
-  write("proc/meminfo", "MemAvailable:    60000000 kB\n");
-  write("proc/self/status", "VmPeak:\t 3000000 kB\n");
+class AddressesTest : public MemoryTest {
+ protected:
+  void SetUp() override { write("proc/meminfo", "MemAvailable:    60000000 kB\n"); }
+  // All in kB.
+  void addresses(int now, int most) {
+    write("proc/self/status",
+          "VmPeak:\t " + std::to_string(most) + " kB\nVmSize:\t " + std::to_string(now) + " kB\n");
+  }
+  static std::size_t left_of(int addresses, MemoryWatch& watch) {
+    rlimit before = {};
+    EXPECT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+    rlimit limit = before;
+    limit.rlim_cur = static_cast<std::size_t>(addresses) << 10;
+    EXPECT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
+    const std::size_t left = watch.available();
+    EXPECT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
+    return left >> 10;
+  }
+};
+
+TEST_F(AddressesTest, AreWhatTheLimitLeaves) {
+  addresses(2000000, 3000000);
+  MemoryWatch watch(root_.path());
+  EXPECT_EQ(left_of(4000000, watch), 1000000U);
+}
+
+TEST_F(AddressesTest, OfACopyThatStayAreThereForTheNextOne) {
+  addresses(1800000, 2000000);
+  MemoryWatch watch(root_.path());
+  constexpr std::size_t copy = std::size_t{500000} << 10;
+  watch.maps(0, copy);
+  watch.copy_begins(copy);
+  addresses(2300000, 2300000);
+  EXPECT_EQ(left_of(4000000, watch), 1500000U) << "the copy is in them";
+  watch.copy_ends(copy);
+  EXPECT_EQ(left_of(4000000, watch), 2000000U) << "training had as much before they were mapped";
+  addresses(2700000, 2900000);
+  EXPECT_EQ(left_of(4000000, watch), 1600000U) << "training took more";
+  addresses(2200000, 2900000);
+  watch.maps(copy, 0);
+  EXPECT_EQ(left_of(4000000, watch), 1600000U);
+  addresses(2500000, 2900000);
+  EXPECT_EQ(left_of(4000000, watch), 1500000U) << "what training has now is its own";
+}
+
+TEST(StagingMemory, IsNoPartOfTheAddressesThatTrainingTakes) {
+  MemoryWatch& watch = MemoryWatch::here();
   rlimit before = {};
   ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  watch.look();
   rlimit limit = before;
-  limit.rlim_cur = std::size_t{4000000} << 10;
+  limit.rlim_cur = read_memory().most_addresses + (std::size_t{512} << 20);
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
-  const std::size_t left = available();
+  const std::size_t left = watch.available();
+  {
+    Staging staging;
+    staging.require(std::size_t{96} << 20);
+    staging.give_back();
+    EXPECT_GE(watch.available() + (std::size_t{8} << 20), left);
+  }
+  EXPECT_GE(watch.available() + (std::size_t{8} << 20), left);
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
-  EXPECT_EQ(left, std::size_t{1000000} << 10);
 }
 #endif
 

@@ -33,9 +33,11 @@ void read_process(const fs::path& root, MemoryReading& out) {
   std::size_t all = 0;
   std::size_t anonymous = unlimited;
   std::size_t shared = 0;
-  const std::map<std::string, std::size_t*> lines = {{"VmHWM:", &out.peak},       {"VmRSS:", &all},
-                                                     {"VmPeak:", &out.addresses}, {"RssAnon:", &anonymous},
-                                                     {"RssFile:", &out.files},    {"RssShmem:", &shared}};
+  const std::map<std::string, std::size_t*> lines = {
+      {"VmHWM:", &out.peak},       {"VmRSS:", &all},
+      {"VmSize:", &out.addresses}, {"VmPeak:", &out.most_addresses},
+      {"RssAnon:", &anonymous},    {"RssFile:", &out.files},
+      {"RssShmem:", &shared}};
   std::ifstream in(root / "proc/self/status");
   for (std::string key; in >> key; in.ignore(10000, '\n')) {
     const auto line = lines.find(key);

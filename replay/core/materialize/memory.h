@@ -25,8 +25,10 @@ struct MemoryReading {
   // The process now: the pages that are no file's, and those of files that it has mapped, which the kernel
   // drops when it wants them. Where the kernel does not tell them apart, `now` has all.
   std::size_t now = 0, files = 0;
-  // The most pages that it ever had, those of files among them (VmHWM), and the most of its address space.
-  std::size_t peak = 0, addresses = 0;
+  // The most pages that it had since clear_refs reset that, those of files among them (VmHWM).
+  std::size_t peak = 0;
+  // Its address space now, and the most that it ever was (VmPeak).
+  std::size_t addresses = 0, most_addresses = 0;
   // The group of this process first, then those that it lies in.
   std::vector<MemoryGroup> groups;
 };

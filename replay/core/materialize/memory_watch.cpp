@@ -44,7 +44,7 @@ std::size_t MemoryWatch::available() {
   if (least == unlimited_memory && task_ != unlimited_memory)
     least = less(task_, std::max(now.now + now.files, peak_with_files_));
   least = std::min(least, less(now.machine, own));
-  return std::min(least, left_of_addresses(now.addresses));
+  return std::min(least, left_of_addresses(addresses_ + held_));
 }
 
 // Where a copy stays, the peak of the process counts it, and with that a copy has to fit beside what is left.
@@ -73,6 +73,15 @@ void MemoryWatch::copy_ends(std::size_t bytes) noexcept try {
 } catch (const std::exception&) {
 }
 
+void MemoryWatch::maps(std::size_t from, std::size_t to) noexcept try {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // What training has taken so far is known from before. Nobody can reset VmPeak.
+  if (to > from) look_locked();
+  mapped_ = less(mapped_ + to, from);
+  most_mapped_ = std::max(most_mapped_, mapped_);
+} catch (const std::exception&) {
+}
+
 void MemoryWatch::look() {
   const std::lock_guard<std::mutex> lock(mutex_);
   look_locked();
@@ -86,6 +95,7 @@ MemoryReading MemoryWatch::look_locked() {
   // Nobody knows how much of the peak were files. What training has now is surely its own.
   files_ = std::max(files_, now.files);
   peak_ = std::max({peak_, less(peak, files_), less(now.now, held_)});
+  addresses_ = std::max({addresses_, less(now.most_addresses, most_mapped_), less(now.addresses, mapped_)});
   for (const auto& group : now.groups) {
     std::size_t& peak = peaks_[group.path];
     peak = std::max(peak, less(group.needed, held_));

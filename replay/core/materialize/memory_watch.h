@@ -33,6 +33,10 @@ class MemoryWatch {
   void copy_begins(std::size_t bytes) noexcept;
   void copy_ends(std::size_t bytes) noexcept;
 
+  // The address space for copies grows or shrinks: it is not training's. Call it before it grows, and behind
+  // its shrinking.
+  void maps(std::size_t from, std::size_t to) noexcept;
+
   // Looks at the memory. The peak of this process is never missed, that of others between two looks is.
   void look();
 
@@ -43,11 +47,14 @@ class MemoryWatch {
   const std::filesystem::path root_;
   const std::size_t task_;  // bytes that Slurm gave this task
   std::mutex mutex_;
-  std::size_t held_ = 0;                                // bytes of copies in memory now
-  std::size_t most_held_ = 0;                           // since the peak was reset
-  std::size_t files_ = 0;                               // the most pages of files that a look saw since then
-  std::size_t peak_ = 0;                                // of this process, without copies and files
-  std::size_t peak_with_files_ = 0;                     // of this process, without copies
+  std::size_t held_ = 0;             // bytes of copies in memory now
+  std::size_t most_held_ = 0;        // since the peak was reset
+  std::size_t files_ = 0;            // the most pages of files that a look saw since then
+  std::size_t peak_ = 0;             // of this process, without copies and files
+  std::size_t peak_with_files_ = 0;  // of this process, without copies
+  std::size_t mapped_ = 0;           // bytes of address space for copies now
+  std::size_t most_mapped_ = 0;      // the most that it ever was
+  std::size_t addresses_ = 0;        // the most of this process's address space, without that
   std::map<std::filesystem::path, std::size_t> peaks_;  // of its control groups, without copies
 };
 

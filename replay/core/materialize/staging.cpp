@@ -29,10 +29,14 @@ unsigned char* Staging::map(std::size_t bytes) {
     // Huge pages need a multiple of their size; the kernel aligns large mappings by itself.
     const std::size_t unit = bytes >= huge_page ? huge_page : page;
     const std::size_t size = (bytes + unit - 1) / unit * unit + (bytes == 0 ? unit : 0);
+    MemoryWatch::here().maps(size_, size);
     void* memory = memory_ == nullptr
                        ? ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
                        : ::mremap(memory_, size_, size, MREMAP_MAYMOVE);
-    if (memory == MAP_FAILED) throw std::bad_alloc();
+    if (memory == MAP_FAILED) {
+      MemoryWatch::here().maps(size, size_);
+      throw std::bad_alloc();
+    }
     ::madvise(memory, size, MADV_HUGEPAGE);
     memory_ = memory;
     size_ = size;
@@ -69,7 +73,10 @@ void Staging::end_copy() noexcept {
 }
 
 void Staging::release() {
-  if (memory_ != nullptr) ::munmap(memory_, size_);
+  if (memory_ != nullptr) {
+    ::munmap(memory_, size_);
+    MemoryWatch::here().maps(size_, 0);
+  }
   memory_ = nullptr;
   size_ = 0;
   end_copy();
