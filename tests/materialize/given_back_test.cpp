@@ -1,9 +1,11 @@
 // The memory of a copy is training's again once its checkpoint is written.
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <future>
 
@@ -131,6 +133,33 @@ TEST(StagingMemory, IsGivenBackWholeWhenItIsTouchedInParts) {
   for (std::size_t at = 0; at < size; at += step) staging.touch(at, step);
   EXPECT_EQ(resident(staging), size);
   EXPECT_GE(given_back(), before + size / 100 * 99);
+}
+
+// Does a child that is forked now have its last page?
+bool is_in_child(const Staging& staging) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    unsigned char page = 0;
+    const bool missing =
+        ::mincore(staging.data() + staging.size() - 4096, 4096, &page) != 0 && errno == ENOMEM;
+    ::_exit(missing ? 1 : 0);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  return WEXITSTATUS(status) == 0;
+}
+
+// A loader's worker would keep the pages of a copy that it was forked in, as long as it lives.
+TEST(StagingMemory, IsMissingInForkedChildren) {
+  Staging staging;
+  for (const std::size_t bytes : {size / 4, size}) {
+    std::memset(staging.require(bytes), 7, bytes);
+    EXPECT_FALSE(is_in_child(staging));
+  }
+  Staging read_by_a_child(InChildren::kept);
+  read_by_a_child.require(size);
+  EXPECT_TRUE(is_in_child(read_by_a_child));
 }
 
 TEST(StagingMemory, IsUnmappedWhereItIsLocked) {

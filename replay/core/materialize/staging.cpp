@@ -38,6 +38,7 @@ unsigned char* Staging::map(std::size_t bytes) {
       throw std::bad_alloc();
     }
     ::madvise(memory, size, MADV_HUGEPAGE);
+    if (in_children_ == InChildren::missing) ::madvise(memory, size, MADV_DONTFORK);
     memory_ = memory;
     size_ = size;
   }

@@ -6,9 +6,12 @@
 
 namespace flor::core {
 
+// Does a forked child get the memory? A loader's worker would keep the pages of a copy as long as it lives.
+enum class InChildren { missing, kept };
+
 class Staging {
  public:
-  Staging() = default;
+  explicit Staging(InChildren in_children = InChildren::missing) : in_children_(in_children) {}
   ~Staging();
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
@@ -33,6 +36,7 @@ class Staging {
   void give_back(std::size_t from, std::size_t to, bool keep) noexcept;
   void end_copy() noexcept;
 
+  const InChildren in_children_;
   void* memory_ = nullptr;
   std::size_t size_ = 0;
   std::size_t copy_ = 0;  // bytes of the copy that is in it

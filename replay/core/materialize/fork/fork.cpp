@@ -157,7 +157,7 @@ class Children : public MaterializerBase {
   }
 
   // The child reads it. For the waiting thread while a batch is running; else for the training thread.
-  Staging staging_;
+  Staging staging_{InChildren::kept};
 
  private:
   void work() {
