@@ -76,8 +76,8 @@ class Materializer {
   // Returns the seconds that this preparation took from training since the last call.
   virtual double take_preparation() = 0;
 
-  // Returns true if a checkpoint needs memory for a copy of state in host memory. State on a device is copied
-  // by all.
+  // Returns true if a checkpoint needs memory for a copy of state in host memory, also where the kernel makes
+  // it. State on a device is copied by all.
   virtual bool copies() const { return true; }
   // Throws, once, what went wrong on a thread of the materializer's besides a write, such as std::bad_alloc.
   // What it knows of earlier checkpoints may then be wrong, and it must not be used any more.

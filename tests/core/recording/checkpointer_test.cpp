@@ -131,15 +131,19 @@ TEST_F(CheckpointerTest, ABlockAndItsIterationBothHaveACheckpointWhereTheWriteIs
   for (const auto& row : rows) EXPECT_EQ(row["decision"], "materialize") << row;
 }
 
+// Behind a fork the kernel copies it.
 TEST_F(CheckpointerTest, StateThatNoMemoryIsLeftForIsNotCopied) {
-  for (const bool on_device : {true, false}) {
+  for (const auto& [materializer, on_device] :
+       {std::pair{"thread", true}, {"thread", false}, {"fork", false}}) {
+    Manifest manifest;
+    manifest.materializer = materializer;
     Buffer huge = live().front();
     huge.device = on_device;
     huge.data = nullptr;
     huge.bytes = std::size_t{1} << 50;
     huge.copy = [](void*) { ADD_FAILURE() << "it was copied"; };
     testing::internal::CaptureStderr();
-    const auto rows = recorded({}, [&](Checkpointer& checkpointer) {
+    const auto rows = recorded(manifest, [&](Checkpointer& checkpointer) {
       for (const char* at : {"epoch=0", "epoch=1"}) {
         checkpointer.on_execution_end({"train", std::string(at) + "/train", "checkpoints/x", false}, 1,
                                       checkpointer.mark_start(), "asked for",

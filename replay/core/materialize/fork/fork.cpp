@@ -231,8 +231,6 @@ class ForkMaterializer : public Children {
   explicit ForkMaterializer(Tiers tiers) : Children(std::move(tiers)) {}
   ~ForkMaterializer() override { wait_for_running(); }
 
-  bool copies() const override { return false; }
-
   std::string materialize(MaterializeJob job, const std::vector<Buffer>& live) override try {
     // One child at a time. Two would double the memory that copy-on-write can take.
     wait_for_running();
