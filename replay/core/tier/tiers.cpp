@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -12,6 +13,7 @@
 #include "core/files/durable.h"
 #include "core/store/local_tier.h"
 #include "core/tier/room.h"
+#include "core/tier/spool.h"
 
 namespace flor::core {
 namespace {
@@ -41,10 +43,14 @@ bool Tiers::takes(std::uint64_t bytes) {
 std::string Tiers::why_not_in_memory(std::uint64_t bytes) const {
   if (!memory_left_ || !is_in_memory(local_)) return "";
   const std::uint64_t left = memory_left_();
-  if (left / 2 >= bytes) return "";
+  const std::uint64_t waiting = bytes_of(waiting_files({local_, {}, {}, 0}));
+  // Where no limit is known, `left` is the largest number.
+  const std::uint64_t together = std::max(left, left + waiting);
+  if (waiting + bytes <= together / 3) return "";
   return local_.string() + " lies in memory, of which " + bytes_text(left) +
-         " are left to this program, and a checkpoint of " + bytes_text(bytes) +
-         " is written there only where twice that is left; ask for more (srun --mem), or choose a disk";
+         " are left to this program beside " + bytes_text(waiting) + " that wait there, and with " +
+         bytes_text(bytes) +
+         " of a checkpoint more than a third of both would wait; ask for more (srun --mem), or choose a disk";
 }
 
 std::string Tiers::why_not_the_store(const fs::path& directory, std::uint64_t bytes) const {

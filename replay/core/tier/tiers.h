@@ -22,8 +22,8 @@ class Tiers {
 
   const RunDir& run() const { return run_; }
 
-  // Tells how many bytes of memory this process may still take. A local tier in memory (tmpfs) then gets a
-  // checkpoint only where twice its size is left: the rest of the memory is training's.
+  // Tells how many bytes of memory this process may still take. What waits in a local tier in memory (tmpfs)
+  // then takes at most a third of that and of itself together: the rest is training's.
   void measure_memory_by(std::function<std::uint64_t()> left) { memory_left_ = std::move(left); }
 
   // A place to try. The file is written there durably (core/files/durable.h). Its directory exists.

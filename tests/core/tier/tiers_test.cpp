@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <limits>
 #include <system_error>
 
 #include "core/base/error.h"
@@ -241,13 +242,13 @@ TEST(Tiers, AFullTmpfsFallsBackAndNothingIsLost) {
 }
 
 // What lies there takes the step's memory a second time, and the job would be killed for that.
-TEST(Tiers, MemoryTakesOnlyWhatLeavesAsMuch) {
+TEST(Tiers, InMemoryNoMoreThanAThirdMayWait) {
   const TemporaryDirectory directory;
   const test::TinyDisk disk(directory / "tier", "1m");
   if (!disk.mounted()) GTEST_SKIP() << "needs the right to mount a tmpfs (root)";
   const TwoTiers both(directory.path());
   Tiers tiers = both.tiers();
-  std::uint64_t left = 20000;
+  std::uint64_t left = 30000;
   tiers.measure_memory_by([&left] { return left; });
   const auto tier = [&](std::uint64_t bytes) { return tiers.targets("checkpoints/a", bytes).front().tier; };
   ::testing::internal::CaptureStderr();
@@ -255,11 +256,23 @@ TEST(Tiers, MemoryTakesOnlyWhatLeavesAsMuch) {
   EXPECT_EQ(tier(10001), Tier::store);
   left = 0;
   for (int i = 0; i < 5; ++i) EXPECT_EQ(tier(10000), Tier::store);
-  left = 20000;
+  left = 30000;
   EXPECT_EQ(tier(10000), Tier::local) << "there is memory again";
+  fs::create_directories((both.local.path / checkpoint_name(0)).parent_path());
+  write_durably(both.local.path / checkpoint_name(0), std::string(10000, 'x'));
+  left = 20000;
+  EXPECT_EQ(tier(1), Tier::store) << "a third is there already";
+  left = 50000;
+  EXPECT_EQ(tier(10000), Tier::local);
+  EXPECT_EQ(tier(10001), Tier::store);
+  left = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(tier(10001), Tier::local) << "there is no limit";
+  fs::remove(both.local.path / checkpoint_name(0));
+  left = 30000;
+  EXPECT_EQ(tier(10000), Tier::local) << "it has been spooled";
   const std::string said = ::testing::internal::GetCapturedStderr();
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
-  EXPECT_NE(said.find("lies in memory, of which 20.0 kB are left"), std::string::npos) << said;
+  EXPECT_NE(said.find("lies in memory, of which 30.0 kB are left"), std::string::npos) << said;
 }
 
 TEST(Tiers, ADiskTakesWhateverMemoryIsLeft) {
