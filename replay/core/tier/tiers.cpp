@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <system_error>
 
-#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/messages.h"
 #include "core/base/units_text.h"
@@ -22,7 +21,9 @@ namespace {
 // more.
 constexpr int most_refusals = 3;
 
-constexpr double quota_pause = 1800;  // seconds
+// Seconds.
+constexpr double quota_pause = 1800;
+constexpr double ask_pause = 300;
 
 }  // namespace
 
@@ -53,17 +54,24 @@ std::string Tiers::why_not_in_memory(std::uint64_t bytes) const {
          " of a checkpoint more than a third of both would wait; ask for more (srun --mem), or choose a disk";
 }
 
-std::string Tiers::why_not_the_store(const fs::path& directory, std::uint64_t bytes) const {
+bool Tiers::quota_leaves(const fs::path& directory, std::uint64_t bytes) {
+  if (!quota_used_up_) return true;
+  const double now = now_();
+  if (told_no_ && now < *told_no_ + ask_pause) return false;
+  const auto answer = is_free(directory, bytes);
+  if (answer == false) told_no_ = now;
+  return answer.value_or(now > *quota_used_up_ + quota_pause);
+}
+
+std::string Tiers::why_not_the_store(const fs::path& directory, std::uint64_t bytes) {
   if (std::string full = why_no_room(directory, bytes); !full.empty()) return full;
-  if (!quota_used_up_) return "";
-  const bool is_over = monotonic_seconds() > *quota_used_up_ + quota_pause;
-  if (is_free(directory, 3 * bytes).value_or(is_over)) return "";
+  if (quota_leaves(directory, 3 * bytes)) return "";
   return "this user's quota in " + directory.string() + " was used up, and " + bytes_text(3 * bytes) +
          ", which would leave some to the program, cannot be seen to be free";
 }
 
 void Tiers::store_was_full(std::uint64_t bytes) {
-  if (why_no_room(run_.path, bytes).empty()) quota_used_up_ = monotonic_seconds();
+  if (why_no_room(run_.path, bytes).empty()) quota_used_up_ = now_();
 }
 
 std::vector<Tiers::Target> Tiers::targets(const std::string& file, std::uint64_t bytes) {

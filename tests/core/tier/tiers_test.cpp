@@ -284,6 +284,45 @@ TEST(Tiers, ADiskTakesWhateverMemoryIsLeft) {
   EXPECT_EQ(tiers.targets("checkpoints/a", 10000).front().tier, Tier::local);
 }
 
+// As behind a quota, which does not show in what the file system says to be free. To ask takes all that is
+// left for a moment.
+TEST(Tiers, AStoreWhoseQuotaIsUsedUpIsAskedNowAndThen) {
+  const TemporaryDirectory directory;
+  const TwoTiers both(directory.path());
+  const test::TinyDisk disk(both.run.checkpoints(), "8m,nr_inodes=2");
+  if (!disk.mounted()) GTEST_SKIP() << "needs the right to mount a tmpfs (root)";
+  Tiers tiers(both.run);
+  double now = 1000;
+  tiers.measure_time_by([&now] { return now; });
+  const auto takes = [&] {
+    try {
+      return !tiers.targets("checkpoints/a", 1000).empty();
+    } catch (const Error& full) {
+      EXPECT_NE(std::string(full.what()).find("quota"), std::string::npos) << full.what();
+      return false;
+    }
+  };
+  const fs::path others = both.run.checkpoints() / "others";
+  const auto fill = [&] { write_durably(others, "x"); };
+  EXPECT_TRUE(takes());
+  tiers.store_was_full(1000);
+  EXPECT_TRUE(takes()) << "there is room, which was not asked for yet";
+  fill();
+  EXPECT_FALSE(takes());
+  fs::remove(others);
+  now += 299;
+  EXPECT_FALSE(takes()) << "it is not asked";
+  now += 1;
+  EXPECT_TRUE(takes());
+  fill();
+  EXPECT_FALSE(takes()) << "behind a yes it is asked at once";
+  now += 300;
+  EXPECT_FALSE(takes());
+  now += 299;
+  fs::remove(others);
+  EXPECT_FALSE(takes()) << "each no counts";
+}
+
 TEST(BytesText, SizesArePlainOrWithAUnit) {
   EXPECT_EQ(parse_bytes("0"), 0U);
   EXPECT_EQ(parse_bytes("812"), 812U);
