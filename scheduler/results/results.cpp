@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/base/units_text.h"
 #include "core/files/durable.h"
@@ -17,8 +18,8 @@ using core::field;
 using core::Json;
 using core::fs::path;
 
-// Reads files of rows, which may have `most` bytes in all: what is read counts, since a directory of another
-// user need not list its files.
+// Reads files of rows, and the plans that say which, which may have `most` bytes in all: what is read counts,
+// since a directory of another user need not list its files.
 class RowFiles {
  public:
   explicit RowFiles(std::size_t most = core::any_size) : left_(most) {}
@@ -27,13 +28,14 @@ class RowFiles {
     std::string text;
     bool foreign = false;  // another user's?
   };
-  // Throws Error where a file goes beyond the limit, and at each further one.
-  File read(const path& from) {
+  // Throws Error where a file goes beyond the limit, and at each further one; and where another user's has
+  // more than `foreign` bytes.
+  File read(const path& from, std::size_t foreign = core::foreign_limit) {
     const core::Descriptor file = core::open_regular(from);
     struct stat info = {};
     went_beyond_ = went_beyond_ || (left_ != core::any_size && ::fstat(file.get(), &info) == 0 &&
                                     static_cast<std::size_t>(info.st_size) > left_);
-    File out{core::read_regular(file, from, went_beyond_ ? 0 : left_), core::is_foreign(file)};
+    File out{core::read_regular(file, from, went_beyond_ ? 0 : left_, foreign), core::is_foreign(file)};
     if (left_ != core::any_size) left_ -= out.text.size();
     return out;
   }
@@ -193,14 +195,25 @@ std::optional<Verdict> verdict_if_whole(const core::ReplayDir& replay) try {
   return std::nullopt;  // treat a damaged verdict as none
 }
 
+core::Plan read_plan(const core::ReplayDir& replay, RowFiles& files) {
+  const std::string text = files.read(replay.plan(), core::foreign_plan_limit).text;
+  return core::plan_from(core::parse_json(text), replay.plan().string());
+}
+
+void keep_warning(std::vector<std::string>& warnings, const std::exception& problem) {
+  constexpr std::size_t most = 100;
+  if (warnings.size() < most) warnings.emplace_back(problem.what());
+}
+
 std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, RowFiles& files,
                                          std::vector<std::string>& warnings) {
   std::vector<std::pair<int, ReplayRows>> ranked;
   std::optional<Record> record;  // read only if rows are left out
   const int64_t attempt = core::read_manifest(run).attempt;
   for (const auto& replay : run.all_replays()) {
+    if (files.went_beyond()) break;
     try {
-      const core::Plan plan = core::read_plan(replay);
+      const core::Plan plan = read_plan(replay, files);
       if (plan.question == core::check_question || plan.attempt != attempt) continue;
       const auto verdict = verdict_if_whole(replay);
       const Hidden hidden(plan, verdict ? verdict->taken_back() : std::set<std::string>());
@@ -209,21 +222,22 @@ std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, RowFiles& file
       ReplayRows answer;
       answer.last_unit = plan.units.back().id;
       for (const auto& unit : plan.units) {
+        if (files.went_beyond()) break;
         if (!core::fs::exists(replay.unit(unit.id))) continue;
         try {
           UnitLog log = read_unit(replay, unit, files);
           if (record) hidden.strip(*record, log);
           answer.units[unit.id] = std::move(log);
         } catch (const std::exception& problem) {
-          warnings.emplace_back(problem.what());
+          keep_warning(warnings, problem);
         }
       }
-      // What differs from the record completes no other answer.
+      // What differs from the record completes no other answer. The text of another user's plan may be long.
       const int rank = rank_of(verdict);
-      if (rank > 0) answer.recipe = plan.recipe;
+      if (rank > 0 && !plan.recipe.empty()) answer.recipe = core::digest_of(plan.recipe);
       ranked.emplace_back(rank, std::move(answer));
     } catch (const std::exception& problem) {
-      warnings.emplace_back(problem.what());
+      keep_warning(warnings, problem);
     }
   }
   std::stable_sort(ranked.begin(), ranked.end(),

@@ -27,7 +27,7 @@ Verdict collect(const core::RunDir& run, const core::ReplayDir& replay, const co
 RecordLog read_record(const core::RunDir& run);
 
 // Returns the rows that replays of the run have so far, for joined(). The replays that count most come last.
-// Skips a damaged plan or unit, and adds a line to `warnings`.
+// Skips a damaged plan or unit, and adds a line to `warnings`, up to a hundred.
 std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, std::vector<std::string>& warnings);
 
 // The rows of a run with those that its replays added.
@@ -41,7 +41,8 @@ struct JoinedRows {
   bool has_all_replays = true;
 };
 // Throws core::Error naming file and line of damage in the record.
-// Throws Error where the run is another user's and its rows take more than `foreign` bytes.
+// Throws Error where the run is another user's and its rows, with the plans of its replays, take more than
+// `foreign` bytes.
 JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest,
                        std::size_t foreign = core::any_size);
 

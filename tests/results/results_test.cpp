@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/files/durable.h"
 #include "core/files/trusted_file.h"
@@ -160,6 +161,26 @@ TEST_F(Collect, AnswersSkipAndNameDamage) {
   const auto rows = joined(core::read_manifest(run), read_record(run).rows, answers);
   EXPECT_EQ(testing::places(rows),
             (std::vector<std::string>{"loss@epoch=0", "grad@epoch=0", "loss@epoch=1"}));
+}
+
+TEST_F(Collect, AnswersKeepADigestOfTheirRecipeAndAHundredWarnings) {
+  plan.recipe = std::string(10000, 'x');
+  write_plan(replay, plan);
+  std::vector<std::string> warnings;
+  const auto answers = read_replay_rows(run, warnings);
+  ASSERT_EQ(answers.size(), 1U);
+  EXPECT_EQ(answers[0].recipe, core::digest_of(plan.recipe));
+  plan.recipe.clear();
+  write_plan(replay, plan);
+  EXPECT_EQ(read_replay_rows(run, warnings).at(0).recipe, "");
+  EXPECT_TRUE(warnings.empty());
+  for (int i = 0; i < 150; ++i) {
+    const core::ReplayDir damaged = run.replay("damaged" + std::to_string(i));
+    core::fs::create_directories(damaged.path);
+    std::ofstream(damaged.plan()) << "{}";
+  }
+  EXPECT_EQ(read_replay_rows(run, warnings).size(), 1U);
+  EXPECT_EQ(warnings.size(), 100U);
 }
 
 TEST_F(Collect, WhatDiffersOrOnlyChecksOutranksNoAnswer) {

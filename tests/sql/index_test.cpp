@@ -122,6 +122,29 @@ TEST_F(Index, RowsOfAnotherUsersReplayAreReadUpToALimitWhereItsDirectoryListsNot
   EXPECT_NE(said.find("threw: its rows take more than 50.3 MB"), std::string::npos) << said;
 }
 
+TEST_F(Index, PlansOfAnotherUsersReplaysCountAsItsRowsDo) {
+  FLOR_NEEDS_ROOT();
+  plant("theirs", row("epoch=0", "x", "1"));
+  const core::RunDir planted = store_.run("theirs");
+  core::Plan plan = results::testing::plan(2);
+  plan.recipe = std::string(core::foreign_plan_limit - 100000, 'x');
+  for (const char* id : {"r1", "r2"}) {
+    plan.replay = id;
+    core::fs::create_directories(planted.replay(id).path);
+    core::write_durably(planted.replay(id).plan(), core::to_json(plan).dump());
+  }
+  ::chmod(directory_.path().c_str(), 0755);
+  const auto rows = [&] {
+    return test::as_user(test::victim, [&] {
+      return std::to_string(
+          results::read_joined(planted, core::read_manifest(planted), core::foreign_rows_limit).rows.size());
+    });
+  };
+  EXPECT_NE(rows().find("threw: its rows take more than 50.3 MB"), std::string::npos) << rows();
+  core::fs::remove_all(planted.replay("r2").path);
+  EXPECT_EQ(rows(), "1");
+}
+
 TEST_F(Index, AValueComesBackAsItWasLogged) {
   const std::vector<std::pair<std::string, std::string>> values = {
       {"1", "[1,null]"},

@@ -89,6 +89,8 @@ std::vector<ReplayDir> RunDir::all_replays() const {
   if (!is_there(replays())) return {};
   for (const auto& entry : fs::directory_iterator(replays(), fs::directory_options::skip_permission_denied)) {
     std::error_code unseen;
+    // Flor makes none here. One replay by many names would be read as often.
+    if (entry.is_symlink(unseen)) continue;
     auto planned = fs::last_write_time(ReplayDir{entry.path()}.plan(), unseen);
     if (is_unplanned(unseen)) continue;
     // Hidden by a failed file server: listed, so that who reads it says so.

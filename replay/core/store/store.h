@@ -79,9 +79,9 @@ struct RunDir {
   fs::path replays() const { return path / "replays"; }
   // Throws UsageError where `id` is not a valid id.
   ReplayDir replay(const std::string& id) const;
-  // Those with a plan, oldest first. Leaves out those that are closed to this user. One whose plan a failed
-  // file server hides is there, so that who reads it learns of it. Throws std::system_error where the
-  // directory cannot be read.
+  // Those with a plan, oldest first. Leaves out links and those that are closed to this user. One whose plan
+  // a failed file server hides is there, so that who reads it learns of it. Throws std::system_error where
+  // the directory cannot be read.
   std::vector<ReplayDir> all_replays() const;
 
   // Is it known that a process records the run now? core/store/liveness.h tells more.

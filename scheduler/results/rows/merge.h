@@ -20,7 +20,8 @@ struct ReplayRows {
   std::map<int64_t, UnitLog> units;
   // Id of the last unit of the run. It holds the rows after the main loop.
   int64_t last_unit = 0;
-  // As in core::Plan: answers of one recipe have equal rows for equal iterations. Empty: equal to no other.
+  // A digest of that in core::Plan: answers of one recipe have equal rows for equal iterations. Empty: equal
+  // to no other.
   std::string recipe{};
 };
 

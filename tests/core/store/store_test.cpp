@@ -322,5 +322,17 @@ TEST(Replays, AreListedWhileTheirTimesChange) {
   owner.join();
 }
 
+// Another user could have one replay read thousands of times.
+TEST(Replays, AreNoLinksToOthers) {
+  const TemporaryDirectory directory;
+  const RunDir run{directory / "r"};
+  fs::create_directories(run.replay("q1").path);
+  write_durably(run.replay("q1").plan(), "{}");
+  for (const char* id : {"q0", "q2"}) fs::create_directory_symlink("q1", run.replay(id).path);
+  const auto replays = run.all_replays();
+  ASSERT_EQ(replays.size(), 1U);
+  EXPECT_EQ(replays[0].id(), "q1");
+}
+
 }  // namespace
 }  // namespace flor::core
