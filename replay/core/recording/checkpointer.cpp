@@ -9,6 +9,7 @@
 #include "core/base/messages.h"
 #include "core/base/nontemporal_copy.h"
 #include "core/checkpoint/kinds.h"
+#include "core/materialize/copy_turn.h"
 
 namespace flor::core {
 namespace {
@@ -144,8 +145,7 @@ bool Checkpointer::on_execution_end(const CheckpointKey& key, double seconds, co
       execution.decision.withhold(*why);
   }
   if (execution.decision.materialize && execution.buffers.empty()) measure_state(execution, save);
-  withhold_without_room(execution);
-  if (execution.decision.materialize) materialize(execution);
+  materialize_in_turn(execution);
   if (key.final && kind.checkpoints > 0) {
     if (execution.buffers.empty()) measure_state(execution, save);
     if (execution.no_room.empty()) materializer_->recheck_trusted(execution.buffers);
@@ -180,6 +180,28 @@ void Checkpointer::withhold_without_room(Execution& execution) {
   if (why.empty()) return;
   execution.decision.withhold(why);
   if (!std::exchange(told_of_no_room_, true)) warn("no checkpoint is taken: " + why);
+}
+
+// Does the checkpoint copy so much that other recordings in the same memory must not copy at the same time?
+bool Checkpointer::copies_much(const Execution& execution) const {
+  if (!materializer_->copies() && !execution.kind.on_device) return false;
+  return execution.kind.copied > MemoryWatch::here().available() / 32;
+}
+
+void Checkpointer::materialize_in_turn(Execution& execution) {
+  std::optional<CopyTurn> turn;
+  if (execution.decision.materialize && copies_much(execution)) {
+    const double start = monotonic_seconds();
+    turn = take_copy_turn();
+    execution.waited += monotonic_seconds() - start;
+    if (!turn) {
+      execution.decision.withhold(
+          "other recordings on this node are copying their state, and memory is short");
+    }
+  }
+  // Only now are the copies of others seen that were in front.
+  withhold_without_room(execution);
+  if (execution.decision.materialize) materialize(execution);
 }
 
 void Checkpointer::materialize(Execution& execution) {

@@ -105,6 +105,8 @@ class Checkpointer {
   void count(Execution& execution, const Start& start);
   ResumeSource resume_source(const std::string& block) const;
   Decision decide(const Execution& execution, const char* forced);
+  bool copies_much(const Execution& execution) const;
+  void materialize_in_turn(Execution& execution);
   void materialize(Execution& execution);
   MaterializeJob job_for(const Execution& execution);
   void take_in_results();

@@ -2,6 +2,9 @@
 #include "core/recording/checkpointer.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/base/nontemporal_copy.h"
 #include "core/files/json_lines.h"
+#include "core/materialize/copy_turn.h"
 #include "support/temporary.h"
 
 namespace flor::core {
@@ -157,6 +161,37 @@ TEST_F(CheckpointerTest, StateThatNoMemoryIsLeftForIsNotCopied) {
     ASSERT_GE(rows.size(), 2U);
     EXPECT_EQ(rows.back()["decision"], "skip");
   }
+}
+
+// They were started together, and each would take a third of what all see to be free.
+TEST_F(CheckpointerTest, ALargeStateIsNotCopiedWhileAnotherRecordingCopiesOne) {
+  int ready[2] = {-1, -1};
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t other = ::fork();
+  if (other == 0) {
+    auto turn = take_copy_turn();
+    while (!turn) turn = take_copy_turn();
+    (void)!::write(ready[1], "x", 1);
+    while (true) ::pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  Buffer large = live().front();
+  large.data = nullptr;
+  large.bytes = MemoryWatch::here().available() / 4;
+  large.copy = [](void*) { ADD_FAILURE() << "it was copied"; };
+  const auto rows = recorded({}, [&](Checkpointer& checkpointer) {
+    checkpointer.on_execution_end({"train", "epoch=0/train", "checkpoints/x", false}, 1,
+                                  checkpointer.mark_start(), "asked for", [&] { return std::vector{large}; });
+    end(checkpointer, "small", 1, checkpointer.mark_start(), "asked for");
+  });
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
+  for (const int end : ready) ::close(end);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["decision"], "skip");
+  EXPECT_EQ(rows[0]["why"], "other recordings on this node are copying their state, and memory is short");
+  EXPECT_EQ(rows[1]["decision"], "materialize") << "so little fits beside any copy";
 }
 
 // To find that out took time, as of a state that is written down on the thread that trains.
