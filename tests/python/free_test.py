@@ -265,12 +265,13 @@ def test_a_program_as_it_is_has_the_rows_and_the_bytes_of_one_with_words(place):
     place.program("mnist.py")
     place.write("mnist_words.py", with_words((place.folder / "mnist.py").read_text()))
     for name in ("mnist.py", "mnist_words.py"):
-        place.run("flor", "record", "--name", name.split(".")[0], "--every", "1", "--", sys.executable, name)
+        place.run("flor", "record", "--name", name.split(".")[0], "--every", "1", "--", sys.executable, name, "--epochs", 8)
         log = place.run("flor", "log", name.split(".")[0], "loss", "test_loss", "accuracy", "--format", "jsonl").stdout
         shown[name] = set(place.rows_of(log))
         run = (place.folder / "store" / ".names" / str(os.geteuid()) / name.split(".")[0]).resolve().name
         written[name] = sum(path.stat().st_size for path in (place.folder / "store").glob(f"{run}/checkpoints/*/*.safetensors"))
     assert len(shown["mnist.py"]) > 20 and shown["mnist.py"] <= shown["mnist_words.py"]
+    # The first epoch's have gradients, too: the program is not seen yet to clear them.
     assert 0 < written["mnist.py"] <= 1.05 * written["mnist_words.py"], written
 
 

@@ -1,30 +1,36 @@
 """Which checkpoints hold gradients, and what happens where the program uses some that a checkpoint leaves out (_left_out.py).
 
-The first checkpoints of a block, or of an iteration, hold them. Where the program was seen to clear them all before it used any,
-twice, the further ones leave them out: all that a checkpoint has is then needed. Where it was seen to use some, all hold them from then on."""
+The first ones that find some hold them. As soon as the program is seen to clear those, and to have used none before, further ones leave
+them out. Where it is seen to use some, all hold them from then on. So it holds for all blocks and for the iterations at once: the
+digest of an iteration has no gradients that the checkpoint of a block in it left out."""
 import functools
 import sys
+import weakref
 
-from ._left_out import watch
+from ._left_out import watch, watch_of
 from ._library import library
 
-
-_ENOUGH = 2
-_seen = {"used": False}
-_cleared = {}  # by the name of a block, or "": how many checkpoints were taken, behind each of which the gradients were not used
+_seen = {"used": False, "cleared": False}
+_first = []  # references to the parameters whose gradients the first checkpoint holds
 
 
-def are_held(name):
-    """Does the next checkpoint of a block, or of an iteration (""), hold gradients, where the text shows none that must be held?"""
-    return _seen["used"] or _cleared.get(name, 0) <= _ENOUGH
+def are_held():
+    """Do checkpoints hold gradients now, where the text shows none that must be held?"""
+    _seen["cleared"] = _seen["cleared"] or any(_is_cleared(reference()) for reference in _first)
+    return _seen["used"] or not _seen["cleared"]
+
+
+def _is_cleared(parameter):
+    return parameter is not None and watch_of(parameter.grad) is None
 
 
 def watch_all(name, parameters, is_held):
-    """In a recording, watches the gradients of parameters from a checkpoint on that has been taken. `is_held`: does it have them?"""
+    """In a recording, watches the gradients of parameters from a checkpoint on that a block, or an iteration (""), has taken. `is_held`:
+    does it have them?"""
     if library.flor_recording():
-        _cleared[name] = _cleared.get(name, 0) + 1
         for parameter in parameters:
             watch(parameter, functools.partial(_use, name, is_held))
+        _first.extend([weakref.ref(parameter) for parameter in parameters] if not _first else [])
 
 
 def _use(name, is_held):

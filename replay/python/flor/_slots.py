@@ -98,7 +98,7 @@ class SlotState:
     def __init__(self, frame, paths, refused, is_volatile, gradients=False, passes_on=None):
         self.places = Places(frame)
         self.paths, self.of = paths, ""  # the block whose slots they are; "" for a main loop
-        self._expected, self._expects_gradients = None, False
+        self._expected = self._expects_gradients = None
         self._refused, self._is_volatile, self._gradients, self._passes_on = refused, is_volatile, gradients, passes_on
         self._leaves = {}  # alive until the next save()
         self.origins = None  # of the block or loop, and of the main loop: set before anything is saved or restored
@@ -184,9 +184,9 @@ class SlotState:
         return Saver(True, self._holds_gradients(), Marker(*self.origins) if self.origins and self._has_marks else None)
 
     def _holds_gradients(self):
-        if self._expected is not None:
-            return self._expects_gradients
-        return self._gradients or bool(library.flor_recording()) and are_held(self.of)
+        if self._expected is None and library.flor_recording():
+            return self._gradients or are_held()
+        return self._gradients if self._expects_gradients is None else self._expects_gradients
 
     def _in_order(self, paths):
         # A member may belong to another object than the variable had when it is restored.
