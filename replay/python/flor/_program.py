@@ -334,9 +334,21 @@ def leaves(program, block):
     for node in _walk(body):
         if isinstance(node, ast.Return):
             return node
-        if isinstance(node, (ast.Break, ast.Continue)) and not program.is_inside(program.loop_of(node), block.node):
+        if isinstance(node, (ast.Break, ast.Continue)) and not _is_in_own_loop(program, node, block.node):
             return node
     return None
+
+
+def _is_in_own_loop(program, jump, block):
+    """Does the loop lie in a block that a `break` or `continue` is of? In the `else` of a loop it is of the next one around that."""
+    node = jump
+    for outer in program.around(jump):
+        if outer is block:
+            return False
+        if isinstance(outer, (ast.For, ast.AsyncFor, ast.While)) and node not in outer.orelse:
+            return True
+        node = outer
+    return False
 
 
 def is_first_bound(program, body, name):
