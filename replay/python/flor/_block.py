@@ -7,6 +7,7 @@ from ._budget import Budget
 from ._frames import takes_locals
 from ._held import is_read
 from ._holders import clean
+from ._program import LEFT, leaves, program_of
 from ._runtime import start, users_modules
 from ._state import State
 
@@ -58,6 +59,17 @@ def note(flor, name, path, matters, warning=None):
             "program's start"))
 
 
+def note_if_left(flor, name, program):
+    """Notes that a block may be left in its middle, as by `return`, or holds more than what it skips: a resumed recording that skipped it
+    would execute what follows. So it would where the text does not show the block."""
+    if (name, LEFT) not in _noted:
+        blocks = [block for block in program.blocks if block.name in (name, None)] if program is not None else []
+        is_left = not blocks or program.unclear or any(leaves(program, block) is not None for block in blocks)
+        _noted.add((name, LEFT))
+        if is_left:
+            flor.flor_note_unheld(name.encode(), LEFT.encode(), True)
+
+
 def _named(objects, named):
     return {**{str(index): value for index, value in enumerate(objects)}, **named}
 
@@ -104,6 +116,7 @@ class skip_block:
         executes = enter(name, handle)
         _interrupts.raise_kept()
         if executes and self._frame is not None:
+            note_if_left(self._flor, self._name, program_of(self._frame.f_code.co_filename))
             self._before = look(self._flor, self._name, self._frame, self._objects.values())
         return bool(executes)
 

@@ -20,7 +20,7 @@ from ._folders import NOTE, from_text
 from ._gradient_reads import GradientReads
 from ._held import needed_by_block, needed_by_loop, unguarded_in, unheld_by
 from ._holders import SlotHolder, path_of
-from ._program import MUTATORS, Program, leaves
+from ._program import LEFT, MUTATORS, Program, leaves
 from ._project import Project
 from ._reports import OF_THE_MOMENT
 from ._rewrite import keep_leaving, rewritten
@@ -285,10 +285,11 @@ def _name_of(log):
 
 
 def _settled(seen):
-    """Iterations that were not looked at ("*?") count as not watched, unless a later look saw all that they changed ("*!")."""
+    """Iterations that were not looked at ("*?") count as not watched, unless a later look saw all that they changed ("*!"). Which blocks may be
+    left is asked of the present text."""
     marks = [path for _, path in seen if path in ("*?", "*!")]
     in_doubt = marks.count("*?") > marks.count("*!")
-    return [one for one in seen if one[1] not in ("*?", "*!")] + ([("", "*")] if in_doubt else [])
+    return [one for one in seen if one[1] not in ("*?", "*!", LEFT)] + ([("", "*")] if in_doubt else [])
 
 
 def _take_slots(recorded, present, seen):

@@ -7,7 +7,7 @@ import importlib.machinery
 import sys
 
 from . import _held, _hook, _interrupts, _library
-from ._block import budget, here as this_thread, note
+from ._block import budget, here as this_thread, note, note_if_left
 from ._budget import Budget
 from ._folders import NOTE, text_of
 from ._frames import takes_locals
@@ -157,6 +157,7 @@ class skip_block(Watched):
         self.state.remember = None  # from here on objects change
         _interrupts.raise_kept()
         if executes and self.flor.flor_recording():
+            note_if_left(self.flor, self.name, self.program)
             self.state.end_restore()
             self._look_before()
         return bool(executes)

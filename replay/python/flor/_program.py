@@ -9,6 +9,8 @@ from ._reports import CLOCKS, HANDLE, moments_in
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
+LEFT = "@left"  # stands for a path in the record: the block may be left in its middle
+
 # Methods that change the object that they are called on. What ends in `_` does so in torch.
 MUTATORS = {"add", "append", "appendleft", "clear", "discard", "extend", "insert", "load_state_dict", "pop", "popitem",
             "popleft", "remove", "reverse", "setdefault", "sort", "step", "update", "zero_grad"}
