@@ -25,6 +25,7 @@ from ._project import Project
 from ._reports import OF_THE_MOMENT
 from ._rewrite import keep_leaving, rewritten
 from ._skeleton import Names, Skeleton, added, first_difference, name_anew
+from ._while import CONDITION
 from ._writing import note_of
 
 # Functions that no log statement may call: they change what everybody uses.
@@ -208,7 +209,10 @@ class Analysis:
                 self.reasons.append(f"{_place(program, loop)}: flor.loop is not alone in its for statement: the replay runs from "
                                     "the start")
             names = ["", program.guard_of(loop).name] if program.is_rewritten else [""]
-            seen = [path for name, path in self._seen if name in names and not path.startswith("+")]
+            seen = [path for name, path in self._seen if name in names and not path.startswith("+") and path != CONDITION]
+            if (names[0], CONDITION) in self._seen:
+                self.from_start = True
+                self.reasons.append(f"{_place(program, loop)}: the condition of the loop may change something: the replay runs from the start")
             unguarded = unguarded_in(program, loop, seen, self._is_guarded)
             elsewhere = next((path for path in seen if ":" in path), None)
             if unguarded is None and elsewhere is not None and self._is_guarded:

@@ -22,7 +22,7 @@ from ._runtime import log_row, start, users_modules
 from ._seen import changed, roots_of
 from ._steps import steps_of
 from ._watched import Watched, hold_gradients, safely
-from ._while import Conditions
+from ._while import CONDITION, Conditions
 
 __all__ = ["Conditions", "be_main", "loop", "main_loop", "noted", "skip_block"]
 
@@ -51,9 +51,9 @@ def loop(name, iterable):
     return iterate(flor, name, iterable, frame, steps)
 
 
-def main_loop(name, iterable, leaves_gradients=False):
+def main_loop(name, iterable, leaves_gradients=False, has_changing_condition=False):
     """A loop of no other one: with a guard of what its iterations change. From one that leaves gradients to its next iteration on,
-    all checkpoints hold them."""
+    all checkpoints hold them. One whose condition may change something is not begun in its middle."""
     if leaves_gradients:
         hold_gradients()
     flor, frame = start(), sys._getframe(1)
@@ -64,6 +64,9 @@ def main_loop(name, iterable, leaves_gradients=False):
     if is_watched and flor.flor_recording() and not begins_anywhere(iterable) and count is None:
         _library.warn(f"the main loop's elements come from an object of type {type(iterable).__name__}, which cannot be begun in the middle: "
                       "replays and a resumed recording begin at the program's start")
+    if is_watched and flor.flor_recording() and has_changing_condition:
+        note(flor, "", CONDITION, True, f"the condition of the loop in line {frame.f_lineno} may change something: replays and a resumed recording "
+             "begin at the program's start")
     watch = safely(None, _MainLoop, flor, frame) if is_watched else None
     if watch is not None and count is not None:
         watch.passing = watch.state.passing = Passing(iterable, count)

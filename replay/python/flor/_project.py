@@ -116,6 +116,13 @@ class Project:
         name, is_method = _named(file, function)
         return (self.methods if is_method else self.functions).get(name, ())
 
+    def called(self, call):
+        """Returns the functions of the project that a call may call."""
+        return self._called[call]
+
+    def file_of(self, function):
+        return self._file_of[function]
+
     def trains_by_what_it_holds(self, file, node):
         """Does it train by a function or an object that a variable or a member holds, or call a function that does?"""
         seen, todo = set(), [(file, node)]

@@ -18,6 +18,7 @@ import ast
 import itertools
 import os
 
+from ._conditions import ChangingConditions
 from ._gradients import Gradients
 from ._reports import HANDLE, Reporter, kind_of
 
@@ -27,12 +28,13 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 class Plan:
     """What becomes of the loops of one file. `main`, `loops`, `blocks`: loops, of which the first two are disjoint, and only those of
-    `main` may be `while` statements; `names`: of blocks; `leaving`: main loops whose iterations leave gradients to the next. `taken`: the
-    names of all blocks by now."""
+    `main` may be `while` statements; `names`: of blocks; `leaving`: main loops whose iterations leave gradients to the next; `changing`: those of
+    whose conditions each may change something. `taken`: the names of all blocks by now."""
 
     def __init__(self, project, gradients, file, taken):
         self._project, self._gradients, self._file, self._taken = project, gradients, file, taken
         self.main, self.loops, self.blocks, self.names, self.leaving = [], [], [], {}, []
+        self.changing, self._conditions = [], ChangingConditions(project)
         for node in file.nodes_in(file.tree):
             if isinstance(node, ast.For) and self._is_outermost(node) and project.trains(file, node) or self._is_main_while(node):
                 self._plan(node)
@@ -64,6 +66,8 @@ class Plan:
         # What a step does that is not found by its name, is not followed: it may leave gradients.
         if is_main and (self._project.trains_by_what_it_holds(self._file, loop) or self._gradients.are_left_by(self._file, loop)):
             self.leaving.append(loop)
+        if isinstance(loop, ast.While) and self._conditions.may_change(self._file, loop.test):
+            self.changing.append(loop)
         for step in steps:
             if step is not loop:
                 self.loops.append(step)
@@ -108,23 +112,25 @@ def rewritten(project):
 
 def keep_leaving(recorded, present):
     """Lets the main loops of a rewritten tree hold gradients where those of the recorded one did: a log statement that reads some
-    changes nothing in that. Takes one bit for each loop over, and no code: the recorded sources may be another user's."""
+    changes nothing in that, nor one in a function that a condition calls. Takes two bits for each loop over, and no code: the recorded
+    sources may be another user's."""
     before, now = ([node for node in ast.walk(tree) if hasattr(node, "leaves_gradients")] for tree in (recorded, present))
     if len(before) == len(now):
         for old, new in zip(before, now):
-            _let_leave(new, old.leaves_gradients)
+            _let_leave(new, old.leaves_gradients, old.has_changing_condition)
 
 
-def main_loop(name, elements, leaves):
+def main_loop(name, elements, leaves, is_changing=False):
     """Returns a call of main_loop(). It has an attribute that tells it from what a program's text has."""
     call = ast.Call(_word("main_loop"), [ast.Constant(name), elements], [])
-    _let_leave(call, leaves)
+    _let_leave(call, leaves, is_changing)
     return call
 
 
-def _let_leave(call, leaves):
-    call.leaves_gradients = leaves
-    call.keywords = [ast.keyword("leaves_gradients", ast.Constant(True))] if leaves else []
+def _let_leave(call, leaves, is_changing):
+    call.leaves_gradients, call.has_changing_condition = leaves, is_changing
+    words = {"leaves_gradients": leaves, "has_changing_condition": is_changing}
+    call.keywords = [ast.keyword(word, ast.Constant(True)) for word, is_so in words.items() if is_so]
     _at(call, call)
 
 
@@ -179,7 +185,8 @@ class _Loops(ast.NodeTransformer):
         self.generic_visit(node)
         if node not in self._plan.main:
             return node
-        elements = main_loop(loop_name(node), ast.Call(_word("Conditions"), [], []), node in self._plan.leaving)
+        conditions = ast.Call(_word("Conditions"), [], [])
+        elements = main_loop(loop_name(node), conditions, node in self._plan.leaving, node in self._plan.changing)
         asked = ast.Call(ast.Attribute(ast.Name(LOOP, ast.Load()), "goes_on", ast.Load()), [node.test], [])
         head = ast.If(ast.UnaryOp(ast.Not(), asked), [ast.Break()], [])
         loop = ast.For(_at(node.test, ast.Name(LOOP, ast.Store())), _at(node.test, elements), [_at(node.test, head), *node.body], [])

@@ -3,6 +3,8 @@ import ctypes
 
 from . import _interrupts
 
+CONDITION = "@condition"  # stands for a path in the record: the condition of the main loop may change something (_conditions.py)
+
 
 class Conditions:
     """Gives itself, again and again. Each time the program says by goes_on() whether the condition of its `while` holds: where the
