@@ -56,7 +56,7 @@ for epoch in range(20):
 @pytest.fixture
 def asked(tmp_path):
     from flor import _edits
-    from flor._rewrite import keep_leaving
+    from flor._rewrite import keep_marks
 
     def asked(shown, more="", check="pass", program=PROGRAM, **modules):
         text = program.replace("MORE", more).replace("CHECK", check)
@@ -69,7 +69,7 @@ def asked(tmp_path):
         question = {"script": path, "files": [{"path": one, "recorded": old, "present": new} for one, (old, new) in files.items()]}
         recorded, present = _edits._programs(question, "recorded"), _edits._programs(question, "present")
         for one in recorded:
-            keep_leaving(recorded[one].tree, present[one].tree)
+            keep_marks(recorded[one].tree, present[one].tree)
         return _edits.Analysis([(recorded[one], present[one]) for one in recorded]).answer()
     return asked
 

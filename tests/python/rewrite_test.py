@@ -294,15 +294,15 @@ def test_functions_that_call_each_other_are_read_once_each(rewrite):
 @pytest.mark.parametrize("planted", ["__import__('os').system('id')", "True, start=print()"])
 def test_no_code_of_the_recorded_sources_gets_into_the_program(planted):
     """They may be another user's, who wrote there what Flor puts in."""
-    from flor._rewrite import main_loop, keep_leaving
+    from flor._rewrite import keep_marks, main_loop
 
     recorded = ast.parse(f"for epoch in __flor__.main_loop('epoch', range(3), leaves_gradients={planted}): pass")
     present = ast.parse("for epoch in range(3): pass")
-    present.body[0].iter = main_loop("epoch", present.body[0].iter, False)
+    present.body[0].iter = main_loop("epoch", present.body[0].iter)
     before = ast.unparse(present)
-    keep_leaving(recorded, present)
+    keep_marks(recorded, present)
     assert ast.unparse(present) == before
-    recorded.body[0].iter = main_loop("epoch", ast.Constant(1), True)
-    keep_leaving(recorded, present)
+    recorded.body[0].iter = main_loop("epoch", ast.Constant(1), ["leaves_gradients"])
+    keep_marks(recorded, present)
     assert ast.unparse(present) == before.replace("range(3))", "range(3), leaves_gradients=True)")
     compile(ast.fix_missing_locations(present), "train.py", "exec")

@@ -106,10 +106,11 @@ def test_a_log_that_only_the_loop_writes_keeps_nothing_from_going_on(place):
 
 
 def reads_back(text):
-    from flor import _program, _read_back
+    from flor import _project, _read_back
 
-    found = _program.Program("train.py", text)
-    return _read_back.reads_back(found, next(node for node in ast.walk(found.tree) if isinstance(node, ast.For)))
+    project = _project.Project("train.py", lambda path: "def other():\n    loss.backward()\n" + text)
+    file = project.files["train.py"]
+    return _read_back.reads_back(project, file, next(node for node in ast.walk(file.tree) if isinstance(node, ast.For)))
 
 
 def test_what_counts_as_reading_back():
@@ -125,3 +126,50 @@ def test_what_counts_as_reading_back():
     assert reads_back(train + "def main():\n    train()\n    net = torch.load(path)\n")
     assert not reads_back(train + "def main():\n    net = AutoModel.from_pretrained(path)\n    torch.load(other)\n    train()\n")
     assert not reads_back("for epoch in range(3):\n    pass\nnet.load_state_dict(torch.load(path))\n")
+
+
+# The save in an object that is called, and the load in a function.
+KEEPER = program('''
+import json
+class Keeper:
+    def __init__(self, value, path):
+        self.path, self.error = path, 9.0
+        self.write(value)
+    def __call__(self, value):
+        error = abs(value[0] - 0.4)
+        if error < self.error:
+            self.error = error
+            self.write(value)
+    def write(self, value):
+        with open(self.path, "w") as file:
+            json.dump(value, file)
+def best_of(path):
+    with open(path) as file:
+        return json.load(file)
+keep = Keeper(weights, "best.json")
+''', "[1.0, 2.0, 3.0, 4.0]", last="keep(weights)")[0] + '''
+print("best", best_of("best.json")[0])
+'''
+
+
+def test_where_an_object_saves_what_a_function_reads_the_program_begins_again(place):
+    place.write("train.py", KEEPER)
+    plain = place.run(sys.executable, "train.py").stdout.splitlines()
+    killed(place)
+    done = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "-u", "train.py")
+    assert done.stdout.splitlines()[-1] == plain[-1] != "best 0.0"
+    assert "it runs from its start" in done.stderr
+
+
+def test_what_counts_as_reading_back_in_what_is_called():
+    keeper = "class Keeper:\n    def __call__(self, net):\n        self.keep(net)\n    def keep(self, net):\n        torch.save(net, self.path)\nkeep = Keeper()\n"
+    loop = "for epoch in range(3):\n    keep(net)\n"
+    restore = "def restore(net):\n    net.load_state_dict(torch.load(path))\n"
+    data = "def shard(k):\n    return torch.load(shards[k])\n"
+    main = "def train():\n    for epoch in range(3):\n        keep(net)\ndef run():\n    train()\ndef main():\n    run()\n    restore(net)\n"
+    assert reads_back(keeper + loop + "net.load_state_dict(torch.load(path))\n")
+    assert reads_back(keeper + restore + loop + "restore(net)\n") and reads_back(keeper + restore + loop + "    restore(net)\n")
+    assert reads_back(keeper + restore + main)
+    assert not reads_back(keeper + data + loop + "    x = shard(epoch)\n")
+    assert not reads_back(keeper + restore + "restore(net)\n" + loop)
+    assert not reads_back(keeper + "keep(net)\nfor epoch in range(3):\n    pass\nnet = torch.load(path)\n")

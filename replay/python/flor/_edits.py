@@ -23,7 +23,7 @@ from ._holders import SlotHolder, path_of
 from ._program import LEFT, MUTATORS, Program, leaves
 from ._project import Project
 from ._reports import OF_THE_MOMENT
-from ._rewrite import keep_leaving, rewritten
+from ._rewrite import keep_marks, rewritten
 from ._skeleton import Names, Skeleton, added, first_difference, name_anew
 from ._while import CONDITION
 from ._writing import note_of
@@ -338,7 +338,7 @@ def main():
         name = os.path.basename(getattr(problem, "filename", None) or asked.get("script") or "the program")
         return json.dump({"all": True, "reasons": [f"{name}: Python cannot read it ({problem}): every block executes"]}, sys.stdout)
     for path in recorded:
-        keep_leaving(recorded[path].tree, present[path].tree)
+        keep_marks(recorded[path].tree, present[path].tree)
     seen = [(one["block"], one["path"]) for one in asked.get("seen", [])]
     return json.dump(Analysis([(recorded[path], present[path]) for path in recorded], seen).answer(), sys.stdout)
 

@@ -16,7 +16,6 @@ from ._loop import begins_anywhere, iterate
 from ._origins import Origins, TooMany
 from ._passing import Passing, count_of
 from ._program import program_of
-from ._read_back import reads_back
 from ._rows import row_of
 from ._runtime import log_row, start, users_modules
 from ._seen import changed, roots_of
@@ -51,9 +50,9 @@ def loop(name, iterable):
     return iterate(flor, name, iterable, frame, steps)
 
 
-def main_loop(name, iterable, leaves_gradients=False, has_changing_condition=False):
+def main_loop(name, iterable, leaves_gradients=False, has_changing_condition=False, reads_back=False):
     """A loop of no other one: with a guard of what its iterations change. From one that leaves gradients to its next iteration on,
-    all checkpoints hold them. One whose condition may change something is not begun in its middle."""
+    all checkpoints hold them. One whose condition may change something, or whose program loads what it saves, is not begun in its middle."""
     if leaves_gradients:
         hold_gradients()
     flor, frame = start(), sys._getframe(1)
@@ -67,6 +66,9 @@ def main_loop(name, iterable, leaves_gradients=False, has_changing_condition=Fal
     if is_watched and flor.flor_recording() and has_changing_condition:
         note(flor, "", CONDITION, True, f"the condition of the loop in line {frame.f_lineno} may change something: replays and a resumed recording "
              "begin at the program's start")
+    if is_watched and flor.flor_recording() and reads_back:
+        note(flor, "@files", "*", True, "the program seems to load files that its iterations save. No checkpoint has files, so a resumed recording "
+             "begins at the program's start")
     watch = safely(None, _MainLoop, flor, frame) if is_watched else None
     if watch is not None and count is not None:
         watch.passing = watch.state.passing = Passing(iterable, count)
@@ -269,9 +271,6 @@ class _MainLoop(Watched):
     def begin(self):
         if self._is_recording and not self._has_begun:
             self.state.end_restore()
-            if self._loop is not None and safely(False, reads_back, self._program, self._loop):
-                note(self.flor, "@files", "*", True, "the program seems to load files that its iterations save. No checkpoint has files, so a "
-                     "resumed recording begins at the program's start")
             self._before = self.look(True)
             if self._before is None:
                 note(self.flor, "", "*", True, "a look at all that the program can reach takes more than a second: replays and a resumed recording "

@@ -177,14 +177,14 @@ def _name_anew(script, folders, trees):
     from ._program import Program
     from ._project import Project
     from ._recorded import Recorded
-    from ._rewrite import keep_leaving, rewritten
+    from ._rewrite import keep_marks, rewritten
     from ._skeleton import name_anew
 
     recorded = Recorded(script)
     before = rewritten(Project(script, recorded.read, folders))
     for path, tree in trees.items():
         if path in before:
-            keep_leaving(before[path], tree)
+            keep_marks(before[path], tree)
             name_anew(Program(path, "", before[path]), Program(path, "", tree))
 
 

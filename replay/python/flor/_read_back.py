@@ -1,19 +1,46 @@
 """Guesses whether a program loads files that its iterations save, as the best of its models. No checkpoint has files: a process that
-goes on in the middle would load what it saved itself, or nothing."""
+goes on in the middle would load what it saved itself, or nothing. Read, not run."""
 import ast
-import functools
 
 _SAVES, _LOADS = ("save", "dump"), ("model", "weight", "best", "check", "ckpt", "param", "pretrained")
 _LOADERS = {None, "self", "torch", "pickle", "json", "joblib"}  # of what a plain load() is
 
 
-@functools.lru_cache(None)
-def reads_back(program, loop):
+def reads_back(project, file, loop):
     """By the names of calls: the main loop has one such as `torch.save` or `json.dump`, and the loop or the code behind it has one such
-    as `torch.load` or `self.load_best`. A load in front of the loop does not count: a program may go on with files of its own."""
-    calls = [node for node in ast.walk(program.tree) if isinstance(node, ast.Call)]
-    saves = any(_saves(call) and program.is_inside(call, loop) for call in calls)
-    return saves and any(_loads(call) and _follows(program, call, loop, calls) for call in calls)
+    as `torch.load` or `self.load_best`, each itself or in functions of the program that it calls. In such a function a load counts if it
+    seems to be of a model: others are of data. A load in front of the loop does not count: a program may go on with files of its own."""
+    within = [(file, call) for call in file.calls_in(loop)]
+    if not any(_saves(call) for _, call in [*within, *_called_by(project, within)]):
+        return False
+    following = [*within, *_behind(project, file, loop)]
+    return any(_loads(call) for _, call in following) or any(_loads(call) and _is_of_model(one, call) for one, call in _called_by(project, following))
+
+
+def _called_by(project, calls):
+    """Yields (file, call) for the calls in functions of the project that these calls lead to."""
+    seen, todo = set(), list(calls)
+    while todo:
+        for function in project.called(todo.pop()[1]):
+            if function not in seen:
+                seen.add(function)
+                file = project.file_of(function)
+                inner = [(file, call) for call in file.calls_in(function)]
+                yield from inner
+                todo.extend(inner)
+
+
+def _behind(project, file, loop):
+    """Yields (file, call) for the calls behind the loop in its function, and behind calls of that one in others."""
+    seen, todo = set(), [(file, file.function_of(loop), loop.end_lineno)]
+    while todo:
+        file, function, line = todo.pop()
+        part = file.tree if function is None else function
+        yield from ((file, call) for call in file.calls_in(part) if call.lineno > line and file.function_of(call) is function)
+        if function is not None and function not in seen:
+            seen.add(function)
+            todo.extend((other, other.function_of(call), call.lineno) for other in project.files.values() for call in other.calls
+                        if function in project.called(call))
 
 
 def _name_of(call):
@@ -31,16 +58,15 @@ def _loads(call):
     if name == "load":
         of = getattr(call.func, "value", None)
         return (getattr(of, "id", "") if of is not None else None) in _LOADERS
-    return name.startswith(("load_", "from_")) and name != "load_state_dict" and any(word in name for word in _LOADS)
+    return name.startswith(("load_", "from_")) and name != "load_state_dict" and _is_said(name)
 
 
-def _follows(program, call, loop, calls):
-    """Does a call stand in the loop, behind it in its function, or in another function behind a call of that one?"""
-    if program.is_inside(call, loop):
-        return True
-    scope, own = program.scope_of(call), program.scope_of(loop)
-    if scope is own:
-        return call.lineno > loop.end_lineno
-    name = getattr(own, "name", None)
-    return any(name is not None and getattr(one.func, "attr", getattr(one.func, "id", "")) == name and program.scope_of(one) is scope and
-               one.lineno < call.lineno for one in calls)
+def _is_of_model(file, call):
+    """Does a load give its value to a model, or say that it is of one? Or does the function around it?"""
+    function = file.function_of(call)
+    return _is_said(ast.unparse(call)) or _is_said(getattr(function, "name", "")) or \
+        any(_name_of(one) == "load_state_dict" for one in file.calls_in(function))
+
+
+def _is_said(text):
+    return any(word in text.lower() for word in _LOADS)

@@ -20,6 +20,7 @@ import os
 
 from ._conditions import ChangingConditions
 from ._gradients import Gradients
+from ._read_back import reads_back
 from ._reports import HANDLE, Reporter, kind_of
 
 BLOCK, LOOP = "__flor_block__", "__flor_loop__"
@@ -28,13 +29,13 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 class Plan:
     """What becomes of the loops of one file. `main`, `loops`, `blocks`: loops, of which the first two are disjoint, and only those of
-    `main` may be `while` statements; `names`: of blocks; `leaving`: main loops whose iterations leave gradients to the next; `changing`: those of
-    whose conditions each may change something. `taken`: the names of all blocks by now."""
+    `main` may be `while` statements; `names`: of blocks; `marks`: of main loops, the words of main_loop() that are true. `taken`: the
+    names of all blocks by now."""
 
     def __init__(self, project, gradients, file, taken):
         self._project, self._gradients, self._file, self._taken = project, gradients, file, taken
-        self.main, self.loops, self.blocks, self.names, self.leaving = [], [], [], {}, []
-        self.changing, self._conditions = [], ChangingConditions(project)
+        self.main, self.loops, self.blocks, self.names, self.marks = [], [], [], {}, {}
+        self._conditions = ChangingConditions(project)
         for node in file.nodes_in(file.tree):
             if isinstance(node, ast.For) and self._is_outermost(node) and project.trains(file, node) or self._is_main_while(node):
                 self._plan(node)
@@ -63,11 +64,8 @@ class Plan:
         is_main = not is_in_while and (function is None or not self._project.is_called_in_a_loop(function))
         steps = self._steps_of(loop)
         (self.main if is_main else self.loops).append(loop)
-        # What a step does that is not found by its name, is not followed: it may leave gradients.
-        if is_main and (self._project.trains_by_what_it_holds(self._file, loop) or self._gradients.are_left_by(self._file, loop)):
-            self.leaving.append(loop)
-        if isinstance(loop, ast.While) and self._conditions.may_change(self._file, loop.test):
-            self.changing.append(loop)
+        if is_main:
+            self.marks[loop] = self._marks_of(loop)
         for step in steps:
             if step is not loop:
                 self.loops.append(step)
@@ -76,6 +74,13 @@ class Plan:
             if (step is not loop or not is_main) and not self._project.calls_training_loop(self._file, step):
                 self.blocks.append(step)
                 self.names[step] = self._name_of(step, function)
+
+    def _marks_of(self, loop):
+        # What a step does that is not found by its name, is not followed: it may leave gradients.
+        is_leaving = self._project.trains_by_what_it_holds(self._file, loop) or self._gradients.are_left_by(self._file, loop)
+        is_changing = isinstance(loop, ast.While) and self._conditions.may_change(self._file, loop.test)
+        is_so = {"leaves_gradients": is_leaving, "has_changing_condition": is_changing, "reads_back": reads_back(self._project, self._file, loop)}
+        return [word for word in is_so if is_so[word]]
 
     def _steps_of(self, loop):
         """Returns the innermost loops that train; of one whose inner loop only gathers gradients, the outer one."""
@@ -110,27 +115,26 @@ def rewritten(project):
     return by_plan(project, plans) if any(plan.main for plan in plans.values()) else {}
 
 
-def keep_leaving(recorded, present):
-    """Lets the main loops of a rewritten tree hold gradients where those of the recorded one did: a log statement that reads some
-    changes nothing in that, nor one in a function that a condition calls. Takes two bits for each loop over, and no code: the recorded
+def keep_marks(recorded, present):
+    """Gives the main loops of a rewritten tree the marks that those of the recorded one had: a log statement that reads gradients
+    changes nothing in that, nor one in a function that a condition calls. Takes words of ours over, and no code: the recorded
     sources may be another user's."""
-    before, now = ([node for node in ast.walk(tree) if hasattr(node, "leaves_gradients")] for tree in (recorded, present))
+    before, now = ([node for node in ast.walk(tree) if hasattr(node, "marks")] for tree in (recorded, present))
     if len(before) == len(now):
         for old, new in zip(before, now):
-            _let_leave(new, old.leaves_gradients, old.has_changing_condition)
+            _mark(new, old.marks)
 
 
-def main_loop(name, elements, leaves, is_changing=False):
+def main_loop(name, elements, marks=()):
     """Returns a call of main_loop(). It has an attribute that tells it from what a program's text has."""
     call = ast.Call(_word("main_loop"), [ast.Constant(name), elements], [])
-    _let_leave(call, leaves, is_changing)
+    _mark(call, marks)
     return call
 
 
-def _let_leave(call, leaves, is_changing):
-    call.leaves_gradients, call.has_changing_condition = leaves, is_changing
-    words = {"leaves_gradients": leaves, "has_changing_condition": is_changing}
-    call.keywords = [ast.keyword(word, ast.Constant(True)) for word, is_so in words.items() if is_so]
+def _mark(call, marks):
+    call.marks = marks
+    call.keywords = [ast.keyword(word, ast.Constant(True)) for word in marks]
     _at(call, call)
 
 
@@ -170,7 +174,7 @@ class _Loops(ast.NodeTransformer):
         if node not in self._plan.main and node not in self._plan.loops:
             return node
         if node in self._plan.main:
-            call = main_loop(loop_name(node), node.iter, node in self._plan.leaving)
+            call = main_loop(loop_name(node), node.iter, self._plan.marks[node])
         else:
             call = ast.Call(_word("loop"), [ast.Constant(loop_name(node)), node.iter], [])
         node.iter = _at(node.iter, call)
@@ -186,7 +190,7 @@ class _Loops(ast.NodeTransformer):
         if node not in self._plan.main:
             return node
         conditions = ast.Call(_word("Conditions"), [], [])
-        elements = main_loop(loop_name(node), conditions, node in self._plan.leaving, node in self._plan.changing)
+        elements = main_loop(loop_name(node), conditions, self._plan.marks[node])
         asked = ast.Call(ast.Attribute(ast.Name(LOOP, ast.Load()), "goes_on", ast.Load()), [node.test], [])
         head = ast.If(ast.UnaryOp(ast.Not(), asked), [ast.Break()], [])
         loop = ast.For(_at(node.test, ast.Name(LOOP, ast.Store())), _at(node.test, elements), [_at(node.test, head), *node.body], [])
