@@ -123,6 +123,18 @@ def test_a_package_is_recorded_and_replayed(place):
     assert sum(name.startswith("model.weight.norm()") for _, name, _ in place.joined()) == 4
 
 
+def test_a_package_in_a_folder_of_pythonpath_is_recorded_and_replayed(place):
+    package(place, {f"lib/{name}": text for name, text in PACKAGE.items()})
+    place.environment["PYTHONPATH"] = "lib:" + place.environment["PYTHONPATH"]
+    words = ("--", sys.executable, "-m", "src.train")
+    assert "completed" in place.run("flor", "record", "--name", "a", "--every", "1", *words).stderr
+    engine = PACKAGE["src/engine.py"].replace("    return", "    print('norm', model.weight.norm())\n    return")
+    place.write("lib/src/engine.py", engine)
+    said = place.run("flor", "replay", "a", *words).stdout
+    assert ": identical" in said and "4 skipped" in said, said
+    assert sum(name.startswith("model.weight.norm()") for _, name, _ in place.joined()) == 4
+
+
 def main_loops(place, text):
     """The lines of main loops and blocks of a program."""
     from flor._hook import read_source

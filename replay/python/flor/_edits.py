@@ -16,7 +16,7 @@ import json
 import os
 import sys
 
-from ._folders import NOTE, from_text
+from ._folders import NOTE, SCRIPT, from_text
 from ._gradient_reads import GradientReads
 from ._held import needed_by_block, needed_by_loop, unguarded_in, unheld_by
 from ._holders import SlotHolder, path_of
@@ -314,7 +314,8 @@ def _programs(asked, which):
     """Returns the programs of one side, as they are executed. Raises SyntaxError."""
     texts = {one["path"]: one[which] for one in asked["files"]}
     plain = {path: Program(path, text) for path, text in texts.items()}
-    script = asked.get("script")
+    noted = {one["block"]: one["path"] for one in reversed(asked.get("seen", [])) if one["block"] in (NOTE, SCRIPT)}
+    script = asked.get("script", noted.get(SCRIPT))
     if script not in texts:
         return plain
 
@@ -324,8 +325,7 @@ def _programs(asked, which):
         with open(path, encoding="utf-8") as file:
             return file.read()
 
-    folders = next((one["path"] for one in asked.get("seen", []) if one["block"] == NOTE), None)
-    trees = rewritten(Project(script, read, from_text(folders, script)))
+    trees = rewritten(Project(script, read, from_text(noted.get(NOTE), script)))
     return {path: Program(path, "", trees[path]) if path in trees else one for path, one in plain.items()}
 
 

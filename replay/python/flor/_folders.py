@@ -4,16 +4,30 @@ import json
 import os
 
 NOTE = "@folders"  # stands for a block's name in the record
+SCRIPT = "@script"  # so does this: the path is what `python -m` found, which need not lie in the working directory
 
 
 def folders_of(script, is_module):
     """Returns the folders in the order of sys.path. `python -m` begins in the working directory. A module may add the script's folder
     itself."""
     here = os.path.dirname(script)
-    paths = os.environ.get("PYTHONPATH")
-    added = [path or os.curdir for path in paths.split(os.pathsep)] if paths else []
-    found = dict.fromkeys(map(os.path.realpath, [os.curdir if is_module else here, *added, here]))
+    found = dict.fromkeys(map(os.path.realpath, [os.curdir if is_module else here, *_added(), here]))
     return [path for path in found if path == here or not _is_installed(path)]
+
+
+def _added():
+    paths = os.environ.get("PYTHONPATH")
+    return [path or os.curdir for path in paths.split(os.pathsep)] if paths else []
+
+
+def file_of_module(name):
+    """Returns the file that `python -m NAME` runs, if that is not installed, or None."""
+    for folder in dict.fromkeys(map(os.path.realpath, [os.curdir, *_added()])):
+        stem = os.path.join(folder, *name.split("."))
+        found = [path for path in (stem + ".py", os.path.join(stem, "__main__.py")) if os.path.isfile(path)]
+        if found and (folder == os.path.realpath(os.curdir) or not _is_installed(folder)):
+            return found[0]
+    return None
 
 
 def _is_installed(folder):

@@ -9,7 +9,7 @@ import sys
 from . import _held, _hook, _interrupts, _library
 from ._block import budget, here as this_thread, note, note_if_left
 from ._budget import Budget
-from ._folders import NOTE, text_of
+from ._folders import NOTE, SCRIPT, text_of
 from ._frames import takes_locals
 from ._holders import clean
 from ._loop import begins_anywhere, iterate
@@ -79,6 +79,8 @@ def _note_folders(flor):
     text = text_of(*_hook.read) if _hook.read is not None and flor.flor_recording() else None
     if text is not None:
         note(flor, NOTE, text, False)
+    if text is not None and not _hook.runs_script:
+        note(flor, SCRIPT, _hook.read[0], False)
 
 
 def noted(name, value, volatile=False):

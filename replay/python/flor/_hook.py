@@ -70,10 +70,9 @@ def _script_of(words):
     while index < len(words):
         word = words[index]
         if word == "-m" or word.startswith("-m"):
-            name = word[2:] or (words[index + 1] if index + 1 < len(words) else "")
-            stem = os.path.join(os.getcwd(), *name.split("."))
-            found = [path for path in (stem + ".py", os.path.join(stem, "__main__.py")) if os.path.isfile(path)]
-            return (found[0] if found else None), True
+            from ._folders import file_of_module
+
+            return file_of_module(word[2:] or (words[index + 1] if index + 1 < len(words) else "")), True
         if word in _VALUES:
             index += 2
         elif word in ("-", "-c") or word.startswith("-c"):

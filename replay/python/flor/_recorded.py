@@ -32,7 +32,7 @@ class Recorded:
 
     def _name_of(self, path):
         if path == self._script:
-            return self._recorded
+            return self._recorded or path  # `python -m` may have found it elsewhere
         beside = os.path.relpath(path, os.path.dirname(self._script))
         name = os.path.normpath(os.path.join(os.path.dirname(self._recorded or ""), beside))
         return name if name in self._files else path
