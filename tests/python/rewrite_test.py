@@ -104,6 +104,24 @@ STEP = "loss(net, x).backward()\n"
      """, ["for episode in main_loop('episode', range(3)):"]),
     # A while loop that trains is a main loop, and its inner one a block.
     (f"""
+     def train_step(x):
+         {STEP}
+         optimizer.step()
+     for epoch in range(3):
+         for x in loader:
+             train_step(x)
+         scheduler.step()
+     """, ["for epoch in main_loop('epoch', range(3)):", "with skip_block('x'):", "for x in loop('x', loader):"]),
+    (f"""
+     def gather(x):
+         env.step(x)
+         {STEP}
+     for epoch in range(3):
+         for x in loader:
+             gather(x)
+         optimizer.step()
+     """, ["for epoch in main_loop('epoch', range(3)):"]),
+    (f"""
      while going:
          for x in loader:
              {STEP}

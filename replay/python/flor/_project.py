@@ -107,6 +107,19 @@ class Project:
         """Does a statement or expression train: itself or by what it calls?"""
         return any(is_training(call) or not self._training.isdisjoint(self._called[call]) for call in file.calls_in(node))
 
+    def steps(self, file, node):
+        """Does a statement step an optimizer: itself or in functions of the project that it leads to?"""
+        seen, todo = set(), [(file, node)]
+        while todo:
+            owner, part = todo.pop()
+            for call in owner.calls_in(part):
+                if is_training(call) and call.func.attr == "step":
+                    return True
+                new = [one for one in self._called[call] if one not in seen]
+                seen.update(new)
+                todo.extend((self._file_of[one], one) for one in new)
+        return False
+
     def defined(self, file, function):
         """Returns the functions of the project, with their files, that an expression in a file may name or hold."""
         return [*self.named(file, function), *((self._file_of[one], one) for one in self._calls.held(function))]

@@ -85,7 +85,7 @@ class Plan:
     def _steps_of(self, loop):
         """Returns the innermost loops that train; of one whose inner loop only gathers gradients, the outer one."""
         inner = [node for node in _nearest_loops(loop) if self._project.trains(self._file, node)]
-        if not inner or (_steps(loop) and not any(_steps(node) for node in inner)):
+        if not inner or (_steps(loop) and not any(_steps(node) or self._project.steps(self._file, node) for node in inner)):
             return [loop]
         return [step for node in inner for step in self._steps_of(node)]
 
