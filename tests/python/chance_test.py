@@ -134,3 +134,25 @@ train()
 def test_a_function_that_takes_its_variables_keeps_them_as_they_are(place):
     place.write("train.py", TAKES_LOCALS)
     assert place.run("flor", "record", "--", sys.executable, "train.py").stdout.endswith("['epochs', 'lr']\n")
+
+
+def test_the_texts_of_generators_are_their_states(monkeypatch):
+    from flor import _runtime
+
+    texts = {}
+    monkeypatch.setattr(_runtime, "put_text", lambda _answer, name, text: texts.update({name: bytes(text)}))
+    before = random.getstate(), numpy.random.get_state(), torch.get_rng_state()
+    first = None
+    for draw in (lambda: None, lambda: random.gauss(0, 1), numpy.random.randn, lambda: torch.rand(1), lambda: None):
+        draw()
+        _runtime._put_generators(None)
+        name, keys, position, has_gauss, gauss = numpy.random.get_state()
+        assert json.loads(texts["python"]) == json.loads(json.dumps(random.getstate()))
+        assert json.loads(texts["numpy"]) == [name, keys.tolist(), position, has_gauss, gauss.hex()]
+        assert list(texts["cpu"]) == torch.get_rng_state().tolist()
+        first = first or dict(texts)
+    random.setstate(before[0])
+    numpy.random.set_state(before[1])
+    torch.set_rng_state(before[2])
+    _runtime._put_generators(None)
+    assert texts == first

@@ -1,5 +1,6 @@
 """Starts Flor in this process: the random number generators, the environment and the sources of a program."""
 import atexit
+import ctypes
 import functools
 import json
 import os
@@ -89,23 +90,40 @@ def _legacy_numpy():
 # --- generators ---
 
 
+_texts = {}  # of generators, by name: (state, text)
+
+
+def _text_of(name, state, make):
+    """Returns the text of a generator's state. Most draw nothing in an iteration, and to make a text takes longer than to compare."""
+    known = _texts.get(name)
+    if known is None or known[0] != state:
+        known = _texts[name] = (state, make().encode())
+    return known[1]
+
+
 def _put_generators(answer):
     from ._chance import taken
 
     for name, digest in taken().items():
         put_text(answer, name, digest)
-    put_text(answer, "python", json.dumps(random.getstate()).encode())
+    state = random.getstate()
+    put_text(answer, "python", _text_of("python", (state, repr(state[2])), lambda: json.dumps(state)))
     numpy = _legacy_numpy()
     if numpy is not None:
         name, keys, position, has_gauss, gauss = numpy.get_state()
-        put_text(answer, "numpy", json.dumps([name, keys.tolist(), position, has_gauss, gauss.hex()]).encode())
+        parts = name, keys.tobytes(), position, has_gauss, gauss.hex()
+        put_text(answer, "numpy", _text_of("numpy", parts, lambda: json.dumps([name, keys.tolist(), *parts[2:]])))
     torch = _torch()
     if torch is None:
         return
-    put_text(answer, "cpu", bytes(torch.get_rng_state().tolist()))
+    put_text(answer, "cpu", _bytes_of(torch.get_rng_state()))
     cuda = _cuda(torch)
     for device in range(cuda.device_count() if cuda else 0):
-        put_text(answer, f"cuda{device}", bytes(cuda.get_rng_state(device).tolist()))
+        put_text(answer, f"cuda{device}", _bytes_of(cuda.get_rng_state(device)))
+
+
+def _bytes_of(tensor):
+    return ctypes.string_at(tensor.data_ptr(), tensor.numel())
 
 
 def _set_generators(texts, _answer):
