@@ -5,7 +5,7 @@ object by their names. What else changed when the program was recorded (_seen.py
 import ast
 
 from ._holders import SlotHolder, lies_in
-from ._program import (bound_in, changed_in, is_adding, is_bound_near, is_first_bound, is_local_elsewhere, parameters_of,
+from ._program import (_walk, bound_in, changed_in, is_adding, is_bound_near, is_first_bound, is_local_elsewhere, parameters_of,
                        program_of, reads_in)
 
 
@@ -150,7 +150,8 @@ def is_passed_on(program, loop, path, and_behind=False):
     root, scope = path.split(".")[0], program.scope_of(loop)
     if program.unclear or ":" in path:
         return True
-    for other, read in reads_in([program.tree if "." in path else scope]):
+    is_own = not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) or root in _own_of(scope) | parameters_of(scope)
+    for other, read in reads_in([scope if is_own and "." not in path else program.tree]):
         is_meant = lies_in(other, path) or lies_in(path, other)
         if is_meant and and_behind and not program.is_inside(read, loop) and not _is_over(program, read, loop):
             return True
@@ -164,13 +165,19 @@ def _seen_outside(scope, changed, parts):
     a global variable leads to."""
     if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return None
-    own = {name for name, _ in bound_in(scope.body)}
+    own = _own_of(scope)
     bound = {name for name, _ in bound_in(parts)}
     for path in changed:
         root = path.split(".")[0]
         if root not in own or (root in parameters_of(scope) and root not in bound):
             return path
     return None
+
+
+def _own_of(function):
+    """Returns the names of variables that belong to a function. What it declares `global` or `nonlocal` belongs to others, which may read it."""
+    others = {name for node in _walk(function.body) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
+    return {name for name, _ in bound_in(function.body)} - others
 
 
 def _cause(changed, path):
