@@ -10,7 +10,6 @@ count, of an array above a GiB samples. A file that is mapped to be read only is
 import array
 import bisect
 import collections
-import enum
 import hashlib
 import mmap
 import sys
@@ -25,8 +24,9 @@ from ._frames import is_of_flor, locals_of
 from ._interrupts import is_programs
 from ._left_out import plain_of
 from ._objects import KEPT, is_stateful
+from ._roots import CONTAINERS, base_of, is_of_loader, is_users_module, members_of, roots_of
 from ._samples import digests_of
-from ._settable import OF_LOGGERS, is_settable
+from ._settable import OF_LOGGERS
 from ._settings import settings
 from ._unsaved import added_to, default_generators, identity_of, unsaved_of
 
@@ -36,7 +36,6 @@ _SAMPLED, _SAMPLES = 1 << 20, 16  # bytes of a tensor, whose version tells of mo
 _WHOLE, _MANY = 1 << 30, 4096  # the same of an array
 _CLASS = ":@class"  # ends the path of a class that a function defines, and which no variable may have
 _DEEPEST, _TEXT = 100, 1 << 16  # _TEXT: characters, bytes, or bits of a number
-_CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 # Packages whose objects stand for threads, files and the like, and no state of the training.
 _OF_THE_MACHINE = {"_thread", "threading", "_io", "io", "_queue", "queue", "multiprocessing", "_multiprocessing", "socket",
                    "_socket", "logging", "weakref", "_weakref", "concurrent", "torch", "numpy", "tqdm", "tensorboard", "builtins", "_csv"}
@@ -50,16 +49,6 @@ _SIMPLE = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 class _Late(Exception):
     """There is no time left."""
-
-
-def roots_of(frame, modules):
-    """Returns the variables that a frame can see, and those of the `modules` other than its own, as {name: value}."""
-    roots = {**frame.f_globals, **locals_of(frame)}
-    for module in modules:
-        if vars(module) is not frame.f_globals:
-            roots.update({f"{module.__name__}:{name}": value for name, value in list(vars(module).items())})
-    return {name: value for name, value in roots.items() if not name.rpartition(":")[2].startswith("__") and
-            not isinstance(value, types.ModuleType) and not is_of_flor(value)}
 
 
 def fingerprints(frame, held, modules, slots=frozenset(), moved_from=None):
@@ -184,7 +173,7 @@ class _Look:
                 path = f"{name}.{member}"
                 is_held = path in self._slots or id(item) in self._held
                 out[path] = self._of_held(path, item) if is_held else (
-                    self.fingerprint(item, has_loader=_is_of_loader(value)), None, self._unsaved(path, item))
+                    self.fingerprint(item, has_loader=is_of_loader(value)), None, self._unsaved(path, item))
 
     def _unsaved(self, path, value):
         """Returns what _of_held() would say if the value were held, where a checkpoint might not have all of it; else None."""
@@ -195,7 +184,7 @@ class _Look:
 
     def _note_class(self, value):
         kind = type(value)
-        if "<locals>" in kind.__qualname__ and kind not in self._local_classes and _is_users(sys.modules.get(kind.__module__)):
+        if "<locals>" in kind.__qualname__ and kind not in self._local_classes and is_users_module(sys.modules.get(kind.__module__)):
             self._local_classes.append(kind)
 
     def add_local_classes(self, out):
@@ -237,7 +226,7 @@ class _Look:
         self._visited.append(value)
         self._note_class(value)
         self._put(type(value).__qualname__)
-        self._has_loader |= _is_of_loader(value)
+        self._has_loader |= is_of_loader(value)
         if type(value).__module__ == "typing" or type(value) in _TYPES:  # names of types, which nothing changes
             return self._put(repr(value))
         if isinstance(value, types.ModuleType) or is_of_flor(value) or type(value).__name__ == "ArgumentParser" or \
@@ -312,7 +301,7 @@ class _Look:
             yield from list(dict.keys(value))
             yield from list(dict.values(value))
         elif isinstance(value, (list, tuple, set, frozenset, collections.deque)):
-            kind = next(kind for kind in _CONTAINERS if isinstance(value, kind))
+            kind = next(kind for kind in CONTAINERS if isinstance(value, kind))
             yield from list(kind.__iter__(value))  # not by a method of a subclass
         if isinstance(value, (dict, list, tuple, set, frozenset, collections.deque)):
             yield dict_of(value)
@@ -322,7 +311,7 @@ class _Look:
             yield from [cell.cell_contents for name, cell in cells if is_filled(cell) and not self._is_root(name, cell.cell_contents)]
         elif isinstance(value, type):
             yield from (value.__module__, value.__qualname__)
-            if value.__module__ in sys.modules and _is_users(sys.modules[value.__module__]):
+            if value.__module__ in sys.modules and is_users_module(sys.modules[value.__module__]):
                 yield from [item for name, item in sorted(vars(value).items()) if not name.startswith("__")]
         elif isinstance(value, types.GeneratorType):
             yield from (value.gi_frame.f_lasti, locals_of(value.gi_frame), value.gi_yieldfrom) if value.gi_frame else ()
@@ -356,7 +345,7 @@ class _Look:
         """Returns what Python would pickle of an object: an iterator's position, a generator's state. Of a class that the user
         wrote, it asks the class that this one is made from, and runs none of the user's code. What cannot be told counts as changed,
         but for what belongs to the machine."""
-        kind = _base_of(value)
+        kind = base_of(value)
         try:
             if kind is type(value):
                 return value.__reduce_ex__(2)
@@ -370,31 +359,3 @@ class _Look:
         """Returns what equals nothing: the value counts as changed."""
         self._unknown += 1
         return ("unknown", id(self), self._unknown)
-
-
-def members_of(value):
-    """Returns the attributes of an object whose members are paths of their own: of a class of the user, or a data loader."""
-    torch = sys.modules.get("torch")
-    if isinstance(value, (type, enum.Enum, *_CONTAINERS)) or callable(value) or dict_of(value) is None:
-        return None
-    if torch is not None and isinstance(value, (torch.nn.Module, torch.Tensor, torch.optim.Optimizer)):
-        return None
-    is_named = type(value).__module__.startswith("torch.utils.data") or _is_users(sys.modules.get(type(value).__module__))
-    if not is_named or not is_settable(type(value)) or _base_of(value).__reduce__ is not object.__reduce__ or any(True for _ in slots_of(value)):
-        return None  # it has more than its __dict__
-    return dict(dict_of(value))
-
-
-def _base_of(value):
-    """Returns the class of an object, or the nearest one that the user did not write."""
-    return next((kind for kind in type(value).__mro__ if not _is_users(sys.modules.get(kind.__module__))), object)
-
-
-def _is_of_loader(value):
-    return type(value).__module__.startswith("torch.utils.data")
-
-
-def _is_users(module):
-    from ._runtime import is_users
-
-    return module is not None and is_users(module)
