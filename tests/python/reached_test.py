@@ -80,3 +80,98 @@ train()
                                          (BEST, '        print("best", best())\n')], ids=["global", "nonlocal", "best"])
 def test_a_variable_of_outside_that_the_loops_function_binds(place, text, probe):
     goes_on(place, slowed(text), probe)
+
+
+# What a network was given, and computes with. The text names it in front of the loop alone.
+NETWORK = '''
+class Net(torch.nn.Module):
+    def __init__(self, kept):
+        super().__init__()
+        self.fc, self.kept = torch.nn.Linear(4, 4), kept
+    def forward(self, x):
+        h = self.fc(x)
+        FORWARD
+        return h
+'''
+EPOCHS = '''
+for epoch in range(8):
+    for x in data:
+        loss = (net(x) - x.flip(1)).pow(2).mean()
+''' + indented(STEP, 8) + '''
+    print("weight", net.state_dict()["WEIGHT"].norm().item())
+    print("loss", loss.item())
+'''
+
+
+def given(kept, forward):
+    made = f"kept = {kept}\nnet = Net(kept)\noptimizer = torch.optim.SGD(net.parameters(), lr=0.05)\n"
+    return BEGIN + NETWORK.replace("FORWARD", forward) + made + EPOCHS.replace("WEIGHT", "fc.weight")
+
+
+def in_main(text):
+    """The loop and what it needs in a function."""
+    begin, rest = text.split("\nkept = ")
+    return begin + "\ndef main():\n" + indented("kept = " + rest, 4) + "main()\n"
+
+
+DEQUE = given("collections.deque(maxlen=40)", "h = h - 0.5 * sum(self.kept); self.kept.append(h.detach().mean(0))")
+TENSOR = in_main(given("torch.zeros(80, 4)", "h = h - 0.5 * self.kept.mean(0); self.kept.copy_(torch.cat([h.detach(), self.kept[:-8]]))"))
+GENERATOR = given("(0.5 / count for count in range(1, 1000))", "h = h - next(self.kept)")
+HOOK = BEGIN + '''
+class Noise:
+    def __init__(self):
+        self.count = 0
+    def __call__(self, gradient):
+        self.count += 1
+        return gradient + 0.3 / self.count
+noise = Noise()
+net.weight.register_hook(noise)
+''' + EPOCHS.replace("WEIGHT", "weight")
+
+
+@pytest.mark.parametrize("text", [DEQUE, TENSOR, GENERATOR, HOOK], ids=["deque", "tensor", "generator", "hook"])
+def test_what_a_network_refers_to(place, text):
+    line = next(line for line in text.splitlines() if '"weight"' in line)
+    said = goes_on(place, slowed(text), line + "\n")
+    assert ("resumed behind epoch=" in said) == (text is not GENERATOR), said
+
+
+# Only a method of the network reads it, and only the log statement that is added later calls that.
+REPORTED = '''
+import collections
+import torch
+import flor
+class Net(torch.nn.Module):
+    def __init__(self, seen):
+        super().__init__()
+        self.fc, self.seen = torch.nn.Linear(4, 4), seen
+    def forward(self, x):
+        h = self.fc(x)
+        self.seen.append(h.detach())
+        return h
+    def report(self):
+        return len(self.seen)
+torch.manual_seed(1)
+seen = collections.deque()
+net = Net(seen)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+data = torch.randn(8, 4)
+with flor.checkpointing(net=net, optimizer=optimizer):
+    for epoch in flor.loop("epoch", range(8)):
+        with flor.skip_block("train", net, optimizer) as train:
+            if train.step_into():
+                loss = net(data).pow(2).mean()
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+        flor.log("weight", net.fc.weight.norm().item())
+'''
+
+
+def test_what_an_object_with_a_name_refers_to(place):
+    place.write("train.py", REPORTED)
+    assert "block train changes net.seen: add it to its objects" in place.record("train.py")
+    place.write("train.py", REPORTED + '        flor.log("seen", net.report())\n')
+    replayed = place.replay("train.py", "--workers", 2)
+    assert ": identical" in replayed and "taken back" not in replayed, replayed
+    assert set(place.plain("train.py")) <= set(place.joined())

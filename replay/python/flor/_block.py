@@ -41,6 +41,9 @@ def note_changes(flor, name, before, frame, objects):
     for path in _seen.changed(before, after):
         if (name, path) not in _noted:
             note(flor, name, path, is_read(frame, name, path))
+        owner = after.owner_of(path) or before.owner_of(path)
+        if owner is not None:  # it matters, and the text does not tell a replay so
+            note(flor, name, f"{owner}:{path}", True)
     return after
 
 

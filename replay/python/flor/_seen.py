@@ -51,15 +51,27 @@ class _Late(Exception):
     """There is no time left."""
 
 
+class Prints(dict):
+    """{path: fingerprint}. `referred`: {path of a variable or member: path of an object that is held, which refers to its value}."""
+
+    def __init__(self):
+        super().__init__()
+        self.referred = {}
+
+    def owner_of(self, path):
+        """Returns the path of an object that is held and refers to what is at a path, or to the object that it is a member of; or None."""
+        return self.referred.get(path) or self.referred.get(path.split(".")[0])
+
+
 def fingerprints(frame, held, modules, slots=frozenset(), moved_from=None):
-    """Returns {path: fingerprint} of what can be reached: "x" and "x.member" of variables, "module:x" of the `modules`
+    """Returns Prints, {path: fingerprint} of what can be reached: "x" and "x.member" of variables, "module:x" of the `modules`
     other than the frame's own. `held`: objects whose content is left out, by whatever way it is reached. `slots`: paths whose
     values may be any others. `moved_from`: tells where an object was before; another one in a variable is a change, whatever it
     holds. None where the time is not enough."""
-    out = {}
+    out = Prints()
     try:
         roots = roots_of(frame, modules)
-        look = _Look(held, slots, moved_from, roots)
+        look = _Look(held, slots, moved_from, roots, out.referred)
         for name, value in roots.items():
             look.add(out, name, value)
         look.add_local_classes(out)
@@ -89,13 +101,18 @@ class _Held:
 
 
 class _Look:
-    def __init__(self, held, slots, moved_from, roots):
+    def __init__(self, held, slots, moved_from, roots, referred=None):
         self._moved_from = moved_from
         self._end = time.monotonic() + _SECONDS
         self._has_loader, self._is_unsaved = False, False  # what is being looked at
         # Values of variables and members. Each is compared by itself, so it is left out where another object refers to it.
         self._roots = roots
-        self._with_path = {id(one) for value in roots.values() for one in (value, *(members_of(value) or {}).values())}
+        self._with_path = {}
+        for name, value in roots.items():
+            self._with_path.setdefault(id(value), name)
+            for member, item in (members_of(value) or {}).items():
+                self._with_path.setdefault(id(item), f"{name}.{member}")
+        self._referred, self._owner = {} if referred is None else referred, None  # as in Prints, and the object that is looked at
         self._slots = slots
         self._known = {}  # digests of memory
         self._held, self._pointers, self._alive = set(), {}, []
@@ -180,7 +197,7 @@ class _Look:
         torch = sys.modules.get("torch")
         if torch is None or not isinstance(value, (torch.nn.Module, torch.optim.Optimizer)) and not is_stateful(value):
             return None
-        return _Look([value], {path}, self._moved_from, self._roots)._of_held(path, value)
+        return _Look([value], {path}, self._moved_from, self._roots, self._referred)._of_held(path, value)
 
     def _note_class(self, value):
         kind = type(value)
@@ -198,7 +215,10 @@ class _Look:
         if is_slot and self._moved_from is not None and self._moved_from(path, value) is not None:
             return _Held(None, None)
         unsaved = [part for inner in self._inner.get(id(value)) or [value] for part in unsaved_of(inner, is_slot or inner is not value)]
-        return _Held(None if is_slot else id(value), self.fingerprint(unsaved, True))
+        self._owner = path
+        print_of = self.fingerprint(unsaved, True)
+        self._owner = None
+        return _Held(None if is_slot else id(value), print_of)
 
     def fingerprint(self, value, is_unsaved=False, has_loader=False):
         self._hash, self._seen, self._visited = hashlib.blake2b(digest_size=16), {}, []
@@ -216,7 +236,10 @@ class _Look:
             raise _Late
         if isinstance(value, _SIMPLE):
             return self._feed_simple(value)
-        if id(value) in self._held or self._is_unsaved and id(value) in self._with_path:
+        is_compared = self._is_unsaved and id(value) in self._with_path
+        if is_compared:
+            self._note_reference(self._with_path[id(value)])
+        if is_compared or id(value) in self._held:
             return self._put("held")
         if id(value) in self._seen:
             return self._put("same", self._seen.get(id(value)))
@@ -320,7 +343,15 @@ class _Look:
 
     def _is_root(self, name, value):
         """Is it a variable that is compared by itself, and a class refers to it?"""
-        return self._is_unsaved and self._roots.get(name, self) is value
+        is_one = self._is_unsaved and self._roots.get(name, self) is value
+        if is_one:
+            self._note_reference(name)
+        return is_one
+
+    def _note_reference(self, path):
+        """An object that is held computes with what it refers to, as a network with a queue that it was given."""
+        if self._owner is not None:
+            self._referred.setdefault(path, self._owner)
 
     def _parts_of_object(self, value):
         torch = sys.modules.get("torch")

@@ -59,12 +59,15 @@ class Watched:
         self.state = PassingState(frame, paths, self.refuse, self.is_volatile, _holding["gradients"], self.passes_on)
         self.state.of = name
         self._roots = None  # names in front of the first execution
+        self._referred = {}  # {path: what refers to it and is held}, as of Prints
 
     def refuse(self, path, why="cannot be saved"):
         what = path.replace(":@", "'s ").replace(":", ".")
         note(self.flor, self.name, path, True, f"block {self.name} changes {what}, which {why}: replays and a resumed "
              "recording execute the block" if self.name else f"{what} changes from iteration to iteration and {why}: replays and "
              "a resumed recording begin at the program's start")
+        if path in self._referred:  # also where no text reads it
+            note(self.flor, self.name, f"{self._referred[path]}:{path}", False)
 
     def is_volatile(self, path):
         """Does the text of the program, or of the module that has the variable, take it from a clock? Not so a model."""
@@ -87,7 +90,10 @@ class Watched:
         """Looks with what is held by a state, this one's or another, left out."""
         state = state or self.state
         moved_from = state.origins[0].moved_from if state.origins else None
-        return budget().look(self.frame, state.values, users_modules, frozenset(state.paths), must, moved_from)
+        found = budget().look(self.frame, state.values, users_modules, frozenset(state.paths), must, moved_from)
+        if found is not None:
+            self._referred.update({path: owner for path in found if (owner := found.owner_of(path)) is not None})
+        return found
 
     def compare(self, before, after, is_late=False):
         """Takes in what changed. `is_late`: checkpoints were taken since. Returns what to compare the next look with; None
@@ -98,24 +104,37 @@ class Watched:
         return following
 
     def _take_in(self, before, after, is_late):
-        count = len(self.state.paths)
-        for path in dict.fromkeys(self.slot_of(path, before) for path in changed(before, after)):
-            if path in self.state.paths:
+        paths = todo = list(dict.fromkeys(self.slot_of(path, before) for path in changed(before, after)))
+        came = [] if is_late else [path for path in set(after) - set(before) if "." not in path]
+        following = after
+        while following is not None:
+            count = len(self.state.paths)
+            for path in todo:
+                self._take_path(path, before, after, is_late)
+            for path in came:
+                self._add_unasked(path)
+            if len(self.state.paths) == count:
+                break
+            following = self.look(True)
+            # What is held now may refer to what nothing seemed to read.
+            todo, came = [path for path in paths if path in self._referred and path not in self.state.paths], ()
+        return following
+
+    def _take_path(self, path, before, after, is_late):
+        is_referred = path in self._referred
+        if path in self.state.paths:
+            self.refuse(path)
+        elif is_referred or self.needs(path):
+            if is_late:
+                self.refuse(path, "was not saved before that was seen")
+            elif not self._add(path):
                 self.refuse(path)
-            elif self.needs(path):
-                if is_late:
-                    self.refuse(path, "was not saved before that was seen")
-                elif not self._add(path):
-                    self.refuse(path)
-                else:
-                    self.is_unsure |= is_partly_saved(before, after, path)
-            elif is_late or not self._add_unasked(path):
-                note(self.flor, self.place, path, False)
-        if not is_late:
-            for path in set(after) - set(before):
-                if "." not in path:
-                    self._add_unasked(path)
-        return self.look(True) if len(self.state.paths) > count else after
+            else:
+                self.is_unsure |= is_partly_saved(before, after, path)
+                if is_referred:  # the text does not tell a replay that it is held
+                    note(self.flor, self.place, "+" + path, False)
+        elif is_late or not self._add_unasked(path):
+            note(self.flor, self.place, path, False)
 
     def slot_of(self, path, before):
         """Members of an object that was not there in front of the loop or block are no places of their own."""
