@@ -175,3 +175,41 @@ def test_what_an_object_with_a_name_refers_to(place):
     replayed = place.replay("train.py", "--workers", 2)
     assert ": identical" in replayed and "taken back" not in replayed, replayed
     assert set(place.plain("train.py")) <= set(place.joined())
+
+
+# A function reads a variable of the module, which a local one of the loop's function hides.
+HIDDEN = BEGIN + '''
+step = 0
+def rate():
+    global step
+    step += 1
+    return 0.5 / step
+def main():
+    for epoch in range(8):
+        for step, x in enumerate(data):
+            optimizer.param_groups[0]["lr"] = rate()
+            loss = (net(x) - x.flip(1)).pow(2).mean()
+''' + indented(STEP, 12) + '''
+        print("rate", 0.5 / globals()["step"])
+        print("loss", loss.item())
+main()
+'''
+UNDERSCORES = BEGIN + '''
+__calls = {"count": 0}
+def rate():
+    __calls["count"] += 1
+    return 0.5 / __calls["count"]
+for epoch in range(8):
+    for x in data:
+        optimizer.param_groups[0]["lr"] = rate()
+        loss = (net(x) - x.flip(1)).pow(2).mean()
+''' + indented(STEP, 8) + '''
+    print("rate", 0.5 / __calls["count"])
+    print("loss", loss.item())
+'''
+
+
+@pytest.mark.parametrize("text", [HIDDEN, UNDERSCORES], ids=["hidden", "underscores"])
+def test_a_variable_of_the_module_that_is_easily_missed(place, text):
+    line = next(line for line in text.splitlines() if 'print("rate"' in line)
+    assert "resumed behind epoch=" in goes_on(place, slowed(text), line + "\n")

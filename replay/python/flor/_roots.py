@@ -1,23 +1,29 @@
 """The variables that a look at a program begins with, and which of their members are places of their own (_seen.py)."""
 import collections
 import enum
+import inspect
 import sys
 import types
 
 from ._attributes import dict_of, slots_of
 from ._frames import is_of_flor, locals_of
+from ._objects import is_pythons_own
 from ._settable import is_settable
 
 CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 
 
 def roots_of(frame, modules):
-    """Returns the variables that a frame can see, and those of the `modules` other than its own, as {name: value}."""
-    roots = {**frame.f_globals, **locals_of(frame)}
+    """Returns the variables that a frame can see, and those of the `modules` other than its own, as {name: value}. A variable of the
+    frame's module that a local one hides is named as that of another module: "module:name"."""
+    own, code = frame.f_globals, frame.f_code
+    local = {*code.co_varnames, *code.co_cellvars, *code.co_freevars} if code.co_flags & inspect.CO_OPTIMIZED else ()
+    roots = {f"{own.get('__name__')}:{name}" if name in local else name: value for name, value in list(own.items())}
+    roots.update(locals_of(frame))
     for module in modules:
-        if vars(module) is not frame.f_globals:
+        if vars(module) is not own:
             roots.update({f"{module.__name__}:{name}": value for name, value in list(vars(module).items())})
-    return {name: value for name, value in roots.items() if not name.rpartition(":")[2].startswith("__") and
+    return {name: value for name, value in roots.items() if not is_pythons_own(name.rpartition(":")[2]) and
             not isinstance(value, types.ModuleType) and not is_of_flor(value)}
 
 
