@@ -3,8 +3,12 @@ import array
 import collections
 import functools
 import io
+import mmap
+import os
 import queue
+import tempfile
 import threading
+import types
 import weakref
 
 import numpy as np
@@ -13,6 +17,10 @@ import torch
 
 
 class Key:
+    pass
+
+
+class Ordered(collections.OrderedDict):
     pass
 
 
@@ -51,6 +59,21 @@ def text_file():
     return file
 
 
+def in_a_file(mode, buffering=-1):
+    path = tempfile.NamedTemporaryFile("w", delete=False)
+    path.write("1\n2\n3\n")
+    path.close()
+    file = open(path.name, mode, buffering)
+    os.unlink(path.name)
+    return file
+
+
+def mapped():
+    with in_a_file("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+known = {"a": 1}
 key, view_of, first_and_last = Key(), bytearray(4), linked(3000)
 cached = functools.lru_cache(lambda x: x)
 KINDS = {
@@ -76,6 +99,15 @@ KINDS = {
     "a cache": (cached, lambda it: it(1)),
     "an array": (array.array("i", [1, 2]), lambda it: it.append(3)),
     "a ring": (collections.deque([1, 2], maxlen=2), lambda it: it.append(3)),
+    "a mapped file": (mapped(), lambda it: it.readline()),
+    "a file to be read and written": (in_a_file("r+"), lambda it: it.readline()),
+    "one of bytes": (in_a_file("r+b"), lambda it: it.readline()),
+    "the order of a dict": (collections.OrderedDict(a=1, b=2), lambda it: it.move_to_end("a")),
+    "the order of a dict of one's own": (Ordered(a=1, b=2), lambda it: it.move_to_end("a")),
+    "a view of a dict": (types.MappingProxyType(known), lambda it: known.update(a=2)),
+    "a place in an array": (np.arange(9.0).flat, next),
+    "a place in arrays": (np.broadcast(np.arange(3), np.arange(3)), next),
+    "indices and values of numpy": (np.ndenumerate(np.arange(9)), next),
     "gradients": (torch.nn.Linear(2, 2), lambda it: it.weight.data.mul_(2)),
 }
 
@@ -145,4 +177,29 @@ def test_what_a_class_of_a_function_shares_with_the_loop_is_no_change_of_the_cla
 def test_tensors_without_a_version_are_looked_at(look, make):
     with torch.inference_mode():
         value = make()
+    assert look([value]) == look([value])
+
+
+def test_what_is_written_is_a_log(look):
+    """Its position could not be restored."""
+    for mode in ("w", "a", "w+", "a+"):
+        file = in_a_file(mode)
+        before = look([file])
+        file.write("line")
+        assert look([file]) == before, mode
+
+
+@pytest.mark.parametrize("make", [lambda: np.nditer(np.arange(9)), lambda: np.ndindex(3, 3)])
+def test_another_iterator_of_numpy_is_seen_to_change(look, make):
+    from flor import _seen
+
+    value = make()
+    before = look(value)
+    next(value)
+    assert _seen.changed(before, look(value)) != []
+
+
+def test_a_mapped_file_that_is_closed_is_looked_at(look):
+    value = mapped()
+    value.close()
     assert look([value]) == look([value])

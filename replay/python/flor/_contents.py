@@ -1,10 +1,12 @@
 """What an object holds that is no attribute of it: of a file in memory, a queue, a weak dictionary, a sparse tensor and the like."""
 import functools
+import gc
 import hashlib
 import io
 import queue
 import sys
 import threading
+import types
 import weakref
 
 from ._files import UNKNOWN, position_of
@@ -31,6 +33,10 @@ def contents_of(value):
         return list(vars(value).items()) if isinstance(value, threading.local) else [list(value.keys()), list(value.values())]
     if isinstance(value, weakref.WeakSet):
         return list(value)
+    if kind is types.MappingProxyType:
+        return gc.get_referents(value)  # of it: its own methods may be the program's
+    if kind.__module__ == "numpy":
+        return _of_iterator(value)
     if kind is property:
         return [value.fget, value.fset, value.fdel]
     if kind is _CACHED or callable(getattr(kind, "cache_info", None)):
@@ -50,6 +56,16 @@ def _of_view(view):
         return [view.obj, view.shape, view.strides, view.format]
     except ValueError:
         return []  # it was released
+
+
+def _of_iterator(value):
+    """Returns what is left of an iterator of numpy's, which does not tell it to pickle; None of any other object."""
+    numpy = sys.modules["numpy"]
+    if isinstance(value, numpy.flatiter):
+        return [value.base, value.index]
+    if isinstance(value, numpy.broadcast):
+        return [[one.base for one in value.iters], value.index]
+    return UNKNOWN if isinstance(value, numpy.nditer) else None  # of which nothing tells whether it has begun
 
 
 def version_of(tensor):

@@ -11,6 +11,7 @@ import array
 import bisect
 import collections
 import hashlib
+import itertools
 import mmap
 import sys
 import time
@@ -44,6 +45,7 @@ NO_STATE = {*OF_LOGGERS, "threading", "_thread", "socket", "subprocess", "weakre
             "pyarrow"}  # whose tables do not change, and would be copied to be read
 _OF_WORKERS = {"multiprocessing." + name for name in "queues context process pool synchronize popen_fork popen_forkserver popen_spawn_posix".split()}
 _TYPES = tuple(getattr(types, name) for name in ("GenericAlias", "UnionType") if hasattr(types, name))  # list[int], int | None
+_doubts = itertools.count()
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 
@@ -116,7 +118,6 @@ class _Look:
         self._slots = slots
         self._known = {}  # digests of memory
         self._held, self._pointers, self._alive = set(), {}, []
-        self._unknown = 0
         self._local_classes = []
         self._inner = {}  # id of a held object → the modules, optimizers and the like that are held with it
         for value in [*default_generators(), *held]:
@@ -302,11 +303,12 @@ class _Look:
                 return True
             if isinstance(value, (array.array, mmap.mmap)):
                 with memoryview(value) as memory:
-                    self._put(self._doubt() if type(value) is mmap.mmap and not memory.readonly else len(memory))
-                    if type(value) is not mmap.mmap:
+                    is_mapped = isinstance(value, mmap.mmap)
+                    self._put(self._doubt() if is_mapped and not memory.readonly else len(memory), mmap.mmap.tell(value) if is_mapped else 0)
+                    if not is_mapped:
                         self._put(hashlib.blake2b(memory, digest_size=16).digest())
                 return True
-        except (TypeError, RuntimeError):
+        except (TypeError, RuntimeError, ValueError):
             self._put(version_of(value) if torch is not None and isinstance(value, torch.Tensor) else None)  # quantized and the like
             return True
         return False
@@ -321,7 +323,8 @@ class _Look:
 
     def _parts(self, value):
         if isinstance(value, dict):
-            yield from list(dict.keys(value))
+            keys = collections.OrderedDict.__iter__(value) if isinstance(value, collections.OrderedDict) else dict.keys(value)
+            yield from list(keys)  # the first has an order of its own
             yield from list(dict.values(value))
         elif isinstance(value, (list, tuple, set, frozenset, collections.deque)):
             kind = next(kind for kind in CONTAINERS if isinstance(value, kind))
@@ -388,5 +391,4 @@ class _Look:
 
     def _doubt(self):
         """Returns what equals nothing: the value counts as changed."""
-        self._unknown += 1
-        return ("unknown", id(self), self._unknown)
+        return ("unknown", next(_doubts))
