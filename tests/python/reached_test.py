@@ -1,4 +1,7 @@
 """State that other code reaches than the text of the loop's function shows: it is restored, or the program begins again."""
+import ast
+import sys
+
 import pytest
 from carried_test import goes_on, slowed
 
@@ -213,3 +216,80 @@ for epoch in range(8):
 def test_a_variable_of_the_module_that_is_easily_missed(place, text):
     line = next(line for line in text.splitlines() if 'print("rate"' in line)
     assert "resumed behind epoch=" in goes_on(place, slowed(text), line + "\n")
+
+
+# A module that a function in the loop imports: of classes and functions alone, and one with variables that it changes.
+LATE = BEGIN + '''
+def evaluate():
+    IMPORT
+    return SCORE
+for epoch in range(8):
+    for x in data:
+        loss = (net(x) - x.flip(1)).pow(2).mean() * (1 + evaluate() / 100)
+''' + indented(STEP, 8) + '''
+    print("score", evaluate())
+    print("loss", loss.item())
+'''
+ACCURACY = """
+import abc
+import logging
+logger = logging.getLogger(__name__)
+class Metric(abc.ABC):
+    unit = "percent"
+    def __init__(self, start=0.0):
+        self.sum = start
+    @property
+    def value(self):
+        return self.sum
+class Accuracy(Metric):
+    @staticmethod
+    def of(value):
+        return value * 2
+    def add(self, value):
+        self.sum += self.of(value)
+def error(net, data, count=3):
+    return sum((net(x) - x).pow(2).mean().item() for x in data[:count])
+"""
+COUNTED = """
+seen, scale = {"calls": 0}, 1.0
+def error(net, data):
+    global scale
+    seen["calls"] += 1
+    scale *= 0.8
+    return sum((net(x) - x).pow(2).mean().item() for x in data) + seen["calls"]
+"""
+
+
+def late(statement, score):
+    return LATE.replace("IMPORT", statement).replace("SCORE", score)
+
+
+@pytest.mark.parametrize("module, text, program", [
+    ("metrics", ACCURACY, late("from metrics import Accuracy, error; meter = Accuracy(); meter.add(error(net, data))", "meter.value")),
+    ("metrics", COUNTED, late("import metrics", "metrics.error(net, data)")),
+    ("tools/metrics", COUNTED, late("from tools import metrics", "metrics.error(net, data)")),
+], ids=["classes", "variables", "package"])
+def test_a_module_that_is_imported_in_the_loop(place, module, text, program):
+    place.write(module + ".py", text)
+    assert "resumed behind epoch=" in goes_on(place, slowed(program), '    print("score", evaluate())\n' if text is ACCURACY else "")
+
+
+# Its class is not as it was imported.
+COUNTING = ACCURACY.replace("def add(self, value):", "def add(self, value):\n        Metric.unit = Metric.unit[:-1] or 'percent'")
+
+
+def test_a_class_of_a_module_that_is_imported_in_the_loop_and_changed(place):
+    place.write("metrics.py", COUNTING)
+    program = late("from metrics import Accuracy; meter = Accuracy(); meter.add(1.0)", "meter.value + len(meter.unit)")
+    assert "resumed behind epoch=" not in goes_on(place, slowed(program))
+
+
+def test_a_record_has_only_modules_imported_that_the_program_imports(monkeypatch, tmp_path):
+    from flor import _imported
+
+    for name in ("named_by_a_text", "named_by_a_record"):
+        (tmp_path / f"{name}.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(_imported, "_trees", lambda: [(sys, ast.parse("def f():\n    from named_by_a_text import x"))])
+    _imported.import_for(["named_by_a_text:x", "named_by_a_record:x"])
+    assert "named_by_a_text" in sys.modules and "named_by_a_record" not in sys.modules

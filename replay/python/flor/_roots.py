@@ -27,6 +27,12 @@ def roots_of(frame, modules):
             not isinstance(value, types.ModuleType) and not is_of_flor(value)}
 
 
+def root_of(path):
+    """Returns the variable that a path begins with: "x" of "x.member", "package.module:x" of "package.module:x.member"."""
+    module, colon, name = path.rpartition(":")
+    return module + colon + name.partition(".")[0]
+
+
 def members_of(value):
     """Returns the attributes of an object whose members are paths of their own: of a class of the user, or a data loader."""
     torch = sys.modules.get("torch")

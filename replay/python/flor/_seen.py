@@ -22,10 +22,11 @@ from ._attributes import dict_of, is_filled, slots_of
 from ._contents import HOLDERS, contents_of, of_sparse, version_of
 from ._files import UNKNOWN
 from ._frames import is_of_flor, locals_of
+from ._imported import only_defined
 from ._interrupts import is_programs
 from ._left_out import plain_of
 from ._objects import KEPT, is_stateful
-from ._roots import CONTAINERS, base_of, is_of_loader, is_users_module, members_of, roots_of
+from ._roots import CONTAINERS, base_of, is_of_loader, is_users_module, members_of, root_of, roots_of
 from ._samples import digests_of
 from ._settable import OF_LOGGERS
 from ._settings import settings
@@ -39,7 +40,7 @@ _CLASS = ":@class"  # ends the path of a class that a function defines, and whic
 _DEEPEST, _TEXT = 100, 1 << 16  # _TEXT: characters, bytes, or bits of a number
 # Packages whose objects stand for threads, files and the like, and no state of the training.
 _OF_THE_MACHINE = {"_thread", "threading", "_io", "io", "_queue", "queue", "multiprocessing", "_multiprocessing", "socket",
-                   "_socket", "logging", "weakref", "_weakref", "concurrent", "torch", "numpy", "tqdm", "tensorboard", "builtins", "_csv"}
+                   "_socket", "logging", "weakref", "_weakref", "concurrent", "torch", "numpy", "tqdm", "tensorboard", "builtins", "_csv", "_abc"}
 # Objects of these packages are never looked at: what a logger or a progress bar keeps for itself is no state.
 NO_STATE = {*OF_LOGGERS, "threading", "_thread", "socket", "subprocess", "weakref", "_weakref",
             "pyarrow"}  # whose tables do not change, and would be copied to be read
@@ -62,7 +63,7 @@ class Prints(dict):
 
     def owner_of(self, path):
         """Returns the path of an object that is held and refers to what is at a path, or to the object that it is a member of; or None."""
-        return self.referred.get(path) or self.referred.get(path.split(".")[0])
+        return self.referred.get(path) or self.referred.get(root_of(path))
 
 
 def fingerprints(frame, held, modules, slots=frozenset(), moved_from=None):
@@ -84,10 +85,12 @@ def fingerprints(frame, held, modules, slots=frozenset(), moved_from=None):
 
 
 def changed(before, after):
-    """Returns the paths that differ. A variable that only came or went does not count: its name shows in the text. A member does."""
+    """Returns the paths that differ. A variable that only came or went does not count: its name shows in the text. A member does.
+    Nor do functions and classes of a module that was imported since."""
     if before is None or after is None:
         return []
-    return sorted(path for path in {**before, **after} if before.get(path) != after.get(path) and
+    defined = only_defined(before, after)
+    return sorted(path for path in {**before, **after} if before.get(path) != after.get(path) and path not in defined and
                   (path in before and path in after or ("." in path or ":" in path) and not path.endswith(_CLASS)))
 
 

@@ -13,6 +13,7 @@ from . import _interrupts, _library, _seen
 from ._attributes import dict_of
 from ._frames import locals_of
 from ._gradient_uses import are_held, unknown, watch_all
+from ._imported import import_for
 from ._library import library
 from ._leaves import VOLATILE, name_of, of_bytes, path_in
 from ._objects import KEPT, Saver, is_pythons_own, order_of
@@ -223,6 +224,7 @@ class SlotState:
 
     def _visit(self, loaded, writing):
         self._ask_origins()
+        import_for(map(path_in, _names_in(loaded)))
         restorer = Restorer(loaded, writing, self.origins, functools.partial(unknown, self.of))
         alive = self.values()  # also what a variable is bound to no more, as of two that are exchanged
         for name in sorted(_names_in(loaded), key=lambda name: (restorer.order_of(name), path_in(name))):

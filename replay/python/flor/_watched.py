@@ -7,8 +7,9 @@ from . import _interrupts, _library
 from ._block import budget, note
 from ._passing import PassingState
 from ._program import program_of
+from ._roots import members_of, root_of
 from ._runtime import users_modules
-from ._seen import changed, members_of
+from ._seen import changed
 from ._unsaved import is_partly_saved
 
 _CONTAINERS = (list, dict, set, bytearray, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
@@ -139,8 +140,8 @@ class Watched:
     def slot_of(self, path, before):
         """Members of an object that was not there in front of the loop or block are no places of their own."""
         if self._roots is None:
-            self._roots = {one.split(".")[0] for one in before}
-        root = path.split(".")[0]
+            self._roots = {root_of(one) for one in before}
+        root = root_of(path)
         return path if root in self._roots else root
 
     def is_wanted(self, path):
