@@ -167,3 +167,27 @@ def test_sigterm_behind_the_main_loop_ends_the_program(place):
             training.send_signal(signal.SIGTERM)
     assert training.wait() == 128 + signal.SIGTERM and "still here\n" not in said, said
     assert any("no last checkpoint, the main loop is over" in line for line in said), said
+
+
+DROPPED = """import flor
+class Shard:
+    alive = most = 0
+    def __init__(self):
+        Shard.alive += 1
+        Shard.most = max(Shard.most, Shard.alive)
+    def __del__(self):
+        Shard.alive -= 1
+def shards():
+    for _ in range(3):
+        yield Shard()
+for shard in flor.loop("shard", shards()):
+    del shard
+    assert Shard.alive == 0
+print("most", Shard.most)
+"""
+
+
+def test_an_element_that_the_program_drops_is_gone(place):
+    place.write("program.py", DROPPED)
+    for words in ([], ["flor", "record", "--"]):
+        assert "most 1\n" in place.run(*words, sys.executable, "program.py").stdout

@@ -103,6 +103,7 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
             goes_on = flor.flor_next(not over, here, value)
             _interrupts.raise_kept()
             while goes_on and not is_range and here < value.value and not over and not comes:
+                element = None
                 element, over = _next_of(elements)
                 here += 1
             if not goes_on or over:
@@ -118,7 +119,8 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
                 if over:
                     how = _EXHAUSTED
                     break
-            yield here if is_range else element
+            passed, element = [here if is_range else element], None
+            yield passed.pop()  # which the program may drop before the next one is made
             if watch is not None:
                 watch.end()
             here += 1
