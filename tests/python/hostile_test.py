@@ -280,3 +280,32 @@ def _leaf_of(text, kind=b"U8", count=None):
     loaded = _leaves.Loaded(_library.Buffer(b"x", kind, shape, 1, 0, leaf.pointer, leaf.size))
     loaded.kept = leaf
     return loaded
+
+
+@pytest.mark.parametrize("make, old, new", [
+    (lambda: np.random.Generator(np.random.MT19937(1)), "}, 623]", "}, 625]"), (lambda: np.random.RandomState(1), "}, 624]", "}, -1]"),
+    (lambda: np.random.Generator(np.random.Philox(1)), "}, 4, 0, 0]", "}, 5, 0, 0]"),
+    (lambda: np.random.Generator(np.random.Philox(1)), "}, 4, 0, 0]", "}, true, 0, 0]"),
+])
+def test_a_record_sets_no_place_beyond_the_memory_of_a_generator(make, old, new):
+    """numpy would read there for the next number."""
+    from flor import _restore
+
+    rng = make()
+    leaves = saved(rng=rng)
+    text = bytes(leaves["rng.@tree"].memory()).decode()
+    assert text.count(old) == 1
+    restored(leaves, rng=rng)
+    leaves["rng.@tree"] = _leaf_of(text.replace(old, new))
+    with pytest.raises(_restore.Misfit):
+        restored(leaves, rng=rng)
+
+
+def test_a_record_sets_no_place_beyond_the_memory_of_the_default_generator():
+    from flor import _places
+
+    state = np.random.get_state()
+    _places.check(state)
+    for place in (-1, 625, 1.0):
+        with pytest.raises(ValueError):
+            _places.check((*state[:2], place, *state[3:]))

@@ -6,7 +6,7 @@ import itertools
 import json
 import random
 
-from . import _leaves
+from . import _leaves, _places
 from ._atoms import ATOMS, AtomRestorer
 from ._leaves import label
 from ._left_out import be_unknown, end, trained_in
@@ -253,6 +253,10 @@ class Restorer(AtomRestorer):
         if not isinstance(live, (numpy.random.Generator, numpy.random.RandomState)):
             raise Misfit(f"{name} is no generator of numpy here")
         value = self._part(f"{name}.state", node["numpy_generator"], None)
+        try:
+            _places.check(value)
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+            raise Misfit(f"{name} has no state of a generator of numpy's") from None
         if self._writing and isinstance(live, numpy.random.Generator):
             live.bit_generator.state = value
         elif self._writing:

@@ -11,7 +11,7 @@ import sys
 import sysconfig
 import threading
 
-from . import _failure, _interrupts, _library
+from . import _failure, _interrupts, _library, _places
 from ._library import library, put_text, texts_of
 
 _calls = None
@@ -134,6 +134,7 @@ def _set_generators(texts, _answer):
     numpy = _legacy_numpy()
     if numpy is not None and "numpy" in states:
         name, keys, position, has_gauss, gauss = json.loads(states["numpy"])
+        _places.check((name, keys, position))
         numpy.set_state((name, keys, position, has_gauss, float.fromhex(gauss)))
     torch = _torch()
     if torch is None:
