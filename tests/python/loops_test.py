@@ -191,3 +191,30 @@ def test_an_element_that_the_program_drops_is_gone(place):
     place.write("program.py", DROPPED)
     for words in ([], ["flor", "record", "--"]):
         assert "most 1\n" in place.run(*words, sys.executable, "program.py").stdout
+
+
+class Goes:
+    """Stands for the library in a replay: gives the places of a loop in this order, then no more."""
+
+    def __init__(self, places):
+        self._places, self.ended = iter(places), None
+
+    def flor_next(self, _has_natural, _natural, value):
+        place = next(self._places, None)
+        value.value = place or 0
+        return place is not None
+
+    def flor_leave_loop(self, how):
+        self.ended = how
+
+    def __getattr__(self, name):
+        return lambda *words: 0
+
+
+def test_a_replay_goes_back_from_the_end_of_a_range():
+    """A worker that has executed the last iterations may be given the first ones, as a proof."""
+    from flor import _loop
+
+    library = Goes([2, 3, 0, 1])
+    found = list(_loop.iterate_as_flor(library, b"epoch", _loop._RANGE, 0, 4, range(4), sys._getframe(), None))
+    assert (found, library.ended) == ([2, 3, 0, 1], _loop._EXHAUSTED)

@@ -106,7 +106,8 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
                 element = None
                 element, over = _next_of(elements)
                 here += 1
-            if not goes_on or over:
+            # A replay may go back from the end of a range.
+            if not goes_on or over and not is_range:
                 how = _EXHAUSTED
                 break
             here = value.value
