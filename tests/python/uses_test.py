@@ -231,9 +231,13 @@ def test_a_use_is_told_from_what_is_none(act, is_use, begin):
     net, optimizer = trained()
     uses = []
     for parameter in net.parameters():
-        getattr(_left_out, begin)(parameter, lambda: uses.append(1))
+        if begin == "watch":
+            _left_out.watch(parameter, "block", lambda: uses.append("block"))
+            _left_out.watch(parameter, "", lambda: uses.append(""))
+        else:
+            _left_out.be_unknown(parameter, lambda: uses.append(""))
     act(net, optimizer)
-    assert bool(uses) == is_use
+    assert set(uses) == (set() if not is_use else {"", "block"} if begin == "watch" else {""})
     assert all(parameter.grad is None or parameter.grad.dtype == parameter.dtype for parameter in net.parameters())
 
 
@@ -243,7 +247,7 @@ def test_training_is_the_same_to_the_bit_where_it_is_watched(act):
 
     (net, optimizer), (watched, other) = trained(), trained()
     for parameter in watched.parameters():
-        _left_out.watch(parameter, lambda: None)
+        _left_out.watch(parameter, "", lambda: None)
     for one in ((net, optimizer), (watched, other)):
         act(*one)
         train(*one)

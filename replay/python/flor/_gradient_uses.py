@@ -29,7 +29,7 @@ def watch_all(name, parameters, is_held):
     does it have them?"""
     if library.flor_recording():
         for parameter in parameters:
-            watch(parameter, functools.partial(_use, name, is_held))
+            watch(parameter, name, functools.partial(_use, name, is_held))
         _first.extend([weakref.ref(parameter) for parameter in parameters] if not _first else [])
 
 

@@ -32,21 +32,21 @@ _CLEARING = frozenset(("zero_", "fill_", "copy_", "_foreach_zero_"))  # overwrit
 
 
 class _Watch:
-    """`plain`: the gradient as PyTorch has it. `used`: is called once, at its first use."""
+    """`plain`: the gradient as PyTorch has it. `uses`: what is called once, at its first use, by the names of those that ask."""
 
-    def __init__(self, parameter, used, is_known):
-        self.parameter, self.plain, self.used, self.is_known = weakref.ref(parameter), parameter.grad, used, is_known
+    def __init__(self, parameter, uses, is_known):
+        self.parameter, self.plain, self.uses, self.is_known = weakref.ref(parameter), parameter.grad, uses, is_known
 
     def end(self):
-        """Puts the gradient itself where the watched one is."""
-        used, self.used = self.used, None
+        """Puts the gradient itself where the watched one is. Returns what was to be called at its first use."""
+        uses, self.uses = self.uses, {}
         parameter = self.parameter()
         if parameter is not None and watch_of(parameter.grad) is self and _kind_of(parameter.grad) == _kind_of(parameter):
             with _without_watching():
                 # The program may have given it other memory, as net.double() does.
                 parameter.grad = self.plain if _memory_of(parameter.grad) == _memory_of(self.plain) else \
                     parameter.grad.as_subclass(sys.modules["torch"].Tensor).detach()
-        return used
+        return uses
 
 
 def _kind_of(tensor):
@@ -58,27 +58,32 @@ def _memory_of(tensor):
     return tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride()
 
 
-def watch(parameter, used):
-    """Watches the gradient of a parameter, which must have one. `used`: is called where the program uses it before it is cleared."""
-    end(parameter)
+def watch(parameter, name, used):
+    """Watches the gradient of a parameter, which must have one. `used`: is called where the program uses it before it is cleared, beside what
+    others had asked for by other names."""
+    uses = {**end(parameter), name: used}
     if parameter.grad.requires_grad or parameter.grad.layout != sys.modules["torch"].strided:
-        used()  # by what it was computed from, or by what cannot be watched
+        _tell(uses)  # of what it was computed from, or of what cannot be watched
         return
-    _put(parameter, _Watch(parameter, used, True))
+    _put(parameter, _Watch(parameter, uses, True))
+
+
+def _tell(uses):
+    for used in uses.values():
+        used()
 
 
 def be_unknown(parameter, used):
     """Gives a parameter a gradient whose values nobody knows. `used`: is called where the program uses it."""
     torch = sys.modules["torch"]
     parameter.grad = torch.full_like(parameter, float("nan") if parameter.is_floating_point() or parameter.is_complex() else 0).detach()
-    _put(parameter, _Watch(parameter, used, False))
+    _put(parameter, _Watch(parameter, {"": used}, False))
 
 
 def end(parameter):
-    """Watches the gradient of a parameter no more."""
+    """Watches the gradient of a parameter no more. Returns what was to be called at its first use, by names."""
     found = watch_of(parameter.grad)
-    if found is not None:
-        found.end()
+    return {} if found is None else found.end()
 
 
 def state_of(parameter):
@@ -135,7 +140,7 @@ def plain_of(gradient):
 
 def is_unknown(gradient):
     found = watch_of(gradient)
-    return found is not None and found.used is not None and not found.is_known
+    return found is not None and bool(found.uses) and not found.is_known
 
 
 @functools.lru_cache(None)
@@ -175,12 +180,10 @@ def _called(func, args, kwargs):
             return args[0]
         if name in _SAME:
             result, found = func(*args, **kwargs), watch_of(args[0])
-            return result if watch_of(result) is not None or found.used is None else _of_watch(result, found)
+            return result if watch_of(result) is not None or not found.uses else _of_watch(result, found)
         given = args[:1] if name in _CLEARING else (args, kwargs)
-        uses = [one.end() for one in _watches_in((args[1:], kwargs) if name in _CLEARING else given)]
-        for used in uses:
-            if used is not None:
-                used()
+        for uses in [one.end() for one in _watches_in((args[1:], kwargs) if name in _CLEARING else given)]:
+            _tell(uses)
         if func.__name__ == "__set__":
             return func(_target_of(args[0]), *_plain(args[1:]))
         result = func(*_plain(args), **_plain(kwargs))
