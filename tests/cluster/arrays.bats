@@ -30,11 +30,10 @@ being_preempted() { squeue --noheader --jobs "$1" --Format PreemptTime:. | grep 
 
 both_have_begun() { [[ $(compgen -G "$FLOR_STORE/.launches/$UID/.*.$job.*.begun" | wc -l) -eq 2 ]]; }
 
-# Slurm leaves a requeued job alone for some minutes, counted from when the last of it is cleared away.
 again() {
   local try
   for try in 1 2 3 4 5 6; do
-    scontrol update "JobId=$1" StartTime=now || true
+    start_again "$1"
     until_true 15 job_is "$1" COMPLETED && return
   done
   return 1

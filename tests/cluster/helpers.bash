@@ -52,6 +52,14 @@ job_state() { scontrol show job "$1" | grep -o 'JobState=[A-Z_]*' | head -n 1 | 
 # job_is ID STATE
 job_is() { [[ $(job_state "$1") == "$2" ]]; }
 
+# start_again ID: has a requeued job start, which Slurm would leave alone for some minutes, counted from when the last of it
+# is cleared away. Not within the second in which it was put back: slurmd would refuse the job's new credential for the one
+# that it has just revoked, whose times are whole seconds, and Slurm would give the job up.
+start_again() {
+  sleep 1.1
+  scontrol update "JobId=$1" StartTime=now || true
+}
+
 # submit ARGUMENTS…: prints the job's id.
 submit() { sbatch --parsable "$@" | cut -d';' -f1; }
 

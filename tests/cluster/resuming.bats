@@ -34,9 +34,8 @@ again() {
   until_true 30 job_is "$job" PENDING
   rm -f "$FLOR_TEST_HOLD"/hold.*
   local try
-  # Slurm leaves a requeued job alone for some minutes, counted from when the last of it is cleared away.
   for try in 1 2 3 4 5 6; do
-    scontrol update "JobId=$job" StartTime=now || true
+    start_again "$job"
     until_true 15 job_is "$job" COMPLETED && break
     ((try < 6))
     # On a busy machine Slurm's late order to end the job meets the one that it has just started.

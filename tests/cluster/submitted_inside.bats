@@ -35,9 +35,8 @@ around() {
 
 # again JOB: was requeued, and begins once more.
 again() {
-  # Slurm leaves a requeued job alone for some minutes, counted from when the last of it is cleared away.
   for _ in 1 2 3 4 5 6; do
-    scontrol update "JobId=$1" StartTime=now || true
+    start_again "$1"
     until_true 15 job_is "$1" COMPLETED && return
   done
   return 1
