@@ -1,77 +1,8 @@
 // The index of a store: what queries see, when it is read again, and what they may not do.
-#include "sql/index.h"
-
-#include <gtest/gtest.h>
-#include <sqlite3.h>
-#include <unistd.h>
-
-#include <array>
-#include <fstream>
-#include <functional>
-#include <thread>
-
-#include "core/base/error.h"
-#include "core/files/durable.h"
-#include "core/store/manifest.h"
-#include "core/store/plan.h"
-#include "results/program.h"
-#include "results/results.h"
-#include "support/another_user.h"
-#include "support/refusal.h"
-#include "support/temporary.h"
+#include "index_fixture.h"
 
 namespace flor::sql {
 namespace {
-
-using core::Json;
-
-class Index : public ::testing::Test {
- protected:
-  Index() { core::fs::create_directory(store_.path()); }
-
-  core::RunDir run(const std::string& id, const std::string& log,
-                   std::map<std::string, std::string> args = {}) {
-    const core::RunDir out = store_.run(id);
-    core::fs::create_directories(out.path);
-    core::Manifest manifest = results::testing::manifest(2);
-    manifest.status = "completed";
-    manifest.id = id;
-    manifest.args = std::move(args);
-    core::write_manifest(out, manifest);
-    core::write_durably(out.log(), log);
-    return out;
-  }
-  // A run of another user.
-  void plant(const std::string& id, const std::string& log) {
-    const core::RunDir planted = run(id, log);
-    for (const auto& path : {planted.path, planted.manifest()})
-      ASSERT_EQ(::chown(path.c_str(), test::attacker, test::attacker), 0);
-  }
-  static std::string row(const std::string& at, const std::string& name, const std::string& value) {
-    return results::testing::line(at, name, value);
-  }
-
-  // The lines of the answer, each the JSON array of its values.
-  std::vector<std::string> ask(const std::string& query) {
-    last_ = refresh(file_, store_);
-    Database database(file_, Database::Access::read);
-    database.allow_only_reading();
-    Statement rows(database, query);
-    std::vector<std::string> out;
-    while (rows.step()) {
-      Json line = Json::array();
-      for (std::size_t i = 0; i < rows.columns().size(); ++i) line.push_back(rows.value(static_cast<int>(i)));
-      out.push_back(core::json_text(line));
-    }
-    return out;
-  }
-  using Lines = std::vector<std::string>;
-
-  test::TemporaryDirectory directory_;
-  const core::Store store_{directory_.path() / "store"};
-  const core::fs::path file_ = directory_.path() / "index.sqlite";
-  Refreshed last_;
-};
 
 TEST_F(Index, RowsInManyLoopsNeedLittleMemory) {
   std::string log;
@@ -87,62 +18,6 @@ TEST_F(Index, RowsInManyLoopsNeedLittleMemory) {
   EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[720]"});
   // A statement for each order of loops took 12 kB.
   EXPECT_LT(sqlite3_memory_highwater(0) - before, 4 << 20);
-}
-
-TEST_F(Index, RowsOfAnotherUsersRunAreReadUpToALimit) {
-  FLOR_NEEDS_ROOT();
-  run("mine", row("epoch=0", "x", "1"));
-  plant("theirs", row("epoch=0", "x", "2"));
-  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[2]"});
-  core::fs::resize_file(store_.run("theirs").log(), core::foreign_rows_limit + 1);
-  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[1]"});
-  ASSERT_EQ(last_.warnings.size(), 1U);
-  EXPECT_NE(
-      last_.warnings[0].find("run theirs is left out: its rows take more than 50.3 MB, of which no more of "
-                             "another user's run are read unless it is named (flor log theirs)"),
-      std::string::npos)
-      << last_.warnings[0];
-}
-
-TEST_F(Index, RowsOfAnotherUsersReplayAreReadUpToALimitWhereItsDirectoryListsNothing) {
-  FLOR_NEEDS_ROOT();
-  plant("theirs", row("epoch=0", "x", "1"));
-  const core::RunDir planted = store_.run("theirs");
-  const core::ReplayDir replay = planted.replay("r1");
-  core::fs::create_directories(replay.units());
-  core::write_durably(replay.plan(), core::to_json(results::testing::plan(2)).dump());
-  for (const int64_t unit : {0, 1})
-    core::write_durably(replay.unit(unit), std::string(core::foreign_rows_limit / 2, '\n'));
-  ::chmod(replay.units().c_str(), 0711);
-  ::chmod(directory_.path().c_str(), 0755);
-  const std::string said = test::as_user(test::victim, [&] {
-    return std::to_string(
-        results::read_joined(planted, core::read_manifest(planted), core::foreign_rows_limit).rows.size());
-  });
-  EXPECT_NE(said.find("threw: its rows take more than 50.3 MB"), std::string::npos) << said;
-}
-
-TEST_F(Index, PlansOfAnotherUsersReplaysCountAsItsRowsDo) {
-  FLOR_NEEDS_ROOT();
-  plant("theirs", row("epoch=0", "x", "1"));
-  const core::RunDir planted = store_.run("theirs");
-  core::Plan plan = results::testing::plan(2);
-  plan.recipe = std::string(core::foreign_plan_limit - 100000, 'x');
-  for (const char* id : {"r1", "r2"}) {
-    plan.replay = id;
-    core::fs::create_directories(planted.replay(id).path);
-    core::write_durably(planted.replay(id).plan(), core::to_json(plan).dump());
-  }
-  ::chmod(directory_.path().c_str(), 0755);
-  const auto rows = [&] {
-    return test::as_user(test::victim, [&] {
-      return std::to_string(
-          results::read_joined(planted, core::read_manifest(planted), core::foreign_rows_limit).rows.size());
-    });
-  };
-  EXPECT_NE(rows().find("threw: its rows take more than 50.3 MB"), std::string::npos) << rows();
-  core::fs::remove_all(planted.replay("r2").path);
-  EXPECT_EQ(rows(), "1");
 }
 
 TEST_F(Index, AValueComesBackAsItWasLogged) {
@@ -302,65 +177,6 @@ TEST_F(Index, ARunWithMoreLoopsThanATableHasColumnsIsLeftOut) {
   EXPECT_EQ(ask("SELECT value FROM log"), Lines{"[2]"});
   ASSERT_EQ(last_.warnings.size(), 1U);
   EXPECT_NE(last_.warnings[0].find("more than 1000 loops"), std::string::npos);
-}
-
-// Else one run with a thousand loops would take the columns of everybody's runs, for good.
-TEST_F(Index, ARunOfAnotherUserTakesNoColumnOfThisUsersRuns) {
-  FLOR_NEEDS_ROOT();
-  const auto plant_loops = [&](const std::string& id, int loops) {
-    std::string log;
-    for (int i = 0; i < loops; ++i) log += row("loop" + id + "x" + std::to_string(i) + "=0", "loss", "1");
-    plant(id, log);
-  };
-  plant_loops("a", 1000);
-  for (int i = 0; i < 11; ++i) plant_loops("b" + std::to_string(i), 50);
-  run("mine", row("epoch=0", "loss", "2"));
-  EXPECT_EQ(ask("SELECT value FROM log WHERE run = 'mine'"), Lines{"[2]"});
-  EXPECT_EQ(ask("SELECT count(*) FROM runs"), Lines{"[11]"}) << "ten of the others, and this one";
-  ASSERT_EQ(last_.warnings.size(), 2U);
-  EXPECT_NE(last_.warnings[0].find("another user's"), std::string::npos);
-  for (int i = 0; i < 10; ++i) core::fs::remove_all(store_.run("b" + std::to_string(i)).path);
-  EXPECT_EQ(ask("SELECT count(*) FROM runs"), Lines{"[2]"})
-      << "the columns of runs that are gone are free again";
-}
-
-TEST_F(Index, ALoopOfAnotherUsersRunHasNoLongName) {
-  FLOR_NEEDS_ROOT();
-  plant("a", row(std::string(257, 'x') + "=2", "loss", "666"));
-  plant("b", row(std::string(256, 'x') + "=2", "loss", "667"));
-  run("mine", row(std::string(257, 'y') + "=2", "loss", "1"));
-  EXPECT_EQ(ask("SELECT value FROM log ORDER BY value"), (Lines{"[1]", "[667]"}));
-  ASSERT_EQ(last_.warnings.size(), 1U);
-  EXPECT_NE(last_.warnings[0].find("run a is left out"), std::string::npos) << last_.warnings[0];
-}
-
-// SQLite knows the names of columns in any case: EPOCH of a run that was read first would be `epoch`.
-TEST_F(Index, ALoopOfAnotherUsersRunTakesNoNameOfThisUsersLoop) {
-  FLOR_NEEDS_ROOT();
-  plant("a", row("EPOCH=2", "loss", "666") + row("step=2", "loss", "667"));
-  EXPECT_EQ(ask("SELECT value FROM log WHERE epoch = 2"), Lines{"[666]"}) << "while no one else has the name";
-  run("mine", row("epoch=2/step=1", "loss", "1"));
-  EXPECT_EQ(ask("SELECT value FROM log WHERE epoch = 2"), Lines{"[1]"});
-  EXPECT_EQ(ask("SELECT value FROM log WHERE \"other.EPOCH\" = 2"), Lines{"[666]"});
-  EXPECT_EQ(ask("SELECT value FROM log WHERE step > 0 ORDER BY value"), (Lines{"[1]", "[667]"}))
-      << "a loop of the same name has the same column";
-  // The index grows: others' loops that are new, and a name that made way once.
-  plant("b", row("Epoch=2", "loss", "668") + row("epoch=2", "loss", "2"));
-  plant("c", row("batch=2", "loss", "669") + row("BATCH=2", "loss", "670"));
-  EXPECT_EQ(ask("SELECT value FROM log WHERE epoch = 2 ORDER BY value"), (Lines{"[1]", "[2]"}));
-  run("more", row("other.EPOCH=2/BATCH=2", "loss", "3"));
-  EXPECT_EQ(ask("SELECT value FROM log WHERE \"other.EPOCH\" = 2"), Lines{"[3]"});
-  EXPECT_EQ(ask("SELECT value FROM log WHERE batch = 2 ORDER BY value"), (Lines{"[3]", "[670]"}));
-  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[8]"});
-  core::fs::remove(file_);
-  EXPECT_EQ(ask("SELECT value FROM log WHERE batch = 2 ORDER BY value"), (Lines{"[3]", "[670]"}));
-}
-
-TEST_F(Index, ARunOfAnotherUserEndsNoQuery) {
-  FLOR_NEEDS_ROOT();
-  plant("a", "{\"name\":\"x\",\"value\":1,\"@at\":\"lo\\u0000op=0\"}\n");
-  run("mine", row("epoch=0", "loss", "2"));
-  EXPECT_EQ(ask("SELECT value FROM log WHERE run = 'mine'"), Lines{"[2]"});
 }
 
 TEST_F(Index, AQueryReadsAndDoesNothingElse) {
