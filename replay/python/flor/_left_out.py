@@ -1,9 +1,9 @@
 """Gradients that a checkpoint leaves out, and whose first use tells whether that was right.
 
-A checkpoint has the values of gradients only where the text of the program does not show that they are cleared before anything uses
-them (_gradients.py). That text may say less than the program does. So while a program is recorded, a gradient that was left out is
-watched from the checkpoint on: where it is used, the checkpoint no longer counts. Where such a checkpoint was restored, the gradient is
-not known: what uses it ends the replay, or the resumed recording. Not a use is to clear it, or to ask for its shape.
+Which checkpoints hold the values of gradients, _gradient_uses.py says. While a program is recorded, a gradient is watched from a
+checkpoint on: where a checkpoint left it out and the program uses it, the checkpoint no longer counts. Where such a checkpoint was
+restored, the gradient is not known: what uses it ends the replay, or the resumed recording. Not a use is to clear it, or to ask for its
+shape.
 
 A watched gradient is a tensor of a class of its own, of the same memory, whose methods PyTorch has ask this module
 (__torch_function__). It is the program's own tensor again as soon as it was cleared or used. What PyTorch computes with it by itself, as
