@@ -80,15 +80,6 @@ with open("best.json") as file:
 '''
 
 
-def test_where_it_reads_what_it_saved_the_program_begins_again(place):
-    place.write("train.py", BEST)
-    plain = place.run(sys.executable, "train.py").stdout.splitlines()
-    killed(place)
-    done = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "-u", "train.py")
-    assert done.stdout.splitlines()[-1] == plain[-1] != "best 0.0"
-    assert "it runs from its start" in done.stderr
-
-
 LOGGED = program('''
 import csv
 class Log:
@@ -152,8 +143,9 @@ print("best", best_of("best.json")[0])
 '''
 
 
-def test_where_an_object_saves_what_a_function_reads_the_program_begins_again(place):
-    place.write("train.py", KEEPER)
+@pytest.mark.parametrize("text", [BEST, KEEPER], ids=["in the loop", "by an object and a function"])
+def test_where_it_reads_what_it_saved_the_program_begins_again(place, text):
+    place.write("train.py", text)
     plain = place.run(sys.executable, "train.py").stdout.splitlines()
     killed(place)
     done = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "-u", "train.py")
