@@ -47,6 +47,26 @@ TEST(Escalated, ExecutesEverythingWhereThatWasNotEnough) {
   EXPECT_FALSE(escalated({}, plan, contradicting("meter")).forced.all);
 }
 
+TEST(ExecutingMore, ExecutesEverythingAndThenFromTheStart) {
+  core::Plan plan = plan_with({"train"});
+  auto next = executing_more({}, plan);
+  ASSERT_TRUE(next);
+  EXPECT_TRUE(next->forced.all);
+  EXPECT_FALSE(next->forced.from_start);
+  plan.execute_all = true;
+  next = executing_more({}, plan);
+  ASSERT_TRUE(next);
+  EXPECT_TRUE(next->forced.all);
+  EXPECT_TRUE(next->forced.from_start);
+}
+
+TEST(ExecutingMore, EndsWhereNothingIsRestored) {
+  core::Plan plan = plan_with({"train"});
+  plan.complete = false;
+  plan.execute_all = plan.lead_in_all = true;
+  EXPECT_FALSE(executing_more({}, plan));
+}
+
 TEST(Contradictions, NameProbePlaceAndBothValues) {
   auto verdict = contradicting("meter");
   verdict.probes.push_back(verdict.probes.front());  // another statement of the name

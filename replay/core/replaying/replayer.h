@@ -56,7 +56,7 @@ class Replayer : public Session {
     if (working() && !failed_as_recorded()) worker_->fail(why);
   }
   void cannot_go_on(const std::string& why) override {
-    if (working()) worker_->fail(why);
+    if (working()) worker_->fail(why, true);
   }
   void used_argument(const std::string&, const std::string&) override {}
   void finish(int exit_code) override;

@@ -332,7 +332,7 @@ void Worker::note(const std::string& line) {
   save();
 }
 
-void Worker::fail(const std::string& why) {
+void Worker::fail(const std::string& why, bool lacks_state) {
   leave_after_sigterm();
   say("error: " + why);
   // The replay has its answers without this proof. The proof is tried again, by this worker or another.
@@ -342,8 +342,11 @@ void Worker::fail(const std::string& why) {
     restart();
   }
   try {
-    publish_once(replay_.failure(),
-                 Json({{"error", why}, {"worker", name_}, {"node", node_name()}}).dump() + "\n");
+    publish_once(
+        replay_.failure(),
+        Json({{"error", why}, {"lacks_state", lacks_state}, {"worker", name_}, {"node", node_name()}})
+                .dump() +
+            "\n");
     agent_.release(why);
   } catch (const std::exception& problem) {
     // The disk may be full, for example. The agent sees this process end.

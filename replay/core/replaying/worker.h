@@ -61,8 +61,8 @@ class Worker {
   void note(const std::string& line);
 
   // Reports, once for all workers, why the replay cannot answer, and ends the process. In a proof unit hands
-  // the unit back and restarts instead.
-  [[noreturn]] void fail(const std::string& why);
+  // the unit back and restarts instead. `lacks_state`: would a replay that executes more not fail so?
+  [[noreturn]] void fail(const std::string& why, bool lacks_state = false);
   // Reports why this process cannot go on, hands its unit back as a failed try, and ends. The other workers
   // go on, and one of them tries the unit again.
   [[noreturn]] void drop_out(const std::string& why);

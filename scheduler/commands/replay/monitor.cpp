@@ -10,6 +10,7 @@
 #include "core/files/durable.h"
 #include "core/store/proof.h"
 #include "queue/store_down.h"
+#include "results/failure.h"
 
 namespace flor::commands {
 namespace {
@@ -111,13 +112,14 @@ Snapshot Monitor::snapshot(const dispatch::Liveness& alive) const {
   return now;
 }
 
-// Returns what a worker wrote when it found that the question cannot be answered. One such file ends the
-// replay: the other workers would find the same.
-std::string Monitor::refused() {
-  std::error_code unseen;  // the file server may fail for a moment; the workers go on
-  if (!core::fs::exists(replay_.failure(), unseen)) return "";
-  const Json json = core::parse_json(core::read_file(replay_.failure()));
-  return field<std::string>(json, "error", "a worker gave up; see " + replay_.failure().string());
+// Did a worker find that the question cannot be answered? Takes what it wrote. One such file ends the replay:
+// the other workers would find the same.
+bool Monitor::refused(Watched& out) const {
+  const auto failure = results::read_failure(replay_);
+  if (!failure) return false;
+  out.why = failure->error;
+  out.lacks_state = failure->lacks_state;
+  return true;
 }
 
 std::size_t Monitor::missing() const {
@@ -369,9 +371,8 @@ Watched Monitor::watch(std::size_t workers, bool grow) {
     if (interrupt_.happened()) return end(End::interrupted);
     if (std::chrono::steady_clock::now() - tended_ >= kTendEvery) {
       tend_queue();
-      if (!is_answered()) out.why = refused();
+      if (!is_answered() && refused(out)) return end(End::failed);
     }
-    if (!out.why.empty()) return end(End::failed);
     look_for_idlers(alive);
     look_for_reason(alive);
     if (!is_answered() && missing() == 0) {
@@ -385,8 +386,7 @@ Watched Monitor::watch(std::size_t workers, bool grow) {
         if (!restart_provers(workers)) return end(End::done);
         continue;
       }
-      out.why = refused();
-      if (!out.why.empty()) return end(End::failed);
+      if (refused(out)) return end(End::failed);
       ask_anew();  // the last worker may have set a unit aside
       if (missing() > 0 && !restart(workers, out)) return end(End::failed);
     }

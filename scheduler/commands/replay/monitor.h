@@ -46,6 +46,7 @@ enum class End { done, failed, interrupted };
 struct Watched {
   End end = End::failed;
   std::string why;                              // the reason of a failure, for the user; one line or more
+  bool lacks_state = false;                     // would a replay that executes more not fail so?
   double seconds = 0;                           // until the last unit was there, without proof units
   std::map<int64_t, std::string> proof_errors;  // why proof units failed, by id
 };
@@ -66,7 +67,7 @@ class Monitor {
   std::vector<core::Json> worker_rows();
 
  private:
-  std::string refused();
+  bool refused(Watched& out) const;
   void tend_queue();
   void ask_queue();
   void read_news();

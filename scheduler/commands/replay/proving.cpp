@@ -38,6 +38,7 @@ std::map<int64_t, std::string> proof_errors(const core::Plan& plan, const queue:
 Request escalated(Request request, const core::Plan& plan, const results::Verdict& verdict) {
   const auto names = verdict.taken_back();
   request.forced.from_start = true;
+  request.forced.why = "a proof unit contradicted rows that were replayed with blocks skipped";
   bool known = true;
   for (const auto& probe : plan.probes) {
     if (names.count(probe.name) == 0) continue;
@@ -54,6 +55,15 @@ Request escalated(Request request, const core::Plan& plan, const results::Verdic
     return plan.complete || !plan.executes(block) || !plan.executes_in_lead_in(block);
   });
   request.forced.all = request.forced.all || !known || !enough;
+  return request;
+}
+
+std::optional<Request> executing_more(Request request, const core::Plan& plan) {
+  // A program that runs from its start, with every block executed, restores nothing.
+  if (plan.execute_all && !plan.complete && plan.lead_in_all) return std::nullopt;
+  request.forced.from_start = plan.execute_all;
+  request.forced.all = true;
+  request.forced.why = "a replay lacked state that no checkpoint has";
   return request;
 }
 

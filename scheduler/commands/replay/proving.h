@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,10 @@ std::map<int64_t, std::string> proof_errors(const core::Plan& plan, const queue:
 // depend on execute, from the program's start. Every block executes if these blocks are not known, or if
 // executing them was not enough.
 Request escalated(Request request, const core::Plan& plan, const results::Verdict& verdict);
+
+// Returns the request that executes more than a plan whose workers lacked state that no checkpoint has: every
+// block, and where that was not enough, from the program's start. nullopt where nothing more can execute.
+std::optional<Request> executing_more(Request request, const core::Plan& plan);
 
 // Returns one line for each probe that a proof contradicts.
 std::vector<std::string> contradictions(const results::Verdict& verdict);

@@ -100,17 +100,17 @@ bool reaches_steps(const core::RecordedLoop& loop, const Probing& probing) {
 }
 
 void force(const Forced& forced, Probing& probing) {
-  if (!forced.from_start) return;
-  probing.from_start = true;
+  if (!forced.from_start && !forced.all) return;
+  probing.from_start = probing.from_start || forced.from_start;
   probing.executed.all = probing.executed.all || forced.all;
   probing.lead_in_all = probing.lead_in_all || forced.all;
   probing.executed.blocks.insert(forced.blocks.begin(), forced.blocks.end());
   probing.lead_in.insert(forced.blocks.begin(), forced.blocks.end());
   std::string blocks;
   for (const auto& block : forced.blocks) blocks += (blocks.empty() ? "" : ", ") + block;
-  probing.reasons.push_back("a proof unit contradicted rows that were replayed with blocks skipped: " +
-                            (forced.all ? std::string("every block") : "block " + blocks) +
-                            " executes, from the program's start");
+  probing.reasons.push_back(forced.why + ": " +
+                            (forced.all ? std::string("every block") : "block " + blocks) + " executes" +
+                            (forced.from_start ? ", from the program's start" : ""));
 }
 
 namespace fs = std::filesystem;

@@ -19,11 +19,12 @@
 
 namespace flor::commands {
 
-// What must execute in any case, because a proof contradicted the decision from the sources.
+// What must execute in any case, because the decision from the sources was not enough.
 struct Forced {
   bool from_start = false;       // units are entered by running the program from its start
   bool all = false;              // every block executes, also in the lead-in of units
   std::set<std::string> blocks;  // without `all`: these blocks do so
+  std::string why;               // how that was found, for the user
 };
 
 struct Request {

@@ -10,6 +10,7 @@
 #include "core/store/plan.h"
 #include "core/store/slurm_job.h"
 #include "core/store/timeline.h"
+#include "results/failure.h"
 #include "results/results.h"
 
 namespace flor::results {
@@ -97,12 +98,9 @@ ReplaySummary summarize_replay(const core::ReplayDir& replay, int64_t attempt) {
     out.verdict = read_verdict(replay);
     if (out.verdict) {
       out.state = to_string(out.verdict->judgement);
-    } else if (core::fs::exists(replay.failure())) {
-      const std::string text =
-          core::read_file(replay.failure(), core::document_limit, core::foreign_document_limit);
-      const Json json = core::parse_json(text);
+    } else if (const auto failure = read_failure(replay)) {
       out.state = "failed";
-      out.failure = field<std::string>(json, "error", field<std::string>(json, "reason", text));
+      out.failure = failure->error;
     } else {
       out.state = "unfinished";
     }
