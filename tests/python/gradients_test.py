@@ -32,13 +32,25 @@ for epoch in range(20):
     print("loss", run(epoch, True).item())""")
 
 
-BY_A_NAME = GRADIENTS.replace("data = [", "largest = lambda net: max(p.grad.abs().max() for p in net.parameters() if p.grad is not None) if epoch else torch.zeros(1)\ndata = [")
+NORM = "torch.stack([p.grad.norm() for p in net.parameters() if p.grad is not None] or [torch.zeros(1)]).sum()"
+# No text of these log statements shows that they read gradients. A replay that lacks them asks again.
+HIDDEN = {
+    "by a lambda": (f"norm = lambda net: {NORM}\n", "norm(net).item() > 20"),
+    "by an object": (f"class Norms:\n    def __str__(self):\n        return str({NORM}.item() > 20)\nnorms = Norms()\n", "str(norms) == 'True'"),
+    "by a property": (f"class Norms:\n    @property\n    def all(self):\n        return {NORM}.item() > 20\nnorms = Norms()\n", "norms.all"),
+    "by another name": ("from torch.nn.utils import clip_grad_norm_ as clip\n", "clip(net.parameters(), 1e9).item() > 20"),
+    "by a table": (f"norms = {{'all': lambda: {NORM}}}\n", "norms['all']().item() > 20"),
+}
 
 
-def test_a_print_of_what_a_variable_reads_of_gradients_has_the_values_of_a_plain_run(place):
-    place.write("train.py", BY_A_NAME)
+@pytest.mark.parametrize("name", HIDDEN)
+@pytest.mark.parametrize("in_front_of", ['    print("loss"', "    begins = epoch"], ids=["behind the block", "of the iteration before"])
+def test_a_print_that_reads_gradients_unseen_has_the_values_of_a_plain_run(place, name, in_front_of):
+    made, shown = HIDDEN[name]
+    text = GRADIENTS.replace("data = [", made + "data = [")
+    place.write("train.py", text)
     place.record("train.py")
-    ask_each(place, "train.py", BY_A_NAME, "    begins = epoch", ["largest(net).item() > 20"])
+    ask_each(place, "train.py", text, in_front_of, [shown])
 
 
 @pytest.mark.parametrize("text, in_front_of", [(GRADIENTS, '    print("loss"'), (GRADIENTS, "    begins = epoch"), (OF_A_FUNCTION, "    begins = epoch")],

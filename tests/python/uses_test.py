@@ -148,8 +148,8 @@ def test_a_killed_recording_goes_on_to_the_rows_of_a_plain_run(place, text):
     assert "resum" in said and sorted(have(place)) == sorted(rows), said
 
 
-# From the fifth epoch on no loop clears what the one before left.
-EMPTY = """
+# From the fifth to the tenth epoch nothing clears what the one before left.
+ASKED = """
 import torch
 torch.manual_seed(1)
 net = torch.nn.Linear(4, 1)
@@ -157,23 +157,56 @@ data = [(torch.randn(8, 4), torch.randn(8, 1)) for _ in range(3)]
 optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
 loss = torch.zeros(1)
 for epoch in range(20):
+    begins = epoch
     for x, y in data if epoch % 10 < 5 else []:
         optimizer.zero_grad()
         loss = (net(x) - y).pow(2).mean()
         loss.backward()
         optimizer.step()
-    PROBE
     print("loss", loss.item())
 """
 
 
-def test_a_row_of_gradients_that_no_checkpoint_has_is_refused(place):
-    place.write("train.py", EMPTY.replace("    PROBE\n", ""))
+def asking(place, where, *flags, code=0):
+    """Asks for the gradients of two epochs. Returns what it says, and the rows that came, which are those of a plain run."""
+    place.write("train.py", ASKED.replace(where, '    print(net.bias.grad.item() if net.bias.grad is not None else 0.0)\n' + where))
+    rows = plain(place, "train.py")[1]
+    done = place.run("flor", "replay", "a", "--epochs", "13:15", *flags, "--", sys.executable, "train.py", code=code)
+    found = [row for row in have(place) if row[1].startswith("net.bias.grad")]
+    assert set(found) <= set(rows)
+    return done.stdout + done.stderr, found
+
+
+BEHIND, IN_FRONT = '    print("loss"', "    begins = epoch"
+
+
+def test_gradients_that_nothing_clears_are_in_the_checkpoints(place):
+    place.write("train.py", ASKED)
     place.record("train.py")
-    place.write("train.py", EMPTY.replace("PROBE", 'print("gradient", net.bias.grad.item())'))
-    done = place.run("flor", "replay", "a", "--epochs", "7:9", "--", sys.executable, "train.py", code=1)
-    assert "train.py:14: the program uses gradients that an iteration left" in done.stderr
-    assert "gradient" not in {name for _, name, _ in have(place)}
+    place.write("train.py", ASKED.replace(BEHIND, '    print(net.bias.grad.item())\n' + BEHIND))
+    rows = plain(place, "train.py")[1]
+    said = place.run("flor", "replay", "a", "--epochs", "7:9", "--", sys.executable, "train.py").stdout
+    found = [row for row in have(place) if row[1].startswith("net.bias.grad")]
+    assert "identical" in said and len(found) == 2 and set(found) <= set(rows)
+
+
+def test_a_replay_that_lacks_gradients_asks_again_from_the_start(place):
+    place.write("train.py", ASKED)
+    place.record("train.py")
+    said, found = asking(place, IN_FRONT)
+    assert "train.py:9: the program uses gradients that an iteration left" in said
+    assert "asking again with every block executed from the program's start" in said and len(found) == 2
+    # The same question again knows that, and runs nothing.
+    said, found = asking(place, IN_FRONT)
+    assert "asking again" in said and "nothing is run" in said and len(found) == 2
+
+
+def test_where_the_user_chose_what_executes_a_row_of_unknown_gradients_is_refused(place):
+    place.write("train.py", ASKED)
+    place.record("train.py")
+    for _ in range(2):
+        said, found = asking(place, IN_FRONT, "--probe", "all", code=1)
+        assert "train.py:9: the program uses gradients that an iteration left" in said and "asking again" not in said and not found
 
 
 def trained():

@@ -43,7 +43,7 @@ class Analysis:
         self.all, self.from_start = False, False
         self.blocks, self.lead_in = set(), set()
         self.reasons, self.probes = [], []
-        self._recorded_gradients, self._gradients = (GradientReads([pair[side] for pair in pairs]) for side in (0, 1))
+        self._gradients = GradientReads([present for _, present in pairs])
         for recorded, present in pairs:
             _take_slots(recorded, present, self._seen)
             if present.is_rewritten:
@@ -82,7 +82,6 @@ class Analysis:
         names = Names([program for program, _ in self._pairs])
         old, new = Skeleton(recorded), Skeleton(present, names)
         if ast.dump(old.tree) != ast.dump(new.tree):
-            self.from_start = self.from_start or self._recorded_gradients.named_in(recorded) != self._gradients.named_in(present)
             return self._everything(f"{_place(present, first_difference(old.tree, new.tree))}: changed code")
         known = {ast.dump(part) for part in old.computations}
         computations = [part for part in new.computations if ast.dump(part) not in known]
@@ -118,14 +117,16 @@ class Analysis:
         return self._execute_callers(function, place)
 
     def _take_gradients(self, program, parts, place):
-        for part in (part for part in parts if self._gradients.any_in(program, part)):
-            computed, block = self._gradients.computed_in(program, part), program.block_of(program.original(part))
-            if block is not None and computed is not None and (computed is block.node or program.is_inside(computed, block.node)):
-                continue  # it executes
+        """A block that has the log statement executes in any case, and computes gradients itself, as a rule."""
+        parts = [part for part in parts if self._gradients.any_in(program, part)]
+        if any(program.block_of(program.original(part)) is None for part in parts):
             self._everything(f"{place}: the log statement reads gradients, which no checkpoint of a block holds")
-            if computed is None:
-                self.from_start = True
-                self.reasons.append(f"{place}: they may be those of the iteration before: the replay runs from the start")
+        guards = [guard for _, one in self._pairs for guard in one.guards]
+        paths = [path for part in parts if not program.is_rewritten for path in self._gradients.paths_in(program, part)]
+        if not all(any(guard.holds(path) for guard in guards) for path in paths):
+            # After a restore they would be those that this process has computed.
+            self.from_start = True
+            self._everything(f"{place}: the log statement reads gradients of what no guard holds, so the replay runs from the start")
 
     def _execute_callers(self, function, place):
         """The log stands in a function: blocks that may call it execute."""

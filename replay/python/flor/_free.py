@@ -11,6 +11,7 @@ from ._block import budget, here as this_thread, note, note_if_left
 from ._budget import Budget
 from ._folders import NOTE, SCRIPT, text_of
 from ._frames import takes_locals
+from ._gradient_uses import begin_iteration
 from ._holders import clean
 from ._loop import begins_anywhere, iterate
 from ._origins import Origins, TooMany
@@ -50,10 +51,10 @@ def loop(name, iterable):
     return iterate(flor, name, iterable, frame, steps)
 
 
-def main_loop(name, iterable, leaves_gradients=False, has_changing_condition=False, reads_back=False):
-    """A loop of no other one: with a guard of what its iterations change. From one that leaves gradients to its next iteration on,
-    all checkpoints hold them. One whose condition may change something, or whose program loads what it saves, is not begun in its middle."""
-    if leaves_gradients:
+def main_loop(name, iterable, reads_gradients=False, has_changing_condition=False, reads_back=False):
+    """A loop of no other one: with a guard of what its iterations change. From one that reads gradients behind its blocks on, all
+    checkpoints hold them. One whose condition may change something, or whose program loads what it saves, is not begun in its middle."""
+    if reads_gradients:
         hold_gradients()
     flor, frame = start(), sys._getframe(1)
     safely(None, _note_folders, flor)
@@ -271,6 +272,7 @@ class _MainLoop(Watched):
         return True
 
     def begin(self):
+        begin_iteration()
         if self._is_recording and not self._has_begun:
             self.state.end_restore()
             self._before = self.look(True)

@@ -1,132 +1,92 @@
-"""Log statements that read gradients. No checkpoint of a block holds their values (docs/semantics.md, rule 3)."""
+"""Where does a text read gradients? Read, not run: what no text shows, the program shows (_gradient_uses.py)."""
 import ast
-import functools
 
-from ._gradients import Gradients
-from ._iteration import TooLong, Walk
-from ._probed_calls import Calls
-from ._project import File, Project
-from ._reading import is_executed_by_a_call
+from ._program import reads_in
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_COMPOUND = (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith)
-_JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-_CONDITIONAL = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-class _Texts:
-    """Programs as the files of a project."""
+def are_read_outside(project, file, loop, blocks):
+    """Does the main loop read gradients outside of its blocks, itself or in functions of the project that it calls there? A checkpoint of a
+    block that leaves them out would not do."""
+    seen, todo = set(blocks), [(file, loop)]
+    while todo:
+        owner, part = todo.pop()
+        for node in _outside(part, seen):
+            if _reads(owner, node):
+                return True
+            for function in project.called(node) if isinstance(node, ast.Call) else ():
+                if function not in seen:
+                    seen.add(function)
+                    todo.append((project.file_of(function), function))
+    return False
 
-    defined = Project.named
 
-    def __init__(self, programs):
-        self.files = {program.path: File(program.path, program.tree) for program in programs}
-        self.functions, self.methods = {}, {}
-        for file in self.files.values():
-            for node in file.nodes_in(file.tree):
-                if isinstance(node, _FUNCTIONS):
-                    (self.methods if file.is_method(node) else self.functions).setdefault(node.name, []).append((file, node))
+def _outside(part, left_out):
+    todo = [part]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo.extend(child for child in ast.iter_child_nodes(node) if child not in left_out)
 
 
 class GradientReads:
-    """Of `programs`, the recorded ones or the present ones."""
+    """Of programs, by what their texts show."""
 
     def __init__(self, programs):
-        self._programs = programs
-
-    @functools.cached_property
-    def _texts(self):
-        return _Texts(self._programs)
-
-    @functools.cached_property
-    def _gradients(self):
-        return Gradients(self._texts)
-
-    @functools.cached_property
-    def _calls(self):
-        return Calls(self._texts, self._gradients.names)
+        functions = [(program, node) for program in programs for node in ast.walk(program.tree) if isinstance(node, _FUNCTIONS)]
+        self._names = set()  # of functions that read gradients, themselves or by others of these
+        while True:
+            found = {function.name for program, function in functions if self._reads_in(program, function)}
+            if found <= self._names:
+                return
+            self._names |= found
 
     def any_in(self, program, node):
-        """Does a log statement, or what computes its value, read gradients: itself, or by what it calls? It does if that is not sure."""
-        return self._calls.may_read(self._texts.files[program.path], program.original(node))
+        """Does a log statement, or what computes its value, read gradients?"""
+        return bool(self._reads_in(program, program.original(node)))
 
-    def named_in(self, program):
-        """Returns the texts of a program that name gradients, or what reads them."""
-        return self._calls.said_in(self._texts.files[program.path])
+    def paths_in(self, program, node):
+        """Returns the paths of what it reads gradients of. A variable of a comprehension stands for what that goes over."""
+        node = program.original(node)
+        over = {name.id: one.iter for one in ast.walk(node) if isinstance(one, ast.comprehension) for name in ast.walk(one.target)
+                if isinstance(name, ast.Name)}
+        imported = {(alias.asname or alias.name).split(".")[0] for one in ast.walk(program.tree) if isinstance(one, (ast.Import, ast.ImportFrom))
+                    for alias in one.names}
+        paths, todo = set(), [value for one in self._reads_in(program, node) for value in _read_of(one)]
+        for value in todo:
+            for path, read in reads_in([value]):
+                if path in over:
+                    todo.append(over.pop(path))
+                elif path.split(".")[0] not in imported and not (isinstance(read, ast.Name) and _is_called(program, read)):
+                    paths.add(path)
+        return paths
 
-    def computed_in(self, program, node):
-        """Returns the innermost statement around it in which the one backward() of the program is surely executed in front of it, in its
-        iteration of the main loop or in its function. None if there is no such, if the program has several: the other one's gradients
-        may be older; and if the iteration before may have left some of those that are read."""
-        calls = [one for program in self._programs for one in ast.walk(program.tree) if _is_backward(one)]
-        loops, inner = program.main_loops(), program.original(node)
-        is_clear = len(calls) == 1 and "backward" not in self._texts.methods and self._are_of_the_iteration(program, inner)
-        for outer in program.around(inner) if is_clear else ():
-            for body in (getattr(outer, name, None) for name in ("body", "orelse", "finalbody")):
-                if isinstance(body, list) and inner in body and self._compute(program, body[:body.index(inner)]):
-                    return outer
-            if outer in loops or isinstance(outer, _FUNCTIONS):
-                return None
-            inner = outer
-        return None
-
-    def _are_of_the_iteration(self, program, node):
-        """Are the gradients that a log statement reads surely cleared in each iteration, in front of all that adds to them, or at its end?"""
-        file, loops = self._texts.files[program.path], [(one, loop) for one in self._programs for loop in one.main_loops()]
-        around = [(one, loop) for one, loop in loops if one is program and program.is_inside(node, loop)]
-        return bool(loops) and node in file.parents and all(self._are_of(file, node, one, loop) for one, loop in around or loops)
-
-    def _are_of(self, file, node, program, loop):
-        walk = Walk(self._gradients, self._texts.files[program.path], loop)
-        try:
-            end, _ = walk.iteration()
-            things = self._things_read(walk, file, node) if not self._gradients.are_hidden_from(self._texts.files[program.path], loop) else {None}
-        except TooLong:
-            return False
-        is_last = not walk.is_entered_with_gradients()
-        return all(thing is not None and (is_last and walk.is_in(thing, end.clean) or all(walk.is_in(thing, state.cleared) for state in walk.added_to))
-                   for thing in things)
-
-    def _things_read(self, walk, file, node):
-        """What a log statement reads gradients of. None among them: it may be anything."""
-        if any(self._calls.is_unsure(file, call) for call in file.calls_in(node)):
-            return {None}
-        added_to, walk.added_to = walk.added_to, []
-        read = walk.used_by(file, node)
-        walk.added_to = added_to
-        return read or {None}
-
-    def _compute(self, program, statements, depth=0):
-        """Is it surely executed by these, whatever they ask for?"""
-        for statement in statements:
-            if self._computes(program, statement, depth):
-                return True
-            if any(isinstance(one, _JUMPS) for one in ast.walk(statement)):
-                return False
-        return False
-
-    def _computes(self, program, statement, depth):
-        if isinstance(statement, _COMPOUND) or isinstance(statement, ast.If) and _enters_block(statement.test):
-            return self._compute(program, statement.body, depth)
-        if not isinstance(statement, (ast.Expr, ast.Assign)) or any(isinstance(one, _CONDITIONAL) for one in ast.walk(statement)):
-            return False
-        return any(_is_backward(call) or depth < 5 and self._calls_one_that_computes(program, call, depth) for call in ast.walk(statement))
-
-    def _calls_one_that_computes(self, program, call, depth):
-        """Of a method only where the object surely is of the project's class: `net.train()` is no function of this name."""
-        if not isinstance(call, ast.Call) or not isinstance(call.func, (ast.Name, ast.Attribute)):
-            return False
-        defined = self._texts.defined(self._texts.files[program.path], call.func)
-        if len(defined) != 1 or not self._gradients.surely_calls(self._texts.files[program.path], call):
-            return False
-        file, function = defined[0]
-        owner = next(one for one in self._programs if one.path == file.path)
-        return is_executed_by_a_call(function) and self._compute(owner, function.body, depth + 1)
+    def _reads_in(self, program, node):
+        return [one for one in ast.walk(node) if _reads(program, one) or isinstance(one, ast.Call) and _last(one.func) in self._names]
 
 
-def _is_backward(node):
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"
+def _reads(owner, node):
+    """Is it `.grad`, other than of `autograd.grad()`, or a call that names it as a text, or of a function that clips gradients?"""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "grad" and isinstance(node.ctx, ast.Load) and not _is_called(owner, node)
+    return isinstance(node, ast.Call) and ((_last(node.func) or "").startswith("clip_grad") or any(
+        isinstance(one, ast.Constant) and "grad" in str(one.value).split(".") for one in node.args))
 
 
-def _enters_block(test):
-    return isinstance(test, ast.Call) and isinstance(test.func, ast.Attribute) and test.func.attr == "step_into"
+def _read_of(node):
+    """Returns the expressions whose gradients are read: the object of `.grad`, the arguments of a function, or the object of a method that has
+    none."""
+    if isinstance(node, ast.Attribute):
+        return [node.value]
+    values = [*node.args, *(keyword.value for keyword in node.keywords)] if isinstance(node, ast.Call) else []
+    return values or [node.func.value] if isinstance(getattr(node, "func", None), ast.Attribute) else values
+
+
+def _is_called(owner, node):
+    call = owner.parents.get(node)
+    return isinstance(call, ast.Call) and call.func is node
+
+
+def _last(function):
+    return getattr(function, "attr", getattr(function, "id", None))

@@ -1,43 +1,66 @@
-"""Which checkpoints hold gradients, and what happens where the program uses some that a checkpoint leaves out (_left_out.py).
+"""Which checkpoints hold which gradients, and what happens where the program uses one that a checkpoint leaves out (_left_out.py).
 
-The first ones that find some hold them. As soon as the program is seen to clear those, and to have used none before, further ones leave
-them out. Where it is seen to use some, all hold them from then on. So it holds for all blocks and for the iterations at once: the
-digest of an iteration has no gradients that the checkpoint of a block in it left out."""
+A gradient is left out once the program was seen to clear it between two checkpoints, as long as it goes on doing that. Where it is seen to
+use one that was left out, all are held from then on. What is held is decided once for an iteration: its digest has no gradient that the
+checkpoint of a block in it left out."""
 import functools
 import sys
 import weakref
 
-from ._left_out import watch, watch_of
+from ._left_out import asking_of, watch
 from ._library import library
 
-_seen = {"used": False, "cleared": False}
-_first = []  # references to the parameters whose gradients the first checkpoint holds
+_seen = {"used": False}
+_known = {}  # by the ids of parameters
 
 
-def are_held():
-    """Do checkpoints hold gradients now, where the text shows none that must be held?"""
-    _seen["cleared"] = _seen["cleared"] or any(_is_cleared(reference()) for reference in _first)
-    return _seen["used"] or not _seen["cleared"]
+class _Known:
+    """Of a parameter: `names` of those whose checkpoints met its gradient; was it seen to be cleared behind one of them? `decision`: is it
+    held in this iteration? None: not decided."""
+
+    def __init__(self, parameter):
+        self.parameter, self.names, self.is_cleared, self.decision = weakref.ref(parameter), set(), False, None
 
 
-def _is_cleared(parameter):
-    return parameter is not None and watch_of(parameter.grad) is None
+def _known_of(parameter):
+    found = _known.get(id(parameter))
+    if found is None or found.parameter() is not parameter:
+        found = _known[id(parameter)] = _Known(parameter)
+    return found
 
 
-def watch_all(name, parameters, is_held):
-    """In a recording, watches the gradients of parameters from a checkpoint on that a block, or an iteration (""), has taken. `is_held`:
-    does it have them?"""
+def is_held(name, parameter):
+    """Does a checkpoint of a block, or of an iteration (""), hold a parameter's gradient, where the text does not read any behind a block?"""
+    known = _known_of(parameter)
+    if known.decision is None:
+        asking = asking_of(parameter)
+        known.is_cleared = known.is_cleared or not known.names <= asking
+        known.decision = not known.is_cleared or name in asking
+    return known.decision or _seen["used"]
+
+
+def begin_iteration():
+    """What is held is decided anew."""
+    for key, known in list(_known.items()):
+        known.decision = None
+        if known.parameter() is None:
+            del _known[key]
+
+
+def watch_all(name, gradients):
+    """In a recording, watches the gradients of parameters from a checkpoint on that a block, or an iteration (""), has taken. `gradients`:
+    (parameter, whether it is held)."""
     if library.flor_recording():
-        for parameter in parameters:
-            watch(parameter, name, functools.partial(_use, name, is_held))
-        _first.extend([weakref.ref(parameter) for parameter in parameters] if not _first else [])
+        for parameter, is_so in gradients:
+            watch(parameter, name, functools.partial(_use, name, is_so))
+            _known_of(parameter).names.add(name)
 
 
-def _use(name, is_held):
+def _use(name, is_so):
     from ._block import note
 
     _seen["used"] = True
-    if is_held:
+    if is_so:
         return
     note(library, name, "gradients", True, f"block {name} leaves gradients that are used behind it, and its checkpoints do not have them: replays and "
          "a resumed recording execute the block" if name else "an iteration leaves gradients that are used behind it, and its checkpoints do not have "
@@ -50,8 +73,6 @@ def unknown(name):
     what = f"{_place()}: the program uses gradients that {f'block {name}' if name else 'an iteration'} left, and the checkpoint that was restored " \
         "does not have them"
     library.flor_note_unheld(name.encode(), b"gradients", 1)
-    if library.flor_replaying():
-        what += "; a new replay with --probe all --prove none --workers 1 executes everything in one go"
     library.flor_cannot_go_on(what.encode("utf-8", "replace"))
     raise RuntimeError(what)
 

@@ -86,6 +86,12 @@ def end(parameter):
     return {} if found is None else found.end()
 
 
+def asking_of(parameter):
+    """Returns the names of those who would be told of a use: since they asked, the program has neither used nor cleared the gradient."""
+    found = watch_of(parameter.grad)
+    return set() if found is None else set(found.uses)
+
+
 def state_of(parameter):
     """Returns what a restore must know of a parameter's gradient: False where there is none, "zero" where it is that all over, else True."""
     gradient = parameter.grad

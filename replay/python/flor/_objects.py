@@ -128,15 +128,16 @@ def _parameters_of(optimizer):
 class Saver(TreeSaver):
     """Saves objects as leaves: `leaves` by their names. `strict`: refuses what is kept as it is, and yet may hold what
     changes: functions with variables of an enclosing one, methods of other objects. With an optimizer it saves parameters
-    that no module before has saved, and with a scheduler its optimizer. `gradients`: saves their values, too. `marker`: names
-    objects that are not where they were (_origins.py). `with_gradients`: the parameters that have some other than zeros."""
+    that no module before has saved, and with a scheduler its optimizer. `holds_gradient`: None, or does it save that of a parameter, of
+    this name? `marker`: names objects that are not where they were (_origins.py). `gradients`: of each parameter that has one other
+    than zeros, whether it was saved."""
 
-    def __init__(self, strict=False, gradients=False, marker=None):
+    def __init__(self, strict=False, holds_gradient=None, marker=None):
         super().__init__()
-        self._strict, self.gradients, self.marker = strict, gradients, marker
+        self._strict, self._holds_gradient, self.marker = strict, holds_gradient, marker
         self.has_graph = False  # a tensor was saved that a later backward() may go through
         self._copies = self._parts = 0
-        self.with_gradients = []
+        self.gradients = []
         self._alive = []  # so that no other object gets the id of one that was seen
 
     def _node(self, name, value):
@@ -253,11 +254,11 @@ class Saver(TreeSaver):
             return False
         if is_unknown(tensor.grad):
             return False
-        self.with_gradients.append(tensor)
-        if not self.gradients:
-            return False
-        self._leaf(f"{name}.@grad", self._of_tensor(f"{name}.@grad", plain_of(tensor.grad)))
-        return True
+        is_held = self._holds_gradient is not None and self._holds_gradient(name, tensor)
+        self.gradients.append((tensor, is_held))
+        if is_held:
+            self._leaf(f"{name}.@grad", self._of_tensor(f"{name}.@grad", plain_of(tensor.grad)))
+        return is_held
 
     def _copied(self, name, value):
         """A value that was made for this: what is restored into it goes nowhere."""

@@ -120,34 +120,12 @@ class Project:
                 todo.extend((self._file_of[one], one) for one in new)
         return False
 
-    def defined(self, file, function):
-        """Returns the functions of the project, with their files, that an expression in a file may name or hold."""
-        return [*self.named(file, function), *((self._file_of[one], one) for one in self._calls.held(function))]
-
-    def named(self, file, function):
-        """Returns those that it may name."""
-        name, is_method = _named(file, function)
-        return (self.methods if is_method else self.functions).get(name, ())
-
     def called(self, call):
         """Returns the functions of the project that a call may call."""
         return self._called[call]
 
     def file_of(self, function):
         return self._file_of[function]
-
-    def trains_by_what_it_holds(self, file, node):
-        """Does it train by a function or an object that a variable or a member holds, or call a function that does?"""
-        seen, todo = set(), [(file, node)]
-        while todo:
-            owner, part = todo.pop()
-            for call in owner.calls_in(part):
-                if not self._training.isdisjoint(self._calls.held(call.func)):
-                    return True
-                new = [one for one in self._called[call] if one in self._training and one not in seen]
-                seen.update(new)
-                todo.extend((self._file_of[one], one) for one in new)
-        return False
 
     def is_called_in_a_loop(self, function):
         """Is a function called in a loop, or by one that is? Calls inside of the function itself do not count."""
@@ -233,14 +211,6 @@ def is_training(node):
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
     return node.func.attr == "backward" or (node.func.attr == "step" and "optim" in ast.unparse(node.func.value).lower())
-
-
-def _named(file, function):
-    """Returns the name of what an expression in a file may name, or None, and whether that is a method."""
-    if isinstance(function, ast.Attribute):
-        of_module = isinstance(function.value, ast.Name) and function.value.id in file.modules
-        return function.attr, not of_module
-    return (function.id if isinstance(function, ast.Name) else None), False
 
 
 def _imported_modules(nodes):

@@ -19,7 +19,7 @@ import itertools
 import os
 
 from ._conditions import ChangingConditions
-from ._gradients import Gradients
+from ._gradient_reads import are_read_outside
 from ._read_back import reads_back
 from ._reports import HANDLE, Reporter, kind_of
 
@@ -32,8 +32,8 @@ class Plan:
     `main` may be `while` statements; `names`: of blocks; `marks`: of main loops, the words of main_loop() that are true. `taken`: the
     names of all blocks by now."""
 
-    def __init__(self, project, gradients, file, taken):
-        self._project, self._gradients, self._file, self._taken = project, gradients, file, taken
+    def __init__(self, project, file, taken):
+        self._project, self._file, self._taken = project, file, taken
         self.main, self.loops, self.blocks, self.names, self.marks = [], [], [], {}, {}
         self._conditions = ChangingConditions(project)
         for node in file.nodes_in(file.tree):
@@ -64,8 +64,6 @@ class Plan:
         is_main = not is_in_while and (function is None or not self._project.is_called_in_a_loop(function))
         steps = self._steps_of(loop)
         (self.main if is_main else self.loops).append(loop)
-        if is_main:
-            self.marks[loop] = self._marks_of(loop)
         for step in steps:
             if step is not loop:
                 self.loops.append(step)
@@ -74,12 +72,13 @@ class Plan:
             if (step is not loop or not is_main) and not self._project.calls_training_loop(self._file, step):
                 self.blocks.append(step)
                 self.names[step] = self._name_of(step, function)
+        if is_main:
+            self.marks[loop] = self._marks_of(loop)
 
     def _marks_of(self, loop):
-        # What a step does that is not found by its name, is not followed: it may leave gradients.
-        is_leaving = self._project.trains_by_what_it_holds(self._file, loop) or self._gradients.are_left_by(self._file, loop)
-        is_changing = isinstance(loop, ast.While) and self._conditions.may_change(self._file, loop.test)
-        is_so = {"leaves_gradients": is_leaving, "has_changing_condition": is_changing, "reads_back": reads_back(self._project, self._file, loop)}
+        is_so = {"reads_gradients": are_read_outside(self._project, self._file, loop, self.blocks),
+                 "has_changing_condition": isinstance(loop, ast.While) and self._conditions.may_change(self._file, loop.test),
+                 "reads_back": reads_back(self._project, self._file, loop)}
         return [word for word in is_so if is_so[word]]
 
     def _steps_of(self, loop):
@@ -139,8 +138,8 @@ def _mark(call, marks):
 
 
 def plans_of(project):
-    gradients, taken = Gradients(project), set()
-    return {path: Plan(project, gradients, file, taken) for path, file in project.files.items()}
+    taken = set()
+    return {path: Plan(project, file, taken) for path, file in project.files.items()}
 
 
 def by_plan(project, plans):

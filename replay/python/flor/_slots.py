@@ -12,7 +12,7 @@ import types
 from . import _interrupts, _library, _seen
 from ._attributes import dict_of
 from ._frames import locals_of
-from ._gradient_uses import are_held, unknown, watch_all
+from ._gradient_uses import is_held, unknown, watch_all
 from ._imported import import_for
 from ._library import library
 from ._leaves import VOLATILE, name_of, of_bytes, path_in
@@ -24,7 +24,7 @@ from ._runtime import users_modules
 from ._state import loaded_of, put_leaves
 
 _MISSING = object()
-_TREE = ".@tree"
+_TREE, _GRADIENT = ".@tree", ".@grad"
 
 
 class Places:
@@ -99,7 +99,7 @@ class SlotState:
     def __init__(self, frame, paths, refused, is_volatile, gradients=False, passes_on=None):
         self.places = Places(frame)
         self.paths, self.of = paths, ""  # the block whose slots they are; "" for a main loop
-        self._expected = self._expects_gradients = None
+        self._expected = self._expected_gradients = None
         self._refused, self._is_volatile, self._gradients, self._passes_on = refused, is_volatile, gradients, passes_on
         self._leaves = {}  # alive until the next save()
         self.origins = None  # of the block or loop, and of the main loop: set before anything is saved or restored
@@ -170,7 +170,7 @@ class SlotState:
             saver.leaves[MARKS] = of_bytes(json.dumps(saver.marker.marks).encode())
         self._leaves = {**saver.leaves, **self.own_leaves()}
         put_leaves(answer, self._leaves)
-        watch_all(self.of, saver.with_gradients, saver.gradients)
+        watch_all(self.of, saver.gradients)
 
     def _ask_origins(self):
         if self.origins is None and self.remember is not None:
@@ -182,12 +182,12 @@ class SlotState:
         return next((path for path in self._in_order(self.paths) if not self._saved(saver, path)), None)
 
     def _saver(self):
-        return Saver(True, self._holds_gradients(), Marker(*self.origins) if self.origins and self._has_marks else None)
+        return Saver(True, self._holds_gradient, Marker(*self.origins) if self.origins and self._has_marks else None)
 
-    def _holds_gradients(self):
+    def _holds_gradient(self, name, parameter):
         if self._expected is None and library.flor_recording():
-            return self._gradients or are_held()
-        return self._gradients if self._expects_gradients is None else self._expects_gradients
+            return self._gradients or is_held(self.of, parameter)
+        return self._gradients if self._expected_gradients is None else name + _GRADIENT in self._expected_gradients
 
     def _in_order(self, paths):
         # A member may belong to another object than the variable had when it is restored.
@@ -246,7 +246,7 @@ class SlotState:
         names = _library.texts_of(texts)
         self._has_marks = MARKS in names  # not where there was no time, nor in records of earlier versions
         self._expected = {path_in(name) for name in _names_in(names)}
-        self._expects_gradients = any(name.endswith(".@grad") for name in names)
+        self._expected_gradients = {name for name in names if name.endswith(_GRADIENT)}
         self._ask_origins()
         if self.origins and not self.knows_all:
             self.origins[0].extend([(path, self.places.get(path)) for path in self._expected])

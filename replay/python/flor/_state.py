@@ -46,7 +46,7 @@ class State:
             saver.save(name_of(name), value)
         self._leaves = saver.leaves
         put_leaves(answer, saver.leaves)
-        watch_all(self._of, saver.with_gradients, False)
+        watch_all(self._of, saver.gradients)
 
     def _check(self, tensors, answer):
         try:

@@ -14,7 +14,7 @@ from ._unsaved import is_partly_saved
 
 _CONTAINERS = (list, dict, set, bytearray, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
 _SMALL, _FEW = 10000, 256  # elements of a list or text, and of a tensor
-_holding = {"gradients": False}  # from a loop that leaves gradients to its next iteration on, all checkpoints hold them
+_holding = {"gradients": False}  # from a loop that reads them behind its blocks on, all checkpoints hold them
 
 
 def hold_gradients():
