@@ -1,5 +1,6 @@
 """What looks at a program's objects take counts as a cost of the recording, and they end where they would take too much."""
 import json
+import sys
 
 import pytest
 
@@ -45,3 +46,40 @@ def test_time_is_charged_as_it_is_taken(monkeypatch):
     assert budget.spend(lambda: 1 / 0, True) is None
     assert budget.charge(lambda: "saved") == "saved"
     assert Library.seconds == [3, 3, 3]
+
+
+# There is time to look at every fourth iteration. The guard names all that changes.
+SELDOM_LOOKED_AT = """
+import os
+import sys
+import time
+import flor
+import flor._budget
+
+def seldom(self, call, must):
+    frame = sys._getframe()
+    while frame is not None and "over_what" not in frame.f_locals:  # of the main loop
+        frame = frame.f_back
+    return call() if must or frame is not None and frame.f_locals["here"] % 4 == 0 else None
+
+flor._budget.Budget.spend = seldom
+totals = {"all": 0}
+with flor.checkpointing(totals):
+    for epoch in flor.loop("epoch", range(30)):
+        with flor.skip_block("train", totals) as train:
+            if train.step_into():
+                totals["all"] += epoch
+        flor.log("total", totals["all"])
+        if epoch == 27 and os.path.exists("die"):
+            time.sleep(1)  # the checkpoints are written by then
+            os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_killed_recording_goes_on_behind_what_was_looked_at(place):
+    place.write("train.py", SELDOM_LOOKED_AT)
+    place.write("die", "")
+    place.record("train.py", code=None)
+    (place.folder / "die").unlink()
+    said = place.run("flor", "record", "--resume", "a", "--", sys.executable, "train.py").stderr
+    assert "resumed behind epoch=23" in said, said

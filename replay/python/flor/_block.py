@@ -25,26 +25,58 @@ def budget():
     return _budget
 
 
-def look(flor, name, frame, objects):
-    """Returns the fingerprints of all that can be reached and that no object of the block, or of the guard (""), holds. None where
-    that takes too long: the record then says that not all executions were watched."""
+def look(frame, objects, must=False):
+    """Returns the fingerprints of all that can be reached and that is not among these objects. None where that takes too long, unless it
+    `must` be."""
     # Its dict of variables, which it may have kept, would change.
-    found = None if takes_locals(frame.f_code) else budget().look(frame, lambda: list(objects), users_modules)
-    if found is None:
-        note(flor, name, "*", True)
-    return found
+    return None if takes_locals(frame.f_code) else budget().look(frame, lambda: list(objects), users_modules, must=must)
 
 
-def note_changes(flor, name, before, frame, objects):
-    """Looks again, and notes in the record what has changed since. Returns these fingerprints."""
-    after = look(flor, name, frame, objects)
+def note_changes(flor, name, before, after, frame):
+    """Notes in the record what differs between two looks, of which the second may be None."""
     for path in _seen.changed(before, after):
         if (name, path) not in _noted:
             note(flor, name, path, is_read(frame, name, path))
         owner = after.owner_of(path) or before.owner_of(path)
         if owner is not None:  # it matters, and the text does not tell a replay so
             note(flor, name, f"{owner}:{path}", True)
-    return after
+
+
+class Looks:
+    """Notes what iterations pass on that no guard holds: where there is a guard, the program names what it holds. An iteration that there is
+    no time to look at is in doubt until the next look, which compares with the last one."""
+
+    passing = None
+
+    def __init__(self, flor, frame):
+        self._flor, self._frame, self._before, self._in_doubt = flor, frame, None, False
+
+    def begin(self):
+        if self._before is not None:
+            self._compare(False)
+            return
+        self._before = self._look(False)
+        if self._before is None:
+            note(self._flor, "", "*", True, "what iterations change cannot be looked at: replays and a resumed recording begin at the program's start")
+
+    def end(self):
+        pass
+
+    def close(self):
+        if self._before is not None:
+            self._compare(True)
+
+    def _look(self, must):
+        return look(self._frame, [value for held in guarded for value in held.values()], must)
+
+    def _compare(self, must):
+        after = self._look(must)
+        if after is not None:
+            note_changes(self._flor, "", self._before, after, self._frame)
+            self._before = after
+        if (after is None) != self._in_doubt:
+            self._in_doubt = after is None
+            self._flor.flor_note_unheld(b"@", b"*?" if self._in_doubt else b"*!", False)
 
 
 def note(flor, name, path, matters, warning=None):
@@ -120,8 +152,14 @@ class skip_block:
         _interrupts.raise_kept()
         if executes and self._frame is not None:
             note_if_left(self._flor, self._name, program_of(self._frame.f_code.co_filename))
-            self._before = look(self._flor, self._name, self._frame, self._objects.values())
+            self._before = self._look()
         return bool(executes)
+
+    def _look(self):
+        found = look(self._frame, self._objects.values())
+        if found is None:
+            note(self._flor, self._name, "*", True)
+        return found
 
     def __exit__(self, kind, problem, trace):
         if self._state is None:
@@ -130,7 +168,7 @@ class skip_block:
             if self._entered:
                 self._flor.flor_leave_block(kind is not None)
             if self._before is not None and kind is None:
-                note_changes(self._flor, self._name, self._before, self._frame, self._objects.values())
+                note_changes(self._flor, self._name, self._before, self._look(), self._frame)
         finally:
             self._frame = self._before = None  # it refers to this object
             self._state.close()

@@ -6,7 +6,7 @@ import functools
 import sys
 
 from . import _chance, _failure, _interrupts
-from ._block import guarded, here as this_thread, look, note_changes
+from ._block import Looks, guarded, here as this_thread
 from ._runtime import start
 from ._while import Conditions
 
@@ -88,7 +88,7 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
             is_open = True  # no signal handler runs between this and the call
             flor.flor_enter_loop(name, over_what, begin, end)
         if watch is None and len(loops) == 1 and guarded and flor.flor_active() and flor.flor_recording():
-            watch = _Looks(flor, caller)
+            watch = Looks(flor, caller)
         _interrupts.raise_kept()
         if isinstance(iterable, Conditions):
             yield from iterable.elements(flor, watch)
@@ -154,29 +154,6 @@ def _leave(flor, how, watch):
     finally:
         if watch is not None:
             watch.close()
-
-
-class _Looks:
-    """Notes what iterations pass on that no guard holds: where there is a guard, the program names what it holds."""
-
-    passing = None
-
-    def __init__(self, flor, frame):
-        self._flor, self._frame, self._begun, self._before = flor, frame, 0, None
-
-    def begin(self):
-        objects = [value for held in guarded for value in held.values()]
-        self._begun += 1
-        if self._begun == 1 or self._before is None:
-            self._before = look(self._flor, "", self._frame, objects)
-        else:
-            self._before = note_changes(self._flor, "", self._before, self._frame, objects)
-
-    def end(self):
-        pass
-
-    def close(self):
-        pass
 
 
 def _next_of(elements):
