@@ -140,6 +140,10 @@ void flor_note_unheld(const char* block, const char* path, int32_t matters) {
   with_runtime([&](core::Runtime& runtime) { runtime.note_unheld(block, path, matters != 0); });
 }
 
+void flor_note_group(void) {
+  with_runtime([](core::Runtime& runtime) { runtime.note_group(); });
+}
+
 void flor_spent(double seconds) {
   with_runtime([&](core::Runtime& runtime) { runtime.spent(seconds); });
 }

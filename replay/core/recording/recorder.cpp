@@ -21,6 +21,7 @@
 #include "core/resuming/earlier_run.h"
 #include "core/resuming/entry_generators.h"
 #include "core/resuming/resumption.h"
+#include "core/resuming/taken_launch.h"
 #include "core/session/guards.h"
 #include "core/session/session.h"
 
@@ -50,6 +51,10 @@ class Recorder : public Session {
   void note_unheld(const std::string& block, const std::string& path, bool matters) override {
     if (!recording_) return early_notes_.push_back([=] { note_unheld(block, path, matters); });
     recording_->note_unheld(block, path, matters);
+  }
+  void note_group() override {
+    core::note_group();
+    if (recording_) mark_several(recording_->run());
   }
   void spent(double seconds) override {
     if (recording_) recording_->checkpointer().charge(seconds);
@@ -119,7 +124,7 @@ void Recorder::begin_recording() {
   // Rule 16: one process of a task records. The others run as if outside flor.
   if (recording_ || someone_else_records_) return;
   earlier_.require_possible(settings_);
-  earlier_.drop_if_gone();
+  earlier_.drop_if_gone_or_in_group();
   const auto& run = earlier_.run();
   const auto earlier = run ? std::optional(EarlierAttempt{*run, earlier_.attempt() - 1}) : std::nullopt;
   recording_ = Recording::begin(settings_, frontend_, earlier);
@@ -149,7 +154,7 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   const std::string name = scope_.enter_loop(clean_name(loop.name, true));
   loops_.push_back({{parent, name, 0}, false, blocks_.size()});
   // After the scope is entered: if this fails, rows are still printed with their loop.
-  if (!recording_) earlier_.drop_if_gone();
+  if (!recording_) earlier_.drop_if_gone_or_in_group();
   if (outermost() && !recording_) earlier_.drop_if_loop_is_another(name, loop, frontend_);
   begin_recording();
   if (someone_else_records_) return;
@@ -158,6 +163,7 @@ void Recorder::enter_loop(const LoopSpec& loop) {
   RecordedLoop info = recorded_loop(name, loop, !guards_.empty());
   const RecordedLoop* earlier = resumption_ ? resumption_->loop(name) : nullptr;
   if (earlier != nullptr) {
+    if (is_in_group()) Resumption::impossible(trains_with_others);  // its attempt did not note the group
     if (const auto why = resumption_->why_another(*earlier, loop)) {
       if (!resumed_ || was_resumption_asked_for()) Resumption::impossible(*why);
       // What was restored so far is right, so training goes on. Only the recording ends.

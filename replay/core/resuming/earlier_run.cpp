@@ -20,6 +20,7 @@
 #include "core/resuming/patience.h"
 #include "core/resuming/requeued_run.h"
 #include "core/resuming/resumption.h"
+#include "core/resuming/taken_launch.h"
 #include "core/session/mismatch.h"
 #include "core/sources/source_copies.h"
 #include "core/sources/sources.h"
@@ -235,9 +236,15 @@ void EarlierRun::drop() {
   attempt_ = 0;
 }
 
-void EarlierRun::drop_if_gone() {
-  if (!run_ || was_resumption_asked_for() || !is_absent(run_->manifest())) return;
-  say_not_resumed(*run_, "it was removed meanwhile");
+void EarlierRun::drop_if_gone_or_in_group() {
+  if (!run_) return;
+  if (was_resumption_asked_for()) {
+    if (is_in_group()) Resumption::impossible(trains_with_others);
+    return;
+  }
+  const bool is_gone = is_absent(run_->manifest());
+  if (!is_gone && !is_in_group()) return;
+  say_not_resumed(*run_, is_gone ? "it was removed meanwhile" : trains_with_others);
   drop();
 }
 

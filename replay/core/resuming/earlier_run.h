@@ -41,8 +41,10 @@ class EarlierRun {
   // Call where the recording begins. Prints why the resumption that the user asked for cannot begin, and ends
   // the process: the user did not ask for training from the start.
   void require_possible(const Settings& settings) const;
-  // Goes on without a run that was removed since a requeued job chose it, and prints one line.
-  void drop_if_gone();
+  // Goes on without a run that was removed since a requeued job chose it, and prints one line. So too where
+  // this process trains together with others, which begin anew; but where a user asked for the resumption,
+  // ends the process then.
+  void drop_if_gone_or_in_group();
   // Drops the earlier run, and prints why, if its loop is another one than the loop that begins
   // (why_another()): the job may find other data. Where a user asked for the resumption, ends the process. No
   // attempt has begun then, so that replays of the one before still count.
@@ -56,6 +58,10 @@ class EarlierRun {
   std::map<std::string, std::string> arguments_;
   std::string impossible_;
 };
+
+// Why a process that trains together with others is not resumed.
+inline constexpr const char* trains_with_others =
+    "this process trains together with others, which would begin anew";
 
 // Returns why no process may resume the run: another user's, complete, one of several, damaged, or being
 // recorded; else std::nullopt. Does not compare the program. Throws std::system_error where the

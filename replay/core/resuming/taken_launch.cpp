@@ -1,5 +1,6 @@
 #include "core/resuming/taken_launch.h"
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -20,6 +21,8 @@
 
 namespace flor::core {
 namespace {
+
+std::atomic<bool> in_group{false};
 
 // std::nullopt where the recording process has not written it yet.
 std::optional<Manifest> manifest_of(const RunDir& run) {
@@ -79,7 +82,16 @@ void leave_to_recorder(const Store& store, const std::string& launch) {
   say("not recorded: run " + id + " of this launch (" + launch + ") is that of another program" + remedy);
 }
 
+void note_group() {
+  in_group = true;
+}
+
+bool is_in_group() {
+  return in_group;
+}
+
 bool is_one_of_several() {
+  if (is_in_group()) return true;
   // Set by torchrun, by srun, and by mpirun of Open MPI, of MPICH and of MVAPICH2.
   for (const char* name :
        {"WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"}) {

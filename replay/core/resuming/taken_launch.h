@@ -17,8 +17,13 @@ namespace flor::core {
 // several. Does nothing in processes that the recording one has started. Throws as Store::claim_launch().
 void leave_to_recorder(const Store& store, const std::string& launch);
 
-// Is this process one of several that train together, by the environment that their launcher gave it? Resumed
-// alone it would wait for the others for ever, or mix their weights with those of another epoch.
+// Call where the program was seen to be in a group of processes that train together. Launchers do not tell of
+// a group that the program makes by itself, as of several steps of a job.
+void note_group();
+bool is_in_group();
+// Is this process one of several that train together: in such a group, or by the environment that their
+// launcher gave it? Resumed alone it would wait for the others for ever, or mix their weights with those of
+// another epoch.
 bool is_one_of_several();
 // Leaves the mark RunDir::several(). Throws std::system_error.
 void mark_several(const RunDir& run);

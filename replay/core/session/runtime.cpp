@@ -224,6 +224,10 @@ void Runtime::note_unheld(const std::string& block, const std::string& path, boo
   if (active()) guarded([&] { session_->note_unheld(block, path, matters); });
 }
 
+void Runtime::note_group() {
+  if (active()) guarded([&] { session_->note_group(); });
+}
+
 void Runtime::spent(double seconds) {
   if (active()) guarded([&] { session_->spent(seconds); });
 }

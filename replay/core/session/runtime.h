@@ -47,6 +47,9 @@ class Runtime {
   // Call where an execution of a block (""; an iteration) was seen to change what it does not hold.
   // `matters`: something else reads it, and a resumed recording must not restore the block.
   void note_unheld(const std::string& block, const std::string& path, bool matters);
+  // Call where the program is in a group of processes that train together. Its recording is not resumed: the
+  // others would begin anew.
+  void note_group();
   // Counts seconds that the front end took on the training thread as a cost of the recording.
   void spent(double seconds);
   // Call where the program fails by a fault of its own, which no other try would cure. Ends a replay, unless

@@ -54,6 +54,8 @@ class Session {
 
   // See Runtime.
   virtual void note_unheld(const std::string& /*block*/, const std::string& /*path*/, bool /*matters*/) {}
+  // The program trains together with other processes.
+  virtual void note_group() {}
   // The front end took these seconds from training.
   virtual void spent(double /*seconds*/) {}
 

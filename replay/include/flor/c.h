@@ -191,6 +191,14 @@ FLOR_C_API void flor_leave_guard(flor_state* state);
 // it; then a resumed recording does not restore the block. Does nothing outside of a recording.
 FLOR_C_API void flor_note_unheld(const char* block, const char* path, int32_t matters);
 
+// Notes that this process is in a group of several that train together, as one of torch.distributed. Its run
+// is never resumed: the others would begin anew. Call it as soon as there is such a group: before a loop or a
+// block is entered, nothing is restored any more, and a recording begins from the start; within a loop,
+// before the next flor_next(), the checkpoint of that iteration is not resumed from. Later calls do nothing.
+// Needed only where the launcher sets none of WORLD_SIZE, SLURM_STEP_NUM_TASKS, OMPI_COMM_WORLD_SIZE,
+// PMI_SIZE and MV2_COMM_WORLD_SIZE to more than 1. Does nothing outside of a recording.
+FLOR_C_API void flor_note_group(void);
+
 // Tells that the front end took seconds from training, between two calls of Flor's, as to look what a block
 // changes. They count as a cost of the recording, within ε and in its report. Does nothing outside of a
 // recording.

@@ -2,7 +2,7 @@
 import sys
 import threading
 
-from . import _failure, _interrupts, _library, _seen
+from . import _failure, _group, _interrupts, _library, _seen
 from ._budget import Budget
 from ._frames import takes_locals
 from ._held import is_read
@@ -146,6 +146,7 @@ class skip_block:
         when it is called again."""
         if self._state is None or self._entered:
             return True
+        _group.note(self._flor)
         enter, name, handle = self._flor.flor_enter_block, self._name.encode(), self._state.handle
         self._entered = True  # no signal handler runs between this and the call
         executes = enter(name, handle)

@@ -6,7 +6,7 @@ saved, or was found too late, is noted in the record; a replay then executes the
 import importlib.machinery
 import sys
 
-from . import _held, _hook, _interrupts, _library
+from . import _group, _held, _hook, _interrupts, _library
 from ._block import budget, here as this_thread, note, note_if_left
 from ._budget import Budget
 from ._folders import NOTE, SCRIPT, text_of
@@ -156,6 +156,7 @@ class skip_block(Watched):
     def step_into(self):
         if not self._is_active:
             return True
+        _group.note(self.flor)
         enter, name, handle, is_replaying = self.flor.flor_enter_block, self.name.encode(), self.state.handle, self.flor.flor_replaying()
         self.state.remember = lambda: safely(None, self._remember, is_replaying)
         if is_replaying:

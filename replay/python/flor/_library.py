@@ -50,6 +50,7 @@ _FUNCTIONS = {
     "flor_enter_guard": (None, [ctypes.c_void_p]),
     "flor_leave_guard": (None, [ctypes.c_void_p]),
     "flor_note_unheld": (None, [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int32]),
+    "flor_note_group": (None, []),
     "flor_spent": (None, [ctypes.c_double]),
     "flor_cannot_go_on": (None, [ctypes.c_char_p]),
     "flor_reject": (None, [ctypes.c_char_p]),

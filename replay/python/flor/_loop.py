@@ -5,7 +5,7 @@ import dis
 import functools
 import sys
 
-from . import _chance, _failure, _interrupts
+from . import _chance, _failure, _group, _interrupts
 from ._block import Looks, guarded, here as this_thread
 from ._runtime import start
 from ._while import Conditions
@@ -83,6 +83,7 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
     try:
         if watch is not None:
             watch.open()
+        _group.note(flor)
         with _chance.entry(caller):
             loops.append(name)
             is_open = True  # no signal handler runs between this and the call
@@ -100,6 +101,7 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
             element, over = (here, here >= end) if is_range else (None, False) if comes else _next_of(elements)
             if comes:
                 passing.be_at(here - begin)
+            _group.note(flor)
             goes_on = flor.flor_next(not over, here, value)
             _interrupts.raise_kept()
             while goes_on and not is_range and here < value.value and not over and not comes:

@@ -1,7 +1,7 @@
 """What a main loop iterates over that is a `while` in the program (_rewrite.py)."""
 import ctypes
 
-from . import _interrupts
+from . import _group, _interrupts
 
 CONDITION = "@condition"  # stands for a path in the record: the condition of the main loop may change something (_conditions.py)
 
@@ -26,6 +26,7 @@ class Conditions:
     def goes_on(self, condition):
         """Begins an iteration, where the condition holds or Flor goes on with a later iteration. Returns whether it does."""
         holds, value = bool(condition), ctypes.c_int64()
+        _group.note(self._flor)
         self.is_over = not self._flor.flor_next(holds, self._here, value)
         _interrupts.raise_kept()
         if self.is_over:
