@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "core/base/messages.h"
+#include "core/process/children.h"
 
 namespace flor::core {
 namespace {
@@ -80,6 +81,7 @@ void execute_again() {
   const std::string& directory = start_directory();
   if (directory.empty() || ::chdir(directory.c_str()) != 0)
     warn("the directory that the program was started in is gone; it starts again in another one");
+  end_children();
   const auto words = command_line();
   const auto present = environment_now();
   const auto argv = pointers_to(words);

@@ -17,7 +17,7 @@ const std::string& start_directory();
 // Executes the program again from its start, in the same process, so that Slurm, the agent and the user see
 // no change. Keeps the command line and the present environment; where that has become too large, takes
 // environment_to_start_with(). Goes back to start_directory(); warns where that is gone. Flushes buffered
-// output first. Returns only on failure, after a warning.
+// output and ends the program's children first (children.h). Returns only on failure, after a warning.
 void execute_again();
 
 // Returns the variables that the program began with, but flor's own (FLOR_*) as they are now. All are

@@ -381,6 +381,8 @@ void Worker::leave_now(int code) {
 }
 
 void Worker::restart() {
+  // The program that this process becomes would not know of it.
+  leave_after_sigterm();
   const int restarts = std::atoi(environment_variable("FLOR_RESTARTS").value_or("0").c_str());
   if (restarts >= most_restarts) leave(1);
   // Hands the segment back in order. Otherwise the queue would count a failed worker, and give the unit up

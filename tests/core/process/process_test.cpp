@@ -29,6 +29,13 @@ TEST(Process, StartsAgainThoughItsDirectoryIsGone) {
       "yes none none\n");
 }
 
+// A loader's workers would wait for ever for the end of their parent, which keeps its number. A zombie would
+// count as one that runs.
+TEST(Process, StartsAgainWithoutItsChildren) {
+  EXPECT_EQ(output_of(FLOR_AGAIN_PROGRAM " children"),
+            "plain is gone\nstubborn is gone\ntracking runs\ndetached runs\n");
+}
+
 TEST(Process, StartsWithItsFirstEnvironmentAndThePresentOneOfFlor) {
   using Words = std::vector<std::string>;
   EXPECT_EQ(
