@@ -10,6 +10,7 @@
 #include "core/files/durable.h"
 #include "core/materialize/direct_output.h"
 #include "recording.h"
+#include "support/interposed.h"
 #include "support/tiny_disk.h"
 
 namespace flor::core {
@@ -95,10 +96,11 @@ class FullStore : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     fs::create_directories(folder_);
-    disk_.emplace(folder_, "8m,nr_inodes=3");
+    disk_.emplace(folder_, "8m,nr_inodes=10");
     if (!disk_->mounted()) GTEST_SKIP() << "needs the right to mount a tmpfs (root)";
-    write_durably(folder_ / "model-0.pt", "the program's");
-    write_durably(folder_ / "model-1.pt", "the program's");
+    calls_->files_are_unlimited = true;
+    for (int i = 0; i < 9; ++i)
+      write_durably(folder_ / ("model-" + std::to_string(i) + ".pt"), "the program's");
     EXPECT_NE(run_.take(0, {tensor_.buffer("0")}).error.find("No space left on device"), std::string::npos);
   }
   // Returns why there is no second checkpoint.
@@ -115,6 +117,7 @@ class FullStore : public testing::TestWithParam<std::string> {
   Recording run_{GetParam()};
   const fs::path folder_ = (run_.dir.path / Recording::file(0)).parent_path();
   std::optional<test::TinyDisk> disk_;
+  const test::Interposing calls_;
 };
 INSTANTIATE_TEST_SUITE_P(All, FullStore, testing::Values("inline", "thread", "fork"));
 
@@ -124,7 +127,7 @@ TEST_P(FullStore, IsLetBeWhereNoRoomIsSeen) {
 }
 
 TEST_P(FullStore, IsTriedAgainOnceRoomIsSeen) {
-  fs::remove(folder_ / "model-0.pt");
+  for (int i = 0; i < 8; ++i) fs::remove(folder_ / ("model-" + std::to_string(i) + ".pt"));
   EXPECT_EQ(again(), "");
 }
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cctype>
@@ -162,6 +163,14 @@ __attribute__((visibility("default"))) int mkdir(const char* path, mode_t mode) 
 __attribute__((visibility("default"))) int stat(const char* path, struct stat* info) noexcept {
   static const auto next = reinterpret_cast<int (*)(const char*, struct stat*)>(::dlsym(RTLD_NEXT, "stat"));
   return is_hidden(path) ? -1 : next(path, info);
+}
+
+__attribute__((visibility("default"))) int statvfs(const char* path, struct statvfs* info) noexcept {
+  static const auto next =
+      reinterpret_cast<int (*)(const char*, struct statvfs*)>(::dlsym(RTLD_NEXT, "statvfs"));
+  const int done = next(path, info);
+  if (interposed().files_are_unlimited) info->f_files = info->f_ffree = info->f_favail = 0;
+  return done;
 }
 
 __attribute__((visibility("default"))) int lstat(const char* path, struct stat* info) noexcept {

@@ -27,6 +27,8 @@ struct Interposed {
   bool handles_are_stale = false;  // as where another NFS server took over: for futimens()
   // As on NFS: a file that this process has open leaves a .nfs file when it is removed.
   bool open_files_stay = false;
+  // As behind a quota: statvfs() does not tell how many files there may be.
+  bool files_are_unlimited = false;
   // What a failed file server hides: stat(), lstat() and fstatat() of a path that ends so fail with this
   // error.
   std::string hidden;

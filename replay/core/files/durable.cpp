@@ -104,10 +104,25 @@ std::vector<std::filesystem::path> temporaries_in(const std::filesystem::path& d
 
 DurableFile::DurableFile(std::filesystem::path path, mode_t mode)
     : path_(std::move(path)), temporary_(temporary_sibling(path_)) {
+  open(O_CREAT | O_EXCL, mode);
+}
+
+DurableFile::DurableFile(std::filesystem::path path, const std::filesystem::path& spare)
+    : path_(std::move(path)), temporary_(temporary_sibling(path_)) {
+  if (::rename(spare.c_str(), temporary_.c_str()) != 0) fail("cannot rename", spare);
+  try {
+    open(O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 0);
+  } catch (...) {
+    ::unlink(temporary_.c_str());
+    throw;
+  }
+}
+
+void DurableFile::open(int how, mode_t mode) {
   // The kernel would take what is in front of it for the name.
   if (path_.native().find('\0') != std::string::npos)
     throw Error(std::string(path_.c_str()) + "… holds a NUL and names no file");
-  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+  const int flags = how | O_WRONLY | O_CLOEXEC;
   fd_ = above_streams(uninterrupted([&] { return ::open(temporary_.c_str(), flags, mode); }));
   if (fd_ < 0) fail("cannot create", temporary_);
 }
@@ -163,6 +178,13 @@ bool DurableFile::commit_if_absent() {
 
 void write_durably(const std::filesystem::path& path, std::string_view content, mode_t mode) {
   DurableFile file(path, mode);
+  file.write(content.data(), content.size());
+  file.commit();
+}
+
+void write_durably_into(const std::filesystem::path& spare, const std::filesystem::path& path,
+                        std::string_view content) {
+  DurableFile file(path, spare);
   file.write(content.data(), content.size());
   file.commit();
 }

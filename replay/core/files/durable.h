@@ -35,6 +35,11 @@ std::vector<std::filesystem::path> temporaries_in(const std::filesystem::path& d
 // Replaces the file `path` by one with `content`.
 void write_durably(const std::filesystem::path& path, std::string_view content, mode_t mode = 0644);
 
+// As write_durably(), where the disk may have room for bytes, and for no further file: `spare`, a file of the
+// same directory, becomes the new one. It is gone behind a failure, too.
+void write_durably_into(const std::filesystem::path& spare, const std::filesystem::path& path,
+                        std::string_view content);
+
 enum class Published { first, same, different };
 
 // Publishes `content` as `path`, unless a file of that name exists (link(), never rename over it). An
@@ -60,6 +65,8 @@ std::string read_named_file(const std::filesystem::path& path);
 class DurableFile {
  public:
   explicit DurableFile(std::filesystem::path path, mode_t mode = 0644);
+  // Takes the file `spare` of the same directory, and drops what it holds.
+  DurableFile(std::filesystem::path path, const std::filesystem::path& spare);
   ~DurableFile();
   DurableFile(const DurableFile&) = delete;
   DurableFile& operator=(const DurableFile&) = delete;
@@ -73,6 +80,7 @@ class DurableFile {
   bool commit_if_absent();
 
  private:
+  void open(int how, mode_t mode);
   void sync();
   void close();
 

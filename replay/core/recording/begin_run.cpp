@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -18,8 +19,10 @@
 #include "core/config/inherited.h"
 #include "core/config/setting_value.h"
 #include "core/config/values.h"
+#include "core/files/descriptor.h"
 #include "core/files/durable.h"
 #include "core/files/existence.h"
+#include "core/process/above_streams.h"
 #include "core/process/process.h"
 #include "core/process/user_name.h"
 #include "core/recording/policy_settings.h"
@@ -32,6 +35,7 @@
 #include "core/sources/sources.h"
 #include "core/store/liveness.h"
 #include "core/store/scope.h"
+#include "core/tier/room.h"
 
 namespace flor::core {
 namespace {
@@ -39,6 +43,10 @@ namespace {
 constexpr std::size_t reserved_bytes = std::size_t{256} << 10;
 // How long a process that counts as dead may take to let go of its lock.
 constexpr double lock_patience_s = 5;
+
+fs::path reserve_of(const RunDir& run) {
+  return run.path / ".reserve";
+}
 
 std::string launch_id() {
   if (auto given = environment_variable("FLOR_LAUNCH")) return *given;
@@ -240,11 +248,10 @@ void tell_of_unused_name(const Manifest& manifest) {
 // Where the earlier attempt has filled the disk, takes the space that it had set aside.
 void write_next_manifest(const RunDir& run, const Manifest& manifest) {
   try {
-    if (is_absent(run.path / ".reserve")) reserve_space(run);
+    if (is_absent(reserve_of(run))) reserve_space(run);
     write_manifest(run, manifest);
   } catch (const std::exception& problem) {
-    release_space(run);
-    write_manifest(run, manifest);
+    write_last_manifest(run, manifest);
     warn(std::string("no space is set aside for the record's end: ") + problem.what());
   }
 }
@@ -307,11 +314,23 @@ std::optional<BegunRun> begin_run(const Settings& settings, Frontend& frontend,
 }
 
 void reserve_space(const RunDir& run) {
-  write_durably(run.path / ".reserve", std::string(reserved_bytes, '\n'));
+  write_durably(reserve_of(run), std::string(reserved_bytes, '\n'));
 }
 
 void release_space(const RunDir& run) {
-  ::unlinkat(AT_FDCWD, (run.path / ".reserve").c_str(), 0);
+  constexpr int flags = O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  const Descriptor emptied(above_streams(::openat(AT_FDCWD, reserve_of(run).c_str(), flags)));
+}
+
+void write_last_manifest(const RunDir& run, const Manifest& manifest) {
+  release_space(run);
+  try {
+    write_manifest(run, manifest);
+  } catch (const std::system_error& problem) {
+    if (!is_full(problem.code().value()) || is_absent(reserve_of(run))) throw;
+    write_manifest_into(reserve_of(run), run, manifest);
+  }
+  ::unlinkat(AT_FDCWD, reserve_of(run).c_str(), 0);
 }
 
 }  // namespace flor::core

@@ -37,9 +37,12 @@ struct EarlierAttempt {
 std::optional<BegunRun> begin_run(const Settings& settings, Frontend& frontend,
                                   const std::optional<EarlierAttempt>& earlier);
 
-// Keeps 256 KiB free while recording, so that the manifest of a run can still be marked as damaged when the
-// disk is full. release_space() gives them back; it never throws.
+// Keeps 256 KiB and a file free while recording, so that the manifest of a run can still be marked as damaged
+// when the disk is full, or can have no further file. release_space() gives the bytes back; it never throws.
 void reserve_space(const RunDir& run);
 void release_space(const RunDir& run);
+// Writes the manifest of a recording that ends, and gives back what was kept: where the disk can have no
+// further file, the manifest takes that one.
+void write_last_manifest(const RunDir& run, const Manifest& manifest);
 
 }  // namespace flor::core

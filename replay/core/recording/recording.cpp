@@ -195,15 +195,16 @@ void Recording::write_end() {
     manifest.warnings = damages_;
     manifest.warnings.insert(manifest.warnings.end(), remarks_.begin(), remarks_.end());
   }
-  write_copy(manifest, ++copies_);
+  write_copy(manifest, ++copies_, write_last_manifest);
 }
 
-void Recording::write_copy(const Manifest& copy, int64_t number) {
+void Recording::write_copy(const Manifest& copy, int64_t number,
+                           void (*write)(const RunDir&, const Manifest&)) {
   const std::lock_guard<std::mutex> lock(manifest_mutex_);
   // One that hung must not come after a newer one.
   if (number < newest_copy_ || !is_ours()) return;
   newest_copy_ = number;
-  write_manifest(run(), copy);
+  write(run(), copy);
 }
 
 // Gives the store a limited time, since training waits. While an earlier copy still hangs, tries nothing.
@@ -300,7 +301,6 @@ void Recording::write_all(int exit_code) {
   manifest.finished = wall_seconds();
   manifest.status = exit_code == 0 ? "completed" : "failed";
   manifest.overhead = checkpointer_->overhead();
-  release_space(run());
   try {
     write_end();
   } catch (const std::exception& problem) {
@@ -324,11 +324,7 @@ std::string Recording::empty_local_tier(RecordingEnd end) {
 void Recording::give_up(const std::string& why) noexcept {
   try {
     damaged(why);
-    const auto write = [this] {
-      release_space(run());
-      write_end();
-    };
-    if (!ends_within(std::min(end_margin, hung_seconds()), write))
+    if (!ends_within(std::min(end_margin, hung_seconds()), [this] { write_end(); }))
       warn("the store does not answer: run " + run().id() + " is shown as killed");
   } catch (...) {
     // The disk refuses even this. The warning on stderr has been printed.

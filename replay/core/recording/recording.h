@@ -90,7 +90,8 @@ class Recording {
   bool beat();
   void watch_for_tensorboard();
   // Writes a manifest, but none after one with a higher number. Any thread.
-  void write_copy(const Manifest& copy, int64_t number);
+  void write_copy(const Manifest& copy, int64_t number,
+                  void (*write)(const RunDir&, const Manifest&) = write_manifest);
   bool save_manifest_in_time();
   void write_all(int exit_code);
   void write_end();

@@ -216,8 +216,20 @@ Manifest read_manifest(const RunDir& run) {
   return out;
 }
 
+namespace {
+
+std::string text_of(const Manifest& manifest) {
+  return to_json(manifest).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
 void write_manifest(const RunDir& run, const Manifest& manifest) {
-  write_durably(run.manifest(), to_json(manifest).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_durably(run.manifest(), text_of(manifest));
+}
+
+void write_manifest_into(const fs::path& spare, const RunDir& run, const Manifest& manifest) {
+  write_durably_into(spare, run.manifest(), text_of(manifest));
 }
 
 // Collects the loops of a recording that is not over from the rows of its timeline.

@@ -117,6 +117,8 @@ Manifest manifest_from(const Json& json);
 // Throws Error that names the file where it is not a manifest of a known format.
 Manifest read_manifest(const RunDir& run);
 void write_manifest(const RunDir& run, const Manifest& manifest);
+// As write_durably_into().
+void write_manifest_into(const fs::path& spare, const RunDir& run, const Manifest& manifest);
 
 // Returns the manifest. For a recording that was killed or still runs, takes its loops and its overhead from
 // its timeline.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <vector>
 
 #include "core/base/held_signals.h"
 #include "core/base/uninterrupted.h"
@@ -21,6 +22,7 @@ namespace flor::core {
 namespace {
 
 constexpr std::uint64_t most_kept = 1'000'000'000;
+constexpr std::uint64_t fewest_files = 32, most_files = 10'000;
 
 // Allocates no more than this process may have in one file (ulimit -f). Returns an errno; 0 for none.
 int allocate(int fd, std::uint64_t bytes) {
@@ -31,6 +33,26 @@ int allocate(int fd, std::uint64_t bytes) {
   return uninterrupted([&] { return ::fallocate(fd, 0, 0, size); }) == 0 ? 0 : errno;
 }
 
+// Some file systems, as btrfs, have no limit, and say that they can have 0 files.
+std::string why_no_file(const std::filesystem::path& directory, const struct statvfs& info) {
+  const std::uint64_t kept = std::clamp<std::uint64_t>(info.f_files / 50, fewest_files, most_files);
+  if (info.f_files == 0 || info.f_favail > kept) return "";
+  return "the file system of " + directory.string() + " has room for " + counted(info.f_favail, "more file") +
+         ", and " + std::to_string(kept) +
+         " are kept free for the program; remove some, or choose another store";
+}
+
+// Makes an empty file without a name, so that nothing stays if this process is killed now. Invalid on error.
+Descriptor make_file(const std::filesystem::path& directory) {
+  const std::filesystem::path file = temporary_sibling(directory / "room");
+  Descriptor out(above_streams(
+      uninterrupted([&] { return ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600); })));
+  const int error = errno;
+  if (out) ::unlink(file.c_str());
+  errno = error;
+  return out;
+}
+
 }  // namespace
 
 std::string why_no_room(const std::filesystem::path& directory, std::uint64_t bytes) {
@@ -39,7 +61,7 @@ std::string why_no_room(const std::filesystem::path& directory, std::uint64_t by
   const std::uint64_t whole = static_cast<std::uint64_t>(info.f_blocks) * info.f_frsize;
   const std::uint64_t left = static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize;
   const std::uint64_t kept = std::max(2 * bytes, std::min(whole / 50, most_kept));
-  if (left >= bytes + kept) return "";
+  if (left >= bytes + kept) return why_no_file(directory, info);
   return directory.string() + " has " + bytes_text(left) + " left, of which a checkpoint would take " +
          bytes_text(bytes) + ", and " + bytes_text(kept) +
          " are kept free for the program; make room, or choose another store";
@@ -49,15 +71,14 @@ bool is_full(int error) {
   return error == ENOSPC || error == EDQUOT;
 }
 
-std::optional<bool> is_free(const std::filesystem::path& directory, std::uint64_t bytes) {
-  const std::filesystem::path file = temporary_sibling(directory / "room");
-  const Descriptor descriptor(above_streams(
-      uninterrupted([&] { return ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600); })));
-  int error = errno;
-  if (descriptor) {
-    ::unlink(file.c_str());  // so that nothing stays if this process is killed now
-    error = allocate(descriptor.get(), bytes);
+std::optional<bool> is_free(const std::filesystem::path& directory, std::uint64_t bytes, int files) {
+  std::vector<Descriptor> made;
+  int error = 0;
+  while (error == 0 && static_cast<int>(made.size()) < files) {
+    made.push_back(make_file(directory));
+    if (!made.back()) error = errno;
   }
+  if (error == 0) error = allocate(made.front().get(), bytes);
   if (error == 0) return true;
   if (is_full(error)) return false;
   return std::nullopt;

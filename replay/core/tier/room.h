@@ -9,17 +9,22 @@
 namespace flor::core {
 
 // Returns why a file of `bytes` bytes must not be written into the directory; "" if it may. Left free are
-// twice the file, and at least a fiftieth of the file system, but no more than 1 GB for that. A user's quota
-// is not seen: see is_free(). Looks at the file system, and so may wait for a file server.
+// twice the file, and at least a fiftieth of the file system, but no more than 1 GB for that. Of the number
+// of files that the file system can have, a fiftieth is left, but at least 32, and at most 10,000. A user's
+// quota is not seen: see is_free(). Looks at the file system, and so may wait for a file server.
 std::string why_no_room(const std::filesystem::path& directory, std::uint64_t bytes);
 
 // Does this errno mean that a disk is full, or a quota used up?
 bool is_full(int error);
 
-// Tells whether so many bytes can be allocated in the directory, quotas included; where the size of files is
-// limited (ulimit -f), no more than that. Allocates them for a moment. Nothing where that cannot be told: the
-// file system cannot allocate without writing, or another error is in the way, which writing will tell.
-std::optional<bool> is_free(const std::filesystem::path& directory, std::uint64_t bytes);
+// So many files a program may still make where a quota was used up.
+constexpr int spare_files = 8;
+
+// Tells whether so many bytes can be allocated in so many files of the directory, quotas included; where the
+// size of files is limited (ulimit -f), no more than that. Allocates them for a moment. Nothing where that
+// cannot be told: the file system cannot allocate without writing, or another error is in the way, which
+// writing will tell.
+std::optional<bool> is_free(const std::filesystem::path& directory, std::uint64_t bytes, int files = 1);
 
 // Does the directory lie in memory (tmpfs, ramfs)? False where that cannot be told.
 bool is_in_memory(const std::filesystem::path& directory);

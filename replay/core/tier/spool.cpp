@@ -223,7 +223,7 @@ class Round {
     }
     if (!options_.was_full) return;
     const std::uint64_t wanted = options_.leave_room ? 3 * bytes : bytes;
-    if (!is_free(directory, wanted).value_or(true))
+    if (!is_free(directory, wanted, options_.leave_room ? spare_files : 1).value_or(true))
       throw Full(directory.string() +
                  " is full, or this user's quota there is used up: " + bytes_text(wanted) + " are not free");
   }

@@ -58,7 +58,7 @@ bool Tiers::quota_leaves(const fs::path& directory, std::uint64_t bytes) {
   if (!quota_used_up_) return true;
   const double now = now_();
   if (told_no_ && now < *told_no_ + ask_pause) return false;
-  const auto answer = is_free(directory, bytes);
+  const auto answer = is_free(directory, bytes, spare_files);
   if (answer == false) told_no_ = now;
   return answer.value_or(now > *quota_used_up_ + quota_pause);
 }
@@ -67,7 +67,8 @@ std::string Tiers::why_not_the_store(const fs::path& directory, std::uint64_t by
   if (std::string full = why_no_room(directory, bytes); !full.empty()) return full;
   if (quota_leaves(directory, 3 * bytes)) return "";
   return "this user's quota in " + directory.string() + " was used up, and " + bytes_text(3 * bytes) +
-         ", which would leave some to the program, cannot be seen to be free";
+         " in " + std::to_string(spare_files) +
+         " files, which would leave some to the program, cannot be seen to be free";
 }
 
 void Tiers::store_was_full(std::uint64_t bytes) {
@@ -86,7 +87,8 @@ std::vector<Tiers::Target> Tiers::targets(const std::string& file, std::uint64_t
   }
   try {
     create_directories_durably((run_.path / file).parent_path());
-  } catch (const std::system_error&) {
+  } catch (const std::system_error& problem) {
+    if (is_full(problem.code().value())) store_was_full(bytes);
     if (out.empty()) throw;  // else trying will tell, if it comes to that
   }
   const std::string full = why_not_the_store((run_.path / file).parent_path(), bytes);

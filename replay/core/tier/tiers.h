@@ -42,10 +42,10 @@ class Tiers {
   // Records that writing to the local tier failed. `error`: an errno, 0 if unknown. `why`: in words.
   void refused(int error, const std::string& why);
   // Records that a file of `bytes` bytes found the store full. Where the file system has room for it all the
-  // same, this user's quota is used up: from now on a file goes there only where three times its size can be
-  // allocated, or, where the file system cannot tell, half an hour later. To ask for so much takes what is
-  // left for a moment, in which the program's own file would fail. So who was told no asks again 5 minutes
-  // later.
+  // same, this user's quota of bytes or of files is used up: from now on a file goes there only where three
+  // times its size can be allocated, and some files made (core/tier/room.h), or, where the file system cannot
+  // tell, half an hour later. To ask for so much takes what is left for a moment, in which the program's own
+  // file would fail. So who was told no asks again 5 minutes later.
   void store_was_full(std::uint64_t bytes);
   // Records that writing to the local tier succeeded.
   void accepted() { refusals_ = 0; }

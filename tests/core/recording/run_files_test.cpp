@@ -18,6 +18,7 @@
 #include "core/resuming/earlier_run.h"
 #include "support/interposed.h"
 #include "support/temporary.h"
+#include "support/tiny_disk.h"
 
 namespace flor::core {
 namespace {
@@ -250,12 +251,27 @@ TEST_F(RunFiles, TrainingDoesNotWaitForEverForTheManifestOfALoop) {
 TEST_F(RunFiles, TrainingDoesNotWaitForTheSpaceThatItGivesBack) {
   Gate store;
   const test::Interposing calls;
-  calls->at_unlink = store.pass();
   Recording recording(*begin());
+  calls->at_openat = store.pass();
   store.close();
   for (const char* file : {"one", "another"}) recording.missed(file);
   store.open();
   recording.sync();
+  EXPECT_EQ(fs::file_size(recording.run().path / ".reserve"), 0U);
+}
+
+TEST_F(RunFiles, TheEndIsWrittenWhereTheDiskCanHaveNoFurtherFile) {
+  const test::TinyDisk disk(directory_ / "few", "2m,nr_inodes=60");
+  if (!disk.mounted()) GTEST_SKIP() << "needs the right to mount a tmpfs (root)";
+  ::setenv("FLOR_STORE", disk.path().c_str(), 1);
+  Recording recording(*begin());
+  recording.missed("a checkpoint");
+  recording.sync();
+  std::error_code full;
+  for (int i = 0; !full; ++i) fs::create_directory(disk.path() / ("full-" + std::to_string(i)), full);
+  EXPECT_EQ(full, std::errc::no_space_on_device);
+  recording.finish(0);
+  EXPECT_EQ(read_manifest(recording.run()).status, "completed");
   EXPECT_FALSE(fs::exists(recording.run().path / ".reserve"));
 }
 

@@ -2,11 +2,15 @@
 #include "core/tier/room.h"
 
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
+
+#include <system_error>
 
 #include "core/base/error.h"
 #include "core/files/durable.h"
 #include "core/tier/tiers.h"
+#include "support/interposed.h"
 #include "support/temporary.h"
 #include "support/tiny_disk.h"
 
@@ -70,6 +74,51 @@ TEST_F(Room, IsKeptInTheStore) {
   EXPECT_NE(said_.find("kept free for the program; make room, or choose another store"), std::string::npos);
   leave(400);
   EXPECT_TRUE(takes(tiers, 100 << 10)) << "the program removed a file";
+}
+
+TEST_F(Room, IsThatForSomeFilesToo) {
+  const test::TinyDisk few(directory_ / "few", "8m,nr_inodes=40");
+  Tiers tiers(RunDir{few.path() / "run"});
+  std::size_t taken = 0;
+  for (; taken < 40 && takes(tiers, 100); ++taken)
+    write_durably(few.path() / "run/checkpoints" / std::to_string(taken), "x");
+  EXPECT_LT(taken, 40U - 32) << "the program may make 32";
+  EXPECT_NE(said_.find("has room for 32 more files, and 32 are kept free for the program"), std::string::npos)
+      << said_;
+  fs::remove(few.path() / "run/checkpoints/0");
+  EXPECT_TRUE(takes(tiers, 100));
+}
+
+TEST_F(Room, IsThereWhereAFileSystemHasNoLimitForFiles) {
+  const test::Interposing calls;
+  calls->files_are_unlimited = true;
+  EXPECT_EQ(why_no_room(disk_.path(), 1), "");
+}
+
+TEST_F(Room, OfAQuotaOfFilesIsSeenToBeFreeForSome) {
+  const test::Interposing calls;
+  calls->files_are_unlimited = true;
+  const test::TinyDisk few(directory_ / "few", "8m,nr_inodes=12");
+  Tiers tiers(RunDir{few.path() / "run"});
+  EXPECT_TRUE(takes(tiers, 100));
+  // There are 12 - 3 directories.
+  tiers.store_was_full(100);
+  EXPECT_TRUE(takes(tiers, 100));
+  for (const char* name : {"model-0.pt", "model-1.pt"}) write_durably(few.path() / name, "x");
+  EXPECT_FALSE(takes(tiers, 100));
+  EXPECT_NE(said_.find("in 8 files, which would leave some to the program"), std::string::npos) << said_;
+}
+
+TEST_F(Room, OfAQuotaOfFilesIsMissedWhereNoDirectoryCanBeMade) {
+  const test::Interposing calls;
+  calls->files_are_unlimited = true;
+  const test::TinyDisk few(directory_ / "few", "8m,nr_inodes=2");
+  fs::create_directory(few.path() / "run");
+  Tiers tiers(RunDir{few.path() / "run"});
+  EXPECT_THROW(takes(tiers, 100), std::system_error);
+  ASSERT_EQ(::mount("none", few.path().c_str(), nullptr, MS_REMOUNT, "nr_inodes=6"), 0);
+  EXPECT_FALSE(takes(tiers, 100));
+  EXPECT_NE(said_.find("quota"), std::string::npos) << said_;
 }
 
 // A quota shows only when it is used up.

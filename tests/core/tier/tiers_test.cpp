@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/base/units_text.h"
 #include "core/tier/room.h"
+#include "support/interposed.h"
 #include "support/local_checkpoints.h"
 #include "support/temporary.h"
 #include "support/tiny_disk.h"
@@ -289,8 +290,10 @@ TEST(Tiers, ADiskTakesWhateverMemoryIsLeft) {
 TEST(Tiers, AStoreWhoseQuotaIsUsedUpIsAskedNowAndThen) {
   const TemporaryDirectory directory;
   const TwoTiers both(directory.path());
-  const test::TinyDisk disk(both.run.checkpoints(), "8m,nr_inodes=2");
+  const test::TinyDisk disk(both.run.checkpoints(), "8m,nr_inodes=9");
   if (!disk.mounted()) GTEST_SKIP() << "needs the right to mount a tmpfs (root)";
+  const test::Interposing calls;
+  calls->files_are_unlimited = true;
   Tiers tiers(both.run);
   double now = 1000;
   tiers.measure_time_by([&now] { return now; });
