@@ -94,3 +94,25 @@ class Terminated(Interrupted):
         self.go_on()
         self.assertEqual(process.wait(60), 0)
         self.assertEqual(run.manifest()["status"], "completed")
+
+    def test_a_program_that_fails_by_the_signal_is_requeued(self):
+        """SIGTERM also ends a data loader's workers. The trainer misses them, and ends before Slurm has been asked."""
+        calls, tools = self.path("calls"), self.path("tools")
+        os.mkdir(tools)
+        for name, answer in {"squeue": 'case $* in *%P) echo main ;; *) echo "N/A 7 7 $(date +%s)" ;; esac',
+                             "scontrol": 'case $* in *step*) echo "StepId=7.0 UserId=0" ;; esac'}.items():
+            with open(os.path.join(tools, name), "w") as file:
+                file.write(f'#!/bin/sh\necho {name} "$*" >> {calls}\n{answer}\n')
+            os.chmod(file.name, 0o755)
+        run, process, pid = self.hold("endings", "--end=exit", "--code=1", at=3, flags=("--every", "1"),
+                                      env={"PATH": tools + ":" + self.environment["PATH"], "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0"})
+        os.kill(pid, signal.SIGTERM)
+        self.wait_for(lambda: has_heard(pid), "the end of its way to the library")
+        self.go_on()
+        output = process.communicate(timeout=60)[0]
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, output)
+        self.assertIn("terminated: no last checkpoint, the program has failed; the job is requeued", output)
+        with open(calls) as file:
+            self.assertEqual(file.read().splitlines()[-1], "scontrol requeue 7")
+        self.assertRegex(self.flor("show", run.id).stdout, "status +killed")
+        self.assertIn("train/epoch=2", run.checkpoints())

@@ -5,14 +5,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "core/base/clock.h"
+#include "core/base/ends_within.h"
 #include "core/base/messages.h"
 #include "core/config/setting_value.h"
 #include "core/config/values.h"
+#include "core/process/process.h"
 #include "core/session/preemption.h"
 
 namespace flor::core {
@@ -64,9 +69,28 @@ void LastCheckpoint::end(std::string why_missing) {
   while (true) ::pause();
 }
 
-void LastCheckpoint::over() {
+void LastCheckpoint::over(bool failed, const std::function<void()>& settle) {
+  if (failed && termination_.is_ending()) end_failed(settle);
   const std::lock_guard<std::mutex> lock(mutex_);
   over_ = true;
+}
+
+void LastCheckpoint::end_failed(const std::function<void()>& settle) {
+  const double until = monotonic_seconds() + grace_;
+  try {
+    ends_within(grace_, settle);
+  } catch (const std::exception& problem) {
+    warn(problem.what());
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    failed_ = true;
+  }
+  changed_.notify_all();
+  // Meanwhile the other thread ends the process.
+  const double left = std::max(0.0, until - monotonic_seconds());
+  std::this_thread::sleep_for(std::chrono::duration<double>(left));
+  leave_process(128 + SIGTERM);
 }
 
 // The lock is held. `left`: seconds to the next place for a checkpoint.
@@ -78,6 +102,7 @@ std::string LastCheckpoint::outcome_text(double left) const {
   if (!asked_ && next_ >= 0)
     return "no last checkpoint, the next place for one is about " + std::to_string(std::lround(left)) +
            " s away";
+  if (failed_) return "no last checkpoint, the program has failed";
   if (behind_ && was_left_) return "no last checkpoint, the program has left its main loop";
   if (behind_) return "no last checkpoint, the main loop is over";
   return "no last checkpoint, none could be taken in time";
@@ -90,7 +115,7 @@ void LastCheckpoint::last() {
   if (next_ >= 0 && left <= grace_ && !over_) {
     asked_ = true;
     changed_.wait_for(lock, std::chrono::duration<double>(grace_),
-                      [this] { return ready_ || over_ || behind_; });
+                      [this] { return ready_ || over_ || behind_ || failed_; });
   }
   // exit() ends the process, with the program's own exit code.
   while (over_) changed_.wait(lock);

@@ -30,11 +30,15 @@ class LastCheckpoint {
   // Training thread: call when that checkpoint is durable, or is known never to be: `why_missing` says why.
   // Does not return; another thread ends the process.
   [[noreturn]] void end(std::string why_missing);
-  // Call when the program ends by itself. From then on this does not end the process.
-  void over();
+  // Training thread: call when the program ends by itself. From then on this does not end the process. But
+  // where it `failed` after SIGTERM had come, the signal may be why: it also ends a data loader's workers,
+  // which the program then misses. So calls `settle`, which makes everything durable, and ends the process by
+  // the signal, after at most the grace time.
+  void over(bool failed, const std::function<void()>& settle);
 
  private:
   void last();
+  [[noreturn]] void end_failed(const std::function<void()>& settle);
   std::string outcome_text(double left) const;
 
   // Seconds from the signal to the kill.
@@ -45,6 +49,7 @@ class LastCheckpoint {
   // monotonic_seconds() of the next place; negative: unknown.
   double next_ = -1;
   bool asked_ = false, ready_ = false, over_ = false, behind_ = false, was_left_ = false;
+  bool failed_ = false;
   // Of the last checkpoint; "" if it is durable.
   std::string why_missing_;
   // Declared last: its thread uses the members above.

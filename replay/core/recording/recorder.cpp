@@ -360,7 +360,7 @@ void Recorder::finish(int exit_code) {
     }
     return;
   }
-  last_->over();
+  last_->over(exit_code != 0, [this] { recording_->settle(); });
   // exit() inside a loop counts as leaving it early, as by break.
   if (!loops_.empty()) {
     blocks_.clear();
