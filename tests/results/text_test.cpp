@@ -1,7 +1,10 @@
 // What people read: tables, numbers, the three formats of flor log, the policy.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 #include "core/base/error.h"
@@ -55,6 +58,14 @@ TEST(Table, IsAligned) {
   EXPECT_EQ(table.text(2).substr(0, 7), "  NAME ");
 }
 
+// What one of the formats of flor log makes of the rows.
+template <class Rows>
+std::string text_of(void (*format)(const Rows&, const Write&), const Rows& rows) {
+  std::string out;
+  format(rows, [&out](const std::string& part) { out += part; });
+  return out;
+}
+
 class Log : public ::testing::Test {
  protected:
   std::vector<Row> rows = testing::record(
@@ -65,7 +76,7 @@ class Log : public ::testing::Test {
 };
 
 TEST_F(Log, JsonLinesAreExactAndPlain) {
-  const std::string text = as_jsonl(rows);
+  const std::string text = text_of(write_jsonl, rows);
   EXPECT_NE(text.find("{\"name\":\"loss\",\"value\":0.53125,\"epoch\":3,\"step\":0}\n"), std::string::npos)
       << text;
   EXPECT_NE(text.find("{\"name\":\"grad\",\"value\":0.10000000149011612,\"epoch\":3,\"step\":0}\n"),
@@ -75,7 +86,7 @@ TEST_F(Log, JsonLinesAreExactAndPlain) {
 }
 
 TEST_F(Log, CsvHasALinePerLoopPath) {
-  EXPECT_EQ(as_csv(rows),
+  EXPECT_EQ(text_of(write_csv, rows),
             "epoch,step,lr,loss,grad,note,seconds\n"
             ",,0.1,,,,\n"
             "3,0,,0.53125,0.10000000149011612,,\n"
@@ -85,17 +96,17 @@ TEST_F(Log, CsvHasALinePerLoopPath) {
 }
 
 TEST_F(Log, TableIsShortAndAligned) {
-  EXPECT_EQ(as_table(testing::record(line("epoch=3/step=0", "loss", "0.53125") +
-                                     line("epoch=3/step=10", "loss", "1.0") +
-                                     line("epoch=3/step=10", "g", "0.10000000149011612"))),
+  EXPECT_EQ(text_of(write_table, testing::record(line("epoch=3/step=0", "loss", "0.53125") +
+                                                 line("epoch=3/step=10", "loss", "1.0") +
+                                                 line("epoch=3/step=10", "g", "0.10000000149011612"))),
             "epoch  step     loss    g\n"
             "    3     0  0.53125\n"
             "    3    10      1.0  0.1\n");
 }
 
 TEST_F(Log, TwoEqualNamesInOnePathTakeTwoLines) {
-  EXPECT_EQ(as_csv(testing::record(line("epoch=0", "x", "1") + line("epoch=0", "x", "2") +
-                                   line("epoch=0", "y", "3"))),
+  EXPECT_EQ(text_of(write_csv, testing::record(line("epoch=0", "x", "1") + line("epoch=0", "x", "2") +
+                                               line("epoch=0", "y", "3"))),
             "epoch,x,y\n0,1,3\n0,2,\n");
 }
 
@@ -106,18 +117,43 @@ TEST(LogOfRuns, HasTheRunAndItsArgumentsInFront) {
        testing::record(line("epoch=0", "loss", "1.5") + line("epoch=1", "loss", "null"))},
       {"second", {{"lr", "0.5"}, {"model", "a,b"}}, testing::record(line("epoch=0", "loss", "\"NaN\""))},
       {"third", {{"lr", "7"}}, {}}};
-  EXPECT_EQ(as_csv(runs),
+  EXPECT_EQ(text_of(write_csv, runs),
             "run,lr,model,epoch,loss\n"
             "first,0.10,,0,1.5\n"
             "first,0.10,,1,null\n"
             "second,0.5,\"a,b\",0,NaN\n"
             "third,7,,,\n");
   EXPECT_EQ(
-      as_jsonl(runs),
+      text_of(write_jsonl, runs),
       "{\"run\":\"first\",\"lr\":\"0.10\",\"name\":\"loss\",\"value\":1.5,\"epoch\":0}\n"
       "{\"run\":\"first\",\"lr\":\"0.10\",\"name\":\"loss\",\"value\":null,\"epoch\":1}\n"
       "{\"run\":\"second\",\"lr\":0.5,\"model\":\"a,b\",\"name\":\"loss\",\"value\":\"NaN\",\"epoch\":0}\n"
       "{\"run\":\"third\",\"lr\":7}\n");
+}
+
+std::uint64_t bytes_in_memory() {
+  std::uint64_t all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// A run may log a name of its own in each iteration: nine million cells, of which three thousand hold a
+// value.
+TEST(LogOfRuns, EmptyCellsTakeNoMemory) {
+  std::string log;
+  for (int i = 0; i < 3000; ++i) log += line("epoch=" + std::to_string(i), "n" + std::to_string(i), "1");
+  const std::vector<RunRows> runs = {{"first", {}, testing::record(log)}};
+  for (const auto format : {static_cast<void (*)(const std::vector<RunRows>&, const Write&)>(write_csv),
+                            static_cast<void (*)(const std::vector<RunRows>&, const Write&)>(write_table)}) {
+    const std::uint64_t before = bytes_in_memory();
+    std::uint64_t most = before, bytes = 0;
+    format(runs, [&](const std::string& part) {
+      bytes += part.size();
+      most = std::max(most, bytes_in_memory());
+    });
+    EXPECT_GT(bytes, 9'000'000U);
+    EXPECT_LT(most - before, std::uint64_t{40} << 20);
+  }
 }
 
 TEST_F(Log, IsSelectedByNameAndEpoch) {

@@ -67,7 +67,7 @@ void follow(const Flags& flags) {
   for (bool last = false; !last && !interrupt.happened();) {
     last = follower->ended();
     if (const auto rows = follower->more(); !rows.empty())
-      print(results::as_jsonl(results::selected(rows, core::read_manifest_and_progress(run), selection)));
+      results::write_jsonl(results::selected(rows, core::read_manifest_and_progress(run), selection), print);
     if (!last) std::this_thread::sleep_for(kLookEvery);
   }
   const std::string failure = follower->failure();
@@ -91,11 +91,8 @@ void tell_coverage(const std::string& run, const std::vector<results::Coverage>&
 
 template <class Rows>
 void print_rows(const Rows& rows, const Flags& flags) {
-  if (flags.json || flags.format == "jsonl") {
-    print(results::as_jsonl(rows));
-  } else {
-    print(flags.format == "csv" ? results::as_csv(rows) : results::as_table(rows));
-  }
+  if (flags.json || flags.format == "jsonl") return results::write_jsonl(rows, print);
+  flags.format == "csv" ? results::write_csv(rows, print) : results::write_table(rows, print);
 }
 
 std::vector<results::Row> chosen_rows(std::vector<results::Row> rows, const core::Manifest& manifest,

@@ -25,4 +25,16 @@ std::string csv_line(const std::vector<std::string>& cells) {
   return out + '\n';
 }
 
+std::string csv_line(const Cells& cells, std::size_t columns) {
+  std::string out;
+  std::size_t here = 0;
+  for (const auto& [column, text] : cells) {
+    out.append(column - here, ',');
+    out += csv_cell(text);
+    here = column;
+  }
+  if (columns > 0) out.append(columns - 1 - here, ',');
+  return out + '\n';
+}
+
 }  // namespace flor::results

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/json.h"
+#include "results/report/table.h"
 
 namespace flor::results {
 
@@ -13,5 +14,7 @@ std::string csv_value(const core::Json& value);
 
 // Returns one line, with its end.
 std::string csv_line(const std::vector<std::string>& cells);
+// The same for a line of so many columns most of whose cells are empty.
+std::string csv_line(const Cells& cells, std::size_t columns);
 
 }  // namespace flor::results

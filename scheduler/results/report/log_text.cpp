@@ -1,6 +1,7 @@
 #include "results/report/log_text.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -57,18 +58,17 @@ class Wide {
   }
   const std::vector<Line>& lines() const { return lines_; }
 
-  // One text per column.
   template <class Format>
-  std::vector<std::string> cells(const Line& line, Format format) const {
+  Cells cells(const Line& line, Format format) const {
     const std::size_t loops = shared_.texts().size();
     const std::size_t names = loops + loops_.texts().size();
-    std::vector<std::string> out(names + names_.texts().size());
+    std::map<std::size_t, std::string> out;  // of two loops of one name the inner one counts
     if (!runs_.empty()) {
       for (const auto& [column, text] : runs_[line.run]) out[column] = format(Json(text));
     }
     for (const auto& [column, value] : line.loops) out[loops + column] = std::to_string(value);
     for (const auto& [column, value] : line.cells) out[names + column] = format(*value);
-    return out;
+    return {out.begin(), out.end()};
   }
 
  private:
@@ -111,18 +111,20 @@ class Wide {
   bool was_outside_ = false;
 };
 
-std::string csv_of(const Wide& wide) {
-  std::string out = csv_line(wide.header());
-  for (const auto& line : wide.lines()) out += csv_line(wide.cells(line, csv_value));
-  return out;
+void csv_of(const Wide& wide, const Write& write) {
+  InParts parts(write);
+  const auto header = wide.header();
+  parts.add(csv_line(header));
+  for (const auto& line : wide.lines()) parts.add(csv_line(wide.cells(line, csv_value), header.size()));
+  parts.flush();
 }
 
-std::string table_of(const Wide& wide) {
+void table_of(const Wide& wide, const Write& write) {
   std::vector<Table::Column> columns;
   for (const auto& header : wide.header()) columns.push_back({header, true});
   Table table(std::move(columns));
-  for (const auto& line : wide.lines()) table.add(wide.cells(line, short_value));
-  return table.text();
+  for (const auto& line : wide.lines()) table.add_filled(wide.cells(line, short_value));
+  table.write(write);
 }
 
 void add_columns(Json& shown, const Row& row) {
@@ -145,43 +147,43 @@ Json object_of(const RunRows& run) {
 
 }  // namespace
 
-std::string as_jsonl(const std::vector<Row>& rows) {
-  std::string out;
+void write_jsonl(const std::vector<Row>& rows, const Write& write) {
+  InParts parts(write);
   for (const auto& row : rows) {
     Json shown = Json::object();
     add_columns(shown, row);
-    out += core::json_text(shown) + '\n';
+    parts.add(core::json_text(shown) + '\n');
   }
-  return out;
+  parts.flush();
 }
 
-std::string as_jsonl(const std::vector<RunRows>& runs) {
-  std::string out;
+void write_jsonl(const std::vector<RunRows>& runs, const Write& write) {
+  InParts parts(write);
   for (const auto& run : runs) {
     for (const auto& row : run.rows) {
       Json shown = object_of(run);
       add_columns(shown, row);
-      out += core::json_text(shown) + '\n';
+      parts.add(core::json_text(shown) + '\n');
     }
-    if (run.rows.empty()) out += core::json_text(object_of(run)) + '\n';
+    if (run.rows.empty()) parts.add(core::json_text(object_of(run)) + '\n');
   }
-  return out;
+  parts.flush();
 }
 
-std::string as_csv(const std::vector<Row>& rows) {
-  return csv_of(Wide(rows));
+void write_csv(const std::vector<Row>& rows, const Write& write) {
+  csv_of(Wide(rows), write);
 }
 
-std::string as_csv(const std::vector<RunRows>& runs) {
-  return csv_of(Wide(runs));
+void write_csv(const std::vector<RunRows>& runs, const Write& write) {
+  csv_of(Wide(runs), write);
 }
 
-std::string as_table(const std::vector<Row>& rows) {
-  return table_of(Wide(rows));
+void write_table(const std::vector<Row>& rows, const Write& write) {
+  table_of(Wide(rows), write);
 }
 
-std::string as_table(const std::vector<RunRows>& runs) {
-  return table_of(Wide(runs));
+void write_table(const std::vector<RunRows>& runs, const Write& write) {
+  table_of(Wide(runs), write);
 }
 
 void require_names(const std::vector<Row>& rows, const std::vector<std::string>& names) {

@@ -8,17 +8,18 @@
 #include <vector>
 
 #include "core/store/manifest.h"
+#include "results/report/table.h"
 #include "results/rows/rows.h"
 
 namespace flor::results {
 
-// Returns one object per line: name, value, the loop path as columns. No `@` columns. Values are exact.
-std::string as_jsonl(const std::vector<Row>& rows);
+// Writes one object per line: name, value, the loop path as columns. No `@` columns. Values are exact.
+void write_jsonl(const std::vector<Row>& rows, const Write& write);
 
-// Returns one line per loop path, with names as columns in order of first appearance. Two equal names in one
+// Writes one line per loop path, with names as columns in order of first appearance. Two equal names in one
 // loop path take two lines. Values are exact (csv), or shortened and aligned (table).
-std::string as_csv(const std::vector<Row>& rows);
-std::string as_table(const std::vector<Row>& rows);
+void write_csv(const std::vector<Row>& rows, const Write& write);
+void write_table(const std::vector<Row>& rows, const Write& write);
 
 // One run among several: its text in the column "run", its arguments as columns, and its rows.
 struct RunRows {
@@ -27,10 +28,10 @@ struct RunRows {
   std::vector<Row> rows;
 };
 // The same formats with the columns of the run in front; a run without rows has one line of its arguments.
-// as_jsonl() writes an argument as a number where that is the same text.
-std::string as_jsonl(const std::vector<RunRows>& runs);
-std::string as_csv(const std::vector<RunRows>& runs);
-std::string as_table(const std::vector<RunRows>& runs);
+// write_jsonl() writes an argument as a number where that is the same text.
+void write_jsonl(const std::vector<RunRows>& runs, const Write& write);
+void write_csv(const std::vector<RunRows>& runs, const Write& write);
+void write_table(const std::vector<RunRows>& runs, const Write& write);
 
 // Selects rows with these names (all if empty) whose main loop value is in one of the half-open ranges.
 // Without ranges: all rows, also those outside the main loop.

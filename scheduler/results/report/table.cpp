@@ -25,33 +25,59 @@ std::string formatted(const char* format, Values... values) {
 }  // namespace
 
 void Table::add(std::vector<std::string> cells) {
-  for (auto& cell : cells) cell = core::printable(core::shortened(std::move(cell), max_cell));
+  Cells filled;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (!cells[i].empty()) filled.emplace_back(i, std::move(cells[i]));
+  }
+  add_filled(std::move(filled));
+}
+
+void Table::add_filled(Cells cells) {
+  for (auto& [column, text] : cells) text = core::printable(core::shortened(std::move(text), max_cell));
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::text(int indent) const {
+template <class Each>
+void Table::each_line(std::size_t indent, Each each) const {
   std::vector<std::size_t> widths;
-  for (const auto& column : columns_) widths.push_back(column.header.size());
-  for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  Cells header;
+  for (const auto& column : columns_) {
+    header.emplace_back(widths.size(), column.header);
+    widths.push_back(column.header.size());
   }
-  std::string out;
-  auto add_line = [&](const std::vector<std::string>& cells) {
-    std::string line(static_cast<std::size_t>(indent), ' ');
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const std::string cell = i < cells.size() ? cells[i] : std::string();
-      const std::string space(widths[i] - cell.size(), ' ');
-      if (i > 0) line += "  ";
-      line += columns_[i].right ? space + cell : cell + space;
+  for (const auto& row : rows_) {
+    for (const auto& [column, text] : row) widths[column] = std::max(widths[column], text.size());
+  }
+  std::vector<std::size_t> begins;
+  std::size_t begin = indent;
+  for (const std::size_t width : widths) {
+    begins.push_back(begin);
+    begin += width + 2;
+  }
+  const auto line_of = [&](const Cells& cells) {
+    std::string line(indent, ' ');
+    for (const auto& [column, text] : cells) {
+      const std::size_t space = columns_[column].right ? widths[column] - text.size() : 0;
+      line.resize(begins[column] + space, ' ');
+      line += text;
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    out += line + '\n';
+    return line + '\n';
   };
-  std::vector<std::string> header;
-  for (const auto& column : columns_) header.push_back(column.header);
-  add_line(header);
-  for (const auto& row : rows_) add_line(row);
+  each(line_of(header));
+  for (const auto& row : rows_) each(line_of(row));
+}
+
+std::string Table::text(int indent) const {
+  std::string out;
+  each_line(static_cast<std::size_t>(indent), [&out](const std::string& line) { out += line; });
   return out;
+}
+
+void Table::write(const Write& write) const {
+  InParts parts(write);
+  each_line(0, [&parts](const std::string& line) { parts.add(line); });
+  parts.flush();
 }
 
 std::string short_number(double value) {

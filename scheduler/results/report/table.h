@@ -2,12 +2,41 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/json.h"
 
 namespace flor::results {
+
+// Takes the next part of a text that is too long to be held as a whole.
+using Write = std::function<void(const std::string& part)>;
+
+// Collects lines until they are worth a part.
+class InParts {
+ public:
+  explicit InParts(Write write) : write_(std::move(write)) {}
+  // Call it at the end.
+  void flush() {
+    if (!part_.empty()) write_(part_);
+    part_.clear();
+  }
+  void add(const std::string& line) {
+    part_ += line;
+    if (part_.size() >= least) flush();
+  }
+
+ private:
+  static constexpr std::size_t least = std::size_t{64} << 10;
+
+  const Write write_;
+  std::string part_;
+};
+
+// Cells of a line that have a text, each with the number of its column; in order.
+using Cells = std::vector<std::pair<std::size_t, std::string>>;
 
 // A table with a header line. Columns are as wide as their widest cell. Lines have no trailing white space.
 class Table {
@@ -21,13 +50,20 @@ class Table {
 
   // Adds a line. Makes its cells printable (core/base/printable.h), and cuts those of more than 1 KiB.
   void add(std::vector<std::string> cells);
+  // The same for a line most of whose cells are empty, which then take no memory.
+  void add_filled(Cells cells);
   bool empty() const { return rows_.empty(); }
   // Returns the table, with `indent` spaces before every line.
   std::string text(int indent = 0) const;
+  // The same, some lines at a time: a table of many columns is far longer than what is in its cells.
+  void write(const Write& write) const;
 
  private:
+  template <class Each>
+  void each_line(std::size_t indent, Each each) const;
+
   std::vector<Column> columns_;
-  std::vector<std::vector<std::string>> rows_;
+  std::vector<Cells> rows_;
 };
 
 // Returns six significant digits. A whole number gets ".0", so that it does not look like an integer.
