@@ -2,6 +2,8 @@
 import os
 import shutil
 import signal
+import socket
+import threading
 
 from harness import Case, json_lines
 import harness
@@ -54,6 +56,37 @@ class LocalTier(Case):
         self.assertIn("nothing is damaged", self.flor("check", run.id).stdout)
         answer = run.replay("train", "--guard", "--epochs=12", "--inner", probe="all", flags=("--epochs", "0:10"))
         self.assertEqual(answer.verdict["verdict"], "identical", answer.output)
+
+    def test_checkpoints_come_to_the_store_though_the_agent_does_not_see_the_tier(self):
+        """Of another job, say, where each job has a /dev/shm of its own."""
+        server = socket.socket(socket.AF_UNIX)
+        server.bind(self.environment["FLOR_AGENT_SOCKET"])
+        server.listen()
+        self.addCleanup(server.close)
+        self.addCleanup(server.shutdown, socket.SHUT_RDWR)  # ends accept()
+        threading.Thread(target=self.refuse, args=(server,), daemon=True).start()
+        until = self.path("until")
+        process = self.start("record", "--every", "1", "--", harness.PROGRAM, "train", "--guard", "--epochs=12",
+                             "--hold=10", "--in=recording", "--until=" + until)
+        self.wait_for(lambda: os.path.exists(until + ".reached"), "epoch 10")
+        run = self.newest_run()
+        self.wait_for(lambda: len(run.checkpoints()) == 21, "21 checkpoints in the store")
+        os.kill(run.manifest()["pid"], signal.SIGKILL)
+        said = process.communicate(timeout=60)[0]
+        self.assertEqual(said.count("so this process does: flor-agent at"), 1, said)
+        self.assertIn("refused: there is no such directory", said)
+        self.assertIn("nothing is damaged", self.flor("check", run.id).stdout)
+
+    @staticmethod
+    def refuse(server):
+        while True:
+            try:
+                one = server.accept()[0]
+            except OSError:
+                return
+            with one:
+                one.recv(1 << 16)
+                one.sendall(b'{"ok":false,"error":"there is no such directory"}\n')
 
     def test_a_tier_that_cannot_be_used_is_said_and_done_without(self):
         self.environment["FLOR_LOCAL"] = self.path("nowhere")

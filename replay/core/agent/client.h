@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,9 @@ class AgentClient {
     double give_up_s = 30;
     // Seconds to wait for one answer. After that the agent counts as dead.
     double patience_s = 10;
+    // Record mode: called on another thread where an agent refuses to copy the files, as one that does not
+    // see the local tier. `why`: what it said. May be called again.
+    std::function<void(const std::string& why)> on_refusal{};
   };
 
   explicit AgentClient(Hello hello);

@@ -212,7 +212,10 @@ void AgentClient::State::tell_news(Time until) {
     if (!std::exchange(has_news, false)) return;
   }
   if (Clock::now() < news_at) return;
-  if (!ask({{"op", "spool"}}, until)) news_at = in(record_pause_s);
+  if (ask({{"op", "spool"}}, until)) return;
+  news_at = in(record_pause_s);
+  if (refused && options.on_refusal)
+    options.on_refusal("flor-agent at " + link.socket() + " refused: " + trouble);
 }
 
 void AgentClient::State::give_up() const {

@@ -66,10 +66,17 @@ std::unique_ptr<Recording> Recording::start(const Settings& settings, Frontend& 
   const double start = monotonic_seconds();
   auto begun = begin_run(settings, frontend, earlier);
   if (!begun) return nullptr;
-  auto agent = std::make_unique<AgentClient>(hello(*begun));
+  AgentClient::Options options;
+  std::shared_ptr<OwnSpooler> own;
+  if (begun->local) {
+    own = std::make_shared<OwnSpooler>(*begun->local);
+    options.on_refusal = [own](const std::string& why) { own->start(why); };
+  }
+  auto agent = std::make_unique<AgentClient>(hello(*begun), std::move(options));
   if (begun->local) agent->spool_soon();
   auto out = std::make_unique<Recording>(std::move(*begun));
   out->agent_ = std::move(agent);
+  out->own_spooler_ = std::move(own);
   const Manifest& manifest = out->manifest();
   say((earlier ? "resuming the recording of run " : "recording run ") + out->run().id() +
       (manifest.name.empty() ? "" : " (" + manifest.name + ")") + " in " +
@@ -327,6 +334,7 @@ void Recording::give_up(const std::string& why) noexcept {
     if (!ends_within(std::min(end_margin, hung_seconds()), [this] { write_end(); }))
       warn("the store does not answer: run " + run().id() + " is shown as killed");
   } catch (...) {
+  if (own_spooler_) own_spooler_->stop();
     // The disk refuses even this. The warning on stderr has been printed.
   }
 }

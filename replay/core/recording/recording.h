@@ -16,6 +16,7 @@
 #include "core/store/generators.h"
 #include "core/tier/drain.h"
 
+#include "core/tier/own_spooler.h"
 namespace flor::core {
 
 class Resumption;
@@ -131,3 +132,5 @@ class Recording {
 };
 
 }  // namespace flor::core
+  // With a local tier.
+  std::shared_ptr<OwnSpooler> own_spooler_;
