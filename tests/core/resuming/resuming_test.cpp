@@ -324,14 +324,14 @@ TEST_F(Requeued, TakesNoRunOfAnotherUserForThatOfItsName) {
 TEST_F(Requeued, RecordsANewRunWhereItsOwnWasRemovedBeforeTheFirstLoop) {
   write_manifest(run, manifest);
   EarlierRun earlier(Settings::load());
-  earlier.drop_if_gone();
+  earlier.drop_if_gone_or_in_group();
   EXPECT_TRUE(earlier.run());
   fs::remove_all(run.path);
   ::setenv("FLOR_RESUME", "run", 1);
-  earlier.drop_if_gone();
+  earlier.drop_if_gone_or_in_group();
   EXPECT_TRUE(earlier.run()) << "who asked for it is told";
   ::unsetenv("FLOR_RESUME");
-  earlier.drop_if_gone();
+  earlier.drop_if_gone_or_in_group();
   EXPECT_FALSE(earlier.run());
 }
 
@@ -342,7 +342,7 @@ TEST_F(Requeued, TakesNothingForRemovedThatAFailedFileServerHides) {
     failing->hidden_by = error;
     failing->hidden = "run/run.json";
     EarlierRun earlier(Settings::load());
-    earlier.drop_if_gone();
+    earlier.drop_if_gone_or_in_group();
     EXPECT_TRUE(earlier.run()) << error;
     failing->hidden = "42.0.0";
     EXPECT_THROW(is_resumed(), std::system_error) << error;
