@@ -1,4 +1,6 @@
 """Rules 1 and 5: state by reference, random numbers."""
+import json
+
 from harness import Case, json_lines, named, without
 
 
@@ -55,3 +57,30 @@ class State(Case):
         # And they are used: a draw in front of each block that has no checkpoint.
         answer = self.assert_same_for_all_cuts(run, "train", "--outer", "--draw", probe="all")
         self.assertEqual(without(answer.rows, "outer"), self.plain("train"))
+
+    def leave_states_out(self, run, *needed):
+        """As in a record that grew large: of all places but these it has digests only."""
+        rows = json_lines(run.file("generators.jsonl"))
+        kept = {value for row in rows if row.get("at") in needed for value in row.values()}
+        with open(run.file("generators.jsonl"), "w") as file:
+            for row in rows:
+                if "bytes" not in row or row["digest"] in kept:
+                    file.write(json.dumps(row, separators=(",", ":")) + "\n")
+
+    def test_rule_05_where_a_record_has_digests_only_a_replay_is_right_without_states(self):
+        run = self.record("train", "--guard", every=2)
+        self.leave_states_out(run, "epoch=entry", "epoch=0", "epoch=2", "epoch=4", "epoch=exit")
+        answer = self.assert_same_for_all_cuts(run, "train", "--guard", "--outer", probe="all")
+        self.assertEqual(without(answer.rows, "outer"), self.plain("train"))
+        run = self.record("train", every=2)
+        self.leave_states_out(run)
+        answer = self.assert_same_for_all_cuts(run, "train", "--outer")
+        self.assertEqual(len(named(answer.rows, "outer")), 6)
+
+    def test_rule_05_where_a_record_has_digests_only_a_probe_that_draws_is_detected(self):
+        for mode in ([], ["--guard"]):
+            run = self.record("train", *mode, every=2)
+            self.leave_states_out(run, "epoch=entry", "epoch=0", "epoch=2", "epoch=4", "epoch=exit")
+            answer = run.replay("train", *mode, "--outer", "--draw", probe="all", code=3)
+            self.assertEqual(answer.verdict["verdict"], "differs", answer.output)
+            self.assertIn("@generators", json.dumps(answer.verdict) + answer.output)

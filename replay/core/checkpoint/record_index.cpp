@@ -6,7 +6,6 @@
 #include "core/base/parse_number.h"
 #include "core/checkpoint/kinds.h"
 #include "core/checkpoint/recorded_timeline.h"
-#include "core/files/json_lines.h"
 #include "core/store/timeline.h"
 
 namespace flor::core {
@@ -19,10 +18,8 @@ Json loop_end_row(const LoopPosition& loop, LoopEnd how) {
           {"last", loop.value}};
 }
 
-RecordIndex::RecordIndex(const RunDir& run)
-    : run_(run),
-      manifest_(read_manifest_and_progress(run)),
-      log_(read_json_lines(run.generators()).rows, run.generators().string()) {
+RecordIndex::RecordIndex(const RunDir& run, const GeneratorLog::Wanted& wanted)
+    : run_(run), manifest_(read_manifest_and_progress(run)), log_(run.generators(), wanted) {
   if (manifest_.main_loop() == nullptr)
     throw Error("run " + run.id() + " recorded no loop; there is nothing to replay");
   const auto timeline = recorded_timeline(run);

@@ -25,7 +25,8 @@ Json loop_end_row(const LoopPosition& loop, LoopEnd how);
 
 class RecordIndex {
  public:
-  explicit RecordIndex(const RunDir& run);
+  // Without `wanted` holds all generator states; GeneratorLog::none: none.
+  explicit RecordIndex(const RunDir& run, const GeneratorLog::Wanted& wanted = nullptr);
 
   struct CheckpointEntry {
     // Relative to the run directory.
@@ -55,10 +56,7 @@ class RecordIndex {
   std::vector<std::string> checkpoints_from(const std::string& loop, int64_t value) const;
   // Returns the scope paths of all checkpoints that are still there.
   std::vector<std::string> checkpoints() const;
-  // `edge`: "entry" or "exit".
-  const GeneratorStates* generators(const std::string& at, const char* edge) const {
-    return log_.at(at, edge);
-  }
+  const GeneratorLog& generators() const { return log_; }
 
   // Returns whether the recording left one of these loops early, in the iteration that is given. The
   // statement that left it may be inside any block of that iteration.

@@ -161,8 +161,9 @@ std::string Restorer::digest_behind(const CheckpointHeader& header, const std::v
   return digest_of(state_lines(std::move(lines)));
 }
 
-RecordReader::RecordReader(const RunDir& run, Frontend& frontend, Listener listener)
-    : frontend_(frontend), listener_(std::move(listener)), index_(run), restorer_(run) {}
+RecordReader::RecordReader(const RunDir& run, Frontend& frontend, Listener listener,
+                           const GeneratorLog::Wanted& wanted)
+    : frontend_(frontend), listener_(std::move(listener)), index_(run, wanted), restorer_(run) {}
 
 GeneratorStates RecordReader::patiently_restored(const RecordIndex::CheckpointEntry& entry,
                                                  const std::string& at, State& state,
@@ -208,9 +209,14 @@ const RecordIndex::CheckpointEntry* RecordReader::comparable(const std::string& 
 }
 
 bool RecordReader::pin_generators(const std::string& at, const char* edge) {
-  const GeneratorStates* states = index_.generators(at, edge);
-  if (states != nullptr) frontend_.set_generators(*states);
-  return states != nullptr;
+  const auto states = index_.generators().at(at, edge);
+  if (states) frontend_.set_generators(*states);
+  return states.has_value();
+}
+
+std::optional<GeneratorLog::Difference> RecordReader::generator_difference(const std::string& at,
+                                                                           const char* edge) {
+  return index_.generators().difference(at, edge, frontend_.generators());
 }
 
 }  // namespace flor::core

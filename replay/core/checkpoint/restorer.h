@@ -70,8 +70,9 @@ class RecordReader {
     std::function<bool(const std::string& why)> refused = nullptr;
   };
 
-  // `frontend` must outlive this.
-  RecordReader(const RunDir& run, Frontend& frontend, Listener listener);
+  // `frontend` must outlive this. `wanted`: as RecordIndex takes it.
+  RecordReader(const RunDir& run, Frontend& frontend, Listener listener,
+               const GeneratorLog::Wanted& wanted = nullptr);
 
   const RecordIndex& index() const { return index_; }
 
@@ -88,6 +89,8 @@ class RecordReader {
   // Sets the generators as they were at the entry or exit of a scope path. Returns false if that was not
   // recorded.
   bool pin_generators(const std::string& at, const char* edge);
+  // Compares the generators with those there; see GeneratorLog.
+  std::optional<GeneratorLog::Difference> generator_difference(const std::string& at, const char* edge);
 
  private:
   // Restores the checkpoint, as often as the listener wants.

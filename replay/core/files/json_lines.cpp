@@ -23,6 +23,38 @@ namespace {
 // Files are read in parts of this size: a log may be larger than the memory that training has left.
 constexpr std::size_t part = std::size_t{16} << 20;
 
+// Takes the lines of a text that may come in parts.
+struct LineTaker {
+  // Takes lines from the front of `text`. Where it is not the last part, leaves a line behind which nothing
+  // is there yet: what follows tells whether a torn line was ended. Returns whether a torn line was dropped.
+  bool take_from(std::string_view& text, bool is_last) {
+    bool torn = false;
+    while (!text.empty()) {
+      const std::size_t end = text.find('\n');
+      const bool complete = end != std::string_view::npos;
+      if (!is_last && (!complete || end + 1 == text.size())) return torn;
+      ++number;
+      const std::string_view line = text.substr(0, end);
+      text.remove_prefix(complete ? end + 1 : text.size());
+      // The mark that LineAppender sets after a torn line.
+      if (line.empty()) continue;
+      // No writer writes a NUL, but a parser may take one for the end of a row.
+      const bool hole = line.find('\0') != std::string_view::npos;
+      if (complete && !hole && take(line)) continue;
+      // This is the last line, or one in which a writer was killed and which its successor ended with an
+      // empty line.
+      torn = true;
+      if (text.empty() || text.front() == '\n') continue;
+      throw Error(name + ":" + std::to_string(number) + ": not a JSON object; the file is damaged here");
+    }
+    return torn;
+  }
+
+  const std::string& name;
+  const std::function<bool(std::string_view)>& take;
+  std::size_t number = 0;
+};
+
 // Copies the whole lines of a file: of all of it, or of those in front of the first NUL byte.
 void copy_whole_lines(const std::filesystem::path& path, bool until_hole, DurableFile& to) {
   std::string text;
@@ -42,26 +74,26 @@ void copy_whole_lines(const std::filesystem::path& path, bool until_hole, Durabl
 
 bool for_each_line(std::string_view text, const std::string& name,
                    const std::function<bool(std::string_view)>& take) {
-  std::size_t number = 0;
+  return LineTaker{name, take}.take_from(text, true);
+}
+
+bool for_each_line_of(const std::filesystem::path& path, const std::function<bool(std::string_view)>& take) {
+  if (!std::filesystem::exists(path)) return false;
+  const std::string name = path.string();
+  const Descriptor file = open_regular(path);
+  if (is_foreign(file)) return for_each_line(read_regular(file, path, any_size), name, take);
+  LineTaker lines{name, take};
+  std::string text;
   bool torn = false;
-  while (!text.empty()) {
-    ++number;
-    const std::size_t end = text.find('\n');
-    const bool complete = end != std::string_view::npos;
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(complete ? end + 1 : text.size());
-    // The mark that LineAppender sets after a torn line.
-    if (line.empty()) continue;
-    // No writer writes a NUL, but a parser may take one for the end of a row.
-    const bool hole = line.find('\0') != std::string_view::npos;
-    if (complete && !hole && take(line)) continue;
-    // This is the last line, or one in which a writer was killed and which its successor ended with an empty
-    // line.
-    torn = true;
-    if (text.empty() || text.front() == '\n') continue;
-    throw Error(name + ":" + std::to_string(number) + ": not a JSON object; the file is damaged here");
+  for (std::uintmax_t offset = 0;; offset += part) {
+    const std::string more = read_part(file, path, offset, part);
+    text += more;
+    const bool is_last = more.size() < part;
+    std::string_view left = text;
+    torn = lines.take_from(left, is_last) || torn;
+    if (is_last) return torn;
+    text.erase(0, text.size() - left.size());
   }
-  return torn;
 }
 
 JsonLines parse_json_lines(std::string_view text, const std::string& name) {

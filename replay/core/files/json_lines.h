@@ -22,6 +22,10 @@ namespace flor::core {
 bool for_each_line(std::string_view text, const std::string& name,
                    const std::function<bool(std::string_view)>& take);
 
+// The same with the lines of a file, which is read in parts; one of another user as read_file() reads it. An
+// absent file reads as empty. Throws std::system_error, too.
+bool for_each_line_of(const std::filesystem::path& path, const std::function<bool(std::string_view)>& take);
+
 struct JsonLines {
   std::vector<Json> rows;
   // A line was cut off and dropped.

@@ -134,7 +134,10 @@ fs::path without_links(const fs::path& path) {
 }
 
 std::string read_part(const fs::path& path, std::uintmax_t offset, std::size_t size) {
-  const Descriptor file = open_regular(path);
+  return read_part(open_regular(path), path, offset, size);
+}
+
+std::string read_part(const Descriptor& file, const fs::path& path, std::uintmax_t offset, std::size_t size) {
   std::string text(size, '\0');
   std::size_t done = 0;
   while (done < size) {

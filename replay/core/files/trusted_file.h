@@ -70,5 +70,8 @@ std::filesystem::path without_links(const std::filesystem::path& path);
 // Returns at most `size` bytes of a regular file from `offset` on; fewer at its end. Throws as
 // open_regular().
 std::string read_part(const std::filesystem::path& path, std::uintmax_t offset, std::size_t size);
+// The same of a file that open_regular() opened; `path` is for messages.
+std::string read_part(const Descriptor& file, const std::filesystem::path& path, std::uintmax_t offset,
+                      std::size_t size);
 
 }  // namespace flor::core

@@ -157,6 +157,7 @@ bool Checkpointer::on_execution_end(const CheckpointKey& key, double seconds, co
   newest_ = {key.file, execution.outcome == "materialize" ? "" : execution.decision.why};
   if (execution.outcome == "materialize") {
     kind.checkpoints += 1;
+    ++taken_;
     kind.model.stalled(execution.stall - execution.waited, kind.copied);
     policy_.checkpointed(key.block);
     kind.measured_at = -1;

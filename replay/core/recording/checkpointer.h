@@ -82,6 +82,8 @@ class Checkpointer {
   bool pauses() const { return pauses_.pauses(monotonic_seconds()); }
   // Returns why the newest place for a checkpoint has none; "" if it is durable. Call after drain().
   const std::string& why_newest_missing() const { return newest_.why_missing; }
+  // The number of checkpoints that were taken.
+  int64_t taken() const { return taken_; }
   // The number of durable checkpoints.
   int64_t durable() const;
   std::size_t bytes_written() const;
@@ -124,6 +126,7 @@ class Checkpointer {
   // Names of blocks.
   std::set<std::string> prefaulted_;
   double stalled_ = 0;
+  int64_t taken_ = 0;
   WritePauses pauses_;
   bool told_of_pause_ = false;
   struct {

@@ -95,7 +95,7 @@ class Recorder : public Session {
   void checkpoint_iteration(const std::string& at, const std::string& stem, double seconds,
                             const char* forced);
   void leave_after_last_checkpoint();  // makes everything durable and ends the process
-  void note_generators(const std::string& at, const char* edge);
+  void note_generators(const std::string& at, const char* edge, bool is_needed = false);
 
   const Settings settings_;
   Frontend& frontend_;
@@ -145,8 +145,8 @@ void Recorder::begin_recording() {
   for (const auto& [name, value] : arguments_.used()) recording_->manifest().args[name] = value;
 }
 
-void Recorder::note_generators(const std::string& at, const char* edge) {
-  recording_->note_generators(at, edge, frontend_.generators());
+void Recorder::note_generators(const std::string& at, const char* edge, bool is_needed) {
+  recording_->note_generators(at, edge, frontend_.generators(), is_needed);
 }
 
 void Recorder::enter_loop(const LoopSpec& loop) {
@@ -181,7 +181,7 @@ void Recorder::enter_loop(const LoopSpec& loop) {
 void Recorder::enter_outermost(RecordedLoop info) {
   main_.emplace(std::move(info), *recording_, frontend_, resumption_.get());
   const std::string entry = entry_of(main_->info().name);
-  note_generators(entry, "entry");
+  note_generators(entry, "entry", main_->info().guarded || !resumed_);
   if (!main_->info().guarded) return;
   const std::string at = entry + "/" + iteration_kind;
   enterable_ = resumption_ && resumption_->has_checkpoint(at);
@@ -226,7 +226,7 @@ void Recorder::begin(int64_t value) {
   if (someone_else_records_) return;
   if (stepping()) steps_->begin();
   if (!outermost()) return;
-  note_generators(scope_.path(), "entry");
+  note_generators(scope_.path(), "entry", main_->info().guarded && enterable_);
   main_->begin(value);
   steps_->begin_iteration(*main_, enterable_);
   if (const auto seconds = main_->usual_seconds()) last_->expects(*seconds);
@@ -268,7 +268,7 @@ void Recorder::leave_loop(LoopEnd how) {
   leave_inner_blocks();
   if (!someone_else_records_ && outermost() && main_) {
     end_iteration(how == LoopEnd::exhausted);
-    note_generators(main_->info().name + "=exit", "exit");
+    note_generators(main_->info().name + "=exit", "exit", main_->info().guarded);
     main_->leave(how);
     main_.reset();
     last_->none_follows(how != LoopEnd::exhausted);

@@ -86,7 +86,8 @@ std::unique_ptr<Recording> Recording::start(const Settings& settings, Frontend& 
   return out;
 }
 
-Recording::Recording(BegunRun begun) : begun_(std::move(begun)), remarks_(begun_.manifest.warnings) {
+Recording::Recording(BegunRun begun)
+    : begun_(std::move(begun)), remarks_(begun_.manifest.warnings), generator_room_(begun_.run.path) {
   auto on_failure = [this](Journal::Failure failure, const std::string& what) {
     if (failure == Journal::Failure::lasting) {
       damaged(what);
@@ -94,9 +95,13 @@ Recording::Recording(BegunRun begun) : begun_(std::move(begun)), remarks_(begun_
       delayed(what);
     }
   };
-  if (manifest().attempt > 0) take_over(run(), manifest().attempt);
+  if (manifest().attempt > 0) {
+    take_over(run(), manifest().attempt);
+    generators_ = GeneratorWriter(run().generators());
+  }
   const std::vector<fs::path> files{run().log(), run().timeline(), run().generators()};
   journal_ = std::make_unique<Journal>(files, on_failure, [this] { return beat(); });
+  journal_->watch(generators_file, [this](std::string_view lines) { generator_room_.wrote(lines.size()); });
   watch_for_tensorboard();
   checkpointer_ = std::make_unique<Checkpointer>(
       run(), begun_.manifest, *journal_, [this](const std::string& what) { missed(what); }, hung_seconds());
@@ -136,8 +141,12 @@ void Recording::keep_newest_of(const Resumption& resumption) {
   }
 }
 
-void Recording::note_generators(const std::string& at, const char* edge, const GeneratorStates& states) {
-  for (const auto& line : generators_.lines(at, edge, states)) append(generators_file, line);
+void Recording::note_generators(const std::string& at, const char* edge, const GeneratorStates& states,
+                                bool is_needed) {
+  const int64_t taken = checkpointer_->taken();
+  if (std::exchange(taken_, taken) != taken) is_needed = true;
+  if (!is_needed && generator_room_.is_short()) return;
+  for (auto& line : generators_.lines(at, edge, states, is_needed)) append(generators_file, std::move(line));
 }
 
 bool Recording::is_ours() {
@@ -152,6 +161,7 @@ bool Recording::is_ours() {
 bool Recording::beat() {
   if (!is_ours()) return false;
   if (wants_space_.exchange(false)) release_space(run());
+  generator_room_.look_again();
   return true;
 }
 
@@ -177,6 +187,7 @@ void Recording::missed(const std::string& what) {
 
 void Recording::delayed(const std::string& what) {
   if (lost_) return;
+  generator_room_.refused();
   const std::lock_guard<std::mutex> lock(damage_mutex_);
   if (delayed_ == 0) {
     warn("rows of run " + run().id() +
@@ -323,6 +334,7 @@ void Recording::tell_of_unwritten_end(const std::string& why) {
 // Brings the rest of the local tier to the store now. The node's agent does not: an agent that was started on
 // demand may be killed with the job.
 std::string Recording::empty_local_tier(RecordingEnd end) {
+  if (own_spooler_) own_spooler_->stop();
   std::string trouble = spool_rest(*begun_.local, *agent_, end);
   if (!trouble.empty()) missed(trouble);
   return trouble;
@@ -334,7 +346,6 @@ void Recording::give_up(const std::string& why) noexcept {
     if (!ends_within(std::min(end_margin, hung_seconds()), [this] { write_end(); }))
       warn("the store does not answer: run " + run().id() + " is shown as killed");
   } catch (...) {
-  if (own_spooler_) own_spooler_->stop();
     // The disk refuses even this. The warning on stderr has been printed.
   }
 }

@@ -13,10 +13,11 @@
 #include "core/log/journal.h"
 #include "core/recording/begin_run.h"
 #include "core/recording/checkpointer.h"
+#include "core/recording/generator_room.h"
 #include "core/store/generators.h"
 #include "core/tier/drain.h"
-
 #include "core/tier/own_spooler.h"
+
 namespace flor::core {
 
 class Resumption;
@@ -51,7 +52,10 @@ class Recording {
   // Adds an event to the log of a resumed recording. Events tell how its rows and those of earlier attempts
   // make one log (docs/formats.md, "Rows").
   void log_event(Json event);
-  void note_generators(const std::string& at, const char* edge, const GeneratorStates& states);
+  // `is_needed`: a replay or a resumption may be entered here. So it may in what follows a checkpoint. Other
+  // places are left out where the record has grown large, or room is short.
+  void note_generators(const std::string& at, const char* edge, const GeneratorStates& states,
+                       bool is_needed);
   // Call behind each iteration: there may be a new checkpoint in the local tier.
   void iteration_ended();
   // Makes all rows durable. Returns false if they could not be written.
@@ -124,13 +128,16 @@ class Recording {
   std::size_t delayed_ = 0;
   // Something failed. The disk may be full, and reserve_space() may have kept the room that is missing.
   std::atomic<bool> wants_space_{false};
+  GeneratorRoom generator_room_;
   // Below all that its thread uses.
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Checkpointer> checkpointer_;
   std::unique_ptr<AgentClient> agent_;
+  // With a local tier.
+  std::shared_ptr<OwnSpooler> own_spooler_;
   GeneratorWriter generators_;
+  // Checkpoints that were taken when generators were noted last.
+  int64_t taken_ = 0;
 };
 
 }  // namespace flor::core
-  // With a local tier.
-  std::shared_ptr<OwnSpooler> own_spooler_;

@@ -66,7 +66,7 @@ void StepRecorder::end_step(int64_t next) {
   // Of what is found while it is recorded, a later question may ask for more: replays begin at iterations.
   const std::string inner = loop_.guards().grows() ? "" : loop_.path();
   if (!main_->end_step(at, inner, next)) return;
-  recording_.note_generators(path_of(next), "entry", frontend_.generators());
+  recording_.note_generators(path_of(next), "entry", frontend_.generators(), true);
   const CheckpointKey key{
       step_kind, at + "/" + step_kind,
       RunDir::checkpoint_file(step_kind, checkpoint_stem(at, 0), recording_.manifest().attempt).string()};

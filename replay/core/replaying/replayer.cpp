@@ -79,7 +79,7 @@ void Replayer::begin(int64_t value) {
   if (in_inner()) steps_->begin(value);
   if (!outermost()) return;
   // Every iteration draws the random numbers that it drew when it was recorded, however the replay got here.
-  recorded_->pin_generators(scope_.path(), "entry");
+  pin_generators(scope_.path(), "entry");
   if (!in_main() || phase_ == Phase::after) return;
   iterating_ = true;
   steps_->begin_iteration();
@@ -232,7 +232,7 @@ void Replayer::leave_loop(LoopEnd how) {
     } else if (in_main() && phase_ != Phase::after) {
       end_of_main(how, loops_.front().value);
     }
-    recorded_->pin_generators(loops_.back().name + "=exit", "exit");
+    pin_generators(loops_.back().name + "=exit", "exit");
   }
   if (in_inner()) steps_->leave();
   loops_.pop_back();
@@ -291,7 +291,7 @@ bool Replayer::enter_block(const std::string& name, State& state) {
   const std::string at = scope_.path();
   // Rule 11: a block whose checkpoint is damaged or missing executes. That is slower, but right.
   const bool skipped = !must_execute(scope_.name()) && recorded_->restore(at, state);
-  if (!skipped) recorded_->pin_generators(at, "entry");
+  if (!skipped) pin_generators(at, "entry");
   const bool brief = !skipped && is_brief(at);
   line(block_event(at, !skipped && !brief));
   if (brief) brief_ = {blocks_.size() + 1, loops_.size(), monotonic_seconds() + *plan().brief, 0};
@@ -310,7 +310,7 @@ void Replayer::leave_block(bool unwound) {
       worker_->fail("the end of " + scope_.path() + " cannot be restored, so a brief proof cannot go on");
   } else if (working() && block.executed && !unwound && !leaving_) {
     compare(scope_.path(), *block.state);
-    recorded_->pin_generators(scope_.path(), "exit");
+    pin_generators(scope_.path(), "exit");
   }
   scope_.leave();
 }

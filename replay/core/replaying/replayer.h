@@ -129,6 +129,13 @@ class Replayer : public Session {
   bool is_brief(const std::string& at) const;
   bool cuts_short();
 
+  // Sets the generators as they were recorded. A record that grew large has only digests of most: a probe
+  // that drew shows as a difference there.
+  void pin_generators(const std::string& at, const char* edge) {
+    if (recorded_->pin_generators(at, edge) || !capturing() || brief_) return;
+    if (const auto other = recorded_->generator_difference(at, edge))
+      unit_log_.generators_differ(at, other->recorded, other->present);
+  }
   // Compares live state with the state recorded at `at`. Restores the recorded state if they differ.
   void compare(const std::string& at, State& state);
   void line(Line json);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
@@ -34,6 +35,7 @@ void UnitLog::open(const Unit& unit) {
   unit_ = unit;
   lines_ = {};
   opened_ = monotonic_seconds();
+  tells_of_generators_ = false;
   Json open{{"@unit", unit.id}, {"first", unit.first}, {"last", unit.last}};
   if (unit.from >= 0) open["from"] = unit.from;
   if (unit.to >= 0) open["to"] = unit.to;
@@ -51,6 +53,10 @@ double UnitLog::seconds() const {
 
 void UnitLog::line(Line json) {
   lines_.add(std::move(json));
+}
+
+void UnitLog::generators_differ(const std::string& at, const std::string& recorded, const std::string& live) {
+  if (!std::exchange(tells_of_generators_, true)) line(digest_event(at + "/@generators", recorded, live));
 }
 
 std::string UnitLog::close() {

@@ -27,6 +27,9 @@ class UnitLog {
   void open(const Unit& unit);
   // Adds a row or event. Call in program order.
   void line(Line json);
+  // Adds the event that the generators differ from the recorded ones, unless the unit has one: behind the
+  // first all are shifted.
+  void generators_differ(const std::string& at, const std::string& recorded, const std::string& live);
   // Returns the whole text. Waits for missing values. Throws Error if a file that a row refers to could not
   // be written.
   std::string close();
@@ -37,6 +40,7 @@ class UnitLog {
   Unit unit_;
   Lines lines_;
   double opened_ = 0;
+  bool tells_of_generators_ = false;
   std::vector<Line> preamble_;
   // (scope path, name) → number of rows.
   std::map<std::pair<std::string, std::string>, int64_t> in_front_;

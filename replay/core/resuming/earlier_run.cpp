@@ -66,7 +66,9 @@ std::string text_of(const std::vector<std::string>& command) {
 std::optional<std::string> why_unreadable(const RunDir& run, const Manifest& manifest) {
   try {
     end_at_holes(run, manifest);
-    if (read_manifest_and_progress(run).main_loop() != nullptr) RecordIndex index(run);
+    if (read_manifest_and_progress(run).main_loop() == nullptr) return std::nullopt;
+    const RecordIndex index(run, GeneratorLog::none);
+    GeneratorLog::verify(run.generators());
     return std::nullopt;
   } catch (const Error& damage) {
     return damage.what();
@@ -257,8 +259,10 @@ void EarlierRun::drop_if_loop_is_another(const std::string& name, const LoopSpec
     const auto recorded = std::find_if(manifest.loops.begin(), manifest.loops.end(),
                                        [&](const RecordedLoop& one) { return one.name == name; });
     if (recorded == manifest.loops.end()) return std::nullopt;
-    const RecordIndex index(*run_);
-    return why_another(manifest, *recorded, index.generators(entry_of(name), "entry"), loop, frontend);
+    const std::string at = entry_of(name);
+    const GeneratorLog log(run_->generators(), [&](std::string_view place) { return place == at; });
+    const auto generators = log.at(at, "entry");
+    return why_another(manifest, *recorded, generators ? &*generators : nullptr, loop, frontend);
   });
   if (!why) return;
   if (was_resumption_asked_for()) Resumption::impossible(*why);

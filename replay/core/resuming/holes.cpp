@@ -34,7 +34,7 @@ bool has_hole(const fs::path& path) {
 
 // Throws where the log lost rows that will not be executed again.
 void require_executed_again(const RunDir& run) {
-  const RecordIndex index(run);
+  const RecordIndex index(run, GeneratorLog::none);
   const Restorable restorable(index.checkpoints());
   for_each_line_behind_hole(run.log(), [&](std::string_view line) {
     const Json row = parse_json(line);

@@ -31,6 +31,16 @@ std::string iteration_of(const RecordedLoop& loop, int64_t value) {
   return loop.name + "=" + std::to_string(value);
 }
 
+// Is the place the entry or exit of an outermost loop ("epoch=exit"), or in front of a step
+// ("epoch=3/train#0/step=5")? Most are others. What a resumption reads stays in memory until training ends.
+bool asks_for_generators(std::string_view at) {
+  const std::size_t slash = at.rfind('/');
+  const std::size_t sign = at.rfind('=');
+  if (sign == std::string_view::npos) return false;
+  if (slash != std::string_view::npos) return sign > slash;
+  return at.substr(sign) == "=entry" || at.substr(sign) == "=exit";
+}
+
 }  // namespace
 
 Resumption::Resumption(const RunDir& run, Frontend& frontend, std::function<void(const std::string&)> damaged,
@@ -43,7 +53,8 @@ Resumption::Resumption(const RunDir& run, Frontend& frontend, std::function<void
                    const bool again = patience_.wait(why);
                    if (!again) refused_ = why;
                    return again;
-                 }}) {
+                 }},
+                asks_for_generators) {
   std::set<std::string> in_doubt;  // loops with iterations that were not looked at
   for (const auto& row : read_timeline(run.timeline())) {
     const auto kind = field<std::string>(row, "kind", "");
@@ -148,9 +159,9 @@ Resumption::Entry Resumption::enter(const RecordedLoop& loop, State& guards) {
 }
 
 std::optional<std::string> Resumption::why_another(const RecordedLoop& recorded, const LoopSpec& loop) {
-  const auto* generators = recorded_.index().generators(entry_of(recorded.name), "entry");
-  auto why = core::why_another(manifest(), recorded, generators, loop, frontend_);
-  if (!why && generators != nullptr) frontend_.set_generators(*generators);
+  const auto generators = recorded_.index().generators().at(entry_of(recorded.name), "entry");
+  auto why = core::why_another(manifest(), recorded, generators ? &*generators : nullptr, loop, frontend_);
+  if (!why && generators) frontend_.set_generators(*generators);
   return why;
 }
 
@@ -160,7 +171,8 @@ std::optional<Resumption::Step> Resumption::enter_steps(const std::string& loop,
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     const std::string at = place_before_step(loop, *step);
     const auto into = seconds_.find(at);
-    if (into == seconds_.end() || !recorded_.index().generators(loop + "=" + std::to_string(*step), "entry"))
+    if (into == seconds_.end() ||
+        !recorded_.index().generators().at(loop + "=" + std::to_string(*step), "entry"))
       continue;
     if (recorded_.restore_objects(at, guards)) return Step{*step, into->second};
     pass_over({recorded_.index().checkpoint(at)->file});
