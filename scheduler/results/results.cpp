@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <exception>
 #include <map>
 
 #include "core/base/digest.h"
@@ -22,16 +23,32 @@ using core::fs::path;
 // since a directory of another user need not list its files.
 class RowFiles {
  public:
-  explicit RowFiles(std::size_t most = core::any_size) : left_(most) {}
-
   struct File {
     std::string text;
     bool foreign = false;  // another user's?
   };
+  explicit RowFiles(std::size_t most = core::any_size) : left_(most), most_(most) {}
+
+  // Reads a file that replays do not share by links, as they do their units. With a limit throws Error where
+  // it has several names: it could stand in thousands of runs and be read each time.
+  File read_own(const path& from, std::size_t foreign = core::foreign_limit) {
+    struct stat info = {};
+    const core::Descriptor file = core::open_regular(from);
+    if (left_ != core::any_size && ::fstat(file.get(), &info) == 0 && info.st_nlink > 1)
+      throw core::Error(from.string() + " has several names (hard links)");
+    return read(file, from, foreign);
+  }
+
   // Throws Error where a file goes beyond the limit, and at each further one; and where another user's has
   // more than `foreign` bytes.
   File read(const path& from, std::size_t foreign = core::foreign_limit) {
-    const core::Descriptor file = core::open_regular(from);
+    return read(core::open_regular(from), from, foreign);
+  }
+  bool went_beyond() const { return went_beyond_; }
+  std::size_t bytes() const { return most_ - left_; }
+
+ private:
+  File read(const core::Descriptor& file, const path& from, std::size_t foreign) {
     struct stat info = {};
     went_beyond_ = went_beyond_ || (left_ != core::any_size && ::fstat(file.get(), &info) == 0 &&
                                     static_cast<std::size_t>(info.st_size) > left_);
@@ -39,10 +56,9 @@ class RowFiles {
     if (left_ != core::any_size) left_ -= out.text.size();
     return out;
   }
-  bool went_beyond() const { return went_beyond_; }
 
- private:
   std::size_t left_;
+  const std::size_t most_;
   bool went_beyond_ = false;
 };
 
@@ -149,7 +165,7 @@ std::string text_of(const Json& json) {
 
 RecordLog read_record_of(const core::RunDir& run, RowFiles& files) {
   if (!core::fs::exists(run.log())) return {};
-  const RowFiles::File log = files.read(run.log());
+  const RowFiles::File log = files.read_own(run.log());
   return parse_record(log.text, run.log().string(), log.foreign);
 }
 
@@ -196,7 +212,7 @@ std::optional<Verdict> verdict_if_whole(const core::ReplayDir& replay) try {
 }
 
 core::Plan read_plan(const core::ReplayDir& replay, RowFiles& files) {
-  const std::string text = files.read(replay.plan(), core::foreign_plan_limit).text;
+  const std::string text = files.read_own(replay.plan(), core::foreign_plan_limit).text;
   return core::plan_from(core::parse_json(text), replay.plan().string());
 }
 
@@ -255,30 +271,49 @@ std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, std::vector<st
   return read_replay_rows(run, files, warnings);
 }
 
-JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest, std::size_t foreign) {
+namespace {
+
+JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest, RowFiles& files) {
   JoinedRows out;
-  RowFiles files(manifest.foreign ? foreign : core::any_size);
-  const auto refuse_too_many = [&] {
-    if (files.went_beyond()) {
-      throw core::Error("its rows take more than " + core::bytes_text(foreign) +
-                        ", of which no more of another user's run are read unless it is named (flor log " +
-                        run.id() + ")");
-    }
-  };
-  RecordLog record;
-  try {
-    record = read_record_of(run, files);
-  } catch (const core::Error&) {
-    refuse_too_many();
-    throw;
-  }
+  RecordLog record = read_record_of(run, files);
   if (record.torn) out.warnings.push_back(run.log().string() + ": its last line was cut off and is left out");
   for (const auto& row : record.rows) out.recorded.insert(row.name);
   const std::size_t before = out.warnings.size();
   const auto answers = read_replay_rows(run, files, out.warnings);
-  refuse_too_many();
+  if (files.went_beyond()) return {};
   out.has_all_replays = out.warnings.size() == before;
   out.rows = joined(manifest, std::move(record.rows), answers);
+  return out;
+}
+
+}  // namespace
+
+JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest) {
+  RowFiles files;
+  return read_joined(run, manifest, files);
+}
+
+JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest, ForeignRows& foreign) {
+  if (!manifest.foreign) return read_joined(run, manifest);
+  const std::size_t most = std::min(foreign.left_, core::foreign_rows_limit);
+  RowFiles files(most);
+  JoinedRows out;
+  std::exception_ptr problem;
+  try {
+    out = read_joined(run, manifest, files);
+  } catch (const std::exception&) {
+    problem = std::current_exception();
+  }
+  foreign.left_ -= files.bytes();
+  out.foreign_bytes = files.bytes();
+  if (files.went_beyond()) {
+    if (most < core::foreign_rows_limit)
+      throw ForeignRows::UsedUp("no more rows of other users' runs are read at once");
+    throw core::Error("its rows take more than " + core::bytes_text(most) +
+                      ", of which no more of another user's run are read unless it is named (flor log " +
+                      run.id() + ")");
+  }
+  if (problem) std::rethrow_exception(problem);
   return out;
 }
 

@@ -2,11 +2,13 @@
 // commands.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/files/trusted_file.h"
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
@@ -39,12 +41,31 @@ struct JoinedRows {
   std::vector<std::string> warnings;
   // Is nothing of the replays left out? What is, may be read again.
   bool has_all_replays = true;
+  // Of another user's run that was not named: the bytes that were read.
+  std::size_t foreign_bytes = 0;
 };
 // Throws core::Error naming file and line of damage in the record.
-// Throws Error where the run is another user's and its rows, with the plans of its replays, take more than
-// `foreign` bytes.
-JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest,
-                       std::size_t foreign = core::any_size);
+JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest);
+
+// What may still be read of the rows of other users' runs that this user did not name.
+class ForeignRows {
+ public:
+  explicit ForeignRows(std::size_t most = core::foreign_rows_together) : left_(most) {}
+
+  class UsedUp : public core::Error {
+   public:
+    using Error::Error;
+  };
+
+ private:
+  friend JoinedRows read_joined(const core::RunDir&, const core::Manifest&, ForeignRows&);
+
+  std::size_t left_;
+};
+// The same for a run that was not named. Of another user's, throws UsedUp where no more may be read; and
+// Error where its rows, with the plans of its replays, take more than core::foreign_rows_limit, or where its
+// log is a file with several names. Leaves out a replay whose plan is one.
+JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest, ForeignRows& foreign);
 
 // Reads the verdict. Returns nullopt if there is none yet. Throws core::Error, which names a damaged file.
 std::optional<Verdict> read_verdict(const core::ReplayDir& replay);

@@ -9,6 +9,8 @@
 
 #include "core/base/digest.h"
 #include "core/base/shell_words.h"
+#include "core/base/units_text.h"
+#include "core/files/trusted_file.h"
 #include "core/store/manifest.h"
 #include "results/report/summary.h"
 #include "results/results.h"
@@ -23,6 +25,8 @@ namespace {
 using core::fs::path;
 
 constexpr std::size_t most_statements = 100;
+// Bytes of the rows of other users' runs, as they stand in their logs, that the index holds.
+constexpr std::size_t most_foreign_bytes = std::size_t{512} << 20;
 
 // All or nothing: what is not committed is taken back.
 class Transaction {
@@ -70,7 +74,7 @@ class Writer {
 
   void write(const core::RunDir& run, const core::Manifest& manifest, const std::string& stamp,
              const results::JoinedRows& joined) {
-    const int64_t key = write_manifest(run, manifest, stamp);
+    const int64_t key = write_manifest(run, manifest, stamp, joined.foreign_bytes);
     std::map<std::string, int64_t> series;
     write_series(key, manifest, joined, series);
     int64_t position = 0;
@@ -91,11 +95,12 @@ class Writer {
     return key.value(0);
   }
 
-  int64_t write_manifest(const core::RunDir& run, const core::Manifest& manifest, const std::string& stamp) {
+  int64_t write_manifest(const core::RunDir& run, const core::Manifest& manifest, const std::string& stamp,
+                         std::size_t foreign_bytes) {
     Statement insert(database_,
                      "INSERT INTO base_runs(stamp, run, name, status, user, host, job, started, finished, "
-                     "exit_code, command, cwd, loop, iterations) "
-                     "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)");
+                     "exit_code, command, cwd, loop, iterations, foreign_bytes) "
+                     "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)");
     insert.bind(1, stamp).bind(2, run.id()).bind(3, manifest.name);
     insert.bind(4, results::status_of(run, manifest)).bind(5, manifest.user).bind(6, manifest.host);
     insert.bind(7, manifest.slurm_job).bind(8, manifest.started);
@@ -103,6 +108,7 @@ class Writer {
     if (manifest.exit_code) insert.bind(10, static_cast<int64_t>(*manifest.exit_code));
     insert.bind(11, core::shell_line(manifest.command)).bind(12, manifest.cwd);
     if (const auto* loop = manifest.main_loop()) insert.bind(13, loop->name).bind(14, loop->iterations);
+    insert.bind(15, static_cast<int64_t>(foreign_bytes));
     insert.execute();
     const int64_t key = new_key();
     Statement argument(database_, "INSERT INTO base_args VALUES(?1, ?2, ?3, ?3)");
@@ -179,13 +185,27 @@ void write(Database& database, const core::RunDir& run, const core::Manifest& ma
   transaction.commit();
 }
 
-// Reads a run that changed, in a transaction of its own.
-void renew(Database& database, const core::RunDir& run, const std::string& stamp, Refreshed& out) {
+// What may be read now of the rows of other users' runs.
+results::ForeignRows foreign_rows(Database& database) {
+  Statement known(database, "SELECT coalesce(sum(foreign_bytes), 0) FROM base_runs");
+  known.step();
+  const std::size_t held = known.value(0).get<std::size_t>();
+  return results::ForeignRows(
+      std::min(core::foreign_rows_together, most_foreign_bytes - std::min(held, most_foreign_bytes)));
+}
+
+// Reads a run that changed, in a transaction of its own. Throws ForeignRows::UsedUp where it forgot the run
+// for that.
+void renew(Database& database, const core::RunDir& run, const std::string& stamp,
+           results::ForeignRows& foreign, Refreshed& out) {
   std::optional<core::Manifest> manifest;
   results::JoinedRows joined;
   try {
     manifest = core::read_manifest_and_progress(run);
-    joined = results::read_joined(run, *manifest, core::foreign_rows_limit);
+    joined = results::read_joined(run, *manifest, foreign);
+  } catch (const results::ForeignRows::UsedUp&) {
+    forget(database, run.id());
+    throw;
   } catch (const std::exception& problem) {
     out.warnings.push_back("run " + run.id() + " is left out: " + problem.what());
     return forget(database, run.id());
@@ -209,6 +229,14 @@ void renew(Database& database, const core::RunDir& run, const std::string& stamp
   out.warnings.insert(out.warnings.end(), joined.warnings.begin(), joined.warnings.end());
 }
 
+void tell_left_out(std::size_t count, Refreshed& out) {
+  if (count == 0) return;
+  out.warnings.push_back(core::counted(count, "run") + " of other users " + (count == 1 ? "is" : "are") +
+                         " left out: of the rows of such runs no more than " +
+                         core::bytes_text(core::foreign_rows_together) + " are read at once, and " +
+                         core::bytes_text(most_foreign_bytes) + " kept");
+}
+
 // Returns std::nullopt where runs have gone and a run lacked their columns: the index must be made anew.
 std::optional<Refreshed> refresh_once(const path& file, const core::Store& store) {
   Database database(file, Database::Access::write);
@@ -222,14 +250,21 @@ std::optional<Refreshed> refresh_once(const path& file, const core::Store& store
   }
   auto known = known_stamps(database);
   Refreshed out;
+  results::ForeignRows foreign = foreign_rows(database);
+  std::size_t left_out = 0;
   for (const auto& run : store.runs()) {
     const std::string stamp = stamp_of(run);
     const auto before = known.find(run.id());
     const bool is_current = before != known.end() && !stamp.empty() && before->second == stamp;
     if (before != known.end()) known.erase(before);
     if (is_current) continue;
-    renew(database, run, stamp, out);
+    try {
+      renew(database, run, stamp, foreign, out);
+    } catch (const results::ForeignRows::UsedUp&) {
+      ++left_out;
+    }
   }
+  tell_left_out(left_out, out);
   for (const auto& [run, stamp] : known) forget(database, run);
   if (!known.empty() && out.lacked_columns) return std::nullopt;
   return out;

@@ -7,7 +7,7 @@
 namespace flor::sql {
 namespace {
 
-constexpr int64_t kVersion = 2;
+constexpr int64_t kVersion = 3;
 // SQLite's own limit is 2,000 columns.
 constexpr std::size_t kMostLoops = 1000;
 // Of runs of other users: all of them, and those that one run adds.
@@ -19,7 +19,7 @@ constexpr std::size_t kLongestForeign = 256;
 constexpr auto kTables = R"(
 CREATE TABLE base_runs(key INTEGER PRIMARY KEY, stamp TEXT, run TEXT UNIQUE, name TEXT, status TEXT, user TEXT,
   host TEXT, job TEXT, started REAL, finished REAL, exit_code INTEGER, command TEXT, cwd TEXT, loop TEXT,
-  iterations INTEGER);
+  iterations INTEGER, foreign_bytes INTEGER);
 CREATE TABLE base_args(run INTEGER, name TEXT, value NUMERIC, text TEXT, PRIMARY KEY(run, name)) WITHOUT ROWID;
 CREATE TABLE base_series(key INTEGER PRIMARY KEY, run INTEGER, name TEXT, recorded INTEGER, iterations INTEGER,
   "of" INTEGER, UNIQUE(run, name));

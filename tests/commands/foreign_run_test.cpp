@@ -47,6 +47,85 @@ TEST_F(SharedStore, RowsOfAnotherUsersRunAreReadUpToALimitUnlessItIsNamed) {
   EXPECT_EQ(command(commands::add_log, {"log", "theirs"}), "0");
 }
 
+class SharedLogs : public SharedStore {
+ protected:
+  // A run of another user, or of this one, that logged the text.
+  core::RunDir logged(const std::string& id, const std::string& text, uid_t owner = test::attacker) {
+    const core::RunDir run = make_run(id, owner);
+    test::plant_file(run.log(), text, owner);
+    return run;
+  }
+  static std::string row(const std::string& name, const std::string& at = "") {
+    return R"({"name":")" + name + R"(","value":1,"@at":")" + at + "\"}\n";
+  }
+  // Returns stdout and stderr.
+  std::string shown(std::vector<std::string> words) {
+    words.insert(words.begin(), "log");
+    testing::internal::CaptureStderr();
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(command(commands::add_log, words), "0");
+    const std::string out = testing::internal::GetCapturedStdout();
+    return out + testing::internal::GetCapturedStderr();
+  }
+  static bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  }
+};
+
+TEST_F(SharedLogs, ARunOfAnotherUserBringsOnlySoManyColumns) {
+  logged("mine", row("loss"), 0);
+  std::string names = row("loss"), loops = row("loss");
+  for (int i = 0; i < 200; ++i) names += row("n" + std::to_string(i));
+  for (int i = 0; i < 51; ++i) loops += row("loss", "loop" + std::to_string(i) + "=0");
+  logged("names", names);
+  logged("loops", loops);
+  const std::string all = shown({"--runs", "all"});
+  EXPECT_TRUE(has(all, "run names is left out: it is another user's, and would bring more than 200 names"))
+      << all;
+  EXPECT_TRUE(has(all, "run loops is left out: it is another user's, and would bring more than 50 loops"))
+      << all;
+  EXPECT_TRUE(has(all, "mine"));
+  const std::string asked = shown({"loss", "--runs", "all"});
+  EXPECT_FALSE(has(asked, "names is left out")) << "of what was asked for there is a column alone";
+  EXPECT_FALSE(has(shown({"--runs", "names,loops"}), "left out")) << "the user named them";
+}
+
+TEST_F(SharedLogs, RunsOfOtherUsersBringOnlySoManyColumnsTogether) {
+  for (int run = 0; run < 4; ++run) {
+    std::string names;
+    for (int i = 0; i < 150; ++i) names += row("n" + std::to_string(run) + "x" + std::to_string(i));
+    logged("run" + std::to_string(run), names);
+  }
+  const std::string all = shown({"--runs", "all"});
+  EXPECT_TRUE(has(all, "1 run of other users is left out")) << all.substr(all.find("flor:"));
+  EXPECT_TRUE(has(all, "n2x149")) << "the first three are shown";
+  EXPECT_FALSE(has(all, "n3x0"));
+}
+
+// Else one file, which counts once in its owner's quota, would be read in each of a thousand runs.
+TEST_F(SharedLogs, ALogThatHasSeveralNamesIsReadOnlyWhereItsRunIsNamed) {
+  const core::RunDir first = logged("first", row("loss"));
+  for (const char* id : {"second", "third"})
+    core::fs::create_hard_link(first.log(), make_run(id, test::attacker).log());
+  logged("mine", row("loss"), 0);
+  const std::string all = shown({"loss", "--runs", "all"});
+  for (const char* id : {"first", "second", "third"})
+    EXPECT_TRUE(has(all, "run " + std::string(id) + " is left out: " + store_.run(id).log().string() +
+                             " has several names"))
+        << all;
+  EXPECT_TRUE(has(all, "mine"));
+  EXPECT_TRUE(has(shown({"second"}), "loss"));
+}
+
+TEST_F(SharedLogs, RowsOfAllOtherUsersRunsAreReadUpToALimit) {
+  const std::string much = std::string(core::foreign_rows_together / 3, '\n') + row("loss");
+  for (const char* id : {"first", "second", "third", "fourth"}) logged(id, much);
+  logged("mine", row("loss"), 0);
+  const std::string all = shown({"loss", "--runs", "all"});
+  EXPECT_TRUE(has(all, "2 runs of other users are left out")) << all;
+  EXPECT_TRUE(has(all, "mine"));
+}
+
 // As of a run that was copied with its links: a replay of it would be written behind one.
 TEST_F(SharedStore, AReplayOfACopiedRunIsNeitherCollectedNorProvedBehindALink) {
   const core::RunDir run = make_run("copied", 0);

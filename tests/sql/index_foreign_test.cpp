@@ -32,8 +32,8 @@ TEST_F(Index, RowsOfAnotherUsersReplayAreReadUpToALimitWhereItsDirectoryListsNot
   ::chmod(replay.units().c_str(), 0711);
   ::chmod(directory_.path().c_str(), 0755);
   const std::string said = test::as_user(test::victim, [&] {
-    return std::to_string(
-        results::read_joined(planted, core::read_manifest(planted), core::foreign_rows_limit).rows.size());
+    results::ForeignRows foreign;
+    return std::to_string(results::read_joined(planted, core::read_manifest(planted), foreign).rows.size());
   });
   EXPECT_NE(said.find("threw: its rows take more than 50.3 MB"), std::string::npos) << said;
 }
@@ -52,13 +52,62 @@ TEST_F(Index, PlansOfAnotherUsersReplaysCountAsItsRowsDo) {
   ::chmod(directory_.path().c_str(), 0755);
   const auto rows = [&] {
     return test::as_user(test::victim, [&] {
-      return std::to_string(
-          results::read_joined(planted, core::read_manifest(planted), core::foreign_rows_limit).rows.size());
+      results::ForeignRows foreign;
+      return std::to_string(results::read_joined(planted, core::read_manifest(planted), foreign).rows.size());
     });
   };
   EXPECT_NE(rows().find("threw: its rows take more than 50.3 MB"), std::string::npos) << rows();
   core::fs::remove_all(planted.replay("r2").path);
   EXPECT_EQ(rows(), "1");
+}
+
+TEST_F(Index, ALogOfAnotherUserThatHasSeveralNamesIsNotRead) {
+  FLOR_NEEDS_ROOT();
+  run("mine", row("epoch=0", "x", "1"));
+  plant("a", row("epoch=0", "x", "2"));
+  plant("b", "");
+  core::fs::remove(store_.run("b").log());
+  core::fs::create_hard_link(store_.run("a").log(), store_.run("b").log());
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[1]"});
+  ASSERT_EQ(last_.warnings.size(), 2U);
+  EXPECT_NE(last_.warnings[0].find("has several names"), std::string::npos) << last_.warnings[0];
+}
+
+// Units are: a later replay of the same run takes those of an earlier one by links.
+TEST_F(Index, UnitsOfAnotherUsersReplayMayHaveSeveralNames) {
+  FLOR_NEEDS_ROOT();
+  plant("theirs", row("epoch=0", "loss", "1"));
+  const core::RunDir planted = store_.run("theirs");
+  core::Plan plan = results::testing::plan(1);
+  core::fs::path before;
+  for (const char* id : {"r1", "r2"}) {
+    plan.replay = id;
+    const core::ReplayDir replay = planted.replay(id);
+    core::fs::create_directories(replay.units());
+    core::write_durably(replay.plan(), core::to_json(plan).dump());
+    const core::fs::path unit = replay.unit(plan.units.front().id);
+    if (before.empty()) {
+      core::write_durably(unit,
+                          results::testing::unit_text(plan.units.front(), row("epoch=0", "added", "2")));
+    } else {
+      core::fs::create_hard_link(before, unit);
+    }
+    before = unit;
+  }
+  EXPECT_EQ(ask("SELECT value FROM log WHERE name = 'added'"), Lines{"[2]"});
+}
+
+TEST_F(Index, RowsOfAllOtherUsersRunsAreReadUpToALimitAtOnce) {
+  FLOR_NEEDS_ROOT();
+  const std::string much(core::foreign_rows_together / 3, '\n');
+  for (const char* id : {"a", "b", "c"}) plant(id, much + row("epoch=0", "x", "1"));
+  run("mine", row("epoch=0", "x", "2"));
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[3]"});
+  ASSERT_EQ(last_.warnings.size(), 1U);
+  EXPECT_NE(last_.warnings[0].find("1 run of other users is left out"), std::string::npos)
+      << last_.warnings[0];
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[4]"}) << "the next query reads the others";
+  EXPECT_TRUE(last_.warnings.empty());
 }
 
 // Else one run with a thousand loops would take the columns of everybody's runs, for good.

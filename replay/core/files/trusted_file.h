@@ -36,6 +36,8 @@ inline constexpr std::size_t most_foreign_rows = 1'000'000;
 // Limit for all rows of a run of another user, where this user named no run. Read, a short row takes some 16
 // times as much memory.
 inline constexpr std::size_t foreign_rows_limit = std::size_t{48} << 20;
+// Limit for the rows of all runs of other users together that one command reads, where this user named none.
+inline constexpr std::size_t foreign_rows_together = std::size_t{128} << 20;
 inline constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
 
 // Opens a regular file for reading. `directory` is the descriptor that a relative path starts from, or

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "commands/base/output.h"
+#include "commands/log/foreign_share.h"
 #include "core/base/error.h"
 #include "results/report/summary.h"
 #include "results/rows/run_condition.h"
@@ -19,8 +20,8 @@ using results::WrittenCondition;
 // A run that may be chosen. Its rows are read when they are asked for.
 class Candidate {
  public:
-  // `foreign`: as of results::read_joined().
-  Candidate(core::RunDir run, std::size_t foreign)
+  // `foreign`: null where the user named the run.
+  Candidate(core::RunDir run, ForeignShare* foreign)
       : run_(std::move(run)), manifest_(core::read_manifest_and_progress(run_)), foreign_(foreign) {}
 
   const core::Manifest& manifest() const { return manifest_; }
@@ -39,7 +40,8 @@ class Candidate {
 
   const results::JoinedRows& joined() {
     if (!joined_) {
-      joined_ = results::read_joined(run_, manifest_, foreign_);
+      joined_ = foreign_ == nullptr ? results::read_joined(run_, manifest_)
+                                    : results::read_joined(run_, manifest_, foreign_->rows());
       for (const auto& warning : joined_->warnings) print_error("warning: " + warning);
     }
     return *joined_;
@@ -55,13 +57,23 @@ class Candidate {
     } catch (const core::UsageError& problem) {
       out.refused = problem.what();
     }
+    if (out.manifest.foreign && foreign_ != nullptr) foreign_->take(out, arguments_of(out, asked));
     return out;
   }
 
  private:
+  // Those that take a column.
+  static std::set<std::string> arguments_of(const ChosenRun& run, const RowsAsked& asked) {
+    std::set<std::string> out;
+    for (const auto& [name, text] : run.manifest.args) {
+      if (asked.names.empty()) out.insert(name);
+    }
+    return out;
+  }
+
   core::RunDir run_;
   core::Manifest manifest_;
-  const std::size_t foreign_;
+  ForeignShare* const foreign_;
   std::optional<results::JoinedRows> joined_;
 };
 
@@ -100,15 +112,19 @@ class Judge {
 std::vector<ChosenRun> runs_where(const core::Store& store, std::vector<WrittenCondition> conditions,
                                   const RowsAsked& asked) {
   Judge judge(std::move(conditions));
+  ForeignShare foreign;
   std::vector<ChosenRun> out;
   for (const auto& run : store.runs()) {
     try {
-      Candidate candidate(run, core::foreign_rows_limit);
+      Candidate candidate(run, &foreign);
       if (judge.holds(candidate)) out.push_back(candidate.chosen(asked));
+    } catch (const results::ForeignRows::UsedUp&) {
+      foreign.leave_out();
     } catch (const std::exception& problem) {
       print_error("warning: run " + run.id() + " is left out: " + problem.what());
     }
   }
+  foreign.tell();
   judge.require_names();
   // Ids hold the start only to the second.
   std::stable_sort(out.begin(), out.end(), [](const ChosenRun& a, const ChosenRun& b) {
@@ -123,7 +139,7 @@ std::vector<ChosenRun> listed_runs(const core::Store& store, const std::string& 
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     if (end > begin) {
-      Candidate run(store.find(list.substr(begin, end - begin)), core::any_size);
+      Candidate run(store.find(list.substr(begin, end - begin)), nullptr);
       out.push_back(run.chosen(asked));
     }
     begin = end + 1;
