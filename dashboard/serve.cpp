@@ -20,9 +20,12 @@ constexpr auto look_every = std::chrono::milliseconds(300);
 constexpr auto unasked_after = std::chrono::seconds(60);
 constexpr auto look_unasked_every = std::chrono::seconds(10);
 
-// Looks at a store that takes long to look at less often: at most a quarter of the time.
-std::chrono::milliseconds pause_after(std::chrono::steady_clock::duration took) {
-  return std::max(look_every, std::chrono::duration_cast<std::chrono::milliseconds>(took * 3));
+// Looks at a store less often that takes long to look at, or whose news all viewers ask for with an answer
+// that takes long to make: at most a quarter of the time.
+std::chrono::milliseconds pause_after(std::chrono::steady_clock::duration took, double answering) {
+  using std::chrono::milliseconds;
+  return std::max({look_every, std::chrono::duration_cast<milliseconds>(took * 3),
+                   milliseconds(static_cast<int64_t>(answering * 3000))});
 }
 
 void publish(const Runs& runs, const core::Json& changes, Feed& feed) {
@@ -77,7 +80,7 @@ void serve(const core::Store& store, const ServeOptions& options,
       if (std::exchange(told, problem.what()) != problem.what()) core::warn("cannot read the store: " + told);
     }
     const auto now = [] { return std::chrono::steady_clock::now(); };
-    const auto pause_end = now() + pause_after(now() - began);
+    const auto pause_end = now() + pause_after(now() - began, routes.seconds());
     while (!stopped() && now() < pause_end) std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const auto unasked_end = began + look_unasked_every;
     while (!stopped() && now() < unasked_end && !feed.was_asked_within(unasked_after))

@@ -6,7 +6,6 @@
 #include <map>
 #include <stdexcept>
 
-#include "commands/replay/show_replay.h"
 #include "commands/replay/shown_run.h"
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
@@ -164,7 +163,7 @@ Response Routes::data(const std::string& path, const Target& target) {
     return json(decisions_of(core::read_timeline(found.timeline()), most_decisions));
   if (parts.size() == 4 && parts[2] == "replays" && core::is_valid_id(parts[3]) &&
       core::fs::exists(found.replay(parts[3]).plan()))
-    return json(commands::replay_json(found, parts[3]));
+    return {200, "application/json", *replays_.text_of(found, parts[3])};
   throw NotThere("there is nothing here");
 }
 

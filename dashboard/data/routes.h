@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/store/store.h"
+#include "dashboard/data/replays.h"
 #include "dashboard/data/series.h"
 #include "dashboard/data/times.h"
 #include "dashboard/http/message.h"
@@ -17,6 +18,9 @@ class Routes {
   // What is not there is an answer with status 404. Throws core::Error for what is damaged.
   Response answer(const Request& request);
 
+  // Returns the seconds that an answer which all viewers ask for took of late.
+  double seconds() const { return replays_.seconds(); }
+
  private:
   Response data(const std::string& path, const Target& target);
   core::Json run(const core::RunDir& run);
@@ -28,6 +32,7 @@ class Routes {
   const core::Store store_;
   RowCache rows_;
   TimesCache times_;
+  ReplayCache replays_;
 };
 
 struct PageFile {

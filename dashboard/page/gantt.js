@@ -123,7 +123,7 @@ export function gantt() {
      * @param {any} plan
      */
     show(work, plan) {
-      const planned = plan.units.length;
+      const { planned } = plan;
       lines = work.workers.filter((worker) => worker.units.length > 0)
         .map((worker) => ({ worker, bars: barsOf(worker.units, work.now, planned) }));
       const all = lines.flatMap((line) => line.bars);

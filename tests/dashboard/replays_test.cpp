@@ -1,0 +1,57 @@
+// What the page shows of a replay, made once for all who look at it.
+#include "dashboard/data/replays.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/store/manifest.h"
+#include "core/store/plan.h"
+#include "support/temporary.h"
+
+namespace flor::dashboard {
+namespace {
+
+class Replays : public ::testing::Test {
+ protected:
+  Replays() {
+    core::Manifest manifest;
+    manifest.id = "r1";
+    core::fs::create_directories(run_.path);
+    core::write_manifest(run_, manifest);
+    core::Plan plan;
+    plan.run = "r1";
+    plan.replay = "x";
+    for (int64_t i = 0; i < 3; ++i) {
+      plan.units.push_back({i, i, i, ""});
+      plan.selected.add(i);
+    }
+    core::fs::create_directories(run_.replay("x").units());
+    std::ofstream(run_.replay("x").plan()) << core::to_json(plan).dump();
+  }
+
+  test::TemporaryDirectory directory_;
+  core::RunDir run_ = core::Store(directory_.path()).run("r1");
+};
+
+TEST_F(Replays, TheNumberOfUnitsStandsForThem) {
+  const auto shown = replay_data(run_, "x");
+  EXPECT_EQ(shown["plan"]["planned"], 3);
+  EXPECT_FALSE(shown["plan"].contains("units"));
+  EXPECT_EQ(shown["selected"], 3);
+}
+
+TEST_F(Replays, ATextIsMadeAnewWhereFilesChanged) {
+  ReplayCache cache;
+  EXPECT_EQ(cache.seconds(), 0);
+  const auto first = cache.text_of(run_, "x");
+  EXPECT_EQ(cache.text_of(run_, "x"), first);
+  EXPECT_GT(cache.seconds(), 0);
+  std::ofstream(run_.replay("x").units() / "000000.jsonl") << "{}\n";
+  const auto second = cache.text_of(run_, "x");
+  EXPECT_NE(second, first);
+  EXPECT_NE(second->find("\"committed\":1"), std::string::npos) << *second;
+}
+
+}  // namespace
+}  // namespace flor::dashboard
