@@ -209,6 +209,61 @@ def test_where_the_user_chose_what_executes_a_row_of_unknown_gradients_is_refuse
         assert "train.py:9: the program uses gradients that an iteration left" in said and "asking again" not in said and not found
 
 
+SHARED = {
+    "in one buffer": BEGIN + """
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+flat = torch.zeros(5)
+net.weight.grad, net.bias.grad = flat[:4].view(1, 4), flat[4:]
+for epoch in range(8):
+    for x, y in data:
+        optimizer.zero_grad(set_to_none=False)
+        error(net, x, y).backward()
+        flat.mul_(torch.clamp(0.2 / (flat.norm() + 1e-6), max=1.0))
+        optimizer.step()
+    print("weight", net.weight.sum().item())
+    KILL
+""",
+    "kept in a list": BEGIN + """
+optimizer, kept = torch.optim.SGD(net.parameters(), lr=0.05), None
+for epoch in range(8):
+    for x, y in data:
+        optimizer.zero_grad(set_to_none=False)
+        error(net, x, y).backward()
+        kept = [net.weight.grad, net.bias.grad] if kept is None else kept
+        for gradient in kept:
+            gradient.mul_(0.5)
+        optimizer.step()
+    print("weight", net.weight.sum().item())
+    KILL
+""",
+    "of two networks": BEGIN + """
+local = torch.nn.Linear(4, 1)
+optimizer = torch.optim.Adam(net.parameters(), lr=0.05)
+for epoch in range(8):
+    for x, y in data:
+        local.load_state_dict(net.state_dict())
+        loss = error(local, x, y)
+        local.zero_grad(set_to_none=False)
+        loss.backward()
+        for one, other in zip(local.parameters(), net.parameters()):
+            other._grad = one.grad if other.grad is None else other.grad
+        optimizer.step()
+    print("weight", net.weight.sum().item())
+    KILL
+""",
+}
+
+
+@pytest.mark.parametrize("text", SHARED.values(), ids=SHARED.keys())
+def test_a_program_whose_gradients_share_memory_begins_at_its_start(place, text):
+    """A restore would give each gradient memory of its own."""
+    place.write("train.py", text.replace("    KILL\n", KILL))
+    rows = plain(place, "train.py")[1]
+    assert "cannot be saved" in place.record("train.py", code=None)
+    place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py")
+    assert sorted(have(place)) == sorted(rows)
+
+
 def trained():
     torch.manual_seed(1)
     net = torch.nn.Linear(3, 2)
@@ -272,6 +327,19 @@ def test_a_use_is_told_from_what_is_none(act, is_use, begin):
     act(net, optimizer)
     assert set(uses) == (set() if not is_use else {"", "block"} if begin == "watch" else {""})
     assert all(parameter.grad is None or parameter.grad.dtype == parameter.dtype for parameter in net.parameters())
+
+
+def test_what_is_done_to_a_gradient_itself_goes_on_to_hold():
+    from flor import _left_out
+
+    net, _ = trained()
+    net.weight.grad.requires_grad_(False)
+    for parameter in net.parameters():
+        _left_out.watch(parameter, "", lambda: None)
+    gradient = net.weight.grad.requires_grad_(True)
+    assert net.weight.grad.requires_grad and gradient.pow(2).sum().requires_grad
+    net.bias.grad.unsqueeze_(0)
+    assert net.bias.grad.shape == (1, 2)
 
 
 @pytest.mark.parametrize("act", [USES["step"], USES["accumulated"], NO_USES["cleared to zeros"], NO_USES["added to and cleared"]])

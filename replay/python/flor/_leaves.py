@@ -219,3 +219,7 @@ def of_memory(array):
 def to_array(loaded, dtype, shape):
     numpy = sys.modules["numpy"]
     return numpy.frombuffer(bytes(loaded.memory()), dtype=dtype).reshape(shape).copy()
+
+
+def storage_of(tensor):
+    return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()

@@ -26,7 +26,7 @@ _HARMLESS = frozenset("""
     is_ort is_vulkan is_nested _version _base names size dim ndimension numel nelement is_floating_point is_complex element_size get_device is_contiguous
     stride storage_offset output_nr retains_grad grad itemsize nbytes __hash__ __len__ _is_view is_same_size
     """.split())
-_SAME = frozenset(("data", "detach", "requires_grad_"))  # give the same values, which go on being watched
+_SAME = frozenset(("data", "detach"))  # give the same values, which go on being watched
 _NOTHING = "detach_"  # does nothing to what was computed from nothing, and refuses views
 _CLEARING = frozenset(("zero_", "fill_", "copy_", "_foreach_zero_"))  # overwrite the values of their first argument
 
@@ -184,7 +184,7 @@ def _called(func, args, kwargs):
             return func(*args, **kwargs)
         if name == _NOTHING:
             return args[0]
-        if name in _SAME:
+        if name in _SAME or name == "requires_grad_" and False in (*args[1:], *kwargs.values()):  # as zero_grad() does
             result, found = func(*args, **kwargs), watch_of(args[0])
             return result if watch_of(result) is not None or not found.uses else _of_watch(result, found)
         given = args[:1] if name in _CLEARING else (args, kwargs)
@@ -223,4 +223,14 @@ def _plain(value):
         return kind._make(items) if hasattr(kind, "_make") else kind(items)
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
-    return value.as_subclass(sys.modules["torch"].Tensor) if type(value) is _kind() else value
+    return _plain_gradient(value) if type(value) is _kind() else value
+
+
+def _plain_gradient(watched):
+    """Returns what a watched tensor stands for, always the same tensor: what is done to it, as requires_grad_(), goes on to hold."""
+    found = vars(watched)
+    if found.get("_flor_is_whole") and _memory_of(watched) == _memory_of(found["_flor_watch"].plain):
+        return found["_flor_watch"].plain
+    if "_flor_plain" not in found or _memory_of(watched) != _memory_of(found["_flor_plain"]):
+        watched._flor_plain = watched.as_subclass(sys.modules["torch"].Tensor)
+    return watched._flor_plain

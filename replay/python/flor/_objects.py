@@ -12,6 +12,7 @@ import types
 import weakref
 
 from . import _leaves, _made, _unchanged
+from ._gradient_memory import GradientMemory
 from ._graphs import is_live
 from ._interrupts import is_programs
 from ._left_out import is_unknown, plain_of, state_of, trained_in
@@ -137,7 +138,7 @@ class Saver(TreeSaver):
         self._strict, self._holds_gradient, self.marker = strict, holds_gradient, marker
         self.has_graph = False  # a tensor was saved that a later backward() may go through
         self._copies = self._parts = 0
-        self.gradients = []
+        self.gradients, self._memory = [], GradientMemory()
         self._alive = []  # so that no other object gets the id of one that was seen
 
     def _node(self, name, value):
@@ -250,14 +251,16 @@ class Saver(TreeSaver):
 
     def _gradient(self, name, tensor):
         """Saves the values of a parameter's gradient, if they are asked for and there are any but zeros."""
-        if not tensor.is_leaf or state_of(tensor) is not True:
+        if not tensor.is_leaf or tensor.grad is None:
             return False
-        if is_unknown(tensor.grad):
+        if self._strict and not self._memory.takes_gradient(tensor, plain_of(tensor.grad)):
+            raise TypeError(f"{name}: its gradient shares memory with another tensor")
+        if state_of(tensor) is not True or is_unknown(tensor.grad):
             return False
         is_held = self._holds_gradient is not None and self._holds_gradient(name, tensor)
         self.gradients.append((tensor, is_held))
         if is_held:
-            self._leaf(f"{name}.@grad", self._of_tensor(f"{name}.@grad", plain_of(tensor.grad)))
+            self._leaf(f"{name}.@grad", self._sized(f"{name}.@grad", plain_of(tensor.grad)))
         return is_held
 
     def _copied(self, name, value):
@@ -269,6 +272,11 @@ class Saver(TreeSaver):
             self._copies -= 1
 
     def _of_tensor(self, name, tensor):
+        if self._strict and not self._memory.takes(tensor):
+            raise TypeError(f"{name} shares memory with a gradient")
+        return self._sized(name, tensor)
+
+    def _sized(self, name, tensor):
         self._will_copy(name, _leaves.bytes_to_copy(tensor))
         return _leaves.of_tensor(name, tensor)
 

@@ -10,7 +10,7 @@ import weakref
 
 from . import _leaves, _plain
 from ._attributes import dict_of, is_filled, slots_of
-from ._leaves import label
+from ._leaves import label, storage_of
 from ._seen import NO_STATE
 
 MARKS = _leaves.VOLATILE + "@origins"  # the leaf with {name: mark}; no digest has it
@@ -188,7 +188,7 @@ def memory_of(value):
         try:
             if value.layout != torch.strided or value.numel() == 0:
                 return None
-            return ("tensor", _storage_of(value).data_ptr(), str(value.device))
+            return ("tensor", storage_of(value).data_ptr(), str(value.device))
         except (RuntimeError, NotImplementedError):
             return None
     if numpy is not None and isinstance(value, numpy.ndarray) and value.size > 0:
@@ -294,7 +294,7 @@ def view_of(whole, mark, node, shape):
             return numpy.ndarray(shape, dtype, owner.reshape(-1).view(numpy.uint8), mark["offset"], mark["stride"])
     if kind == "tensor" and torch is not None and isinstance(whole, torch.Tensor):
         begin = mark["offset"] + (whole.storage_offset() if "in" in mark else 0)
-        _refuse_other_memory(shape, mark["stride"], begin, 1, _storage_of(whole).nbytes() // whole.element_size())
+        _refuse_other_memory(shape, mark["stride"], begin, 1, storage_of(whole).nbytes() // whole.element_size())
         return whole.detach().as_strided(shape, mark["stride"], begin)
     raise TypeError("it is no view of this object")
 
@@ -308,7 +308,3 @@ def _refuse_other_memory(shape, strides, begin, size, end):
     last = begin + sum(way for way in ways if way > 0)
     if first < 0 or last + size > end + (size if 0 in shape else 0):
         raise ValueError("it lies outside of this object's memory")
-
-
-def _storage_of(tensor):
-    return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()

@@ -151,7 +151,8 @@ class SlotState:
         """After a restore the slots are those that were restored, and those that were known before."""
         if self._expected is not None:
             self.paths |= self._expected
-            self._expected, self._has_marks = None, True
+            self._expected = self._expected_gradients = None
+            self._has_marks = True
 
     def _save(self, answer):
         self._leaves = {}  # so that memory has one text of a state, not two

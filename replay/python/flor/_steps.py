@@ -38,7 +38,8 @@ class Steps:
         _interrupts.raise_kept()
 
     def begin(self):
-        pass
+        if self._block.flor.flor_recording():
+            self._state.end_restore()  # what is saved from here on is what this process finds
 
     def end(self):
         pass
