@@ -34,8 +34,8 @@ class Store:
     def flor(self, *words):
         return [os.path.join(self.flags.bin, "flor"), *words]
 
-    def record(self, *program):
-        subprocess.run(self.flor("record", "--every", "100", "--", self.flags.program, *program), env=self.environment, check=True,
+    def record(self, *program, every=100):
+        subprocess.run(self.flor("record", "--every", str(every), "--", self.flags.program, *program), env=self.environment, check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def runs(self):

@@ -32,7 +32,7 @@ class Replay:
         store.environment.update(FLOR_REDIS=url, FLOR_BIN=flags.bin)
         before = set(store.runs())
         program = ["train", "--guard", f"--epochs={flags.units}"]
-        store.record(*program)
+        store.record(*program, every=1)  # a unit is what lies between two checkpoints
         (self.run,) = set(store.runs()) - before
         self.process = subprocess.Popen(
             store.flor("replay", self.run, "--launcher", "local", "--workers", str(flags.workers), "--probe", "all", "--prove", "none", "--", flags.program,
@@ -117,7 +117,7 @@ def main():
             print(f"{flags.viewers} viewers, who read the replay {count:.0f} times a second together: {100 * share:.1f} % of a core; "
                   f"memory {server.memory():.0f} MB; {replay.done()} units are done")
             plan = json.loads(server.connect(data).read())
-            print(f"{len(plan.get('workers', []))} workers are shown")
+            print(f"{len(plan['work']['workers'])} workers are shown")
         finally:
             if driver is not None:
                 driver.quit()
