@@ -230,7 +230,8 @@ class SlotState:
         alive = self.values()  # also what a variable is bound to no more, as of two that are exchanged
         for name in sorted(_names_in(loaded), key=lambda name: (restorer.order_of(name), path_in(name))):
             path = path_in(name)
-            live = self.places.get(path)
+            here = self.places.get(path, _MISSING)
+            live = None if here is _MISSING else here
             if not self.places.has(path):
                 raise Misfit(f"{path} is not there, or is no variable of the program's")
             if name.startswith(VOLATILE) and not self._is_volatile(path):
@@ -238,7 +239,7 @@ class SlotState:
             value = restorer.value(name, live)
             if value is not live and isinstance(live, KEPT):
                 raise Misfit(f"{path} is a function, class or module here")
-            if writing and value is not live:
+            if writing and value is not here:  # also None where the variable is not bound yet
                 self.places.set(path, value)
         restorer.finish()
         del alive
