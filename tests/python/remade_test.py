@@ -33,6 +33,10 @@ KILL = """
 MADE = [
     ("", "state = net(x).mean().item(); state = None if state < 9 else state", "note = None if loss.item() < 9 else 'large'",
      "net.weight.norm(), state is None, note is None"),
+    ("best, kept, bias = None, None, torch.zeros(1, requires_grad=True)", "",
+     "kept = torch.nn.Parameter(net.weight.detach() * 2, epoch % 2 > 0) if best is None or loss < best else kept; best = loss.item(); "
+     "bias.requires_grad_(epoch % 2 == 0)",
+     "best, kept.norm(), isinstance(kept, torch.nn.Parameter), kept.requires_grad, bias.requires_grad"),
 ]
 
 

@@ -16,6 +16,7 @@ from ._gradient_memory import GradientMemory
 from ._graphs import is_live
 from ._interrupts import is_programs
 from ._left_out import is_unknown, plain_of, state_of, trained_in
+from ._modules import flags_of, has_extra_state, plain_attributes
 from ._settable import is_of_loggers, is_settable
 from ._trees import SIMPLE, TreeSaver
 
@@ -115,13 +116,6 @@ def _slots(kind):
     return [private + name if name.startswith("__") and not name.endswith("__") else name for name in names]
 
 
-def _flags_of(module):
-    parameters = list(module.parameters())
-    return {"training": [part.training for part in module.modules()],
-            "requires_grad": [parameter.requires_grad for parameter in parameters],
-            "gradient": [state_of(parameter) for parameter in parameters]}
-
-
 def _parameters_of(optimizer):
     return [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
@@ -214,6 +208,8 @@ class Saver(TreeSaver):
             self.has_graph = self.has_graph or is_live(value)
             node = {"tensor": name, "device": str(value.device), "trained": value.is_leaf and value.requires_grad,
                     "complex": value.is_complex()}
+            if isinstance(value, torch.nn.Parameter):
+                node["parameter"] = True
             strides = _leaves.strides_of(value)
             if strides is not None:
                 node["strides"] = strides
@@ -241,10 +237,10 @@ class Saver(TreeSaver):
             if self.marker is not None:
                 self.marker.saw(f"{name}.{part}", tensor)
         extra = {part: self._copied(f"{name}.{part}.@extra", inner.get_extra_state())
-                 for part, inner in module.named_modules() if _has_extra_state(inner)}
+                 for part, inner in module.named_modules() if has_extra_state(inner)}
         plain = {part: {key: self._node(f"{name}.{part}.@plain.{key}", value) for key, value in plain_attributes(inner).items()}
                  for part, inner in module.named_modules()}
-        node = {"module": _name_of(type(module)), **_flags_of(module), "extra": extra,
+        node = {"module": _name_of(type(module)), **flags_of(module), "extra": extra,
                 "plain": {part: values for part, values in plain.items() if values}}
         held = [part for part, parameter in module.named_parameters() if self._gradient(f"{name}.{part}", parameter)]
         return {**node, "held_gradients": held} if held else node
@@ -375,33 +371,3 @@ class Saver(TreeSaver):
         """Raises TypeError where keys or items are ids of objects: in another process these have others."""
         if self._strict and self.marker is not None and any(type(key) is int and self.marker.is_id(key) for key in value):
             raise TypeError(f"{name}: it has ids of objects, which are others in each process, and cannot be saved; use names")
-
-
-def plain_attributes(module):
-    """Returns the attributes of a module that are data and neither parameters, buffers nor modules: numbers, texts, and
-    containers of these."""
-    return {key: value for key, value in vars(module).items() if may_be_plain(key) and is_data(value)}
-
-
-def may_be_plain(key):
-    """May a module have data under this name? Hooks, parameters and modules are kept under names of PyTorch's own."""
-    return not key.startswith("_") and key != "training"
-
-
-def has_more_attributes(modules, plain):
-    """Has a module, by its name, attributes that are data and that the recorded `plain` ones lack?"""
-    return any(key not in plain.get(name, ()) for name, module in modules.items() for key in plain_attributes(module))
-
-
-def is_data(value, depth=0):
-    """Is it a number, a text, or a small container of these?"""
-    if isinstance(value, (bool, int, float, str, type(None))):
-        return True
-    if depth > 3 or not isinstance(value, (list, tuple, dict)) or len(value) > 1000:
-        return False
-    return all(is_data(item, depth + 1) for item in (value.values() if isinstance(value, dict) else value))
-
-
-def _has_extra_state(module):
-    torch = _torch()
-    return type(module).get_extra_state is not torch.nn.Module.get_extra_state

@@ -10,7 +10,8 @@ from . import _leaves, _places
 from ._atoms import ATOMS, AtomRestorer
 from ._leaves import label
 from ._left_out import be_unknown, end, trained_in
-from ._objects import _CONTAINERS, _attributes, _flags_of, _name_of, _numpy, _parameters_of, _torch, has_more_attributes, is_data, is_pythons_own, may_be_plain
+from ._modules import flags_of, has_more_attributes, is_data, may_be_plain
+from ._objects import _CONTAINERS, _attributes, _name_of, _numpy, _parameters_of, _torch, is_pythons_own
 from ._origins import MARKS
 from ._targets import MADE_ANEW, Classes, Misfit, Targets, element_at, immutable, item_of, refuse_unsettable, shape_of
 
@@ -94,6 +95,8 @@ class Restorer(AtomRestorer):
 
     def _tensor(self, name, node, live):
         tensor = self._values(name, node, live)
+        if self._writing and tensor.is_leaf and tensor.requires_grad != node["trained"]:
+            tensor.requires_grad_(node["trained"])
         if node["trained"]:
             self._gradient(node["tensor"], tensor, node.get("gradient", True), node.get("held_gradient"))
         return tensor
@@ -132,14 +135,16 @@ class Restorer(AtomRestorer):
         tensor = torch.view_as_complex(_leaves.to_tensor(loaded)) if node["complex"] else _leaves.to_tensor(loaded)
         tensor = _leaves.with_strides(tensor, node.get("strides")).to(node["device"])
         if not is_placed or live.dtype != tensor.dtype:
-            return tensor.requires_grad_(node["trained"])
+            return torch.nn.Parameter(tensor, node["trained"]) if node.get("parameter") else tensor
         # It is this very tensor, and had other memory.
         if not _leaves.are_equal(live, loaded):
             live.data = tensor
         return live
 
     def _takes(self, live, loaded, node):
-        """Can the tensor receive these values in its own memory? Not where it has received others."""
+        """Can the tensor receive these values in its own memory? Not where it has received others, or is a parameter and was none."""
+        if isinstance(live, _torch().nn.Parameter) != node.get("parameter", False):
+            return False
         if not _leaves.fits(live, loaded) or live.is_complex() != node["complex"] or str(live.device) != node["device"]:
             return False
         memory = (live.data_ptr(), live.numel())
@@ -159,7 +164,7 @@ class Restorer(AtomRestorer):
         self._same_kind(name, node["module"], live)
         for part, tensor in [*live.named_parameters(), *live.named_buffers()]:
             self._fixed(f"{name}.{part}", tensor)
-        if any(len(node[flag]) != len(values) for flag, values in _flags_of(live).items()):
+        if any(len(node[flag]) != len(values) for flag, values in flags_of(live).items()):
             raise Misfit(f"{name} has other parts than the recorded module")
         for part, extra in node["extra"].items():
             inner = live.get_submodule(part)
