@@ -14,6 +14,7 @@ import weakref
 from . import _leaves, _made, _unchanged
 from ._gradient_memory import GradientMemory
 from ._graphs import is_live
+from ._inner import memories_in, memory_of, modules_in
 from ._interrupts import is_programs
 from ._left_out import is_unknown, plain_of, state_of, trained_in
 from ._modules import flags_of, has_extra_state, plain_attributes
@@ -132,6 +133,7 @@ class Saver(TreeSaver):
         self._strict, self._holds_gradient, self.marker = strict, holds_gradient, marker
         self.has_graph = False  # a tensor was saved that a later backward() may go through
         self._copies = self._parts = 0
+        self._given = ()  # memory of tensors that the state of the object around a module has
         self.gradients, self._memory = [], GradientMemory()
         self._alive = []  # so that no other object gets the id of one that was seen
 
@@ -226,11 +228,14 @@ class Saver(TreeSaver):
         return None
 
     def _module(self, name, module):
-        own = [*module.named_parameters(), *module.named_buffers()]
+        own, given = [*module.named_parameters(), *module.named_buffers()], []
         for part, tensor in own:
-            leaf = self._of_tensor(f"{name}.{part}", tensor)
-            leaf.hint = _unchanged.hint_of(tensor)
-            self._leaf(f"{name}.{part}", leaf)
+            if memory_of(tensor) in self._given:
+                given.append(part)
+            else:
+                leaf = self._of_tensor(f"{name}.{part}", tensor)
+                leaf.hint = _unchanged.hint_of(tensor)
+                self._leaf(f"{name}.{part}", leaf)
             self.has_graph = self.has_graph or is_live(tensor)
             self._seen[id(tensor)] = f"{name}.{part}"
             self._alive.append(tensor)
@@ -242,6 +247,8 @@ class Saver(TreeSaver):
                  for part, inner in module.named_modules()}
         node = {"module": _name_of(type(module)), **flags_of(module), "extra": extra,
                 "plain": {part: values for part, values in plain.items() if values}}
+        if given:
+            node["given"] = given
         held = [part for part, parameter in module.named_parameters() if self._gradient(f"{name}.{part}", parameter)]
         return {**node, "held_gradients": held} if held else node
 
@@ -332,17 +339,7 @@ class Saver(TreeSaver):
         if isinstance(value, random.Random):
             return {"random": self._copied(f"{name}.state", list(value.getstate()))}
         if is_stateful(value):
-            if self._strict and name.endswith(_leaves.MOVED) and self.marker.marks.get(name) is None:
-                raise _not_saved(name, value)  # what it is made of, no state_dict() tells
-            node = {"stateful": kind, "state": self._copied(f"{name}.state", value.state_dict())}
-            if not kind.startswith("torch."):
-                trained = [one for one in trained_in(value) if id(one) not in self._seen] if _torch() is not None else []
-                node["gradients"] = [[state_of(one), self._gradient(f"{name}.{index}", one)] for index, one in enumerate(trained)]
-            optimizer = getattr(value, "optimizer", None)
-            torch = _torch()
-            if self._strict and torch is not None and isinstance(optimizer, torch.optim.Optimizer) and id(optimizer) not in self._seen:
-                node["optimizer"] = self._node(f"{name}.optimizer", optimizer)
-            return node
+            return self._stateful(name, value)
         if isinstance(value, _CONTAINERS) and type(value) not in _CONTAINERS and getattr(value, "__dict__", None):
             raise _not_saved(name, value)
         if isinstance(value, (dict, list, tuple, collections.deque, set, frozenset)):
@@ -352,6 +349,37 @@ class Saver(TreeSaver):
             raise _not_saved(name, value)
         return {"object": kind, "attributes": {key: self._node(f"{name}.{key}", item)
                                                for key, item in attributes.items()}}
+
+    def _stateful(self, name, value):
+        kind = _name_of(type(value))
+        if self._strict and name.endswith(_leaves.MOVED) and self.marker.marks.get(name) is None:
+            raise _not_saved(name, value)  # what it is made of, no state_dict() tells
+        state, torch = value.state_dict(), _torch()
+        node = {"stateful": kind, "state": self._copied(f"{name}.state", state)}
+        modules = modules_in(value, self._strict)
+        if modules:
+            node["modules"] = self._modules_of(name, modules, memories_in(state))
+        optimizer = getattr(value, "optimizer", None)
+        if self._strict and torch is not None and isinstance(optimizer, torch.optim.Optimizer) and id(optimizer) not in self._seen:
+            node["optimizer"] = self._node(f"{name}.optimizer", optimizer)
+        if not kind.startswith("torch."):
+            trained = [one for one in trained_in(value) if id(one) not in self._seen] if torch is not None else []
+            node["gradients"] = [[state_of(one), self._gradient(f"{name}.{index}", one)] for index, one in enumerate(trained)]
+        return node
+
+    def _modules_of(self, name, modules, given):
+        """Saves the modules that an object has, without the values that its state gives. They must be found again: so they were there when
+        the loop began."""
+        nodes, outer, self._given = [], self._given, given
+        try:
+            for index, module in enumerate(modules):
+                place = f"{name}.@module.{index}"
+                nodes.append(self._node(place, module))
+                if self.marker is not None and "at" not in (self.marker.marks.get(place + _leaves.MOVED) or {"at": None}):
+                    raise _not_saved(name, module)
+        finally:
+            self._given = outer
+        return nodes
 
     def _items(self, name, value):
         kind = _name_of(type(value))

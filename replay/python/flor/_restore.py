@@ -9,6 +9,7 @@ import random
 from . import _leaves, _places
 from ._atoms import ATOMS, AtomRestorer
 from ._leaves import label
+from ._inner import modules_in
 from ._left_out import be_unknown, end, trained_in
 from ._modules import flags_of, has_more_attributes, is_data, may_be_plain
 from ._objects import _CONTAINERS, _attributes, _name_of, _numpy, _parameters_of, _torch, is_pythons_own
@@ -147,7 +148,7 @@ class Restorer(AtomRestorer):
             return False
         if not _leaves.fits(live, loaded) or live.is_complex() != node["complex"] or str(live.device) != node["device"]:
             return False
-        memory = (live.data_ptr(), live.numel())
+        memory = (live.data_ptr(), live.numel(), self._states > 0)  # a state has the values once more
         return live.numel() == 0 or self._written.setdefault(memory, node["tensor"]) == node["tensor"]
 
     def _fixed(self, name, tensor):
@@ -156,14 +157,18 @@ class Restorer(AtomRestorer):
             here = _leaves.of_tensor(name, tensor)
             raise Misfit(f"{name} is {here.dtype} of {list(here.shape)} here, and {loaded.describe()} in the record")
         self._objects[name] = tensor
-        self._written[(tensor.data_ptr(), tensor.numel())] = name
+        self._written[(tensor.data_ptr(), tensor.numel(), False)] = name
         if self._writing:
             _leaves.write(tensor, loaded)
 
     def _module(self, name, node, live):
         self._same_kind(name, node["module"], live)
+        given = set(node.get("given", ()))
         for part, tensor in [*live.named_parameters(), *live.named_buffers()]:
-            self._fixed(f"{name}.{part}", tensor)
+            if part in given:  # by the state of the object around it
+                self._objects[f"{name}.{part}"] = tensor
+            else:
+                self._fixed(f"{name}.{part}", tensor)
         if any(len(node[flag]) != len(values) for flag, values in flags_of(live).items()):
             raise Misfit(f"{name} has other parts than the recorded module")
         for part, extra in node["extra"].items():
@@ -290,10 +295,13 @@ class Restorer(AtomRestorer):
             value = self._part(f"{name}.state", node["state"], live.state_dict())
         finally:
             self._states -= 1
-        if "optimizer" in node:
-            self._value(f"{name}.optimizer", node["optimizer"], live.optimizer)
         if self._writing:
             live.load_state_dict(value)
+        modules = modules_in(live)
+        for index, inner in enumerate(node.get("modules", ())):
+            self._value(f"{name}.@module.{index}", inner, modules[index] if index < len(modules) else None)
+        if "optimizer" in node:
+            self._value(f"{name}.optimizer", node["optimizer"], live.optimizer)
         known = {id(one) for one in self._objects.values()}
         trained = [one for one in trained_in(live) if id(one) not in known] if node.get("gradients") else []
         if len(trained) != len(node.get("gradients", ())):

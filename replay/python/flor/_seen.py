@@ -23,6 +23,7 @@ from ._contents import HOLDERS, contents_of, of_sparse, version_of
 from ._files import UNKNOWN
 from ._frames import is_of_flor, locals_of
 from ._imported import only_defined
+from ._inner import modules_in
 from ._interrupts import is_programs
 from ._left_out import plain_of
 from ._objects import KEPT, is_stateful
@@ -155,7 +156,7 @@ class _Look:
             parts = [value.state, *value.state.values(), *[{**group, "params": None} for group in value.param_groups]]
         elif is_stateful(value):
             self._found.append(value)
-            parts = [value.state_dict()]
+            parts = [value.state_dict(), *modules_in(value)]
         elif isinstance(value, dict):
             parts = list(value.values())
         elif isinstance(value, (list, tuple, set, frozenset, collections.deque)):

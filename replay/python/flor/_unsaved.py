@@ -14,7 +14,7 @@ _OF_SCHEDULERS = ("_step_count", "_opt_called", "_zero_grad_profile_name", "_war
 
 def unsaved_of(value, is_slot):
     """Yields what an object has that Saver leaves out: other attributes of modules, and those of their tensors; of a class of the
-    user's what its state_dict() does not name; functions that a scheduler of torch's calls; and, where it is no slot, the
+    user's what its state_dict() does not name, also of objects within it that have one, and which tensors train; functions that a scheduler of torch's calls; and, where it is no slot, the
     parameters of an optimizer."""
     torch = sys.modules.get("torch")
     if torch is None:
@@ -36,7 +36,13 @@ def unsaved_of(value, is_slot):
                if isinstance(item, types.FunctionType)]
         return
     saved = {"state", "param_groups", "defaults", *_OF_SCHEDULERS} if is_optimizer else set(value.state_dict())
-    yield {key: item for key, item in (dict_of(value) or {}).items() if key not in saved and not key.startswith("__")}
+    own = {key: item for key, item in (dict_of(value) or {}).items() if not key.startswith("__")}
+    yield {key: item for key, item in own.items() if key not in saved}
+    for key, item in own.items():
+        if key in saved and isinstance(item, torch.Tensor):
+            yield item.requires_grad
+        elif key in saved and is_stateful(item) and not isinstance(item, torch.nn.Module):
+            yield from unsaved_of(item, True)
 
 
 def added_to(tensor):
