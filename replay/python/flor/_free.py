@@ -17,6 +17,7 @@ from ._loop import begins_anywhere, iterate
 from ._origins import Origins, TooMany
 from ._passing import Passing, count_of
 from ._program import program_of
+from ._rebound import Rebound
 from ._rows import row_of
 from ._runtime import log_row, start, users_modules
 from ._seen import changed, roots_of
@@ -239,14 +240,21 @@ class _MainLoop(Watched):
         super().__init__(flor, "", frame, set(), self._program.guard_of(self._loop).name if self._loop else "@")
         self.state.take(needed)
         self._before, self._is_recording, self._in_doubt, self._is_late = None, bool(flor.flor_recording()), False, False
-        self._has_begun, self._known = False, {}
+        self._has_begun, self._is_inside, self._known = False, False, {}
+        self._rebound = Rebound(self._program, self._loop, self.state.places)
 
     def _loop_at(self, line):
         loops = self._program.main_loops() if self._program else []
         return next((loop for loop in loops if loop.lineno <= line <= loop.iter.end_lineno), None)
 
     def passes_on(self, path):
-        return self._loop is None or _held.is_passed_on(self._program, self._loop, path)
+        if self._loop is None:
+            return True
+        return _held.is_passed_on(self._program, self._loop, path) and not self._rebound.may_lack_graph(path)
+
+    def refuse(self, path, why="cannot be saved"):
+        if not self._rebound.may_lack(path):
+            super().refuse(path, why)
 
     def needs(self, path):
         if self._loop is None or ":" in path:
@@ -280,9 +288,16 @@ class _MainLoop(Watched):
             if self._before is None:
                 note(self.flor, "", "*", True, "a look at all that the program can reach takes more than a second: replays and a resumed recording "
                      "begin at the program's start")
-        self._has_begun = True
+        self._has_begun = self._is_inside = True
+
+    def _end_iteration(self):
+        is_over, self._is_inside = self._is_inside and self._is_recording, False
+        for path in self._rebound.kept() if is_over else ():
+            self.refuse(path)
+            self.state.paths.discard(path)
 
     def end(self, must=False):
+        self._end_iteration()
         if self._before is None:
             return
         after = self.look(must)

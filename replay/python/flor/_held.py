@@ -4,9 +4,9 @@ As far as the text shows it: names that are bound, members and elements that are
 object by their names. What else changed when the program was recorded (_seen.py), the record says: `seen`, paths."""
 import ast
 
+from ._first_bound import is_bound_outside, is_first_bound
 from ._holders import SlotHolder, lies_in
-from ._program import (_walk, bound_in, changed_in, is_adding, is_bound_near, is_first_bound, is_local_elsewhere, parameters_of,
-                       program_of, reads_in)
+from ._program import _walk, bound_in, changed_in, is_adding, is_bound_near, is_local_elsewhere, parameters_of, program_of, reads_in
 
 
 def shared_names(program):
@@ -92,7 +92,9 @@ def _first_carried(program, loop, carried, is_free, only_adds=True):
             continue
         # A function may be called before the loop binds the name.
         is_own = program.scope_of(read) is scope and (program.is_inside(read, loop) or not is_free)
-        if not is_own or not is_first_bound(program, loop.body, root):
+        # What has no value in front of the loop is missed loudly where the user names what is held.
+        is_sure = is_free or is_bound_outside(program, loop, root)
+        if not is_own or not is_first_bound(program, loop.body, root, is_sure):
             return cause, carried[cause]
     return None
 
@@ -144,9 +146,9 @@ def is_carried(program, loop, path, only_adds=True):
     return bool(program.unclear) or _first_carried(program, loop, {path: loop}, True, only_adds) is not None
 
 
-def is_passed_on(program, loop, path, and_behind=False):
+def is_passed_on(program, loop, path, and_behind=False, is_sure=True):
     """May an iteration read what the one before left at a path? `and_behind`: or may what follows the loop, which an iteration may leave at
-    its beginning?"""
+    its beginning? `is_sure`: as of is_first_bound()."""
     root, scope = path.split(".")[0], program.scope_of(loop)
     if program.unclear or ":" in path:
         return True
@@ -156,7 +158,7 @@ def is_passed_on(program, loop, path, and_behind=False):
         if is_meant and and_behind and not program.is_inside(read, loop) and not _is_over(program, read, loop):
             return True
         if is_meant and (program.is_inside(read, loop) or program.scope_of(read) is not scope):
-            return not is_first_bound(program, loop.body, root)
+            return not is_first_bound(program, loop.body, root, is_sure)
     return False
 
 

@@ -267,10 +267,10 @@ def is_bound_near(program, read, name, changer):
     node = read
     for outer in program.around(read):
         is_around_both = program.is_inside(changer, outer)
-        if isinstance(outer, (ast.For, ast.AsyncFor)) and not is_around_both and node is not outer.iter:
-            if name in _names(outer.target):
+        if isinstance(outer, (ast.For, ast.AsyncFor)) and not is_around_both and node in outer.body:
+            if name in names_in(outer.target):
                 return True
-        if isinstance(outer, _COMPREHENSIONS) and any(name in _names(part.target) for part in outer.generators):
+        if isinstance(outer, _COMPREHENSIONS) and any(name in names_in(part.target) for part in outer.generators):
             return True
         if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and not is_around_both:
             if name in parameters_of(outer):
@@ -302,7 +302,7 @@ def parameters_of(function):
                                 arguments.kwarg] if one}
 
 
-def _names(target):
+def names_in(target):
     return {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
 
 
@@ -317,13 +317,13 @@ def binds(statement, name):
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         stored = {node.id for target in targets for node in ast.walk(target)
                   if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        return name in stored and name not in _names(statement.value)
+        return name in stored and name not in names_in(statement.value)
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return statement.name == name
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return name in {(alias.asname or alias.name).split(".")[0] for alias in statement.names}
     if isinstance(statement, (ast.With, ast.AsyncWith)):
-        return any(item.optional_vars is not None and name in _names(item.optional_vars) for item in statement.items)
+        return any(item.optional_vars is not None and name in names_in(item.optional_vars) for item in statement.items)
     return False
 
 
@@ -331,7 +331,7 @@ def leaves(program, block):
     """Returns a statement by which the block may be left in the middle, so that what follows does not execute; or the block
     itself, if its body is not `if NAME.step_into():` alone; else None."""
     body = block.node.body
-    if len(body) != 1 or not isinstance(body[0], ast.If) or body[0].orelse or not _is_step_into(body[0].test):
+    if len(body) != 1 or not isinstance(body[0], ast.If) or body[0].orelse or not is_step_into(body[0].test):
         return block.node
     for node in _walk(body):
         if isinstance(node, ast.Return):
@@ -353,28 +353,5 @@ def _is_in_own_loop(program, jump, block):
     return False
 
 
-def is_first_bound(program, body, name):
-    """Does whatever executes these statements bind the name before it reads it? A loop counts as one that runs, and a
-    block as one that executes: whether what it changes is held, is another question."""
-    for statement in body:
-        if name not in _names(statement) and not binds(statement, name):
-            continue
-        if binds(statement, name):
-            return True
-        if isinstance(statement, (ast.With, ast.AsyncWith)):
-            heads = [item.context_expr for item in statement.items]
-            return not any(name in _names(head) for head in heads) and is_first_bound(program, statement.body, name)
-        if isinstance(statement, (ast.For, ast.AsyncFor)):
-            if name in _names(statement.iter):
-                return False
-            return name in _names(statement.target) or is_first_bound(program, statement.body, name)
-        if isinstance(statement, ast.If):
-            if name in _names(statement.test) or not is_first_bound(program, statement.body, name):
-                return False
-            return _is_step_into(statement.test) or is_first_bound(program, statement.orelse, name)
-        return False
-    return False
-
-
-def _is_step_into(test):
+def is_step_into(test):
     return isinstance(test, ast.Call) and isinstance(test.func, ast.Attribute) and test.func.attr == "step_into"

@@ -1,0 +1,106 @@
+"""Does whatever executes some statements bind a name before it reads it? By the text. A name that is surely bound needs no checkpoint; one
+that a loop or `with` binds may keep the value of an earlier iteration, where the loop has no element or the `with` takes an exception back."""
+import ast
+
+from ._holders import path_of
+from ._program import binds, bound_in, is_step_into, names_in, parameters_of
+
+# Whose `with` takes no exception back, by their last words. What is not known might.
+_PASSING_ON = {"no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "set_detect_anomaly", "detect_anomaly", "autocast", "device", "stream",
+               "profile", "record_function", "no_sync", "join", "open", "catch_warnings", "fork_rng", "sdp_kernel", "skip_block", "checkpointing",
+               "tqdm", "trange", "errstate", "printoptions", "Lock", "TemporaryDirectory", "NamedTemporaryFile", "SummaryWriter", "ZipFile"}
+_ALIKE = {"enumerate", "reversed", "sorted", "list", "tuple", "iter", "tqdm", "track", "set"}  # as many elements as they are given
+
+
+def is_first_bound(program, body, name, is_sure=True):
+    """A block counts as one that executes: whether what it changes is held, is another question. `is_sure`: or does a loop count as one that
+    has an element, and a `with` as one that takes no exception back?"""
+    for statement in body:
+        if name not in names_in(statement) and not binds(statement, name):
+            continue
+        if isinstance(statement, (ast.With, ast.AsyncWith)):
+            return _is_by_with(program, statement, name, is_sure)
+        if binds(statement, name):
+            return True
+        if isinstance(statement, (ast.For, ast.AsyncFor)):
+            return _is_by_loop(program, statement, name, is_sure)
+        if isinstance(statement, ast.If):
+            if name in names_in(statement.test) or not is_first_bound(program, statement.body, name, is_sure):
+                return False
+            return is_step_into(statement.test) or is_first_bound(program, statement.orelse, name, is_sure)
+        return False
+    return False
+
+
+def _is_by_with(program, statement, name, is_sure):
+    passes_on = not is_sure or _is_flors(program, statement)
+    for item in statement.items:
+        if name in names_in(item.context_expr):
+            return False
+        if item.optional_vars is not None and name in names_in(item.optional_vars):
+            return passes_on or item is statement.items[0]
+        passes_on = passes_on or _passes_on(program, item.context_expr)
+        if not passes_on:
+            return False
+        passes_on = not is_sure or _is_flors(program, statement)
+    return is_first_bound(program, statement.body, name, is_sure)
+
+
+def _is_flors(program, statement):
+    return any(one.node is statement for one in [*program.blocks, *program.guards])
+
+
+def _passes_on(program, manager):
+    """Does what a `with` is given surely pass an exception on? A name that the file itself defines is another one."""
+    path = path_of(manager.func if isinstance(manager, ast.Call) else manager)
+    if path is None:
+        return False
+    words = path.split(".")
+    return words[-1] in _PASSING_ON and not any(isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == words[-1] for node in ast.walk(program.tree))
+
+
+def _is_by_loop(program, loop, name, is_sure):
+    if name in names_in(loop.iter):
+        return False
+    if is_sure and not has_element(program, loop.iter):
+        return False
+    if name in names_in(loop.target):
+        return True
+    is_left = any(isinstance(node, (ast.Break, ast.Continue)) for statement in loop.body for node in ast.walk(statement))
+    return not (is_sure and is_left) and is_first_bound(program, loop.body, name, is_sure)
+
+
+def has_element(program, elements):
+    """Does what a loop goes over surely have an element?"""
+    if isinstance(elements, (ast.List, ast.Tuple, ast.Set)):
+        return any(not isinstance(one, ast.Starred) for one in elements.elts)
+    if isinstance(elements, ast.Dict):
+        return any(key is not None for key in elements.keys)
+    if isinstance(elements, ast.Constant):
+        return isinstance(elements.value, (str, bytes)) and len(elements.value) > 0
+    if not isinstance(elements, ast.Call):
+        return False
+    if program.called(elements) in ("loop", "main_loop"):
+        return len(elements.args) > 1 and has_element(program, elements.args[1])
+    word = (path_of(elements.func) or "").split(".")[-1]
+    if word in ("range", "trange"):
+        bounds = [_number(one) for one in elements.args]
+        return 0 < len(bounds) < 4 and None not in bounds and 0 not in bounds[2:] and len(range(*bounds)) > 0
+    if word == "zip":
+        return bool(elements.args) and all(has_element(program, one) for one in elements.args)
+    return word in _ALIKE and bool(elements.args) and has_element(program, elements.args[0])
+
+
+def _number(node):
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _number(node.operand)
+        return None if inner is None else -inner
+    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
+
+
+def is_bound_outside(program, loop, name):
+    """Does the loop's function bind a name in another place than in the loop: does it have a value of its own where the loop begins?"""
+    scope = program.scope_of(loop)
+    body = scope.body if isinstance(scope.body, list) else [scope.body]
+    is_parameter = isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and name in parameters_of(scope)
+    return is_parameter or any(bound == name and node is not loop and not program.is_inside(node, loop) for bound, node in bound_in(body))

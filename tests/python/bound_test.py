@@ -1,0 +1,125 @@
+"""A variable that an inner loop or a `with` binds: it may keep its value, where the loop has no element or the `with` takes an exception back."""
+import ast
+
+import pytest
+from carried_test import goes_on, slowed
+from unseen_test import program
+
+CASES = {
+    "a loop that may be empty": program('''
+rounds = {0: [1.0], 1: [2.0], 6: [5.0]}
+wanted = [0.0] * 4
+''', "wanted", first="for scale in rounds.get(epoch, []): wanted = [scale + random.random() for _ in range(4)]", probe="sum(wanted)"),
+    "one that gives the variable its first value": program('''
+finished = {0: [0, 1], 1: [2], 6: [4]}
+''', "wanted[:4]", first="for index in finished.get(epoch, []): wanted, inputs = [index, 2, 3, 4], {'of': index}", probe="wanted[0] + inputs['of'] + index"),
+    "a with that takes an exception back": program('''
+import contextlib
+rounds = {0: [1.0], 1: [2.0], 6: [5.0]}
+wanted = [0.0] * 4
+''', "wanted", first='''with contextlib.suppress(KeyError):
+        wanted = [rounds[epoch][0] + random.random() for _ in range(4)]''', probe="sum(wanted)"),
+    "a context manager of the program": program('''
+class Tolerant:
+    def __enter__(self):
+        return self
+    def __exit__(self, kind, problem, trace):
+        return kind is KeyError
+rounds = {0: [1.0], 1: [2.0], 6: [5.0]}
+wanted = [0.0] * 4
+''', "wanted", first='''with Tolerant() as tolerant:
+        wanted = [rounds[epoch][0] + random.random() for _ in range(4)]''', probe="sum(wanted)"),
+    "a loop that is left": program('''
+wanted = [0.0] * 4
+''', "wanted", first='''for index in (0, 1):
+        if epoch > 1: break
+        wanted = [epoch + index, 2.0, 3.0, 4.0]''', probe="sum(wanted)"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_is_held(place, case):
+    assert "resumed behind" in goes_on(place, *CASES[case])
+
+
+# What these loops bind last no checkpoint can hold: what a tensor was computed from, a generator.
+ORDINARY = slowed('''
+import torch
+torch.manual_seed(1)
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+data, held_out = torch.randn(5, 8, 4), torch.randn(3, 8, 4)
+for epoch in range(6):
+    for x in data:
+        output = net(x)
+        loss = (output - x.sum(1, keepdim=True)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    print("output", output.mean().item(), x.mean().item())
+    for x in held_out:
+        scores = net(x), x
+        errors = (row.sum() for row in x)
+        error = (net(x) - x.sum(1, keepdim=True)).abs().mean()
+    print("error", error.item(), scores[0].mean().item(), next(errors).item())
+    print("loss", loss.item(), flush=True)
+''')
+
+
+def test_what_each_iteration_binds_anew_keeps_no_ordinary_program_from_going_on(place):
+    said = goes_on(place, ORDINARY)
+    assert "resumed behind" in said and "begin at" not in said, said
+
+
+# Two tensors lead back to the parameters: what one iteration leaves, the third one after it trains with.
+KEPT = slowed('''
+import torch
+torch.manual_seed(1)
+net, scale = torch.nn.Linear(4, 1), torch.nn.Parameter(torch.ones(1))
+optimizer = torch.optim.SGD([*net.parameters(), scale], lr=0.1)
+data = torch.randn(5, 8, 4)
+for epoch in range(7):
+    for k in range(epoch % 3 == 0):
+        factor = scale.exp()
+    for x in data:
+        loss = (net(x) * factor - x.sum(1, keepdim=True)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward(retain_graph=True)
+        optimizer.step()
+    print("loss", loss.item(), flush=True)
+''')
+
+
+def test_a_tensor_that_an_iteration_keeps_begins_the_program_again(place):
+    assert "resumed behind" not in goes_on(place, KEPT.replace("scale.exp()", "scale * 2"))
+
+
+SURE = ["for k in [1, 2]: v = k", "for k in range(3): v = k", "for v in range(2, 9, 3): pass", "for k, x in enumerate((1, 2)): v = x", "with torch.no_grad(): v = 1",
+        "with open(p) as v: pass", "if c: v = 1\nelse:\n    for k in 'ab': v = 2", "for k in zip((1, 2), range(9, 0, -1)): v = k", "with suppress(E) as v: pass"]
+UNSURE = ["for k in xs: v = k", "for v in range(n): pass", "for k in range(0): v = k", "for k in range(3, 1): v = k", "for k in [*xs]: v = k", "with suppress(E): v = 1",
+          "with suppress(E), open(p) as v: pass", "for k in (1, 2):\n    if k: continue\n    v = k", "for k in zip((1, 2), xs): v = k", "with torch.no_grad(), suppress(E): v = 1"]
+
+
+def test_what_surely_binds():
+    from flor._first_bound import is_first_bound
+    from flor._program import Program
+
+    def asked(text, is_sure):
+        read = Program("train.py", text)
+        return is_first_bound(read, read.tree.body, "v", is_sure)
+
+    for text in SURE:
+        assert asked(text, True) and asked(text, False), text
+    for text in UNSURE:
+        assert not asked(text, True) and asked(text, False), text
+    assert not asked("class no_grad:\n    pass\nwith no_grad(): v = 1", True)
+    assert not asked("for k in v: v = k", False) and not asked("print(v)\nv = 1", False)
+
+
+def test_the_else_of_a_loop_has_no_element():
+    from flor._program import Program, is_bound_near
+
+    read = Program("train.py", "for epoch in range(9):\n    for v in xs:\n        print(v)\n    else:\n        print(v)\n")
+    loop = read.tree.body[0]
+    inside, behind = [node for node in ast.walk(loop) if isinstance(node, ast.Name) and node.id == "v" and isinstance(node.ctx, ast.Load)]
+    assert is_bound_near(read, inside, "v", loop) and not is_bound_near(read, behind, "v", loop)
