@@ -108,7 +108,8 @@ def test_what_counts_as_reading_back():
     assert reads_back(BEST)
     assert reads_back("for epoch in range(3):\n    save(1)\n    other = torch.load(path)\n")
     assert reads_back("for epoch in range(3):\n    torch.save(1, path)\nrun.load_best_model()\n")
-    assert not reads_back(BEST.replace("json.load(file)", "file.read()"))
+    assert reads_back(BEST.replace("json.load(file)", "file.read()"))  # of the very path that the loop saves
+    assert not reads_back(BEST.replace("json.load(file)", "file.read()").replace('("best.json") as', '("data.json") as'))
     assert not reads_back("state = torch.load(path)\nfor epoch in range(3):\n    torch.save(state, path)\n")
     assert not reads_back("for epoch in range(3):\n    torch.save(1, path)\n    net.load_state_dict(best)\n    x = load_batch(epoch)\n")
     assert not reads_back("for epoch in range(3):\n    torch.save(1, path)\n    x = np.load(shards[epoch])\n")
@@ -117,6 +118,29 @@ def test_what_counts_as_reading_back():
     assert reads_back(train + "def main():\n    train()\n    net = torch.load(path)\n")
     assert not reads_back(train + "def main():\n    net = AutoModel.from_pretrained(path)\n    torch.load(other)\n    train()\n")
     assert not reads_back("for epoch in range(3):\n    pass\nnet.load_state_dict(torch.load(path))\n")
+
+
+BY_OTHERS = [  # what the loop saves, and what it or the code behind it loads
+    ("np.savez('best.npz', *weights)", "saved = np.load('best.npz')"), ("numpy.savetxt(path, w)", "w = numpy.loadtxt(path)"),
+    ("np.save(os.path.join(out, 'w.npy'), w)", "w = np.load(name)"), ("save_file(net.state_dict(), 'a.safetensors')", "net.load_state_dict(load_file('a.safetensors'))"),
+    ("torch.jit.save(net, path)", "net = torch.jit.load(path)"), ("frame.to_csv('a.csv')", "frame = pd.read_csv('a.csv')"),
+    ("path.write_text(str(best))", "best = float(path.read_text())"), ("with open('best.txt', 'w') as f: f.write('1')", "best = open('best.txt').read()"),
+    ("np.save(f'{out}/w.npy', w)", "w = np.load(f'{out}/w.npy')"),
+]
+BY_NEITHER = [
+    ("np.save('metrics.npy', w)", "x = np.load(f'shards/{epoch}.npy')"), ("np.save(f'{epoch}.npy', w)", "x = np.load('x.txt')"), ("frame.to_csv('log.csv')", "x = pd.read_csv('data.csv')"),
+    ("with open('log.txt', 'a') as f: f.write('1')", "x = open('data.txt').read()"), ("frame.to_csv('log.csv')", "x = np.load('shard.npy')"),
+]
+
+
+def test_what_counts_as_reading_back_by_other_libraries():
+    for save, load in BY_OTHERS:
+        assert reads_back(f"for epoch in range(3):\n    {save}\n    {load}\n") and reads_back(f"for epoch in range(3):\n    {save}\n{load}\n"), save
+        assert not reads_back(f"{load}\nfor epoch in range(3):\n    {save}\n"), save
+    for save, load in BY_NEITHER:
+        assert not reads_back(f"for epoch in range(3):\n    {save}\n    {load}\n"), save
+    assert reads_back("def keep(w):\n    np.save(PATH, w)\ndef best():\n    return np.load(PATH)\nfor epoch in range(3):\n    keep(w)\nbest()\n")
+    assert not reads_back("def keep(w, path):\n    torch.save(w, path)\ndef shard(path):\n    return np.load(path)\nfor epoch in range(3):\n    keep(w, out)\n    shard(epoch)\n")
 
 
 # The save in an object that is called, and the load in a function.

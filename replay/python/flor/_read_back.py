@@ -2,6 +2,8 @@
 goes on in the middle would load what it saved itself, or nothing. Read, not run."""
 import ast
 
+from ._saved_files import is_reading, is_same_path, may_be_same, saves_of
+
 _SAVES, _LOADS = ("save", "dump"), ("model", "weight", "best", "check", "ckpt", "param", "pretrained")
 _LOADERS = {None, "self", "torch", "pickle", "json", "joblib"}  # of what a plain load() is
 
@@ -9,12 +11,19 @@ _LOADERS = {None, "self", "torch", "pickle", "json", "joblib"}  # of what a plai
 def reads_back(project, file, loop):
     """By the names of calls: the main loop has one such as `torch.save` or `json.dump`, and the loop or the code behind it has one such
     as `torch.load` or `self.load_best`, each itself or in functions of the program that it calls. In such a function a load counts if it
-    seems to be of a model: others are of data. A load in front of the loop does not count: a program may go on with files of its own."""
+    seems to be of a model: others are of data. So do a load of the very path that the loop saves, and one of NumPy or the like of a path
+    that may be one that the loop saves with it. A load in front of the loop does not count: a program may go on with files of its own."""
     within = [(file, call) for call in file.calls_in(loop)]
-    if not any(_saves(call) for _, call in [*within, *_called_by(project, within)]):
+    reached = [*within, *_called_by(project, within)]
+    saves = [(one, call) for one, call in reached if saves_of(call) or _saves(call)]
+    if not saves:
         return False
     following = [*within, *_behind(project, file, loop)]
-    return any(_loads(call) for _, call in following) or any(_loads(call) and _is_of_model(one, call) for one, call in _called_by(project, following))
+    called = list(_called_by(project, following))
+    if any(_saves(call) for _, call in saves) and (any(_loads(call) for _, call in following) or
+                                                   any(_loads(call) and _is_of_model(one, call) for one, call in called)):
+        return True
+    return any(is_same_path(*load, *save) or may_be_same(load[1], save[1]) for load in [*following, *called] if is_reading(load[1]) for save in saves)
 
 
 def _called_by(project, calls):
@@ -57,6 +66,8 @@ def _loads(call):
     name = _name_of(call)
     if name == "load":
         of = getattr(call.func, "value", None)
+        if isinstance(of, ast.Attribute):
+            return getattr(of.value, "id", "") == "torch"  # torch.jit.load
         return (getattr(of, "id", "") if of is not None else None) in _LOADERS
     return name.startswith(("load_", "from_")) and name != "load_state_dict" and _is_said(name)
 
