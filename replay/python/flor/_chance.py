@@ -5,10 +5,11 @@ the loop a digest of each such variable is recorded with the states of the defau
 import collections
 import hashlib
 import json
+import os
 import random
 import sys
 
-from . import _interrupts
+from . import _interrupts, _own_start
 from ._frames import takes_locals
 from ._runtime import users_modules
 from ._seen import members_of, roots_of
@@ -34,6 +35,8 @@ class entry:
         if not _has_entered:
             _entering.append(self._frame)
         _has_entered, self._frame = True, None
+        if _entering and os.environ.get("FLOR_RESUME"):
+            taken()  # what it warns of comes before the reason of the core
 
     def __exit__(self, *_):
         _entering.clear()
@@ -41,12 +44,13 @@ class entry:
 
 
 def taken():
-    """Returns {"variable NAME": digest} while the first loop is being entered, else {}."""
+    """Returns {"variable NAME": digest}, and what _own_start.py adds, while the first loop is being entered; else {}."""
     if not _entering:
         return {}
     if taken.known is None:
         try:
-            taken.known = _found(_roots(_entering[0]))
+            roots = _roots(_entering[0])
+            taken.known = {**_found(roots), **_own_start.found(roots, _entering[0])}
         except Exception as problem:
             if _interrupts.is_programs(problem):
                 raise

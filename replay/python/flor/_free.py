@@ -6,7 +6,7 @@ saved, or was found too late, is noted in the record; a replay then executes the
 import importlib.machinery
 import sys
 
-from . import _group, _held, _hook, _interrupts, _library
+from . import _group, _held, _hook, _interrupts, _library, _own_start
 from ._block import budget, here as this_thread, note, note_if_left
 from ._budget import Budget
 from ._folders import NOTE, SCRIPT, text_of
@@ -52,9 +52,12 @@ def loop(name, iterable):
     return iterate(flor, name, iterable, frame, steps)
 
 
-def main_loop(name, iterable, reads_gradients=False, has_changing_condition=False, reads_back=False):
+def main_loop(name, iterable, reads_gradients=False, has_changing_condition=False, reads_back=False, loads_elsewhere=False):
     """A loop of no other one: with a guard of what its iterations change. From one that reads gradients behind its blocks on, all
-    checkpoints hold them. One whose condition may change something, or whose program loads what it saves, is not begun in its middle."""
+    checkpoints hold them. One whose condition may change something, or whose program loads what it saves, is not begun in its middle. Of a
+    program that loads files elsewhere, what its variables hold in front of its loop is recorded."""
+    if loads_elsewhere:
+        _own_start.ask()
     if reads_gradients:
         hold_gradients()
     flor, frame = start(), sys._getframe(1)

@@ -100,6 +100,9 @@ class Program:
             self._moments = moments_in(list(ast.walk(self.tree))) - CLOCKS
         return self._moments
 
+    def calls(self):
+        return [node for node in self.parents if isinstance(node, ast.Call)]
+
     def guard_of(self, loop):
         return next(guard for guard in self.guards if guard.node is loop)
 

@@ -2,7 +2,7 @@
 goes on in the middle would load what it saved itself, or nothing. Read, not run."""
 import ast
 
-from ._saved_files import is_reading, is_same_path, may_be_same, saves_of
+from ._saved_files import is_reading, is_same_path, is_writing, may_be_same, saves_of
 
 _SAVES, _LOADS = ("save", "dump"), ("model", "weight", "best", "check", "ckpt", "param", "pretrained")
 _LOADERS = {None, "self", "torch", "pickle", "json", "joblib"}  # of what a plain load() is
@@ -24,6 +24,16 @@ def reads_back(project, file, loop):
                                                    any(_loads(call) and _is_of_model(one, call) for one, call in called)):
         return True
     return any(is_same_path(*load, *save) or may_be_same(load[1], save[1]) for load in [*following, *called] if is_reading(load[1]) for save in saves)
+
+
+def loads_elsewhere(project, file, loop):
+    """Does the main loop save files, and does the program load any by calls that are not in it? It may go on by itself with what an earlier
+    process saved."""
+    within = [(file, call) for call in file.calls_in(loop)]
+    if not any(is_writing(call) for _, call in [*within, *_called_by(project, within)]):
+        return False
+    inside = {call for _, call in within}
+    return any(is_reading(call) for one in project.files.values() for call in one.calls if call not in inside)
 
 
 def _called_by(project, calls):

@@ -78,7 +78,12 @@ def name_of(expression):
 def moments_in(nodes):
     """Returns the names of all variables that may hold a clock's value, in whatever place: those bound from one, and those of
     objects that were given one, as by `meter.update(time.time() - start)`. `nodes`: all of a tree."""
-    found, imported = set(CLOCKS), {"self", "cls"}
+    return names_given(nodes, CLOCKS)
+
+
+def names_given(nodes, words):
+    """As moments_in(), of values that come from what has one of these words for its name."""
+    found, imported = set(words), {"self", "cls"}
     for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             imported.update((alias.asname or alias.name).split(".")[0] for alias in node.names)

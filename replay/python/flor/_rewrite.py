@@ -20,7 +20,7 @@ import os
 
 from ._conditions import ChangingConditions
 from ._gradient_reads import are_read_outside
-from ._read_back import reads_back
+from ._read_back import loads_elsewhere, reads_back
 from ._reports import HANDLE, Reporter, kind_of
 
 BLOCK, LOOP = "__flor_block__", "__flor_loop__"
@@ -78,7 +78,8 @@ class Plan:
     def _marks_of(self, loop):
         is_so = {"reads_gradients": are_read_outside(self._project, self._file, loop, self.blocks),
                  "has_changing_condition": isinstance(loop, ast.While) and self._conditions.may_change(self._file, loop.test),
-                 "reads_back": reads_back(self._project, self._file, loop)}
+                 "reads_back": reads_back(self._project, self._file, loop),
+                 "loads_elsewhere": loads_elsewhere(self._project, self._file, loop)}
         return [word for word in is_so if is_so[word]]
 
     def _steps_of(self, loop):

@@ -20,6 +20,11 @@ def saves_of(call):
     return _family(call, _WRITING) is not None or _opens(call, "wax+")
 
 
+def is_writing(call):
+    """Does a call write a file?"""
+    return saves_of(call) or _name(call) == "dump" or _name(call).startswith("save")
+
+
 def is_reading(call):
     """Does a call read a file, or ask whether there is one?"""
     name = _name(call)
