@@ -18,9 +18,9 @@ import sys
 
 from ._folders import NOTE, SCRIPT, from_text
 from ._gradient_reads import GradientReads
-from ._held import needed_by_block, needed_by_loop, unguarded_in, unheld_by
+from ._held import needed_by_block, needed_by_loop, unguarded_in, unheld_by, unheld_for_itself
 from ._holders import SlotHolder, path_of
-from ._program import LEFT, MUTATORS, Program, leaves
+from ._program import LEFT, MUTATORS, Program, leaves, may_be_left
 from ._project import Project
 from ._reports import OF_THE_MOMENT
 from ._rewrite import keep_marks, rewritten
@@ -43,6 +43,7 @@ class Analysis:
         self.all, self.from_start = False, False
         self.blocks, self.lead_in = set(), set()
         self.reasons, self.probes = [], []
+        self._own = set()  # blocks that read what they changed before and do not hold
         self._gradients = GradientReads([present for _, present in pairs])
         for recorded, present in pairs:
             _take_slots(recorded, present, self._seen)
@@ -57,6 +58,7 @@ class Analysis:
             self._look_at_blocks(present)
             self._look_at_guards(present)
         self._look_at_rest()
+        self._lead_in_with_own()
         self.reasons.extend(note for note in [note_of([present for _, present in pairs])] if note is not None)
 
     def answer(self):
@@ -176,6 +178,7 @@ class Analysis:
             unheld = unheld_by(program, block, seen)
             elsewhere = next((path for path in seen if ":" in path), None)
             if unheld is None and elsewhere is None:
+                self._note_own(program, block, seen)
                 continue
             if block.name:
                 self.lead_in.add(block.name)
@@ -186,6 +189,21 @@ class Analysis:
             path, changed, read = unheld
             reader = f" and line {read.lineno} reads" if read is not changed else ""
             self._execute(block, f"{_place(program, changed)}: block {block.name} changes {path}, which it does not hold{reader}")
+
+    def _note_own(self, program, block, seen):
+        own = unheld_for_itself(program, block, seen)
+        if own is None or block.name is None:
+            return
+        path, changed = own
+        self._own.add(block.name)
+        left = next((one for one in (may_be_left(other, loop) for _, other in self._pairs for loop in other.main_loops()) if one is not None), None)
+        if left is not None:  # the last iteration executes its blocks
+            self._execute(block, f"{_place(program, changed)}: block {block.name} changes {path}, which it does not hold and reads again, and the main "
+                                 f"loop may be left in line {left.lineno}")
+
+    def _lead_in_with_own(self):
+        """A block that executes, and reads what it changed before without holding it, executes also in front of what was asked for."""
+        self.lead_in.update(name for name in self._own if self.all or name in self.blocks)
 
     def _look_at_rest(self):
         """What was seen of a block or of iterations that the text does not have."""

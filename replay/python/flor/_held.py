@@ -20,6 +20,14 @@ def unheld_by(program, block, seen=()):
     return _first_read(program, block, _changed_by(program, block, seen))
 
 
+def unheld_for_itself(program, block, seen=()):
+    """Returns (path, where it is changed) of something that a block changes and does not hold, and that its next execution reads; None where
+    there is nothing."""
+    loops = [outer for outer in program.around(block.node) if isinstance(outer, (ast.For, ast.While))]
+    changed = _changed_by(program, block, seen).items()
+    return next(((path, node) for path, node in changed if any(is_carried(program, loop, path) for loop in loops)), None)
+
+
 def _changed_by(program, block, seen):
     """Returns {path: where} of what a block changes and does not hold."""
     is_slots = isinstance(block, SlotHolder)

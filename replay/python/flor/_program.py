@@ -344,6 +344,22 @@ def leaves(program, block):
     return None
 
 
+def may_be_left(program, loop):
+    """Returns a statement by which a main loop may be left early, or None."""
+    for node in _walk(loop.body):
+        if isinstance(node, (ast.Return, ast.Raise)):
+            return node
+        if isinstance(node, ast.Break) and not _is_in_own_loop(program, node, loop) and not _is_by_condition(program.parents[node]):
+            return node
+    return None
+
+
+def _is_by_condition(outer):
+    """Does a rewritten `while` end here because its condition says so?"""
+    called = getattr(getattr(outer, "test", None), "operand", None)
+    return isinstance(called, ast.Call) and isinstance(called.func, ast.Attribute) and called.func.attr == "goes_on"
+
+
 def _is_in_own_loop(program, jump, block):
     """Does the loop lie in a block that a `break` or `continue` is of? In the `else` of a loop it is of the next one around that."""
     node = jump
