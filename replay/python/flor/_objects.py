@@ -122,11 +122,10 @@ def _parameters_of(optimizer):
 
 
 class Saver(TreeSaver):
-    """Saves objects as leaves: `leaves` by their names. `strict`: refuses what is kept as it is, and yet may hold what
-    changes: functions with variables of an enclosing one, methods of other objects. With an optimizer it saves parameters
-    that no module before has saved, and with a scheduler its optimizer. `holds_gradient`: None, or does it save that of a parameter, of
-    this name? `marker`: names objects that are not where they were (_origins.py). `gradients`: of each parameter that has one other
-    than zeros, whether it was saved."""
+    """Saves objects as leaves: `leaves` by their names. `strict`: refuses what is kept as it is, and yet may hold what changes: functions with
+    variables of an enclosing one, methods of other objects. With an optimizer it saves parameters that no module before has saved, and with a
+    scheduler its optimizer. `holds_gradient`: None, or does it save that of a parameter, of this name? `marker`: names objects that are not
+    where they were (_origins.py). `gradients`: of each parameter that has one other than zeros, whether it was saved."""
 
     def __init__(self, strict=False, holds_gradient=None, marker=None):
         super().__init__()
