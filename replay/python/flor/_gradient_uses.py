@@ -1,8 +1,8 @@
 """Which checkpoints hold which gradients, and what happens where the program uses one that a checkpoint leaves out (_left_out.py).
 
 A gradient is left out once the program was seen to clear it between two checkpoints, as long as it goes on doing that. Where it is seen to
-use one that was left out, all are held from then on. What is held is decided once for an iteration: its digest has no gradient that the
-checkpoint of a block in it left out."""
+use one that was left out, further ones are held. One that was left out stays so until it is cleared: a process that goes on from that
+checkpoint does not know it, and could compare no later state that has it. So what is held is also decided once for an iteration."""
 import functools
 import sys
 import weakref
@@ -15,11 +15,11 @@ _known = {}  # by the ids of parameters
 
 
 class _Known:
-    """Of a parameter: `names` of those whose checkpoints met its gradient; was it seen to be cleared behind one of them? `decision`: is it
-    held in this iteration? None: not decided."""
+    """Of a parameter: `names` of those whose checkpoints met its gradient, and of them those that have left it `out` since it was cleared; was
+    it seen to be cleared behind one of them? `decision`: is it held in this iteration? None: not decided."""
 
     def __init__(self, parameter):
-        self.parameter, self.names, self.is_cleared, self.decision = weakref.ref(parameter), set(), False, None
+        self.parameter, self.names, self.out, self.is_cleared, self.decision = weakref.ref(parameter), set(), set(), False, None
 
 
 def _known_of(parameter):
@@ -35,8 +35,9 @@ def is_held(name, parameter):
     if known.decision is None:
         asking = asking_of(parameter)
         known.is_cleared = known.is_cleared or not known.names <= asking
-        known.decision = not known.is_cleared or name in asking
-    return known.decision or _seen["used"]
+        known.out = known.out if known.out <= asking else set()
+        known.decision = not known.out and (_seen["used"] or not known.is_cleared or name in asking)
+    return known.decision
 
 
 def begin_iteration():
@@ -53,7 +54,9 @@ def watch_all(name, gradients):
     if library.flor_recording():
         for parameter, is_so in gradients:
             watch(parameter, name, functools.partial(_use, name, is_so))
-            _known_of(parameter).names.add(name)
+            known = _known_of(parameter)
+            known.names.add(name)
+            known.out.update(() if is_so else (name,))
 
 
 def _use(name, is_so):
