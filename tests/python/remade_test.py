@@ -7,6 +7,7 @@ from merged import merged
 
 BEGIN = """
 import collections
+import enum
 import os
 import time
 import torch
@@ -37,6 +38,10 @@ MADE = [
      "kept = torch.nn.Parameter(net.weight.detach() * 2, epoch % 2 > 0) if best is None or loss < best else kept; best = loss.item(); "
      "bias.requires_grad_(epoch % 2 == 0)",
      "best, kept.norm(), isinstance(kept, torch.nn.Parameter), kept.requires_grad, bias.requires_grad"),
+    ("epochs, seen, Phase = collections.defaultdict(dict), None, enum.Enum('Phase', 'FIRST LATER')",
+     "metrics = collections.defaultdict(list) if epoch != seen else metrics; seen = epoch; metrics['loss'].append(loss.item())",
+     "epochs = collections.defaultdict(int, epochs) if epoch == 2 else epochs; epochs[epoch % 3] = epoch; phase = Phase.LATER",
+     "sum(metrics['loss']), epochs[0], epochs.default_factory is dict, phase is Phase.LATER"),
 ]
 
 
@@ -62,3 +67,50 @@ def test_what_is_bound_in_the_loop_alone_is_made_again(place):
     text, shown = merged(BEGIN, [(FRONT + front, WITHIN + within, behind, show) for front, within, behind, show in MADE], 8)
     said = goes_on(place, text + KILL, shown)
     assert "resumed behind epoch=3" in said or "resumed behind epoch=4" in said, said
+
+
+# What the loop makes, or changes, and no restore could find: it is warned of by its name while the program is recorded.
+REFUSED = [
+    ("net, late = torch.nn.Linear(4, 1), None", "opt = optimizer if late is None else late\n" + WITHIN.replace("optimizer.", "opt."),
+     "late = torch.optim.Adam(net.parameters(), lr=0.01) if epoch == 1 else late"),
+    ("body = torch.nn.Linear(4, 4)\ngrown = torch.optim.SGD(net.parameters(), lr=0.05)",
+     "grown.zero_grad(); loss = (net(body(x)) - x.sum(1, keepdim=True)).pow(2).mean(); loss.backward(); grown.step()",
+     "grown.add_param_group({'params': body.parameters(), 'lr': 0.005}) if epoch == 1 else None"),
+    ("book = torch.nn.Embedding(2, 4)\nsteady = torch.optim.Adam([*net.parameters(), *book.parameters()], lr=0.01)",
+     "steady.zero_grad(); loss = (net(x) - x.sum(1, keepdim=True)).pow(2).mean(); loss.backward(); steady.step(); "
+     "book.weight = torch.nn.Parameter(book.weight * 0.9 + 0.1 * x[:2])", ""),
+    ("class Box:\n    pass\nfunctional = torch.nn.functional\nact = functional.relu", "loss = act(net(x) + 5).sum()\n" + WITHIN,
+     "act = functional.softplus if epoch == 1 else act"),
+]
+NAMES = ["late", "grown", "steady", "act"]
+
+
+def test_what_no_restore_could_find_is_warned_of_when_it_is_recorded(place):
+    fronts = [("" if "net =" in front else "net = torch.nn.Linear(4, 1)\n") + front for front, *_ in REFUSED]
+    fronts = [front + "\noptimizer = torch.optim.SGD(net.parameters(), lr=0.05)" for front in fronts]
+    cases = [(front, within, behind, "net.weight.norm()") for front, (_, within, behind) in zip(fronts, REFUSED)]
+    text, shown = merged(BEGIN, cases, 8)
+    place.write("train.py", text + KILL)
+    rows = plain(place, "train.py")[1]
+    said = place.record("train.py", code=None)
+    for number, name in enumerate(NAMES):
+        assert f"{name}_{number} changes from iteration to iteration and cannot be saved" in said, (name, said)
+    said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py").stderr
+    assert "does not fit" not in said and "runs from the start" in said.replace("runs from its start", "runs from the start"), said
+    assert sorted(have(place)) == sorted(rows), said
+
+
+LOADER = BEGIN + FRONT + """
+data = torch.randn(48, 4)
+for epoch in range(8):
+    loader = torch.utils.data.DataLoader(data, batch_size=8 if epoch < 3 else 16, shuffle=True)
+    for x in loader:
+WITHIN
+    print(net.weight.norm())
+    print("loss", loss.item())
+""".replace("WITHIN", "\n".join("        " + line for line in WITHIN.strip().splitlines())) + KILL
+
+
+def test_a_loader_that_each_iteration_makes_is_not_held(place):
+    said = goes_on(place, LOADER, "    print(net.weight.norm())\n")
+    assert "resumed behind epoch=" in said and "does not fit" not in said, said

@@ -3,7 +3,8 @@ import enum
 import struct
 
 from ._made import made_of
-from ._objects import _name_of, _torch, is_kept, kept_module, kept_name
+from ._kinds import is_kept, kept_module, kept_name, name_of_kind
+from ._objects import _torch
 from ._settable import is_name_of_loggers
 from ._targets import Misfit
 
@@ -11,7 +12,7 @@ ATOMS = {"float", "complex", "bytes", "bytes_in", "bytearray", "range", "slice",
 
 
 class AtomRestorer:
-    """A method for each kind of value. A subclass has _leaf(name), and `_writing`."""
+    """A method for each kind of value. A subclass has _leaf(name), `_writing` and `_classes`."""
 
     def _float(self, _name, node, _live):
         return struct.unpack(">d", bytes.fromhex(node["float"]))[0]
@@ -46,9 +47,10 @@ class AtomRestorer:
 
     def _enum(self, name, node, live):
         # Of a class that is no enumeration the index could be anything: a call of the program's, a type.
-        if not isinstance(live, enum.Enum) or _name_of(type(live)) != node["of"] or node["enum"] not in type(live).__members__:
+        kind = type(live) if isinstance(live, enum.Enum) and name_of_kind(type(live)) == node["of"] else self._classes.enumeration(node["of"])
+        if kind is None or node["enum"] not in kind.__members__:
             raise Misfit(f"{name} is no {node['of']} named {node['enum']} here")
-        return type(live).__members__[node["enum"]]
+        return kind.__members__[node["enum"]]
 
     def _made(self, name, node, _live):
         try:

@@ -9,21 +9,16 @@ import random
 import struct
 import sys
 import types
-import weakref
 
 from . import _leaves, _made, _unchanged
 from ._gradient_memory import GradientMemory
 from ._graphs import is_live
 from ._inner import memories_in, memory_of, modules_in
-from ._interrupts import is_programs
+from ._kinds import KEPT, attributes_of, factory_of, is_kept, is_stateful, is_whole_object, kept_module, kept_name, name_of_kind
 from ._left_out import is_unknown, plain_of, state_of, trained_in
 from ._modules import flags_of, has_extra_state, plain_attributes
-from ._settable import is_of_loggers, is_settable
+from ._settable import is_settable
 from ._trees import SIMPLE, TreeSaver
-
-# Functions, classes and modules: with the objects of loggers, they stay what they are in the program that runs.
-KEPT = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, property,
-        weakref.ref)
 
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque, collections.OrderedDict, collections.defaultdict,
                collections.Counter)
@@ -34,7 +29,7 @@ _MANY = {bytes: 1 << 20, bytearray: 4096}
 
 
 def _not_saved(name, value):
-    return TypeError(f"{name}: an object of type {_name_of(type(value))} cannot be saved; give its class state_dict() "
+    return TypeError(f"{name}: an object of type {name_of_kind(type(value))} cannot be saved; give its class state_dict() "
                      "and load_state_dict()")
 
 
@@ -47,59 +42,6 @@ def _numpy():
     return sys.modules.get("numpy")
 
 
-def _name_of(kind):
-    return f"{kind.__module__}.{kind.__qualname__}"
-
-
-def is_stateful(value):
-    kind = type(value)  # not of the object, whose own code would run
-    return callable(getattr(kind, "state_dict", None)) and callable(getattr(kind, "load_state_dict", None))
-
-
-def _attributes(value):
-    """Returns the attributes of a plain object, those of __slots__ too, or None where it has none."""
-    slots = [name for kind in type(value).__mro__ for name in _slots(kind) if hasattr(value, name)]
-    if not slots and not hasattr(value, "__dict__"):
-        return None
-    return {**getattr(value, "__dict__", {}), **{name: getattr(value, name) for name in slots}}
-
-
-def kept_name(value):
-    """Returns what tells a function, class or module from others; of an object of a logger its class."""
-    if not isinstance(value, KEPT):
-        return _name_of(type(value))
-    return getattr(value, "__qualname__", getattr(value, "__name__", _name_of(type(value))))
-
-
-def is_kept(value):
-    """Does it stay what it is in the program that runs?"""
-    return isinstance(value, KEPT) or is_of_loggers(type(value))
-
-
-def kept_module(value):
-    module = getattr(value if isinstance(value, KEPT) else type(value), "__module__", None)
-    return module if isinstance(module, str) else ""
-
-
-def _is_plain(value):
-    """Do the attributes hold all that there is? Python itself refuses to pickle an object with more: a file, a lock; or has it a way
-    of its own: a functools.partial."""
-    if type(value).__reduce__ is not object.__reduce__ and not isinstance(type(value).__reduce__, types.FunctionType):
-        return False
-    try:
-        object.__reduce_ex__(value, 2)
-    except Exception as problem:
-        if is_programs(problem):
-            raise
-        return False
-    return True
-
-
-def is_pythons_own(name):
-    """Is it a name that Python itself gives a meaning, such as `__class__` or `__builtins__`?"""
-    return name.startswith("__") and name.endswith("__")
-
-
 def order_of(value):
     """Returns a key to sort by: modules are saved first, and schedulers last. What comes later saves only what is not there yet."""
     torch = _torch()
@@ -108,13 +50,6 @@ def order_of(value):
     if torch is not None and isinstance(value, torch.optim.Optimizer):
         return 2
     return 3 if is_stateful(value) else 1
-
-
-def _slots(kind):
-    slots = kind.__dict__.get("__slots__", ())
-    names = [name for name in ((slots,) if isinstance(slots, str) else slots) if name not in ("__dict__", "__weakref__")]
-    private = f"_{kind.__name__.lstrip('_')}"
-    return [private + name if name.startswith("__") and not name.endswith("__") else name for name in names]
 
 
 def _parameters_of(optimizer):
@@ -150,16 +85,23 @@ class Saver(TreeSaver):
         if node is not None:
             if self._strict and "kept" in node and not self._is_constant(value):
                 raise _not_saved(name, value)
+            if self._is_marked() and ("kept" in node or "enum" in node):
+                self.marker.refuse_unknown(name, value)
             return node
-        if self.marker is not None and not self._copies and not self._parts and not isinstance(value, (tuple, frozenset)):
+        if self._is_marked() and not isinstance(value, (tuple, frozenset)):
             name = self.marker.place(name, value)
         self._seen[id(value)] = name
         self._alive.append(value)
         if kind in _PLAIN_CONTAINERS:
             return self._items(name, value)
+        if self._is_marked():
+            self.marker.refuse_unmade(name, value)
         if kind is bytearray:
             return self._bytes(name, value)
         return self._torch_node(name, value) or self._numpy_node(name, value) or self._container(name, value)
+
+    def _is_marked(self):
+        return self.marker is not None and not self._copies and not self._parts
 
     def _bytes(self, name, value):
         """Many bytes have a leaf of their own: their text would be a copy of twice the size."""
@@ -192,7 +134,7 @@ class Saver(TreeSaver):
         if _made.parts_of(value) is not None:
             return {"made": _made.name_of(value), "of": _made.parts_of(value)}
         if isinstance(value, enum.Enum):
-            return {"enum": value.name, "of": _name_of(type(value))}
+            return {"enum": value.name, "of": name_of_kind(type(value))}
         if is_kept(value):
             return {"kept": kept_name(value), "module": kept_module(value)}
         torch = _torch()
@@ -244,7 +186,7 @@ class Saver(TreeSaver):
                  for part, inner in module.named_modules() if has_extra_state(inner)}
         plain = {part: {key: self._node(f"{name}.{part}.@plain.{key}", value) for key, value in plain_attributes(inner).items()}
                  for part, inner in module.named_modules()}
-        node = {"module": _name_of(type(module)), **flags_of(module), "extra": extra,
+        node = {"module": name_of_kind(type(module)), **flags_of(module), "extra": extra,
                 "plain": {part: values for part, values in plain.items() if values}}
         if given:
             node["given"] = given
@@ -306,13 +248,15 @@ class Saver(TreeSaver):
             state.append([places[id(key)], self._node(f"{name}.state.{places[id(key)]}", dict(value))])
         groups = [{key: self._node(f"{name}.group{number}.{key}", value) for key, value in group.items()
                    if key != "params"} for number, group in enumerate(optimizer.param_groups)]
-        node = {"optimizer": _name_of(type(optimizer)), "parameters": len(places), "groups": groups,
+        node = {"optimizer": name_of_kind(type(optimizer)), "parameters": len(places), "groups": groups,
                 "state": sorted(state, key=lambda pair: pair[0])}
         orphans = [place for place, parameter in enumerate(parameters) if id(parameter) not in self._seen]
         if self._strict and orphans:
             node["orphans"] = [[place, self._node(f"{name}.parameter.{place}", parameters[place])] for place in orphans]
         if self._strict:
             node["trains"] = [[self._seen[id(parameter)] for parameter in group["params"]] for group in optimizer.param_groups]
+            if self.marker is not None:
+                self.marker.refuse_other_parameters(name, optimizer, node["trains"], self.leaves)
         return node
 
     def _numpy_node(self, name, value):
@@ -334,7 +278,7 @@ class Saver(TreeSaver):
         return None
 
     def _container(self, name, value):
-        kind = _name_of(type(value))
+        kind = name_of_kind(type(value))
         if isinstance(value, random.Random):
             return {"random": self._copied(f"{name}.state", list(value.getstate()))}
         if is_stateful(value):
@@ -343,14 +287,14 @@ class Saver(TreeSaver):
             raise _not_saved(name, value)
         if isinstance(value, (dict, list, tuple, collections.deque, set, frozenset)):
             return self._items(name, value)
-        attributes = None if type(value).__module__.startswith("multiprocessing.") else _attributes(value)  # of other processes
-        if attributes is None or isinstance(value, (int, float, complex, str, bytes)) or not is_settable(type(value)) or not _is_plain(value):
+        attributes = None if type(value).__module__.startswith("multiprocessing.") else attributes_of(value)  # of other processes
+        if attributes is None or isinstance(value, (int, float, complex, str, bytes)) or not is_settable(type(value)) or not is_whole_object(value):
             raise _not_saved(name, value)
         return {"object": kind, "attributes": {key: self._node(f"{name}.{key}", item)
                                                for key, item in attributes.items()}}
 
     def _stateful(self, name, value):
-        kind = _name_of(type(value))
+        kind = name_of_kind(type(value))
         if self._strict and name.endswith(_leaves.MOVED) and self.marker.marks.get(name) is None:
             raise _not_saved(name, value)  # what it is made of, no state_dict() tells
         state, torch = value.state_dict(), _torch()
@@ -381,11 +325,14 @@ class Saver(TreeSaver):
         return nodes
 
     def _items(self, name, value):
-        kind = _name_of(type(value))
+        kind = name_of_kind(type(value))
         if isinstance(value, dict):
             self._refuse_ids(name, value)
             keys = self._nodes(f"{name}.@key", value.keys())
-            return {"dict": kind, "keys": keys, "items": self._nodes(name, (item for _, item in value.items()), list(value.keys()))}
+            node = {"dict": kind, "keys": keys, "items": self._nodes(name, (item for _, item in value.items()), list(value.keys()))}
+            if type(value) is collections.defaultdict:
+                node["factory"] = factory_of(value)
+            return node
         if isinstance(value, (list, tuple, collections.deque)):
             return {"list": kind, "items": self._nodes(name, value), "most": getattr(value, "maxlen", None)}
         self._refuse_ids(name, value)

@@ -2,7 +2,7 @@
 
 A variable may be bound to another of them later (`cur = choices[1]`, `a, b = b, a`), or to a view of one (`row = data[3]`).
 Restoring must then bind it to the same object, and write into no other. So a checkpoint says of each object that is not where
-it was at the beginning: where that one was, or that it is new (Marker)."""
+it was at the beginning: where that one was, or that it is new (_marker.py)."""
 import collections
 import sys
 import types
@@ -54,7 +54,7 @@ class Origins:
 
     def __init__(self, roots, is_whole=False):
         self._by_name, self._by_id, self._strong, self._of_memory = {}, {}, [], None
-        self._is_whole = is_whole
+        self.is_whole = is_whole
         self.extend(roots)
 
     def extend(self, roots):
@@ -70,7 +70,7 @@ class Origins:
     def _is_new(self, name, value):
         known = self._by_id.get(id(value))
         if known is None:
-            known = (name, _weak(value) or _Strong(value))
+            known = (name, _weak(value) or _Strong(value), type(value))
             if isinstance(known[1], _Strong):
                 self._strong.append(known[1])
             self._by_id[id(value)] = self._by_name[name] = known
@@ -86,6 +86,16 @@ class Origins:
         """Returns the object of this name, or None where it is gone."""
         known = self._known(name)
         return known[1]() if known else None
+
+    def kind_at(self, name):
+        """Returns the class of the object of this name, also where that is gone; None where there was none."""
+        known = self._known(name)
+        return known and known[2]
+
+    def first_name(self, name):
+        """Returns the first name of the object of this name, also where that is gone; None where there was none."""
+        known = self._known(name)
+        return known and known[0]
 
     def _known(self, name):
         """An object may have several names, and what belongs to it is known by the first: "self.net" by "run.net"."""
@@ -118,7 +128,7 @@ class Origins:
         """Returns the name of a tensor or array that was there, and whose memory this one shares; or None."""
         if self._of_memory is None:
             self._of_memory = {}
-            for name, reference in self._by_id.values():
+            for name, reference, _ in self._by_id.values():
                 memory = memory_of(reference())
                 if memory is not None:
                     self._of_memory.setdefault(memory, []).append((name, reference))
@@ -128,7 +138,7 @@ class Origins:
 
     def like(self, module):
         """Returns the name of a module that was there, of the same class and with parts of the same shapes; or None."""
-        for name, reference in self._by_id.values():
+        for name, reference, _ in self._by_id.values():
             other = reference()
             if type(other) is type(module) and _shape_of(other) == _shape_of(module):
                 return name
@@ -145,7 +155,7 @@ class Origins:
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(value, (torch.Tensor, torch.Generator)):
             return []
-        if torch is not None and isinstance(value, (torch.nn.Module, torch.optim.Optimizer)) and self._is_whole:
+        if torch is not None and isinstance(value, (torch.nn.Module, torch.optim.Optimizer)) and self.is_whole:
             return []
         if torch is not None and isinstance(value, torch.nn.Module):
             return _parts_of_module(name, value)
@@ -192,11 +202,11 @@ def memory_of(value):
         except (RuntimeError, NotImplementedError):
             return None
     if numpy is not None and isinstance(value, numpy.ndarray) and value.size > 0:
-        return ("array", id(_whole_of(value)))
+        return ("array", id(whole_of(value)))
     return None
 
 
-def _whole_of(array):
+def whole_of(array):
     """Returns the array whose memory a view shows."""
     numpy = sys.modules["numpy"]
     while isinstance(array.base, numpy.ndarray):
@@ -210,74 +220,9 @@ def _shape_of(module):
     return [(name, tuple(tensor.shape), tensor.dtype) for name, tensor in tensors], [sorted(vars(part)) for part in module.modules()]
 
 
-class Marker:
-    """Gives the objects of a state their names, and marks those that are not where they were. `here`: the Origins of the block
-    or of the main loop whose state it is; `first`: those of the main loop."""
-
-    def __init__(self, here, first):
-        self.marks = {}
-        self._here, self._first = here, first
-        self._memories = {}  # of what is saved: {memory: (name, tensor)}
-
-    def place(self, name, value):
-        """Returns the name to save an object under. Raises TypeError where no restore could make it."""
-        if self._here.get(place_of(name)) is not value:
-            name += _leaves.MOVED
-            self.marks[name] = self._mark(value)
-        self.saw(name, value)
-        return name
-
-    def saw(self, name, value):
-        memory = memory_of(value)
-        if memory is not None:
-            self._memories.setdefault(memory, (name, value))
-
-    def is_id(self, number):
-        """Is a number the id of an object of the program?"""
-        return self._here.is_id(number) or self._first.is_id(number)
-
-    def _mark(self, value):
-        origin = self._first.name_of(value)
-        if origin is not None:
-            return {"at": origin}
-        memory = memory_of(value)
-        if memory in self._memories:
-            return self._within(value, *self._memories[memory])
-        origin = self._first.with_memory_of(value) if memory is not None else None
-        if origin is not None:
-            return {"of": origin, **_view_in(self._first.get(origin), value)}
-        torch = sys.modules.get("torch")
-        if torch is None or not isinstance(value, torch.nn.Module):
-            return None
-        origin = self._first.like(value)
-        if origin is None:
-            raise TypeError(f"there was no module like this one, of type {type(value).__qualname__}")
-        return {"like": origin}
-
-    @staticmethod
-    def _within(value, name, whole):
-        """A view of a tensor that is saved, too. Where that will be a copy with no room for it, the view becomes one of its own."""
-        if memory_of(value)[0] == "array" or whole.dtype != value.dtype or not whole.is_contiguous():
-            return None
-        begin = value.storage_offset() - whole.storage_offset()
-        end = begin + sum((size - 1) * step for size, step in zip(value.shape, value.stride()))
-        return {"in": name, "offset": begin, "stride": list(value.stride())} if 0 <= begin <= end < whole.numel() else None
-
-
 def place_of(name):
     """Returns the place of an object that is saved under a name."""
     return name.lstrip(_leaves.VOLATILE + "@")
-
-
-def _view_in(whole, view):
-    if memory_of(view)[0] == "array":
-        owner = _whole_of(whole)
-        if not owner.flags.c_contiguous:
-            raise TypeError("its memory is not in the order of C")
-        return {"offset": view.__array_interface__["data"][0] - owner.__array_interface__["data"][0], "stride": list(view.strides)}
-    if whole.dtype != view.dtype or whole.is_conj() != view.is_conj():
-        raise TypeError("it shows the memory of a tensor of another type")
-    return {"offset": view.storage_offset(), "stride": list(view.stride())}
 
 
 def view_of(whole, mark, node, shape):
@@ -288,7 +233,7 @@ def view_of(whole, mark, node, shape):
     numpy, torch, kind = sys.modules.get("numpy"), sys.modules.get("torch"), next(iter(node))
     if kind == "array" and numpy is not None and isinstance(whole, numpy.ndarray):
         dtype = numpy.dtype(str(node.get("dtype")))
-        owner = _whole_of(whole)
+        owner = whole_of(whole)
         if not dtype.hasobject:
             _refuse_other_memory(shape, mark["stride"], mark["offset"], dtype.itemsize, owner.nbytes)
             return numpy.ndarray(shape, dtype, owner.reshape(-1).view(numpy.uint8), mark["offset"], mark["stride"])

@@ -7,14 +7,16 @@ import json
 import random
 
 from . import _leaves, _places
+from ._anew import MADE_ANEW, Classes
 from ._atoms import ATOMS, AtomRestorer
 from ._leaves import label
 from ._inner import modules_in
 from ._left_out import be_unknown, end, trained_in
 from ._modules import flags_of, has_more_attributes, is_data, may_be_plain
-from ._objects import _CONTAINERS, _attributes, _name_of, _numpy, _parameters_of, _torch, is_pythons_own
+from ._kinds import FACTORIES, attributes_of, is_pythons_own, name_of_kind
+from ._objects import _CONTAINERS, _numpy, _parameters_of, _torch
 from ._origins import MARKS
-from ._targets import MADE_ANEW, Classes, Misfit, Targets, element_at, immutable, item_of, refuse_unsettable, shape_of
+from ._targets import Misfit, Targets, element_at, immutable, item_of, refuse_unsettable, shape_of
 
 # The kinds of values, each with a method of Restorer: the first key of a node.
 _KINDS = ATOMS | {"bytearray_in", "tensor", "module", "optimizer", "generator", "array", "numpy_generator", "random", "stateful", "dict", "list", "object"}
@@ -276,8 +278,8 @@ class Restorer(AtomRestorer):
     # --- containers and other objects ---
 
     def _same_kind(self, name, kind, live):
-        if _name_of(type(live)) != kind:
-            raise Misfit(f"{name} was a {kind}, and is a {_name_of(type(live))} here")
+        if name_of_kind(type(live)) != kind:
+            raise Misfit(f"{name} was a {kind}, and is a {name_of_kind(type(live))} here")
 
     def _random(self, name, node, live):
         if not isinstance(live, random.Random):
@@ -313,7 +315,7 @@ class Restorer(AtomRestorer):
     def _place_of(self, name, kind, live, most=None):
         """Returns the container to fill: the one that is there, or a new one. What is given to load_state_dict() is new: what
         state_dict() returned may be in use by others."""
-        if isinstance(live, _CONTAINERS) and _name_of(type(live)) == kind and (self._states == 0 or kind not in MADE_ANEW):
+        if isinstance(live, _CONTAINERS) and name_of_kind(type(live)) == kind and (self._states == 0 or kind not in MADE_ANEW):
             refuse_unsettable(name, live)
             return live
         if kind == "torch.Size":
@@ -321,12 +323,14 @@ class Restorer(AtomRestorer):
         if kind not in MADE_ANEW:
             place = self._classes.named_tuple(kind)
             if place is None:
-                raise Misfit(f"{name} was a {kind}, and is a {_name_of(type(live))} here")
+                raise Misfit(f"{name} was a {kind}, and is a {name_of_kind(type(live))} here")
             return place
         return MADE_ANEW[kind]() if most is None else MADE_ANEW[kind](maxlen=most)
 
     def _dict(self, name, node, live):
         place = self._place_of(name, node["dict"], live)
+        if type(place) is collections.defaultdict:
+            self._set_factory(name, place, node.get("factory"), live)
         self._objects[name] = place
         keys = [self._value(f"{name}.@key.{index}", key, element_at(live, index, keys=True))
                 for index, key in enumerate(node["keys"])]
@@ -338,6 +342,15 @@ class Restorer(AtomRestorer):
             for key, value in values.items():
                 kind.__setitem__(place, key, value)
         return place
+
+    def _set_factory(self, name, place, factory, live):
+        """`factory`: a name, or None of one that the record cannot name, or in records of earlier versions."""
+        if factory in FACTORIES and (self._writing or place is not live):
+            place.default_factory = FACTORIES[factory]
+        elif factory not in FACTORIES and place is not live:
+            if type(live) is not collections.defaultdict:
+                raise Misfit(f"{name} made its values by what is not there")
+            place.default_factory = live.default_factory
 
     def _list(self, name, node, live):
         place = self._place_of(name, node["list"], live, node.get("most"))
@@ -365,7 +378,7 @@ class Restorer(AtomRestorer):
         self._same_kind(name, node["object"], live)
         refuse_unsettable(name, live)
         self._objects[name] = live
-        known = _attributes(live)
+        known = attributes_of(live)
         values = {key: self._value(f"{name}.{key}", item, known.get(key)) for key, item in node["attributes"].items()}
         hidden = next((key for key in values if key not in known and (is_pythons_own(key) or callable(getattr(type(live), key, None)))), None)
         if hidden is not None:

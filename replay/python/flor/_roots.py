@@ -7,7 +7,7 @@ import types
 
 from ._attributes import dict_of, slots_of
 from ._frames import is_of_flor, locals_of
-from ._objects import is_pythons_own
+from ._kinds import is_pythons_own
 from ._settable import is_settable
 
 CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)

@@ -26,7 +26,7 @@ from ._imported import only_defined
 from ._inner import modules_in
 from ._interrupts import is_programs
 from ._left_out import plain_of
-from ._objects import KEPT, is_stateful
+from ._kinds import KEPT, is_stateful
 from ._roots import CONTAINERS, base_of, is_of_loader, is_users_module, members_of, root_of, roots_of
 from ._samples import digests_of
 from ._settable import OF_LOGGERS

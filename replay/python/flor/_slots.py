@@ -16,8 +16,10 @@ from ._gradient_uses import is_held, unknown, watch_all
 from ._imported import import_for
 from ._library import library
 from ._leaves import VOLATILE, name_of, of_bytes, path_in
-from ._objects import KEPT, Saver, is_pythons_own, order_of
-from ._origins import MARKS, Marker
+from ._marker import Marker
+from ._kinds import KEPT, is_pythons_own
+from ._objects import Saver, order_of
+from ._origins import MARKS
 from ._restore import Misfit, Restorer
 from ._room import NoRoom
 from ._runtime import users_modules
@@ -140,7 +142,7 @@ class SlotState:
         if ":@" in path:  # a setting of the process
             return False
         try:
-            if not self._saved(self._saver(), path):
+            if not self._saved(self._saver(True), path):
                 return False
         except NoRoom:
             pass  # it can be saved, at another time
@@ -182,8 +184,8 @@ class SlotState:
         saver = self._saver()
         return next((path for path in self._in_order(self.paths) if not self._saved(saver, path)), None)
 
-    def _saver(self):
-        return Saver(True, self._holds_gradient, Marker(*self.origins) if self.origins and self._has_marks else None)
+    def _saver(self, is_alone=False):
+        return Saver(True, self._holds_gradient, Marker(*self.origins, is_alone) if self.origins and self._has_marks else None)
 
     def _holds_gradient(self, name, parameter):
         if self._expected is None and library.flor_recording():

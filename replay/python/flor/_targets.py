@@ -5,16 +5,13 @@ import copy
 import os
 import random
 import sys
-import types
 
 from . import _leaves
-from ._objects import KEPT, _name_of, _numpy, _torch
+from ._anew import MADE_ANEW
+from ._kinds import KEPT, name_of_kind
+from ._objects import _numpy, _torch
 from ._origins import place_of, view_of
 from ._settable import is_settable
-
-# Containers that can be made anew where the program has none at the recorded place.
-MADE_ANEW = {_name_of(kind): kind for kind in (dict, list, tuple, set, frozenset, collections.deque, collections.OrderedDict,
-                                               collections.Counter)}
 
 
 class Misfit(Exception):
@@ -74,7 +71,7 @@ def _anew(node, live, objects):
     """Returns an object of the recorded kind that is no other's. None: it is made of its values alone."""
     torch, numpy = _torch(), _numpy()
     kind = next(iter(node))
-    if kind == "optimizer" and _name_of(type(live)) == node[kind]:
+    if kind == "optimizer" and name_of_kind(type(live)) == node[kind]:
         optimizer = copy.copy(live)
         optimizer.state = collections.defaultdict(dict)
         optimizer.param_groups = [{"params": [objects.get(name) for name in group]} for group in node["trains"]]
@@ -85,9 +82,9 @@ def _anew(node, live, objects):
         return random.Random()
     if kind == "numpy_generator":
         return copy.deepcopy(live) if isinstance(live, (numpy.random.Generator, numpy.random.RandomState)) else None
-    if kind in ("dict", "list") and node[kind] not in MADE_ANEW and _name_of(type(live)) == node[kind]:
+    if kind in ("dict", "list") and node[kind] not in MADE_ANEW and name_of_kind(type(live)) == node[kind]:
         return copy.copy(live)
-    if kind == "object" and _name_of(type(live)) == node[kind]:
+    if kind == "object" and name_of_kind(type(live)) == node[kind]:
         return object.__new__(type(live))
     return None
 
@@ -103,45 +100,10 @@ def shape_of(node, loaded):
 def refuse_unsettable(name, live):
     """Raises Misfit for what decides which code runs, or which files are written: a record, which may be another user's, sets data alone."""
     if not isinstance(live, tuple) and not is_settable(type(live)):
-        raise Misfit(f"{name} is a {_name_of(type(live))}, which no record sets")
+        raise Misfit(f"{name} is a {name_of_kind(type(live))}, which no record sets")
     of_process = (os.environ, getattr(os.environ, "_data", None), sys.path, sys.modules, sys.meta_path, sys.path_hooks, vars(builtins))
     if isinstance(live, KEPT) or any(live is one for one in of_process) or isinstance(live, dict) and "__builtins__" in live:
         raise Misfit(f"{name} belongs to the process here, and is not restored")
-
-
-class Classes:
-    """The classes of the user's by their full names. Each is looked for once: a state may have very many objects of one."""
-
-    def __init__(self):
-        self._known = {}
-
-    def made_anew(self, name):
-        """Returns a new object without its attributes; None if there is no such class."""
-        kind = self._named(name)
-        return None if kind is None else object.__new__(kind)
-
-    def named_tuple(self, name):
-        """Returns an empty tuple of a class that has names for its items; None if there is no such class."""
-        kind = self._named(name)
-        return tuple.__new__(kind) if kind is not None and issubclass(kind, tuple) and hasattr(kind, "_fields") else None
-
-    def _named(self, name):
-        if name not in self._known:
-            self._known[name] = _class_named(name)
-        return self._known[name]
-
-
-def _class_named(name):
-    from ._runtime import users_modules
-
-    for module in users_modules():
-        kind = module
-        if name.startswith(module.__name__ + "."):
-            for word in name[len(module.__name__) + 1:].split("."):
-                kind = vars(kind).get(word) if isinstance(kind, (type, types.ModuleType)) else None
-        if isinstance(kind, type) and _name_of(kind) == name:
-            return kind
-    return None
 
 
 def element_at(live, index, keys):
@@ -164,5 +126,5 @@ def immutable(name, place, known, values):
     if fields is None:
         return type(place)(values)
     if len(fields) != len(values):
-        raise Misfit(f"{name} has {len(values)} items in the record, and is a {_name_of(type(place))} here, which has {len(fields)}")
+        raise Misfit(f"{name} has {len(values)} items in the record, and is a {name_of_kind(type(place))} here, which has {len(fields)}")
     return tuple.__new__(type(place), values)

@@ -6,7 +6,7 @@ import types
 
 from ._attributes import dict_of
 from ._modules import plain_attributes
-from ._objects import is_stateful
+from ._kinds import is_stateful
 
 # What torch itself puts on an optimizer: counts of steps, from which a scheduler warns of a wrong order of calls.
 _OF_SCHEDULERS = ("_step_count", "_opt_called", "_zero_grad_profile_name", "_warned_capturable_if_run_uncaptured")
