@@ -14,7 +14,7 @@ from . import _leaves, _made, _unchanged
 from ._gradient_memory import GradientMemory
 from ._graphs import is_live
 from ._inner import memories_in, memory_of, modules_in
-from ._kinds import KEPT, attributes_of, factory_of, is_kept, is_stateful, is_whole_object, kept_module, kept_name, name_of_kind
+from ._kinds import attributes_of, factory_of, is_kept, is_stateful, is_whole_object, kept_module, kept_name, name_of_kind
 from ._left_out import is_unknown, plain_of, state_of, trained_in
 from ._modules import flags_of, has_extra_state, plain_attributes
 from ._settable import is_settable
