@@ -117,9 +117,21 @@ def test_what_surely_binds():
 
 
 def test_the_else_of_a_loop_has_no_element():
-    from flor._program import Program, is_bound_near
+    from flor._first_bound import is_bound_near
+    from flor._program import Program
 
     read = Program("train.py", "for epoch in range(9):\n    for v in xs:\n        print(v)\n    else:\n        print(v)\n")
     loop = read.tree.body[0]
     inside, behind = [node for node in ast.walk(loop) if isinstance(node, ast.Name) and node.id == "v" and isinstance(node.ctx, ast.Load)]
     assert is_bound_near(read, inside, "v", loop) and not is_bound_near(read, behind, "v", loop)
+
+
+def test_a_with_in_front_of_a_read_binds_where_it_passes_exceptions_on():
+    from flor._held import needed_by_loop
+    from flor._program import Program
+
+    def needed(manager):
+        read = Program("train.py", f"import flor\nfor epoch in flor.loop('epoch', range(9)):\n  for x in xs:\n    with {manager}:\n      v = net(x)\n    print(v)\n")
+        return needed_by_loop(read, read.loops[0])
+
+    assert needed("torch.set_grad_enabled(phase == 'train')") == [] and needed("suppress(ValueError)") == ["v"]

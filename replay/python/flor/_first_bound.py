@@ -3,7 +3,7 @@ that a loop or `with` binds may keep the value of an earlier iteration, where th
 import ast
 
 from ._holders import path_of
-from ._program import binds, bound_in, is_step_into, names_in, parameters_of
+from ._program import COMPREHENSIONS, binds, bound_in, is_step_into, names_in, parameters_of
 
 # Whose `with` takes no exception back, by their last words. What is not known might.
 _PASSING_ON = {"no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "set_detect_anomaly", "detect_anomaly", "autocast", "device", "stream",
@@ -104,3 +104,39 @@ def is_bound_outside(program, loop, name):
     body = scope.body if isinstance(scope.body, list) else [scope.body]
     is_parameter = isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and name in parameters_of(scope)
     return is_parameter or any(bound == name and node is not loop and not program.is_inside(node, loop) for bound, node in bound_in(body))
+
+
+def is_bound_near(program, read, name, changer):
+    """Is the name that is read bound anew between `changer`, which bound it or changed its object, and this place, whatever
+    happens? By a loop or comprehension around it, by a parameter, or by a statement in front of it: behind the changer; or, if
+    the read comes first and so is met by the next iteration, in the innermost loop around the changer, or in the changer if
+    that is a loop."""
+    within = changer if isinstance(changer, (ast.For, ast.AsyncFor)) else program.loop_of(changer)
+    is_behind = not program.is_inside(read, changer) and read.lineno > getattr(changer, "end_lineno", changer.lineno)
+    node = read
+    for outer in program.around(read):
+        is_around_both = program.is_inside(changer, outer)
+        if isinstance(outer, (ast.For, ast.AsyncFor)) and not is_around_both and node in outer.body:
+            if name in names_in(outer.target):
+                return True
+        if isinstance(outer, COMPREHENSIONS) and any(name in names_in(part.target) for part in outer.generators):
+            return True
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and not is_around_both:
+            if name in parameters_of(outer):
+                return True
+        for body in _bodies(outer):
+            before = body[:body.index(node)] if node in body else []
+            if any(_surely_binds(program, statement, name) and (statement.lineno > changer.lineno or
+                                                                        (not is_behind and program.is_inside(statement, within))) for statement in before):
+                return True
+        node = outer
+    return False
+
+
+def _surely_binds(program, statement, name):
+    return binds(statement, name) or is_first_bound(program, [statement], name)
+
+
+def _bodies(node):
+    return [body for field in ("body", "orelse", "finalbody") for body in [getattr(node, field, None)]
+            if isinstance(body, list)]

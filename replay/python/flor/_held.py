@@ -4,9 +4,9 @@ As far as the text shows it: names that are bound, members and elements that are
 object by their names. What else changed when the program was recorded (_seen.py), the record says: `seen`, paths."""
 import ast
 
-from ._first_bound import is_bound_outside, is_first_bound
+from ._first_bound import is_bound_near, is_bound_outside, is_first_bound
 from ._holders import SlotHolder, lies_in
-from ._program import _walk, bound_in, changed_in, is_adding, is_bound_near, is_local_elsewhere, parameters_of, program_of, reads_in
+from ._program import _walk, bound_in, changed_in, is_adding, is_local_elsewhere, parameters_of, program_of, reads_in
 
 
 def shared_names(program):

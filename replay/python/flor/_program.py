@@ -7,7 +7,7 @@ from ._holders import Holder, SlotHolder, clean, lies_in, path_of
 from ._reports import CLOCKS, HANDLE, moments_in
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 LEFT = "@left"  # stands for a path in the record: the block may be left in its middle
 
@@ -112,7 +112,7 @@ class Program:
         for outer in self.around(call):
             if isinstance(outer, (ast.For, ast.AsyncFor)):
                 return node is outer.iter
-            if isinstance(outer, ast.stmt) or isinstance(outer, (*_COMPREHENSIONS, ast.Lambda)):
+            if isinstance(outer, ast.stmt) or isinstance(outer, (*COMPREHENSIONS, ast.Lambda)):
                 return False
             node = outer
         return False
@@ -260,33 +260,6 @@ def is_adding(program, read):
             and isinstance(program.parents.get(call), ast.Expr))
 
 
-def is_bound_near(program, read, name, changer):
-    """Is the name that is read bound anew between `changer`, which bound it or changed its object, and this place, whatever
-    happens? By a loop or comprehension around it, by a parameter, or by a statement in front of it: behind the changer; or, if
-    the read comes first and so is met by the next iteration, in the innermost loop around the changer, or in the changer if
-    that is a loop."""
-    within = changer if isinstance(changer, (ast.For, ast.AsyncFor)) else program.loop_of(changer)
-    is_behind = not program.is_inside(read, changer) and read.lineno > getattr(changer, "end_lineno", changer.lineno)
-    node = read
-    for outer in program.around(read):
-        is_around_both = program.is_inside(changer, outer)
-        if isinstance(outer, (ast.For, ast.AsyncFor)) and not is_around_both and node in outer.body:
-            if name in names_in(outer.target):
-                return True
-        if isinstance(outer, _COMPREHENSIONS) and any(name in names_in(part.target) for part in outer.generators):
-            return True
-        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and not is_around_both:
-            if name in parameters_of(outer):
-                return True
-        for body in _bodies(outer):
-            before = body[:body.index(node)] if node in body else []
-            if any(binds(statement, name) and (statement.lineno > changer.lineno or
-                                               (not is_behind and program.is_inside(statement, within))) for statement in before):
-                return True
-        node = outer
-    return False
-
-
 def is_local_elsewhere(program, read, name, scope):
     """Does a function around the read, inside of `scope`, have a variable of this name for itself?"""
     for outer in program.around(read):
@@ -307,11 +280,6 @@ def parameters_of(function):
 
 def names_in(target):
     return {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
-
-
-def _bodies(node):
-    return [body for field in ("body", "orelse", "finalbody") for body in [getattr(node, field, None)]
-            if isinstance(body, list)]
 
 
 def binds(statement, name):
