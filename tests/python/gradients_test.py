@@ -43,8 +43,8 @@ HIDDEN = {
 }
 
 
-@pytest.mark.parametrize("name", HIDDEN)
-@pytest.mark.parametrize("in_front_of", ['    print("loss"', "    begins = epoch"], ids=["behind the block", "of the iteration before"])
+@pytest.mark.parametrize("name, in_front_of", [(name, '    print("loss"') for name in HIDDEN] + [("by a lambda", "    begins = epoch")],
+                         ids=[*HIDDEN, "of the iteration before"])
 def test_a_print_that_reads_gradients_unseen_has_the_values_of_a_plain_run(place, name, in_front_of):
     made, shown = HIDDEN[name]
     text = GRADIENTS.replace("data = [", made + "data = [")
