@@ -73,16 +73,13 @@ def test_what_is_bound_in_the_loop_alone_is_made_again(place):
 REFUSED = [
     ("net, late = torch.nn.Linear(4, 1), None", "opt = optimizer if late is None else late\n" + WITHIN.replace("optimizer.", "opt."),
      "late = torch.optim.Adam(net.parameters(), lr=0.01) if epoch == 1 else late"),
-    ("body = torch.nn.Linear(4, 4)\ngrown = torch.optim.SGD(net.parameters(), lr=0.05)",
-     "grown.zero_grad(); loss = (net(body(x)) - x.sum(1, keepdim=True)).pow(2).mean(); loss.backward(); grown.step()",
-     "grown.add_param_group({'params': body.parameters(), 'lr': 0.005}) if epoch == 1 else None"),
     ("book = torch.nn.Embedding(2, 4)\nsteady = torch.optim.Adam([*net.parameters(), *book.parameters()], lr=0.01)",
      "steady.zero_grad(); loss = (net(x) - x.sum(1, keepdim=True)).pow(2).mean(); loss.backward(); steady.step(); "
      "book.weight = torch.nn.Parameter(book.weight * 0.9 + 0.1 * x[:2])", ""),
     ("class Box:\n    pass\nfunctional = torch.nn.functional\nact = functional.relu", "loss = act(net(x) + 5).sum()\n" + WITHIN,
      "act = functional.softplus if epoch == 1 else act"),
 ]
-NAMES = ["late", "grown", "steady", "act"]
+NAMES = ["late", "steady", "act"]
 
 
 def test_what_no_restore_could_find_is_warned_of_when_it_is_recorded(place):
@@ -98,6 +95,30 @@ def test_what_no_restore_could_find_is_warned_of_when_it_is_recorded(place):
     said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py").stderr
     assert "does not fit" not in said and "runs from the start" in said.replace("runs from its start", "runs from the start"), said
     assert sorted(have(place)) == sorted(rows), said
+
+
+GROWN = BEGIN + """
+net, body = torch.nn.Linear(4, 1), torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+for epoch in range(8):
+    for x in torch.randn(6, 8, 4):
+        optimizer.zero_grad()
+        loss = (net(body(x)) - x.sum(1, keepdim=True)).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+    if epoch == 2:
+        optimizer.add_param_group({"params": body.parameters(), "lr": 0.005})
+    print("loss", loss.item())
+""" + KILL
+
+
+def test_a_group_that_the_loop_adds_is_told_and_what_was_saved_before_counts(place):
+    place.write("train.py", GROWN)
+    rows = plain(place, "train.py")[1]
+    assert "optimizer has other groups of parameters than when the loop began" in place.record("train.py", code=None)
+    said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py").stderr
+    assert "resumed behind epoch=1" in said, said
+    assert sorted(have(place)) == sorted(rows)
 
 
 LOADER = BEGIN + FRONT + """

@@ -6,7 +6,7 @@ import collections
 import sys
 import types
 
-from . import _leaves
+from . import _leaves, _library
 from ._anew import Classes
 from ._kinds import KEPT, name_of_kind
 from ._origins import memory_of, place_of, whole_of
@@ -98,7 +98,8 @@ class Marker:
             raise TypeError(f"{name}: {value!r} was not there")
 
     def refuse_other_parameters(self, name, optimizer, trains, leaves):
-        """Raises TypeError where a restore would find an optimizer with other parameters. `trains`: the names under which they are saved, by
+        """Raises TypeError where a restore would find an optimizer with other parameters. Warns where it would find other groups: what was saved
+        before the program added one counts, and a restore refuses the rest. `trains`: the names under which they are saved, by
         groups. `leaves`: all that is saved by now, by names."""
         is_own = [parameter.startswith(f"{name}.parameter.") for group in trains for parameter in group]
         if self.marks.get(name, self) is None:  # it will be made of parameters that are restored before
@@ -112,7 +113,9 @@ class Marker:
         if self._here is self._first:
             later = [f"{origin}.param_groups.{number}.params.{len(group)}" for number, group in enumerate(trains)]
             if not all(map(self._first.knows, sum(at, []))) or any(map(self._first.knows, [*later, f"{origin}.param_groups.{len(trains)}"])):
-                raise TypeError(f"{name}: it has other groups of parameters than when the loop began")
+                _library.warn(f"{place_of(name)} has other groups of parameters than when the loop began: no process that starts anew can restore "
+                              "what is saved from now on, and it goes on from a checkpoint before")
+                return
         others = {self._first_name(leaf) for leaf in leaves if not leaf.startswith(f"{name}.parameter.")} if any(is_own) else ()
         for place, parameter, own in zip(sum(at, []), sum(trains, []), is_own):
             was = self._first.first_name(place)

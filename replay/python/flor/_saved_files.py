@@ -12,7 +12,7 @@ _READING = {**dict.fromkeys(("load", "loadtxt", "genfromtxt", "fromfile", "memma
             **dict.fromkeys(("load_file", "load_model", "safe_open"), _SAFE), **dict.fromkeys(("read_text", "read_bytes"), _TEXT)}
 _OF_NUMPY = {"np", "numpy", "jnp", "cp", "cupy", "onp"}
 _FILES = {"open", "File"}  # by their mode, as of h5py.File
-_OTHER_READING = {"imread", "from_pretrained", "exists", "isfile", "is_file"}
+_OTHER_READING, _ASKING = {"imread", "from_pretrained"}, {"exists", "isfile", "is_file"}
 
 
 def saves_of(call):
@@ -27,6 +27,11 @@ def is_writing(call):
 
 def is_reading(call):
     """Does a call read a file, or ask whether there is one?"""
+    return _name(call) in _ASKING or is_loading(call)
+
+
+def is_loading(call):
+    """Does a call read a file?"""
     name = _name(call)
     return name == "load" or name.startswith(("load_", "read_")) or name in _READING or name in _OTHER_READING or _opens(call, "r+")
 
