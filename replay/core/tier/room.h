@@ -8,10 +8,10 @@
 
 namespace flor::core {
 
-// Returns why a file of `bytes` bytes must not be written into the directory; "" if it may. Left free are
-// twice the file, and at least a fiftieth of the file system, but no more than 1 GB for that. Of the number
-// of files that the file system can have, a fiftieth is left, but at least 32, and at most 10,000. A user's
-// quota is not seen: see is_free(). Looks at the file system, and so may wait for a file server.
+// Returns why a file of `bytes` bytes must not be written into the directory; "" if it may.
+// Bytes: twice the file must stay free, and a fiftieth of the file system, or 1 GB if that is less.
+// Files: a fiftieth of the number that the file system can have must stay free, from 32 to 10,000 of them.
+// Does not see a user's quota: is_free() does. Looks at the file system, so it may wait for a file server.
 std::string why_no_room(const std::filesystem::path& directory, std::uint64_t bytes);
 
 // Does this errno mean that a disk is full, or a quota used up?
