@@ -3,7 +3,7 @@ changes and reads where. Reads the syntax tree alone; runs nothing."""
 import ast
 import os
 
-from ._holders import Holder, SlotHolder, clean, lies_in, path_of
+from ._holders import Holder, SlotHolder, clean, path_of
 from ._reports import CLOCKS, HANDLE, moments_in
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
