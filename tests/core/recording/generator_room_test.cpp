@@ -14,6 +14,7 @@
 #include "core/recording/recording.h"
 #include "core/store/generators.h"
 #include "core/tier/room.h"
+#include "support/recording_process.h"
 #include "support/temporary.h"
 #include "support/tiny_disk.h"
 
@@ -68,16 +69,6 @@ TEST(GeneratorRoom, ARefusalCountsUntilRoomIsSeen) {
   EXPECT_EQ(room.is_short(), is_free(directory.path(), 3 * mib) != true);
 }
 
-class NoFrontend : public Frontend {
- public:
-  std::map<std::string, std::string> generators() override { return {}; }
-  void set_generators(const std::map<std::string, std::string>&) override {}
-  std::map<std::string, std::string> environment() override { return {}; }
-  std::map<std::string, std::string> preset() override { return {}; }
-  void apply(const std::map<std::string, std::string>&) override {}
-  void synchronize() override {}
-};
-
 // A run on a disk of some size, each place of which has another state of 1 MiB.
 class GeneratorsOfARun : public ::testing::Test {
  protected:
@@ -125,7 +116,7 @@ class GeneratorsOfARun : public ::testing::Test {
 
   test::TemporaryDirectory directory_;
   std::optional<test::TinyDisk> disk_;
-  NoFrontend frontend_;
+  test::NoFrontend frontend_;
   std::optional<Recording> recording_;
 };
 
