@@ -2,9 +2,10 @@
 # the thread sanitizer. Sourced by scripts/test.
 # shellcheck shell=bash disable=SC2154
 
-# Left out: what computes long, and alone; and forks, whose pages of the sanitizer cost more than what they test.
+# Left out: what computes long, and alone; forks, whose pages of the sanitizer cost more than what they test; and what
+# measures memory, since a sanitizer keeps what was freed.
 without='Profiles.*:ForeignRun.ATimeline*:ForeignRun.ManyLoops*:Joined.HundredThousand*:Index.ARunWithMore*'
-without+=':*/Children.NeedNoLockOfTheProgram/*:ParseJson.ReadsAMillion*'
+without+=':*/Children.NeedNoLockOfTheProgram/*:ParseJson.ReadsAMillion*:LogOfRuns.EmptyCells*'
 # The longest first.
 threaded_tests=(core_test agent_test queue_test logging_test)
 other_tests=(materialize_test probes_test dashboard_test plan_test results_test sql_test commands_test dispatch_test)

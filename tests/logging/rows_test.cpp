@@ -289,6 +289,8 @@ TEST(RowFiles, AForkedChildWritesNothing) {
   auto file = std::make_unique<core::RowFile>(directory.path());
   file->log({"before", "1"}, core::Scope());
   file->log(row("late", held(background, gate, "2")), core::Scope());
+  // A child of a process whose threads are starting inherits the locks that a sanitizer holds meanwhile.
+  gate.wait_until_reached();
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
