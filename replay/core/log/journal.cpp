@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/base/blocked_signals.h"
+#include "core/base/full.h"
 #include "core/base/units_text.h"
 #include "core/log/durable_tail.h"
 #include "core/store/owner.h"
@@ -64,8 +65,11 @@ void Journal::append(std::size_t file, Line line) {
 }
 
 void Journal::report(Failure failure, const std::string& problem) {
-  auto& reported = failure == Failure::passing ? reported_write_ : reported_value_;
-  if (!reported.exchange(true)) on_failure_(failure, problem);
+  if (!reported_[static_cast<std::size_t>(failure)].exchange(true)) on_failure_(failure, problem);
+}
+
+void Journal::report(int error, const std::string& problem) {
+  report(is_full(error) ? Failure::full : Failure::passing, problem + ": " + std::strerror(error));
 }
 
 void Journal::tell_of_loss(const char* why) noexcept {
@@ -80,6 +84,7 @@ void Journal::tell_of_loss(const char* why) noexcept {
 bool Journal::flush(std::unique_lock<std::mutex>& lock) {
   std::vector<std::string> bad_values;
   std::string refusal;
+  int refused = 0;
   bool fine = true;
   lock.unlock();
   {
@@ -98,8 +103,10 @@ bool Journal::flush(std::unique_lock<std::mutex>& lock) {
       if (file->watcher) file->watcher(std::string_view(file->unwritten).substr(known));
       if (!file->tail.append(file->unwritten)) {
         const int error = errno;
-        if (refusal.empty())
-          refusal = "cannot append to " + file->tail.path().string() + ": " + std::strerror(error);
+        if (refused == 0 || is_full(error)) {
+          refused = error;
+          refusal = "cannot append to " + file->tail.path().string();
+        }
         fine = false;
       }
       if (dropped && !lost_.exchange(true)) {
@@ -110,7 +117,7 @@ bool Journal::flush(std::unique_lock<std::mutex>& lock) {
       }
     }
   }
-  if (!refusal.empty()) report(Failure::passing, refusal);
+  if (refused != 0) report(refused, refusal);
   if (!bad_values.empty()) report(Failure::lasting, bad_values.front());
   lock.lock();
   return fine;
@@ -138,7 +145,8 @@ bool Journal::sync() {
 
 bool Journal::sync(File& file) {
   if (file.tail.sync()) return true;
-  report(Failure::passing, "cannot sync " + file.tail.path().string() + ": " + std::strerror(errno));
+  const int error = errno;
+  report(error, "cannot sync " + file.tail.path().string());
   return false;
 }
 

@@ -8,6 +8,7 @@
 // file, and drops further lines.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -31,6 +32,8 @@ class Journal {
   enum class Failure {
     // A write failed, and is tried again: nothing is missing yet.
     passing,
+    // The same, since the disk is full or a quota used up.
+    full,
     // A line or its value is missing for ever.
     lasting
   };
@@ -65,6 +68,8 @@ class Journal {
   bool flush(std::unique_lock<std::mutex>& lock);
   bool sync(std::unique_lock<std::mutex>& lock);
   bool sync(File& file);
+  // Tells of a write that failed with this errno.
+  void report(int error, const std::string& problem);
   // Reports the first problem of each kind.
   void report(Failure failure, const std::string& problem);
   void tell_of_loss(const char* why) noexcept;
@@ -86,8 +91,8 @@ class Journal {
   // A line was dropped. No later checkpoint may claim a whole log: a run that is resumed goes back in front
   // of the gap.
   std::atomic<bool> lost_{false};
-  std::atomic<bool> reported_write_{false};
-  std::atomic<bool> reported_value_{false};
+  // By kind.
+  std::array<std::atomic<bool>, 3> reported_{};
   std::thread thread_;
 };
 

@@ -42,9 +42,9 @@ void RowFile::open(const fs::path& file, RowFiles held) {
   if (const auto problem = files_->open(file.parent_path())) warn("a file of a row is missing: " + *problem);
   journal_ = std::make_unique<Journal>(
       std::vector<fs::path>{file}, [](Journal::Failure failure, const std::string& what) {
-        warn(failure == Journal::Failure::passing
-                 ? "rows are not written yet, which is tried again, the program goes on: " + what
-                 : "the log is damaged, the program goes on: " + what);
+        warn(failure == Journal::Failure::lasting
+                 ? "the log is damaged, the program goes on: " + what
+                 : "rows are not written yet, which is tried again, the program goes on: " + what);
       });
   if (std::shared_ptr<LiveEvents> events = LiveEvents::begin(file.parent_path(), file))
     journal_->watch(0, [events](std::string_view lines) { events->take(lines); });

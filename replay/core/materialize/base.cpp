@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "core/base/full.h"
 #include "core/files/durable.h"
 #include "core/materialize/memory_watch.h"
 #include "core/policy/retention.h"

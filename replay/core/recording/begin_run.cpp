@@ -12,6 +12,7 @@
 #include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
+#include "core/base/full.h"
 #include "core/base/messages.h"
 #include "core/base/parse_number.h"
 #include "core/base/units_text.h"
@@ -248,7 +249,9 @@ void tell_of_unused_name(const Manifest& manifest) {
 // Where the earlier attempt has filled the disk, takes the space that it had set aside.
 void write_next_manifest(const RunDir& run, const Manifest& manifest) {
   try {
-    if (is_absent(reserve_of(run))) reserve_space(run);
+    std::error_code absent;
+    // An attempt whose disk was full has emptied it.
+    if (fs::file_size(reserve_of(run), absent) < reserved_bytes || absent) reserve_space(run);
     write_manifest(run, manifest);
   } catch (const std::exception& problem) {
     write_last_manifest(run, manifest);

@@ -32,16 +32,18 @@ void GeneratorRoom::look_again() noexcept {
   look();
 }
 
+void GeneratorRoom::refused() noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  quota_.note();
+  is_short_ = true;
+}
+
 void GeneratorRoom::look() noexcept {
   looked_at_ = written_;
   try {
-    // As a checkpoint of all that there is would be asked for. A quota shows in no other way than by trying,
-    // which takes for a moment what the program may want: so only where one has refused.
+    // As a checkpoint of all that there is would be asked for.
     const std::uint64_t bytes = written_ + portion;
-    const bool fits = why_no_room(directory_, bytes).empty() &&
-                      (!was_refused_ || is_free(directory_, 3 * bytes).value_or(false));
-    is_short_ = !fits;
-    if (fits) was_refused_ = false;
+    is_short_ = !why_no_bytes(directory_, bytes).empty() || !quota_.leaves(directory_, 3 * bytes, 1);
   } catch (const std::exception&) {
     // No memory for a path. The next look will tell.
   }

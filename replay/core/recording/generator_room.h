@@ -9,6 +9,8 @@
 #include <mutex>
 #include <utility>
 
+#include "core/tier/used_up_quota.h"
+
 namespace flor::core {
 
 class GeneratorRoom {
@@ -27,23 +29,21 @@ class GeneratorRoom {
   // Looks whether there is room again, where it was short.
   void look_again() noexcept;
 
-  // The disk refused to write. Does not look.
-  void refused() {
-    was_refused_ = true;
-    is_short_ = true;
-  }
+  // The disk was full, or a quota used up. Does not look.
+  void refused() noexcept;
 
  private:
   void look() noexcept;
 
   const std::filesystem::path directory_;
-  std::atomic<bool> is_short_{false}, was_refused_{false};
+  std::atomic<bool> is_short_{false};
   // Guards what follows.
   std::mutex mutex_;
   std::uint64_t written_ = 0;
   // What was written when it looked last.
   std::uint64_t looked_at_ = 0;
   bool has_looked_ = false;
+  UsedUpQuota quota_;
 };
 
 }  // namespace flor::core

@@ -14,6 +14,7 @@
 #include "core/events/live_events.h"
 #include "core/process/spawn.h"
 #include "core/resuming/earlier_run.h"
+#include "core/resuming/patience.h"
 #include "core/resuming/resumption.h"
 #include "core/resuming/takeover.h"
 
@@ -46,6 +47,18 @@ void warn_of_unheld(const BegunRun& begun) {
   const std::string tool = find_tool("flor");
   const std::string store = begun.run.path.parent_path().string();
   if (!tool.empty()) start_detached({tool, "unheld", begun.run.id(), "--store", store}, true);
+}
+
+// Goes on with the states of the earlier attempts. Where these cannot be read, they are only written a second
+// time: no reason to lose a resumption.
+GeneratorWriter writer_behind(const RunDir& run) {
+  try {
+    Patience patience;
+    return patiently(patience, [&] { return GeneratorWriter(run.generators()); });
+  } catch (const std::exception& problem) {
+    say("the states of random number generators are recorded anew: " + std::string(problem.what()));
+    return {};
+  }
 }
 
 }  // namespace
@@ -89,6 +102,7 @@ std::unique_ptr<Recording> Recording::start(const Settings& settings, Frontend& 
 Recording::Recording(BegunRun begun)
     : begun_(std::move(begun)), remarks_(begun_.manifest.warnings), generator_room_(begun_.run.path) {
   auto on_failure = [this](Journal::Failure failure, const std::string& what) {
+    if (failure == Journal::Failure::full) generator_room_.refused();
     if (failure == Journal::Failure::lasting) {
       damaged(what);
     } else {
@@ -97,7 +111,7 @@ Recording::Recording(BegunRun begun)
   };
   if (manifest().attempt > 0) {
     take_over(run(), manifest().attempt);
-    generators_ = GeneratorWriter(run().generators());
+    generators_ = writer_behind(run());
   }
   const std::vector<fs::path> files{run().log(), run().timeline(), run().generators()};
   journal_ = std::make_unique<Journal>(files, on_failure, [this] { return beat(); });
@@ -145,8 +159,8 @@ void Recording::note_generators(const std::string& at, const char* edge, const G
                                 bool is_needed) {
   const int64_t taken = checkpointer_->taken();
   if (std::exchange(taken_, taken) != taken) is_needed = true;
-  if (!is_needed && generator_room_.is_short()) return;
-  for (auto& line : generators_.lines(at, edge, states, is_needed)) append(generators_file, std::move(line));
+  for (auto& line : generators_.lines(at, edge, states, is_needed, generator_room_.is_short()))
+    append(generators_file, std::move(line));
 }
 
 bool Recording::is_ours() {
@@ -187,7 +201,6 @@ void Recording::missed(const std::string& what) {
 
 void Recording::delayed(const std::string& what) {
   if (lost_) return;
-  generator_room_.refused();
   const std::lock_guard<std::mutex> lock(damage_mutex_);
   if (delayed_ == 0) {
     warn("rows of run " + run().id() +

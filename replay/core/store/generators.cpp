@@ -151,10 +151,11 @@ GeneratorWriter::GeneratorWriter(const std::filesystem::path& earlier) {
 }
 
 std::vector<std::string> GeneratorWriter::lines(const std::string& at, const char* edge,
-                                                const GeneratorStates& states, bool is_needed) {
+                                                const GeneratorStates& states, bool is_needed,
+                                                bool is_short) {
   std::vector<std::string> out;
   Json row = {{"at", at}, {"edge", edge}};
-  const bool writes = is_needed || written_ < most_written;
+  const bool writes = is_needed || (written_ < most_written && !is_short);
   for (const auto& [name, bytes] : states) {
     const std::string digest = digest_of(bytes);
     if (writes && known_.insert(id_of(digest)).second)

@@ -48,9 +48,9 @@ class GeneratorWriter {
   // Throws as for_each_line_of().
   explicit GeneratorWriter(const std::filesystem::path& earlier);
 
-  // `is_needed`: a replay or a resumption may be entered here.
+  // `is_needed`: a replay or a resumption may be entered here. `is_short`: there is room for no other states.
   std::vector<std::string> lines(const std::string& at, const char* edge, const GeneratorStates& states,
-                                 bool is_needed = false);
+                                 bool is_needed = false, bool is_short = false);
 
  private:
   // Of the states that were written.

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "core/base/full.h"
 #include "core/base/held_signals.h"
 #include "core/base/uninterrupted.h"
 #include "core/base/units_text.h"
@@ -31,6 +32,17 @@ int allocate(int fd, std::uint64_t bytes) {
   const auto size = static_cast<off_t>(std::max<std::uint64_t>(bytes, 1));
   const HeldSignals held;
   return uninterrupted([&] { return ::fallocate(fd, 0, 0, size); }) == 0 ? 0 : errno;
+}
+
+std::string why_no_bytes(const std::filesystem::path& directory, const struct statvfs& info,
+                         std::uint64_t bytes) {
+  const std::uint64_t whole = static_cast<std::uint64_t>(info.f_blocks) * info.f_frsize;
+  const std::uint64_t left = static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize;
+  const std::uint64_t kept = std::max(2 * bytes, std::min(whole / 50, most_kept));
+  if (whole == 0 || left >= bytes + kept) return "";
+  return directory.string() + " has " + bytes_text(left) + " left, of which a checkpoint would take " +
+         bytes_text(bytes) + ", and " + bytes_text(kept) +
+         " are kept free for the program; make room, or choose another store";
 }
 
 // Some file systems, as btrfs, have no limit, and say that they can have 0 files.
@@ -57,18 +69,14 @@ Descriptor make_file(const std::filesystem::path& directory) {
 
 std::string why_no_room(const std::filesystem::path& directory, std::uint64_t bytes) {
   struct statvfs info = {};
-  if (::statvfs(directory.c_str(), &info) != 0 || info.f_blocks == 0) return "";  // writing will tell
-  const std::uint64_t whole = static_cast<std::uint64_t>(info.f_blocks) * info.f_frsize;
-  const std::uint64_t left = static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize;
-  const std::uint64_t kept = std::max(2 * bytes, std::min(whole / 50, most_kept));
-  if (left >= bytes + kept) return why_no_file(directory, info);
-  return directory.string() + " has " + bytes_text(left) + " left, of which a checkpoint would take " +
-         bytes_text(bytes) + ", and " + bytes_text(kept) +
-         " are kept free for the program; make room, or choose another store";
+  if (::statvfs(directory.c_str(), &info) != 0) return "";  // writing will tell
+  const std::string why = why_no_bytes(directory, info, bytes);
+  return why.empty() ? why_no_file(directory, info) : why;
 }
 
-bool is_full(int error) {
-  return error == ENOSPC || error == EDQUOT;
+std::string why_no_bytes(const std::filesystem::path& directory, std::uint64_t bytes) {
+  struct statvfs info = {};
+  return ::statvfs(directory.c_str(), &info) == 0 ? why_no_bytes(directory, info, bytes) : "";
 }
 
 std::optional<bool> is_free(const std::filesystem::path& directory, std::uint64_t bytes, int files) {

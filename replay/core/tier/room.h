@@ -13,9 +13,8 @@ namespace flor::core {
 // Files: a fiftieth of the number that the file system can have must stay free, from 32 to 10,000 of them.
 // Does not see a user's quota: is_free() does. Looks at the file system, so it may wait for a file server.
 std::string why_no_room(const std::filesystem::path& directory, std::uint64_t bytes);
-
-// Does this errno mean that a disk is full, or a quota used up?
-bool is_full(int error);
+// The same of a file that is there already and grows: leaves the number of files out.
+std::string why_no_bytes(const std::filesystem::path& directory, std::uint64_t bytes);
 
 // So many files a program may still make where a quota was used up.
 constexpr int spare_files = 8;

@@ -13,6 +13,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/error.h"
+#include "core/base/full.h"
 #include "core/base/units_text.h"
 #include "core/checkpoint/reader.h"
 #include "core/files/descriptor.h"

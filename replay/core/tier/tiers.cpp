@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/base/full.h"
 #include "core/base/messages.h"
 #include "core/base/units_text.h"
 #include "core/files/durable.h"
@@ -20,10 +21,6 @@ namespace {
 // Lack of room passes as files are spooled. After so many other failures in a row the tier is not used any
 // more.
 constexpr int most_refusals = 3;
-
-// Seconds.
-constexpr double quota_pause = 1800;
-constexpr double ask_pause = 300;
 
 }  // namespace
 
@@ -54,25 +51,16 @@ std::string Tiers::why_not_in_memory(std::uint64_t bytes) const {
          " of a checkpoint more than a third of both would wait; ask for more (srun --mem), or choose a disk";
 }
 
-bool Tiers::quota_leaves(const fs::path& directory, std::uint64_t bytes) {
-  if (!quota_used_up_) return true;
-  const double now = now_();
-  if (told_no_ && now < *told_no_ + ask_pause) return false;
-  const auto answer = is_free(directory, bytes, spare_files);
-  if (answer == false) told_no_ = now;
-  return answer.value_or(now > *quota_used_up_ + quota_pause);
-}
-
 std::string Tiers::why_not_the_store(const fs::path& directory, std::uint64_t bytes) {
   if (std::string full = why_no_room(directory, bytes); !full.empty()) return full;
-  if (quota_leaves(directory, 3 * bytes)) return "";
+  if (quota_.leaves(directory, 3 * bytes, spare_files)) return "";
   return "this user's quota in " + directory.string() + " was used up, and " + bytes_text(3 * bytes) +
          " in " + std::to_string(spare_files) +
          " files, which would leave some to the program, cannot be seen to be free";
 }
 
 void Tiers::store_was_full(std::uint64_t bytes) {
-  if (why_no_room(run_.path, bytes).empty()) quota_used_up_ = now_();
+  if (why_no_room(run_.path, bytes).empty()) quota_.note();
 }
 
 std::vector<Tiers::Target> Tiers::targets(const std::string& file, std::uint64_t bytes) {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/clock.h"
 #include "core/store/store.h"
+#include "core/tier/used_up_quota.h"
 
 namespace flor::core {
 
@@ -27,8 +27,8 @@ class Tiers {
   // then takes at most a third of that and of itself together: the rest is training's.
   void measure_memory_by(std::function<std::uint64_t()> left) { memory_left_ = std::move(left); }
 
-  // Takes the seconds from `now` instead of monotonic_seconds().
-  void measure_time_by(std::function<double()> now) { now_ = std::move(now); }
+  // Takes the seconds from `now` instead of monotonic_seconds(). Call first.
+  void measure_time_by(std::function<double()> now) { quota_ = UsedUpQuota(std::move(now)); }
 
   // A place to try. The file is written there durably (core/files/durable.h). Its directory exists.
   struct Target {
@@ -43,9 +43,7 @@ class Tiers {
   void refused(int error, const std::string& why);
   // Records that a file of `bytes` bytes found the store full. Where the file system has room for it all the
   // same, this user's quota of bytes or of files is used up: from now on a file goes there only where three
-  // times its size can be allocated, and some files made (core/tier/room.h), or, where the file system cannot
-  // tell, half an hour later. To ask for so much takes what is left for a moment, in which the program's own
-  // file would fail. So who was told no asks again 5 minutes later.
+  // times its size can be allocated, and some files made (core/tier/used_up_quota.h).
   void store_was_full(std::uint64_t bytes);
   // Records that writing to the local tier succeeded.
   void accepted() { refusals_ = 0; }
@@ -54,15 +52,12 @@ class Tiers {
   bool takes(std::uint64_t bytes);
   std::string why_not_in_memory(std::uint64_t bytes) const;
   std::string why_not_the_store(const fs::path& directory, std::uint64_t bytes);
-  bool quota_leaves(const fs::path& directory, std::uint64_t bytes);
 
   RunDir run_;
   fs::path local_;
   std::function<std::uint64_t()> memory_left_;
   bool said_ = false;
-  std::function<double()> now_ = monotonic_seconds;
-  std::optional<double> quota_used_up_;  // when
-  std::optional<double> told_no_;        // when the store last said that so much is not free
+  UsedUpQuota quota_;
   // Failures in a row, except for lack of room.
   int refusals_ = 0;
 };

@@ -103,6 +103,23 @@ int empty(int file) {
   return ::ftruncate(file, 0) == 0 && ::ftruncate(file, size) == 0 ? EIO : 0;
 }
 
+TEST(Journal, AQuotaThatIsUsedUpIsToldApart) {
+  const TemporaryDirectory directory;
+  const test::Interposing calls;
+  std::vector<Failure> reports;
+  Journal journal({directory / "a"},
+                  [&](Failure failure, const std::string&) { reports.push_back(failure); });
+  for (int (*refuse)(int) :
+       {+[](int) { return EIO; }, +[](int) { return EDQUOT; }, +[](int) { return ENOSPC; }}) {
+    calls->at_fdatasync = refuse;
+    journal.append(0, "{}");
+    EXPECT_FALSE(journal.sync());
+  }
+  calls->at_fdatasync = nullptr;
+  EXPECT_TRUE(journal.sync());
+  EXPECT_EQ(reports, (std::vector<Failure>{Failure::passing, Failure::full}));
+}
+
 TEST(Journal, WhatAFailedSyncLostIsWrittenAgain) {
   for (const auto& fault : {lose, empty}) {
     const TemporaryDirectory directory;
@@ -181,7 +198,7 @@ TEST(Journal, AValueThatFailsIsALossThoughAWriteHasFailedBefore) {
   std::atomic<int> writes{0}, values{0};
   {
     Journal journal({directory / "a"}, [&](Failure failure, const std::string&) {
-      ++(failure == Failure::passing ? writes : values);
+      ++(failure == Failure::lasting ? values : writes);
     });
     {
       const NoRoom no_room;

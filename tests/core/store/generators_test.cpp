@@ -95,6 +95,15 @@ TEST_F(Generators, InALargeFileOnlyNeededStatesAreWritten) {
   EXPECT_FALSE(log.difference("step=99", "entry", {{"cpu", "another"}}));
 }
 
+TEST_F(Generators, WhereThereIsNoRoomAPlaceHasItsDigests) {
+  GeneratorWriter writer;
+  const auto at = [&](const char* place, bool is_needed) {
+    return writer.lines(place, "entry", {{"cpu", place}}, is_needed, true).size();
+  };
+  EXPECT_EQ(at("epoch=0", false), 1U);
+  EXPECT_EQ(at("epoch=1", true), 2U);
+}
+
 TEST_F(Generators, ALaterAttemptWritesNoStateAgainAndCountsTheFile) {
   {
     GeneratorWriter writer;
