@@ -84,3 +84,14 @@ class State(Case):
             answer = run.replay("train", *mode, "--outer", "--draw", probe="all", code=3)
             self.assertEqual(answer.verdict["verdict"], "differs", answer.output)
             self.assertIn("@generators", json.dumps(answer.verdict) + answer.output)
+
+    def test_rule_05_a_probe_that_draws_in_front_of_a_unit_is_detected_at_digests_too(self):
+        run = self.record("walk", every=4)
+        # Each unit begins with states, so it looks as recorded by itself.
+        self.leave_states_out(run, "epoch=entry", "epoch=exit", *(f"epoch={epoch}" for epoch in range(0, 24, 4)))
+        part = {"flags": ("--epochs", "20:24")}
+        right = [row for row in self.plain("walk", "--outer") if row[1] == "outer"][20:]
+        self.assertEqual(named(run.replay("walk", "--outer", **part).rows, "outer"), right)
+        answer = run.replay("walk", "--outer", "--draw", **part, code=3)
+        self.assertEqual(answer.verdict["verdict"], "differs", answer.output)
+        self.assertIn("@generators", json.dumps(answer.verdict) + answer.output)

@@ -51,6 +51,7 @@ bool MainCursor::approach(const Unit& unit) {
       position_ = earlier.first;
       pristine_ = false;
       exact_ = true;
+      ++restored_;
       return true;
     }
     spoiled = !pristine_;

@@ -25,6 +25,8 @@ class MainCursor {
   bool exact() const { return exact_; }
   void set_exact(bool exact) { exact_ = exact; }
   void end_iteration(int64_t value, bool exact);
+  // How often approach() replaced the live state by a recorded one.
+  int64_t restored() const { return restored_; }
 
   // Returns the first unit that can be reached from here. -1: any.
   int64_t first_within_reach() const;
@@ -46,6 +48,7 @@ class MainCursor {
   // No iteration was executed or restored yet.
   bool pristine_ = true;
   bool exact_ = true;
+  int64_t restored_ = 0;
 };
 
 }  // namespace flor::core

@@ -170,7 +170,9 @@ std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
 // beginning.
 void Replayer::approach(const Unit& unit) {
   phase_ = Phase::lead_in;
+  const int64_t restored = cursor_->restored();
   if (!cursor_->approach(unit)) worker_->restart();
+  if (cursor_->restored() != restored) shifted_.reset();
 }
 
 // Leaves the inner loop. The rest of this iteration then follows only some of its steps, so it may fail where
@@ -193,6 +195,7 @@ void Replayer::start(Unit unit) {
   phase_ = Phase::unit;
   watch_for_sigterm();
   unit_log_.open(*unit_);
+  if (shifted_) unit_log_.generators_differ(shifted_->at, shifted_->difference);
 }
 
 void Replayer::commit() {

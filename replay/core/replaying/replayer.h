@@ -22,6 +22,7 @@
 #include "core/replaying/worker.h"
 #include "core/session/guards.h"
 #include "core/session/session.h"
+#include "core/store/generators.h"
 
 namespace flor::core {
 
@@ -79,6 +80,12 @@ class Replayer : public Session {
     bool executed = true;
   };
 
+  // Where the generators were seen to differ from the recorded ones.
+  struct Shifted {
+    std::string at;
+    GeneratorLog::Difference difference;
+  };
+
   // The running block of a brief proof (core/store/proof.h).
   struct BriefBlock {
     // Open ones, this block included.
@@ -129,12 +136,14 @@ class Replayer : public Session {
   bool is_brief(const std::string& at) const;
   bool cuts_short();
 
-  // Sets the generators as they were recorded. A record that grew large has only digests of most: a probe
-  // that drew shows as a difference there.
+  // Sets the generators as they were recorded. Some places have digests only: there a probe that drew shows
+  // as a difference. All that the program does from there on may be shifted, in front of a unit, too.
   void pin_generators(const std::string& at, const char* edge) {
-    if (recorded_->pin_generators(at, edge) || !capturing() || brief_) return;
-    if (const auto other = recorded_->generator_difference(at, edge))
-      unit_log_.generators_differ(at, other->recorded, other->present);
+    if (recorded_->pin_generators(at, edge) || brief_) return;
+    const auto other = recorded_->generator_difference(at, edge);
+    if (!other) return;
+    if (!shifted_) shifted_ = Shifted{at, *other};
+    if (capturing()) unit_log_.generators_differ(at, *other);
   }
   // Compares live state with the state recorded at `at`. Restores the recorded state if they differ.
   void compare(const std::string& at, State& state);
@@ -165,6 +174,8 @@ class Replayer : public Session {
   // Being executed.
   std::optional<Unit> unit_;
   UnitLog unit_log_;
+  // The first place since the whole state was restored. Each further unit tells of it.
+  std::optional<Shifted> shifted_;
   bool ended_as_recorded_ = false;
   // Why the end of the main loop in this unit must repeat before it counts.
   std::optional<std::string> surprise_;

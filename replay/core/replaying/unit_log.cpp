@@ -55,8 +55,9 @@ void UnitLog::line(Line json) {
   lines_.add(std::move(json));
 }
 
-void UnitLog::generators_differ(const std::string& at, const std::string& recorded, const std::string& live) {
-  if (!std::exchange(tells_of_generators_, true)) line(digest_event(at + "/@generators", recorded, live));
+void UnitLog::generators_differ(const std::string& at, const GeneratorLog::Difference& difference) {
+  if (std::exchange(tells_of_generators_, true)) return;
+  line(digest_event(at + "/@generators", difference.recorded, difference.present));
 }
 
 std::string UnitLog::close() {

@@ -10,6 +10,7 @@
 
 #include "core/base/json.h"
 #include "core/log/line.h"
+#include "core/store/generators.h"
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
 
@@ -29,7 +30,7 @@ class UnitLog {
   void line(Line json);
   // Adds the event that the generators differ from the recorded ones, unless the unit has one: behind the
   // first all are shifted.
-  void generators_differ(const std::string& at, const std::string& recorded, const std::string& live);
+  void generators_differ(const std::string& at, const GeneratorLog::Difference& difference);
   // Returns the whole text. Waits for missing values. Throws Error if a file that a row refers to could not
   // be written.
   std::string close();

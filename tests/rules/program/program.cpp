@@ -95,12 +95,13 @@ void inner_probe(const Model& model) {
 int main(int argc, char** argv) {
   using Scenario = int (*)();
   const std::map<std::string, Scenario> scenarios = {
-      {"train", rules::train},       {"forget", rules::forget},   {"growing", rules::growing},
-      {"best", rules::best},         {"guards", rules::guards},   {"container", rules::container},
-      {"places", rules::places},     {"several", rules::several}, {"outside", rules::outside},
-      {"endings", rules::endings},   {"forks", rules::forks},     {"rows", rules::rows},
-      {"unlooped", rules::unlooped}, {"silent", rules::silent},   {"observed", rules::observed},
-      {"meters", rules::meters},     {"helpers", rules::helpers}, {"watchers", rules::watchers}};
+      {"train", rules::train},         {"forget", rules::forget},     {"walk", rules::walk},
+      {"growing", rules::growing},     {"best", rules::best},         {"guards", rules::guards},
+      {"container", rules::container}, {"places", rules::places},     {"several", rules::several},
+      {"outside", rules::outside},     {"endings", rules::endings},   {"forks", rules::forks},
+      {"rows", rules::rows},           {"unlooped", rules::unlooped}, {"silent", rules::silent},
+      {"observed", rules::observed},   {"meters", rules::meters},     {"helpers", rules::helpers},
+      {"watchers", rules::watchers}};
   const auto scenario = scenarios.find(argc > 1 ? argv[1] : "");
   if (scenario == scenarios.end()) {
     std::fprintf(stderr, "usage: rules_program SCENARIO [--FLAG…], see scenarios.h\n");

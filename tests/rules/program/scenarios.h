@@ -61,6 +61,7 @@ void inner_probe(const Model& model);
 int train();      // the ordinary shape: main loop, one block, an evaluation
 int observed();   // the same, with tensors whose rows are computed in the background
 int forget();     // a variable that flor::checkpointing was not told of
+int walk();       // a random walk outside of all blocks
 int growing();    // a variable that is assigned anew and grows
 int best();       // the same, which shows in some iterations only
 int guards();     // several guards, one inside of the other

@@ -131,6 +131,20 @@ int forget() {
   return 0;
 }
 
+// A random walk outside of all blocks. Only the outer probe shows it.
+int walk() {
+  Model model;
+  double place = 0;
+  for (Loop epoch{"epoch", 0, 24}; epoch.next();) {
+    place += uniform();
+    if (SkipBlock block{"train", model.trained()}; block.step_into()) model.weights[0] += 1;
+    log("weight", model.weights[0]);
+    if (flag("outer")) log("outer", place);
+    if (flag("draw") && *epoch % 10 == 5) log("draw", uniform());
+  }
+  return 0;
+}
+
 // --best=MODE: what is carried shows in some epochs only. `once`: in epoch 2; `next`: in epoch 3, where epoch
 // 2 ran in another process; `never`: each epoch is the best so far.
 int best() {
