@@ -60,6 +60,15 @@ TEST(ExecutingMore, ExecutesEverythingAndThenFromTheStart) {
   EXPECT_TRUE(next->forced.from_start);
 }
 
+TEST(ExecutingMore, StaysWithTheStartThatAProofAskedFor) {
+  Request request;
+  request.forced.from_start = true;
+  const auto next = executing_more(request, plan_with({"train"}));
+  ASSERT_TRUE(next);
+  EXPECT_TRUE(next->forced.all);
+  EXPECT_TRUE(next->forced.from_start);
+}
+
 TEST(ExecutingMore, EndsWhereNothingIsRestored) {
   core::Plan plan = plan_with({"train"});
   plan.complete = false;

@@ -61,7 +61,8 @@ Request escalated(Request request, const core::Plan& plan, const results::Verdic
 std::optional<Request> executing_more(Request request, const core::Plan& plan) {
   // A program that runs from its start, with every block executed, restores nothing.
   if (plan.execute_all && !plan.complete && plan.lead_in_all) return std::nullopt;
-  request.forced.from_start = plan.execute_all;
+  // A proof may have asked for it before.
+  request.forced.from_start = request.forced.from_start || plan.execute_all;
   request.forced.all = true;
   request.forced.why = "a replay lacked state that no checkpoint has";
   return request;
