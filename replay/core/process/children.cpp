@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +11,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,6 +26,30 @@ namespace flor::core {
 namespace {
 
 constexpr std::uint64_t sigterm_bit = std::uint64_t{1} << (SIGTERM - 1);
+
+// Clock ticks since the machine started, as /proc counts them.
+std::uint64_t ticks_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  const auto per_second = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+  return static_cast<std::uint64_t>(now.tv_sec) * per_second +
+         static_cast<std::uint64_t>(now.tv_nsec) * per_second / 1'000'000'000;
+}
+
+// When this library was loaded. What the program has started is younger.
+const std::uint64_t loaded_at = ticks_now();
+
+// Returns nothing where it cannot be told. `process`: its directory in /proc.
+std::optional<std::uint64_t> started_at(const std::filesystem::path& process) {
+  std::ifstream file(process / "stat");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  // A name, in brackets, may hold anything. Behind it stand the fields from the third on.
+  std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));
+  constexpr int start = 22;
+  std::string field;
+  for (int i = 3; i <= start; ++i) fields >> field;
+  return parse_number<std::uint64_t>(field);
+}
 
 // Does this file system list processes by the numbers that this process knows them by?
 bool has_own_numbers(const std::filesystem::path& proc) {
@@ -40,6 +68,7 @@ bool is_child_to_end(const std::filesystem::path& process, pid_t pid) {
     if (line.rfind("SigIgn:", 0) == 0) ignores = value;
   }
   if (parent != std::to_string(::getpid()) || ::getsid(pid) != ::getsid(0)) return false;
+  if (started_at(process).value_or(0) < loaded_at) return false;
   std::uint64_t mask = 0;
   std::from_chars(ignores.data(), ignores.data() + ignores.size(), mask, 16);
   return (mask & sigterm_bit) == 0;

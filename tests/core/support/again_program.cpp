@@ -1,5 +1,6 @@
 // again_program: puts more into its environment than can be handed on, starts again, and says with what.
-// again_program children: starts children of several kinds, starts again, and says which of them still run.
+// again_program children: starts children of several kinds, starts again, and says which of them still run,
+// and whether the process whose number `older` in the environment names does.
 #include <signal.h>
 #include <unistd.h>
 
@@ -51,13 +52,16 @@ int start_again_with_children() {
   return 1;
 }
 
+void tell_of(const char* name) {
+  const pid_t child = std::atoi(std::getenv(name));
+  const bool runs = ::kill(child, 0) == 0;
+  std::cout << name << (runs ? " runs\n" : " is gone\n");
+  if (runs) ::kill(child, SIGKILL);
+}
+
 int tell_of_children() {
-  for (const Kind& kind : kinds) {
-    const pid_t child = std::atoi(std::getenv(kind.name));
-    const bool runs = ::kill(child, 0) == 0;
-    std::cout << kind.name << (runs ? " runs\n" : " is gone\n");
-    if (runs) ::kill(child, SIGKILL);
-  }
+  for (const Kind& kind : kinds) tell_of(kind.name);
+  tell_of("older");
   return 0;
 }
 
