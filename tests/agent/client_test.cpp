@@ -2,6 +2,8 @@
 #include "core/agent/client.h"
 
 #include <csignal>
+#include <future>
+#include <mutex>
 
 #include "agent/fixture.h"
 #include "core/base/error.h"
@@ -78,6 +80,21 @@ TEST_F(ClientTest, WhereNoAgentMayServeTheErrorSaysWhy) {
     EXPECT_NE(error.find(row.said), std::string::npos) << error;
     EXPECT_EQ(error.find(".log"), std::string::npos) << error;
   }
+}
+
+// As in a container without flor-agent: else the files would stay on the node.
+TEST_F(ClientTest, ARecordingIsToldOfAnAgentThatCannotBeReached) {
+  auto how = options();
+  how.agent = "/no-such-agent";
+  how.give_up_s = 0;
+  std::promise<std::string> said;
+  std::once_flag once;
+  how.on_refusal = [&](const std::string& why) { std::call_once(once, [&] { said.set_value(why); }); };
+  auto recorded = hello("record");
+  recorded.local = dir.path().string();
+  AgentClient client(recorded, how);
+  client.spool_soon();
+  EXPECT_NE(said.get_future().get().find("cannot be reached"), std::string::npos);
 }
 
 TEST_F(ClientTest, ARefusalIsAnErrorAtOnce) {

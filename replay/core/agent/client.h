@@ -40,12 +40,12 @@ class AgentClient {
     std::string socket;
     // The program to start. Empty: find_tool("flor-agent").
     std::string agent;
-    // claim() throws after this many seconds without an agent.
+    // claim() throws after this many seconds without an agent, and a recording counts it as gone.
     double give_up_s = 30;
     // Seconds to wait for one answer. After that the agent counts as dead.
     double patience_s = 10;
     // Record mode: called on another thread where an agent refuses to copy the files, as one that does not
-    // see the local tier. `why`: what it said. May be called again.
+    // see the local tier, or cannot be reached for give_up_s. `why`: what it said. May be called again.
     std::function<void(const std::string& why)> on_refusal{};
   };
 

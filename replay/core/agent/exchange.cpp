@@ -212,14 +212,21 @@ void AgentClient::State::tell_news(Time until) {
     if (!std::exchange(has_news, false)) return;
   }
   if (Clock::now() < news_at) return;
-  if (ask({{"op", "spool"}}, until)) return;
+  if (ask({{"op", "spool"}}, until)) {
+    gone_at.reset();
+    return;
+  }
   news_at = in(record_pause_s);
-  if (refused && options.on_refusal)
-    options.on_refusal("flor-agent at " + link.socket() + " refused: " + trouble);
+  if (!gone_at) gone_at = in(options.give_up_s);
+  if (options.on_refusal && (refused || Clock::now() >= *gone_at)) options.on_refusal(problem());
+}
+
+std::string AgentClient::State::problem() const {
+  return "flor-agent at " + link.socket() + (refused ? " refused: " : " cannot be reached: ") + trouble;
 }
 
 void AgentClient::State::give_up() const {
-  throw Error("flor-agent at " + link.socket() + (refused ? " refused: " : " cannot be reached: ") + trouble);
+  throw Error(problem());
 }
 
 }  // namespace flor::core

@@ -82,6 +82,8 @@ struct AgentClient::State {
   void progress(Time until);
   // Sends the request of a recording, or drops it after a failure.
   void tell_news(Time until);
+  // Says what is wrong with the agent.
+  std::string problem() const;
   [[noreturn]] void give_up() const;
 
   // The background thread (client.cpp).
@@ -115,6 +117,8 @@ struct AgentClient::State {
   // An agent answered and refused.
   bool refused = false;
   Time start_at, news_at;
+  // Record mode: when an agent that does not answer counts as gone.
+  std::optional<Time> gone_at;
 };
 
 }  // namespace flor::core

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <exception>
+#include <utility>
 
 #include "core/base/blocked_signals.h"
 #include "core/base/clock.h"
@@ -23,7 +24,8 @@ constexpr double pause_s = 1, full_pause_s = 60;
 void OwnSpooler::start(const std::string& why) {
   const std::lock_guard lock(mutex_);
   if (stop_ || thread_.joinable()) return;
-  warn("the agent brings no checkpoints of the local tier to the store, so this process does: " + why);
+  if (!std::exchange(said_, true))
+    warn("the agent brings no checkpoints of the local tier to the store, so this process does: " + why);
   const BlockedSignals blocked;
   thread_ = std::thread([this] { work(); });
 }

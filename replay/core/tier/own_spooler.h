@@ -33,7 +33,7 @@ class OwnSpooler {
   const LocalRun local_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool stop_ = false;
+  bool stop_ = false, said_ = false;
   RateLimiter pacer_;
   std::thread thread_;
 };
