@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <optional>
 
+#include "core/files/file_lock.h"
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
 #include "support/temporary.h"
@@ -51,6 +53,25 @@ TEST_F(Replays, ATextIsMadeAnewWhereFilesChanged) {
   const auto second = cache.text_of(run_, "x");
   EXPECT_NE(second, first);
   EXPECT_NE(second->find("\"committed\":1"), std::string::npos) << *second;
+}
+
+TEST_F(Replays, TheTextOfOneThatGoesOnStaysForAWhileWhateverChanges) {
+  double now = 100;
+  ReplayCache cache([&now] { return now; });
+  std::optional<core::FileLock> lives = core::FileLock::take(run_.replay("x").path / ".answering.lock");
+  const auto first = cache.text_of(run_, "x");
+  const auto commit = [this](const char* unit) { std::ofstream(run_.replay("x").units() / unit) << "{}\n"; };
+  commit("000000.jsonl");
+  EXPECT_EQ(cache.text_of(run_, "x"), first);
+  now += 1;
+  const auto second = cache.text_of(run_, "x");
+  EXPECT_NE(second->find("\"committed\":1"), std::string::npos) << *second;
+  lives.reset();
+  now += 1;
+  EXPECT_NE(cache.text_of(run_, "x"), second);
+  const auto over = cache.text_of(run_, "x");
+  commit("000001.jsonl");
+  EXPECT_NE(cache.text_of(run_, "x"), over) << "nobody looks again at one that is over";
 }
 
 }  // namespace
