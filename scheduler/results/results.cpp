@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/units_text.h"
 #include "core/files/durable.h"
+#include "core/files/shared_directory.h"
 #include "core/store/proof.h"
 
 namespace flor::results {
@@ -293,9 +294,33 @@ JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest) 
   return read_joined(run, manifest, files);
 }
 
+std::size_t ForeignRows::left_of_one(uid_t owner) const {
+  const auto known = left_of_.find(owner);
+  return known == left_of_.end() ? core::foreign_rows_of_one_user : known->second;
+}
+
+std::size_t ForeignRows::left(uid_t owner) const {
+  return std::min(left_, left_of_one(owner));
+}
+
+void ForeignRows::limit(uid_t owner, std::size_t most) {
+  left_of_[owner] = std::min(left_of_one(owner), most);
+}
+
+void ForeignRows::take(uid_t owner, std::size_t bytes) {
+  left_of_[owner] = left_of_one(owner) - std::min(bytes, left_of_one(owner));
+  left_ -= std::min(bytes, left_);
+}
+
+void ForeignRows::give_back(uid_t owner, std::size_t bytes) {
+  left_of_[owner] = left_of_one(owner) + bytes;
+  left_ += bytes;
+}
+
 JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest, ForeignRows& foreign) {
   if (!manifest.foreign) return read_joined(run, manifest);
-  const std::size_t most = std::min(foreign.left_, core::foreign_rows_limit);
+  const uid_t owner = core::directory_owner(run.path);
+  const std::size_t most = std::min(foreign.left(owner), core::foreign_rows_limit);
   RowFiles files(most);
   JoinedRows out;
   std::exception_ptr problem;
@@ -304,7 +329,7 @@ JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest, 
   } catch (const std::exception&) {
     problem = std::current_exception();
   }
-  foreign.left_ -= files.bytes();
+  foreign.take(owner, files.bytes());
   out.foreign_bytes = files.bytes();
   if (files.went_beyond()) {
     if (most < core::foreign_rows_limit)

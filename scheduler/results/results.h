@@ -2,7 +2,10 @@
 // commands.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -47,7 +50,8 @@ struct JoinedRows {
 // Throws core::Error naming file and line of damage in the record.
 JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest);
 
-// What may still be read of the rows of other users' runs that this user did not name.
+// What may still be read of the rows of other users' runs that this user did not name: so many bytes
+// altogether, and a part of them of each user's.
 class ForeignRows {
  public:
   explicit ForeignRows(std::size_t most = core::foreign_rows_together) : left_(most) {}
@@ -57,10 +61,18 @@ class ForeignRows {
     using Error::Error;
   };
 
+  // Lets no more than so many bytes of this user's be read.
+  void limit(uid_t owner, std::size_t most);
+  // Takes bytes from what is left, or gives them back.
+  void take(uid_t owner, std::size_t bytes);
+  void give_back(uid_t owner, std::size_t bytes);
+  std::size_t left(uid_t owner) const;
+
  private:
-  friend JoinedRows read_joined(const core::RunDir&, const core::Manifest&, ForeignRows&);
+  std::size_t left_of_one(uid_t owner) const;
 
   std::size_t left_;
+  std::map<uid_t, std::size_t> left_of_;
 };
 // The same for a run that was not named. Of another user's, throws UsedUp where no more may be read; and
 // Error where its rows, with the plans of its replays, take more than core::foreign_rows_limit, or where its

@@ -10,6 +10,7 @@
 #include "core/base/digest.h"
 #include "core/base/shell_words.h"
 #include "core/base/units_text.h"
+#include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
 #include "core/store/manifest.h"
 #include "results/report/summary.h"
@@ -185,26 +186,57 @@ void write(Database& database, const core::RunDir& run, const core::Manifest& ma
   transaction.commit();
 }
 
-// What may be read now of the rows of other users' runs.
-results::ForeignRows foreign_rows(Database& database) {
-  Statement known(database, "SELECT coalesce(sum(foreign_bytes), 0) FROM base_runs");
-  known.step();
-  const std::size_t held = known.value(0).get<std::size_t>();
-  return results::ForeignRows(
-      std::min(core::foreign_rows_together, most_foreign_bytes - std::min(held, most_foreign_bytes)));
-}
+// The rows of other users' runs that the index holds, and what may be read now.
+class ForeignBytes {
+ public:
+  ForeignBytes(Database& database, const core::Store& store) {
+    Statement known(database, "SELECT run, foreign_bytes FROM base_runs WHERE foreign_bytes > 0");
+    std::size_t held = 0;
+    std::map<uid_t, std::size_t> held_of;
+    while (known.step()) {
+      const Held run{core::directory_owner(store.run(known.value(0)).path),
+                     known.value(1).get<std::size_t>()};
+      held += run.bytes;
+      held_of[run.owner] += run.bytes;
+      held_[known.value(0)] = run;
+    }
+    const auto left = [](std::size_t most, std::size_t held) { return most - std::min(held, most); };
+    rows_ = results::ForeignRows(std::min(core::foreign_rows_together, left(most_foreign_bytes, held)));
+    for (const auto& [owner, bytes] : held_of) rows_.limit(owner, left(most_foreign_bytes / 2, bytes));
+  }
 
-// Reads a run that changed, in a transaction of its own. Throws ForeignRows::UsedUp where it forgot the run
+  // Reads a run that takes the place of what is held of it. Throws as results::read_joined().
+  results::JoinedRows read(const core::RunDir& run, const core::Manifest& manifest) {
+    const auto known = held_.find(run.id());
+    const Held before = known == held_.end() ? Held{} : known->second;
+    rows_.give_back(before.owner, before.bytes);
+    try {
+      return results::read_joined(run, manifest, rows_);
+    } catch (const results::ForeignRows::UsedUp&) {
+      rows_.take(before.owner, before.bytes);  // it is held on
+      throw;
+    }
+  }
+
+ private:
+  struct Held {
+    uid_t owner = 0;
+    std::size_t bytes = 0;
+  };
+  results::ForeignRows rows_;
+  std::map<std::string, Held> held_;
+};
+
+// Reads a run that changed, in a transaction of its own. Throws ForeignRows::UsedUp where it stays as it was
 // for that.
-void renew(Database& database, const core::RunDir& run, const std::string& stamp,
-           results::ForeignRows& foreign, Refreshed& out) {
+void renew(Database& database, const core::RunDir& run, const std::string& stamp, ForeignBytes& foreign,
+           Refreshed& out) {
   std::optional<core::Manifest> manifest;
   results::JoinedRows joined;
   try {
     manifest = core::read_manifest_and_progress(run);
-    joined = results::read_joined(run, *manifest, foreign);
+    joined = foreign.read(run, *manifest);
   } catch (const results::ForeignRows::UsedUp&) {
-    forget(database, run.id());
     throw;
   } catch (const std::exception& problem) {
     out.warnings.push_back("run " + run.id() + " is left out: " + problem.what());
@@ -232,9 +264,9 @@ void renew(Database& database, const core::RunDir& run, const std::string& stamp
 void tell_left_out(std::size_t count, Refreshed& out) {
   if (count == 0) return;
   out.warnings.push_back(core::counted(count, "run") + " of other users " + (count == 1 ? "is" : "are") +
-                         " left out: of the rows of such runs no more than " +
+                         " left out, or as before: of the rows of such runs no more than " +
                          core::bytes_text(core::foreign_rows_together) + " are read at once, and " +
-                         core::bytes_text(most_foreign_bytes) + " kept");
+                         core::bytes_text(most_foreign_bytes) + " kept, half of it of one user");
 }
 
 // Returns std::nullopt where runs have gone and a run lacked their columns: the index must be made anew.
@@ -250,7 +282,7 @@ std::optional<Refreshed> refresh_once(const path& file, const core::Store& store
   }
   auto known = known_stamps(database);
   Refreshed out;
-  results::ForeignRows foreign = foreign_rows(database);
+  ForeignBytes foreign(database, store);
   std::size_t left_out = 0;
   for (const auto& run : store.runs()) {
     const std::string stamp = stamp_of(run);

@@ -91,15 +91,28 @@ TEST_F(SharedLogs, ARunOfAnotherUserBringsOnlySoManyColumns) {
 }
 
 TEST_F(SharedLogs, RunsOfOtherUsersBringOnlySoManyColumnsTogether) {
-  for (int run = 0; run < 4; ++run) {
+  // Ids begin with the time.
+  for (int run = 0; run < 8; ++run) {
     std::string names;
-    for (int i = 0; i < 150; ++i) names += row("n" + std::to_string(run) + "x" + std::to_string(i));
-    logged("run" + std::to_string(run), names);
+    for (int i = 0; i < 100; ++i) names += row("n" + std::to_string(run) + "x" + std::to_string(i));
+    logged("run" + std::to_string(run), names, run < 4 ? test::attacker : test::attacker + 1 + run % 2);
   }
   const std::string all = shown({"--runs", "all"});
-  EXPECT_TRUE(has(all, "1 run of other users is left out")) << all.substr(all.find("flor:"));
-  EXPECT_TRUE(has(all, "n2x149")) << "the first three are shown";
-  EXPECT_FALSE(has(all, "n3x0"));
+  EXPECT_TRUE(has(all, "3 runs of other users are left out")) << all.substr(all.find("flor:"));
+  for (int run = 0; run < 8; ++run)
+    EXPECT_EQ(has(all, "n" + std::to_string(run) + "x99"), run >= 3) << run << ": the newest are shown";
+}
+
+TEST_F(SharedLogs, ARunOfOneUserIsShownWhateverAnotherUserHas) {
+  for (int run = 0; run < 4; ++run) {
+    std::string names;
+    for (int i = 0; i < 120; ++i) names += row("n" + std::to_string(run) + "x" + std::to_string(i));
+    logged("run" + std::to_string(run), names);
+  }
+  logged("a", row("loss"), test::attacker + 1);
+  const std::string all = shown({"--runs", "all"});
+  EXPECT_TRUE(has(all, "2 runs of other users are left out")) << all.substr(all.find("flor:"));
+  EXPECT_TRUE(has(all, "loss"));
 }
 
 // Else one file, which counts once in its owner's quota, would be read in each of a thousand runs.
@@ -118,12 +131,13 @@ TEST_F(SharedLogs, ALogThatHasSeveralNamesIsReadOnlyWhereItsRunIsNamed) {
 }
 
 TEST_F(SharedLogs, RowsOfAllOtherUsersRunsAreReadUpToALimit) {
-  const std::string much = std::string(core::foreign_rows_together / 3, '\n') + row("loss");
-  for (const char* id : {"first", "second", "third", "fourth"}) logged(id, much);
+  const std::string much = std::string(core::foreign_rows_of_one_user / 3, '\n') + row("loss");
+  for (const char* id : {"run1", "run2", "run3", "run4"}) logged(id, much);
+  logged("another", row("loss"), test::attacker + 1);
   logged("mine", row("loss"), 0);
   const std::string all = shown({"loss", "--runs", "all"});
   EXPECT_TRUE(has(all, "2 runs of other users are left out")) << all;
-  EXPECT_TRUE(has(all, "mine"));
+  for (const char* id : {"run3", "run4", "another", "mine"}) EXPECT_TRUE(has(all, id)) << all;
 }
 
 // As of a run that was copied with its links: a replay of it would be written behind one.

@@ -42,10 +42,10 @@ class Index : public ::testing::Test {
     return out;
   }
   // A run of another user.
-  void plant(const std::string& id, const std::string& log) {
+  void plant(const std::string& id, const std::string& log, uid_t owner = test::attacker) {
     const core::RunDir planted = run(id, log);
     for (const auto& path : {planted.path, planted.manifest()})
-      ASSERT_EQ(::chown(path.c_str(), test::attacker, test::attacker), 0);
+      ASSERT_EQ(::chown(path.c_str(), owner, owner), 0);
   }
   static std::string row(const std::string& at, const std::string& name, const std::string& value) {
     return results::testing::line(at, name, value);

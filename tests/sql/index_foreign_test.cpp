@@ -97,17 +97,29 @@ TEST_F(Index, UnitsOfAnotherUsersReplayMayHaveSeveralNames) {
   EXPECT_EQ(ask("SELECT value FROM log WHERE name = 'added'"), Lines{"[2]"});
 }
 
-TEST_F(Index, RowsOfAllOtherUsersRunsAreReadUpToALimitAtOnce) {
+TEST_F(Index, RowsOfAnotherUsersRunsAreReadUpToALimitAtOnce) {
   FLOR_NEEDS_ROOT();
-  const std::string much(core::foreign_rows_together / 3, '\n');
+  const std::string much(core::foreign_rows_of_one_user / 3, '\n');
   for (const char* id : {"a", "b", "c"}) plant(id, much + row("epoch=0", "x", "1"));
+  plant("another", row("epoch=0", "x", "1"), test::attacker + 1);
   run("mine", row("epoch=0", "x", "2"));
-  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[3]"});
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[4]"});
   ASSERT_EQ(last_.warnings.size(), 1U);
   EXPECT_NE(last_.warnings[0].find("1 run of other users is left out"), std::string::npos)
       << last_.warnings[0];
-  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[4]"}) << "the next query reads the others";
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[5]"}) << "the next query reads the others";
   EXPECT_TRUE(last_.warnings.empty());
+}
+
+TEST_F(Index, ARunForWhoseNewRowsThereIsNoRoomStaysAsItWas) {
+  FLOR_NEEDS_ROOT();
+  const std::string much(core::foreign_rows_of_one_user / 3, '\n');
+  plant("c", row("epoch=0", "x", "1"));
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[1]"});
+  for (const char* id : {"a", "b"}) plant(id, much + row("epoch=0", "x", "1"));
+  std::ofstream(store_.run("c").log(), std::ios::app) << much << row("epoch=1", "x", "1");
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[3]"});
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[4]"});
 }
 
 // Else one run with a thousand loops would take the columns of everybody's runs, for good.

@@ -38,6 +38,8 @@ inline constexpr std::size_t most_foreign_rows = 1'000'000;
 inline constexpr std::size_t foreign_rows_limit = std::size_t{48} << 20;
 // Limit for the rows of all runs of other users together that one command reads, where this user named none.
 inline constexpr std::size_t foreign_rows_together = std::size_t{128} << 20;
+// And of one other user's: else the runs of one would keep those of all others out.
+inline constexpr std::size_t foreign_rows_of_one_user = foreign_rows_together / 2;
 inline constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
 
 // Opens a regular file for reading. `directory` is the descriptor that a relative path starts from, or

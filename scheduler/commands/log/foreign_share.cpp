@@ -3,6 +3,7 @@
 #include "commands/base/output.h"
 #include "core/base/error.h"
 #include "core/base/units_text.h"
+#include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
 
 namespace flor::commands {
@@ -22,6 +23,21 @@ std::size_t bytes_kept(const ChosenRun& run) {
   return out;
 }
 
+template <class Taken>
+Taken both(Taken a, const Taken& b) {
+  a.loops.insert(b.loops.begin(), b.loops.end());
+  a.names.insert(b.names.begin(), b.names.end());
+  a.bytes += b.bytes;
+  return a;
+}
+
+// `part`: 2 for half of what all together may take.
+template <class Taken>
+bool fits(const Taken& taken, std::size_t part) {
+  return taken.loops.size() <= most_loops_together / part &&
+         taken.names.size() <= most_names_together / part && taken.bytes <= most_row_bytes / part;
+}
+
 void require_few(bool fits, const char* what, std::size_t most) {
   if (!fits)
     throw core::Error("it is another user's, and would bring more than " + std::to_string(most) + " " + what +
@@ -31,22 +47,20 @@ void require_few(bool fits, const char* what, std::size_t most) {
 }  // namespace
 
 void ForeignShare::take(const ChosenRun& run, const std::set<std::string>& arguments) {
-  std::set<std::string> loops, names = arguments;
+  Taken one{{}, arguments, bytes_kept(run)};
   for (const auto& row : run.rows) {
-    names.insert(row.name);
-    for (const auto& [loop, value] : results::scope_loops(row.at)) loops.insert(loop);
-    require_few(loops.size() <= most_loops_of_one, "loops", most_loops_of_one);
-    require_few(names.size() <= most_names_of_one, "names", most_names_of_one);
+    one.names.insert(row.name);
+    for (const auto& [loop, value] : results::scope_loops(row.at)) one.loops.insert(loop);
+    require_few(one.loops.size() <= most_loops_of_one, "loops", most_loops_of_one);
+    require_few(one.names.size() <= most_names_of_one, "names", most_names_of_one);
   }
-  require_few(names.size() <= most_names_of_one, "names", most_names_of_one);
-  loops.insert(loops_.begin(), loops_.end());
-  names.insert(names_.begin(), names_.end());
-  const std::size_t bytes = bytes_ + bytes_kept(run);
-  if (loops.size() > most_loops_together || names.size() > most_names_together || bytes > most_row_bytes)
+  require_few(one.names.size() <= most_names_of_one, "names", most_names_of_one);
+  Taken& of_its_owner = of_[core::directory_owner(run.run.path)];
+  const Taken all = both(all_, one), of_owner = both(of_its_owner, one);
+  if (!fits(all, 1) || !fits(of_owner, 2))
     throw results::ForeignRows::UsedUp("no more of other users' runs is shown at once");
-  loops_ = std::move(loops);
-  names_ = std::move(names);
-  bytes_ = bytes;
+  all_ = all;
+  of_its_owner = of_owner;
 }
 
 void ForeignShare::tell() const {
@@ -56,7 +70,7 @@ void ForeignShare::tell() const {
               " left out: of such runs, where they are not named, no more than " +
               core::bytes_text(core::foreign_rows_together) + " of rows are read at once, and " +
               std::to_string(most_loops_together) + " loops and " + std::to_string(most_names_together) +
-              " names shown");
+              " names shown, half of it of one user");
 }
 
 }  // namespace flor::commands

@@ -2,7 +2,10 @@
 // and of memory.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 
@@ -16,8 +19,8 @@ class ForeignShare {
   results::ForeignRows& rows() { return rows_; }
 
   // Call for each such run, with the arguments that would take a column. Throws core::Error where the run
-  // would bring more names than one may, and results::ForeignRows::UsedUp where all together would bring more
-  // names than they may, or keep more rows in memory.
+  // would bring more names than one may, and results::ForeignRows::UsedUp where all together, or the runs of
+  // one user, would bring more names than they may, or keep more rows in memory.
   void take(const ChosenRun& run, const std::set<std::string>& arguments);
   // Call where a run is left out for UsedUp.
   void leave_out() { ++left_out_; }
@@ -25,9 +28,15 @@ class ForeignShare {
   void tell() const;
 
  private:
+  struct Taken {
+    std::set<std::string> loops, names;
+    std::size_t bytes = 0;
+  };
+
   results::ForeignRows rows_;
-  std::set<std::string> loops_, names_;
-  std::size_t bytes_ = 0, left_out_ = 0;
+  Taken all_;
+  std::map<uid_t, Taken> of_;
+  std::size_t left_out_ = 0;
 };
 
 }  // namespace flor::commands

@@ -114,18 +114,21 @@ std::vector<ChosenRun> runs_where(const core::Store& store, std::vector<WrittenC
   Judge judge(std::move(conditions));
   ForeignShare foreign;
   std::vector<ChosenRun> out;
-  for (const auto& run : store.runs()) {
+  // The newest first: where there is too much of other users, the oldest runs are left out.
+  const auto runs = store.runs();
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     try {
-      Candidate candidate(run, &foreign);
+      Candidate candidate(*run, &foreign);
       if (judge.holds(candidate)) out.push_back(candidate.chosen(asked));
     } catch (const results::ForeignRows::UsedUp&) {
       foreign.leave_out();
     } catch (const std::exception& problem) {
-      print_error("warning: run " + run.id() + " is left out: " + problem.what());
+      print_error("warning: run " + run->id() + " is left out: " + problem.what());
     }
   }
   foreign.tell();
   judge.require_names();
+  std::reverse(out.begin(), out.end());
   // Ids hold the start only to the second.
   std::stable_sort(out.begin(), out.end(), [](const ChosenRun& a, const ChosenRun& b) {
     return a.manifest.started < b.manifest.started;
