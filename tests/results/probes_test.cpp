@@ -108,6 +108,16 @@ TEST_F(Probes, ThatExecuteNeedNone) {
   EXPECT_EQ(judged().judgement, Judgement::unproved);
 }
 
+// A name that is not bound where a unit begins may have the value of an earlier unit in the replay.
+TEST_F(Probes, ThatExecuteAreUnprovedWhereAProofFailed) {
+  plan.probes[0].founding = Founding::executed;
+  proofs.push_back({{6, {2, 4}, false}, std::nullopt, "NameError: name 'outputs' is not defined"});
+  EXPECT_EQ(judged().judgement, Judgement::unproved);
+  EXPECT_NE(meter().why.find("iterations 2 to 3 was not executed: NameError"), std::string::npos);
+  proofs.back() = {{6}, std::nullopt, "too little time was left before the job's time limit"};
+  EXPECT_EQ(judged().judgement, Judgement::identical) << "it was not begun";
+}
+
 TEST_F(Probes, ThatAreNotHeldStayUnproved) {
   plan.probes[0].founding = Founding::unproved;
   plan.probes[0].why = "total is not held";

@@ -33,6 +33,14 @@ std::string without_sample(const core::Plan& plan, const std::vector<ProofLog>& 
   return "no proof unit holds a row of it (--prove all proves every unit)";
 }
 
+// Did a proof unit fail that was begun? Then the program may not run where units begin as it did where it was
+// recorded.
+bool failed(const std::vector<ProofLog>& proofs) {
+  return std::any_of(proofs.begin(), proofs.end(), [](const auto& proof) {
+    return !proof.log && !proof.error.empty() && !proof.proof.nothing();
+  });
+}
+
 // Can a log statement that Flor read have logged the name?
 bool may_be_read(const core::Plan& plan, const std::string& name) {
   return !plan.names || plan.names->count(name) != 0 || plan.names->count("") != 0;
@@ -72,7 +80,10 @@ ProbeVerdict judge_one(const core::Probe& probe, const core::Plan& plan, const S
   }
   out.brief = plan.brief.has_value() && (out.samples > 0 || out.taken_back);
   out.answers = seen.steady.count(probe.name) != 0 && out.withheld.empty() && !probe.is_volatile;
-  if (out.answers && out.founding == Founding::held && out.samples == 0 && !out.taken_back) {
+  const bool is_doubtful =
+      out.founding == Founding::executed && core::rests_on_skipping(plan) && failed(proofs);
+  const bool needs_sample = out.founding == Founding::held || is_doubtful;
+  if (out.answers && needs_sample && out.samples == 0 && !out.taken_back) {
     out.founding = Founding::unproved;
     out.why = without_sample(plan, proofs);
   }
