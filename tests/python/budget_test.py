@@ -1,4 +1,5 @@
-"""What looks at a program's objects take counts as a cost of the recording, and they end where they would take too much."""
+"""What looks at a program's objects take counts as a cost of the recording, and they end where they would take too much. What there was no
+time to look at is in doubt."""
 import json
 import sys
 
@@ -82,4 +83,52 @@ def test_a_killed_recording_goes_on_behind_what_was_looked_at(place):
     place.record("train.py", code=None)
     (place.folder / "die").unlink()
     said = place.run("flor", "record", "--resume", "a", "--", sys.executable, "train.py").stderr
-    assert "resumed behind epoch=23" in said, said
+    assert "resumed behind epoch=24" in said, said
+
+
+# An object's method changes what the guard lacks, and no text shows it.
+FORGOTTEN = SELDOM_LOOKED_AT.partition("flor._budget.Budget.spend")[0] + """
+class Curriculum:
+    def __init__(self):
+        self.stage = 1
+    def weight(self, epoch):
+        self.stage = 10 if epoch == CHANGES else self.stage
+        return self.stage
+
+def end(by, is_now):
+    if os.environ.get("END") == by and is_now:
+        os.kill(os.getpid(), 15 if by == "term" else 9)
+        time.sleep(0.3)
+
+if os.environ.get("END") == "kill":
+    flor._budget.Budget.spend = seldom
+totals, curriculum = {"all": 0}, Curriculum()
+"""
+GUARDED = FORGOTTEN + """
+with flor.checkpointing(totals):
+    for epoch in flor.loop("epoch", range(8)):
+        totals["all"] += curriculum.weight(epoch)
+        end("term", epoch == 4)
+        end("kill", epoch == 6)
+print("end", totals["all"])
+"""
+BLOCK = FORGOTTEN + """
+for epoch in flor.loop("epoch", range(8)):
+    with flor.skip_block("train", totals) as train:
+        if train.step_into():
+            totals["all"] += curriculum.weight(epoch)
+            end("term", epoch == 4)
+    flor.log("stage", curriculum.stage)
+print("end", totals["all"])
+"""
+ENDS = {"by SIGTERM": (GUARDED, "term", 4), "killed in doubt": (GUARDED, "kill", 5), "killed behind a look": (GUARDED, "kill", 4),
+        "by SIGTERM in a block": (BLOCK, "term", 4)}
+
+
+@pytest.mark.parametrize("case", ENDS)
+def test_a_checkpoint_comes_behind_the_look_at_what_it_lacks(place, case):
+    text, end, changes = ENDS[case]
+    place.write("train.py", text.replace("CHANGES", str(changes)))
+    place.record("train.py", code=None, END=end, FLOR_MATERIALIZER="inline")
+    resumed = place.run("flor", "record", "--resume", "a", "--", sys.executable, "train.py")
+    assert f"end {80 - 9 * changes}\n" in resumed.stdout, resumed.stdout + resumed.stderr

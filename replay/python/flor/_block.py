@@ -44,7 +44,8 @@ def note_changes(flor, name, before, after, frame):
 
 class Looks:
     """Notes what iterations pass on that no guard holds: where there is a guard, the program names what it holds. An iteration that there is
-    no time to look at is in doubt until the next look, which compares with the last one."""
+    no time to look at is in doubt until the next look, which compares with the last one. Each look comes in front of the checkpoint of its
+    iteration, behind which the process may end."""
 
     passing = None
 
@@ -53,14 +54,14 @@ class Looks:
 
     def begin(self):
         if self._before is not None:
-            self._compare(False)
             return
         self._before = self._look(False)
         if self._before is None:
             note(self._flor, "", "*", True, "what iterations change cannot be looked at: replays and a resumed recording begin at the program's start")
 
     def end(self):
-        pass
+        if self._before is not None:
+            self._compare(False)
 
     def close(self):
         if self._before is not None:
@@ -165,17 +166,24 @@ class skip_block:
     def __exit__(self, kind, problem, trace):
         if self._state is None:
             return
+        is_whole = False
+        try:
+            if self._before is not None and kind is None:  # in front of its checkpoint, behind which the process may end
+                note_changes(self._flor, self._name, self._before, self._look(), self._frame)
+            is_whole = kind is None
+        finally:  # a handler of the program may raise an exception in a look
+            self._leave(is_whole)
+        if kind is None:
+            _interrupts.raise_kept()
+
+    def _leave(self, is_whole):
         try:
             if self._entered:
-                self._flor.flor_leave_block(kind is not None)
-            if self._before is not None and kind is None:
-                note_changes(self._flor, self._name, self._before, self._look(), self._frame)
+                self._flor.flor_leave_block(not is_whole)
         finally:
             self._frame = self._before = None  # it refers to this object
             self._state.close()
             self._state = None
-        if kind is None:
-            _interrupts.raise_kept()
 
 
 class checkpointing:
