@@ -118,11 +118,12 @@ for epoch in flor.loop("epoch", range(8)):
         if train.step_into():
             totals["all"] += curriculum.weight(epoch)
             end("term", epoch == 4)
+    end("die", epoch == 6)
     flor.log("stage", curriculum.stage)
 print("end", totals["all"])
 """
 ENDS = {"by SIGTERM": (GUARDED, "term", 4), "killed in doubt": (GUARDED, "kill", 5), "killed behind a look": (GUARDED, "kill", 4),
-        "by SIGTERM in a block": (BLOCK, "term", 4)}
+        "by SIGTERM in a block": (BLOCK, "term", 4), "in a block that alone reads it": (BLOCK.replace("curriculum.stage)", "1)"), "die", 4)}
 
 
 @pytest.mark.parametrize("case", ENDS)

@@ -23,9 +23,14 @@ def unheld_by(program, block, seen=()):
 def unheld_for_itself(program, block, seen=()):
     """Returns (path, where it is changed) of something that a block changes and does not hold, and that its next execution reads; None where
     there is nothing."""
-    loops = [outer for outer in program.around(block.node) if isinstance(outer, (ast.For, ast.While))]
     changed = _changed_by(program, block, seen).items()
-    return next(((path, node) for path, node in changed if any(is_carried(program, loop, path) for loop in loops)), None)
+    return next(((path, node) for path, node in changed if _reads_again(program, block, path)), None)
+
+
+def _reads_again(program, block, path, only_adds=True):
+    """Does a later execution of a block read what it changes at a path? `only_adds`: see is_carried()."""
+    loops = [outer for outer in program.around(block.node) if isinstance(outer, (ast.For, ast.While))]
+    return any(is_carried(program, loop, path, only_adds) for loop in loops)
 
 
 def _changed_by(program, block, seen):
@@ -116,8 +121,8 @@ def _is_over(program, read, changer):
 
 
 def is_read(frame, block, path):
-    """Does what a block, or an iteration (""), was seen to change matter elsewhere, by the source of its frame? True where
-    that is not known."""
+    """Does what a block, or an iteration (""), was seen to change matter elsewhere or to its next execution, by the source of its frame? True
+    where that is not known."""
     program = program_of(frame.f_code.co_filename)
     if program is None or ":" in path:
         return True
@@ -125,7 +130,7 @@ def is_read(frame, block, path):
         return True
     if block:
         blocks = [one for one in program.blocks if one.name in (block, None)]
-        return not blocks or any(unheld_by(program, one, [path]) for one in blocks)
+        return not blocks or any(unheld_by(program, one, [path]) or _reads_again(program, one, path) for one in blocks)
     loops = program.main_loops()
     return not loops or any(unguarded_in(program, loop, [path], True) for loop in loops)
 
@@ -140,7 +145,7 @@ def is_needed(program, block, path, only_adds=True):
     """Is what a block changes at a path read elsewhere, or by its next execution? `only_adds`: see is_carried()."""
     if program.unclear or _first_read(program, block, {path: block.node}, only_adds) is not None:
         return True
-    return any(isinstance(outer, (ast.For, ast.While)) and is_carried(program, outer, path, only_adds) for outer in program.around(block.node))
+    return _reads_again(program, block, path, only_adds)
 
 
 def needed_by_loop(program, loop):
