@@ -133,3 +133,28 @@ def test_a_checkpoint_comes_behind_the_look_at_what_it_lacks(place, case):
     place.record("train.py", code=None, END=end, FLOR_MATERIALIZER="inline")
     resumed = place.run("flor", "record", "--resume", "a", "--", sys.executable, "train.py")
     assert f"end {80 - 9 * changes}\n" in resumed.stdout, resumed.stdout + resumed.stderr
+
+
+# No time is left when the second loop begins, where one look must be.
+SECOND_LOOP = """
+import flor
+import flor._block
+
+totals = {"all": 0}
+with flor.checkpointing(totals):
+    for warm in flor.loop("warm", range(2)):
+        totals["all"] += warm
+    flor._block.budget()._spent = 1e9
+    for epoch in flor.loop("epoch", range(8)):
+        totals["all"] += epoch
+        flor.log("total", totals["all"])
+"""
+
+
+def test_a_second_loop_is_looked_at_whatever_the_first_one_took(place):
+    place.write("train.py", SECOND_LOOP)
+    said = place.record("train.py")
+    assert "looked at" not in said, said
+    place.write("train.py", SECOND_LOOP + '        flor.log("twice", 2 * totals["all"])\n')
+    said = place.replay("train.py")
+    assert ": identical" in said and "from the start" not in said, said

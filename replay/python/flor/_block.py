@@ -51,11 +51,13 @@ class Looks:
 
     def __init__(self, flor, frame):
         self._flor, self._frame, self._before, self._in_doubt = flor, frame, None, False
+        self._has_begun = False
 
     def begin(self):
-        if self._before is not None:
+        if self._has_begun:
             return
-        self._before = self._look(False)
+        self._has_begun = True
+        self._before = self._look(True)  # it costs once what it costs: without it all iterations would be in doubt
         if self._before is None:
             note(self._flor, "", "*", True, "what iterations change cannot be looked at: replays and a resumed recording begin at the program's start")
 
