@@ -84,6 +84,10 @@ def test_a_killed_recording_goes_on_behind_what_was_looked_at(place):
     (place.folder / "die").unlink()
     said = place.run("flor", "record", "--resume", "a", "--", sys.executable, "train.py").stderr
     assert "resumed behind epoch=24" in said, said
+    # What was in doubt is executed again, so that a question need not begin at the start.
+    place.write("train.py", SELDOM_LOOKED_AT + '        flor.log("twice", 2 * totals["all"])\n')
+    said = place.replay("train.py")
+    assert ": identical" in said and "from the start" not in said, said
 
 
 # An object's method changes what the guard lacks, and no text shows it.
@@ -133,6 +137,73 @@ def test_a_checkpoint_comes_behind_the_look_at_what_it_lacks(place, case):
     place.record("train.py", code=None, END=end, FLOR_MATERIALIZER="inline")
     resumed = place.run("flor", "record", "--resume", "a", "--", sys.executable, "train.py")
     assert f"end {80 - 9 * changes}\n" in resumed.stdout, resumed.stdout + resumed.stderr
+
+
+class Frontend:
+    """Takes what Looks note in the record."""
+
+    def __init__(self):
+        self.notes, self.warnings = [], []
+
+    def flor_note_unheld(self, block, path, matters):
+        self.notes.append((block.decode(), path.decode()) + ((True,) if matters else ()))
+
+
+@pytest.fixture
+def looks_of(monkeypatch):
+    """Returns a function that makes the looks of a main loop, of which these find something."""
+    from flor import _block, _doubt, _seen
+
+    flor = Frontend()
+
+    def make(found):
+        looks = iter(found)
+        monkeypatch.setattr(_block, "look", lambda frame, objects, must: _seen.Prints() if next(looks) else None)
+        return flor, _block.Looks(flor, sys._getframe(), "epoch")
+
+    monkeypatch.setattr(_block, "_noted", set())
+    monkeypatch.setattr(_doubt, "_loops", _doubt._loops.copy())
+    _doubt._loops.clear()
+    monkeypatch.setattr("flor._library.warn", flor.warnings.append)
+    return make
+
+
+def executed(looks, iterations):
+    for _ in range(iterations):
+        looks.begin()
+        looks.end()
+    looks.close()
+
+
+def test_a_loop_whose_last_look_failed_stays_in_doubt_alone(looks_of):
+    from flor import _doubt
+
+    flor, looks = looks_of([True, True, False, False])
+    executed(looks, 2)
+    assert flor.notes == [("@loop:epoch#0", "*0"), ("@loop:epoch#0", "*?")]
+    (warning,) = flor.warnings
+    assert warning.startswith("the last iterations of the loop in line ")
+    looks = looks_of([True, False, True, True])[1]
+    executed(looks, 2)
+    assert flor.notes[2:] == [("@loop:epoch#1", mark) for mark in ("*0", "*?", "*!")] and len(flor.warnings) == 1
+    assert _doubt.settled(flor.notes) == [("", "*")], "what is seen of the second loop tells nothing of the first"
+
+
+def test_where_the_first_look_fails_there_is_no_other(looks_of):
+    flor, looks = looks_of([False])
+    executed(looks, 3)
+    assert flor.notes == [("", "*", True)] and "cannot be looked at" in flor.warnings[0]
+
+
+DOUBTS = {"?": True, "?!": False, "0?": True, "0?0": False, "0?0?": True, "0?!0?0?!": False}
+
+
+@pytest.mark.parametrize("marks", DOUBTS)
+def test_an_attempt_executes_again_what_was_in_doubt(marks):
+    from flor._doubt import settled
+
+    seen = [("train", "count"), *(("@loop:epoch#0", "*" + mark) for mark in marks)]
+    assert settled(seen) == [("train", "count"), ("", "*")][:1 + DOUBTS[marks]]
 
 
 # No time is left when the second loop begins, where one look must be.

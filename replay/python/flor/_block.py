@@ -4,6 +4,7 @@ import threading
 
 from . import _failure, _group, _interrupts, _library, _seen
 from ._budget import Budget
+from ._doubt import Doubt
 from ._frames import takes_locals
 from ._held import is_read
 from ._holders import clean
@@ -49,9 +50,9 @@ class Looks:
 
     passing = None
 
-    def __init__(self, flor, frame):
-        self._flor, self._frame, self._before, self._in_doubt = flor, frame, None, False
-        self._has_begun = False
+    def __init__(self, flor, frame, loop):
+        self._flor, self._frame, self._before, self._has_begun = flor, frame, None, False
+        self._doubt = Doubt(flor, loop, frame.f_lineno)
 
     def begin(self):
         if self._has_begun:
@@ -60,26 +61,28 @@ class Looks:
         self._before = self._look(True)  # it costs once what it costs: without it all iterations would be in doubt
         if self._before is None:
             note(self._flor, "", "*", True, "what iterations change cannot be looked at: replays and a resumed recording begin at the program's start")
+        else:
+            self._doubt.begin()
 
     def end(self):
         if self._before is not None:
             self._compare(False)
 
     def close(self):
-        if self._before is not None:
-            self._compare(True)
+        if self._before is not None and not self._compare(True):
+            self._doubt.warn()
 
     def _look(self, must):
         return look(self._frame, [value for held in guarded for value in held.values()], must)
 
     def _compare(self, must):
+        """Returns whether it could look."""
         after = self._look(must)
         if after is not None:
             note_changes(self._flor, "", self._before, after, self._frame)
             self._before = after
-        if (after is None) != self._in_doubt:
-            self._in_doubt = after is None
-            self._flor.flor_note_unheld(b"@", b"*?" if self._in_doubt else b"*!", False)
+        self._doubt.note(after is None)
+        return after is not None
 
 
 def note(flor, name, path, matters, warning=None):

@@ -16,11 +16,12 @@ import json
 import os
 import sys
 
+from ._doubt import settled
 from ._folders import NOTE, SCRIPT, from_text
 from ._gradient_reads import GradientReads
 from ._held import needed_by_block, needed_by_loop, unguarded_in, unheld_by, unheld_for_itself
 from ._holders import SlotHolder, path_of
-from ._program import LEFT, MUTATORS, Program, leaves, may_be_left
+from ._program import MUTATORS, Program, leaves, may_be_left
 from ._project import Project
 from ._reports import OF_THE_MOMENT
 from ._rewrite import keep_marks, rewritten
@@ -39,7 +40,7 @@ class Analysis:
     """Compares recorded and present texts: pairs of programs. `seen`: (block, path) of what changed in the recording."""
 
     def __init__(self, pairs, seen=()):
-        self._pairs, self._seen = pairs, _settled(seen)
+        self._pairs, self._seen = pairs, settled(seen)
         self.all, self.from_start = False, False
         self.blocks, self.lead_in = set(), set()
         self.reasons, self.probes = [], []
@@ -305,14 +306,6 @@ def _place(program, node):
 def _name_of(log):
     first = log.args[0] if log.args else None
     return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
-
-
-def _settled(seen):
-    """Iterations that were not looked at ("*?") count as not watched, unless a later look saw all that they changed ("*!"). Which blocks may be
-    left is asked of the present text."""
-    marks = [path for _, path in seen if path in ("*?", "*!")]
-    in_doubt = marks.count("*?") > marks.count("*!")
-    return [one for one in seen if one[1] not in ("*?", "*!", LEFT)] + ([("", "*")] if in_doubt else [])
 
 
 def _take_slots(recorded, present, seen):

@@ -9,6 +9,7 @@ import sys
 from . import _group, _held, _hook, _interrupts, _library, _own_start
 from ._block import budget, here as this_thread, note, note_if_left
 from ._budget import Budget
+from ._doubt import Doubt
 from ._folders import NOTE, SCRIPT, text_of
 from ._frames import takes_locals
 from ._gradient_uses import begin_iteration
@@ -242,7 +243,8 @@ class _MainLoop(Watched):
         needed = _held.needed_by_loop(self._program, self._loop) if self._loop else []
         super().__init__(flor, "", frame, set(), self._program.guard_of(self._loop).name if self._loop else "@")
         self.state.take(needed)
-        self._before, self._is_recording, self._in_doubt, self._is_late = None, bool(flor.flor_recording()), False, False
+        self._before, self._is_recording, self._is_late = None, bool(flor.flor_recording()), False
+        self._doubt = Doubt(flor, self.place, frame.f_lineno)
         self._has_begun, self._is_inside, self._known = False, False, {}
         self._rebound = Rebound(self._program, self._loop, self.state.places)
 
@@ -291,6 +293,8 @@ class _MainLoop(Watched):
             if self._before is None:
                 note(self.flor, "", "*", True, "a look at all that the program can reach takes more than a second: replays and a resumed recording "
                      "begin at the program's start")
+            else:
+                self._doubt.begin()
         self._has_begun = self._is_inside = True
 
     def _end_iteration(self):
@@ -306,7 +310,7 @@ class _MainLoop(Watched):
         after = self.look(must)
         if after is None:
             self._is_late = True
-            self._doubt(True)
+            self._doubt.note(True)
             return
         paths = changed(self._before, after)
         for name in _unwatched:
@@ -317,18 +321,14 @@ class _MainLoop(Watched):
         self._before = self.compare(self._before, after, is_late)
         if self.state.origins:
             self.state.origins[0].prune()
-        self._doubt(self.is_unsure)
-
-    def _doubt(self, is_so):
-        """Iterations that were not looked at are in doubt until the next look."""
-        if is_so != self._in_doubt:
-            self.flor.flor_note_unheld(self.place.encode(), b"*?" if is_so else b"*!", False)
-        self._in_doubt = is_so
+        self._doubt.note(self.is_unsure)
 
     def close(self):
         try:
             if self._is_recording and self._has_begun:
                 self.end(True)
+            if self._is_late:
+                self._doubt.warn()
         finally:
             _watching.remove(self)
             self.flor.flor_leave_guard(self.state.handle)

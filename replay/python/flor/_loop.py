@@ -89,7 +89,7 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
             is_open = True  # no signal handler runs between this and the call
             flor.flor_enter_loop(name, over_what, begin, end)
         if watch is None and len(loops) == 1 and guarded and flor.flor_active() and flor.flor_recording():
-            watch = Looks(flor, caller)
+            watch = Looks(flor, caller, name.decode())
         _interrupts.raise_kept()
         if isinstance(iterable, Conditions):
             yield from iterable.elements(flor, watch)
