@@ -1,6 +1,8 @@
 """Loops: their values and ends, containers, threads, forked and spawned children, and what a program may do to them."""
+import ctypes
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -146,13 +148,27 @@ def test_sigterm_takes_a_last_checkpoint_and_the_recording_goes_on(place):
 
 
 def test_a_package_without_its_library_says_so(place):
-    import pathlib
     import shutil
 
     package = pathlib.Path(place.environment["PYTHONPATH"]) / "flor"
     shutil.copytree(package, place.folder / "flor", ignore=shutil.ignore_patterns("*.so"))
     said = place.run(sys.executable, "-c", "import flor", code=1).stderr.strip().splitlines()[-1]
     assert said.startswith("ImportError: flor: its library cannot be loaded") and said.endswith("install the package flor again")
+
+
+@pytest.mark.parametrize("version", [5, 6])
+def test_a_package_with_the_library_of_another_one_says_so(monkeypatch, version):
+    """Its interface has another version, or it lacks a function."""
+    from flor import _library
+
+    class Library:
+        flor_c_version = ctypes.CFUNCTYPE(ctypes.c_int32)(lambda: version)
+
+    header = pathlib.Path(__file__).parents[2] / "replay/include/flor/c.h"
+    assert f"#define FLOR_C_VERSION {_library._VERSION}\n" in header.read_text()
+    monkeypatch.setattr(_library.ctypes, "CDLL", lambda path: Library)
+    with pytest.raises(ImportError, match="is of another version than this package; install the package flor again"):
+        _library._load()
 
 
 def test_sigterm_behind_the_main_loop_ends_the_program(place):

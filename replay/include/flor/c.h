@@ -25,7 +25,7 @@ extern "C" {
 #define FLOR_C_API __attribute__((visibility("default")))
 
 // The version of this interface that the library has. A front end made for another one must not go on.
-#define FLOR_C_VERSION 5
+#define FLOR_C_VERSION 6
 FLOR_C_API int32_t flor_c_version(void);
 
 // --- What callbacks get and give. ---

@@ -5,7 +5,7 @@ import pathlib
 from . import _interrupts
 from ._room import NoRoom
 
-_VERSION = 5  # of the interface: FLOR_C_VERSION
+_VERSION = 6  # of the interface: FLOR_C_VERSION
 
 Answer = ctypes.c_void_p
 
@@ -81,7 +81,8 @@ def _load():
     except OSError as problem:
         raise ImportError(f"flor: its library cannot be loaded: {problem}; install the package flor again") from None
     library.flor_c_version.restype = ctypes.c_int32
-    if library.flor_c_version() != _VERSION:
+    lacks = [name for name in _FUNCTIONS if not hasattr(library, name)]
+    if library.flor_c_version() != _VERSION or lacks:
         raise ImportError(f"flor: {path} is of another version than this package; install the package flor again")
     for name, (result, arguments) in _FUNCTIONS.items():
         function = getattr(library, name)
