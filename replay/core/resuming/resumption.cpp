@@ -21,7 +21,7 @@ namespace flor::core {
 namespace {
 
 // Marks of a front end that sees what changes: some iterations were not looked at; a later look saw all that
-// they changed (replay/python/flor/_free.py).
+// they changed (replay/python/flor/_doubt.py).
 constexpr const char* unwatched = "*?";
 constexpr const char* watched_again = "*!";
 // In place of a block's name: the program reads what its iterations saved in files (_read_back.py).
