@@ -1,12 +1,20 @@
 """A program that goes on by itself with what its loop saved: Flor does not resume it on top of that."""
+import argparse
+import collections
+import os
+import pathlib
+import subprocess
 import sys
 
+import numpy
 import pytest
+import torch
 from carried_test import goes_on, have, killed, plain, slowed
 from unseen_test import program
 
 LOADS = '''
 import json, os
+out = os.environ.get("OUT", ".")
 first, best, reference = 0, {"error": 9.0}, list(weights)
 if os.path.exists("last.json"):
     with open("last.json") as file:
@@ -18,6 +26,7 @@ SAVES = '''with open("last.json", "w") as file:
 OWN = {
     "it skips epochs": ('weights[:] = saved["weights"]\n    first = saved["epoch"] + 1', "if epoch < first: continue"),
     "it counts from its first epoch": ('first = saved["epoch"] + 1', "targets = [min(1.0, (epoch - first + 1) / 3)] * 4"),
+    "its folder is of the environment": ('first = json.load(open(f"{out}/last.json"))["epoch"] + 1', "targets = [min(1.0, (epoch - first + 1) / 3)] * 4"),
     "it keeps what it began with": ('weights[:] = saved["weights"]\n    reference = list(weights)', "targets = [value + 1.0 for value in reference]"),
 }
 
@@ -47,9 +56,10 @@ def test_it_is_not_resumed_until_its_file_is_gone(place, case, loop):
     assert sorted(have(place)) == sorted(rows)
 
 
-# Data and a model that are there from the start, a clock, the process, and what the loop saves.
+# Data and a model that are there from the start, a clock, the process, and what the loop saves; data that each job copies to a folder of its
+# own, and a folder for each run.
 TUNED = program('''
-import json, os, time
+import glob, json, os, shutil, tempfile, time
 if not os.path.exists("data.json"):
     with open("data.json", "w") as file:
         json.dump([1.0, 2.0, 3.0, 4.0], file)
@@ -59,6 +69,19 @@ began, process, folder = time.time(), {"id": os.getpid()}, f"run_{os.getpid()}"
 class Timer:
     def __init__(self):
         self.start = time.perf_counter()
+class Data:
+    def __init__(self, root):
+        self.files = sorted(glob.glob(os.path.join(root, "*.json")))
+        self.sizes = {name: os.path.getsize(name) for name in self.files}
+staged = tempfile.mkdtemp()
+for k in range(3):
+    shutil.copy("data.json", f"{staged}/{k}.json")
+data, names = Data(staged), [os.path.join(staged, "data.json")]
+os.makedirs("runs", exist_ok=True)
+number = len(os.listdir("runs"))
+free = shutil.disk_usage(".").free // 1000
+made = f"runs/run{number + 1}"
+os.makedirs(made)
 timer, ran = Timer(), 0
 ''', "targets", last=SAVES + "\n    ran = time.time() - began")[0]
 
@@ -75,10 +98,6 @@ def digests(**variables):
 
 
 def test_what_a_variable_holds_counts():
-    import collections
-    import numpy
-    import torch
-
     net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Sequential(torch.nn.Sequential(torch.nn.Linear(2, 2))))
     optimizer = torch.optim.Adam(net.parameters())
     state = {"epoch": 3, "best": float("nan"), "done": {"a", "b"}, "seen": list(range(100))}
@@ -93,7 +112,7 @@ def test_what_a_variable_holds_counts():
 
     with torch.no_grad():
         net[1][0][0].bias.add_(1)
-    assert others() == {"net"}
+    assert others() == {"net", "optimizer"}  # which refers to its parameters
     net(torch.ones(1, 3)).sum().backward()
     optimizer.step()
     state["done"].add("c")
@@ -104,3 +123,83 @@ def test_what_a_variable_holds_counts():
     assert "state" not in others()
     state["seen"][-1] = 5
     assert "state" in others()
+
+
+def test_each_variable_is_compared_by_itself():
+    data = {str(i): {"a": [1], "b": [2], "c": [3], "d": [4], "e": [5]} for i in range(3600)}
+    assert {"value of first", "value of weights"} <= set(digests(data=data, others=[dict(data) for _ in range(9)], weights=[0.0], first=3))
+    saved = {"weights": [0.5]}
+    assert digests(saved=saved, weights=saved["weights"])["value of weights"] == digests(weights=[0.5])["value of weights"] != digests(weights=[0.0])["value of weights"]
+
+    class Run:
+        def __init__(self, epoch):
+            self.data, self.inner = data, argparse.Namespace(epoch=epoch, options=Options(epoch=epoch))
+
+    class Options(dict):
+        def __init__(self, **values):
+            super().__init__(values)
+            self.__dict__ = self
+
+    assert digests(run=Run(1)) == digests(run=Run(1)) != digests(run=Run(2))
+    for made in (lambda k: argparse.Namespace(epoch=k), lambda k: Options(epoch=k), lambda k: [{"epoch": k}, "text"], lambda k: {k}):
+        assert digests(value=made(1)) == digests(value=made(1)) != digests(value=made(2))
+
+
+def test_texts_count_nowhere():
+    def paths(root):
+        return digests(one=root, many=[f"{root}/{k}" for k in range(3)], by_name={f"{root}/{k}": 1.0 for k in range(3)}, known={root},
+                       rows=[(root, 1), (root, 2)], path=pathlib.Path(root), table=numpy.array([root, "a"]))
+
+    assert paths("/tmp/1") == paths("/scratch/job/27") and paths("/tmp/1")["value of rows"] != digests(rows=[("a", 1), ("a", 3)])["value of rows"]
+
+
+def test_no_array_is_copied_to_be_compared():
+    array = numpy.arange(24.0).reshape(4, 3, 2).transpose(2, 0, 1)
+    others = array.copy(order="K")
+    others[-1, -1, -1] = 0
+    assert digests(a=array) != digests(a=others) and digests(a=torch.from_numpy(array)) != digests(a=torch.from_numpy(others))
+    assert digests(a=array, b=torch.ones(3, 1).expand(3, 4)) == digests(a=array.copy(order="K"), b=torch.ones(3, 1).expand(3, 4))
+    code = ("import resource, sys; sys.path.insert(0, sys.argv[1]); import numpy; from flor import _own_start; _own_start.ask(); "
+            "known = dict.fromkeys(range(1 << 20)); data = numpy.ones((64, 256, 256, 16), numpy.float32).transpose(0, 3, 1, 2); "
+            "was = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; found = _own_start.found({'data': data, 'known': known}, sys._getframe()); "
+            "print(len(found), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - was)")
+    folder = os.path.dirname(os.path.dirname(sys.modules["flor"].__file__))
+    count, more = map(int, subprocess.run([sys.executable, "-c", code, folder], capture_output=True, text=True, check=True).stdout.split())
+    assert count == 2 and more < 30_000, more  # KiB; the array has 256 MiB
+
+
+MACHINE = """
+import os, time, shutil
+out = os.environ["OUT"]
+saved = json.load(open(f"{out}/last.json"))
+first = saved["epoch"] + 1
+second = restored(out)
+third = int(open(out).read())
+log = f"{out}/log.txt"
+began = time.time() - saved["warmup"]
+number = len(os.listdir(out))
+skipped = len(os.listdir(out))
+start = saved["start"]
+def restored(path):
+    return read(path)
+def read(path):
+    return json.load(open(path))["epoch"]
+def timed(make):
+    start = time.time()
+    return Timer(start)
+class Timer:
+    def __init__(self, value):
+        self.value = value
+timer = Timer(time.time())
+for epoch in range(8):
+    if epoch < skipped:
+        continue
+"""
+
+
+def test_what_a_file_holds_is_not_of_the_machine(tmp_path):
+    from flor import _machine_names
+
+    (tmp_path / "train.py").write_text(MACHINE)
+    names = {name for name in _machine_names.names_of_machine(str(tmp_path / "train.py")) if f"{name} = " in MACHINE}
+    assert names == {"out", "log", "began", "number", "timer"}

@@ -81,8 +81,9 @@ def moments_in(nodes):
     return names_given(nodes, CLOCKS)
 
 
-def names_given(nodes, words):
-    """As moments_in(), of values that come from what has one of these words for its name."""
+def names_given(nodes, words, is_given=None):
+    """As moments_in(), of values that come from what has one of these words for its name. `is_given`: as is_of()."""
+    is_given = is_given or is_of
     found, imported = set(words), {"self", "cls"}
     for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -91,7 +92,7 @@ def names_given(nodes, words):
     while True:
         before = len(found)
         for target, value in pairs:
-            if is_of(value, found):
+            if is_given(value, found):
                 found.update(_bound(target))
         if len(found) == before:
             return found

@@ -22,17 +22,17 @@ def saves_of(call):
 
 def is_writing(call):
     """Does a call write a file?"""
-    return saves_of(call) or _name(call) == "dump" or _name(call).startswith("save")
+    return saves_of(call) or name_of_call(call) == "dump" or name_of_call(call).startswith("save")
 
 
 def is_reading(call):
     """Does a call read a file, or ask whether there is one?"""
-    return _name(call) in _ASKING or is_loading(call)
+    return name_of_call(call) in _ASKING or is_loading(call)
 
 
 def is_loading(call):
     """Does a call read a file?"""
-    name = _name(call)
+    name = name_of_call(call)
     return name == "load" or name.startswith(("load_", "read_")) or name in _READING or name in _OTHER_READING or _opens(call, "r+")
 
 
@@ -55,19 +55,20 @@ def is_same_path(file, load, other, save):
     return any(ast.dump(node) in found and (around[0] is around[1] or not any(_is_local(node, one) for one in around)) for node in _arguments(load))
 
 
-def _name(call):
+def name_of_call(call):
+    """Returns the name of the function or method that is called, without leading underscores."""
     return getattr(call.func, "attr", getattr(call.func, "id", "")).lstrip("_")
 
 
 def _family(call, words):
-    family = words.get(_name(call))
-    if family is _NUMPY and _name(call) in ("load", "save"):
+    family = words.get(name_of_call(call))
+    if family is _NUMPY and name_of_call(call) in ("load", "save"):
         return family if getattr(getattr(call.func, "value", None), "id", None) in _OF_NUMPY else None
     return family
 
 
 def _opens(call, modes):
-    if _name(call) not in _FILES:
+    if name_of_call(call) not in _FILES:
         return False
     words = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
     mode = words[0].value if words and isinstance(words[0], ast.Constant) else "r" if not words else "r+"
@@ -90,18 +91,18 @@ def _ends(path):
         return ends[0], ends[1]
     if isinstance(path, ast.BinOp):
         return _ends(path.left)[0], _ends(path.right)[1]
-    if isinstance(path, ast.Call) and _name(path) in ("join", "Path") and path.args:
+    if isinstance(path, ast.Call) and name_of_call(path) in ("join", "Path") and path.args:
         return _ends(path.args[0])[0], _ends(path.args[-1])[1]
     return "", ""
 
 
 def _arguments(call):
     """Yields what may be a path: a text, a variable, a member, what is put together of these."""
-    owner = [call.func.value] if isinstance(call.func, ast.Attribute) and _name(call) in ("write_text", "write_bytes", "read_text", "read_bytes", "open") else []
+    owner = [call.func.value] if isinstance(call.func, ast.Attribute) and name_of_call(call) in ("write_text", "write_bytes", "read_text", "read_bytes", "open") else []
     for node in [*owner, *call.args, *(keyword.value for keyword in call.keywords)]:
         is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) > 3
         if is_text or isinstance(node, (ast.Name, ast.Attribute, ast.JoinedStr, ast.BinOp, ast.Subscript)) or \
-                isinstance(node, ast.Call) and _name(node) in ("join", "Path", "format"):
+                isinstance(node, ast.Call) and name_of_call(node) in ("join", "Path", "format"):
             yield node
 
 
