@@ -122,14 +122,24 @@ def test_what_counts_as_reading_back():
 
 BY_OTHERS = [  # what the loop saves, and what it or the code behind it loads
     ("np.savez('best.npz', *weights)", "saved = np.load('best.npz')"), ("numpy.savetxt(path, w)", "w = numpy.loadtxt(path)"),
-    ("np.save(os.path.join(out, 'w.npy'), w)", "w = np.load(name)"), ("save_file(net.state_dict(), 'a.safetensors')", "net.load_state_dict(load_file('a.safetensors'))"),
+    ("np.save(os.path.join(out, 'w.npy'), w)", "name = out + '/w.npy'; w = np.load(name)"), ("save_file(net.state_dict(), 'a.safetensors')", "net.load_state_dict(load_file('a.safetensors'))"),
     ("torch.jit.save(net, path)", "net = torch.jit.load(path)"), ("frame.to_csv('a.csv')", "frame = pd.read_csv('a.csv')"),
     ("path.write_text(str(best))", "best = float(path.read_text())"), ("with open('best.txt', 'w') as f: f.write('1')", "best = open('best.txt').read()"),
-    ("np.save(f'{out}/w.npy', w)", "w = np.load(f'{out}/w.npy')"),
+    ("np.save(f'{out}/w.npy', w)", "w = np.load(f'{out}/w.npy')"), ("np.save(args.out, w)", "w = load_run(args.out)"),
+    ("np.save('kept/%d.npy' % epoch, w)", "w = np.load(sorted(glob.glob('kept/*.npy'))[-1])"), ("keep_path.open('w').write('1')", "best = keep_path.open().read()"),
+    ("name = 'best.txt'; open(name, 'w').write('1')", "best = open('best.txt').read()"), ("save_params(net, path)", "net = read_params(path)"),
+    ("name = f'a{epoch}.npy'; np.save(name, w)", "other = f'a{best}.npy'; w = np.load(other)"),
 ]
 BY_NEITHER = [
     ("np.save('metrics.npy', w)", "x = np.load(f'shards/{epoch}.npy')"), ("np.save(f'{epoch}.npy', w)", "x = np.load('x.txt')"), ("frame.to_csv('log.csv')", "x = pd.read_csv('data.csv')"),
     ("with open('log.txt', 'a') as f: f.write('1')", "x = open('data.txt').read()"), ("frame.to_csv('log.csv')", "x = np.load('shard.npy')"),
+    # What both calls are given, and is no path.
+    ("torch.save(best, 'best.pt')", "net.load_state_dict(best)"), ("save_checkpoint(net, epoch)", "x = load_batch(epoch)"), ("save_checkpoint(net, epoch + 1)", "x = load_batch(epoch + 1)"),
+    ("torch.save({'net': net.state_dict(), 'args': args}, f'{epoch}.pt')", "x = load_shard(args, epoch)"), ("save_checkpoint(args, net)", "x = load_shard(args, epoch)"),
+    ("save_model(net, path, device)", "x = load_batch(i, device)"),
+    # One path is known, and nothing tells the other.
+    ("np.save('losses.npy', losses)", "x = np.load(shards[epoch])"), ("frame.to_csv('history.csv')", "test = pd.read_csv(args.test)"),
+    ("np.save(os.path.join(out, 'w.npy'), w)", "w = np.load(name)"), ("name = f'a{epoch}.npy'; np.save(name, w)", "other = f'b{epoch}.npy'; w = np.load(other)"),
 ]
 
 
@@ -138,9 +148,13 @@ def test_what_counts_as_reading_back_by_other_libraries():
         assert reads_back(f"for epoch in range(3):\n    {save}\n    {load}\n") and reads_back(f"for epoch in range(3):\n    {save}\n{load}\n"), save
         assert not reads_back(f"{load}\nfor epoch in range(3):\n    {save}\n"), save
     for save, load in BY_NEITHER:
-        assert not reads_back(f"for epoch in range(3):\n    {save}\n    {load}\n"), save
+        assert not reads_back(f"for epoch in range(3):\n    {save}\n    {load}\n") and not reads_back(f"for epoch in range(3):\n    {save}\n{load}\n"), save
     assert reads_back("def keep(w):\n    np.save(PATH, w)\ndef best():\n    return np.load(PATH)\nfor epoch in range(3):\n    keep(w)\nbest()\n")
     assert not reads_back("def keep(w, path):\n    torch.save(w, path)\ndef shard(path):\n    return np.load(path)\nfor epoch in range(3):\n    keep(w, out)\n    shard(epoch)\n")
+    found = "def best(name):\n    return np.load(os.path.join(out, name))\nfor epoch in range(3):\n    np.save('best.npy', w)\nbest(PLACE)\n"
+    assert reads_back(found.replace("PLACE", "'best.npy'")) and not reads_back(found.replace("PLACE", "'data.npy'"))
+    given = "parser.add_argument('--keep', default='kept.npy')\nfor epoch in range(3):\n    np.save('kept.npy', w)\n    w = np.load(args.keep)\n"
+    assert reads_back(given) and not reads_back(given.replace("default='kept", "default='data"))
 
 
 # The save in an object that is called, and the load in a function.

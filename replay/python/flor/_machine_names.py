@@ -8,15 +8,20 @@ from ._reports import CLOCKS, names_given
 from ._saved_files import is_loading, name_of_call
 
 # What lists or counts files, or tells what room there is.
-_LISTING = {"listdir", "glob", "iglob", "rglob", "iterdir", "scandir", "walk", "exists", "lexists", "isfile", "isdir", "is_file", "is_dir", "stat",
-            "getsize", "getmtime", "getctime", "disk_usage", "statvfs", "mem_get_info", "getloadavg", "sched_getaffinity"}
-_OF_THE_MACHINE = CLOCKS | _LISTING | {"platform", "socket", "getpass", "getpid", "getppid", "environ", "getenv", "gethostname", "cpu_count", "tempfile",
-                                       "mkdtemp", "device_count", "get_device_properties", "Popen", "id"}
+_LISTING = frozenset("""
+    listdir glob iglob rglob iterdir scandir walk exists lexists isfile isdir is_file is_dir stat getsize getmtime getctime
+    disk_usage statvfs mem_get_info getloadavg sched_getaffinity
+    """.split())
+_OF_THE_MACHINE = CLOCKS | _LISTING | frozenset("""
+    platform socket getpass getpid getppid environ getenv gethostname cpu_count tempfile mkdtemp device_count
+    get_device_properties Popen id
+    """.split())
 # Functions whose value is of the machine where an argument is; with those of the program that load nothing.
-_HANDING = {"int", "float", "str", "bool", "len", "round", "abs", "min", "max", "sum", "sorted", "reversed", "list", "tuple", "dict", "set", "repr", "format",
-            "divmod", "hash", "next", "iter", "zip", "enumerate", "map", "filter", "range", "join", "Path", "abspath", "realpath", "expanduser", "normpath",
-            "dirname", "basename", "get", "deque", "defaultdict", "OrderedDict", "Counter", "SimpleNamespace", "Namespace", "array", "asarray", "tensor",
-            "as_tensor", "timedelta"}
+_HANDING = frozenset("""
+    int float str bool len round abs min max sum sorted reversed list tuple dict set repr format divmod hash next iter zip
+    enumerate map filter range join Path abspath realpath expanduser normpath dirname basename get deque defaultdict
+    OrderedDict Counter SimpleNamespace Namespace array asarray tensor as_tensor timedelta
+    """.split())
 
 
 @functools.lru_cache(None)
@@ -62,7 +67,8 @@ def _has_word(node):
 
 
 def _holds_loaded(node, names, loading):
-    return any(_word_of(part) in names or isinstance(part, ast.Call) and (is_loading(part) or name_of_call(part) in loading) for part in ast.walk(node))
+    return any(_word_of(part) in names or isinstance(part, ast.Call) and (is_loading(part) or name_of_call(part) in loading)
+               for part in ast.walk(node))
 
 
 def _is_handed(node, names, loading, handing):
@@ -87,4 +93,5 @@ def _counted_with(nodes, names):
         if not used.isdisjoint(variables):
             yield from used & names
         if isinstance(node, ast.Call) and name_of_call(node) == "range":
-            yield from {_word_of(part) for one in node.args for part in ([one.left, one.right] if isinstance(one, ast.BinOp) else [one])} & names
+            parts = [part for one in node.args for part in ([one.left, one.right] if isinstance(one, ast.BinOp) else [one])]
+            yield from set(map(_word_of, parts)) & names

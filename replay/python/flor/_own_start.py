@@ -65,11 +65,13 @@ def _warn_of_others(present, cut):
         return  # the core says what is wrong with it
     others = [name[len(NAME):] for name, digest in present.items() if recorded.get(name, digest) != digest]
     if others:
-        _library.warn(f"in front of its loop the program has other values than when it was recorded ({_listed(others)}): it seems to begin with "
-                      "files that its earlier attempt saved. Move these files away to let Flor resume, or start the program without --resume")
+        _library.warn(f"in front of its loop the program has other values than when it was recorded ({_listed(others)}): it seems to begin "
+                      "with files that its earlier attempt saved. Move these files away to let Flor resume, or start the program without "
+                      "--resume")
     elif cut and recorded:
-        _library.warn(f"not all that the program refers to in front of its loop was compared with what it was when it was recorded, since it is "
-                      f"too much ({_listed(cut)}). If the program begins with files that its earlier attempt saved, start it without --resume")
+        _library.warn("not all that the program refers to in front of its loop was compared with what it was when it was recorded, since it "
+                      f"is too much ({_listed(cut)}). If the program begins with files that its earlier attempt saved, start it without "
+                      "--resume")
 
 
 def _listed(names):

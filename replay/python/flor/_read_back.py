@@ -2,7 +2,8 @@
 goes on in the middle would load what it saved itself, or nothing. Read, not run."""
 import ast
 
-from ._saved_files import is_loading, is_reading, is_same_path, is_writing, may_be_same, saves_of
+from ._saved_files import is_loading, is_reading, is_writing, saves_of
+from ._saved_paths import Paths
 
 _SAVES, _LOADS = ("save", "dump"), ("model", "weight", "best", "check", "ckpt", "param", "pretrained")
 _LOADERS = {None, "self", "torch", "pickle", "json", "joblib"}  # of what a plain load() is
@@ -23,7 +24,8 @@ def reads_back(project, file, loop):
     if any(_saves(call) for _, call in saves) and (any(_loads(call) for _, call in following) or
                                                    any(_loads(call) and _is_of_model(one, call) for one, call in called)):
         return True
-    return any(is_same_path(*load, *save) or may_be_same(load[1], save[1]) for load in [*following, *called] if is_loading(load[1]) for save in saves)
+    paths = Paths(project)
+    return any(paths.may_be_one(load, save) for load in [*following, *called] if is_loading(load[1]) for save in saves)
 
 
 def loads_elsewhere(project, file, loop):

@@ -88,7 +88,7 @@ def names_given(nodes, words, is_given=None):
     for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             imported.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
-    pairs = [pair for node in nodes for pair in (*_bindings(node), *_givings(node, imported))]
+    pairs = [pair for node in nodes for pair in (*bindings_of(node), *_givings(node, imported))]
     while True:
         before = len(found)
         for target, value in pairs:
@@ -98,7 +98,7 @@ def names_given(nodes, words, is_given=None):
             return found
 
 
-def _bindings(node):
+def bindings_of(node):
     """Yields (target, value) of a statement that binds; of `a, b = x, y` each for itself."""
     if not isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or node.value is None:
         return

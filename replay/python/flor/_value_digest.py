@@ -1,5 +1,5 @@
-"""A digest of what a variable refers to: of numbers, tensors, arrays and sizes, also within objects, containers, modules and optimizers; not
-of texts. Of what is large samples count, which are taken without a copy. Calls no code of the program (_own_start.py)."""
+"""A digest of what a variable refers to: of numbers, tensors, arrays and sizes, also within objects, containers, modules and optimizers;
+not of texts. Of what is large samples count, which are taken without a copy. Calls no code of the program (_own_start.py)."""
 import argparse
 import collections
 import hashlib
@@ -16,7 +16,7 @@ from ._roots import is_of_loader, is_users_module
 from ._settable import is_of_loggers
 
 _MOST, _MOST_OF_MODELS = 5_000, 50_000  # objects of a variable; tensors, arrays and modules, too
-_LONG, _SAMPLE, _SAMPLE_OF_FILE, _LARGE = 64, 4096, 64, 1 << 31  # items; elements; those of an array in a file; numbers that are rather addresses
+_LONG, _SAMPLE, _SAMPLE_OF_FILE, _LARGE = 64, 4096, 64, 1 << 31  # items; elements; those of a file; numbers that are rather addresses
 _NUMBERS = (bool, int, float, complex)
 _TEXTS = (str, bytes, bytearray, pathlib.PurePath)
 _DICTS, _LISTS, _SETS = (dict,), (list, tuple, collections.deque), (set, frozenset)
@@ -35,8 +35,8 @@ class Digest:
         return self._digest.hexdigest().encode()
 
     def take(self, name, value, path):
-        """`path`: of the file that names it. What computes comes before data, however much that is: of modules, optimizers and tensors all is
-        taken."""
+        """`path`: of the file that names it. What computes comes before data, however much that is: of modules, optimizers and tensors
+        all is taken."""
         seen, first, waiting = set(), collections.deque([(name, value, path, True)]), collections.deque()
         while first or waiting:
             name, value, path, counts = (first or waiting).popleft()
@@ -192,5 +192,6 @@ def _sample_of_array(value):
         return value.dtype.kind, value.shape
     most = _SAMPLE_OF_FILE if _leaves.is_in_file(value) else _SAMPLE
     value = numpy.ndarray.view(value, numpy.ndarray) if isinstance(value, numpy.ndarray) else numpy.asarray(value)
-    sample = value.reshape(-1)[::max(value.size // most, 1)] if value.flags.c_contiguous else value[_places(value.shape, value.size, most, numpy)]
+    is_flat = value.flags.c_contiguous
+    sample = value.reshape(-1)[::max(value.size // most, 1)] if is_flat else value[_places(value.shape, value.size, most, numpy)]
     return value.dtype.str, value.shape, hashlib.blake2b(sample.tobytes()).digest()
