@@ -88,3 +88,27 @@ def test_modules_of_an_object_are_saved_with_what_its_state_leaves_out():
     restored(leaves, keeper=keeper)
     assert not other.training and other.running_mean.sum() == 0
     assert not keeper.net.weight.requires_grad and keeper.net.weight.abs().sum() > 0
+
+
+def test_an_object_that_refers_to_much_is_saved_with_the_modules_that_are_near(monkeypatch):
+    from flor import _inner
+
+    keeper = Keeper()
+    keeper.data = [(k % 7, f"text {k}") for k in range(220_000)]
+    assert len(_inner.modules_in(keeper)) == 2 and "keeper" in str(list(saved(keeper=keeper)))
+    keeper.data = [Point(k) for k in range(3000)]
+    with pytest.raises(_inner.Late):
+        _inner.modules_in(keeper, 0)
+    monkeypatch.setattr(_inner, "_MOST", 1000)
+    keeper.data[-1].place = torch.nn.Linear(2, 2)
+    assert [type(one).__name__ for one in _inner.modules_in(keeper)] == ["Linear", "BatchNorm1d"]
+    keeper.inner[0]["other"].eval()
+    leaves = saved(keeper=keeper)
+    keeper.inner[0]["other"].train()
+    restored(leaves, keeper=keeper)
+    assert not keeper.inner[0]["other"].training
+
+
+class Point:
+    def __init__(self, place):
+        self.place = place

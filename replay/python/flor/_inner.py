@@ -1,27 +1,36 @@
 """The modules that an object with state_dict() has. Its state has their values as a rule, but neither flags nor attributes."""
 import collections
+import functools
 import sys
+import time
 import types
 
 from ._attributes import dict_of, slots_of
+from ._plain import is_plain
 from ._settable import is_of_loggers
 
-_MOST = 200_000  # objects that are searched for modules
+_MOST, _MANY = 200_000, 256  # objects that are searched for modules; items of a container, which are data as a rule
 _NEVER = (str, bytes, bytearray, int, float, complex, bool, type(None), type, types.FunctionType, types.MethodType, types.BuiltinFunctionType,
           types.ModuleType)
+_ATOMS = frozenset(_NEVER)  # of these very types most values are
 _CONTAINERS = (list, tuple, set, frozenset, collections.deque)
 
 
-def modules_in(value, must=False):
-    """Returns the outermost modules that an object refers to by attributes, lists, dicts and objects of its own, the nearest first. Raises
-    TypeError where there is too much to look through and all `must` be found."""
+class Late(Exception):
+    """There is no time left."""
+
+
+def modules_in(value, end=None):
+    """Returns the outermost modules that an object refers to by attributes, lists, dicts and objects of its own, the nearest first, and
+    those of large containers last; of very many objects, those that are found by then. What lies behind is compared as other attributes are that no checkpoint has (_unsaved.py).
+    Raises Late where the clock is behind `end`."""
     torch = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "nn") or type(value).__module__.startswith("torch."):
         return []
     never = (*_NEVER, torch.Tensor, torch.optim.Optimizer, torch.Generator)
-    found, seen, todo = [], set(), collections.deque([value])
-    while todo and len(seen) < _MOST:
-        one = todo.popleft()
+    found, seen, todo, far = [], set(), collections.deque([value]), collections.deque()
+    while (todo or far) and len(seen) < _MOST:
+        one = (todo or far).popleft()
         if id(one) in seen:
             continue
         seen.add(id(one))
@@ -29,18 +38,31 @@ def modules_in(value, must=False):
             found.append(one)
             seen.update(id(part) for part in one.modules())
         else:
-            todo.extend(item for item in _parts_of(one) if not isinstance(item, never))
-    if todo and must:
-        raise TypeError(f"an object of type {type(value).__qualname__} refers to too many others")
+            parts = _parts_of(one)
+            (todo if len(parts) < _MANY else far).extend(item for item in parts if type(item) not in _ATOMS and not isinstance(item, never))
+        if end is not None and len(seen) % 1024 == 0 and time.monotonic() > end:
+            raise Late
     return found
 
 
 def _parts_of(value):
     if isinstance(value, dict):
-        return list(dict.values(value))
+        return [] if is_plain(value) else list(dict.values(value))
     if isinstance(value, _CONTAINERS):
-        return list(value)
-    return [] if is_of_loggers(type(value)) else [*(dict_of(value) or {}).values(), *(item for _, item in slots_of(value))]
+        return [] if is_plain(value) else list(value)
+    if _is_of_loggers(type(value)):
+        return []
+    own = dict_of(value)
+    inner = list(own.values()) if own else []
+    return inner + [item for _, item in slots_of(value)] if _has_slots(type(value)) else inner
+
+
+@functools.lru_cache(1024)
+def _has_slots(kind):
+    return any(isinstance(item, types.MemberDescriptorType) for one in kind.__mro__ for item in vars(one).values())
+
+
+_is_of_loggers = functools.lru_cache(1024)(is_of_loggers)
 
 
 def memories_in(state):

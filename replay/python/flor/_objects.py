@@ -299,7 +299,7 @@ class Saver(TreeSaver):
             raise _not_saved(name, value)  # what it is made of, no state_dict() tells
         state, torch = value.state_dict(), _torch()
         node = {"stateful": kind, "state": self._copied(f"{name}.state", state)}
-        modules = modules_in(value, self._strict)
+        modules = modules_in(value)
         if modules:
             node["modules"] = self._modules_of(name, modules, memories_in(state))
         optimizer = getattr(value, "optimizer", None)

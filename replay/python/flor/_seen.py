@@ -23,7 +23,7 @@ from ._contents import HOLDERS, contents_of, of_sparse, version_of
 from ._files import UNKNOWN
 from ._frames import is_of_flor, locals_of
 from ._imported import only_defined
-from ._inner import modules_in
+from ._inner import Late as _Late, modules_in
 from ._interrupts import is_programs
 from ._left_out import plain_of
 from ._kinds import KEPT, is_stateful
@@ -49,10 +49,6 @@ _OF_WORKERS = {"multiprocessing." + name for name in "queues context process poo
 _TYPES = tuple(getattr(types, name) for name in ("GenericAlias", "UnionType") if hasattr(types, name))  # list[int], int | None
 _doubts = itertools.count()
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), type(...))
-
-
-class _Late(Exception):
-    """There is no time left."""
 
 
 class Prints(dict):
@@ -156,7 +152,7 @@ class _Look:
             parts = [value.state, *value.state.values(), *[{**group, "params": None} for group in value.param_groups]]
         elif is_stateful(value):
             self._found.append(value)
-            parts = [value.state_dict(), *modules_in(value)]
+            parts = [value.state_dict(), *modules_in(value, self._end)]
         elif isinstance(value, dict):
             parts = list(value.values())
         elif isinstance(value, (list, tuple, set, frozenset, collections.deque)):
