@@ -22,8 +22,8 @@ class Late(Exception):
 
 def modules_in(value, end=None):
     """Returns the outermost modules that an object refers to by attributes, lists, dicts and objects of its own, the nearest first, and
-    those of large containers last; of very many objects, those that are found by then. What lies behind is compared as other attributes are that no checkpoint has (_unsaved.py).
-    Raises Late where the clock is behind `end`."""
+    those of large containers last; of very many objects, those that are found by then. What lies behind is compared as other attributes
+    are that no checkpoint has (_unsaved.py). Raises Late where the clock is behind `end`."""
     torch = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "nn") or type(value).__module__.startswith("torch."):
         return []

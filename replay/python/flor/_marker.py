@@ -8,6 +8,7 @@ import types
 
 from . import _leaves, _library
 from ._anew import Classes
+from ._groups import added_to
 from ._kinds import KEPT, name_of_kind
 from ._origins import memory_of, place_of, whole_of
 
@@ -98,29 +99,29 @@ class Marker:
             raise TypeError(f"{name}: {value!r} was not there")
 
     def refuse_other_parameters(self, name, optimizer, trains, leaves):
-        """Raises TypeError where a restore would find an optimizer with other parameters. Warns where it would find other groups: what was saved
-        before the program added one counts, and a restore refuses the rest. `trains`: the names under which they are saved, by
-        groups. `leaves`: all that is saved by now, by names."""
+        """Returns the parameters of groups that the loop has added (_groups.py). Raises TypeError where a restore would find an optimizer with
+        other parameters. Warns where it could not add the groups: what was saved before counts, and a restore refuses the rest.
+        `trains`: the names under which they are saved, by groups. `leaves`: all that is saved by now, by names."""
         is_own = [parameter.startswith(f"{name}.parameter.") for group in trains for parameter in group]
         if self.marks.get(name, self) is None:  # it will be made of parameters that are restored before
             if any(is_own) and not self._is_alone:
                 raise TypeError(f"{name}: it has parameters of no module that is held")
-            return
+            return None
         origin = self._first.name_of(optimizer)
         if origin is None or self._first.is_whole or self._is_alone:
-            return
+            return None
         at = [[f"{origin}.param_groups.{number}.params.{index}" for index in range(len(group))] for number, group in enumerate(trains)]
-        if self._here is self._first:
-            later = [f"{origin}.param_groups.{number}.params.{len(group)}" for number, group in enumerate(trains)]
-            if not all(map(self._first.knows, sum(at, []))) or any(map(self._first.knows, [*later, f"{origin}.param_groups.{len(trains)}"])):
-                _library.warn(f"{place_of(name)} has other groups of parameters than when the loop began: no process that starts anew can restore "
-                              "what is saved from now on, and it goes on from a checkpoint before")
-                return
+        added = added_to(optimizer, origin, self._first)
+        if added is None and self._here is self._first:
+            _library.warn(f"{place_of(name)} has other groups of parameters than when the loop began: no process that starts anew can restore "
+                          "what is saved from now on, and it goes on from a checkpoint before")
+            return None
         others = {self._first_name(leaf) for leaf in leaves if not leaf.startswith(f"{name}.parameter.")} if any(is_own) else ()
         for place, parameter, own in zip(sum(at, []), sum(trains, []), is_own):
             was = self._first.first_name(place)
             if was is not None and (was in others if own else self._here is self._first and self._first_name(parameter) != was):
                 raise TypeError(f"{name}: one of its parameters was another when the loop began")
+        return added
 
     def _first_name(self, name):
         origins, place = self._place_in(name)

@@ -256,7 +256,8 @@ class Saver(TreeSaver):
         if self._strict:
             node["trains"] = [[self._seen[id(parameter)] for parameter in group["params"]] for group in optimizer.param_groups]
             if self.marker is not None:
-                self.marker.refuse_other_parameters(name, optimizer, node["trains"], self.leaves)
+                added = self.marker.refuse_other_parameters(name, optimizer, node["trains"], self.leaves)
+                node.update({"added": added} if added else {})
         return node
 
     def _numpy_node(self, name, value):

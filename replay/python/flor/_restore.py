@@ -10,6 +10,7 @@ from . import _leaves, _places
 from ._anew import MADE_ANEW, Classes
 from ._atoms import ATOMS, AtomRestorer
 from ._leaves import label
+from ._groups import groups_here, set_group
 from ._inner import modules_in
 from ._left_out import be_unknown, end, trained_in
 from ._modules import flags_of, has_more_attributes, is_data, may_be_plain
@@ -206,9 +207,10 @@ class Restorer(AtomRestorer):
 
     def _optimizer(self, name, node, live):
         self._same_kind(name, node["optimizer"], live)
-        parameters = _parameters_of(live)
-        if len(parameters) != node["parameters"] or len(live.param_groups) != len(node["groups"]):
-            raise Misfit(f"{name} has {len(parameters)} parameters in {len(live.param_groups)} groups here, and "
+        groups = groups_here(live, node, self._targets.first if self._targets else None)
+        parameters = list(itertools.chain(*groups))
+        if len(parameters) != node["parameters"] or len(groups) != len(node["groups"]):
+            raise Misfit(f"{name} has {len(_parameters_of(live))} parameters in {len(live.param_groups)} groups here, and "
                          f"{node['parameters']} in {len(node['groups'])} in the record")
         state = {}
         for place, recorded in node["state"]:
@@ -219,12 +221,13 @@ class Restorer(AtomRestorer):
         for place, recorded in enumerate(itertools.chain(*node.get("trains", ()))):
             if self._objects.get(recorded) is not parameters[place]:
                 raise Misfit(f"parameter {place} of {name} is another tensor here")
-        for number, (group, recorded) in enumerate(zip(live.param_groups, node["groups"])):
+        if self._writing:
+            del live.param_groups[len(groups):]
+        for number, recorded in enumerate(node["groups"]):
+            group = live.param_groups[number] if number < len(live.param_groups) else {}
             values = {key: self._part(f"{name}.group{number}.{key}", value, group.get(key)) for key, value in recorded.items()}
             if self._writing:
-                for key in [key for key in group if key != "params" and key not in values]:
-                    del group[key]
-                group.update(values)
+                set_group(live, number, groups[number], values)
         if self._writing:
             live.state.clear()
             live.state.update({parameters[place]: value for place, value in state.items()})

@@ -28,6 +28,8 @@ class Targets:
         self._here, self._first = origins
         self._filled = {}  # by id: the name under which an object was saved, and the object
 
+    first = property(lambda self: self._first, doc="The Origins of the main loop.")
+
     def of(self, name, node, live, objects, shape):
         """Returns the name under which an object was saved, and the object to restore into: the one that it was when the loop or
         block began; None for a new one. `live`: what is at its place now. `objects`: what was restored before, by names."""
