@@ -7,6 +7,9 @@
 namespace flor::core {
 namespace {
 
+// Begins the names of values that are compared as generators are (replay/python/flor/_own_start.py).
+const std::string begin_of_values = "value of ";
+
 bool begins_with(const std::string& text, const std::string& part) {
   return text.compare(0, part.size(), part) == 0;
 }
@@ -27,16 +30,22 @@ bool is_untouched(const std::string& name, const std::string& state) {
 
 std::optional<std::string> drawn_otherwise(const std::string& loop, const GeneratorStates* recorded,
                                            const GeneratorStates& present) {
-  std::string names;
+  std::string drawn, values;
   for (const auto& [name, state] : recorded != nullptr ? *recorded : GeneratorStates{}) {
     const auto here = present.find(name);
     if (here == present.end() || here->second == state) continue;
     if (is_untouched(name, state) && is_untouched(name, here->second)) continue;
-    names += (names.empty() ? "" : ", ") + name;
+    const bool is_value = begins_with(name, begin_of_values);
+    std::string& names = is_value ? values : drawn;
+    names += (names.empty() ? "" : ", ") + (is_value ? name.substr(begin_of_values.size()) : name);
   }
-  if (names.empty()) return std::nullopt;
-  return "in front of loop " + loop + " the program drew other random numbers than the recorded one (" +
-         names + "), so that its data may be others; give every generator a seed";
+  if (!drawn.empty())
+    return "in front of loop " + loop + " the program drew other random numbers than the recorded one (" +
+           drawn + "), so that its data may be others; give every generator a seed";
+  if (!values.empty())
+    return "in front of loop " + loop + " the program has other values than the recorded one (" + values +
+           "), as where it begins with files that an earlier attempt saved";
+  return std::nullopt;
 }
 
 std::optional<std::string> hashed_otherwise(const std::map<std::string, std::string>& recorded,

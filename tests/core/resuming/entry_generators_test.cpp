@@ -24,6 +24,15 @@ TEST(DrawnOtherwise, ComparesWhatBothHave) {
   EXPECT_NE(why->find("(cpu, cuda0)"), std::string::npos) << *why;
 }
 
+TEST(DrawnOtherwise, ValuesHaveAReasonOfTheirOwn) {
+  const GeneratorStates recorded = {{"cpu", "a"}, {"value of first", "b"}, {"value of weights", "c"}};
+  const auto why =
+      drawn_otherwise("epoch", &recorded, {{"cpu", "a"}, {"value of first", "x"}, {"value of weights", "y"}});
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->find("has other values than the recorded one (first, weights)"), std::string::npos) << *why;
+  EXPECT_EQ(why->find("seed"), std::string::npos) << *why;
+}
+
 TEST(DrawnOtherwise, AGeneratorFromWhichNothingWasDrawnMayDiffer) {
   const GeneratorStates fresh = {{"python", python(chance, "624")}, {"numpy", numpy(chance, "623")}};
   EXPECT_FALSE(drawn_otherwise("epoch", &fresh,
