@@ -23,6 +23,17 @@ KILL = """
         time.sleep(0.5)  # the checkpoint of the block is written by then
         os.kill(os.getpid(), 9)
 """
+# As the optimizers of apex, which hand gradients to functions of C++: these read the memory.
+FUSED = """
+from torch.utils import dlpack
+class Fused(torch.optim.Optimizer):
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    parameter.data.add_(dlpack.from_dlpack(dlpack.to_dlpack(parameter.grad.data)), alpha=-group["lr"])
+"""
 # The text shows of none of them that gradients pass from one epoch to the next, or from a block to what follows it.
 PROGRAMS = {
     "what the loop left is used behind it": BEGIN + """
@@ -135,17 +146,82 @@ for epoch in range(8):
     print("weights", net.weight.sum().item(), judge.weight.sum().item())
     KILL
 """,
+    "by a function of C++": BEGIN + FUSED + """
+optimizer = Fused(net.parameters(), dict(lr=0.02))
+for epoch in range(8):
+    for index, (x, y) in enumerate(data):
+        (error(net, x, y) / 4).backward()
+        if (index + 1) % 4 == 0:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+    KILL
+    print("weight", net.weight.sum().item())
+""",
+    "by a function of C++ in an installed library": BEGIN + """
+import sys
+sys.path.append(os.path.abspath("site-packages"))
+from apex import Fused
+optimizer = Fused(net.parameters(), dict(lr=0.02))
+for epoch in range(8):
+    optimizer.step()
+    for x, y in data:
+        optimizer.zero_grad(set_to_none=True)
+        error(net, x, y).backward()
+    KILL
+    print("weight", net.weight.sum().item())
+""",
+    "backward() puts another in its place": BEGIN + """
+optimizer = torch.optim.SGD(net.parameters(), lr=0.02)
+for epoch in range(8):
+    for index, (x, y) in enumerate(data):
+        (error(net, x, y) / 4).backward(create_graph=index == 0)
+        if index == 0:
+            for parameter in net.parameters():
+                parameter.grad = parameter.grad.detach()
+        if (index + 1) % 4 == 0:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+    KILL
+    print("weight", net.weight.sum().item())
+""",
 }
 
 
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_a_killed_recording_goes_on_to_the_rows_of_a_plain_run(place, text):
     place.write("train.py", text.replace("    KILL\n", KILL))
+    place.write("site-packages/apex.py", "import torch\n" + FUSED)
     rows = plain(place, "train.py")[1]
     place.record("train.py", code=None)
     assert (place.folder / "killed").exists()
     said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py").stderr
     assert "resum" in said and sorted(have(place)) == sorted(rows), said
+
+
+ADDED_LATE = BEGIN + FUSED + """
+optimizer = Fused(net.parameters(), dict(lr=0.02))
+for epoch in range(8):
+    for index, (x, y) in enumerate(data):
+        if epoch < 5:
+            optimizer.zero_grad(set_to_none=True)
+        error(net, x, y).backward()
+        if index % 4 == 0:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+    KILL
+    print("weight", net.weight.sum().item())
+"""
+
+
+def test_a_resumed_recording_ends_where_backward_adds_to_gradients_that_are_not_known(place):
+    """Before the kill the program cleared them, and the function of C++ that reads them then is not seen."""
+    place.write("train.py", ADDED_LATE.replace("    KILL\n", KILL))
+    rows = plain(place, "train.py")[1]
+    place.record("train.py", code=None)
+    again = ("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py")
+    assert "the program uses gradients that" in place.run(*again, code=1).stderr
+    place.run(*again)
+    assert sorted(have(place)) == sorted(rows)
 
 
 ASKED = """

@@ -12,7 +12,7 @@ from ._budget import Budget
 from ._doubt import Doubt
 from ._folders import NOTE, SCRIPT, text_of
 from ._frames import takes_locals
-from ._gradient_uses import begin_iteration
+from ._gradient_uses import begin_iteration, settle
 from ._holders import clean
 from ._loop import begins_anywhere, iterate
 from ._origins import Origins, TooMany
@@ -329,6 +329,7 @@ class _MainLoop(Watched):
                 self.end(True)
             if self._is_late:
                 self._doubt.warn()
+            settle()
         finally:
             _watching.remove(self)
             self.flor.flor_leave_guard(self.state.handle)

@@ -2,24 +2,47 @@
 
 A gradient is left out once the program was seen to clear it between two checkpoints, as long as it goes on doing that. Where it is seen to
 use one that was left out, further ones are held. One that was left out stays so until it is cleared: a process that goes on from that
-checkpoint does not know it, and could compare no later state that has it. So what is held is also decided once for an iteration."""
+checkpoint does not know it, and could compare no later state that has it. So what is held is also decided once for an iteration.
+
+Not every use is seen: functions of other libraries, written in C++, read the memory, and backward() may put another gradient in place of the
+one that it adds to. A gradient that backward() adds to before it is cleared is never left out."""
 import functools
 import sys
 import weakref
 
-from ._left_out import asking_of, watch
+from ._left_out import asking_of, is_unknown, watch
 from ._library import library
 
 _seen = {"used": False}
 _known = {}  # by the ids of parameters
+_waiting = []  # what is to be done on the thread that trains
 
 
 class _Known:
     """Of a parameter: `names` of those whose checkpoints met its gradient, and of them those that have left it `out` since it was cleared; was
-    it seen to be cleared behind one of them? `decision`: is it held in this iteration? None: not decided."""
+    it seen to be cleared behind one of them? `must_hold`: it is left out no more. `decision`: is it held in this iteration? None: not decided.
+    `restored`: which restore left it unknown, a block or ""."""
 
     def __init__(self, parameter):
         self.parameter, self.names, self.out, self.is_cleared, self.decision = weakref.ref(parameter), set(), set(), False, None
+        self.must_hold, self.restored = False, ""
+        self._handle, self._hook = None, functools.partial(_added, self)  # which PyTorch calls without a reference of its own
+
+    def asking(self):
+        """Returns who waits for its first use. Where not all that left it out do, it was cleared."""
+        asking = asking_of(self.parameter())
+        self.out = self.out if self.out <= asking else set()
+        return asking
+
+    def expect(self):
+        """From here on _added() is called, once, when backward() comes."""
+        if self._handle is None and self.parameter().requires_grad:
+            self._handle = self.parameter().register_hook(self._hook)
+
+    def expect_no_more(self):
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            handle.remove()
 
 
 def _known_of(parameter):
@@ -33,41 +56,100 @@ def is_held(name, parameter):
     """Does a checkpoint of a block, or of an iteration (""), hold a parameter's gradient, where the text does not read any behind a block?"""
     known = _known_of(parameter)
     if known.decision is None:
-        asking = asking_of(parameter)
+        asking = known.asking()
         known.is_cleared = known.is_cleared or not known.names <= asking
-        known.out = known.out if known.out <= asking else set()
-        known.decision = not known.out and (_seen["used"] or not known.is_cleared or name in asking)
+        is_seen = known.is_cleared and parameter.requires_grad and not known.must_hold  # hooks are for what trains
+        known.decision = not known.out and (_seen["used"] or not is_seen or name in asking)
     return known.decision
 
 
 def begin_iteration():
     """What is held is decided anew."""
+    settle()
     for key, known in list(_known.items()):
         known.decision = None
         if known.parameter() is None:
             del _known[key]
 
 
-def watch_all(name, gradients):
+def watch_all(name, gradients, may_hold=True):
     """In a recording, watches the gradients of parameters from a checkpoint on that a block, or an iteration (""), has taken. `gradients`:
-    (parameter, whether it is held)."""
+    (parameter, whether it is held). `may_hold`: or are they never, as where the program names its state itself? It has to clear them."""
+    settle()
     if library.flor_recording():
         for parameter, is_so in gradients:
-            watch(parameter, name, functools.partial(_use, name, is_so))
             known = _known_of(parameter)
+            known.asking()
             known.names.add(name)
             known.out.update(() if is_so else (name,))
+            watch(parameter, name, functools.partial(_use, name, name not in known.out))
+            if may_hold:
+                known.expect()
+
+
+def expect_unknown(name, parameters):
+    """Where backward() adds to gradients that a restore left unknown, that is a use: in the recording it did not."""
+    for parameter in parameters:
+        known = _known_of(parameter)
+        known.restored = name
+        known.expect()
+
+
+def hold_of_libraries(optimizers):
+    """Leaves out no more the gradients of optimizers that other libraries have: their steps may be functions of C++."""
+    from ._runtime import is_users
+
+    for optimizer in optimizers:
+        module = type(optimizer).__module__
+        if not module.startswith("torch.") and not is_users(sys.modules.get(module)):
+            for group in optimizer.param_groups:
+                for parameter in group["params"]:
+                    _known_of(parameter).must_hold = True
+
+
+def is_own_hook(hook):
+    """Is a hook of a tensor one of these?"""
+    return isinstance(hook, functools.partial) and hook.func is _added
+
+
+def _added(known, _gradient):
+    """backward() is about to add to a parameter's gradient. That is a use where the one that a checkpoint met, or left unknown, is still there."""
+    parameter = known.parameter()
+    known.expect_no_more()
+    if parameter is None or parameter.grad is None:
+        return
+    if is_unknown(parameter.grad):
+        unknown(known.restored)
+    if asking_of(parameter):
+        known.must_hold = True
+        for name in known.asking() & known.out:
+            _on_own_thread(functools.partial(_lack, name))
 
 
 def _use(name, is_so):
+    _seen["used"] = True
+    if not is_so:
+        _on_own_thread(functools.partial(_lack, name))
+
+
+def _lack(name):
+    """Notes that a checkpoint leaves out gradients that are used."""
     from ._block import note
 
-    _seen["used"] = True
-    if is_so:
-        return
     note(library, name, "gradients", True, f"block {name} leaves gradients that are used behind it, and its checkpoints do not have them: replays and "
          "a resumed recording execute the block" if name else "an iteration leaves gradients that are used behind it, and its checkpoints do not have "
          "them: replays and a resumed recording begin at the program's start")
+
+
+def _on_own_thread(call):
+    """Of a model on a GPU, backward() calls hooks on another thread than that which trains."""
+    call() if library.flor_active() else _waiting.append(call)
+
+
+def settle():
+    """Does what waits for the thread that trains."""
+    while _waiting:
+        _waiting.pop(0)()
 
 
 def unknown(name):
@@ -75,9 +157,13 @@ def unknown(name):
     unknown."""
     what = f"{_place()}: the program uses gradients that {f'block {name}' if name else 'an iteration'} left, and the checkpoint that was restored " \
         "does not have them"
+    _on_own_thread(functools.partial(_end, name, what))
+    raise RuntimeError(what)
+
+
+def _end(name, what):
     library.flor_note_unheld(name.encode(), b"gradients", 1)
     library.flor_cannot_go_on(what.encode("utf-8", "replace"))
-    raise RuntimeError(what)
 
 
 def _place():

@@ -60,7 +60,8 @@ class Saver(TreeSaver):
     """Saves objects as leaves: `leaves` by their names. `strict`: refuses what is kept as it is, and yet may hold what changes: functions with
     variables of an enclosing one, methods of other objects. With an optimizer it saves parameters that no module before has saved, and with a
     scheduler its optimizer. `holds_gradient`: None, or does it save that of a parameter, of this name? `marker`: names objects that are not
-    where they were (_origins.py). `gradients`: of each parameter that has one other than zeros, whether it was saved."""
+    where they were (_origins.py). `gradients`: of each parameter that has one other than zeros, whether it was saved. `optimizers`: those
+    that were saved."""
 
     def __init__(self, strict=False, holds_gradient=None, marker=None):
         super().__init__()
@@ -68,7 +69,7 @@ class Saver(TreeSaver):
         self.has_graph = False  # a tensor was saved that a later backward() may go through
         self._copies = self._parts = 0
         self._given = ()  # memory of tensors that the state of the object around a module has
-        self.gradients, self._memory = [], GradientMemory()
+        self.gradients, self.optimizers, self._memory = [], [], GradientMemory()
         self._alive = []  # so that no other object gets the id of one that was seen
 
     def _node(self, name, value):
@@ -240,6 +241,7 @@ class Saver(TreeSaver):
 
     def _parts_of_optimizer(self, name, optimizer):
         parameters = _parameters_of(optimizer)
+        self.optimizers.append(optimizer)
         places = {id(parameter): index for index, parameter in enumerate(parameters)}
         state = []
         for key, value in optimizer.state.items():

@@ -46,7 +46,7 @@ class State:
             saver.save(name_of(name), value)
         self._leaves = saver.leaves
         put_leaves(answer, saver.leaves)
-        watch_all(self._of, saver.gradients)
+        watch_all(self._of, saver.gradients, False)
 
     def _check(self, tensors, answer):
         try:

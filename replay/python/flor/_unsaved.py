@@ -5,6 +5,7 @@ import sys
 import types
 
 from ._attributes import dict_of
+from ._gradient_uses import is_own_hook
 from ._modules import plain_attributes
 from ._kinds import is_stateful
 
@@ -47,7 +48,8 @@ def unsaved_of(value, is_slot):
 
 def added_to(tensor):
     """Yields what a program has put on a tensor: attributes and hooks."""
-    for added in (dict_of(tensor), tensor._backward_hooks):
+    hooks = {key: hook for key, hook in (tensor._backward_hooks or {}).items() if not is_own_hook(hook)}
+    for added in (dict_of(tensor), hooks):
         if added:
             yield dict(added)
 
