@@ -329,6 +329,30 @@ def test_a_program_whose_gradients_share_memory_begins_at_its_start(place, text)
     assert sorted(have(place)) == sorted(rows)
 
 
+PARTS = BEGIN + """
+scales = torch.nn.ParameterList([torch.nn.Parameter(torch.zeros(())) for _ in range(2)])
+optimizer = torch.optim.SGD([*net.parameters(), *scales], lr=0.05)
+for epoch in range(8):
+    for index, (x, y) in enumerate(data):
+        joined = torch.stack(list(scales))
+        ((torch.exp(-joined) * error(net, x, y) + joined).sum() / 4).backward()
+        if (index + 1) % 4 == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+    KILL
+    print("weights", net.weight.sum().item(), scales[0].item())
+"""
+
+
+def test_gradients_that_are_parts_of_one_buffer_are_restored(place):
+    """So are those of torch.stack() and of cuDNN, and nobody else sees them."""
+    place.write("train.py", PARTS.replace("    KILL\n", KILL))
+    rows = plain(place, "train.py")[1]
+    assert "cannot be saved" not in place.record("train.py", code=None)
+    said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py").stderr
+    assert "resumed behind epoch=3" in said and sorted(have(place)) == sorted(rows)
+
+
 def trained():
     torch.manual_seed(1)
     net = torch.nn.Linear(3, 2)
