@@ -4,7 +4,7 @@ import sys
 
 import pytest
 import torch
-from free_test import have, plain
+from free_test import ask_each, have, plain
 
 BEGIN = """
 import os
@@ -351,6 +351,36 @@ def test_gradients_that_are_parts_of_one_buffer_are_restored(place):
     assert "cannot be saved" not in place.record("train.py", code=None)
     said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py").stderr
     assert "resumed behind epoch=3" in said and sorted(have(place)) == sorted(rows)
+
+
+NAMED = BEGIN + """
+optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+for epoch in range(8):
+    for x, y in data:
+        optimizer.zero_grad()
+        error(net, x, y).backward()
+        total = 0.0
+        for parameter in net.parameters():
+            gradient = parameter.grad
+            total += gradient.norm().item() ** 2
+        optimizer.step()
+    KILL
+    print("norm", total ** 0.5)
+"""
+
+
+def test_a_variable_for_a_gradient_that_nothing_reads_keeps_no_program_from_resuming(place):
+    text = NAMED.replace("    KILL\n", KILL)
+    place.write("train.py", text)
+    rows = plain(place, "train.py")[1]
+    assert "cannot be saved" not in place.record("train.py", code=None)
+    said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py").stderr
+    assert "resumed behind epoch=3" in said and sorted(have(place)) == sorted(rows)
+    # No checkpoint has it: a question for it executes the blocks.
+    ask_each(place, "train.py", text, '    print("norm"', ["gradient.norm().item()"])
+    place.write("train.py", text.replace("    for x, y in data:", "    print(gradient.norm().item() if epoch > 0 else 0.0)\n    for x, y in data:"))
+    place.replay("train.py", "--workers", 2)
+    assert set(plain(place, "train.py")[1]) <= set(have(place))
 
 
 def trained():

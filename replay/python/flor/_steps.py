@@ -28,7 +28,7 @@ class Steps:
         self._state = _StepState(block, self)
         self._state.take(_held.needed_by_loop(block.program, block.loop))
         self._state.paths |= block.step_paths
-        self._known = {}
+        self._known, self._unasked, self._unsaveable = {}, set(), set()  # of variables: needed, held though nothing reads them, and not to be
         self._why_not = None  # no checkpoint can be taken in this execution
         self._is_known = block.is_known  # an earlier execution showed what the block changes
         self._held = None  # the fingerprints of what is saved, at the last time that more was found
@@ -59,7 +59,7 @@ class Steps:
         after = self._block.look(must)
         if after is None:
             return _LATE
-        bad = self._take_in(after) or self._state.unsaved()
+        bad = self._take_in(after) or self._unsaved()
         self._block.step_paths.update(self._state.paths)
         if bad is not None:
             return self._refuse(bad)
@@ -72,6 +72,16 @@ class Steps:
             return None if count == len(self._state.paths) and self._is_known else "what changes was found a moment ago"
         bad = next((path for path in changed(self._held, held) if path in self._state.paths), None)
         return None if bad is None else self._refuse(bad)
+
+    def _unsaved(self):
+        """Returns what cannot be saved, or None. What nothing reads is not held then."""
+        bad = self._state.unsaved()
+        while bad in self._unasked:
+            self._unasked.discard(bad)
+            self._unsaveable.add(bad)
+            self._state.paths.discard(bad)
+            bad = self._state.unsaved()
+        return bad
 
     def _refuse(self, path):
         self._why_not = path
@@ -89,9 +99,11 @@ class Steps:
                 continue
             must = path in held or block.needs(path) or self._is_carried(path)
             is_gone = not self._state.places.is_set(path)
-            if must or block.is_wanted(path):
+            if must or path not in self._unsaveable and block.is_wanted(path):
                 if (is_gone or not self._state.add(path)) and (must or is_gone):
                     return path
+                if not must and "." not in path and ":" not in path:
+                    self._unasked.add(path)
         return None
 
     def _is_progress(self, path):

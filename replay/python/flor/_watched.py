@@ -14,6 +14,7 @@ from ._unsaved import is_partly_saved
 
 _CONTAINERS = (list, dict, set, bytearray, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
 _SMALL, _FEW = 10000, 256  # elements of a list or text, and of a tensor
+_unasked = {}  # {(name, path)}: of variables that nothing reads by the text, can they be saved?
 _holding = {"gradients": False}  # from a loop that reads them behind its blocks on, all checkpoints hold them
 
 
@@ -57,7 +58,7 @@ class Watched:
 
     def __init__(self, flor, name, frame, paths, place=None):
         self.flor, self.name, self.frame, self.place = flor, name, frame, place or name
-        self.state = PassingState(frame, paths, self.refuse, self.is_volatile, _holding["gradients"], self.passes_on)
+        self.state = PassingState(frame, paths, self._cannot_save, self.is_volatile, _holding["gradients"], self.passes_on)
         self.state.of = name
         self._roots = None  # names in front of the first execution
         self._referred = {}  # {path: what refers to it and is held}, as of Prints
@@ -69,6 +70,13 @@ class Watched:
              "a resumed recording begin at the program's start")
         if path in self._referred:  # also where no text reads it
             note(self.flor, self.name, f"{self._referred[path]}:{path}", False)
+
+    def _cannot_save(self, path):
+        """Without it, what was held though nothing reads it is held no more, as a variable for the gradient of a parameter."""
+        if (self.name, path) not in _unasked or path in self._referred or self.needs(path):
+            return self.refuse(path)
+        _unasked[self.name, path] = False
+        return note(self.flor, self.place, path, False)
 
     def is_volatile(self, path):
         """Does the text of the program, or of the module that has the variable, take it from a clock? Not so a model."""
@@ -131,6 +139,7 @@ class Watched:
             elif not self._add(path):
                 self.refuse(path)
             else:
+                _unasked.pop((self.name, path), None)
                 self.is_unsure |= is_partly_saved(before, after, path)
                 if is_referred:  # the text does not tell a replay that it is held
                     note(self.flor, self.place, "+" + path, False)
@@ -151,7 +160,10 @@ class Watched:
     def _add_unasked(self, path):
         """Holds what nothing reads by the text: a member of an object, which a method may read, and what a later question may ask
         for, modules and small values."""
-        is_held = path in self.state.paths or (self.is_wanted(path) and self._add(path))
+        is_known = path in self.state.paths
+        is_held = is_known or (_unasked.get((self.name, path), True) and self.is_wanted(path) and self._add(path))
+        if is_held and not is_known and "." not in path and ":" not in path:
+            _unasked[self.name, path] = True
         if is_held:
             note(self.flor, self.place, "+" + path, False)
         return is_held
