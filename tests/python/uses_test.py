@@ -329,6 +329,33 @@ def test_a_program_whose_gradients_share_memory_begins_at_its_start(place, text)
     assert sorted(have(place)) == sorted(rows)
 
 
+LATER = BEGIN + """
+optimizer = torch.optim.SGD(net.parameters(), lr=0.02)
+for epoch in range(9):
+    every = 1 if epoch < 3 else 4
+    for index, (x, y) in enumerate(data):
+        if every == 1:
+            optimizer.zero_grad()
+        (error(net, x, y) / every).backward()
+        if (index + 1) % every == 0:
+            optimizer.step()
+            if every > 1:
+                optimizer.zero_grad()
+    KILL
+    print("weight", net.weight.sum().item())
+"""
+
+
+def test_a_later_use_of_gradients_ends_resumption_only_until_the_next_checkpoint(place):
+    text = LATER.replace("    KILL\n", KILL.replace("epoch == 4", "epoch == 6"))
+    place.write("train.py", text)
+    rows = plain(place, "train.py")[1]
+    place.record("train.py", code=None)
+    said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py").stderr
+    assert "resumed behind epoch=5" in said and sorted(have(place)) == sorted(rows)
+    ask_each(place, "train.py", text, '    print("weight"', ["net.bias.sum().item()"])
+
+
 PARTS = BEGIN + """
 scales = torch.nn.ParameterList([torch.nn.Parameter(torch.zeros(())) for _ in range(2)])
 optimizer = torch.optim.SGD([*net.parameters(), *scales], lr=0.05)

@@ -13,7 +13,10 @@ import weakref
 from ._left_out import asking_of, is_unknown, watch
 from ._library import library
 
-_seen = {"used": False}
+# In the record, in place of a path: a block leaves gradients that its checkpoints do not have. In place of a block's name: checkpoints of
+# iterations lack gradients that are used, all so far ("?"), and those from here on do not ("!").
+_GRADIENTS = "@gradients"
+_seen = {"used": False, "in doubt": False}
 _known = {}  # by the ids of parameters
 _waiting = []  # what is to be done on the thread that trains
 
@@ -77,12 +80,15 @@ def watch_all(name, gradients, may_hold=True):
     (parameter, whether it is held). `may_hold`: or are they never, as where the program names its state itself? It has to clear them."""
     settle()
     if library.flor_recording():
+        if name == "" and _seen["in doubt"]:  # this one lacks nothing that was used
+            _seen["in doubt"] = False
+            library.flor_note_unheld(_GRADIENTS.encode(), b"!", 0)
         for parameter, is_so in gradients:
             known = _known_of(parameter)
             known.asking()
             known.names.add(name)
             known.out.update(() if is_so else (name,))
-            watch(parameter, name, functools.partial(_use, name, name not in known.out))
+            watch(parameter, name, functools.partial(_use, name, name not in known.out, may_hold))
             if may_hold:
                 known.expect()
 
@@ -123,20 +129,25 @@ def _added(known, _gradient):
     if asking_of(parameter):
         known.must_hold = True
         for name in known.asking() & known.out:
-            _on_own_thread(functools.partial(_lack, name))
+            _on_own_thread(functools.partial(_lack, name, True))
 
 
-def _use(name, is_so):
+def _use(name, is_so, may_hold):
     _seen["used"] = True
     if not is_so:
-        _on_own_thread(functools.partial(_lack, name))
+        _on_own_thread(functools.partial(_lack, name, may_hold))
 
 
-def _lack(name):
-    """Notes that a checkpoint leaves out gradients that are used."""
+def _lack(name, may_hold):
+    """Notes that a checkpoint leaves out gradients that are used. `may_hold`: further ones have them."""
     from ._block import note
 
-    note(library, name, "gradients", True, f"block {name} leaves gradients that are used behind it, and its checkpoints do not have them: replays and "
+    if name == "" and may_hold:
+        if not _seen["in doubt"]:
+            _seen["in doubt"] = True
+            library.flor_note_unheld(_GRADIENTS.encode(), b"?", 0)
+        return
+    note(library, name, _GRADIENTS, True, f"block {name} leaves gradients that are used behind it, and its checkpoints do not have them: replays and "
          "a resumed recording execute the block" if name else "an iteration leaves gradients that are used behind it, and its checkpoints do not have "
          "them: replays and a resumed recording begin at the program's start")
 
@@ -162,7 +173,7 @@ def unknown(name):
 
 
 def _end(name, what):
-    library.flor_note_unheld(name.encode(), b"gradients", 1)
+    library.flor_note_unheld(name.encode(), _GRADIENTS.encode(), 1)
     library.flor_cannot_go_on(what.encode("utf-8", "replace"))
 
 
