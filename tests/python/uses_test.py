@@ -440,6 +440,9 @@ USES = {
     "its data": lambda net, _: net.weight.grad.data.mul_(2),
     "compared": lambda net, _: bool((net.bias.grad > 0).any()),
     "moved": lambda net, _: net.double(),
+    "copied where it is": lambda net, _: net.weight.grad.to("cpu", copy=True),
+    "its type": lambda net, _: net.weight.grad.double(),
+    "its data is another": lambda net, _: [setattr(parameter.grad, "data", torch.ones_like(parameter)) for parameter in net.parameters()],
 }
 NO_USES = {
     "cleared to None": lambda net, optimizer: train(net, optimizer, set_to_none=True),
@@ -452,6 +455,8 @@ NO_USES = {
     "asked whether there is one": lambda net, _: [parameter.grad is not None and parameter.grad != None for parameter in net.parameters()],  # noqa: E711
     "asked for its shape": lambda net, _: [(parameter.grad.shape, parameter.grad.dtype, parameter.grad.is_sparse) for parameter in net.parameters()],
     "the module is copied": lambda net, _: copy.deepcopy(net),
+    "moved to where it is": lambda net, _: net.to("cpu").float(),
+    "of the type that it has": lambda net, _: [parameter.grad.type(torch.float32) for parameter in net.parameters()],
     "removed": lambda net, _: [setattr(parameter, "grad", None) for parameter in net.parameters()],
 }
 

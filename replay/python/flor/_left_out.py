@@ -25,8 +25,10 @@ _HARMLESS = frozenset("""
     grad_fn is_sparse is_sparse_csr is_leaf requires_grad shape dtype device layout ndim is_cuda is_quantized is_meta is_mkldnn is_xpu is_ipu is_mps
     is_ort is_vulkan is_nested _version _base names size dim ndimension numel nelement is_floating_point is_complex element_size get_device is_contiguous
     stride storage_offset output_nr retains_grad grad itemsize nbytes __hash__ __len__ _is_view is_same_size
+    _has_compatible_shallow_copy_type
     """.split())
 _SAME = frozenset(("data", "detach"))  # give the same values, which go on being watched
+_MOVING = frozenset("to cpu cuda xpu float double half bfloat16 type type_as contiguous".split())  # as Module.to(): often nothing, and no use then
 _NOTHING = "detach_"  # does nothing to what was computed from nothing, and refuses views
 _CLEARING = frozenset(("zero_", "fill_", "copy_", "_foreach_zero_"))  # overwrite the values of their first argument
 
@@ -187,6 +189,8 @@ def _called(func, args, kwargs):
         if name in _SAME or name == "requires_grad_" and False in (*args[1:], *kwargs.values()):  # as zero_grad() does
             result, found = func(*args, **kwargs), watch_of(args[0])
             return result if watch_of(result) is not None or not found.uses else _of_watch(result, found)
+        if _is_nothing(func, name, args, kwargs):
+            return args[0] if name in _MOVING else None
         given = args[:1] if name in _CLEARING else (args, kwargs)
         for uses in [one.end() for one in _watches_in((args[1:], kwargs) if name in _CLEARING else given)]:
             _tell(uses)
@@ -197,6 +201,13 @@ def _called(func, args, kwargs):
             for one in _watches_in(given):
                 one.end()
         return result
+
+
+def _is_nothing(func, name, args, kwargs):
+    """Does it return the very gradient, or set its data to what that is?"""
+    if name in _MOVING:
+        return type(args[0]) is _kind() and func(*args, **kwargs) is args[0]
+    return func.__name__ == "__set__" and func.__self__.__name__ == "data" and args[1] is args[0]
 
 
 def _target_of(gradient):
