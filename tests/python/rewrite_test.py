@@ -256,13 +256,16 @@ def test_a_program_with_words_of_its_own_stays(rewrite, tmp_path):
     (False, "for x in loader:\n    loss(x).backward()\n    norm = weight.grad.norm()\n    opt.step()\nprint(norm)"),
     (False, "for x in loader:\n    loss(x).backward()\n    shown(weight)\n"),
     (False, "for x in loader:\n    loss(x).backward()\nweight.grad = None\nslope = torch.autograd.grad(a, b)"),
+    (False, "opt.zero_grad()\nloss(weight).backward()\ntorch.nn.utils.clip_grad_norm_(weights, 1)\nopt.step()"),  # there is no block
+    (True, "train(weight)\nprint(weight.grad.norm())"),
     (True, "for x in loader:\n    loss(x).backward()\nif epoch % 10 == 9:\n    print(weight.grad.norm())"),
     (True, "for x in loader:\n    loss(x).backward()\nshown(weight)"),
     (True, "for x in loader:\n    loss(x).backward()\ntorch.nn.utils.clip_grad_norm_(weights, 1)"),
     (True, "for x in loader:\n    loss(x).backward()\nprint(getattr(weight, 'grad'))"),
 ])
 def test_a_loop_that_reads_gradients_behind_its_block_says_so(rewrite, reads, body):
-    functions = "def norm_of(weight):\n    return weight.grad.norm()\ndef shown(weight):\n    print(norm_of(weight))\n"
+    functions = "def norm_of(weight):\n    return weight.grad.norm()\ndef shown(weight):\n    print(norm_of(weight))\n" \
+                "def train(weight):\n    for x in loader:\n        loss(x).backward()\n        opt.step()\n"
     text = rewrite(train=functions + "for epoch in range(3):\n" + textwrap.indent(body, "    ") + "\n    pass\n")["train"]
     assert ("__flor__.main_loop('epoch', range(3), reads_gradients=True)" in text) == reads, text
 

@@ -73,10 +73,11 @@ class Plan:
                 self.blocks.append(step)
                 self.names[step] = self._name_of(step, function)
         if is_main:
-            self.marks[loop] = self._marks_of(loop)
+            has_blocks = any(step in self.blocks for step in steps) or self._project.calls_training_loop(self._file, loop)
+            self.marks[loop] = self._marks_of(loop, has_blocks)
 
-    def _marks_of(self, loop):
-        is_so = {"reads_gradients": are_read_outside(self._project, self._file, loop, self.blocks),
+    def _marks_of(self, loop, has_blocks):
+        is_so = {"reads_gradients": has_blocks and are_read_outside(self._project, self._file, loop, self.blocks),
                  "has_changing_condition": isinstance(loop, ast.While) and self._conditions.may_change(self._file, loop.test),
                  "reads_back": reads_back(self._project, self._file, loop),
                  "loads_elsewhere": loads_elsewhere(self._project, self._file, loop)}
