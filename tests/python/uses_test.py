@@ -480,6 +480,60 @@ def test_a_use_is_told_from_what_is_none(act, is_use, begin):
     assert all(parameter.grad is None or parameter.grad.dtype == parameter.dtype for parameter in net.parameters())
 
 
+class Noted(list):
+    """In place of the library, what is noted in the record."""
+
+    def flor_note_unheld(self, block, path, _matters):
+        self.append((block.decode(), path.decode()))
+
+    def flor_recording(self):
+        return 1
+
+    flor_active = flor_recording
+
+    def flor_warn(self, _text):
+        pass
+
+
+@pytest.fixture
+def noted(monkeypatch):
+    from flor import _block, _gradient_uses, _library
+
+    noted = Noted()
+    monkeypatch.setattr(_gradient_uses, "library", noted)
+    monkeypatch.setattr(_gradient_uses, "_seen", {"used": False, "in doubt": False})
+    monkeypatch.setattr(_block, "_noted", set())
+    monkeypatch.setattr(_library, "warn", lambda text: None)
+    return noted
+
+
+def test_a_checkpoint_between_two_steps_does_not_hide_that_the_one_before_lacks_gradients(noted):
+    from flor import _gradient_uses
+
+    net, optimizer = trained()
+    _gradient_uses.watch_all("", [(parameter, False) for parameter in net.parameters()])
+    _gradient_uses.watch_all("", [(parameter, True) for parameter in net.parameters()])
+    optimizer.step()
+    assert noted == [("@gradients", "?")]
+    _gradient_uses.watch_all("", [(parameter, True) for parameter in net.parameters()])
+    optimizer.step()
+    assert noted == [("@gradients", "?"), ("@gradients", "!")]
+
+
+def test_the_hooks_that_watch_are_gone_behind_the_next_backward(noted):
+    from flor import _gradient_uses
+
+    (net, optimizer), (watched, other) = trained(), trained()
+    for act in (lambda *one: None, lambda net, _: net(torch.ones(1, 3)).sum().backward(), lambda net, _: net.zero_grad(set_to_none=True)):
+        _gradient_uses.watch_all("train", [(parameter, False) for parameter in watched.parameters() if parameter.grad is not None])
+        for one in ((net, optimizer), (watched, other)):
+            act(*one)
+            train(*one)
+        assert not any(parameter._backward_hooks for parameter in watched.parameters())
+        assert all(torch.equal(a, b) and torch.equal(a.grad, b.grad) for a, b in zip(net.parameters(), watched.parameters()))
+    assert noted == [("train", "@gradients")]  # of the one in the middle alone
+
+
 def test_what_is_done_to_a_gradient_itself_goes_on_to_hold():
     from flor import _left_out
 
