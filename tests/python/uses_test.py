@@ -480,6 +480,21 @@ def test_a_use_is_told_from_what_is_none(act, is_use, begin):
     assert all(parameter.grad is None or parameter.grad.dtype == parameter.dtype for parameter in net.parameters())
 
 
+def test_a_gradient_behind_many_objects_is_found():
+    from flor import _left_out
+
+    class Agent:
+        def __init__(self):
+            self.seen = [(torch.zeros(1), [index]) for index in range(10000)]
+            self.net = trained()[0]
+
+    agent = Agent()
+    assert len(_left_out.trained_in(agent, True)) == 2
+    agent.seen = [[] for _ in range(200_001)]
+    with pytest.raises(TypeError, match="too many"):
+        _left_out.trained_in(agent, True)
+
+
 class Noted(list):
     """In place of the library, what is noted in the record."""
 

@@ -17,7 +17,7 @@ import weakref
 from ._attributes import dict_of
 
 _SAMPLE = 64  # elements of a gradient, which are zeros as a rule only where all are
-_MOST = 10000  # objects that are searched for tensors
+_MOST = 200_000  # objects that are searched for tensors
 _NEVER = (str, bytes, int, float, complex, bool, type(None), type, types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType)
 
 # Methods and attributes that tell nothing of the values.
@@ -109,9 +109,9 @@ def _is_zero(gradient):
     return not bool(some.any()) and (some.numel() == gradient.numel() or not bool(gradient.detach().any()))
 
 
-def trained_in(value):
+def trained_in(value, must=False):
     """Returns the tensors with gradients that an object has: of its modules and optimizers, in lists and dicts, and in objects of its own.
-    In an order of their names in it."""
+    In an order of their names in it. Raises TypeError where there is too much to look through and all `must` be found."""
     torch = sys.modules["torch"]
     found, seen, todo = {}, set(), [value]
     while todo and len(seen) < _MOST:
@@ -133,6 +133,8 @@ def trained_in(value):
             tensors, inner = (), list((dict_of(one) or {}).values())
         found.update((id(tensor), tensor) for tensor in tensors)
         todo.extend(reversed(inner))
+    if todo and must:
+        raise TypeError(f"an object of type {type(value).__qualname__} refers to too many others")
     return list(found.values())
 
 

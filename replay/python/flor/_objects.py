@@ -309,7 +309,7 @@ class Saver(TreeSaver):
         if self._strict and torch is not None and isinstance(optimizer, torch.optim.Optimizer) and id(optimizer) not in self._seen:
             node["optimizer"] = self._node(f"{name}.optimizer", optimizer)
         if not kind.startswith("torch."):
-            trained = [one for one in trained_in(value) if id(one) not in self._seen] if torch is not None else []
+            trained = [one for one in trained_in(value, self._strict) if id(one) not in self._seen] if torch is not None else []
             node["gradients"] = [[state_of(one), self._gradient(f"{name}.{index}", one)] for index, one in enumerate(trained)]
         return node
 
