@@ -3,6 +3,7 @@ import sys
 
 import pytest
 from free_test import ask_each, have, plain
+from uses_test import BEGIN, KILL
 
 GRADIENTS = """
 import torch
@@ -149,3 +150,82 @@ def test_gradients_that_something_uses_later_are_there_after_a_kill(place, text)
     assert (place.folder / "killed").exists()
     place.run("flor", "record", "--resume", "a", "--", sys.executable, "train.py")
     assert sorted(have(place)) == sorted(rows)
+
+
+SHARED = {
+    "in one buffer": BEGIN + """
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+flat = torch.zeros(5)
+net.weight.grad, net.bias.grad = flat[:4].view(1, 4), flat[4:]
+for epoch in range(8):
+    for x, y in data:
+        optimizer.zero_grad(set_to_none=False)
+        error(net, x, y).backward()
+        flat.mul_(torch.clamp(0.2 / (flat.norm() + 1e-6), max=1.0))
+        optimizer.step()
+    print("weight", net.weight.sum().item())
+    KILL
+""",
+    "kept in a list": BEGIN + """
+optimizer, kept = torch.optim.SGD(net.parameters(), lr=0.05), None
+for epoch in range(8):
+    for x, y in data:
+        optimizer.zero_grad(set_to_none=False)
+        error(net, x, y).backward()
+        kept = [net.weight.grad, net.bias.grad] if kept is None else kept
+        for gradient in kept:
+            gradient.mul_(0.5)
+        optimizer.step()
+    print("weight", net.weight.sum().item())
+    KILL
+""",
+    "of two networks": BEGIN + """
+local = torch.nn.Linear(4, 1)
+optimizer = torch.optim.Adam(net.parameters(), lr=0.05)
+for epoch in range(8):
+    for x, y in data:
+        local.load_state_dict(net.state_dict())
+        loss = error(local, x, y)
+        local.zero_grad(set_to_none=False)
+        loss.backward()
+        for one, other in zip(local.parameters(), net.parameters()):
+            other._grad = one.grad if other.grad is None else other.grad
+        optimizer.step()
+    print("weight", net.weight.sum().item())
+    KILL
+""",
+}
+
+
+@pytest.mark.parametrize("text", SHARED.values(), ids=SHARED.keys())
+def test_a_program_whose_gradients_share_memory_begins_at_its_start(place, text):
+    """A restore would give each gradient memory of its own."""
+    place.write("train.py", text.replace("    KILL\n", KILL))
+    rows = plain(place, "train.py")[1]
+    assert "cannot be saved" in place.record("train.py", code=None)
+    place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py")
+    assert sorted(have(place)) == sorted(rows)
+
+
+PARTS = BEGIN + """
+scales = torch.nn.ParameterList([torch.nn.Parameter(torch.zeros(())) for _ in range(2)])
+optimizer = torch.optim.SGD([*net.parameters(), *scales], lr=0.05)
+for epoch in range(8):
+    for index, (x, y) in enumerate(data):
+        joined = torch.stack(list(scales))
+        ((torch.exp(-joined) * error(net, x, y) + joined).sum() / 4).backward()
+        if (index + 1) % 4 == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+    KILL
+    print("weights", net.weight.sum().item(), scales[0].item())
+"""
+
+
+def test_gradients_that_are_parts_of_one_buffer_are_restored(place):
+    """So are those of torch.stack() and of cuDNN, and nobody else sees them."""
+    place.write("train.py", PARTS.replace("    KILL\n", KILL))
+    rows = plain(place, "train.py")[1]
+    assert "cannot be saved" not in place.record("train.py", code=None)
+    said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py").stderr
+    assert "resumed behind epoch=3" in said and sorted(have(place)) == sorted(rows)

@@ -1,6 +1,6 @@
-"""Does a gradient share its memory, as where all gradients lie in one buffer that the program has, or where two parameters have the same one? A
-restore gives each gradient memory of its own, so that the program would go on with another one than it sees. Gradients that PyTorch made as
-parts of one buffer, as those of parameters that torch.stack() joined, have nobody else who sees them."""
+"""Does a gradient share its memory, as where all gradients lie in one buffer that the program has, or where two parameters have the same
+one? A restore gives each gradient memory of its own, so that the program would go on with another one than it sees. Gradients that PyTorch
+made as parts of one buffer, as those of parameters that torch.stack() joined, have nobody else who sees them."""
 import bisect
 
 from ._leaves import storage_of

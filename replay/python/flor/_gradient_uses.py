@@ -4,8 +4,8 @@ A gradient is left out once the program was seen to clear it between two checkpo
 use one that was left out, further ones are held. One that was left out stays so until it is cleared: a process that goes on from that
 checkpoint does not know it, and could compare no later state that has it. So what is held is also decided once for an iteration.
 
-Not every use is seen: functions of other libraries, written in C++, read the memory, and backward() may put another gradient in place of the
-one that it adds to. A gradient that backward() adds to before it is cleared is never left out."""
+Not every use is seen: functions of other libraries, written in C++, read the memory, and backward() may put another gradient in place of
+the one that it adds to. A gradient that backward() adds to before it is cleared is never left out."""
 import functools
 import sys
 import weakref
@@ -22,9 +22,9 @@ _waiting = []  # what is to be done on the thread that trains
 
 
 class _Known:
-    """Of a parameter: `names` of those whose checkpoints met its gradient, and of them those that have left it `out` since it was cleared; was
-    it seen to be cleared behind one of them? `must_hold`: it is left out no more. `decision`: is it held in this iteration? None: not decided.
-    `restored`: which restore left it unknown, a block or ""."""
+    """Of a parameter: `names` of those whose checkpoints met its gradient, and of them those that have left it `out` since it was
+    cleared; was it seen to be cleared behind one of them? `must_hold`: it is left out no more. `decision`: is it held in this iteration?
+    None: not decided. `restored`: which restore left it unknown, a block or ""."""
 
     def __init__(self, parameter):
         self.parameter, self.names, self.out, self.is_cleared, self.decision = weakref.ref(parameter), set(), set(), False, None
@@ -56,7 +56,7 @@ def _known_of(parameter):
 
 
 def is_held(name, parameter):
-    """Does a checkpoint of a block, or of an iteration (""), hold a parameter's gradient, where the text does not read any behind a block?"""
+    """Does a checkpoint of a block, or of an iteration (""), hold a parameter's gradient? Where the text reads some behind one, all do."""
     known = _known_of(parameter)
     if known.decision is None:
         asking = known.asking()
@@ -119,7 +119,7 @@ def is_own_hook(hook):
 
 
 def _added(known, _gradient):
-    """backward() is about to add to a parameter's gradient. That is a use where the one that a checkpoint met, or left unknown, is still there."""
+    """backward() is about to add to a parameter's gradient: a use where the one that a checkpoint met, or left unknown, is still there."""
     parameter = known.parameter()
     known.expect_no_more()
     if parameter is None or parameter.grad is None:
@@ -147,9 +147,9 @@ def _lack(name, may_hold):
             _seen["in doubt"] = True
             library.flor_note_unheld(_GRADIENTS.encode(), b"?", 0)
         return
-    note(library, name, _GRADIENTS, True, f"block {name} leaves gradients that are used behind it, and its checkpoints do not have them: replays and "
-         "a resumed recording execute the block" if name else "an iteration leaves gradients that are used behind it, and its checkpoints do not have "
-         "them: replays and a resumed recording begin at the program's start")
+    what = "executes the block" if name else "begins at the program's start"
+    note(library, name, _GRADIENTS, True, f"{f'block {name}' if name else 'an iteration'} leaves gradients that are used behind it, and "
+         f"checkpoints of it do not have them: a resumed recording {what}")
 
 
 def _on_own_thread(call):
@@ -166,8 +166,8 @@ def settle():
 def unknown(name):
     """Ends the replay, or the resumed recording, of a program that uses gradients that a restore of a block, or of an iteration (""), left
     unknown."""
-    what = f"{_place()}: the program uses gradients that {f'block {name}' if name else 'an iteration'} left, and the checkpoint that was restored " \
-        "does not have them"
+    what = f"{_place()}: the program uses gradients that {f'block {name}' if name else 'an iteration'} left, and the checkpoint that was " \
+        "restored does not have them"
     _on_own_thread(functools.partial(_end, name, what))
     raise RuntimeError(what)
 

@@ -28,7 +28,7 @@ _HARMLESS = frozenset("""
     _has_compatible_shallow_copy_type
     """.split())
 _SAME = frozenset(("data", "detach"))  # give the same values, which go on being watched
-_MOVING = frozenset("to cpu cuda xpu float double half bfloat16 type type_as contiguous".split())  # as Module.to(): often nothing, and no use then
+_MOVING = frozenset("to cpu cuda xpu float double half bfloat16 type type_as contiguous".split())  # often nothing, and no use then
 _NOTHING = "detach_"  # does nothing to what was computed from nothing, and refuses views
 _CLEARING = frozenset(("zero_", "fill_", "copy_", "_foreach_zero_"))  # overwrite the values of their first argument
 

@@ -28,7 +28,8 @@ class Steps:
         self._state = _StepState(block, self)
         self._state.take(_held.needed_by_loop(block.program, block.loop))
         self._state.paths |= block.step_paths
-        self._known, self._unasked, self._unsaveable = {}, set(), set()  # of variables: needed, held though nothing reads them, and not to be
+        self._known = {}
+        self._unasked, self._unsaveable = set(), set()  # variables that nothing reads: held, and not to be held
         self._why_not = None  # no checkpoint can be taken in this execution
         self._is_known = block.is_known  # an earlier execution showed what the block changes
         self._held = None  # the fingerprints of what is saved, at the last time that more was found
