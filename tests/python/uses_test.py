@@ -193,7 +193,7 @@ def test_a_killed_recording_goes_on_to_the_rows_of_a_plain_run(place, text):
     place.record("train.py", code=None)
     assert (place.folder / "killed").exists()
     said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py").stderr
-    assert "resum" in said and sorted(have(place)) == sorted(rows), said
+    assert "resum" in said and "leaves gradients" not in said and sorted(have(place)) == sorted(rows), said
 
 
 ADDED_LATE = BEGIN + FUSED + """
@@ -218,7 +218,11 @@ def test_a_resumed_recording_ends_where_backward_adds_to_gradients_that_are_not_
     place.record("train.py", code=None)
     again = ("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py")
     assert "the program uses gradients that" in place.run(*again, code=1).stderr
-    place.run(*again)
+    # The iteration of the block that left them may have a checkpoint by then, which lacks them, too.
+    said = place.run(*again, code=None)
+    if said.returncode != 0:
+        assert "the program uses gradients that an iteration left" in said.stderr
+        place.run(*again)
     assert sorted(have(place)) == sorted(rows)
 
 

@@ -93,12 +93,14 @@ def watch_all(name, gradients, may_hold=True):
                 known.expect()
 
 
-def expect_unknown(name, parameters):
-    """Where backward() adds to gradients that a restore left unknown, that is a use: in the recording it did not."""
-    for parameter in parameters:
+def begin_anew(name, restored):
+    """Behind a restore of a block, or of an iteration (""), nothing is known of gradients: their watches ended, and nobody cleared them.
+    Where backward() adds to one that is unknown, that is a use: in the recording it did not."""
+    for parameter in restored:
         known = _known_of(parameter)
-        known.restored = name
-        known.expect()
+        known.names, known.out, known.is_cleared, known.decision, known.restored = set(), set(), False, None, name
+        if is_unknown(parameter.grad):
+            known.expect()
 
 
 def hold_of_libraries(optimizers):

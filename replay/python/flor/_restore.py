@@ -33,7 +33,7 @@ class Restorer(AtomRestorer):
         self._targets = None if marks is None else Targets(marks, origins, writing)
         self._objects = {}  # by the name under which each was saved
         self._used, self._parts, self._states = set(), 0, 0
-        self.unknown = []  # parameters whose gradients are
+        self.restored = []  # parameters, with their gradients
         self._written = {}  # memory of tensors: the leaf that it received
         self._classes = Classes()
 
@@ -114,11 +114,11 @@ class Restorer(AtomRestorer):
         if not self._writing:
             return
         end(parameter)
+        self.restored.append(parameter)
         if not state:
             parameter.grad = None
         elif loaded is None and state != "zero":
             be_unknown(parameter, self._used_unknown)
-            self.unknown.append(parameter)
         elif parameter.grad is None:
             parameter.grad = _torch().zeros_like(parameter).detach()
         elif loaded is None:

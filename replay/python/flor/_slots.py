@@ -12,7 +12,7 @@ import types
 from . import _interrupts, _library, _seen
 from ._attributes import dict_of
 from ._frames import locals_of
-from ._gradient_uses import expect_unknown, hold_of_libraries, is_held, unknown, watch_all
+from ._gradient_uses import begin_anew, hold_of_libraries, is_held, unknown, watch_all
 from ._imported import import_for
 from ._library import library
 from ._leaves import VOLATILE, name_of, of_bytes, path_in
@@ -245,7 +245,7 @@ class SlotState:
             if writing and value is not here:  # also None where the variable is not bound yet
                 self.places.set(path, value)
         restorer.finish()
-        expect_unknown(self.of, restorer.unknown)
+        begin_anew(self.of, restorer.restored)
         del alive
 
     def _expect(self, texts, _answer):
