@@ -1,9 +1,11 @@
 """A variable that an inner loop or a `with` binds: it may keep its value, where the loop has no element or the `with` takes an exception back."""
 import ast
+import sys
 
 import pytest
 from carried_test import goes_on, slowed
-from unseen_test import program
+from free_test import have, plain
+from unseen_test import BEGIN, program
 
 CASES = {
     "a loop that may be empty": program('''
@@ -92,6 +94,97 @@ for epoch in range(7):
 
 def test_a_tensor_that_an_iteration_keeps_begins_the_program_again(place):
     assert "resumed behind" not in goes_on(place, KEPT.replace("scale.exp()", "scale * 2"))
+
+
+def test_a_process_that_ends_in_front_of_that_leaves_no_other_model(place):
+    """The last checkpoint lacks what the tensor was computed from, and nothing was noted of it yet."""
+    text = KEPT.replace("scale.exp()", "scale * 2").replace("epoch % 3 == 0", "epoch < 4").replace("lr=0.1", "lr=0.01") + """
+    if epoch == 4 and os.environ.get("FLOR_RECORD") and not os.path.exists("killed"):
+        open("killed", "w").close()
+        time.sleep(0.5)  # the checkpoint of the epoch before is written by then
+        os.kill(os.getpid(), 9)
+"""
+    place.write("train.py", "import os, time\n" + text)
+    rows = plain(place, "train.py")[1]
+    place.record("train.py", code=None)
+    resume = ["flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py"]
+    said = place.run(*resume, code=1).stderr
+    assert "resumed behind" in said and "the program uses what factor was computed from" in said, said
+    assert "resumed behind" not in place.run(*resume).stderr
+    assert sorted(have(place)) == sorted(rows)
+
+
+LACKED = BEGIN + """
+import threading
+class Output:
+    def __init__(self, value):
+        self.value, self.lock = value, threading.Lock()
+data = [1.0, 2.0, 3.0]
+for epoch in range(8):
+    PROBE
+    for target in data:
+        optimizer.step([target] * 4)
+        output = Output(weights[0])
+    print("loss", output.value)
+"""
+
+
+def test_what_checkpoints_lack_is_no_row_of_another_unit(place):
+    place.write("train.py", LACKED.replace("    PROBE\n", ""))
+    place.record("train.py")
+    place.write("train.py", LACKED.replace("PROBE", "print(weights[1])"))
+    assert "runs from the start" not in place.run("flor", "probes", "a", "--", sys.executable, "train.py").stdout
+    place.write("train.py", LACKED.replace("PROBE", 'if epoch: print("last", output.value * 2)'))
+    rows = plain(place, "train.py")[1]
+    said = place.replay("train.py", "--workers", 1, "--epochs", "0,3,7")
+    assert "passes output to the next" in said and ": identical" in said and "NameError" not in said, said
+    asked = [row for row in rows if row[1] == "output.value * 2" and row[0][0][1] in ("3", "7")]
+    assert len(asked) == 2 and set(asked) <= set(have(place)), rows
+
+
+def test_a_restore_unbinds_what_the_checkpoint_lacks():
+    from flor import _lacking
+    from flor._slots import Places
+
+    def at(output, other):
+        places = Places(sys._getframe())
+
+        def inner():
+            return output
+
+        _lacking.unbind(places, ["output", "not_there", "other.part", "sys:path"], "")
+        assert other == 2
+        with pytest.raises(NameError, match="output"):
+            inner()
+        return output
+
+    with pytest.raises(UnboundLocalError):
+        at(1, 2)
+    variables = {"output": 1, "sys": sys}
+    exec("frame = sys._getframe()", variables)
+    _lacking.unbind(Places(variables["frame"]), ["output"], "")
+    with pytest.raises(NameError) as raised:
+        exec("output", variables)
+    assert _lacking._missed_by(raised.type, raised.value)[0] == "output"
+    assert _lacking._missed_by(NameError, NameError("name 'outptu' is not defined")) is None
+
+
+def test_a_tensor_without_what_it_was_computed_from_is_otherwise_the_same(monkeypatch):
+    import torch
+    from flor import _graphs, _lacking
+
+    told = []
+    monkeypatch.setattr(_lacking, "_end", lambda *words: told.append(words))
+    monkeypatch.setattr(_lacking, "_missed", {"names": {}, "is_watched": True, "late": None})
+    for tensor in (torch.randn(4, 3).t()[1:], torch.randn(2, dtype=torch.complex64), torch.tensor(3.0)):
+        lost = _lacking.with_lost_graph("factor", "", tensor)
+        assert lost.data_ptr() == tensor.data_ptr() and lost.stride() == tensor.stride() and torch.equal(lost.detach(), tensor)
+        assert lost.requires_grad and not lost.is_leaf and _graphs.is_live(lost)
+        with pytest.raises(RuntimeError, match="what factor was computed from"):
+            (lost * 2).abs().sum().backward()
+    # What PyTorch calls on a thread of its own is told again.
+    _lacking.end_if_missed()
+    assert len(told) == 4 and {words[0] for words in told} == {"factor"}
 
 
 SURE = ["for k in [1, 2]: v = k", "for k in range(3): v = k", "for v in range(2, 9, 3): pass", "for k, x in enumerate((1, 2)): v = x", "with torch.no_grad(): v = 1",

@@ -23,6 +23,7 @@ from ._held import needed_by_block, needed_by_loop, unguarded_in, unheld_by, unh
 from ._holders import SlotHolder, path_of
 from ._program import MUTATORS, Program, leaves, may_be_left
 from ._project import Project
+from ._rebound import LACKED
 from ._reports import OF_THE_MOMENT
 from ._rewrite import keep_marks, rewritten
 from ._skeleton import Names, Skeleton, added, first_difference, name_anew
@@ -229,11 +230,12 @@ class Analysis:
                 self.reasons.append(f"{_place(program, loop)}: flor.loop is not alone in its for statement: the replay runs from "
                                     "the start")
             names = ["", program.guard_of(loop).name] if program.is_rewritten else [""]
-            seen = [path for name, path in self._seen if name in names and not path.startswith("+") and path != CONDITION]
+            seen = [path for name, path in self._seen if name in names and not path.startswith(("+", LACKED)) and path != CONDITION]
             if (names[0], CONDITION) in self._seen:
                 self.from_start = True
                 self.reasons.append(f"{_place(program, loop)}: the condition of the loop may change something: the replay runs from the start")
-            unguarded = unguarded_in(program, loop, seen, self._is_guarded)
+            likely = _lacked_by(names[-1], self._seen) - set(seen)
+            unguarded = unguarded_in(program, loop, seen, self._is_guarded, likely)
             elsewhere = next((path for path in seen if ":" in path), None)
             if unguarded is None and elsewhere is not None and self._is_guarded:
                 unguarded = elsewhere.replace(":", "."), loop
@@ -310,7 +312,7 @@ def _name_of(log):
 
 def _take_slots(recorded, present, seen):
     """A slot was what a block of the recorded program needed, unless that was noted, and what was held beside that ("+"). Not
-    so what the present one needs as well."""
+    so what the present one needs as well, nor what the checkpoints lacked."""
     for holder in [*present.blocks, *present.guards]:
         if not isinstance(holder, SlotHolder):
             continue
@@ -319,7 +321,14 @@ def _take_slots(recorded, present, seen):
         if isinstance(twin, SlotHolder):
             is_block = twin in recorded.blocks
             needed = needed_by_block(recorded, twin) if is_block else needed_by_loop(recorded, twin.node)
-        holder.takes([*needed, *(path[1:] for name, path in seen if name == holder.name and path.startswith("+"))])
+        lacked = _lacked_by(holder.name, seen)
+        held = [*needed, *(path[1:] for name, path in seen if name == holder.name and path.startswith("+"))]
+        holder.takes([path for path in held if path not in lacked])
+
+
+def _lacked_by(name, seen):
+    """Returns the names of variables that the checkpoints of a guard lack."""
+    return {path[len(LACKED):] for holder, path in seen if holder == name and path.startswith(LACKED)}
 
 
 def _programs(asked, which):

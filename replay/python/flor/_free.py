@@ -6,7 +6,7 @@ saved, or was found too late, is noted in the record; a replay then executes the
 import importlib.machinery
 import sys
 
-from . import _group, _held, _hook, _interrupts, _library, _own_start
+from . import _group, _held, _hook, _interrupts, _lacking, _library, _own_start
 from ._block import budget, here as this_thread, note, note_if_left
 from ._budget import Budget
 from ._doubt import Doubt
@@ -18,7 +18,7 @@ from ._loop import begins_anywhere, iterate
 from ._origins import Origins, TooMany
 from ._passing import Passing, count_of
 from ._program import program_of
-from ._rebound import Rebound
+from ._rebound import LACKED, Rebound
 from ._rows import row_of
 from ._runtime import log_row, start, users_modules
 from ._seen import changed, roots_of
@@ -247,6 +247,7 @@ class _MainLoop(Watched):
         self._doubt = Doubt(flor, self.place, frame.f_lineno)
         self._has_begun, self._is_inside, self._known = False, False, {}
         self._rebound = Rebound(self._program, self._loop, self.state.places)
+        self.state.lacks = self._rebound.taken
 
     def _loop_at(self, line):
         loops = self._program.main_loops() if self._program else []
@@ -258,7 +259,9 @@ class _MainLoop(Watched):
         return _held.is_passed_on(self._program, self._loop, path) and not self._rebound.may_lack_graph(path)
 
     def refuse(self, path, why="cannot be saved"):
-        if not self._rebound.may_lack(path):
+        if self._rebound.may_lack(path):
+            note(self.flor, self.place, LACKED + path, False)
+        else:
             super().refuse(path, why)
 
     def needs(self, path):
@@ -298,6 +301,7 @@ class _MainLoop(Watched):
         self._has_begun = self._is_inside = True
 
     def _end_iteration(self):
+        _lacking.end_if_missed()
         is_over, self._is_inside = self._is_inside and self._is_recording, False
         for path in self._rebound.kept() if is_over else ():
             self.refuse(path)

@@ -64,15 +64,16 @@ def _first_read(program, block, changed, only_adds=True):
     return None
 
 
-def unguarded_in(program, loop, seen=(), is_guarded=False):
+def unguarded_in(program, loop, seen=(), is_guarded=False, likely=()):
     """Returns (path, where it is changed) of something that an iteration of a main loop under a guard passes on without
-    the guard holding it; None where there is nothing or no guard. `is_guarded`: another file may have the guard."""
+    the guard holding it; None where there is nothing or no guard. `is_guarded`: another file may have the guard. `likely`: names
+    that no checkpoint has, of which the recording showed that each iteration that follows one binds them anew, where its text may do so."""
     guards = [guard for guard in program.guards if guard.node is loop or
               (not isinstance(guard, SlotHolder) and not program.is_inside(guard.node, loop))]
     if not guards and not is_guarded:
         return None
     is_free = any(isinstance(guard, SlotHolder) for guard in guards)
-    return _first_carried(program, loop, _carried_by(program, loop, seen, guards), is_free)
+    return _first_carried(program, loop, _carried_by(program, loop, seen, guards), is_free, likely=likely)
 
 
 def _carried_by(program, loop, seen, guards):
@@ -88,9 +89,9 @@ def _carried_by(program, loop, seen, guards):
     return carried
 
 
-def _first_carried(program, loop, carried, is_free, only_adds=True):
+def _first_carried(program, loop, carried, is_free, only_adds=True, likely=()):
     """`is_free`: the loop may be one in front of the main loop, so that a replay or a resumed recording executes none of it, but
-    what follows. `only_adds`: a statement `x.append(…)` or the like reads nothing of x."""
+    what follows. `only_adds`: a statement `x.append(…)` or the like reads nothing of x. `likely`: as of unguarded_in()."""
     scope = program.scope_of(loop)
     bound = {name for name, _ in bound_in(loop.body)}
     outer = _seen_outside(scope, carried, [loop])
@@ -106,7 +107,7 @@ def _first_carried(program, loop, carried, is_free, only_adds=True):
         # A function may be called before the loop binds the name.
         is_own = program.scope_of(read) is scope and (program.is_inside(read, loop) or not is_free)
         # What has no value in front of the loop is missed loudly where the user names what is held.
-        is_sure = is_free or is_bound_outside(program, loop, root)
+        is_sure = (is_free or is_bound_outside(program, loop, root)) and root not in likely
         if not is_own or not is_first_bound(program, loop.body, root, is_sure):
             return cause, carried[cause]
     return None
@@ -168,6 +169,8 @@ def is_passed_on(program, loop, path, and_behind=False, is_sure=True):
     is_own = not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) or root in _own_of(scope) | parameters_of(scope)
     for other, read in reads_in([scope if is_own and "." not in path else program.tree]):
         is_meant = lies_in(other, path) or lies_in(path, other)
+        if is_meant and and_behind and program.scope_of(read) is not scope and not is_local_elsewhere(program, read, root, scope):
+            return True  # a function may be called before the loop binds the name
         if is_meant and and_behind and not program.is_inside(read, loop) and not _is_over(program, read, loop):
             return True
         if is_meant and (program.is_inside(read, loop) or program.scope_of(read) is not scope):

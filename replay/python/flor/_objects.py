@@ -66,7 +66,7 @@ class Saver(TreeSaver):
     def __init__(self, strict=False, holds_gradient=None, marker=None):
         super().__init__()
         self._strict, self._holds_gradient, self.marker = strict, holds_gradient, marker
-        self.has_graph = False  # a tensor was saved that a later backward() may go through
+        self.has_graph, self.graphs = False, set()  # was a tensor saved that a later backward() may go through? Names of such tensors
         self._copies = self._parts = 0
         self._given = ()  # memory of tensors that the state of the object around a module has
         self.gradients, self.optimizers, self._memory = [], [], GradientMemory()
@@ -149,7 +149,9 @@ class Saver(TreeSaver):
             return None
         if isinstance(value, torch.Tensor):
             self._leaf(name, self._of_tensor(name, value))
-            self.has_graph = self.has_graph or is_live(value)
+            if is_live(value):
+                self.has_graph = True
+                self.graphs.update((name,) if self._is_marked() else ())
             node = {"tensor": name, "device": str(value.device), "trained": value.is_leaf and value.requires_grad,
                     "complex": value.is_complex()}
             if isinstance(value, torch.nn.Parameter):

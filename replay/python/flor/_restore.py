@@ -34,6 +34,7 @@ class Restorer(AtomRestorer):
         self._objects = {}  # by the name under which each was saved
         self._used, self._parts, self._states = set(), 0, 0
         self.restored = []  # parameters, with their gradients
+        self.lost = {}  # by the names of tensors without what they were computed from: what returns one that tells of it
         self._written = {}  # memory of tensors: the leaf that it received
         self._classes = Classes()
 
@@ -100,6 +101,8 @@ class Restorer(AtomRestorer):
 
     def _tensor(self, name, node, live):
         tensor = self._values(name, node, live)
+        if self._writing and node["tensor"] in self.lost and tensor.grad_fn is None:
+            tensor = self.lost[node["tensor"]](tensor)
         if self._writing and tensor.is_leaf and tensor.requires_grad != node["trained"]:
             tensor.requires_grad_(node["trained"])
         if node["trained"]:

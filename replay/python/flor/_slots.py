@@ -9,13 +9,13 @@ import json
 import sys
 import types
 
-from . import _interrupts, _library, _seen
+from . import _interrupts, _lacking, _library, _seen
 from ._attributes import dict_of
 from ._frames import locals_of
 from ._gradient_uses import begin_anew, hold_of_libraries, is_held, unknown, watch_all
 from ._imported import import_for
 from ._library import library
-from ._leaves import VOLATILE, name_of, of_bytes, path_in
+from ._leaves import MOVED, VOLATILE, name_of, of_bytes, path_in
 from ._marker import Marker
 from ._kinds import KEPT, is_pythons_own
 from ._objects import Saver, order_of
@@ -69,6 +69,14 @@ class Places:
         else:
             owner[key] = value
 
+    def unbind(self, name):
+        """Unbinds a variable."""
+        variables, _, is_local = self._owner(name)
+        if is_local:
+            self._set_local(name, _MISSING)
+        else:
+            del variables[name]
+
     def _owner(self, path):
         """Returns the dict that holds the slot, of variables or of an object's attributes, or None; the slot's name in it; and
         whether these are local variables."""
@@ -86,10 +94,15 @@ class Places:
 
     def _set_local(self, name, value):
         variables = self._frame.f_locals
-        variables[name] = value
-        if sys.version_info < (3, 13):  # since then the frame itself is written (PEP 667)
-            ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(self._frame), ctypes.c_int(0))
-            variables.clear()  # it would keep the values alive
+        if sys.version_info >= (3, 13):  # the frame itself is written (PEP 667), and unbinds nothing
+            variables[name] = _lacking.Unbound(name) if value is _MISSING else value
+            return
+        if value is _MISSING:
+            del variables[name]
+        else:
+            variables[name] = value
+        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(self._frame), ctypes.c_int(value is _MISSING))
+        variables.clear()  # it would keep the values alive
 
 
 class SlotState:
@@ -108,6 +121,7 @@ class SlotState:
         self.knows_all = True  # or only where the objects of known slots were
         self.remember = None  # sets `origins` where they are asked for, as long as no object has changed
         self.must_know = False  # is nothing saved without them?
+        self.lacks = None  # returns the names of variables that a checkpoint which is taken now, of these paths, lacks
         self._has_marks = True
         self._calls = _library.StateCalls(None, *self.callbacks())
         self.handle = library.flor_new_state(self._calls)
@@ -171,7 +185,8 @@ class SlotState:
             self._refused(bad)
         if saver.marker is not None:
             saver.leaves[MARKS] = of_bytes(json.dumps(saver.marker.marks).encode())
-        self._leaves = {**saver.leaves, **self.own_leaves()}
+        lacking = self.lacks(paths) if self.lacks is not None else []
+        self._leaves = {**saver.leaves, **_lacking.leaves_of(lacking, saver.graphs), **self.own_leaves()}
         put_leaves(answer, self._leaves)
         watch_all(self.of, saver.gradients)
         hold_of_libraries(saver.optimizers)
@@ -206,7 +221,8 @@ class SlotState:
             saver.has_graph = False
             if value is not _MISSING:
                 saver.save(name_of(path, self._is_volatile(path)), value)
-            return not saver.has_graph or self._passes_on is None or not self._passes_on(path)
+            # A block that a replay skips lacks it, too.
+            return not saver.has_graph or self._passes_on is None or not library.flor_recording() or not self._passes_on(path)
         except NoRoom:
             raise
         except Exception as problem:
@@ -229,7 +245,9 @@ class SlotState:
     def _visit(self, loaded, writing):
         self._ask_origins()
         import_for(map(path_in, _names_in(loaded)))
+        lacking, graphs = _lacking.take_from(loaded)
         restorer = Restorer(loaded, writing, self.origins, functools.partial(unknown, self.of))
+        restorer.lost = {name: functools.partial(_lacking.with_lost_graph, path_in(name).partition(MOVED)[0], self.of) for name in graphs}
         alive = self.values()  # also what a variable is bound to no more, as of two that are exchanged
         for name in sorted(_names_in(loaded), key=lambda name: (restorer.order_of(name), path_in(name))):
             path = path_in(name)
@@ -246,6 +264,8 @@ class SlotState:
                 self.places.set(path, value)
         restorer.finish()
         begin_anew(self.of, restorer.restored)
+        if writing:
+            _lacking.unbind(self.places, lacking, self.of)
         del alive
 
     def _expect(self, texts, _answer):
