@@ -116,7 +116,9 @@ for epoch in range(3):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        print("loss", loss.item())
+        for one in x.split(2):
+            scores = out(cell(embed(one))[0])
+        print("loss", loss.item(), scores.mean().item())
     print("hidden", hidden.sum().item())
 """
 

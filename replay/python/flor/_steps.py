@@ -5,6 +5,7 @@ begins the elements as they were begun, takes those of the steps that are over, 
 from . import _held, _interrupts, _library
 from ._library import library
 from ._passing import Passing, PassingState, count_of
+from ._rebound import Rebound
 from ._seen import changed
 
 _LATE = "there was no time to look"
@@ -30,6 +31,7 @@ class Steps:
         self._state.paths |= block.step_paths
         self._known = {}
         self._unasked, self._unsaveable = set(), set()  # variables that nothing reads: held, and not to be held
+        self._rebound = self._state.rebound
         self._why_not = None  # no checkpoint can be taken in this execution
         self._is_known = block.is_known  # an earlier execution showed what the block changes
         self._held = None  # the fingerprints of what is saved, at the last time that more was found
@@ -43,7 +45,8 @@ class Steps:
             self._state.end_restore()  # what is saved from here on is what this process finds
 
     def end(self):
-        pass
+        for path in self._rebound.kept():
+            self._refuse(path)
 
     def close(self):
         self._block.flor.flor_leave_guard(self._state.handle)
@@ -120,10 +123,14 @@ class Steps:
 
 class _StepState(PassingState):
     def __init__(self, block, steps):
+        def passes_on(path):
+            return _held.is_passed_on(block.program, block.loop, path, True) and not self.rebound.may_lack_graph(path, True)
+
         # With gradients: between two steps the text does not show whose are cleared.
-        super().__init__(block.frame, set(block.state.paths), lambda path: None, block.is_volatile, True,
-                         lambda path: _held.is_passed_on(block.program, block.loop, path, True))
+        super().__init__(block.frame, set(block.state.paths), lambda path: None, block.is_volatile, True, passes_on)
         self.origins, self.passing = block.state.origins, steps.passing
+        self.rebound = Rebound(block.program, block.loop, self.places)
+        self.lacks = self.rebound.taken
         self._why_not = steps.why_not
 
     def callbacks(self):
