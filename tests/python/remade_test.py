@@ -128,6 +128,27 @@ def test_a_group_of_new_parameters_is_told_and_what_was_saved_before_counts(plac
     assert sorted(have(place)) == sorted(row for row in rows if row[1] in names)
 
 
+def test_groups_that_belong_to_another_optimizer_are_not_told_of(capfd):
+    import torch
+    from flor._marker import Marker
+    from flor._objects import Saver
+    from flor._origins import Origins
+
+    class Around(torch.optim.Optimizer):
+        def __init__(self, inner):
+            self.inner = inner
+        param_groups = property(lambda self: self.inner.param_groups)
+        state = property(lambda self: self.inner.state)
+
+    net = torch.nn.Linear(4, 1)
+    held = {"net": net, "optimizer": Around(torch.optim.SGD(net.parameters(), lr=0.1))}
+    origins = Origins(held.items())
+    saver = Saver(True, None, Marker(origins, origins))
+    for name, value in held.items():
+        saver.save(name, value)
+    assert "other groups" not in capfd.readouterr().err
+
+
 LOADER = BEGIN + FRONT + """
 data = torch.randn(48, 4)
 for epoch in range(8):

@@ -108,8 +108,8 @@ class Marker:
                 raise TypeError(f"{name}: it has parameters of no module that is held")
             return None
         origin = self._first.name_of(optimizer)
-        if origin is None or self._first.is_whole or self._is_alone:
-            return None
+        if origin is None or self._first.is_whole or self._is_alone or not self._first.knows(f"{origin}.param_groups"):
+            return None  # or the groups belong to another optimizer, around which this one is
         at = [[f"{origin}.param_groups.{number}.params.{index}" for index in range(len(group))] for number, group in enumerate(trains)]
         added = added_to(optimizer, origin, self._first)
         if added is None and self._here is self._first:
