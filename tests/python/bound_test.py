@@ -206,6 +206,9 @@ def test_what_surely_binds():
     for text in UNSURE:
         assert not asked(text, True) and asked(text, False), text
     assert not asked("class no_grad:\n    pass\nwith no_grad(): v = 1", True)
+    for line in ("from helpers import profile", "from .tools import time_it as profile", "import helpers.profile as profile"):
+        assert not asked(f"{line}\nwith profile(): v = 1", True), line
+    assert asked("from torch.profiler import profile\nimport torch\nwith profile() as p, torch.no_grad(): v = 1", True)
     assert not asked("for k in v: v = k", False) and not asked("print(v)\nv = 1", False)
 
 

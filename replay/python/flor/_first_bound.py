@@ -5,10 +5,13 @@ import ast
 from ._holders import path_of
 from ._program import COMPREHENSIONS, binds, bound_in, is_step_into, names_in, parameters_of
 
-# Whose `with` takes no exception back, by their last words. What is not known might.
+# Whose `with` takes no exception back, by their last words. What is not known might, also what is imported from a module of the program's.
 _PASSING_ON = {"no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "set_detect_anomaly", "detect_anomaly", "autocast", "device", "stream",
                "profile", "record_function", "no_sync", "join", "open", "catch_warnings", "fork_rng", "sdp_kernel", "skip_block", "checkpointing",
                "tqdm", "trange", "errstate", "printoptions", "Lock", "TemporaryDirectory", "NamedTemporaryFile", "SummaryWriter", "ZipFile"}
+# Packages that these words come from. A name that no line imports is Python's own, or a variable's.
+_KNOWN = {"torch", "contextlib", "warnings", "numpy", "tqdm", "threading", "multiprocessing", "tempfile", "zipfile", "gzip", "bz2", "lzma",
+          "io", "codecs", "tarfile", "tensorboardX", "accelerate", "lightning", "lightning_fabric", "pytorch_lightning", "deepspeed", "flor"}
 _ALIKE = {"enumerate", "reversed", "sorted", "list", "tuple", "iter", "tqdm", "track", "set"}  # as many elements as they are given
 
 
@@ -56,7 +59,22 @@ def _passes_on(program, manager):
     if path is None:
         return False
     words = path.split(".")
-    return words[-1] in _PASSING_ON and not any(isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == words[-1] for node in ast.walk(program.tree))
+    return words[-1] in _PASSING_ON and not _is_defined_here(program, words[-1]) and _origins_of(program, words[0]) <= _KNOWN
+
+
+def _is_defined_here(program, name):
+    return any(isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == name for node in ast.walk(program.tree))
+
+
+def _origins_of(program, name):
+    """Returns the packages that a file imports a name from, by their first words; "" for a module beside it."""
+    found = set()
+    for node in ast.walk(program.tree):
+        if isinstance(node, ast.ImportFrom) and any((alias.asname or alias.name) == name for alias in node.names):
+            found.add("" if node.level else (node.module or "").split(".")[0])
+        elif isinstance(node, ast.Import):
+            found.update(alias.name.split(".")[0] for alias in node.names if (alias.asname or alias.name.split(".")[0]) == name)
+    return found
 
 
 def _is_by_loop(program, loop, name, is_sure):
