@@ -8,7 +8,9 @@ from merged import merged
 BEGIN = """
 import collections
 import enum
+import logging
 import os
+import signal
 import time
 import torch
 torch.manual_seed(1)
@@ -42,6 +44,21 @@ MADE = [
      "metrics = collections.defaultdict(list) if epoch != seen else metrics; seen = epoch; metrics['loss'].append(loss.item())",
      "epochs = collections.defaultdict(int, epochs) if epoch == 2 else epochs; epochs[epoch % 3] = epoch; phase = Phase.LATER",
      "sum(metrics['loss']), epochs[0], epochs.default_factory is dict, phase is Phase.LATER"),
+    ("""class Meter:
+    def __init__(self):
+        self.sum = 0.0
+class Run:
+    def __init__(self):
+        self.adapter, self.signal = None, None
+def tenth():
+    return 0.1
+meters, tenths, run = collections.defaultdict(Meter), None, Run()
+first, twice = meters, collections.defaultdict(lambda: 2)""",
+     "meters['loss'].sum += loss.item(); run.adapter = logging.LoggerAdapter(logging.getLogger(), {})",
+     "meters = collections.defaultdict(Meter) if epoch % 2 else meters; twice = collections.defaultdict(twice.default_factory); "
+     "tenths = collections.defaultdict(tenth) if epoch == 2 else tenths; run.signal = signal.SIGTERM if epoch == 2 else run.signal; "
+     "tenths is None or tenths.update({epoch: tenths[epoch] + epoch})",
+     "[one.sum for one in meters.values()], twice.default_factory(), tenths is not None and sum(tenths.values()), run.signal == 15"),
 ]
 
 
@@ -78,8 +95,10 @@ REFUSED = [
      "book.weight = torch.nn.Parameter(book.weight * 0.9 + 0.1 * x[:2])", ""),
     ("class Box:\n    pass\nfunctional = torch.nn.functional\nact = functional.relu", "loss = act(net(x) + 5).sum()\n" + WITHIN,
      "act = functional.softplus if epoch == 1 else act"),
+    ("class Run:\n    def __init__(self):\n        self.act = None\nfunctional, run = torch.nn.functional, Run()",
+     "loss = (run.act or functional.relu)(net(x) + 5).sum()\n" + WITHIN, "run.act = functional.softplus if epoch == 1 else run.act"),
 ]
-NAMES = ["late", "steady", "act"]
+NAMES = ["late_0", "steady_1", "act_2", "run_3.act"]
 
 
 def test_what_no_restore_could_find_is_warned_of_when_it_is_recorded(place):
@@ -90,8 +109,8 @@ def test_what_no_restore_could_find_is_warned_of_when_it_is_recorded(place):
     place.write("train.py", text + KILL)
     rows = plain(place, "train.py")[1]
     said = place.record("train.py", code=None)
-    for number, name in enumerate(NAMES):
-        assert f"{name}_{number} changes from iteration to iteration and cannot be saved" in said, (name, said)
+    for name in NAMES:
+        assert f"{name} changes from iteration to iteration and cannot be saved" in said, (name, said)
     said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py").stderr
     assert "does not fit" not in said and "runs from the start" in said.replace("runs from its start", "runs from the start"), said
     assert sorted(have(place)) == sorted(rows), said

@@ -75,5 +75,8 @@ def is_whole_object(value):
 
 
 def factory_of(value):
-    """Returns the name of what a defaultdict makes its values by; None where it is the program's own."""
-    return next((name for name, kind in FACTORIES.items() if kind is value.default_factory), None)
+    """Returns the name of what a defaultdict makes its values by: of a class or function of the program's its full name, which may lead to
+    none (_anew.py). None where it has no name."""
+    factory = value.default_factory
+    known = next((name for name, kind in FACTORIES.items() if kind is factory), None)
+    return name_of_kind(factory) if known is None and isinstance(factory, (type, types.FunctionType)) else known

@@ -10,7 +10,7 @@ from . import _leaves, _library
 from ._anew import Classes
 from ._groups import added_to
 from ._kinds import KEPT, name_of_kind
-from ._origins import memory_of, place_of, whole_of
+from ._origins import memory_of, place_in, place_of, whole_of
 
 
 class Marker:
@@ -72,14 +72,16 @@ class Marker:
     def refuse_unmade(self, name, value):
         """Raises TypeError where an object is new, or a part of one, and no restore could make it."""
         mark = self.marks.get(name, self)
-        if isinstance(mark, dict) and ("of" in mark or "in" in mark):
+        if isinstance(value, collections.defaultdict):
+            origins, place = self._place_in(name)
+            is_there = origins is not None and origins.kind_at(place) is type(value) and origins.factory_at(place) is value.default_factory
+            if not is_there and not self._classes.can_make(value, None):
+                raise TypeError(f"{name}: what it makes its values by cannot be found again")
+        elif isinstance(mark, dict) and ("of" in mark or "in" in mark):
             if not self._classes.can_be_view(value):
                 raise TypeError(f"{name}: a view of type {name_of_kind(type(value))} cannot be made again")
         elif mark is None or isinstance(value, (tuple, frozenset)):
             origins, place = self._place_in(name)
-            there = origins and origins.get(place)
-            if isinstance(value, collections.defaultdict) and type(there) is type(value) and there.default_factory is value.default_factory:
-                return
             if not self._classes.can_make(value, origins and origins.kind_at(place)):
                 raise TypeError(f"{name}: an object of type {name_of_kind(type(value))} that the loop makes cannot be made again")
 
@@ -87,12 +89,12 @@ class Marker:
         """Raises TypeError where a function, a class or a member of an enumeration could not be found again, of which a record has the name."""
         origins, place = self._place_in(name)
         if not isinstance(value, KEPT):
-            is_found = isinstance(value, (int, str)) or self._classes.enumeration(name_of_kind(type(value))) is not None or \
+            is_found = self._classes.enumeration(name_of_kind(type(value))) is type(value) or \
                 origins is not None and origins.kind_at(place) is type(value)
         elif origins is None:
             is_found = False
-        elif isinstance(value, (types.FunctionType, type)):
-            is_found = origins.get(place) is value if origins.knows(place) else "." in place
+        elif isinstance(value, (types.FunctionType, type)) or isinstance(getattr(value, "__self__", None), types.ModuleType):
+            is_found = origins.get(place) is value if origins.knows(place) else not origins.would_know(place)
         else:
             is_found = True
         if not is_found:
@@ -128,17 +130,7 @@ class Marker:
         return None if origins is None else self._first.first_name(place)
 
     def _place_in(self, name):
-        """Returns where a restore looks for what is saved under a name: in which Origins, and at what place; (None, "") where it is a part of
-        an object that it makes."""
-        cut = name.rfind(_leaves.MOVED + ".")
-        end = cut + len(_leaves.MOVED)
-        rest = name[end if cut >= 0 else 0:]
-        rest = rest[:-len(_leaves.MOVED)] if rest.endswith(_leaves.MOVED) else rest
-        if cut < 0:
-            mark = self.marks.get(name) or {}
-            return (self._first, mark["at"]) if "at" in mark else (self._here, place_of(rest))
-        mark = self.marks.get(name[:end]) or {}
-        return (self._first, mark["at"] + rest) if "at" in mark else (None, "")
+        return place_in(name, self.marks, self._here, self._first)
 
 
 def _view_in(whole, view):

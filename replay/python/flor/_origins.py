@@ -4,6 +4,7 @@ A variable may be bound to another of them later (`cur = choices[1]`, `a, b = b,
 Restoring must then bind it to the same object, and write into no other. So a checkpoint says of each object that is not where
 it was at the beginning: where that one was, or that it is new (_marker.py)."""
 import collections
+import enum
 import sys
 import types
 import weakref
@@ -14,7 +15,7 @@ from ._leaves import label, storage_of
 from ._seen import NO_STATE
 
 MARKS = _leaves.VOLATILE + "@origins"  # the leaf with {name: mark}; no digest has it
-_SIMPLE = (bool, int, float, complex, str, bytes, type(None), types.ModuleType, types.BuiltinFunctionType, types.MethodType)
+_SIMPLE = (bool, int, float, complex, str, bytes, type(None), types.ModuleType, types.MethodType)
 _MOST = 500_000  # objects
 
 
@@ -54,6 +55,7 @@ class Origins:
 
     def __init__(self, roots, is_whole=False):
         self._by_name, self._by_id, self._strong, self._of_memory = {}, {}, [], None
+        self._factories = {}  # of defaultdicts, which may be gone, by their first names
         self.is_whole = is_whole
         self.extend(roots)
 
@@ -64,7 +66,7 @@ class Origins:
             if len(self._by_name) > _MOST:
                 raise TooMany
             name, value = waiting.popleft()
-            if not isinstance(value, _SIMPLE) and self._is_new(name, value):
+            if (not isinstance(value, _SIMPLE) or isinstance(value, enum.Enum)) and self._is_new(name, value):
                 waiting.extend(self._parts_of(name, value))
 
     def _is_new(self, name, value):
@@ -74,6 +76,8 @@ class Origins:
             if isinstance(known[1], _Strong):
                 self._strong.append(known[1])
             self._by_id[id(value)] = self._by_name[name] = known
+            if isinstance(value, collections.defaultdict):
+                self._factories[name] = value.default_factory
             return True
         self._by_name.setdefault(name, known)
         return False
@@ -91,6 +95,15 @@ class Origins:
         """Returns the class of the object of this name, also where that is gone; None where there was none."""
         known = self._known(name)
         return known and known[2]
+
+    def factory_at(self, name):
+        """Returns what the defaultdict of this name makes its values by, also where that is gone; None where there was none."""
+        return self._factories.get(self.first_name(name))
+
+    def would_know(self, name):
+        """Would an object that is now a part of another one be known if it had been there?"""
+        outer = name.rpartition(".")[0]
+        return not outer or any(place == name for place, _ in self._parts_of(outer, self.get(outer)))
 
     def first_name(self, name):
         """Returns the first name of the object of this name, also where that is gone; None where there was none."""
@@ -223,6 +236,20 @@ def _shape_of(module):
 def place_of(name):
     """Returns the place of an object that is saved under a name."""
     return name.lstrip(_leaves.VOLATILE + "@")
+
+
+def place_in(name, marks, here, first):
+    """Returns where a restore looks for what is saved under a name: in which Origins, of the state or of the main loop, and at what place;
+    (None, "") where it is a part of an object that it makes."""
+    cut = name.rfind(_leaves.MOVED + ".")
+    end = cut + len(_leaves.MOVED)
+    rest = name[end if cut >= 0 else 0:]
+    rest = rest[:-len(_leaves.MOVED)] if rest.endswith(_leaves.MOVED) else rest
+    if cut < 0:
+        mark = marks.get(name) or {}
+        return (first, mark["at"]) if "at" in mark else (here, place_of(rest))
+    mark = marks.get(name[:end]) or {}
+    return (first, mark["at"] + rest) if "at" in mark else (None, "")
 
 
 def view_of(whole, mark, node, shape):

@@ -14,7 +14,7 @@ from ._groups import groups_here, set_group
 from ._inner import modules_in
 from ._left_out import be_unknown, end, trained_in
 from ._modules import flags_of, has_more_attributes, is_data, may_be_plain
-from ._kinds import FACTORIES, attributes_of, is_pythons_own, name_of_kind
+from ._kinds import attributes_of, is_pythons_own, name_of_kind
 from ._objects import _CONTAINERS, _numpy, _parameters_of, _torch
 from ._origins import MARKS
 from ._targets import Misfit, Targets, element_at, immutable, item_of, refuse_unsettable, shape_of
@@ -353,9 +353,10 @@ class Restorer(AtomRestorer):
 
     def _set_factory(self, name, place, factory, live):
         """`factory`: a name, or None of one that the record cannot name, or in records of earlier versions."""
-        if factory in FACTORIES and (self._writing or place is not live):
-            place.default_factory = FACTORIES[factory]
-        elif factory not in FACTORIES and place is not live:
+        found = self._classes.factory(factory)
+        if found is not None or factory == "None":
+            place.default_factory = found if self._writing or place is not live else place.default_factory
+        elif place is not live:
             if type(live) is not collections.defaultdict:
                 raise Misfit(f"{name} made its values by what is not there")
             place.default_factory = live.default_factory

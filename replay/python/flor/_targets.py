@@ -10,7 +10,7 @@ from . import _leaves
 from ._anew import MADE_ANEW
 from ._kinds import KEPT, name_of_kind
 from ._objects import _numpy, _torch
-from ._origins import place_of, view_of
+from ._origins import place_in, place_of, view_of
 from ._settable import is_settable
 
 
@@ -48,7 +48,8 @@ class Targets:
     def _moved(self, name, node, live, objects, shape):
         mark = self._marks[name]
         if mark is None:
-            return _anew(node, live, objects)
+            origins, place = place_in(name, self._marks, self._here, self._first)
+            return _anew(node, live, objects, origins and origins.factory_at(place))
         if "like" in mark:
             like = self._first.get(mark["like"])
             return copy.deepcopy(like) if self._writing else like
@@ -69,8 +70,9 @@ class Targets:
             raise Misfit(f"{name} was {mark}, which is no view of that object here") from None
 
 
-def _anew(node, live, objects):
-    """Returns an object of the recorded kind that is no other's. None: it is made of its values alone."""
+def _anew(node, live, objects, factory):
+    """Returns an object of the recorded kind that is no other's. None: it is made of its values alone. `factory`: that of a defaultdict
+    which was at its place."""
     torch, numpy = _torch(), _numpy()
     kind = next(iter(node))
     if kind == "optimizer" and name_of_kind(type(live)) == node[kind]:
@@ -84,6 +86,9 @@ def _anew(node, live, objects):
         return random.Random()
     if kind == "numpy_generator":
         return copy.deepcopy(live) if isinstance(live, (numpy.random.Generator, numpy.random.RandomState)) else None
+    if kind == "dict" and node[kind] == "collections.defaultdict":
+        is_there = factory is None and type(live) is collections.defaultdict
+        return collections.defaultdict(live.default_factory if is_there else factory)
     if kind in ("dict", "list") and node[kind] not in MADE_ANEW and name_of_kind(type(live)) == node[kind]:
         return copy.copy(live)
     if kind == "object" and name_of_kind(type(live)) == node[kind]:
