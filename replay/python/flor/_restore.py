@@ -4,11 +4,11 @@ A first visit of all objects only looks whether everything fits; the second one 
 import collections
 import itertools
 import json
-import random
 
-from . import _leaves, _places
+from . import _leaves
 from ._anew import MADE_ANEW, Classes
 from ._atoms import ATOMS, AtomRestorer
+from ._random_states import GENERATORS, GeneratorRestorer
 from ._leaves import label
 from ._groups import groups_here, set_group
 from ._inner import modules_in
@@ -20,10 +20,10 @@ from ._origins import MARKS
 from ._targets import Misfit, Targets, element_at, immutable, item_of, refuse_unsettable, shape_of
 
 # The kinds of values, each with a method of Restorer: the first key of a node.
-_KINDS = ATOMS | {"bytearray_in", "tensor", "module", "optimizer", "generator", "array", "numpy_generator", "random", "stateful", "dict", "list", "object"}
+_KINDS = ATOMS | GENERATORS | {"bytearray_in", "tensor", "module", "optimizer", "array", "stateful", "dict", "list", "object"}
 
 
-class Restorer(AtomRestorer):
+class Restorer(AtomRestorer, GeneratorRestorer):
     """`loaded`: recorded leaves by their names. Without `writing` changes nothing. `origins`: where objects were, the Origins
     of the state and those of the main loop. `used`: is called where the program uses a gradient that the record does not have. Raises Misfit."""
 
@@ -238,14 +238,6 @@ class Restorer(AtomRestorer):
             live.state.update({parameters[place]: value for place, value in state.items()})
         return live
 
-    def _generator(self, name, node, live):
-        loaded = self._leaf(node["generator"])
-        if not isinstance(live, _torch().Generator):
-            raise Misfit(f"{name} is no generator here")
-        if self._writing:
-            live.set_state(_leaves.to_tensor(loaded))
-        return live
-
     # --- numpy ---
 
     def _array(self, name, node, live):
@@ -268,35 +260,11 @@ class Restorer(AtomRestorer):
             numpy.copyto(live, value)
         return live
 
-    def _numpy_generator(self, name, node, live):
-        numpy = _numpy()
-        if not isinstance(live, (numpy.random.Generator, numpy.random.RandomState)):
-            raise Misfit(f"{name} is no generator of numpy here")
-        value = self._part(f"{name}.state", node["numpy_generator"], None)
-        try:
-            _places.check(value)
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-            raise Misfit(f"{name} has no state of a generator of numpy's") from None
-        if self._writing and isinstance(live, numpy.random.Generator):
-            live.bit_generator.state = value
-        elif self._writing:
-            live.set_state(value)
-        return live
-
     # --- containers and other objects ---
 
     def _same_kind(self, name, kind, live):
         if name_of_kind(type(live)) != kind:
             raise Misfit(f"{name} was a {kind}, and is a {name_of_kind(type(live))} here")
-
-    def _random(self, name, node, live):
-        if not isinstance(live, random.Random):
-            raise Misfit(f"{name} is no random.Random here")
-        state = self._part(f"{name}.state", node["random"], None)
-        if self._writing:
-            version, internal, gauss = state
-            live.setstate((version, tuple(internal), gauss))
-        return live
 
     def _stateful(self, name, node, live):
         self._same_kind(name, node["stateful"], live)
