@@ -303,6 +303,14 @@ def test_a_later_use_of_gradients_ends_resumption_only_until_the_next_checkpoint
     ask_each(place, "train.py", text, '    print("weight"', ["net.bias.sum().item()"])
 
 
+def test_a_recording_that_ends_in_front_of_that_checkpoint_goes_on_with_none_that_lacks_them(place):
+    place.write("train.py", LATER.replace("    KILL\n", KILL.replace("epoch == 4", "epoch == 3")))
+    rows = plain(place, "train.py")[1]
+    place.record("train.py", code=None)
+    said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py").stderr
+    assert "resumed behind" not in said and sorted(have(place)) == sorted(rows)
+
+
 NAMED = BEGIN + """
 optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
 for epoch in range(8):

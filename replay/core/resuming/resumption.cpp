@@ -20,10 +20,6 @@
 namespace flor::core {
 namespace {
 
-// Marks of a front end that sees what changes: some iterations were not looked at; a later look saw all that
-// they changed (replay/python/flor/_doubt.py).
-constexpr const char* unwatched = "*?";
-constexpr const char* watched_again = "*!";
 // In place of a block's name: the program reads what its iterations saved in files (_read_back.py).
 constexpr const char* in_files = "@files";
 
@@ -55,15 +51,9 @@ Resumption::Resumption(const RunDir& run, Frontend& frontend, std::function<void
                    return again;
                  }},
                 asks_for_generators) {
-  std::set<std::string> in_doubt;  // loops with iterations that were not looked at
   for (const auto& row : read_timeline(run.timeline())) {
     const auto kind = field<std::string>(row, "kind", "");
-    if (kind == attempt_row) in_doubt.clear();  // its iterations are executed again
-    if (kind == "unheld") note_doubt(row, in_doubt);
-    if (kind == "checkpoint" && field<std::string>(row, "block", "") == iteration_kind) {
-      const auto at = field<std::string>(row, "at", "");
-      in_doubt.empty() ? doubted_.erase(at) : doubted_.insert(at).second;
-    }
+    doubted_.take(row);
     if (kind == "block" || kind == "iteration") {
       seconds_[field<std::string>(row, "at", "")] = field(row, "seconds", 0.0);
     } else if (kind == "step") {
@@ -83,15 +73,6 @@ std::unique_ptr<Resumption> Resumption::of(const RunDir& run, Frontend& frontend
 
 bool Resumption::is_held() const {
   return not_restored_.count("") == 0 && not_restored_.count(in_files) == 0;
-}
-
-void Resumption::note_doubt(const TimelineRow& row, std::set<std::string>& in_doubt) {
-  const auto path = field<std::string>(row, "path", "");
-  const auto loop = field<std::string>(row, "block", "");
-  if (path == unwatched) in_doubt.insert(loop);
-  if (path != watched_again) return;
-  in_doubt.erase(loop);
-  if (in_doubt.empty()) doubted_.clear();
 }
 
 void Resumption::impossible(const std::string& why) {
@@ -141,7 +122,7 @@ Resumption::Entry Resumption::enter(const RecordedLoop& loop, State& guards) {
   const bool is_whole = !loop.one_pass || loop.ended == LoopEnd::exhausted;
   int64_t next = is_held() && is_whole && loop.iterations > 0 ? loop.last + 1 : first;
   const auto restores = [&](const std::string& at) {
-    return doubted_.count(at) == 0 && recorded_.restore(at, guards);
+    return !doubted_.has(at) && recorded_.restore(at, guards);
   };
   while (next > first && !restores(iteration_of(loop, next - 1) + "/" + iteration_kind)) {
     next = loop.one_pass ? first : next - 1;

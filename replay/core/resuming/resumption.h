@@ -12,6 +12,7 @@
 
 #include "core/checkpoint/restorer.h"
 #include "core/policy/retention.h"
+#include "core/resuming/doubted.h"
 #include "core/resuming/patience.h"
 #include "core/session/session.h"
 #include "core/store/timeline_row.h"
@@ -93,7 +94,6 @@ class Resumption {
   // Is nothing passed on by iterations that no guard holds, nor in files? Else it is made anew from the first
   // iteration on.
   bool is_held() const;
-  void note_doubt(const TimelineRow& row, std::set<std::string>& in_doubt);
 
   bool restores_block(const std::string& at, State& state, const std::vector<LoopPosition>& loops);
   void pass_over(std::vector<std::string> files);
@@ -108,9 +108,7 @@ class Resumption {
   std::map<std::string, double> seconds_;
   // Blocks that change what they do not hold and others read; "": iterations do.
   std::set<std::string> not_restored_;
-  // Scope paths of iteration checkpoints behind iterations that the front end did not look at, up to the
-  // record's end.
-  std::set<std::string> doubted_;
+  Doubted doubted_;
   double saved_ = 0;
   // All of them, and those that take_passed_over() has not returned yet.
   std::set<std::string> passed_over_;

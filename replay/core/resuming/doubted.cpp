@@ -1,0 +1,50 @@
+#include "core/resuming/doubted.h"
+
+#include "core/base/json.h"
+#include "core/checkpoint/kinds.h"
+
+namespace flor::core {
+namespace {
+
+// Some iterations were not looked at; a later look saw all that they changed (replay/python/flor/_doubt.py).
+constexpr const char* unwatched = "*?";
+constexpr const char* watched_again = "*!";
+// In place of a block's name: the checkpoints so far lack gradients that are used; those from here on do not
+// (replay/python/flor/_gradient_uses.py).
+constexpr const char* of_gradients = "@gradients";
+constexpr const char* lack = "?";
+constexpr const char* have = "!";
+
+}  // namespace
+
+void Doubted::take(const TimelineRow& row) {
+  const auto kind = field<std::string>(row, "kind", "");
+  const auto block = field<std::string>(row, "block", "");
+  if (kind == attempt_row) {  // its iterations are executed again
+    in_doubt_.clear();
+    lacks_gradients_ = false;
+  }
+  if (kind == "unheld") note(block, field<std::string>(row, "path", ""));
+  if (kind == "checkpoint" && block == iteration_kind) take_checkpoint(field<std::string>(row, "at", ""));
+}
+
+void Doubted::note(const std::string& block, const std::string& path) {
+  if (block == of_gradients) {
+    if (path == lack) lacking_ = taken_;
+    if (path == lack || path == have) lacks_gradients_ = path == lack;
+    return;
+  }
+  if (path == unwatched) in_doubt_.insert(block);
+  if (path != watched_again) return;
+  in_doubt_.erase(block);
+  if (in_doubt_.empty()) unseen_.clear();
+}
+
+// A checkpoint may take the place of an earlier attempt's.
+void Doubted::take_checkpoint(const std::string& at) {
+  taken_.insert(at);
+  in_doubt_.empty() ? unseen_.erase(at) : unseen_.insert(at).second;
+  lacks_gradients_ ? lacking_.insert(at).second : lacking_.erase(at);
+}
+
+}  // namespace flor::core
