@@ -15,6 +15,7 @@ import types
 import weakref
 
 from ._attributes import dict_of
+from ._plain import is_plain
 
 _SAMPLE = 64  # elements of a gradient, which are zeros as a rule only where all are
 _MOST = 200_000  # objects that are searched for tensors
@@ -126,9 +127,9 @@ def trained_in(value, must=False):
         elif isinstance(one, torch.optim.Optimizer):
             tensors, inner = [parameter for group in one.param_groups for parameter in group["params"]], ()
         elif isinstance(one, dict):
-            tensors, inner = (), list(one.values())
+            tensors, inner = (), [] if is_plain(one) else list(one.values())
         elif isinstance(one, (list, tuple, collections.deque)):
-            tensors, inner = (), list(one)
+            tensors, inner = (), [] if is_plain(one) else list(one)
         else:
             tensors, inner = (), list((dict_of(one) or {}).values())
         found.update((id(tensor), tensor) for tensor in tensors)
