@@ -226,6 +226,32 @@ def test_a_resumed_recording_ends_where_backward_adds_to_gradients_that_are_not_
     assert sorted(have(place)) == sorted(rows)
 
 
+NAMED_STATE = BEGIN + FUSED + """
+import flor
+optimizer = Fused(net.parameters(), dict(lr=0.02))
+with flor.checkpointing(net=net, optimizer=optimizer):
+    for epoch in flor.loop("epoch", range(8)):
+        for index, (x, y) in enumerate(data):
+            (error(net, x, y) / 4).backward()
+            if (index + 1) % 4 == 0:
+                optimizer.step()
+                optimizer.zero_grad(set_to_none=True)
+    KILL
+        flor.log("weight", net.weight.sum().item())
+"""
+
+
+def test_a_resumed_recording_ends_where_unknown_gradients_have_become_a_parameter(place):
+    """Of a program that names its state: the function of C++ that reads them is not seen, but what it made of them is."""
+    place.write("train.py", NAMED_STATE.replace("    KILL\n", KILL.replace("\n", "\n    ")))
+    rows = plain(place, "train.py")[1]
+    place.record("train.py", code=None)
+    again = ("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py")
+    assert "the program uses gradients that an iteration left" in place.run(*again, code=1).stderr
+    place.run(*again)
+    assert sorted(have(place)) == sorted(rows)
+
+
 ASKED = """
 import torch
 torch.manual_seed(1)

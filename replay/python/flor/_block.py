@@ -6,6 +6,7 @@ from . import _failure, _group, _interrupts, _library, _seen
 from ._budget import Budget
 from ._doubt import Doubt
 from ._frames import takes_locals
+from ._gradient_uses import settle
 from ._held import is_read
 from ._holders import clean
 from ._program import LEFT, leaves, program_of
@@ -65,6 +66,7 @@ class Looks:
             self._doubt.begin()
 
     def end(self):
+        settle()
         if self._before is not None:
             self._compare(False)
 

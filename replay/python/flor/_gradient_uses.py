@@ -18,6 +18,7 @@ from ._library import library
 _GRADIENTS = "@gradients"
 _seen = {"used": False, "in doubt": False}
 _known = {}  # by the ids of parameters
+_unknown = {}  # those of _known whose gradients a restore left unknown
 _waiting = []  # what is to be done on the thread that trains
 
 
@@ -80,7 +81,8 @@ def watch_all(name, gradients, may_hold=True):
     (parameter, whether it is held). `may_hold`: or are they never, as where the program names its state itself? It has to clear them."""
     settle()
     if library.flor_recording():
-        if name == "" and _seen["in doubt"]:  # this one lacks nothing that was used
+        # One that lacks nothing that was used ends the doubt.
+        if name == "" and _seen["in doubt"] and all(is_so or not _known_of(parameter).must_hold for parameter, is_so in gradients):
             _seen["in doubt"] = False
             library.flor_note_unheld(_GRADIENTS.encode(), b"!", 0)
         for parameter, is_so in gradients:
@@ -93,14 +95,32 @@ def watch_all(name, gradients, may_hold=True):
                 known.expect()
 
 
-def begin_anew(name, restored):
+def begin_anew(name, restored, may_hold=True):
     """Behind a restore of a block, or of an iteration (""), nothing is known of gradients: their watches ended, and nobody cleared them.
-    Where backward() adds to one that is unknown, that is a use: in the recording it did not."""
+    Where backward() adds to one that is unknown, that is a use: in the recording it did not. `may_hold`: see watch_all()."""
     for parameter in restored:
         known = _known_of(parameter)
         known.names, known.out, known.is_cleared, known.decision, known.restored = set(), set(), False, None, name
         if is_unknown(parameter.grad):
-            known.expect()
+            if may_hold:
+                known.expect()
+            if not _is_nan(parameter):
+                _unknown[id(parameter)] = known
+
+
+def _is_nan(parameter):
+    value = parameter.detach()
+    return bool((value != value).any())
+
+
+def end_if_used():
+    """Call where an iteration ends. Unknown gradients are NaN, and a step in C++ that nobody sees makes their parameters so."""
+    for key, known in list(_unknown.items()):
+        parameter = known.parameter()
+        if parameter is not None and _is_nan(parameter):
+            _end(known.restored, _what(known.restored))
+        if parameter is None or not is_unknown(parameter.grad):
+            del _unknown[key]
 
 
 def hold_of_libraries(optimizers):
@@ -163,15 +183,19 @@ def settle():
     """Does what waits for the thread that trains."""
     while _waiting:
         _waiting.pop(0)()
+    end_if_used()
 
 
 def unknown(name):
     """Ends the replay, or the resumed recording, of a program that uses gradients that a restore of a block, or of an iteration (""), left
     unknown."""
-    what = f"{_place()}: the program uses gradients that {f'block {name}' if name else 'an iteration'} left, and the checkpoint that was " \
-        "restored does not have them"
+    what = f"{_place()}: {_what(name)}"
     _on_own_thread(functools.partial(_end, name, what))
     raise RuntimeError(what)
+
+
+def _what(name):
+    return f"the program uses gradients that {f'block {name}' if name else 'an iteration'} left, and the checkpoint that was restored does not have them"
 
 
 def _end(name, what):

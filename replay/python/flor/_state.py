@@ -5,7 +5,7 @@ import functools
 import sys
 
 from . import _library
-from ._gradient_uses import unknown, watch_all
+from ._gradient_uses import begin_anew, unknown, watch_all
 from ._library import library
 from ._leaves import Loaded, name_of
 from ._objects import Saver
@@ -62,6 +62,7 @@ class State:
         for name, value in self._objects.items():
             restorer.restore(name_of(name), value)
         restorer.finish()
+        begin_anew(self._of, restorer.restored, False)
 
 
 def put_leaves(answer, leaves):
