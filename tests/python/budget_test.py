@@ -139,6 +139,31 @@ def test_a_checkpoint_comes_behind_the_look_at_what_it_lacks(place, case):
     assert f"end {80 - 9 * changes}\n" in resumed.stdout, resumed.stdout + resumed.stderr
 
 
+# Only of Python's own containers does a statement `x.update(…)` read nothing.
+UPDATED = FORGOTTEN + """
+class Warmup:
+    def __init__(self):
+        self.count = 0
+    def update(self, totals):
+        self.count += 1
+        totals["all"] += self.count
+
+warmup = Warmup()
+for epoch in flor.loop("epoch", range(8)):
+    with flor.skip_block("train", totals) as train:
+        if train.step_into():
+            warmup.update(totals)
+    end("die", epoch == 6)
+print("end", totals["all"])
+"""
+
+
+def test_a_method_that_updates_an_object_of_the_program_reads_it(place):
+    place.write("train.py", UPDATED)
+    place.record("train.py", code=None, END="die", FLOR_MATERIALIZER="inline")
+    assert "end 36\n" in place.run("flor", "record", "--resume", "a", "--", sys.executable, "train.py").stdout
+
+
 class Frontend:
     """Takes what Looks note in the record."""
 

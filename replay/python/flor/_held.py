@@ -4,8 +4,10 @@ As far as the text shows it: names that are bound, members and elements that are
 object by their names. What else changed when the program was recorded (_seen.py), the record says: `seen`, paths."""
 import ast
 
+from ._attributes import dict_of
 from ._first_bound import is_bound_near, is_bound_outside, is_first_bound
 from ._holders import SlotHolder, lies_in
+from ._kinds import PYTHONS_OWN
 from ._program import _walk, bound_in, changed_in, is_adding, is_local_elsewhere, parameters_of, program_of, reads_in
 
 
@@ -14,10 +16,10 @@ def shared_names(program):
     return {name for node in ast.walk(program.tree) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
 
 
-def unheld_by(program, block, seen=()):
+def unheld_by(program, block, seen=(), only_adds=True):
     """Returns (path, where it is changed, where it is read) of something that a block changes and does not hold, and that
-    is read elsewhere; None where there is nothing."""
-    return _first_read(program, block, _changed_by(program, block, seen))
+    is read elsewhere; None where there is nothing. `only_adds`: see is_carried()."""
+    return _first_read(program, block, _changed_by(program, block, seen), only_adds)
 
 
 def unheld_for_itself(program, block, seen=()):
@@ -64,7 +66,7 @@ def _first_read(program, block, changed, only_adds=True):
     return None
 
 
-def unguarded_in(program, loop, seen=(), is_guarded=False, likely=()):
+def unguarded_in(program, loop, seen=(), is_guarded=False, likely=(), only_adds=True):
     """Returns (path, where it is changed) of something that an iteration of a main loop under a guard passes on without
     the guard holding it; None where there is nothing or no guard. `is_guarded`: another file may have the guard. `likely`: names
     that no checkpoint has, of which the recording showed that each iteration that follows one binds them anew, where its text may do so."""
@@ -73,7 +75,7 @@ def unguarded_in(program, loop, seen=(), is_guarded=False, likely=()):
     if not guards and not is_guarded:
         return None
     is_free = any(isinstance(guard, SlotHolder) for guard in guards)
-    return _first_carried(program, loop, _carried_by(program, loop, seen, guards), is_free, likely=likely)
+    return _first_carried(program, loop, _carried_by(program, loop, seen, guards), is_free, only_adds, likely)
 
 
 def _carried_by(program, loop, seen, guards):
@@ -123,17 +125,28 @@ def _is_over(program, read, changer):
 
 def is_read(frame, block, path):
     """Does what a block, or an iteration (""), was seen to change matter elsewhere or to its next execution, by the source of its frame? True
-    where that is not known."""
+    where that is not known. A statement `x.update(…)` reads nothing of Python's own containers alone."""
     program = program_of(frame.f_code.co_filename)
     if program is None or ":" in path:
         return True
     if program.unclear:
         return True
+    only_adds = _is_container_at(frame, path)
     if block:
         blocks = [one for one in program.blocks if one.name in (block, None)]
-        return not blocks or any(unheld_by(program, one, [path]) or _reads_again(program, one, path) for one in blocks)
+        return not blocks or any(unheld_by(program, one, [path], only_adds) or _reads_again(program, one, path, only_adds) for one in blocks)
     loops = program.main_loops()
-    return not loops or any(unguarded_in(program, loop, [path], True) for loop in loops)
+    return not loops or any(unguarded_in(program, loop, [path], True, only_adds=only_adds) for loop in loops)
+
+
+def _is_container_at(frame, path):
+    """Is a path, or its variable, one of Python's own containers in a frame?"""
+    root, *members = path.split(".")
+    value = frame.f_locals.get(root, frame.f_globals.get(root))
+    kinds = [type(value)]
+    for member in members:
+        value = (dict_of(value) or {}).get(member)
+    return any(kind in PYTHONS_OWN for kind in (*kinds, type(value)))
 
 
 def needed_by_block(program, block):

@@ -1,10 +1,10 @@
 """What is seen to change of a block's or an iteration's objects, and is held from then on."""
-import collections
 import random
 import sys
 
 from . import _interrupts, _library
 from ._block import budget, note
+from ._kinds import PYTHONS_OWN
 from ._passing import PassingState
 from ._program import program_of
 from ._roots import members_of, root_of
@@ -12,7 +12,6 @@ from ._runtime import users_modules
 from ._seen import changed
 from ._unsaved import is_partly_saved
 
-_CONTAINERS = (list, dict, set, bytearray, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
 _SMALL, _FEW = 10000, 256  # elements of a list or text, and of a tensor
 _unasked = {}  # {(name, path)}: of variables that nothing reads by the text, can they be saved?
 _holding = {"gradients": False}  # from a loop that reads them behind its blocks on, all checkpoints hold them
@@ -93,7 +92,7 @@ class Watched:
     def only_adds(self, path):
         """Is a path, or its variable, one of Python's own containers, of which `x.add(…)` reads nothing? A method of another class may do
         anything."""
-        return any(type(self.state.places.get(place)) in _CONTAINERS for place in (path.split(".")[0], path))
+        return any(type(self.state.places.get(place)) in PYTHONS_OWN for place in (path.split(".")[0], path))
 
     def look(self, must, state=None):
         """Looks with what is held by a state, this one's or another, left out."""
