@@ -15,6 +15,11 @@ constexpr const char* of_gradients = "@gradients";
 constexpr const char* lack = "?";
 constexpr const char* have = "!";
 
+// Of "epoch=3", and of the place of its checkpoint.
+std::string loop_of(const std::string& at) {
+  return at.substr(0, at.find('='));
+}
+
 }  // namespace
 
 void Doubted::take(const TimelineRow& row) {
@@ -23,6 +28,13 @@ void Doubted::take(const TimelineRow& row) {
   if (kind == attempt_row) {  // its iterations are executed again
     in_doubt_.clear();
     lacks_gradients_ = false;
+    executed_.clear();
+    late_.clear();
+  }
+  if (kind == "iteration") {
+    const auto at = field<std::string>(row, "at", "");
+    executed_.insert(at);
+    loop_ = loop_of(at);
   }
   if (kind == "unheld") note(block, field<std::string>(row, "path", ""));
   if (kind == "checkpoint" && block == iteration_kind) take_checkpoint(field<std::string>(row, "at", ""));
@@ -30,8 +42,7 @@ void Doubted::take(const TimelineRow& row) {
 
 void Doubted::note(const std::string& block, const std::string& path) {
   if (block == of_gradients) {
-    if (path == lack) lacking_ = taken_;
-    if (path == lack || path == have) lacks_gradients_ = path == lack;
+    if (path == lack || path == have) note_gradients(path == lack);
     return;
   }
   if (path == unwatched) in_doubt_.insert(block);
@@ -40,11 +51,23 @@ void Doubted::note(const std::string& block, const std::string& path) {
   if (in_doubt_.empty()) unseen_.clear();
 }
 
+// A resumption enters the loop that ran last. Those in front of it were over when the gradients were used.
+void Doubted::note_gradients(bool lack) {
+  lacks_gradients_ = lack;
+  if (!lack) {
+    late_ = executed_;
+    return;
+  }
+  for (const auto& at : taken_)
+    if (loop_.empty() || loop_of(at) == loop_) lacking_.insert(at);
+}
+
 // A checkpoint may take the place of an earlier attempt's.
 void Doubted::take_checkpoint(const std::string& at) {
   taken_.insert(at);
   in_doubt_.empty() ? unseen_.erase(at) : unseen_.insert(at).second;
-  lacks_gradients_ ? lacking_.insert(at).second : lacking_.erase(at);
+  const bool is_late = late_.count(at.substr(0, at.rfind('/'))) != 0;
+  lacks_gradients_ || is_late ? lacking_.insert(at).second : lacking_.erase(at);
 }
 
 }  // namespace flor::core

@@ -18,14 +18,19 @@ class Doubted {
 
  private:
   void note(const std::string& block, const std::string& path);
+  void note_gradients(bool lack);
   void take_checkpoint(const std::string& at);
 
   std::set<std::string> taken_;
+  // Iterations that were executed, and the loop of the last one.
+  std::set<std::string> executed_;
+  std::string loop_;
   // Loops with iterations that were not looked at, and the checkpoints behind these.
   std::set<std::string> in_doubt_, unseen_;
-  // Are gradients used that checkpoints do not have? And these checkpoints.
+  // Are gradients used that checkpoints do not have? And these checkpoints, and iterations whose checkpoints,
+  // written late, have none of them either.
   bool lacks_gradients_ = false;
-  std::set<std::string> lacking_;
+  std::set<std::string> lacking_, late_;
 };
 
 }  // namespace flor::core

@@ -10,52 +10,65 @@ TimelineRow noted(const std::string& block, const std::string& path) {
   return Json{{"kind", "unheld"}, {"block", block}, {"path", path}};
 }
 
-TimelineRow checkpoint(const std::string& at) {
-  return Json{{"kind", "checkpoint"}, {"block", "@iteration"}, {"at", at}};
+TimelineRow iteration(const std::string& at) {
+  return Json{{"kind", "iteration"}, {"at", at}};
 }
 
-// Returns which of the checkpoints 0 to 3 are doubted.
+TimelineRow checkpoint(const std::string& at) {
+  return Json{{"kind", "checkpoint"}, {"block", "@iteration"}, {"at", at + "/@iteration"}};
+}
+
+// Returns which of the checkpoints a=0 to a=3 and b=0 are doubted.
 std::string doubted(const std::vector<TimelineRow>& rows) {
   Doubted all;
   for (const auto& row : rows) all.take(row);
   std::string out;
-  for (const char* at : {"0", "1", "2", "3"})
-    if (all.has(at)) out += at;
+  for (const char* at : {"a=0", "a=1", "a=2", "a=3", "b=0"})
+    if (all.has(at + std::string("/@iteration"))) out += (out.empty() ? "" : " ") + std::string(at);
   return out;
 }
 
 const TimelineRow attempt = Json{{"kind", "attempt"}};
+const TimelineRow used = noted("@gradients", "?"), held = noted("@gradients", "!");
 
 TEST(Doubted, CheckpointsBehindIterationsThatWereNotLookedAt) {
-  std::vector<TimelineRow> rows{checkpoint("0"), noted("@a", "*?"), checkpoint("1"), checkpoint("2")};
-  EXPECT_EQ(doubted(rows), "12");
+  std::vector<TimelineRow> rows{checkpoint("a=0"), noted("@a", "*?"), checkpoint("a=1"), checkpoint("a=2")};
+  EXPECT_EQ(doubted(rows), "a=1 a=2");
   rows.push_back(noted("@a", "*!"));
-  rows.push_back(checkpoint("3"));
+  rows.push_back(checkpoint("a=3"));
   EXPECT_EQ(doubted(rows), "");
 }
 
 TEST(Doubted, OneLoopEndsNoDoubtOfAnother) {
-  EXPECT_EQ(
-      doubted({noted("@a", "*?"), checkpoint("0"), noted("@b", "*?"), noted("@b", "*!"), checkpoint("1")}),
-      "01");
+  EXPECT_EQ(doubted({noted("@a", "*?"), checkpoint("a=0"), noted("@b", "*?"), noted("@b", "*!"),
+                     checkpoint("a=1")}),
+            "a=0 a=1");
 }
 
 TEST(Doubted, CheckpointsInFrontOfALateUseOfGradients) {
-  std::vector<TimelineRow> rows{checkpoint("0"), checkpoint("1"), noted("@gradients", "?")};
-  EXPECT_EQ(doubted(rows), "01");
-  rows.push_back(checkpoint("2"));  // it was taken before, and written late
-  rows.push_back(noted("@gradients", "!"));
-  rows.push_back(checkpoint("3"));
-  EXPECT_EQ(doubted(rows), "012");
-  rows.push_back(noted("@a", "*?"));
-  rows.push_back(noted("@a", "*!"));
-  EXPECT_EQ(doubted(rows), "012") << "that says nothing of gradients";
+  std::vector<TimelineRow> rows{iteration("a=0"), checkpoint("a=0"), iteration("a=1"), checkpoint("a=1"),
+                                used};
+  EXPECT_EQ(doubted(rows), "a=0 a=1");
+  rows.insert(rows.end(), {iteration("a=2"), held, iteration("a=3"), checkpoint("a=3")});
+  EXPECT_EQ(doubted(rows), "a=0 a=1");
+  rows.insert(rows.end(), {noted("@a", "*?"), noted("@a", "*!")});
+  EXPECT_EQ(doubted(rows), "a=0 a=1") << "that says nothing of gradients";
+}
+
+TEST(Doubted, OneThatWasTakenBeforeAndIsWrittenLate) {
+  EXPECT_EQ(doubted({iteration("a=0"), used, iteration("a=1"), held, checkpoint("a=0"), iteration("a=2"),
+                     checkpoint("a=2")}),
+            "a=0");
+}
+
+TEST(Doubted, NoLoopThatWasOver) {
+  EXPECT_EQ(doubted({iteration("a=0"), checkpoint("a=0"), iteration("b=0"), checkpoint("b=0"), used}), "b=0");
 }
 
 TEST(Doubted, AFurtherAttemptTakesThemAnew) {
-  EXPECT_EQ(doubted({checkpoint("0"), checkpoint("1"), noted("@gradients", "?"), noted("@a", "*?"), attempt,
-                     checkpoint("1"), checkpoint("2")}),
-            "0");
+  EXPECT_EQ(doubted({checkpoint("a=0"), checkpoint("a=1"), used, noted("@a", "*?"), attempt,
+                     checkpoint("a=1"), checkpoint("a=2")}),
+            "a=0");
 }
 
 }  // namespace
