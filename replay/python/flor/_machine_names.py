@@ -21,6 +21,7 @@ _HANDING = frozenset("""
     int float str bool len round abs min max sum sorted reversed list tuple dict set repr format divmod hash next iter zip
     enumerate map filter range join Path abspath realpath expanduser normpath dirname basename get deque defaultdict
     OrderedDict Counter SimpleNamespace Namespace array asarray tensor as_tensor timedelta
+    floor ceil trunc sqrt log2 clip maximum minimum int32 int64 float32 float64
     """.split())
 
 
@@ -30,7 +31,7 @@ def names_of_machine(path, others=()):
     program = program_of(path)
     if program is None:
         return frozenset()
-    nodes, (loading, own) = list(program.parents), _functions((path, *others))
+    nodes, (loading, own) = list(program.parents), _functions(others if path in others else (path, *others))
     handing = _HANDING | own - loading
     # A name that may have what a file held, in another function or for another time, is compared.
     loaded = names_given(nodes, (), lambda node, names: not _has_word(node) and _holds_loaded(node, names, loading))

@@ -22,6 +22,7 @@ _TEXTS = (str, bytes, bytearray, pathlib.PurePath)
 _DICTS, _LISTS, _SETS = (dict,), (list, tuple, collections.deque), (set, frozenset)
 _BUILTIN = frozenset((dict, list, tuple, set, frozenset))
 _DATA = (argparse.Namespace, types.SimpleNamespace)
+_OF_THE_NODE = frozenset(("num_workers", "prefetch_factor", "pin_memory", "timeout"))  # of a loader; the order of its elements is the same
 
 
 class Digest:
@@ -154,9 +155,11 @@ def _attributes_of(value):
     if not is_users_module(module) and not is_of_loader(value) and not isinstance(value, _DATA) and \
             (is_of_loggers(kind) or not isinstance(value, (*_DICTS, *_LISTS))):
         return []
-    path = getattr(module, "__file__", None)
+    # Members of another module's class are named by the file that names the object.
+    path = getattr(module, "__file__", None) if is_users_module(module) else None
     slots = [(key, item) for key, item in slots_of(value) if not key.startswith("__")] if is_users_module(module) else []
-    return [(key, item, path) for key, item in [*(dict_of(value) or {}).items(), *slots]]
+    passed_over = _OF_THE_NODE if is_of_loader(value) else ()
+    return [(key, item, path) for key, item in [*(dict_of(value) or {}).items(), *slots] if key not in passed_over]
 
 
 def _comparable(values):
