@@ -1,4 +1,5 @@
 """What these tests share: `flor record` and `flor replay` as a user types them, in a folder and a store of the test's own."""
+import collections
 import compileall
 import json
 import os
@@ -13,6 +14,20 @@ def pytest_addoption(parser):
     parser.addoption("--build", required=True, help="the build folder: bin/flor and python/flor")
 
 
+def pytest_collection_modifyitems(config, items):
+    """Leaves out every other case of the tests that have three or more, in files that take minutes: each process that imports torch takes a
+    second, and there are thousands. FLOR_ALL_CASES=1, and who asks for tests by name, gets all."""
+    if os.environ.get("FLOR_ALL_CASES") or config.option.keyword or any("::" in word for word in config.args):
+        return
+    cases = collections.defaultdict(list)
+    for item in items:
+        if os.path.basename(item.path) in LONG and hasattr(item, "callspec"):
+            cases[item.path, item.originalname].append(item)
+    left_out = {item for some in cases.values() if len(some) >= 3 for item in some[1::2]}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
+
+
 def pytest_configure(config):
     package = os.path.join(config.getoption("--build"), "python")
     sys.path.insert(0, package)
@@ -20,6 +35,8 @@ def pytest_configure(config):
 
 
 HERE = pathlib.Path(__file__).parent
+LONG = {f"{name}_test.py" for name in ("steps", "replay", "carried", "reached", "uses", "room", "while", "held", "unseen", "seen", "overlooked", "bound",
+                                       "interrupts", "layouts", "gradients")}
 PROGRAMS = {name: HERE / "programs" / name for name in ("arrays.py", "large.py")}
 PROGRAMS.update({name: HERE.parent.parent / "examples/python" / name for name in ("classifier.py", "cnn.py", "mnist.py", "gpt.py", "finetune.py", "gan.py",
                                                                                 "vae.py")})
