@@ -19,7 +19,7 @@ constexpr std::size_t most_row_bytes = std::size_t{256} << 20;
 std::size_t bytes_kept(const ChosenRun& run) {
   std::size_t out = 0;
   for (const auto& row : run.rows) out += sizeof row + row.at.size() + row.name.size() + row.text.size();
-  for (const auto& name : run.logged) out += sizeof name + name.size();
+  for (const auto& name : run.logged) out += sizeof(std::string) + name.size();
   return out;
 }
 
