@@ -160,7 +160,7 @@ void add_replays(Exposition& out, const std::vector<ReplayUnderWay>& replays) {
 
 ReplayUnderWay read_replay(const core::RunDir& run, const core::ReplayDir& dir) {
   const core::Plan plan = core::read_plan(dir);
-  const auto summary = results::summarize_replay(dir, plan.attempt);
+  const auto summary = results::summarize_replay(dir, plan.attempt, plan);
   const auto work = results::read_work(dir);
   ReplayUnderWay out;
   out.run = run.id();

@@ -109,9 +109,9 @@ core::ReplayDir find_replay(const core::RunDir& run, const std::string& id) {
 
 Json replay_json(const core::RunDir& run, const std::string& id) {
   const core::ReplayDir dir = find_replay(run, id);
-  const auto replay = results::summarize_replay(dir, core::read_manifest(run).attempt);
-  Json out = results::to_json(replay);
   const core::Plan plan = core::read_plan(dir);
+  const auto replay = results::summarize_replay(dir, core::read_manifest(run).attempt, plan);
+  Json out = results::to_json(replay);
   out["plan"] = core::to_json(plan);
   const auto work = results::read_work(dir);
   const bool is_going_on = !replay.verdict && replay.failure.empty() && results::goes_on(dir);
@@ -131,7 +131,7 @@ void show_replay(const core::RunDir& run, const std::string& id, bool json) {
   }
   const core::ReplayDir dir = find_replay(run, id);
   const core::Plan plan = core::read_plan(dir);
-  const auto replay = results::summarize_replay(dir, core::read_manifest(run).attempt);
+  const auto replay = results::summarize_replay(dir, core::read_manifest(run).attempt, plan);
   std::string text = heading(run, plan, replay) + question_text(plan);
   if (replay.verdict) text += units_text(plan, *replay.verdict) + findings_text(*replay.verdict);
   text += messages_text(results::read_messages(dir));

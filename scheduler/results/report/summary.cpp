@@ -7,16 +7,28 @@
 #include "core/files/trusted_file.h"
 #include "core/policy/retention.h"
 #include "core/store/liveness.h"
-#include "core/store/plan.h"
 #include "core/store/slurm_job.h"
 #include "core/store/timeline.h"
 #include "results/failure.h"
 #include "results/results.h"
+#include "results/units_done.h"
 
 namespace flor::results {
 
 using core::field;
 using core::Json;
+
+namespace {
+
+ReplaySummary damaged(const core::ReplayDir& replay, const std::exception& problem) {
+  ReplaySummary out;
+  out.id = replay.id();
+  out.state = "damaged";
+  out.failure = problem.what();
+  return out;
+}
+
+}  // namespace
 
 std::string status_of(const core::RunDir& run, const core::Manifest& manifest) {
   if (manifest.status != "recording") return manifest.status;
@@ -87,14 +99,19 @@ std::vector<std::string> suggestions(const core::Manifest& manifest,
 }
 
 ReplaySummary summarize_replay(const core::ReplayDir& replay, int64_t attempt) {
-  ReplaySummary out;
-  out.id = replay.id();
   try {
-    const core::Plan plan = core::read_plan(replay);
+    return summarize_replay(replay, attempt, core::read_plan(replay));
+  } catch (const std::exception& problem) {
+    return damaged(replay, problem);
+  }
+}
+
+ReplaySummary summarize_replay(const core::ReplayDir& replay, int64_t attempt, const core::Plan& plan) {
+  try {
+    ReplaySummary out;
+    out.id = replay.id();
     out.selected = static_cast<int64_t>(plan.selected.size());
-    for (const int64_t id : plan.selected.ids()) {
-      out.committed += core::fs::exists(replay.unit(id)) ? 1 : 0;
-    }
+    out.committed = static_cast<int64_t>(units_done(replay, plan).size());
     out.verdict = read_verdict(replay);
     if (out.verdict) {
       out.state = to_string(out.verdict->judgement);
@@ -105,11 +122,10 @@ ReplaySummary summarize_replay(const core::ReplayDir& replay, int64_t attempt) {
       out.state = "unfinished";
     }
     if (plan.attempt != attempt) out.state = "of an earlier attempt";
+    return out;
   } catch (const std::exception& problem) {
-    out.state = "damaged";
-    out.failure = problem.what();
+    return damaged(replay, problem);
   }
-  return out;
 }
 
 Json to_json(const BlockSummary& block) {

@@ -8,6 +8,7 @@
 
 #include "core/base/json.h"
 #include "core/store/manifest.h"
+#include "core/store/plan.h"
 #include "core/store/store.h"
 #include "core/store/timeline.h"
 #include "results/verdict/verdict.h"
@@ -57,6 +58,8 @@ struct ReplaySummary {
 // `attempt`: the present one, as in the run's manifest. Never throws because of damage: the state is then
 // `damaged`, and `failure` has the reason.
 ReplaySummary summarize_replay(const core::ReplayDir& replay, int64_t attempt);
+// As above, for who has read its plan.
+ReplaySummary summarize_replay(const core::ReplayDir& replay, int64_t attempt, const core::Plan& plan);
 
 core::Json to_json(const BlockSummary& block);
 core::Json to_json(const ReplaySummary& replay);
