@@ -71,15 +71,17 @@ def opened(driver, server, path):
 
 
 def watched(server, flags, data):
-    """The server's share of a core while viewers read its events, and the replay's data as often as these name its run."""
+    """The server's share of a core while viewers read its events, and what is new of the replay as often as these name its run."""
     over = threading.Event()
     reads = []
 
     def view():
-        stream = server.connect("/events")
+        stream, version = server.connect("/events"), ""
         while not over.is_set() and (line := stream.readline()):
             if line.startswith(b"data") and flags.run.encode() in line:
-                reads.append(len(server.connect(data).read()))
+                text = server.connect(f"{data}?have={version}").read()
+                version = json.loads(text)["version"]
+                reads.append(len(text))
 
     for _ in range(flags.viewers):
         threading.Thread(target=view, daemon=True).start()
@@ -87,9 +89,9 @@ def watched(server, flags, data):
     before, read_before, began = server.cpu(), len(reads), time.monotonic()
     time.sleep(flags.seconds)
     took = time.monotonic() - began
-    share, count = (server.cpu() - before) / took, (len(reads) - read_before) / took
+    share, news = (server.cpu() - before) / took, reads[read_before:]
     over.set()
-    return share, count
+    return share, len(news) / took, statistics.mean(news) / 1e3
 
 
 def main():
@@ -113,8 +115,8 @@ def main():
             print(f"the page of the replay: {looks[0][0]:.2f} s, then {statistics.median(look[0] for look in looks[1:]):.2f} s; "
                   f"first paint {looks[0][1]:.2f} s, then {statistics.median(look[1] for look in looks[1:]):.2f} s; {replay.done()} units are done")
             print(f"the runs: {first_event(server.connect('/events')) / 1e6:.2f} MB; the replay: {server.seconds(data)[1] / 1e6:.2f} MB")
-            share, count = watched(server, flags, data)
-            print(f"{flags.viewers} viewers, who read the replay {count:.0f} times a second together: {100 * share:.1f} % of a core; "
+            share, count, kilobytes = watched(server, flags, data)
+            print(f"{flags.viewers} viewers, who read the replay {count:.0f} times a second together, {kilobytes:.0f} kB each: {100 * share:.1f} % of a core; "
                   f"memory {server.memory():.0f} MB; {replay.done()} units are done")
             plan = json.loads(server.connect(data).read())
             print(f"{len(plan['work']['workers'])} workers are shown")

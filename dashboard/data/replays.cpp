@@ -10,6 +10,8 @@ namespace flor::dashboard {
 namespace {
 
 constexpr std::size_t most_replays = 8;
+// Of a replay. A viewer looks again about as often as a text is made.
+constexpr std::size_t most_versions = 8;
 // Seconds for which a text stays as it is, at least, and in multiples of the time that it took to make.
 constexpr double stays = 1, stays_by = 4;
 // Seconds after which the making of a text no longer counts.
@@ -26,28 +28,58 @@ core::Json replay_data(const core::RunDir& run, const std::string& id) {
   return out;
 }
 
-std::shared_ptr<const std::string> ReplayCache::text_of(const core::RunDir& run, const std::string& id) {
+ReplayCache::Made* ReplayCache::kept(const std::string& key, const core::RunDir& run) {
+  const auto known = made_.find(key);
+  if (known == made_.end()) return nullptr;
+  Made& made = known->second;
+  if (now_() - made.at >= std::max(stays, stays_by * made.seconds)) return nullptr;
+  // Units of a replay that goes on may come faster than a text is made. Its viewers look again.
+  return made.goes_on || made.signature == signature_of(run) ? &made : nullptr;
+}
+
+ReplayCache::Made& ReplayCache::make(const std::string& key, const core::RunDir& run, const std::string& id) {
+  const double begin = now_();
+  std::string signature = signature_of(run);
+  core::Json data = replay_data(run, id);
+  data["version"] = birth_ + "-" + std::to_string(++number_);
+  Made& made = made_[key];
+  made.signature = std::move(signature);
+  made.data = std::move(data);
+  made.texts.clear();
+  made.versions.push_back({made.data["version"], seen_of(made.data["work"])});
+  if (made.versions.size() > most_versions) made.versions.pop_front();
+  made.goes_on = !made.data["work"]["now"].is_null();
+  text_for(made, "");
+  made.at = now_();
+  made.seconds = made.at - begin;
+  const std::lock_guard<std::mutex> last(last_mutex_);
+  last_at_ = made.at;
+  last_seconds_ = made.seconds;
+  return made;
+}
+
+std::shared_ptr<const std::string> ReplayCache::text_for(Made& made, const std::string& have) {
+  const auto version = std::find_if(made.versions.begin(), made.versions.end(),
+                                    [&have](const Version& one) { return one.name == have; });
+  auto& text = made.texts[version == made.versions.end() ? "" : have];
+  if (text == nullptr) {
+    text = std::make_shared<const std::string>(
+        core::json_text(version == made.versions.end() ? made.data : rest_of(made.data, version->seen)));
+  }
+  return text;
+}
+
+std::shared_ptr<const std::string> ReplayCache::text_of(const core::RunDir& run, const std::string& id,
+                                                        const std::string& have) {
   const std::lock_guard<std::mutex> lock(making_);
   const std::string key = run.id() + "/" + id;
-  const double now = now_();
-  const auto known = made_.find(key);
-  const bool stays_as_it_is =
-      known != made_.end() && now - known->second.at < std::max(stays, stays_by * known->second.seconds);
-  // Units of a replay that goes on may come faster than a text is made. Its viewers look again.
-  if (stays_as_it_is && known->second.goes_on) return known->second.text;
-  std::string signature = signature_of(run);
-  if (stays_as_it_is && known->second.signature == signature) return known->second.text;
-  const core::Json data = replay_data(run, id);
-  auto text = std::make_shared<const std::string>(core::json_text(data));
-  const double end = now_();
-  made_[key] = {std::move(signature), text, end, end - now, !data["work"]["now"].is_null()};
+  Made* made = kept(key, run);
+  if (made == nullptr) made = &make(key, run, id);
+  const auto text = text_for(*made, have);
   if (made_.size() > most_replays) {
     made_.erase(std::min_element(made_.begin(), made_.end(),
                                  [](const auto& a, const auto& b) { return a.second.at < b.second.at; }));
   }
-  const std::lock_guard<std::mutex> last(last_mutex_);
-  last_at_ = end;
-  last_seconds_ = end - now;
   return text;
 }
 

@@ -67,6 +67,12 @@ std::string name_in(const Target& target) {
   return name->second;
 }
 
+// The version that a viewer has; "": none.
+std::string have_in(const Target& target) {
+  const auto have = target.query.find("have");
+  return have == target.query.end() ? "" : have->second;
+}
+
 double number_or(const Target& target, const std::string& name, double fallback) {
   const auto at = target.query.find(name);
   if (at == target.query.end()) return fallback;
@@ -163,7 +169,7 @@ Response Routes::data(const std::string& path, const Target& target) {
     return json(decisions_of(core::read_timeline(found.timeline()), most_decisions));
   if (parts.size() == 4 && parts[2] == "replays" && core::is_valid_id(parts[3]) &&
       core::fs::exists(found.replay(parts[3]).plan()))
-    return {200, "application/json", *replays_.text_of(found, parts[3])};
+    return {200, "application/json", *replays_.text_of(found, parts[3], have_in(target))};
   throw NotThere("there is nothing here");
 }
 

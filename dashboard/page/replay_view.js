@@ -11,7 +11,19 @@ const lookAgain = 5000;
 const unitsDrawn = 2000;
 const failuresShown = 5;
 
-/** @param {any} replay as /data/runs/ID/replays/ID gives it */
+/**
+ * Puts the units that were sent before in front of the new ones of each worker (docs/dashboard.md). Pure.
+ * @param {any} before null: nothing was sent yet
+ * @param {any} replay as /data/runs/ID/replays/ID gives it
+ */
+export function completed(before, replay) {
+  const sent = new Map(before?.work.workers.map((/** @type {any} */ one) => [one.worker, one.units]));
+  const workers = replay.work.workers.map((/** @type {any} */ one) =>
+    (one.from ? { ...one, units: [...sent.get(one.worker).slice(0, one.from), ...one.units] } : one));
+  return { ...replay, work: { ...replay.work, workers } };
+}
+
+/** @param {any} replay whole */
 function question(replay) {
   const plan = replay.plan;
   const executes = plan.execute.all ? "every block" : plan.execute.blocks.join(", ") || "no block";
@@ -134,14 +146,16 @@ export function replayView(run, id) {
   let timer = 0;
   let due = 0;
   let isLeft = false;
-  let isLoaded = false;
+  /** @type {any} the last answer, whole */
+  let last = null;
 
   const load = repeating(async () => {
     if (isLeft) return;
     try {
-      const replay = await read(`/data/runs/${encodeURIComponent(run)}/replays/${encodeURIComponent(id)}`);
+      const have = last ? `?have=${encodeURIComponent(last.version)}` : "";
+      const replay = completed(last, await read(`/data/runs/${encodeURIComponent(run)}/replays/${encodeURIComponent(id)}${have}`));
       if (isLeft) return;
-      isLoaded = true;
+      last = replay;
       const verdict = replay.verdict;
       const reasons = replay.plan.reasons ?? [];
       fill(content, failures(replay), question(replay),
@@ -172,7 +186,7 @@ export function replayView(run, id) {
   return {
     element,
     update(/** @type {import("./feed.js").State} */ _, /** @type {Set<string>} */ changed) {
-      if (changed.has(run)) soon(isLoaded ? pause : 0);
+      if (changed.has(run)) soon(last ? pause : 0);
     },
     end() {
       isLeft = true;

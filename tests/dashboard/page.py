@@ -100,8 +100,17 @@ class Page(Case):
         self.assertNotRegex(self.text(), r"\bunit 3\b")
         done = sorted(line["unit"] for lines in harness.work_of(path).values() for line in lines if "seconds" in line)
         self.assertEqual(done[:6], list(range(6)), "the rest are proof units")
+        self.assertEqual(self.units_shown(), {worker: sum("seconds" in line for line in lines)
+                                              for worker, lines in harness.work_of(path).items()},
+                         "what was sent before and what was new, once each")
         self.shoot("replay-killed")
         self.assert_quiet()
+
+    def units_shown(self):
+        """How many units the page shows as done, by worker."""
+        rows = self.driver.execute_script(
+            "return [...document.querySelectorAll('[aria-label=\"Workers\"] tbody tr')].map((row) => [...row.cells].map((cell) => cell.innerText))")
+        return {cells[0]: int(cells[3]) for cells in rows}
 
     def test_the_page_goes_on_when_its_server_comes_back(self):
         run = self.record("train")

@@ -74,5 +74,44 @@ TEST_F(Replays, TheTextOfOneThatGoesOnStaysForAWhileWhateverChanges) {
   EXPECT_NE(cache.text_of(run_, "x"), over) << "nobody looks again at one that is over";
 }
 
+TEST_F(Replays, WhoHasAVersionIsSentWhatIsNew) {
+  const auto work = [this](const std::string& lines) {
+    core::fs::create_directories(run_.replay("x").workers());
+    std::ofstream(run_.replay("x").workers() / "n1.7.work.jsonl") << lines;
+  };
+  const std::string first = R"({"unit":0,"began":100,"seconds":2,"restore":0.5})"
+                            "\n";
+  work(first + R"({"unit":1,"began":102})"
+               "\n");
+  ReplayCache cache;
+  const auto answer = [&](const std::string& have) {
+    return core::parse_json(*cache.text_of(run_, "x", have));
+  };
+  const auto before = answer("");
+  const std::string have = before["version"];
+  EXPECT_FALSE(before["work"]["workers"][0].contains("from"));
+  EXPECT_EQ(before["work"]["workers"][0]["units"].size(), 2U);
+
+  EXPECT_EQ(answer(have)["work"]["workers"][0]["units"].size(), 0U) << "nothing is new";
+  work(first + R"({"unit":1,"began":102})"
+               "\n"
+               R"({"unit":1,"began":102,"seconds":3})"
+               "\n"
+               R"({"unit":2,"began":105,"seconds":1})"
+               "\n");
+  std::ofstream(run_.replay("x").units() / "000001.jsonl") << "{}\n";
+  const auto after = answer(have);
+  const auto& worker = after["work"]["workers"][0];
+  EXPECT_NE(after["version"], have);
+  EXPECT_EQ(worker["from"], 1) << "the second unit is another: it is done";
+  ASSERT_EQ(worker["units"].size(), 2U);
+  EXPECT_EQ(worker["units"][0][2], 3);
+  EXPECT_EQ(worker["units"][1][0], 2);
+  EXPECT_EQ(after["plan"], before["plan"]);
+  const auto whole = answer("another server's");
+  EXPECT_EQ(whole["work"]["workers"][0]["units"].size(), 3U);
+  EXPECT_FALSE(whole["work"]["workers"][0].contains("from"));
+}
+
 }  // namespace
 }  // namespace flor::dashboard
