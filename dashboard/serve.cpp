@@ -29,7 +29,7 @@ std::chrono::milliseconds pause_after(std::chrono::steady_clock::duration took, 
 }
 
 void publish(const Runs& runs, const core::Json& changes, Feed& feed) {
-  feed.publish(core::json_text(runs.snapshot()), core::json_text(changes));
+  feed.publish(runs.snapshot_text(), core::json_text(changes));
 }
 
 Response answer(const Request& request, Routes& routes, const Metrics& metrics, const Feed& feed) {

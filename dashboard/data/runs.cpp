@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "core/base/clock.h"
 #include "core/base/printable.h"
 #include "core/checkpoint/listing.h"
 #include "core/files/json_lines.h"
@@ -23,6 +22,9 @@ constexpr std::size_t tail = 65536;
 constexpr std::size_t most_values = 8;
 // Seconds between two looks at whether the process of a recording lives.
 constexpr double check_every = 10;
+// Where nothing has changed for so many seconds, files are looked at only this often.
+// Motivation: a look takes some ten requests of a file server, and a store has thousands of old runs.
+constexpr double quiet_after = 10, quiet_every = 3;
 
 // Bytes of a text, of the command and of all arguments in a line. Another user may have written a manifest of
 // megabytes, and each viewer gets every line.
@@ -138,27 +140,40 @@ Json run_line(const core::RunDir& run, const std::string& status) {
   }
 }
 
+bool Runs::look(const core::RunDir& run, Seen& seen, double now) {
+  const std::string status = core::field<std::string>(seen.json, "status", "");
+  const bool may_live = status == "recording" || status == "unknown";
+  const bool is_quiet = !may_live && now - seen.changed >= quiet_after && !seen.signature.empty();
+  if (is_quiet && now - seen.looked < quiet_every) return false;
+  seen.looked = now;
+  // A recording that is killed changes no file.
+  const bool is_due = may_live && now - seen.checked >= check_every;
+  auto [recording, signature] = signatures_of(run);
+  if (signature == seen.signature && !is_due) return false;
+  // A replay that goes on changes no line, but what pages of the run show.
+  if (recording != seen.recording || is_due) {
+    const bool is_known = status == "recording" && !is_due && is_being_recorded(run);
+    if (!is_known) seen.checked = now;
+    Json line = run_line(run, is_known ? status : "");
+    if (line == seen.json && signature == seen.signature) return false;
+    seen.json = std::move(line);
+    seen.text = core::json_text(seen.json);
+  }
+  if (signature != seen.signature) seen.changed = now;
+  seen.recording = std::move(recording);
+  seen.signature = std::move(signature);
+  return true;
+}
+
 Json Runs::refresh() {
   Json changed = Json::array();
   Json removed = Json::array();
   std::set<std::string> present;
-  const double now = core::monotonic_seconds();
+  const double now = now_();
   for (const auto& run : store_.runs()) {
     present.insert(run.id());
     Seen& seen = runs_[run.id()];
-    const std::string status = core::field<std::string>(seen.json, "status", "");
-    // A recording that is killed changes no file.
-    const bool is_due = (status == "recording" || status == "unknown") && now - seen.checked >= check_every;
-    std::string signature = signature_of(run);
-    if (signature == seen.signature && !is_due) continue;
-    const bool is_known = status == "recording" && !is_due && is_being_recorded(run);
-    if (!is_known) seen.checked = now;
-    Json line = run_line(run, is_known ? status : "");
-    // A replay that goes on changes no line, but what pages of the run show.
-    if (line == seen.json && signature == seen.signature) continue;
-    seen.signature = std::move(signature);
-    seen.json = std::move(line);
-    changed.push_back(seen.json);
+    if (look(run, seen, now)) changed.push_back(seen.json);
   }
   for (auto at = runs_.begin(); at != runs_.end();) {
     if (present.count(at->first) == 0) {
@@ -176,6 +191,13 @@ Json Runs::snapshot() const {
   Json runs = Json::array();
   for (auto at = runs_.rbegin(); at != runs_.rend(); ++at) runs.push_back(at->second.json);
   return {{"store", store_.path().string()}, {"runs", std::move(runs)}};
+}
+
+std::string Runs::snapshot_text() const {
+  std::string out = "{\"store\":" + core::json_text(store_.path().string()) + ",\"runs\":[";
+  for (auto at = runs_.rbegin(); at != runs_.rend(); ++at)
+    out += (at == runs_.rbegin() ? "" : ",") + at->second.text;
+  return out + "]}";
 }
 
 }  // namespace flor::dashboard

@@ -19,23 +19,28 @@ void add(std::string& out, const core::fs::path& path) {
 
 }  // namespace
 
-std::string signature_of(const core::RunDir& run) {
-  std::string out;
+Signatures signatures_of(const core::RunDir& run) {
+  Signatures out;
   for (const auto& path : {run.manifest(), run.timeline(), run.log(), run.checkpoints(), run.replays()})
-    add(out, path);
+    add(out.recording, path);
   std::vector<core::ReplayDir> replays;
   try {
     replays = run.all_replays();
   } catch (const std::exception&) {
-    out += "unseen;";  // the line of the run says why
+    out.recording += "unseen;";  // the line of the run says why
   }
   for (const auto& replay : replays) {
-    out += replay.id();
+    out.recording += replay.id() + ";";
     for (const auto& path : {replay.units(), replay.proofs(), replay.workers(), replay.verdict(),
                              replay.failure(), replay.timeline(), results::messages_file(replay)})
-      add(out, path);
+      add(out.all, path);
   }
+  out.all = out.recording + out.all;
   return out;
+}
+
+std::string signature_of(const core::RunDir& run) {
+  return signatures_of(run).all;
 }
 
 }  // namespace flor::dashboard

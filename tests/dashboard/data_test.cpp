@@ -124,6 +124,47 @@ TEST_F(StoreTest, OnlyWhatChangesIsReadAndToldOf) {
   EXPECT_EQ(runs.snapshot()["runs"].size(), 1U);
 }
 
+TEST_F(StoreTest, RunsWhereNothingHappensAreLookedAtSeldom) {
+  double now = 100;
+  Runs runs(store_, [&now] { return now; });
+  const core::RunDir run = make_run("r1");
+  const auto touch = [&run](const char* name) {
+    core::fs::create_directories(run.replay(name).path);
+    std::ofstream(run.replay(name).plan()) << "{}";
+  };
+  EXPECT_FALSE(runs.refresh().is_null());
+  touch("a");
+  EXPECT_FALSE(runs.refresh().is_null()) << "something has just happened";
+  now += 20;
+  EXPECT_TRUE(runs.refresh().is_null());
+  touch("b");
+  EXPECT_TRUE(runs.refresh().is_null());
+  now += 4;
+  EXPECT_EQ(runs.refresh()["changed"][0]["replays"], 2);
+  touch("c");
+  EXPECT_EQ(runs.refresh()["changed"][0]["replays"], 3);
+}
+
+TEST_F(StoreTest, TheSnapshotsTextIsTheSnapshot) {
+  Runs runs(store_);
+  EXPECT_EQ(core::parse_json(runs.snapshot_text()), runs.snapshot());
+  for (const char* id : {"r1", "r2"}) make_run(id);
+  runs.refresh();
+  EXPECT_EQ(runs.snapshot_text(), core::json_text(runs.snapshot()));
+}
+
+TEST_F(StoreTest, AReplayThatGoesOnIsToldOfAndChangesNoLine) {
+  Runs runs(store_);
+  const core::RunDir run = make_run("r1");
+  core::fs::create_directories(run.replay("x").units());
+  std::ofstream(run.replay("x").plan()) << "{}";
+  const Json line = runs.refresh()["changed"][0];
+  std::ofstream(run.replay("x").units() / "000000.jsonl") << "{}\n";
+  const Json change = runs.refresh();
+  ASSERT_FALSE(change.is_null());
+  EXPECT_EQ(change["changed"][0], line);
+}
+
 TEST_F(StoreTest, ARunThatCannotBeReadIsListedWithTheReason) {
   std::ofstream(make_run("r1").manifest()) << "{\"format\": 99}";
   Runs runs(store_);
