@@ -143,25 +143,52 @@ def test_a_checkpoint_comes_behind_the_look_at_what_it_lacks(place, case):
 UPDATED = FORGOTTEN + """
 class Warmup:
     def __init__(self):
-        self.count = 0
+        self.count, self.history = 0, []
     def update(self, totals):
         self.count += 1
-        totals["all"] += self.count
+        self.history.append(self.count)
+        totals["all"] += BY
 
-warmup = Warmup()
+warmups = {"all": Warmup()}
+warmup = warmups["all"]
 for epoch in flor.loop("epoch", range(8)):
     with flor.skip_block("train", totals) as train:
         if train.step_into():
-            warmup.update(totals)
+            WARMUP.update(totals)
     end("die", epoch == 6)
+print("end", totals["all"])
+"""
+RECEIVERS = {"a counter": ("warmup", "self.count"), "a member that is a list": ("warmup", "len(self.history)"),
+             "an element of a dict": ('warmups["all"]', "self.count")}
+
+
+@pytest.mark.parametrize("case", RECEIVERS)
+def test_a_method_that_updates_an_object_of_the_program_reads_it(place, case):
+    receiver, amount = RECEIVERS[case]
+    place.write("train.py", UPDATED.replace("WARMUP", receiver).replace("BY", amount))
+    place.record("train.py", code=None, END="die", FLOR_MATERIALIZER="inline")
+    assert "end 36\n" in place.run("flor", "record", "--resume", "a", "--", sys.executable, "train.py").stdout
+
+
+# What a program only adds to, such as a list of losses.
+ADDING = FORGOTTEN + """
+losses, by = [], {"loss": [], "steps": 0}
+with flor.checkpointing(totals):
+    for epoch in flor.loop("epoch", range(8)):
+        loss = epoch / 2
+        totals["all"] += 1
+        losses.append(loss)
+        by["loss"].append(loss)
+        end("die", epoch == 6)
 print("end", totals["all"])
 """
 
 
-def test_a_method_that_updates_an_object_of_the_program_reads_it(place):
-    place.write("train.py", UPDATED)
+def test_a_list_of_losses_begins_no_program_at_its_start(place):
+    place.write("train.py", ADDING)
     place.record("train.py", code=None, END="die", FLOR_MATERIALIZER="inline")
-    assert "end 36\n" in place.run("flor", "record", "--resume", "a", "--", sys.executable, "train.py").stdout
+    resumed = place.run("flor", "record", "--resume", "a", "--", sys.executable, "train.py")
+    assert "resumed behind epoch=" in resumed.stderr and "end 8\n" in resumed.stdout, resumed.stderr
 
 
 class Frontend:

@@ -7,6 +7,7 @@ import importlib.machinery
 import sys
 
 from . import _group, _held, _hook, _interrupts, _lacking, _library, _own_start
+from ._adding import adds_in
 from ._block import budget, here as this_thread, note, note_if_left
 from ._budget import Budget
 from ._doubt import Doubt
@@ -152,7 +153,7 @@ class skip_block(Watched):
         if block.holder is None or ":" in path:
             return True
         if path not in block.known:
-            block.known[path] = _held.is_needed(block.program, block.holder, path, self.only_adds(path))
+            block.known[path] = _held.is_needed(block.program, block.holder, path, adds_in(self.frame))
         return block.known[path]
 
     def __enter__(self):
@@ -268,7 +269,7 @@ class _MainLoop(Watched):
         if self._loop is None or ":" in path:
             return True
         if path not in self._known:
-            self._known[path] = _held.is_carried(self._program, self._loop, path, self.only_adds(path))
+            self._known[path] = _held.is_carried(self._program, self._loop, path, adds_in(self.frame))
         return self._known[path]
 
     def open(self):

@@ -4,10 +4,9 @@ As far as the text shows it: names that are bound, members and elements that are
 object by their names. What else changed when the program was recorded (_seen.py), the record says: `seen`, paths."""
 import ast
 
-from ._attributes import dict_of
+from ._adding import adds_in, anything
 from ._first_bound import is_bound_near, is_bound_outside, is_first_bound
 from ._holders import SlotHolder, lies_in
-from ._kinds import PYTHONS_OWN
 from ._program import _walk, bound_in, changed_in, is_adding, is_local_elsewhere, parameters_of, program_of, reads_in
 
 
@@ -16,10 +15,10 @@ def shared_names(program):
     return {name for node in ast.walk(program.tree) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
 
 
-def unheld_by(program, block, seen=(), only_adds=True):
+def unheld_by(program, block, seen=()):
     """Returns (path, where it is changed, where it is read) of something that a block changes and does not hold, and that
-    is read elsewhere; None where there is nothing. `only_adds`: see is_carried()."""
-    return _first_read(program, block, _changed_by(program, block, seen), only_adds)
+    is read elsewhere; None where there is nothing."""
+    return _first_read(program, block, _changed_by(program, block, seen))
 
 
 def unheld_for_itself(program, block, seen=()):
@@ -29,10 +28,10 @@ def unheld_for_itself(program, block, seen=()):
     return next(((path, node) for path, node in changed if _reads_again(program, block, path)), None)
 
 
-def _reads_again(program, block, path, only_adds=True):
-    """Does a later execution of a block read what it changes at a path? `only_adds`: see is_carried()."""
+def _reads_again(program, block, path, adds=anything):
+    """Does a later execution of a block read what it changes at a path? `adds`: see is_carried()."""
     loops = [outer for outer in program.around(block.node) if isinstance(outer, (ast.For, ast.While))]
-    return any(is_carried(program, loop, path, only_adds) for loop in loops)
+    return any(is_carried(program, loop, path, adds) for loop in loops)
 
 
 def _changed_by(program, block, seen):
@@ -47,7 +46,7 @@ def _changed_by(program, block, seen):
     return changed
 
 
-def _first_read(program, block, changed, only_adds=True):
+def _first_read(program, block, changed, adds=anything):
     scope = program.scope_of(block.node)
     is_everywhere = any("." in path for path in changed)
     bound = {name for name, _ in bound_in(block.node.body)}  # of these an adding statement reads which object it is
@@ -57,7 +56,7 @@ def _first_read(program, block, changed, only_adds=True):
     for path, read in reads_in([program.tree if is_everywhere else scope]):
         root = path.split(".")[0]
         cause = _cause(changed, path)
-        if cause is None or read is block.node or program.is_inside(read, block.node) or (only_adds and cause not in bound and is_adding(program, read)):
+        if cause is None or read is block.node or program.is_inside(read, block.node) or (cause not in bound and is_adding(program, read) and adds(read.value)):
             continue
         if "." not in cause and is_local_elsewhere(program, read, root, scope):
             continue
@@ -66,16 +65,23 @@ def _first_read(program, block, changed, only_adds=True):
     return None
 
 
-def unguarded_in(program, loop, seen=(), is_guarded=False, likely=(), only_adds=True):
+def unguarded_in(program, loop, seen=(), is_guarded=False, likely=()):
     """Returns (path, where it is changed) of something that an iteration of a main loop under a guard passes on without
     the guard holding it; None where there is nothing or no guard. `is_guarded`: another file may have the guard. `likely`: names
     that no checkpoint has, of which the recording showed that each iteration that follows one binds them anew, where its text may do so."""
-    guards = [guard for guard in program.guards if guard.node is loop or
-              (not isinstance(guard, SlotHolder) and not program.is_inside(guard.node, loop))]
+    guards = _guards_of(program, loop)
     if not guards and not is_guarded:
         return None
-    is_free = any(isinstance(guard, SlotHolder) for guard in guards)
-    return _first_carried(program, loop, _carried_by(program, loop, seen, guards), is_free, only_adds, likely)
+    return _first_carried(program, loop, _carried_by(program, loop, seen, guards), _is_free(guards), likely=likely)
+
+
+def _guards_of(program, loop):
+    return [guard for guard in program.guards if guard.node is loop or
+            (not isinstance(guard, SlotHolder) and not program.is_inside(guard.node, loop))]
+
+
+def _is_free(guards):
+    return any(isinstance(guard, SlotHolder) for guard in guards)
 
 
 def _carried_by(program, loop, seen, guards):
@@ -91,9 +97,9 @@ def _carried_by(program, loop, seen, guards):
     return carried
 
 
-def _first_carried(program, loop, carried, is_free, only_adds=True, likely=()):
+def _first_carried(program, loop, carried, is_free, adds=anything, likely=()):
     """`is_free`: the loop may be one in front of the main loop, so that a replay or a resumed recording executes none of it, but
-    what follows. `only_adds`: a statement `x.append(…)` or the like reads nothing of x. `likely`: as of unguarded_in()."""
+    what follows. `adds`: see is_carried(). `likely`: as of unguarded_in()."""
     scope = program.scope_of(loop)
     bound = {name for name, _ in bound_in(loop.body)}
     outer = _seen_outside(scope, carried, [loop])
@@ -102,7 +108,7 @@ def _first_carried(program, loop, carried, is_free, only_adds=True, likely=()):
     for path, read in reads_in([scope]):
         root = path.split(".")[0]
         cause = _cause(carried, path)
-        if cause is None or (only_adds and cause not in bound and is_adding(program, read)) or is_local_elsewhere(program, read, root, scope):
+        if cause is None or (cause not in bound and is_adding(program, read) and adds(read.value)) or is_local_elsewhere(program, read, root, scope):
             continue
         if _is_over(program, read, loop) or is_bound_near(program, read, root, loop):
             continue
@@ -125,28 +131,19 @@ def _is_over(program, read, changer):
 
 def is_read(frame, block, path):
     """Does what a block, or an iteration (""), was seen to change matter elsewhere or to its next execution, by the source of its frame? True
-    where that is not known. A statement `x.update(…)` reads nothing of Python's own containers alone."""
+    where that is not known."""
     program = program_of(frame.f_code.co_filename)
     if program is None or ":" in path:
         return True
     if program.unclear:
         return True
-    only_adds = _is_container_at(frame, path)
+    if path in program.handles():
+        return False
     if block:
         blocks = [one for one in program.blocks if one.name in (block, None)]
-        return not blocks or any(unheld_by(program, one, [path], only_adds) or _reads_again(program, one, path, only_adds) for one in blocks)
+        return not blocks or any(is_needed(program, one, path, adds_in(frame)) for one in blocks)
     loops = program.main_loops()
-    return not loops or any(unguarded_in(program, loop, [path], True, only_adds=only_adds) for loop in loops)
-
-
-def _is_container_at(frame, path):
-    """Is a path, or its variable, one of Python's own containers in a frame?"""
-    root, *members = path.split(".")
-    value = frame.f_locals.get(root, frame.f_globals.get(root))
-    kinds = [type(value)]
-    for member in members:
-        value = (dict_of(value) or {}).get(member)
-    return any(kind in PYTHONS_OWN for kind in (*kinds, type(value)))
+    return not loops or any(_first_carried(program, loop, {path: loop}, _is_free(_guards_of(program, loop)), adds_in(frame)) is not None for loop in loops)
 
 
 def needed_by_block(program, block):
@@ -155,11 +152,11 @@ def needed_by_block(program, block):
     return [path for path in _changed_by(program, block, ()) if is_needed(program, block, path)]
 
 
-def is_needed(program, block, path, only_adds=True):
-    """Is what a block changes at a path read elsewhere, or by its next execution? `only_adds`: see is_carried()."""
-    if program.unclear or _first_read(program, block, {path: block.node}, only_adds) is not None:
+def is_needed(program, block, path, adds=anything):
+    """Is what a block changes at a path read elsewhere, or by its next execution? `adds`: see is_carried()."""
+    if program.unclear or _first_read(program, block, {path: block.node}, adds) is not None:
         return True
-    return _reads_again(program, block, path, only_adds)
+    return _reads_again(program, block, path, adds)
 
 
 def needed_by_loop(program, loop):
@@ -167,10 +164,10 @@ def needed_by_loop(program, loop):
     return [path for path in _carried_by(program, loop, (), ()) if is_carried(program, loop, path)]
 
 
-def is_carried(program, loop, path, only_adds=True):
-    """Is what an iteration changes at a path read by the next one, or behind the loop? `only_adds`: it may be assumed that a statement
-    `x.append(…)` or the like reads nothing of x."""
-    return bool(program.unclear) or _first_carried(program, loop, {path: loop}, True, only_adds) is not None
+def is_carried(program, loop, path, adds=anything):
+    """Is what an iteration changes at a path read by the next one, or behind the loop? `adds`: of which objects, given as nodes of
+    the program's tree, does a statement `x.append(…)` or the like read nothing (_adding.py)?"""
+    return bool(program.unclear) or _first_carried(program, loop, {path: loop}, True, adds) is not None
 
 
 def is_passed_on(program, loop, path, and_behind=False, is_sure=True):

@@ -9,8 +9,6 @@ from ._settable import is_of_loggers
 # Functions, classes and modules: with the objects of loggers, they stay what they are in the program that runs.
 KEPT = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, property,
         weakref.ref)
-# Containers of which a statement `x.update(…)`, `x.add(…)` or the like reads nothing.
-PYTHONS_OWN = (list, dict, set, bytearray, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
 # What a defaultdict may make its values by, and a record can name.
 FACTORIES = {"None": None, **{kind.__name__: kind for kind in (list, dict, set, tuple, int, float, bool, str, collections.deque,
                                                               collections.OrderedDict, collections.Counter)}}

@@ -3,6 +3,7 @@
 What a step leaves to the next is seen as what a block changes is (_free.py). A resumed recording executes the epoch up to the loop. It
 begins the elements as they were begun, takes those of the steps that are over, and then restores what the steps changed."""
 from . import _held, _interrupts, _library
+from ._adding import adds_in
 from ._library import library
 from ._passing import Passing, PassingState, count_of
 from ._rebound import Rebound
@@ -117,7 +118,7 @@ class Steps:
 
     def _is_carried(self, path):
         if path not in self._known:
-            self._known[path] = _held.is_carried(self._block.program, self._block.loop, path, self._block.only_adds(path))
+            self._known[path] = _held.is_carried(self._block.program, self._block.loop, path, adds_in(self._block.frame))
         return self._known[path]
 
 

@@ -4,7 +4,6 @@ import sys
 
 from . import _interrupts, _library
 from ._block import budget, note
-from ._kinds import PYTHONS_OWN
 from ._passing import PassingState
 from ._program import program_of
 from ._roots import members_of, root_of
@@ -88,11 +87,6 @@ class Watched:
 
     passes_on = None  # as of SlotState
     is_unsure = False  # part of a value that is held now changed, and is in no checkpoint; the next look shows whether it goes on changing
-
-    def only_adds(self, path):
-        """Is a path, or its variable, one of Python's own containers, of which `x.add(…)` reads nothing? A method of another class may do
-        anything."""
-        return any(type(self.state.places.get(place)) in PYTHONS_OWN for place in (path.split(".")[0], path))
 
     def look(self, must, state=None):
         """Looks with what is held by a state, this one's or another, left out."""
