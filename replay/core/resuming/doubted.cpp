@@ -31,10 +31,13 @@ void Doubted::take(const TimelineRow& row) {
     executed_.clear();
     late_.clear();
   }
+  if (kind == "loop") {
+    loop_ = field<std::string>(row, "name", "");
+    newest_.clear();
+  }
   if (kind == "iteration") {
-    const auto at = field<std::string>(row, "at", "");
-    executed_.insert(at);
-    loop_ = loop_of(at);
+    newest_ = field<std::string>(row, "at", "");
+    executed_.insert(newest_);
   }
   if (kind == "unheld") note(block, field<std::string>(row, "path", ""));
   if (kind == "checkpoint" && block == iteration_kind) take_checkpoint(field<std::string>(row, "at", ""));
@@ -55,7 +58,9 @@ void Doubted::note(const std::string& block, const std::string& path) {
 void Doubted::note_gradients(bool lack) {
   lacks_gradients_ = lack;
   if (!lack) {
+    // The newest one's checkpoint, which is being taken, has them.
     late_ = executed_;
+    late_.erase(newest_);
     return;
   }
   for (const auto& at : taken_)

@@ -22,9 +22,9 @@ class Doubted {
   void take_checkpoint(const std::string& at);
 
   std::set<std::string> taken_;
-  // Iterations that were executed, and the loop of the last one.
+  // The loop that runs, its newest iteration ("": none yet), and all that were executed.
+  std::string loop_, newest_;
   std::set<std::string> executed_;
-  std::string loop_;
   // Loops with iterations that were not looked at, and the checkpoints behind these.
   std::set<std::string> in_doubt_, unseen_;
   // Are gradients used that checkpoints do not have? And these checkpoints, and iterations whose checkpoints,

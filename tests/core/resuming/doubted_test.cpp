@@ -14,6 +14,10 @@ TimelineRow iteration(const std::string& at) {
   return Json{{"kind", "iteration"}, {"at", at}};
 }
 
+TimelineRow loop(const std::string& name) {
+  return Json{{"kind", "loop"}, {"name", name}};
+}
+
 TimelineRow checkpoint(const std::string& at) {
   return Json{{"kind", "checkpoint"}, {"block", "@iteration"}, {"at", at + "/@iteration"}};
 }
@@ -46,11 +50,11 @@ TEST(Doubted, OneLoopEndsNoDoubtOfAnother) {
 }
 
 TEST(Doubted, CheckpointsInFrontOfALateUseOfGradients) {
-  std::vector<TimelineRow> rows{iteration("a=0"), checkpoint("a=0"), iteration("a=1"), checkpoint("a=1"),
-                                used};
+  std::vector<TimelineRow> rows{loop("a"),        iteration("a=0"),  checkpoint("a=0"),
+                                iteration("a=1"), checkpoint("a=1"), used};
   EXPECT_EQ(doubted(rows), "a=0 a=1");
-  rows.insert(rows.end(), {iteration("a=2"), held, iteration("a=3"), checkpoint("a=3")});
-  EXPECT_EQ(doubted(rows), "a=0 a=1");
+  rows.insert(rows.end(), {iteration("a=2"), held, checkpoint("a=2"), iteration("a=3"), checkpoint("a=3")});
+  EXPECT_EQ(doubted(rows), "a=0 a=1") << "that of a=2 was taken to have them";
   rows.insert(rows.end(), {noted("@a", "*?"), noted("@a", "*!")});
   EXPECT_EQ(doubted(rows), "a=0 a=1") << "that says nothing of gradients";
 }
@@ -62,7 +66,17 @@ TEST(Doubted, OneThatWasTakenBeforeAndIsWrittenLate) {
 }
 
 TEST(Doubted, NoLoopThatWasOver) {
-  EXPECT_EQ(doubted({iteration("a=0"), checkpoint("a=0"), iteration("b=0"), checkpoint("b=0"), used}), "b=0");
+  EXPECT_EQ(doubted({loop("a"), iteration("a=0"), checkpoint("a=0"), loop("b"), iteration("b=0"),
+                     checkpoint("b=0"), used}),
+            "b=0");
+  EXPECT_EQ(doubted({loop("a"), iteration("a=0"), checkpoint("a=0"), loop("b"), used, iteration("b=0")}), "")
+      << "used in the first iteration";
+}
+
+TEST(Doubted, OneThatIsWrittenLateBehindTheEntryOfTheNextLoop) {
+  EXPECT_EQ(doubted({loop("a"), iteration("a=0"), used, loop("b"), held, checkpoint("a=0"), iteration("b=0"),
+                     checkpoint("b=0")}),
+            "a=0");
 }
 
 TEST(Doubted, AFurtherAttemptTakesThemAnew) {
