@@ -145,9 +145,8 @@ class Warmup:
     def __init__(self):
         self.count, self.history = 0, []
     def update(self, totals):
-        self.count += 1
-        self.history.append(self.count)
-        totals["all"] += BY
+        TAKES_IN
+        totals["all"] += self.count + len(self.history)
 
 warmups = {"all": Warmup()}
 warmup = warmups["all"]
@@ -158,14 +157,14 @@ for epoch in flor.loop("epoch", range(8)):
     end("die", epoch == 6)
 print("end", totals["all"])
 """
-RECEIVERS = {"a counter": ("warmup", "self.count"), "a member that is a list": ("warmup", "len(self.history)"),
-             "an element of a dict": ('warmups["all"]', "self.count")}
+RECEIVERS = {"a counter": ("warmup", "self.count += 1"), "a member that is a list": ("warmup", "self.history.append(1)"),
+             "an element of a dict": ('warmups["all"]', "self.count += 1")}
 
 
 @pytest.mark.parametrize("case", RECEIVERS)
 def test_a_method_that_updates_an_object_of_the_program_reads_it(place, case):
-    receiver, amount = RECEIVERS[case]
-    place.write("train.py", UPDATED.replace("WARMUP", receiver).replace("BY", amount))
+    receiver, change = RECEIVERS[case]
+    place.write("train.py", UPDATED.replace("WARMUP", receiver).replace("TAKES_IN", change))
     place.record("train.py", code=None, END="die", FLOR_MATERIALIZER="inline")
     assert "end 36\n" in place.run("flor", "record", "--resume", "a", "--", sys.executable, "train.py").stdout
 
