@@ -196,62 +196,6 @@ def test_a_killed_recording_goes_on_to_the_rows_of_a_plain_run(place, text):
     assert "resum" in said and "leaves gradients" not in said and sorted(have(place)) == sorted(rows), said
 
 
-ADDED_LATE = BEGIN + FUSED + """
-optimizer = Fused(net.parameters(), dict(lr=0.02))
-for epoch in range(8):
-    for index, (x, y) in enumerate(data):
-        if epoch < 5:
-            optimizer.zero_grad(set_to_none=True)
-        error(net, x, y).backward()
-        if index % 4 == 0:
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
-    KILL
-    print("weight", net.weight.sum().item())
-"""
-
-
-def test_a_resumed_recording_ends_where_backward_adds_to_gradients_that_are_not_known(place):
-    """Before the kill the program cleared them, and the function of C++ that reads them then is not seen."""
-    place.write("train.py", ADDED_LATE.replace("    KILL\n", KILL))
-    rows = plain(place, "train.py")[1]
-    place.record("train.py", code=None)
-    again = ("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py")
-    assert "the program uses gradients that" in place.run(*again, code=1).stderr
-    # The iteration of the block that left them may have a checkpoint by then, which lacks them, too.
-    said = place.run(*again, code=None)
-    if said.returncode != 0:
-        assert "the program uses gradients that an iteration left" in said.stderr
-        place.run(*again)
-    assert sorted(have(place)) == sorted(rows)
-
-
-NAMED_STATE = BEGIN + FUSED + """
-import flor
-optimizer = Fused(net.parameters(), dict(lr=0.02))
-with flor.checkpointing(net=net, optimizer=optimizer):
-    for epoch in flor.loop("epoch", range(8)):
-        for index, (x, y) in enumerate(data):
-            (error(net, x, y) / 4).backward()
-            if (index + 1) % 4 == 0:
-                optimizer.step()
-                optimizer.zero_grad(set_to_none=True)
-    KILL
-        flor.log("weight", net.weight.sum().item())
-"""
-
-
-def test_a_resumed_recording_ends_where_unknown_gradients_have_become_a_parameter(place):
-    """Of a program that names its state: the function of C++ that reads them is not seen, but what it made of them is."""
-    place.write("train.py", NAMED_STATE.replace("    KILL\n", KILL.replace("\n", "\n    ")))
-    rows = plain(place, "train.py")[1]
-    place.record("train.py", code=None)
-    again = ("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py")
-    assert "the program uses gradients that an iteration left" in place.run(*again, code=1).stderr
-    place.run(*again)
-    assert sorted(have(place)) == sorted(rows)
-
-
 ASKED = """
 import torch
 torch.manual_seed(1)

@@ -10,7 +10,7 @@ import functools
 import sys
 import weakref
 
-from ._left_out import asking_of, is_unknown, watch
+from ._left_out import asking_of, is_unknown, plain_of, watch
 from ._library import library
 
 # In the record, in place of a path: a block leaves gradients that its checkpoints do not have. In place of a block's name: checkpoints of
@@ -18,18 +18,18 @@ from ._library import library
 _GRADIENTS = "@gradients"
 _seen = {"used": False, "in doubt": False}
 _known = {}  # by the ids of parameters
-_unknown = {}  # those of _known whose gradients a restore left unknown
+_unknown = {}  # those of _known whose gradients a restore left unknown, and that were not NaN themselves
 _waiting = []  # what is to be done on the thread that trains
 
 
 class _Known:
     """Of a parameter: `names` of those whose checkpoints met its gradient, and of them those that have left it `out` since it was
     cleared; was it seen to be cleared behind one of them? `must_hold`: it is left out no more. `decision`: is it held in this iteration?
-    None: not decided. `restored`: which restore left it unknown, a block or ""."""
+    None: not decided. `restored`: which restore left it unknown, a block or "". `may_hold`: of begin_anew()."""
 
     def __init__(self, parameter):
         self.parameter, self.names, self.out, self.is_cleared, self.decision = weakref.ref(parameter), set(), set(), False, None
-        self.must_hold, self.restored = False, ""
+        self.must_hold, self.restored, self.may_hold = False, "", True
         self._handle, self._hook = None, functools.partial(_added, self)  # which PyTorch calls without a reference of its own
 
     def asking(self):
@@ -101,16 +101,34 @@ def begin_anew(name, restored, may_hold=True):
     for parameter in restored:
         known = _known_of(parameter)
         known.names, known.out, known.is_cleared, known.decision, known.restored = set(), set(), False, None, name
+        known.may_hold = may_hold
+        _unknown.pop(id(parameter), None)  # of an earlier restore: the recorded model may be NaN where this one is
         if is_unknown(parameter.grad):
-            if may_hold:
-                known.expect()
             if not _is_nan(parameter):
                 _unknown[id(parameter)] = known
+            if may_hold or id(parameter) in _unknown:
+                known.expect()
 
 
-def _is_nan(parameter):
-    value = parameter.detach()
+def _is_nan(tensor):
+    value = tensor.detach()
     return bool((value != value).any())
+
+
+def _is_known(parameter):
+    """Is its gradient another than the NaN of a restore, and was not used before that?"""
+    gradient = plain_of(parameter.grad)
+    is_other = gradient is None or gradient.layout != sys.modules["torch"].strided or not _is_nan(gradient)
+    return is_other and not _is_nan(parameter)
+
+
+def _forget_cleared(parameter):
+    """Call where backward() begins, and may bring NaN of the program's own. `parameter`: whose gradient it adds to, which a function that
+    nobody sees may have cleared. Those of others as well are cleared by then, and their own need not come."""
+    for key, known in list(_unknown.items()):
+        one = known.parameter()
+        if one is None or (one is parameter or not is_unknown(one.grad)) and _is_known(one):
+            _unknown.pop(key, None)
 
 
 def end_if_used():
@@ -119,8 +137,8 @@ def end_if_used():
         parameter = known.parameter()
         if parameter is not None and _is_nan(parameter):
             _end(known.restored, _what(known.restored))
-        if parameter is None or not is_unknown(parameter.grad):
-            del _unknown[key]
+        elif parameter is None or _is_known(parameter):
+            _unknown.pop(key, None)
 
 
 def hold_of_libraries(optimizers):
@@ -143,8 +161,10 @@ def is_own_hook(hook):
 def _added(known, _gradient):
     """backward() is about to add to a parameter's gradient: a use where the one that a checkpoint met, or left unknown, is still there."""
     parameter = known.parameter()
-    known.expect_no_more()
-    if parameter is None or parameter.grad is None:
+    _forget_cleared(parameter)
+    if known.may_hold or id(parameter) not in _unknown:
+        known.expect_no_more()
+    if parameter is None or parameter.grad is None or not known.may_hold:
         return
     if is_unknown(parameter.grad):
         unknown(known.restored)
