@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 
 import numpy
 import pytest
@@ -143,6 +144,46 @@ def test_each_variable_is_compared_by_itself():
     assert digests(run=Run(1)) == digests(run=Run(1)) != digests(run=Run(2))
     for made in (lambda k: argparse.Namespace(epoch=k), lambda k: Options(epoch=k), lambda k: [{"epoch": k}, "text"], lambda k: {k}):
         assert digests(value=made(1)) == digests(value=made(1)) != digests(value=made(2))
+
+
+def loader(dataset, **settings):
+    return torch.utils.data.DataLoader(dataset, shuffle=True, **settings)
+
+
+class Noisy(torch.utils.data.Dataset):
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, index):
+        return torch.randn(4)
+
+
+def test_settings_of_a_loader_that_change_its_elements_count_wherever_they_come_from():
+    data, of_machine = torch.utils.data, {"BATCH": "8"}
+    batch_size = int(os.environ.get("BATCH", of_machine["BATCH"]))  # no file says what it is, and it is compared with nothing
+    dataset, noisy = data.TensorDataset(torch.ones(64, 4)), Noisy()
+    assert digests(batch_size=batch_size).keys() == digests().keys()
+    part = data.Subset(dataset, range(32))
+    before = digests(batches=loader(dataset, batch_size=batch_size))
+    assert before and before != digests(batches=loader(dataset, batch_size=batch_size // 2)) != digests(batches=loader(part, batch_size=batch_size // 2))
+    assert before == digests(batches=loader(dataset, batch_size=batch_size, pin_memory=True))
+    made = [digests(batches=loader(part, num_workers=count)) for count in (0, 1, 2)]
+    assert made[0] != made[1] == made[2] == digests(batches=loader(part, num_workers=2, prefetch_factor=3, timeout=9))
+    generator = torch.Generator()
+    assert digests(batches=loader(part, generator=generator, num_workers=1)) != digests(batches=loader(part, generator=generator, num_workers=2))
+    # What each worker draws is its own.
+    many = [digests(batches=loader(noisy, num_workers=count)) for count in (0, 1, 2)]
+    assert many[0] != many[1] != many[2] != many[0] and digests(batches=loader(noisy, pin_memory=True)) == many[0]
+    assert digests(batches=loader(part, collate_fn=list, num_workers=1)) != digests(batches=loader(part, collate_fn=list, num_workers=2))
+    made = [digests(cpu_count=[loader(dataset, batch_size=size)]) for size in (4, 8)]  # of a list that the machine makes
+    assert made[0] != made[1]
+
+
+def test_settings_of_a_node_in_a_namespace_do_not_count():
+    made = [digests(args=argparse.Namespace(began=value, folder=f"/scratch/{value}", workers=value, epochs=3)) for value in (4, 8)]
+    began = time.time()
+    workers = os.cpu_count()
+    assert began and workers and made[0] == made[1] != digests(args=argparse.Namespace(began=4, folder="", workers=4, epochs=2))
 
 
 def test_texts_count_nowhere():

@@ -22,7 +22,7 @@ _TEXTS = (str, bytes, bytearray, pathlib.PurePath)
 _DICTS, _LISTS, _SETS = (dict,), (list, tuple, collections.deque), (set, frozenset)
 _BUILTIN = frozenset((dict, list, tuple, set, frozenset))
 _DATA = (argparse.Namespace, types.SimpleNamespace)
-_OF_THE_NODE = frozenset(("num_workers", "prefetch_factor", "pin_memory", "timeout"))  # of a loader; the order of its elements is the same
+_OF_THE_NODE = frozenset(("prefetch_factor", "pin_memory", "timeout"))  # of a loader; its elements are the same
 
 
 class Digest:
@@ -54,7 +54,8 @@ class Digest:
                 is_first = type(value) not in _BUILTIN and _is_of_model(value)
                 for inner, item, place in self._take_one(value, counts):
                     is_data = not is_first and isinstance(item, (*_DICTS, *_LISTS, *_SETS))
-                    (waiting if is_data else first).append((inner, item, place or path, counts))
+                    is_setting = is_of_loader(value) and (is_of_loader(item) or isinstance(item, _NUMBERS))  # wherever it comes from
+                    (waiting if is_data else first).append((inner, item, place or path, counts or is_setting))
             except Exception as problem:
                 if _interrupts.is_programs(problem):
                     raise
@@ -155,11 +156,31 @@ def _attributes_of(value):
     if not is_users_module(module) and not is_of_loader(value) and not isinstance(value, _DATA) and \
             (is_of_loggers(kind) or not isinstance(value, (*_DICTS, *_LISTS))):
         return []
+    if is_of_loader(value):  # names of torch's, which no file of the program gives
+        return [("", item > 0 if key == "num_workers" and _has_fixed_elements(value) else item, None)
+                for key, item in (dict_of(value) or {}).items() if key not in _OF_THE_NODE]
     # Members of another module's class are named by the file that names the object.
     path = getattr(module, "__file__", None) if is_users_module(module) else None
     slots = [(key, item) for key, item in slots_of(value) if not key.startswith("__")] if is_users_module(module) else []
-    passed_over = _OF_THE_NODE if is_of_loader(value) else ()
-    return [(key, item, path) for key, item in [*(dict_of(value) or {}).items(), *slots] if key not in passed_over]
+    return [(key, item, path) for key, item in [*(dict_of(value) or {}).items(), *slots]]
+
+
+def _has_fixed_elements(loader):
+    """Do a loader's workers draw nothing, so that their number changes no element, as long as there are any? What is of the program's may
+    draw. Without workers, and of a generator that others may use, the samplers draw at other times."""
+    torch, data = sys.modules["torch"], sys.modules["torch.utils.data"]
+    if type(loader) is not data.DataLoader:
+        return False
+    dataset, own = loader.dataset, [loader.sampler, loader.batch_sampler, getattr(loader.batch_sampler, "sampler", None), loader.collate_fn]
+    while type(dataset) is data.Subset:
+        dataset = dataset.dataset
+    return type(dataset) in (data.TensorDataset, torch.Tensor, list, tuple) and \
+        all(one is None or _module_of(one).startswith("torch.utils.data") for one in own) and \
+        all(getattr(one, "generator", None) is None for one in (loader, *own))
+
+
+def _module_of(value):
+    return value.__module__ if isinstance(value, types.FunctionType) else type(value).__module__
 
 
 def _comparable(values):
