@@ -3,6 +3,7 @@ import ast
 import sys
 
 import pytest
+import torch
 from carried_test import goes_on, slowed
 from free_test import have, plain
 from unseen_test import BEGIN, program
@@ -167,6 +168,19 @@ def test_a_restore_unbinds_what_the_checkpoint_lacks():
         exec("output", variables)
     assert _lacking._missed_by(raised.type, raised.value)[0] == "output"
     assert _lacking._missed_by(NameError, NameError("name 'outptu' is not defined")) is None
+
+
+@pytest.mark.parametrize("ask", [lambda value: isinstance(value, int), lambda value: isinstance(value, torch.nn.Parameter),
+                                 lambda value: torch.is_tensor(value), lambda value: value.__class__])
+def test_a_program_that_asks_for_the_class_of_what_is_lacking_ends_and_a_look_does_not(ask):
+    """Where Python unbinds nothing, from 3.13 on, an object stands in the variable."""
+    from flor._lacking import Unbound
+    from flor._roots import members_of
+    from flor._watched import is_asked_for
+
+    with pytest.raises(NameError, match="name 'output' is not defined"):
+        ask(Unbound("output"))
+    assert members_of(Unbound("output")) is None and not is_asked_for(Unbound("output"))
 
 
 def test_a_tensor_without_what_it_was_computed_from_is_otherwise_the_same(monkeypatch):

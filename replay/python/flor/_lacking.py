@@ -70,7 +70,7 @@ class Unbound:
         object.__setattr__(self, "name", name)
 
     def __getattribute__(self, name):
-        if name == "__class__":  # isinstance() asks for it
+        if name == "__class__" and _is_asked_by_flor(sys._getframe(1)):  # isinstance() asks for it
             return Unbound
         raise NameError(f"name '{object.__getattribute__(self, 'name')}' is not defined")
 
@@ -78,6 +78,17 @@ class Unbound:
         return self.name  # raises
 
     __str__ = __repr__ = __format__ = __bool__ = __eq__ = __hash__ = __len__ = __iter__ = __call__ = __getitem__ = __float__ = _any
+
+
+def _is_asked_by_flor(frame):
+    """Is it a look that asks, and not the program? torch may stand in between, whose classes have an isinstance() of their own."""
+    from ._runtime import is_users_file
+
+    while frame is not None and frame.f_globals.get("__package__") != __package__:
+        if is_users_file(frame.f_code.co_filename):
+            return False
+        frame = frame.f_back
+    return frame is not None
 
 
 def _miss(path, of):
