@@ -62,6 +62,55 @@ def test_a_resumed_recording_ends_where_unknown_gradients_have_become_a_paramete
     assert sorted(have(place)) == sorted(rows)
 
 
+BEHIND_THE_LOOP = BEGIN + FUSED + """
+import flor
+optimizer = Fused(net.parameters(), dict(lr=0.02))
+with flor.checkpointing(net=net, optimizer=optimizer):
+    for epoch in flor.loop("epoch", range(5)):
+        for x, y in data:
+            (error(net, x, y) / 40).backward()
+    KILL
+        flor.log("bias", net.bias.sum().item())
+optimizer.step()
+flor.log("weight", net.weight.sum().item())
+"""
+
+
+def test_a_resumed_recording_ends_where_a_step_behind_the_loop_used_unknown_gradients(place):
+    place.write("train.py", BEHIND_THE_LOOP.replace("    KILL\n", NAMED_KILL))
+    rows = place.plain("train.py")
+    place.record("train.py", code=None)
+    again = ("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py")
+    assert "the program uses gradients that an iteration left" in place.run(*again, code=1).stderr
+    place.run(*again)
+    assert sorted(place.joined()) == sorted(rows)
+
+
+BEHIND_A_BLOCK = BEGIN + FUSED + """
+import flor
+optimizer = Fused(net.parameters(), dict(lr=0.02))
+for epoch in flor.loop("epoch", range(1)):
+    with flor.skip_block("train", net, optimizer) as train:
+        if train.step_into():
+            for x, y in data:
+                (error(net, x, y) / 10).backward()
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    flor.log("weight", net.weight.sum().item())
+"""
+
+
+def test_a_replay_ends_with_the_iteration_whose_step_used_unknown_gradients(place):
+    """No further block or checkpoint comes where that would be seen. It is asked again with the block executed."""
+    place.write("train.py", BEHIND_A_BLOCK)
+    place.record("train.py")
+    place.write("train.py", BEHIND_A_BLOCK + '    flor.log("bias", net.bias.sum().item())\n')
+    rows = plain(place, "train.py")[1]
+    done = place.run("flor", "replay", "a", "--", sys.executable, "train.py")
+    assert "asking again" in done.stdout + done.stderr
+    assert len([row for row in have(place) if row[1] == "bias"]) == 1 and set(have(place)) <= set(rows)
+
+
 DIVERGING = BEGIN + """
 spare = torch.nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*net.parameters(), *spare.parameters()], lr=0.01)

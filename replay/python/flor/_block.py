@@ -87,6 +87,19 @@ class Looks:
         return after is not None
 
 
+class Uses:
+    """Tells, where an iteration of an outermost loop ends, of gradients that it used and that are not known."""
+
+    def begin(self):
+        pass
+
+    def end(self):
+        settle()
+
+    def close(self):
+        pass  # as end(), in front of the end of the loop
+
+
 def note(flor, name, path, matters, warning=None):
     """Notes once that a block, or an iteration (""), changes what it does not hold. `matters`: something else reads it, which the
     user is warned of, too. `warning`: instead of the usual one."""
@@ -175,6 +188,8 @@ class skip_block:
             return
         is_whole = False
         try:
+            if kind is None:
+                settle()
             if self._before is not None and kind is None:  # in front of its checkpoint, behind which the process may end
                 note_changes(self._flor, self._name, self._before, self._look(), self._frame)
             is_whole = kind is None

@@ -215,6 +215,7 @@ class skip_block(Watched):
         is_whole = False
         try:
             if kind is None:
+                settle()
                 self._look_behind()
                 is_whole = not self.is_unsure
         finally:  # a handler of the program may raise an exception in a look
@@ -303,6 +304,7 @@ class _MainLoop(Watched):
 
     def _end_iteration(self):
         _lacking.end_if_missed()
+        settle()
         is_over, self._is_inside = self._is_inside and self._is_recording, False
         for path in self._rebound.kept() if is_over else ():
             self.refuse(path)
@@ -334,7 +336,6 @@ class _MainLoop(Watched):
                 self.end(True)
             if self._is_late:
                 self._doubt.warn()
-            settle()
         finally:
             _watching.remove(self)
             self.flor.flor_leave_guard(self.state.handle)

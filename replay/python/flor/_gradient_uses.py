@@ -6,6 +6,7 @@ checkpoint does not know it, and could compare no later state that has it. So wh
 
 Not every use is seen: functions of other libraries, written in C++, read the memory, and backward() may put another gradient in place of
 the one that it adds to. A gradient that backward() adds to before it is cleared is never left out."""
+import atexit
 import functools
 import sys
 import weakref
@@ -16,7 +17,7 @@ from ._library import library
 # In the record, in place of a path: a block leaves gradients that its checkpoints do not have. In place of a block's name: checkpoints of
 # iterations lack gradients that are used, all so far ("?"), and those from here on do not ("!").
 _GRADIENTS = "@gradients"
-_seen = {"used": False, "in doubt": False}
+_seen = {"used": False, "in doubt": False, "to the end": False}
 _known = {}  # by the ids of parameters
 _unknown = {}  # those of _known whose gradients a restore left unknown, and that were not NaN themselves
 _waiting = []  # what is to be done on the thread that trains
@@ -106,8 +107,16 @@ def begin_anew(name, restored, may_hold=True):
         if is_unknown(parameter.grad):
             if not _is_nan(parameter):
                 _unknown[id(parameter)] = known
+                _settle_at_exit()
             if may_hold or id(parameter) in _unknown:
                 known.expect()
+
+
+def _settle_at_exit():
+    """A step may stand behind the loop."""
+    if not _seen["to the end"]:
+        _seen["to the end"] = True
+        atexit.register(settle)
 
 
 def _is_nan(tensor):
@@ -132,7 +141,8 @@ def _forget_cleared(parameter):
 
 
 def end_if_used():
-    """Call where an iteration ends. Unknown gradients are NaN, and a step in C++ that nobody sees makes their parameters so."""
+    """Call where an iteration or a block ends, and in front of a restore. Unknown gradients are NaN, and a step in C++ that nobody sees makes
+    their parameters so."""
     for key, known in list(_unknown.items()):
         parameter = known.parameter()
         if parameter is not None and _is_nan(parameter):
@@ -200,7 +210,9 @@ def _on_own_thread(call):
 
 
 def settle():
-    """Does what waits for the thread that trains."""
+    """Does what waits for the thread that trains. Another one may have a loop, too."""
+    if not (_waiting or _unknown) or not library.flor_active():
+        return
     while _waiting:
         _waiting.pop(0)()
     end_if_used()

@@ -6,7 +6,8 @@ import functools
 import sys
 
 from . import _chance, _failure, _group, _interrupts
-from ._block import Looks, guarded, here as this_thread
+from ._block import Looks, Uses, guarded, here as this_thread
+from ._gradient_uses import settle
 from ._runtime import start
 from ._while import Conditions
 
@@ -88,8 +89,8 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
             loops.append(name)
             is_open = True  # no signal handler runs between this and the call
             flor.flor_enter_loop(name, over_what, begin, end)
-        if watch is None and len(loops) == 1 and guarded and flor.flor_active() and flor.flor_recording():
-            watch = Looks(flor, caller, name.decode())
+        if watch is None and len(loops) == 1:
+            watch = Looks(flor, caller, name.decode()) if guarded and flor.flor_active() and flor.flor_recording() else Uses()
         _interrupts.raise_kept()
         if isinstance(iterable, Conditions):
             yield from iterable.elements(flor, watch)
@@ -152,10 +153,13 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
 
 def _leave(flor, how, watch):
     try:
-        flor.flor_leave_loop(how)
+        settle()
     finally:
-        if watch is not None:
-            watch.close()
+        try:
+            flor.flor_leave_loop(how)
+        finally:
+            if watch is not None:
+                watch.close()
 
 
 def _next_of(elements):

@@ -12,7 +12,7 @@ import types
 from . import _interrupts, _lacking, _library, _seen
 from ._attributes import dict_of
 from ._frames import locals_of
-from ._gradient_uses import begin_anew, hold_of_libraries, is_held, unknown, watch_all
+from ._gradient_uses import begin_anew, hold_of_libraries, is_held, settle, unknown, watch_all
 from ._imported import import_for
 from ._library import library
 from ._leaves import MOVED, VOLATILE, name_of, of_bytes, path_in
@@ -246,6 +246,8 @@ class SlotState:
         self._visit(loaded_of(tensors), True)
 
     def _visit(self, loaded, writing):
+        if writing:
+            settle()
         self._ask_origins()
         import_for(map(path_in, _names_in(loaded)))
         lacking, graphs = _lacking.take_from(loaded)

@@ -5,7 +5,7 @@ import functools
 import sys
 
 from . import _library
-from ._gradient_uses import begin_anew, unknown, watch_all
+from ._gradient_uses import begin_anew, settle, unknown, watch_all
 from ._library import library
 from ._leaves import Loaded, name_of
 from ._objects import Saver
@@ -55,6 +55,7 @@ class State:
             library.flor_fail(answer, str(misfit).encode())
 
     def _restore(self, tensors, _answer):
+        settle()
         self._visit(loaded_of(tensors), True)
 
     def _visit(self, loaded, writing):
