@@ -263,11 +263,14 @@ for epoch in range(9):
 """
 
 
+ADDS = "the program adds to gradients that earlier checkpoints do not have"
+
+
 def test_a_later_use_of_gradients_ends_resumption_only_until_the_next_checkpoint(place):
     text = LATER.replace("    KILL\n", KILL.replace("epoch == 4", "epoch == 6"))
     place.write("train.py", text)
     rows = plain(place, "train.py")[1]
-    place.record("train.py", code=None)
+    assert ADDS not in place.record("train.py", code=None)
     said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py").stderr
     assert "resumed behind epoch=5" in said and sorted(have(place)) == sorted(rows)
     ask_each(place, "train.py", text, '    print("weight"', ["net.bias.sum().item()"])
@@ -279,6 +282,30 @@ def test_a_recording_that_ends_in_front_of_that_checkpoint_goes_on_with_none_tha
     place.record("train.py", code=None)
     said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py").stderr
     assert "resumed behind" not in said and sorted(have(place)) == sorted(rows)
+
+
+NEVER_CLEARED = BEGIN + """
+spare = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.02)
+for epoch in range(9):
+    for x, y in data:
+        optimizer.zero_grad()
+        if epoch < 3:
+            spare.zero_grad()
+        (error(net, x, y) + error(spare, x, y)).backward()
+        optimizer.step()
+    KILL
+    print("weight", net.weight.sum().item())
+"""
+
+
+def test_gradients_that_are_cleared_no_more_are_warned_of(place):
+    """No further checkpoint can have them: a process that goes on from an earlier one does not know them."""
+    place.write("train.py", NEVER_CLEARED.replace("    KILL\n", KILL))
+    rows = plain(place, "train.py")[1]
+    assert ADDS in place.record("train.py", code=None)
+    again = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py").stderr
+    assert "runs from its start" in again and sorted(have(place)) == sorted(rows)
 
 
 NAMED = BEGIN + """

@@ -12,7 +12,7 @@ import sys
 import weakref
 
 from ._left_out import asking_of, is_unknown, plain_of, watch
-from ._library import library
+from ._library import library, warn
 
 # In the record, in place of a path: a block leaves gradients that its checkpoints do not have. In place of a block's name: checkpoints of
 # iterations lack gradients that are used, all so far ("?"), and those from here on do not ("!").
@@ -82,10 +82,8 @@ def watch_all(name, gradients, may_hold=True):
     (parameter, whether it is held). `may_hold`: or are they never, as where the program names its state itself? It has to clear them."""
     settle()
     if library.flor_recording():
-        # One that lacks nothing that was used ends the doubt.
-        if name == "" and _seen["in doubt"] and all(is_so or not _known_of(parameter).must_hold for parameter, is_so in gradients):
-            _seen["in doubt"] = False
-            library.flor_note_unheld(_GRADIENTS.encode(), b"!", 0)
+        if name == "" and _seen["in doubt"]:
+            _end_doubt(all(is_so or not _known_of(parameter).must_hold for parameter, is_so in gradients))
         for parameter, is_so in gradients:
             known = _known_of(parameter)
             known.asking()
@@ -94,6 +92,16 @@ def watch_all(name, gradients, may_hold=True):
             watch(parameter, name, functools.partial(_use, name, name not in known.out, may_hold))
             if may_hold:
                 known.expect()
+
+
+def _end_doubt(lacks_nothing):
+    """`lacks_nothing`: does a checkpoint of an iteration have all gradients that were used?"""
+    if lacks_nothing:
+        _seen["in doubt"] = False
+        library.flor_note_unheld(_GRADIENTS.encode(), b"!", 0)
+    else:
+        warn("the program adds to gradients that earlier checkpoints do not have: until it clears them or takes a step with them, a resumed "
+             "recording begins at the program's start")
 
 
 def begin_anew(name, restored, may_hold=True):
