@@ -20,6 +20,12 @@ using core::field;
 using core::Json;
 using core::fs::path;
 
+// Rows that the attempts of a log may repeat, also where its run is named: five hundred attempts with a
+// million rows each.
+constexpr std::size_t most_steps = 500'000'000;
+// What such a row counts where bytes are limited: it takes as long as reading so many.
+constexpr std::size_t bytes_a_step = 4;
+
 // Reads files of rows, and the plans that say which, which may have `most` bytes in all: what is read counts,
 // since a directory of another user need not list its files.
 class RowFiles {
@@ -44,6 +50,24 @@ class RowFiles {
   // more than `foreign` bytes.
   File read(const path& from, std::size_t foreign = core::foreign_limit) {
     return read(core::open_regular(from), from, foreign);
+  }
+  // Parses a record log. Rows that the attempts of another user's log repeat count as what is read.
+  RecordLog parse_log(const File& log, const std::string& name) {
+    if (!log.foreign) return parse_record(log.text, name);
+    const std::size_t most = std::min(left_ / bytes_a_step, most_steps);
+    std::size_t left = most;
+    const auto charge = [&] {
+      if (left_ != core::any_size) left_ -= (most - left) * bytes_a_step;
+    };
+    try {
+      RecordLog out = parse_record(log.text, name, &left);
+      charge();
+      return out;
+    } catch (const core::Error&) {
+      went_beyond_ = went_beyond_ || (left == 0 && left_ != core::any_size);
+      charge();
+      throw;
+    }
   }
   bool went_beyond() const { return went_beyond_; }
   std::size_t bytes() const { return most_ - left_; }
@@ -167,7 +191,7 @@ std::string text_of(const Json& json) {
 RecordLog read_record_of(const core::RunDir& run, RowFiles& files) {
   if (!core::fs::exists(run.log())) return {};
   const RowFiles::File log = files.read_own(run.log());
-  return parse_record(log.text, run.log().string(), log.foreign);
+  return files.parse_log(log, run.log().string());
 }
 
 }  // namespace
@@ -335,8 +359,8 @@ JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest, 
     if (most < core::foreign_rows_limit)
       throw ForeignRows::UsedUp("no more rows of other users' runs are read at once");
     throw core::Error("its rows take more than " + core::bytes_text(most) +
-                      ", of which no more of another user's run are read unless it is named (flor log " +
-                      run.id() + ")");
+                      " with those that its attempts repeat: no more of another user's run are read unless " +
+                      "it is named (flor log " + run.id() + ")");
   }
   if (problem) std::rethrow_exception(problem);
   return out;

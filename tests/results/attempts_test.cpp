@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/error.h"
+
 namespace flor::results {
 namespace {
 
@@ -104,6 +106,32 @@ TEST(Attempts, ARowIsKeptOnceHoweverOftenItIsNamed) {
                         true});
   }
   EXPECT_EQ(text(spliced(attempts)), "epoch=0/t#0/step=0:x=1 epoch=1:x=1 ");
+}
+
+// The rows that stay cost nothing: else ten thousand attempts in a log of a megabyte took half a minute.
+TEST(Attempts, RepeatNoRowThatNoneOfThemNames) {
+  const int many = 20'000;
+  std::vector<Attempt> attempts;
+  for (int i = 0; i < many; ++i)
+    attempts.push_back({{row("epoch=" + std::to_string(many - i), "x", i)}, false});
+  attempts.push_back({{row("epoch=" + std::to_string(many), "x", many)}, false});
+  std::size_t steps = 0;
+  const auto rows = spliced(attempts, &steps);
+  ASSERT_EQ(rows.size(), 1U) << "the first attempt's row is the last one, and executed again";
+  EXPECT_EQ(rows[0].value, many);
+  attempts.back() = {{row("epoch=0", "x", many)}, false};
+  EXPECT_EQ(spliced(attempts, &steps).size(), many + 1U);
+}
+
+TEST(Attempts, NameOnlySoManyRowsOfEarlierOnes) {
+  std::vector<Attempt> attempts(1);
+  for (int i = 0; i < 10; ++i) attempts[0].entries.emplace_back(row("epoch=" + std::to_string(i), "x", i));
+  for (int i = 0; i < 5; ++i) attempts.push_back({{kept_loop("epoch", 10)}, false});
+  std::size_t steps = 60;
+  EXPECT_EQ(spliced(attempts, &steps).size(), 10U);
+  EXPECT_EQ(steps, 10U);
+  EXPECT_THROW(spliced(attempts, &steps), core::Error);
+  EXPECT_EQ(steps, 0U);
 }
 
 }  // namespace

@@ -14,8 +14,9 @@ TEST_F(Index, RowsOfAnotherUsersRunAreReadUpToALimit) {
   EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[1]"});
   ASSERT_EQ(last_.warnings.size(), 1U);
   EXPECT_NE(
-      last_.warnings[0].find("run theirs is left out: its rows take more than 50.3 MB, of which no more of "
-                             "another user's run are read unless it is named (flor log theirs)"),
+      last_.warnings[0].find("run theirs is left out: its rows take more than 50.3 MB with those that its "
+                             "attempts repeat: no more of another user's run are read unless it is named "
+                             "(flor log theirs)"),
       std::string::npos)
       << last_.warnings[0];
 }
@@ -59,6 +60,28 @@ TEST_F(Index, PlansOfAnotherUsersReplaysCountAsItsRowsDo) {
   EXPECT_NE(rows().find("threw: its rows take more than 50.3 MB"), std::string::npos) << rows();
   core::fs::remove_all(planted.replay("r2").path);
   EXPECT_EQ(rows(), "1");
+}
+
+// A log of a megabyte can have ten thousand attempts that repeat ten thousand rows each.
+TEST_F(Index, RowsThatAttemptsOfAnotherUsersRunRepeatCountAsItsRowsDo) {
+  FLOR_NEEDS_ROOT();
+  std::string rows;
+  for (int i = 0; i < 10'000; ++i) rows += row("epoch=" + std::to_string(i), "x", "1");
+  const std::string again =
+      "{\"@event\":\"resumed\"}\n{\"@event\":\"kept\",\"loop\":\"epoch\",\"before\":10000}\n";
+  const auto attempts = [&](int number) {
+    std::string out = rows;
+    for (int i = 0; i < number; ++i) out += again;
+    return out;
+  };
+  plant("few", attempts(100));
+  plant("many", attempts(10'000));
+  for (const char* id : {"few", "many"})
+    ASSERT_EQ(::chown(store_.run(id).log().c_str(), test::attacker, test::attacker), 0);
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[10000]"});
+  ASSERT_EQ(last_.warnings.size(), 1U);
+  EXPECT_NE(last_.warnings[0].find("with those that its attempts repeat"), std::string::npos)
+      << last_.warnings[0];
 }
 
 TEST_F(Index, ALogOfAnotherUserThatHasSeveralNamesIsNotRead) {

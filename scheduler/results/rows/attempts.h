@@ -30,8 +30,9 @@ struct Attempt {
 
 // Returns the rows of the run in program order. Each attempt runs the program from its start, so its entries
 // are in order, and KeptEvents stand where skipped work would. If the last attempt was itself ended early,
-// rows that only earlier attempts reached follow its last row. Of a `foreign` log throws core::Error where
-// merging them would take hours, as no recording's would.
-std::vector<Row> spliced(std::vector<Attempt> attempts, bool foreign = false);
+// rows that only earlier attempts reached follow its last row. With `steps`, throws core::Error where the
+// attempts name more rows of earlier ones than that, and else subtracts how many they name: all other work
+// grows with the length of the log alone.
+std::vector<Row> spliced(std::vector<Attempt> attempts, std::size_t* steps = nullptr);
 
 }  // namespace flor::results

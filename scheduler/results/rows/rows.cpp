@@ -149,13 +149,13 @@ bool lies_in(std::string_view path, std::string_view outer) {
   return path.substr(0, outer.size()) == outer && (path.size() == outer.size() || path[outer.size()] == '/');
 }
 
-RecordLog parse_record(std::string_view text, const std::string& file, bool foreign) {
+RecordLog parse_record(std::string_view text, const std::string& file, std::size_t* steps) {
   std::vector<Attempt> attempts(1);
   const bool torn = core::for_each_line(text, file, [&](std::string_view line) {
     return take_line(line, [&](const auto& object) { add_to(attempts, object, file); });
   });
   try {
-    return {spliced(std::move(attempts), foreign), torn};
+    return {spliced(std::move(attempts), steps), torn};
   } catch (const core::Error& problem) {
     throw core::Error(file + ": " + problem.what());
   }

@@ -62,7 +62,8 @@ struct RecordLog {
   // The last line was cut off (its writer was killed) and dropped.
   bool torn = false;
 };
-RecordLog parse_record(std::string_view text, const std::string& file, bool foreign = false);
+// `steps` as in spliced(), for the log of another user.
+RecordLog parse_record(std::string_view text, const std::string& file, std::size_t* steps = nullptr);
 
 struct BlockEvent {
   std::string at;
