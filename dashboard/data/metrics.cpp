@@ -9,6 +9,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/printable.h"
+#include "core/files/existence.h"
 #include "core/store/plan.h"
 #include "results/report/summary.h"
 
@@ -179,9 +180,9 @@ ReplayUnderWay read_replay(const core::RunDir& run, const core::ReplayDir& dir) 
 }
 
 bool is_under_way(const core::ReplayDir& replay) {
-  std::error_code ignored;
-  return core::fs::exists(replay.plan(), ignored) && !core::fs::exists(replay.verdict(), ignored) &&
-         !core::fs::exists(replay.failure(), ignored) && results::goes_on(replay);
+  const auto is_there = [](const core::fs::path& path) { return core::existence_of(path).value_or(false); };
+  return is_there(replay.plan()) && !is_there(replay.verdict()) && !is_there(replay.failure()) &&
+         results::goes_on(replay);
 }
 
 void add_if_under_way(const core::RunDir& run, const core::ReplayDir& replay,

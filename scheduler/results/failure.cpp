@@ -1,13 +1,13 @@
 #include "results/failure.h"
 
 #include "core/files/durable.h"
+#include "core/files/existence.h"
 #include "core/files/json_lines.h"
 
 namespace flor::results {
 
 std::optional<Failure> read_failure(const core::ReplayDir& replay) {
-  std::error_code unseen;
-  if (!core::fs::exists(replay.failure(), unseen)) return std::nullopt;
+  if (!core::existence_of(replay.failure()).value_or(false)) return std::nullopt;
   const std::string text =
       core::read_file(replay.failure(), core::document_limit, core::foreign_document_limit);
   const core::Json json = core::parse_json(text);

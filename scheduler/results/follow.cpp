@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "core/files/durable.h"
+#include "core/files/existence.h"
 #include "core/files/json_lines.h"
 #include "core/files/trusted_file.h"
 #include "core/store/manifest.h"
@@ -67,7 +68,7 @@ class ReplayFollower : public Follower {
   std::vector<Row> more() override {
     std::vector<Row> rows;
     if (ordered_) {
-      while (!missing_.empty() && core::fs::exists(replay_.unit(*missing_.begin())))
+      while (!missing_.empty() && core::is_there(replay_.unit(*missing_.begin())))
         add(*missing_.begin(), rows);
     } else if (const auto now = PollPace::Clock::now(); pace_.is_due(now)) {
       for (const int64_t unit : units_done(replay_, plan_)) add(unit, rows);
@@ -77,7 +78,7 @@ class ReplayFollower : public Follower {
   }
 
   std::string failure() override {
-    if (!core::fs::exists(replay_.failure())) return "";
+    if (!core::is_there(replay_.failure())) return "";
     const Json json = core::parse_json(
         core::read_file(replay_.failure(), core::document_limit, core::foreign_document_limit));
     return core::field<std::string>(json, "error", "a worker gave up; see " + replay_.failure().string());

@@ -9,7 +9,9 @@
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/base/units_text.h"
+#include "core/files/directory.h"
 #include "core/files/durable.h"
+#include "core/files/existence.h"
 #include "core/files/shared_directory.h"
 #include "core/store/proof.h"
 
@@ -89,7 +91,7 @@ class RowFiles {
 
 UnitLog read_unit(const core::ReplayDir& replay, const core::Unit& unit, RowFiles& files) {
   const path file = replay.unit(unit.id);
-  if (!core::fs::exists(file)) {
+  if (!core::is_there(file)) {
     throw core::Error(file.string() + " is missing: unit " + std::to_string(unit.id) +
                       " was not committed; start the replay again");
   }
@@ -118,7 +120,7 @@ std::vector<ProofLog> read_proofs(const core::ReplayDir& replay, const core::Pla
     if (proof ? proof->nothing() : !failed) continue;
     ProofLog log{proof.value_or(core::Proof{id}), std::nullopt, failed ? error->second : ""};
     const path file = replay.proof_rows(id);
-    if (proof && core::fs::exists(file)) {
+    if (proof && core::is_there(file)) {
       log.log = parse_unit(core::read_file(file), core::unit_of(plan, *proof), file.string());
       log.error.clear();  // an earlier try failed, and a later one did not
     }
@@ -157,8 +159,8 @@ std::vector<UnitLog> read_selected(const core::ReplayDir& replay, const core::Pl
 void add_workers(const core::ReplayDir& replay, Extras& extras) {
   std::vector<path> files;
   std::error_code ignored;
-  for (const auto& entry : core::fs::directory_iterator(replay.workers(), ignored)) {
-    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  for (const auto& [file, is_link] : core::entries_of(replay.workers(), ignored)) {
+    if (file.extension() == ".json") files.push_back(file);
   }
   std::sort(files.begin(), files.end());
   const bool name_workers = extras.workers.empty();
@@ -189,7 +191,7 @@ std::string text_of(const Json& json) {
 }
 
 RecordLog read_record_of(const core::RunDir& run, RowFiles& files) {
-  if (!core::fs::exists(run.log())) return {};
+  if (!core::is_there(run.log())) return {};
   const RowFiles::File log = files.read_own(run.log());
   return files.parse_log(log, run.log().string());
 }
@@ -264,7 +266,7 @@ std::vector<ReplayRows> read_replay_rows(const core::RunDir& run, RowFiles& file
       answer.last_unit = plan.units.back().id;
       for (const auto& unit : plan.units) {
         if (files.went_beyond()) break;
-        if (!core::fs::exists(replay.unit(unit.id))) continue;
+        if (!core::is_there(replay.unit(unit.id))) continue;
         try {
           UnitLog log = read_unit(replay, unit, files);
           if (record) hidden.strip(*record, log);
@@ -359,7 +361,8 @@ JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest, 
     if (most < core::foreign_rows_limit)
       throw ForeignRows::UsedUp("no more rows of other users' runs are read at once");
     throw core::Error("its rows take more than " + core::bytes_text(most) +
-                      " with those that its attempts repeat: no more of another user's run are read unless " +
+                      " with those that its attempts repeat: no more of another user's run "
+                      "are read unless " +
                       "it is named (flor log " + run.id() + ")");
   }
   if (problem) std::rethrow_exception(problem);
@@ -367,7 +370,7 @@ JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest, 
 }
 
 std::optional<Verdict> read_verdict(const core::ReplayDir& replay) {
-  if (!core::fs::exists(replay.verdict())) return std::nullopt;
+  if (!core::is_there(replay.verdict())) return std::nullopt;
   const Json json =
       core::parse_json(core::read_file(replay.verdict(), core::document_limit, core::foreign_document_limit));
   if (!json.is_object() || field(json, "format", 0) != 1) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/parse_number.h"
+#include "core/files/directory.h"
 
 namespace flor::results {
 namespace {
@@ -16,9 +17,9 @@ std::vector<int64_t> units_done(const core::ReplayDir& replay, const core::Plan&
   // Opening the directory also makes an NFS client ask the server again.
   std::vector<int64_t> done;
   std::error_code ignored;
-  for (const auto& entry : core::fs::directory_iterator(replay.units(), ignored)) {
-    const auto id = core::parse_number<int64_t>(entry.path().stem().string());
-    if (id && entry.path() == replay.unit(*id) && plan.selected.contains(*id)) done.push_back(*id);
+  for (const auto& [path, is_link] : core::entries_of(replay.units(), ignored)) {
+    const auto id = core::parse_number<int64_t>(path.stem().string());
+    if (id && path == replay.unit(*id) && plan.selected.contains(*id)) done.push_back(*id);
   }
   std::sort(done.begin(), done.end());
   return done;

@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/files/directory.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
 #include "core/files/trusted_file.h"
@@ -138,16 +139,16 @@ std::vector<WorkerWork> read_work(const core::ReplayDir& replay) {
   std::vector<WorkerWork> out;
   std::uintmax_t left = most_foreign_work;
   std::error_code ignored;
-  for (const auto& entry : core::fs::directory_iterator(replay.workers(), ignored)) {
-    const std::string name = entry.path().filename().string();
+  for (const auto& [path, is_link] : core::entries_of(replay.workers(), ignored)) {
+    const std::string name = path.filename().string();
     if (left == 0) break;
     if (name.size() <= suffix.size() || name.substr(name.size() - suffix.size()) != suffix) continue;
     WorkerWork worker;
     worker.worker = name.substr(0, name.size() - suffix.size());
     // In front of what may fail, a million times.
-    if (core::is_foreign(entry.path())) left -= std::min(left, least_charged);
+    if (core::is_foreign(path)) left -= std::min(left, least_charged);
     try {
-      worker.units = units_of(core::parse_json_lines(read_charged(entry.path(), left, left), name).rows);
+      worker.units = units_of(core::parse_json_lines(read_charged(path, left, left), name).rows);
       const Json about = core::parse_json(
           read_charged(replay.workers() / (worker.worker + ".json"), most_foreign_about, left));
       for (const auto& [key, text] : {std::pair{"node", &worker.node},
@@ -169,8 +170,8 @@ std::vector<WorkerWork> read_work(const core::ReplayDir& replay) {
 bool goes_on(const core::ReplayDir& replay) {
   if (core::may_be_present(replay.path / ".answering.lock")) return true;
   std::error_code ignored;
-  for (const auto& entry : core::fs::directory_iterator(replay.workers(), ignored)) {
-    if (entry.path().extension() == ".lock" && core::may_be_present(entry.path())) return true;
+  for (const auto& [path, is_link] : core::entries_of(replay.workers(), ignored)) {
+    if (path.extension() == ".lock" && core::may_be_present(path)) return true;
   }
   return false;
 }

@@ -86,6 +86,19 @@ TEST(Work, SaysHowMuchIsLeftByTheUnitsSoFar) {
   EXPECT_EQ(totals_of({two}, plan, 185).left, std::nullopt) << "nothing to go by";
 }
 
+TEST(Work, IsNotReadBehindALink) {
+  const test::TemporaryDirectory directory;
+  const core::ReplayDir replay{directory.path() / "replay"};
+  const core::fs::path elsewhere = directory.path() / "elsewhere";
+  core::create_directories_durably(elsewhere);
+  core::create_directories_durably(replay.path);
+  core::write_durably(elsewhere / "n1.7.work.jsonl", "{\"unit\":3,\"began\":10}\n");
+  core::fs::create_directory_symlink(elsewhere, replay.workers());
+  const core::FileLock lock = core::FileLock::take(elsewhere / "n1.7.lock");
+  EXPECT_TRUE(read_work(replay).empty());
+  EXPECT_FALSE(goes_on(replay));
+}
+
 TEST(Work, IsReadFromTheFilesOfTheWorkers) {
   const test::TemporaryDirectory directory;
   const core::ReplayDir replay{directory.path() / "replay"};

@@ -1,23 +1,15 @@
 #include "core/checkpoint/listing.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <memory>
 
-#include "core/files/descriptor.h"
+#include "core/files/directory.h"
 #include "core/files/next_entry.h"
-#include "core/process/above_streams.h"
 
 namespace flor::core {
 namespace {
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
-using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
 // What is not there, is no directory or is closed to this user holds no checkpoints. Of other errors no one
 // knows.
@@ -27,13 +19,11 @@ bool holds_nothing(int error) {
 
 // Returns null for what is no directory, or a link: it could lead to files that belong to no run. Throws
 // std::system_error where a file server refuses.
-Directory open_directory(int parent, const char* name) {
-  Descriptor file(above_streams(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
-  Directory out(file ? ::fdopendir(file.get()) : nullptr);
+Directory open_seen(int parent, const char* name) {
+  Directory out = open_directory(parent, name);
   if (!out && !holds_nothing(errno))
     throw std::system_error(errno, std::generic_category(),
                             std::string("cannot read the checkpoints in ") + name);
-  if (out) file.release();  // closedir() closes it
   return out;
 }
 
@@ -48,12 +38,12 @@ bool is_checkpoint(const std::string& name) {
 // cost time.
 template <class Take>
 void each_checkpoint(const RunDir& run, Take take) {
-  const Directory all = open_directory(AT_FDCWD, run.checkpoints().c_str());
+  const Directory all = open_seen(AT_FDCWD, run.checkpoints().c_str());
   while (const dirent* block = all ? next_entry(all.get()) : nullptr) {
     const std::string name_of_block = block->d_name;
     if (name_of_block == "." || name_of_block == "..") continue;
     const std::string folder = (run.checkpoints().filename() / name_of_block).string() + "/";
-    const Directory directory = open_directory(::dirfd(all.get()), block->d_name);
+    const Directory directory = open_seen(::dirfd(all.get()), block->d_name);
     while (const dirent* entry = directory ? next_entry(directory.get()) : nullptr) {
       const std::string name = entry->d_name;
       if (is_checkpoint(name)) take(folder + name, ::dirfd(directory.get()), entry->d_name);

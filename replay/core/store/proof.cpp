@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/files/durable.h"
+#include "core/files/existence.h"
 
 namespace flor::core {
 
@@ -55,7 +56,7 @@ Proof read_proof(const ReplayDir& replay, const Plan& plan, int64_t id) {
 }
 
 std::optional<Proof> find_proof(const ReplayDir& replay, const Plan& plan, int64_t id) {
-  if (!fs::exists(replay.proof(id))) return std::nullopt;
+  if (!is_there(replay.proof(id))) return std::nullopt;
   return read_proof(replay, plan, id);
 }
 

@@ -1,11 +1,18 @@
 // The files of a run and of a replay (docs/formats.md).
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "core/base/digest.h"
 #include "core/base/parse_number.h"
+#include "core/files/directory.h"
 #include "core/files/existence.h"
+#include "core/files/trusted_file.h"
 #include "core/store/liveness.h"
 #include "core/store/store.h"
 
@@ -26,10 +33,34 @@ std::string bounded(const std::string& name) {
   return name.size() <= most ? name : name.substr(0, kept) + "~" + digest_of(name);
 }
 
-// Does this error of a look at a plan say that there is none, or that it is closed to this user?
-bool is_unplanned(const std::error_code& error) {
-  return error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory ||
-         error == std::errc::permission_denied;
+// Returns what a directory of a run holds: nothing where there is none, where it is closed to this user, or
+// is a link, which another user may have put there. Throws std::filesystem::filesystem_error.
+std::vector<DirectoryEntry> seen_entries(const fs::path& directory) {
+  std::error_code error;
+  auto out = entries_of(directory, error);
+  if (error && !is_no_directory(error) && error != std::errc::permission_denied)
+    throw fs::filesystem_error("cannot list", directory, error);
+  return out;
+}
+
+// Is a directory of the replay a link? Paths in it would lead out of the run.
+bool has_links(const ReplayDir& replay) {
+  for (const auto& directory : {replay.units(), replay.workers(), replay.proofs()}) {
+    struct stat info = {};
+    if (::lstat(directory.c_str(), &info) == 0 && S_ISLNK(info.st_mode)) return true;
+  }
+  return false;
+}
+
+// Returns when the plan was written, in nanoseconds. Returns std::nullopt where there is none, or where it is
+// closed to this user. One that a failed file server hides is the newest: it is listed, so that who reads it
+// says so.
+std::optional<int64_t> time_of_plan(const ReplayDir& replay) {
+  struct stat info = {};
+  if (::lstat(replay.plan().c_str(), &info) == 0)
+    return int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+  if (errno == ENOENT || errno == ENOTDIR || errno == EACCES) return std::nullopt;
+  return std::numeric_limits<int64_t>::max();
 }
 
 }  // namespace
@@ -45,12 +76,11 @@ fs::path ReplayDir::again(int64_t id, const std::string& digest) const {
 std::multimap<int64_t, fs::path> ReplayDir::all_again() const {
   std::multimap<int64_t, fs::path> out;
   const fs::path folder = path / "again";
-  if (is_absent(folder)) return out;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
+  for (const auto& [file, is_link] : seen_entries(folder)) {
+    const std::string name = file.filename().string();
     // Earlier versions wrote one file a unit, without a digest.
     const auto id = parse_number<int64_t>(name.substr(0, name.find_first_of("-.")));
-    if (id && entry.path().extension() == ".jsonl") out.emplace(*id, entry.path());
+    if (id && file.extension() == ".jsonl") out.emplace(*id, file);
   }
   return out;
 }
@@ -85,17 +115,13 @@ ReplayDir RunDir::replay(const std::string& id) const {
 
 std::vector<ReplayDir> RunDir::all_replays() const {
   // Each time is read once: the owner may change it while others sort by it.
-  std::vector<std::pair<fs::file_time_type, fs::path>> dated;
+  std::vector<std::pair<int64_t, fs::path>> dated;
   if (!is_there(replays())) return {};
-  for (const auto& entry : fs::directory_iterator(replays(), fs::directory_options::skip_permission_denied)) {
-    std::error_code unseen;
+  const bool foreign = is_foreign(path);
+  for (const auto& [replay, is_link] : seen_entries(replays())) {
     // Flor makes none here. One replay by many names would be read as often.
-    if (entry.is_symlink(unseen)) continue;
-    auto planned = fs::last_write_time(ReplayDir{entry.path()}.plan(), unseen);
-    if (is_unplanned(unseen)) continue;
-    // Hidden by a failed file server: listed, so that who reads it says so.
-    if (unseen) planned = fs::file_time_type::max();
-    dated.emplace_back(planned, entry.path());
+    if (is_link || (foreign && has_links({replay}))) continue;
+    if (const auto planned = time_of_plan({replay})) dated.emplace_back(*planned, replay);
   }
   std::sort(dated.begin(), dated.end());
   std::vector<ReplayDir> out;

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/messages.h"
+#include "core/files/existence.h"
 #include "core/files/json_lines.h"
 #include "core/files/trusted_file.h"
 
@@ -70,7 +71,7 @@ std::set<std::string> files_last_named_by(std::string_view kind, const Timeline&
 }  // namespace
 
 Timeline read_timeline(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return {};
+  if (!is_there(path)) return {};
   const Descriptor file = open_regular(path);
   const std::size_t most = is_foreign(file) ? most_foreign_rows : std::numeric_limits<std::size_t>::max();
   return parse_timeline(read_regular(file, path, any_size, foreign_timeline_limit), path.string(), most);

@@ -334,5 +334,36 @@ TEST(Replays, AreNoLinksToOthers) {
   EXPECT_EQ(replays[0].id(), "q1");
 }
 
+// Another user could make ten thousand runs of one directory with as many replays.
+TEST(Replays, AreNotThoseThatALinkLeadsTo) {
+  const TemporaryDirectory directory;
+  const RunDir run{directory / "r"}, other{directory / "other"};
+  fs::create_directories(other.replay("q1").path);
+  write_durably(other.replay("q1").plan(), "{}");
+  fs::create_directory(run.path);
+  fs::create_directory_symlink(other.replays(), run.replays());
+  EXPECT_EQ(other.all_replays().size(), 1U);
+  EXPECT_TRUE(run.all_replays().empty());
+}
+
+TEST(Replays, OfAnotherUserThatLeadOutOfTheirRunAreNone) {
+  FLOR_NEEDS_ROOT();
+  const TemporaryDirectory directory;
+  const RunDir run{directory / "r"};
+  fs::create_directories(directory / "elsewhere");
+  for (const char* id : {"q1", "q2", "q3", "q4"}) {
+    fs::create_directories(run.replay(id).path);
+    write_durably(run.replay(id).plan(), "{}");
+  }
+  fs::create_directory_symlink(directory / "elsewhere", run.replay("q1").units());
+  fs::create_directory_symlink(directory / "elsewhere", run.replay("q2").workers());
+  fs::create_directory_symlink(directory / "elsewhere", run.replay("q3").proofs());
+  EXPECT_EQ(run.all_replays().size(), 4U) << "this user's links are this user's";
+  ASSERT_EQ(::chown(run.path.c_str(), test::attacker, test::attacker), 0);
+  const auto replays = run.all_replays();
+  ASSERT_EQ(replays.size(), 1U);
+  EXPECT_EQ(replays[0].id(), "q4");
+}
+
 }  // namespace
 }  // namespace flor::core
