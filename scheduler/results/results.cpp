@@ -8,6 +8,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/error.h"
+#include "core/base/json_values.h"
 #include "core/base/units_text.h"
 #include "core/files/directory.h"
 #include "core/files/durable.h"
@@ -80,7 +81,12 @@ class RowFiles {
     went_beyond_ = went_beyond_ || (left_ != core::any_size && ::fstat(file.get(), &info) == 0 &&
                                     static_cast<std::size_t>(info.st_size) > left_);
     File out{core::read_regular(file, from, went_beyond_ ? 0 : left_, foreign), core::is_foreign(file)};
-    if (left_ != core::any_size) left_ -= out.text.size();
+    if (left_ == core::any_size) return out;
+    // Checked before the text is parsed: many small values take far more memory than it.
+    const std::size_t charged = core::charged_bytes(out.text);
+    went_beyond_ = went_beyond_ || charged > left_;
+    left_ -= std::min(charged, left_);
+    if (went_beyond_) throw core::Error(from.string() + " holds too many values");
     return out;
   }
 
@@ -361,7 +367,7 @@ JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest, 
     if (most < core::foreign_rows_limit)
       throw ForeignRows::UsedUp("no more rows of other users' runs are read at once");
     throw core::Error("its rows take more than " + core::bytes_text(most) +
-                      " with those that its attempts repeat: no more of another user's run "
+                      " with their values and those that its attempts repeat: no more of another user's run "
                       "are read unless " +
                       "it is named (flor log " + run.id() + ")");
   }

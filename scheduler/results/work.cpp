@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "core/base/error.h"
+#include "core/base/json_values.h"
 #include "core/files/directory.h"
 #include "core/files/durable.h"
 #include "core/files/json_lines.h"
@@ -45,11 +47,16 @@ std::vector<UnitWork> units_of(const std::vector<Json>& lines) {
   return out;
 }
 
-// Reads a file, and takes its size from `left` where it is another user's.
+// Reads a file, and takes its size, or that of its values, from `left` where it is another user's. Throws
+// core::Error where no more is left.
 std::string read_charged(const core::fs::path& path, std::uintmax_t most, std::uintmax_t& left) {
   const core::Descriptor file = core::open_regular(path);
   std::string text = core::read_regular(file, path, core::any_size, most);
-  if (core::is_foreign(file)) left -= std::min<std::uintmax_t>(left, text.size());
+  if (!core::is_foreign(file)) return text;
+  const std::uintmax_t charged = core::charged_bytes(text);
+  const bool fits = charged <= left;
+  left -= std::min(left, charged);
+  if (!fits) throw core::Error(path.string() + " holds too many values");
   return text;
 }
 

@@ -2,9 +2,11 @@
 #include "results/work.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "core/files/durable.h"
 #include "core/files/file_lock.h"
+#include "support/another_user.h"
 #include "support/temporary.h"
 
 namespace flor::results {
@@ -84,6 +86,22 @@ TEST(Work, SaysHowMuchIsLeftByTheUnitsSoFar) {
   auto two = worker("b", {{5, 180, std::nullopt, 0}});
   EXPECT_DOUBLE_EQ(totals_of({worker("a", done), two}, plan, 185).left->first, (4 * 20 - 10) / 2.0);
   EXPECT_EQ(totals_of({two}, plan, 185).left, std::nullopt) << "nothing to go by";
+}
+
+TEST(Work, OfAnotherUserIsReadUpToSoManyValues) {
+  FLOR_NEEDS_ROOT();
+  const test::TemporaryDirectory directory;
+  const core::ReplayDir replay{directory.path() / "replay"};
+  core::create_directories_durably(replay.workers());
+  std::string nested = "{\"unit\":3,\"began\":10,\"x\":[0";
+  for (int i = 0; i < 5'000'000; ++i) nested += ",[]";
+  const core::fs::path file = replay.workers() / "n1.7.work.jsonl";
+  core::write_durably(file, nested + "]}\n");
+  ASSERT_EQ(read_work(replay).size(), 1U);
+  EXPECT_EQ(read_work(replay)[0].units.size(), 1U) << "this user's is read whole";
+  ASSERT_EQ(::chown(file.c_str(), test::attacker, test::attacker), 0);
+  ASSERT_EQ(read_work(replay).size(), 1U);
+  EXPECT_TRUE(read_work(replay)[0].units.empty());
 }
 
 TEST(Work, IsNotReadBehindALink) {

@@ -14,9 +14,9 @@ TEST_F(Index, RowsOfAnotherUsersRunAreReadUpToALimit) {
   EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[1]"});
   ASSERT_EQ(last_.warnings.size(), 1U);
   EXPECT_NE(
-      last_.warnings[0].find("run theirs is left out: its rows take more than 50.3 MB with those that its "
-                             "attempts repeat: no more of another user's run are read unless it is named "
-                             "(flor log theirs)"),
+      last_.warnings[0].find("run theirs is left out: its rows take more than 50.3 MB with their values "
+                             "and those that its attempts repeat: no more of another user's run are read "
+                             "unless it is named (flor log theirs)"),
       std::string::npos)
       << last_.warnings[0];
 }
@@ -62,6 +62,24 @@ TEST_F(Index, PlansOfAnotherUsersReplaysCountAsItsRowsDo) {
   EXPECT_EQ(rows(), "1");
 }
 
+// As JSON, an empty list takes 16 times the memory of its text, and more while it is read.
+TEST_F(Index, ValuesOfAnotherUsersRunCountAsItsRowsDo) {
+  FLOR_NEEDS_ROOT();
+  const auto list = [](std::size_t size) {
+    std::string out = "[0";
+    for (std::size_t i = 0; i < size; ++i) out += ",[]";
+    return out + "]";
+  };
+  plant("few", row("epoch=0", "x", list(100'000)));
+  const std::size_t many = core::foreign_rows_limit / 16 + 1;
+  plant("many", row("epoch=0", "x", list(many / 2)) + row("epoch=1", "x", list(many / 2)));
+  EXPECT_EQ(ask("SELECT run FROM log"), Lines{R"(["few"])"});
+  ASSERT_EQ(last_.warnings.size(), 1U);
+  EXPECT_NE(last_.warnings[0].find("run many is left out: its rows take more than 50.3 MB with their values"),
+            std::string::npos)
+      << last_.warnings[0];
+}
+
 // A log of a megabyte can have ten thousand attempts that repeat ten thousand rows each.
 TEST_F(Index, RowsThatAttemptsOfAnotherUsersRunRepeatCountAsItsRowsDo) {
   FLOR_NEEDS_ROOT();
@@ -80,8 +98,7 @@ TEST_F(Index, RowsThatAttemptsOfAnotherUsersRunRepeatCountAsItsRowsDo) {
     ASSERT_EQ(::chown(store_.run(id).log().c_str(), test::attacker, test::attacker), 0);
   EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[10000]"});
   ASSERT_EQ(last_.warnings.size(), 1U);
-  EXPECT_NE(last_.warnings[0].find("with those that its attempts repeat"), std::string::npos)
-      << last_.warnings[0];
+  EXPECT_NE(last_.warnings[0].find("those that its attempts repeat"), std::string::npos) << last_.warnings[0];
 }
 
 TEST_F(Index, ALogOfAnotherUserThatHasSeveralNamesIsNotRead) {

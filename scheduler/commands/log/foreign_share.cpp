@@ -2,6 +2,7 @@
 
 #include "commands/base/output.h"
 #include "core/base/error.h"
+#include "core/base/json_values.h"
 #include "core/base/units_text.h"
 #include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
@@ -15,10 +16,15 @@ constexpr std::size_t most_loops_of_one = 50, most_names_of_one = 200;
 constexpr std::size_t most_loops_together = 200, most_names_together = 500;
 // What the rows that are kept may take in memory.
 constexpr std::size_t most_row_bytes = std::size_t{256} << 20;
+// What a value in a list takes, with the room that the list has for more.
+constexpr std::size_t bytes_of_value = 32;
 
 std::size_t bytes_kept(const ChosenRun& run) {
   std::size_t out = 0;
-  for (const auto& row : run.rows) out += sizeof row + row.at.size() + row.name.size() + row.text.size();
+  for (const auto& row : run.rows) {
+    out += sizeof row + row.at.size() + row.name.size() + row.text.size();
+    if (row.value.is_structured()) out += core::values_in(row.text) * bytes_of_value;
+  }
   for (const auto& name : run.logged) out += sizeof(std::string) + name.size();
   return out;
 }
