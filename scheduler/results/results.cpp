@@ -245,8 +245,8 @@ std::optional<Verdict> verdict_if_whole(const core::ReplayDir& replay) try {
 }
 
 core::Plan read_plan(const core::ReplayDir& replay, RowFiles& files) {
-  const std::string text = files.read_own(replay.plan(), core::foreign_plan_limit).text;
-  return core::plan_from(core::parse_json(text), replay.plan().string());
+  const RowFiles::File file = files.read_own(replay.plan(), core::foreign_plan_limit);
+  return core::plan_from_text(file.text, replay.plan().string(), file.foreign);
 }
 
 void keep_warning(std::vector<std::string>& warnings, const std::exception& problem) {

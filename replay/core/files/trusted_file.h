@@ -29,6 +29,9 @@ inline constexpr std::size_t document_limit = std::size_t{256} << 20;
 // Limit for a plan of another user. One of 100,000 units has 20 MB; read, it takes some 15 times as much
 // memory.
 inline constexpr std::size_t foreign_plan_limit = std::size_t{32} << 20;
+// Its units, each of which has ten values, and takes as much memory again; and all of its values.
+inline constexpr std::size_t most_foreign_units = 200'000;
+inline constexpr std::size_t most_foreign_plan_values = 12 * most_foreign_units;
 // Limits for a timeline of another user: bytes, and rows, each of which takes memory. A timeline of 100,000
 // iterations has 150 MB and is read.
 inline constexpr std::size_t foreign_timeline_limit = std::size_t{192} << 20;

@@ -2,7 +2,9 @@
 
 #include "core/base/error.h"
 #include "core/base/is_below.h"
+#include "core/base/json_values.h"
 #include "core/files/durable.h"
+#include "core/files/trusted_file.h"
 
 namespace flor::core {
 namespace {
@@ -227,8 +229,21 @@ Plan plan_from(const Json& json, const std::string& file) {
 }
 
 Plan read_plan(const ReplayDir& replay) {
-  return plan_from(parse_json(read_file(replay.plan(), any_size, foreign_plan_limit)),
-                   replay.plan().string());
+  const Descriptor file = open_regular(replay.plan());
+  const std::string text = read_regular(file, replay.plan(), any_size, foreign_plan_limit);
+  return plan_from_text(text, replay.plan().string(), is_foreign(file));
+}
+
+Plan plan_from_text(std::string_view text, const std::string& file, bool foreign) {
+  const auto require_few = [&](std::size_t number, std::size_t most, const char* what) {
+    if (foreign && number > most)
+      throw Error(file + " holds more than " + std::to_string(most) + " " + what + " and is not read");
+  };
+  if (foreign) require_few(values_in(text), most_foreign_plan_values, "values");
+  const Json json = parse_json(text);
+  const auto units = json.is_object() ? json.find("units") : json.end();
+  if (units != json.end()) require_few(units->size(), most_foreign_units, "units");
+  return plan_from(json, file);
 }
 
 }  // namespace flor::core

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -176,5 +177,8 @@ Json to_json(const Plan& plan);
 // which rows are produced.
 Plan plan_from(const Json& json, const std::string& file);
 Plan read_plan(const ReplayDir& replay);
+// The same for the text of a plan. Throws Error, too, where it is `foreign`, another user's, and has more
+// units or other values than trusted_file.h allows.
+Plan plan_from_text(std::string_view text, const std::string& file, bool foreign);
 
 }  // namespace flor::core

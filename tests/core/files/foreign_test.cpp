@@ -152,6 +152,28 @@ TEST_F(ForeignRun, APlanIsReadUpToItsLimit) {
   EXPECT_TRUE(has(reading([&] { read_plan(replay); }), "bytes and is not read"));
 }
 
+// A plan of 32 MiB could have 1.3 million units, which take gigabytes.
+TEST_F(ForeignRun, APlanIsReadUpToSoManyUnitsAndValues) {
+  const ReplayDir replay{run.path / "replays/q"};
+  test::plant_directory(replay.path, attacker);
+  const auto plant = [&](std::size_t units, const std::string& names) {
+    std::string text =
+        R"({"format":1,"run":"r","replay":"q","selected":[[0,1]],"names":[)" + names + R"(],"units":[)";
+    for (std::size_t i = 0; i < units; ++i)
+      text += (i == 0 ? R"({"id":)" : R"(,{"id":)") + std::to_string(i) + R"(,"last":0})";
+    test::plant_file(replay.plan(), text + "]}", attacker);
+  };
+  plant(most_foreign_units, "");
+  EXPECT_EQ(reading([&] { read_plan(replay); }), "read");
+  plant(most_foreign_units + 1, "");
+  EXPECT_TRUE(has(reading([&] { read_plan(replay); }), "holds more than 200000 units and is not read"));
+  EXPECT_EQ(reading([&] { read_plan(replay); }, attacker), "read") << "to its owner it is their own";
+  std::string names = "[]";
+  for (std::size_t i = 0; i < most_foreign_plan_values / 2; ++i) names += ",[]";
+  plant(1, names);
+  EXPECT_TRUE(has(reading([&] { read_plan(replay); }), "values and is not read"));
+}
+
 TEST_F(ForeignRun, ManyLoopsTakeNoLongerThanTheirRows) {
   std::string rows;
   for (int i = 0; i < 300'000; ++i) rows += R"({"kind":"loop","name":")" + std::to_string(i) + "\"}\n";
