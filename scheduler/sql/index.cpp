@@ -201,19 +201,32 @@ class ForeignBytes {
       held_[known.value(0)] = run;
     }
     const auto left = [](std::size_t most, std::size_t held) { return most - std::min(held, most); };
-    rows_ = results::ForeignRows(std::min(core::foreign_rows_together, left(most_foreign_bytes, held)));
-    for (const auto& [owner, bytes] : held_of) rows_.limit(owner, left(most_foreign_bytes / 2, bytes));
+    room_ = results::ForeignRows(left(most_foreign_bytes, held));
+    for (const auto& [owner, bytes] : held_of) room_.limit(owner, left(most_foreign_bytes / 2, bytes));
   }
 
   // Reads a run that takes the place of what is held of it. Throws as results::read_joined().
   results::JoinedRows read(const core::RunDir& run, const core::Manifest& manifest) {
+    if (!manifest.foreign) return results::read_joined(run, manifest);
     const auto known = held_.find(run.id());
     const Held before = known == held_.end() ? Held{} : known->second;
-    rows_.give_back(before.owner, before.bytes);
+    const uid_t owner = core::directory_owner(run.path);
+    room_.give_back(before.owner, before.bytes);
+    results::ForeignRows now = rows_;
+    now.limit(owner, room_.left(owner));
+    const std::size_t most = now.left(owner);
+    const auto taken = [&] { return most - now.left(owner); };
     try {
-      return results::read_joined(run, manifest, rows_);
+      auto out = results::read_joined(run, manifest, now);
+      rows_.take(owner, taken());
+      room_.take(owner, taken());
+      return out;
     } catch (const results::ForeignRows::UsedUp&) {
-      rows_.take(before.owner, before.bytes);  // it is held on
+      rows_.take(owner, taken());
+      room_.take(before.owner, before.bytes);  // it is held on
+      throw;
+    } catch (const std::exception&) {
+      rows_.take(owner, taken());
       throw;
     }
   }
@@ -223,7 +236,9 @@ class ForeignBytes {
     uid_t owner = 0;
     std::size_t bytes = 0;
   };
-  results::ForeignRows rows_;
+  // What may be read now, and what the index may hold more. What a run gives back there was read before, and
+  // so does not count for the former.
+  results::ForeignRows rows_, room_;
   std::map<std::string, Held> held_;
 };
 

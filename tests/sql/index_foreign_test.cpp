@@ -162,6 +162,19 @@ TEST_F(Index, ARunForWhoseNewRowsThereIsNoRoomStaysAsItWas) {
   EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[4]"});
 }
 
+// What the index holds of a run makes room there, and not for more to be read at once.
+TEST_F(Index, RowsThatAreReadAgainCountAsOthersDo) {
+  FLOR_NEEDS_ROOT();
+  const std::string much(core::foreign_rows_of_one_user / 3, '\n');
+  for (const char* id : {"a", "b", "c"}) plant(id, much + row("epoch=0", "x", "1"));
+  ask("SELECT count(*) FROM log");
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[3]"});
+  for (const char* id : {"a", "b", "c"})
+    std::ofstream(store_.run(id).log(), std::ios::app) << row("epoch=1", "x", "1");
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[5]"});
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[6]"});
+}
+
 // Else one run with a thousand loops would take the columns of everybody's runs, for good.
 TEST_F(Index, ARunOfAnotherUserTakesNoColumnOfThisUsersRuns) {
   FLOR_NEEDS_ROOT();
