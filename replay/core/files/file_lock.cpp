@@ -18,6 +18,7 @@
 #include "core/base/messages.h"
 #include "core/base/uninterrupted.h"
 #include "core/files/descriptor.h"
+#include "core/files/durable.h"
 #include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
 #include "core/process/above_streams.h"
@@ -151,8 +152,7 @@ FileLock FileLock::replace(const fs::path& path) {
   const fs::path fresh = path.parent_path() / unguessable_name(name);
   FileLock lock = create(fresh);
   // By rename(), so that at no moment the file is missing: it would count as unlocked.
-  if (::rename(fresh.c_str(), path.c_str()) != 0) {
-    const int error = errno;
+  if (const int error = step::rename(lock.fd_, fresh.c_str(), path.c_str())) {
     ::unlink(fresh.c_str());
     errno = error;
     fail_on("cannot replace", path);

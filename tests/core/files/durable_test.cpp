@@ -54,6 +54,14 @@ TEST(Durable, ARenameThatIsDoneIsNoFailureThoughTheServerSaysThatTheFileIsMissin
   write_durably(directory / "a", "two");
   EXPECT_EQ(read_file(directory / "a"), "two");
   EXPECT_EQ(entries(directory.path()), 1U);
+  const FileLock held = FileLock::take(directory / "b");
+  {
+    const FileLock lock = FileLock::replace(directory / "b");
+    EXPECT_TRUE(is_locked(directory / "b"));
+  }
+  EXPECT_FALSE(is_locked(directory / "b"));
+  EXPECT_EQ(entries(directory.path()), 2U);
+  fs::remove(directory / "b");
   DurableFile lost(directory / "a");
   fs::remove(lost.temporary());
   EXPECT_THROW(lost.commit(), std::system_error);
