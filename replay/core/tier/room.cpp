@@ -86,7 +86,11 @@ std::optional<bool> is_free(const std::filesystem::path& directory, std::uint64_
     made.push_back(make_file(directory));
     if (!made.back()) error = errno;
   }
-  if (error == 0) error = allocate(made.front().get(), bytes);
+  if (error == 0) {
+    error = allocate(made.front().get(), bytes);
+    // Given back before the file is closed: some file systems free the blocks of a nameless file only later.
+    uninterrupted([&] { return ::ftruncate(made.front().get(), 0); });
+  }
   if (error == 0) return true;
   if (is_full(error)) return false;
   return std::nullopt;
