@@ -206,7 +206,7 @@ std::vector<Row> joined(const core::Manifest& manifest, std::vector<Row> record,
   for (std::size_t i = answers.size(); i-- > 0;) {
     auto mine = Placer(indexed, ends, answers[i].last_unit).place(answers[i]);
     owners.filter(i, mine);
-    inserts = merge_inserts(mine, inserts);
+    if (!mine.empty()) inserts = merge_inserts(mine, inserts);
   }
   return weave(indexed.rows(), inserts);
 }
