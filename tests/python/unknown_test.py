@@ -161,3 +161,33 @@ def test_a_model_that_becomes_nan_by_itself_has_used_no_gradients(place, text, k
         assert "asking again" not in said and " 0 executed" in said
         rows += plain(place, "train.py")[1]
         assert set(have(place)) <= set(rows) and any(row[1].startswith(value.partition(".item")[0]) for row in have(place))
+
+
+# The optimizer has the head alone, so nobody clears the gradients of the backbone.
+BACKBONE = BEGIN + """
+import flor
+from flor import _gradient_uses
+backbone = torch.nn.Sequential(*(torch.nn.Linear(4, 4) for _ in range(20)))
+looks = []
+_gradient_uses._is_nan = lambda tensor, look=_gradient_uses._is_nan: looks.append(1) or look(tensor)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.02)
+with flor.checkpointing(net=net, backbone=backbone, optimizer=optimizer):
+    for epoch in flor.loop("epoch", range(8)):
+        for x, y in 10 * data:
+            optimizer.zero_grad()
+            error(net, backbone(x), y).backward()
+            optimizer.step()
+    KILL
+        flor.log("weight", net.weight.sum().item())
+print("looks", len(looks))
+"""
+
+
+def test_gradients_that_nobody_clears_cost_a_few_looks_an_iteration(place):
+    place.write("train.py", BACKBONE.replace("    KILL\n", NAMED_KILL))
+    place.record("train.py", code=None)
+    said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py")
+    assert "resumed behind epoch=" in said.stderr
+    # An iteration has 100 steps, and 40 parameters that nobody clears.
+    iterations = 7 - int(said.stderr.split("resumed behind epoch=")[1].split()[0])
+    assert int(said.stdout.split("looks ")[1]) < 40 * 20 * (iterations + 1)

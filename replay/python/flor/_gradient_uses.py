@@ -17,7 +17,9 @@ from ._library import library, warn
 # In the record, in place of a path: a block leaves gradients that its checkpoints do not have. In place of a block's name: checkpoints of
 # iterations lack gradients that are used, all so far ("?"), and those from here on do not ("!").
 _GRADIENTS = "@gradients"
-_seen = {"used": False, "in doubt": False, "to the end": False}
+_FEW = 64  # elements
+# `began`: did backward() begin since the last look at what is unknown?
+_seen = {"used": False, "in doubt": False, "to the end": False, "began": False}
 _known = {}  # by the ids of parameters
 _unknown = {}  # those of _known whose gradients a restore left unknown, and that were not NaN themselves
 _waiting = []  # what is to be done on the thread that trains
@@ -128,8 +130,14 @@ def _settle_at_exit():
 
 
 def _is_nan(tensor):
-    value = tensor.detach()
-    return bool((value != value).any())
+    """Does it look like an unknown gradient, or what was computed with one? These are NaN all over, so that a few elements tell."""
+    some = tensor.detach()
+    if some.numel() == 0:
+        return False
+    while some.dim() > 1:
+        some = some[0]
+    some = some[:_FEW] if some.dim() == 1 else some
+    return bool((some != some).any())
 
 
 def _is_known(parameter):
@@ -139,24 +147,33 @@ def _is_known(parameter):
     return is_other and not _is_nan(parameter)
 
 
-def _forget_cleared(parameter):
-    """Call where backward() begins, and may bring NaN of the program's own. `parameter`: whose gradient it adds to, which a function that
-    nobody sees may have cleared. Those of others as well are cleared by then, and their own need not come."""
-    for key, known in list(_unknown.items()):
-        one = known.parameter()
-        if one is None or (one is parameter or not is_unknown(one.grad)) and _is_known(one):
+def _forget_cleared(known):
+    """Call where backward() begins, and may bring NaN of the program's own. `known`: of the parameter whose gradient it adds to, which a
+    function that nobody sees may have cleared. The first time in an iteration, those of others are looked at as well: they are cleared by
+    then, and their own need not come."""
+    if id(known.parameter()) in _unknown and _is_known(known.parameter()):
+        _unknown.pop(id(known.parameter()), None)
+    if _seen["began"]:
+        return
+    _seen["began"] = True
+    for key, other in list(_unknown.items()):
+        parameter = other.parameter()
+        if parameter is None or not is_unknown(parameter.grad) and _is_known(parameter):
             _unknown.pop(key, None)
 
 
 def end_if_used():
     """Call where an iteration or a block ends, and in front of a restore. Unknown gradients are NaN, and a step in C++ that nobody sees makes
     their parameters so."""
+    _seen["began"] = False
     for key, known in list(_unknown.items()):
         parameter = known.parameter()
         if parameter is not None and _is_nan(parameter):
             _end(known.restored, _what(known.restored))
         elif parameter is None or _is_known(parameter):
             _unknown.pop(key, None)
+        else:
+            known.expect()
 
 
 def hold_of_libraries(optimizers):
@@ -179,10 +196,12 @@ def is_own_hook(hook):
 def _added(known, _gradient):
     """backward() is about to add to a parameter's gradient: a use where the one that a checkpoint met, or left unknown, is still there."""
     parameter = known.parameter()
-    _forget_cleared(parameter)
-    if known.may_hold or id(parameter) not in _unknown:
-        known.expect_no_more()
-    if parameter is None or parameter.grad is None or not known.may_hold:
+    known.expect_no_more()
+    if parameter is None:
+        return
+    if _unknown:
+        _forget_cleared(known)
+    if parameter.grad is None or not known.may_hold:
         return
     if is_unknown(parameter.grad):
         unknown(known.restored)
