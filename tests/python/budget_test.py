@@ -169,6 +169,34 @@ def test_a_method_that_updates_an_object_of_the_program_reads_it(place, case):
     assert "end 36\n" in place.run("flor", "record", "--resume", "a", "--", sys.executable, "train.py").stdout
 
 
+# A method that is handed on is called elsewhere, and a property looks like a member.
+BOUND = FORGOTTEN + """
+class Meter:
+    def __init__(self):
+        self.count = 0
+    def scale(self, value):
+        self.count += 1
+        return value * self.count
+    @property
+    def next(self):
+        return self.scale(1)
+
+meter = Meter()
+with flor.checkpointing(totals):
+    for epoch in flor.loop("epoch", range(8)):
+        totals["all"] += USE
+        end("die", epoch == 6)
+print("end", totals["all"])
+"""
+
+
+@pytest.mark.parametrize("use", ["sum(map(meter.scale, [1]))", "meter.next", "(lambda scale: scale(1))(meter.scale)"])
+def test_a_method_that_is_handed_on_reads_its_object(place, use):
+    place.write("train.py", BOUND.replace("USE", use))
+    place.record("train.py", code=None, END="die", FLOR_MATERIALIZER="inline")
+    assert "end 36\n" in place.run("flor", "record", "--resume", "a", "--", sys.executable, "train.py").stdout
+
+
 # What a program only adds to, such as a list of losses.
 ADDING = FORGOTTEN + """
 losses, by = [], {"loss": [], "steps": 0}

@@ -7,7 +7,6 @@ import importlib.machinery
 import sys
 
 from . import _group, _held, _hook, _interrupts, _lacking, _library, _own_start
-from ._adding import adds_in
 from ._block import budget, here as this_thread, note, note_if_left
 from ._budget import Budget
 from ._doubt import Doubt
@@ -20,6 +19,7 @@ from ._origins import Origins, TooMany
 from ._passing import Passing, count_of
 from ._program import program_of
 from ._rebound import LACKED, Rebound
+from ._receivers import InFrame
 from ._rows import row_of
 from ._runtime import log_row, start, users_modules
 from ._seen import changed, roots_of
@@ -153,7 +153,7 @@ class skip_block(Watched):
         if block.holder is None or ":" in path:
             return True
         if path not in block.known:
-            block.known[path] = _held.is_needed(block.program, block.holder, path, adds_in(self.frame))
+            block.known[path] = _held.is_needed(block.program, block.holder, path, InFrame(self.frame))
         return block.known[path]
 
     def __enter__(self):
@@ -270,7 +270,7 @@ class _MainLoop(Watched):
         if self._loop is None or ":" in path:
             return True
         if path not in self._known:
-            self._known[path] = _held.is_carried(self._program, self._loop, path, adds_in(self.frame))
+            self._known[path] = _held.is_carried(self._program, self._loop, path, InFrame(self.frame))
         return self._known[path]
 
     def open(self):

@@ -4,10 +4,13 @@ As far as the text shows it: names that are bound, members and elements that are
 object by their names. What else changed when the program was recorded (_seen.py), the record says: `seen`, paths."""
 import ast
 
-from ._adding import adds_in, anything
 from ._first_bound import is_bound_near, is_bound_outside, is_first_bound
-from ._holders import SlotHolder, lies_in
+from ._holders import SlotHolder, lies_in, path_of
 from ._program import _walk, bound_in, changed_in, is_adding, is_local_elsewhere, parameters_of, program_of, reads_in
+from ._receivers import ByText, InFrame
+
+
+_BY_TEXT = ByText()
 
 
 def shared_names(program):
@@ -28,10 +31,10 @@ def unheld_for_itself(program, block, seen=()):
     return next(((path, node) for path, node in changed if _reads_again(program, block, path)), None)
 
 
-def _reads_again(program, block, path, adds=anything):
-    """Does a later execution of a block read what it changes at a path? `adds`: see is_carried()."""
+def _reads_again(program, block, path, objects=_BY_TEXT):
+    """Does a later execution of a block read what it changes at a path? `objects`: see is_carried()."""
     loops = [outer for outer in program.around(block.node) if isinstance(outer, (ast.For, ast.While))]
-    return any(is_carried(program, loop, path, adds) for loop in loops)
+    return any(is_carried(program, loop, path, objects) for loop in loops)
 
 
 def _changed_by(program, block, seen):
@@ -46,17 +49,19 @@ def _changed_by(program, block, seen):
     return changed
 
 
-def _first_read(program, block, changed, adds=anything):
+def _first_read(program, block, changed, objects=_BY_TEXT):
     scope = program.scope_of(block.node)
     is_everywhere = any("." in path for path in changed)
     bound = {name for name, _ in bound_in(block.node.body)}  # of these an adding statement reads which object it is
     outer = _seen_outside(scope, changed, [block.node])
     if outer is not None:
         return outer, changed[outer], changed[outer]
-    for path, read in reads_in([program.tree if is_everywhere else scope]):
+    for path, read in _reads(program, [program.tree if is_everywhere else scope], objects, changed):
         root = path.split(".")[0]
         cause = _cause(changed, path)
-        if cause is None or read is block.node or program.is_inside(read, block.node) or (cause not in bound and is_adding(program, read) and adds(read.value)):
+        if cause is None or read is block.node or program.is_inside(read, block.node):
+            continue
+        if cause not in bound and is_adding(program, read) and objects.only_adds(read.value):
             continue
         if "." not in cause and is_local_elsewhere(program, read, root, scope):
             continue
@@ -97,18 +102,20 @@ def _carried_by(program, loop, seen, guards):
     return carried
 
 
-def _first_carried(program, loop, carried, is_free, adds=anything, likely=()):
+def _first_carried(program, loop, carried, is_free, objects=_BY_TEXT, likely=()):
     """`is_free`: the loop may be one in front of the main loop, so that a replay or a resumed recording executes none of it, but
-    what follows. `adds`: see is_carried(). `likely`: as of unguarded_in()."""
+    what follows. `objects`: see is_carried(). `likely`: as of unguarded_in()."""
     scope = program.scope_of(loop)
     bound = {name for name, _ in bound_in(loop.body)}
     outer = _seen_outside(scope, carried, [loop])
     if outer is not None:
         return outer, carried[outer]
-    for path, read in reads_in([scope]):
+    for path, read in _reads(program, [scope], objects, carried):
         root = path.split(".")[0]
         cause = _cause(carried, path)
-        if cause is None or (cause not in bound and is_adding(program, read) and adds(read.value)) or is_local_elsewhere(program, read, root, scope):
+        if cause is None or is_local_elsewhere(program, read, root, scope):
+            continue
+        if cause not in bound and is_adding(program, read) and objects.only_adds(read.value):
             continue
         if _is_over(program, read, loop) or is_bound_near(program, read, root, loop):
             continue
@@ -119,6 +126,17 @@ def _first_carried(program, loop, carried, is_free, adds=anything, likely=()):
         if not is_own or not is_first_bound(program, loop.body, root, is_sure):
             return cause, carried[cause]
     return None
+
+
+def _reads(program, nodes, objects, changed):
+    """Yields what reads_in() does. A method that is no more than named, as one that is handed on, may be called: it reads all of its object, as
+    a property does."""
+    for path, read in reads_in(nodes):
+        if isinstance(read, ast.Attribute) and _cause(changed, path) is None:
+            whole = path_of(read.value)
+            if whole and _cause(changed, whole) is not None and objects.runs_code(program, read):
+                path = whole
+        yield path, read
 
 
 def _is_over(program, read, changer):
@@ -141,9 +159,9 @@ def is_read(frame, block, path):
         return False
     if block:
         blocks = [one for one in program.blocks if one.name in (block, None)]
-        return not blocks or any(is_needed(program, one, path, adds_in(frame)) for one in blocks)
+        return not blocks or any(is_needed(program, one, path, InFrame(frame)) for one in blocks)
     loops = program.main_loops()
-    return not loops or any(_first_carried(program, loop, {path: loop}, _is_free(_guards_of(program, loop)), adds_in(frame)) is not None for loop in loops)
+    return not loops or any(_first_carried(program, loop, {path: loop}, _is_free(_guards_of(program, loop)), InFrame(frame)) is not None for loop in loops)
 
 
 def needed_by_block(program, block):
@@ -152,11 +170,11 @@ def needed_by_block(program, block):
     return [path for path in _changed_by(program, block, ()) if is_needed(program, block, path)]
 
 
-def is_needed(program, block, path, adds=anything):
-    """Is what a block changes at a path read elsewhere, or by its next execution? `adds`: see is_carried()."""
-    if program.unclear or _first_read(program, block, {path: block.node}, adds) is not None:
+def is_needed(program, block, path, objects=_BY_TEXT):
+    """Is what a block changes at a path read elsewhere, or by its next execution? `objects`: see is_carried()."""
+    if program.unclear or _first_read(program, block, {path: block.node}, objects) is not None:
         return True
-    return _reads_again(program, block, path, adds)
+    return _reads_again(program, block, path, objects)
 
 
 def needed_by_loop(program, loop):
@@ -164,10 +182,10 @@ def needed_by_loop(program, loop):
     return [path for path in _carried_by(program, loop, (), ()) if is_carried(program, loop, path)]
 
 
-def is_carried(program, loop, path, adds=anything):
-    """Is what an iteration changes at a path read by the next one, or behind the loop? `adds`: of which objects, given as nodes of
-    the program's tree, does a statement `x.append(…)` or the like read nothing (_adding.py)?"""
-    return bool(program.unclear) or _first_carried(program, loop, {path: loop}, True, adds) is not None
+def is_carried(program, loop, path, objects=_BY_TEXT):
+    """Is what an iteration changes at a path read by the next one, or behind the loop? `objects`: what tells what those are whose
+    methods are used (_receivers.py)."""
+    return bool(program.unclear) or _first_carried(program, loop, {path: loop}, True, objects) is not None
 
 
 def is_passed_on(program, loop, path, and_behind=False, is_sure=True):
@@ -177,7 +195,7 @@ def is_passed_on(program, loop, path, and_behind=False, is_sure=True):
     if program.unclear or ":" in path:
         return True
     is_own = not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) or root in _own_of(scope) | parameters_of(scope)
-    for other, read in reads_in([scope if is_own and "." not in path else program.tree]):
+    for other, read in _reads(program, [scope if is_own and "." not in path else program.tree], _BY_TEXT, (path,)):
         is_meant = lies_in(other, path) or lies_in(path, other)
         if is_meant and and_behind and program.scope_of(read) is not scope and not is_local_elsewhere(program, read, root, scope):
             return True  # a function may be called before the loop binds the name

@@ -1,6 +1,7 @@
 """A Python source as Flor's analysis sees it: its loops, blocks, guards and log statements, and which names it binds,
 changes and reads where. Reads the syntax tree alone; runs nothing."""
 import ast
+import functools
 import os
 
 from ._holders import Holder, SlotHolder, clean, path_of
@@ -41,6 +42,12 @@ class Program:
             self._note(node)
         self.is_rewritten = HANDLE in self._modules
         self._moments = None
+
+    @functools.cached_property
+    def methods(self):
+        """Names of functions of its classes, properties too."""
+        return {one.name for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef) for one in node.body
+                if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))}
 
     def _imported(self):
         """Names of the module flor, and of what was imported from it."""

@@ -3,10 +3,10 @@
 What a step leaves to the next is seen as what a block changes is (_free.py). A resumed recording executes the epoch up to the loop. It
 begins the elements as they were begun, takes those of the steps that are over, and then restores what the steps changed."""
 from . import _held, _interrupts, _library
-from ._adding import adds_in
 from ._library import library
 from ._passing import Passing, PassingState, count_of
 from ._rebound import Rebound
+from ._receivers import InFrame
 from ._seen import changed
 
 _LATE = "there was no time to look"
@@ -118,7 +118,7 @@ class Steps:
 
     def _is_carried(self, path):
         if path not in self._known:
-            self._known[path] = _held.is_carried(self._block.program, self._block.loop, path, adds_in(self._block.frame))
+            self._known[path] = _held.is_carried(self._block.program, self._block.loop, path, InFrame(self._block.frame))
         return self._known[path]
 
 

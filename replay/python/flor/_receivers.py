@@ -1,4 +1,4 @@
-"""Of which objects a statement `x.append(…)` reads nothing: x is one of Python's own containers."""
+"""What the objects are that a program calls methods of, so far as that tells what it reads of them."""
 import ast
 import collections
 
@@ -10,23 +10,44 @@ _MAPPINGS = (dict, collections.OrderedDict, collections.defaultdict, collections
 _MOST = 10000  # elements that are looked at for x[i].append(…)
 
 
-def anything(_node):
+class ByText:
     """Where no frame shows what an object is, and the text alone decides."""
-    return True
+
+    def only_adds(self, _receiver):
+        return True
+
+    def runs_code(self, program, attribute):
+        return attribute.attr in program.methods
 
 
-def adds_in(frame):
-    """Returns a function: is what an expression of the program leads to, in a frame, one of Python's own containers for sure? A method of
-    another class may read what it changes."""
-    variables = []
+class InFrame:
+    """Nodes of the program's tree are evaluated, as far as they are names, members and elements, in a frame."""
 
-    def adds(node):
-        if not variables:
-            variables.append({**frame.f_globals, **locals_of(frame)})
-        values = _values_at(node, variables[0])
+    def __init__(self, frame):
+        self._frame, self._variables = frame, None
+
+    def _values(self, node):
+        if self._variables is None:
+            self._variables = {**self._frame.f_globals, **locals_of(self._frame)}
+        return _values_at(node, self._variables)
+
+    def only_adds(self, receiver):
+        """Is it for sure one of Python's own containers, of which a statement `x.append(…)` reads nothing? A method of another class may
+        read what it changes."""
+        values = self._values(receiver)
         return bool(values) and all(type(value) in _OWN for value in values)
 
-    return adds
+    def runs_code(self, program, attribute):
+        """Is `x.scale` a method or a property, which may read all of x?"""
+        values = self._values(attribute.value)
+        if not values:
+            return attribute.attr in program.methods
+        return any(attribute.attr not in (dict_of(value) or ()) and _is_code(type(value), attribute.attr) for value in values)
+
+
+def _is_code(kind, name):
+    found = next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
+    return hasattr(type(found), "__get__")
 
 
 def _values_at(node, variables):
