@@ -31,10 +31,8 @@ void Doubted::take(const TimelineRow& row) {
     executed_.clear();
     late_.clear();
   }
-  if (kind == "loop") {
-    loop_ = field<std::string>(row, "name", "");
-    newest_.clear();
-  }
+  if (kind == "loop") loop_ = field<std::string>(row, "name", "");
+  if (kind == "loop" || kind == "step") newest_.clear();
   if (kind == "iteration") {
     newest_ = field<std::string>(row, "at", "");
     executed_.insert(newest_);

@@ -22,7 +22,8 @@ class Doubted {
   void take_checkpoint(const std::string& at);
 
   std::set<std::string> taken_;
-  // The loop that runs, its newest iteration ("": none yet), and all that were executed.
+  // The loop that runs, its newest iteration ("": none yet, or another one has begun its steps), and all that
+  // were executed.
   std::string loop_, newest_;
   std::set<std::string> executed_;
   // Loops with iterations that were not looked at, and the checkpoints behind these.

@@ -73,6 +73,13 @@ TEST(Doubted, NoLoopThatWasOver) {
       << "used in the first iteration";
 }
 
+TEST(Doubted, OneThatIsWrittenLateBehindAStepOfTheNextIteration) {
+  const TimelineRow step = Json{{"kind", "step"}, {"at", "a=1/b=4"}};
+  EXPECT_EQ(doubted({loop("a"), iteration("a=0"), used, step, held, checkpoint("a=0"), iteration("a=1"),
+                     checkpoint("a=1")}),
+            "a=0");
+}
+
 TEST(Doubted, OneThatIsWrittenLateBehindTheEntryOfTheNextLoop) {
   EXPECT_EQ(doubted({loop("a"), iteration("a=0"), used, loop("b"), held, checkpoint("a=0"), iteration("b=0"),
                      checkpoint("b=0")}),
