@@ -77,7 +77,11 @@ class Unbound:
     def _any(self, *_words):
         return self.name  # raises
 
-    __str__ = __repr__ = __format__ = __bool__ = __eq__ = __hash__ = __len__ = __iter__ = __call__ = __getitem__ = __float__ = _any
+    __str__ = __repr__ = __format__ = __bool__ = __hash__ = __len__ = __iter__ = __next__ = __call__ = __contains__ = _any
+    __getitem__ = __setitem__ = __delitem__ = __enter__ = __exit__ = __int__ = __float__ = __index__ = __neg__ = __abs__ = _any
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _any
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = __and__ = __or__ = _any
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rmatmul__ = __rand__ = __ror__ = _any
 
 
 def _is_asked_by_flor(frame):
