@@ -366,10 +366,11 @@ JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest, 
   if (files.went_beyond()) {
     if (most < core::foreign_rows_limit)
       throw ForeignRows::UsedUp("no more rows of other users' runs are read at once");
-    throw core::Error("its rows take more than " + core::bytes_text(most) +
-                      " with their values and those that its attempts repeat: no more of another user's run "
-                      "are read unless " +
-                      "it is named (flor log " + run.id() + ")");
+    throw ForeignRows::TooLarge(
+        "its rows take more than " + core::bytes_text(most) +
+        " with their values and those that its attempts repeat: no more of another user's run "
+        "are read unless " +
+        "it is named (flor log " + run.id() + ")");
   }
   if (problem) std::rethrow_exception(problem);
   return out;

@@ -60,6 +60,11 @@ class ForeignRows {
    public:
     using Error::Error;
   };
+  // A run has more than is read of any.
+  class TooLarge : public core::Error {
+   public:
+    using Error::Error;
+  };
 
   // Lets no more than so many bytes of this user's be read.
   void limit(uid_t owner, std::size_t most);
@@ -75,8 +80,8 @@ class ForeignRows {
   std::map<uid_t, std::size_t> left_of_;
 };
 // The same for a run that was not named. Of another user's, throws UsedUp where no more may be read; and
-// Error where its rows, with the plans of its replays, take more than core::foreign_rows_limit, or where its
-// log is a file with several names. Leaves out a replay whose plan is one.
+// TooLarge where its rows, with the plans of its replays, take more than core::foreign_rows_limit; Error
+// where its log is a file with several names. Leaves out a replay whose plan is one.
 JoinedRows read_joined(const core::RunDir& run, const core::Manifest& manifest, ForeignRows& foreign);
 
 // Reads the verdict. Returns nullopt if there is none yet. Throws core::Error, which names a damaged file.

@@ -10,14 +10,16 @@
 #include "core/base/digest.h"
 #include "core/base/shell_words.h"
 #include "core/base/units_text.h"
-#include "core/files/shared_directory.h"
 #include "core/files/trusted_file.h"
 #include "core/store/manifest.h"
 #include "results/report/summary.h"
 #include "results/results.h"
 #include "results/rows/frame.h"
+#include "sql/foreign_bytes.h"
 #include "sql/schema.h"
 #include "sql/stamp.h"
+#include "sql/transaction.h"
+#include "sql/tries.h"
 #include "sql/value.h"
 
 namespace flor::sql {
@@ -26,30 +28,6 @@ namespace {
 using core::fs::path;
 
 constexpr std::size_t most_statements = 100;
-// Bytes of the rows of other users' runs, as they stand in their logs, that the index holds.
-constexpr std::size_t most_foreign_bytes = std::size_t{512} << 20;
-
-// All or nothing: what is not committed is taken back.
-class Transaction {
- public:
-  explicit Transaction(Database& database) : database_(database) { database_.execute("BEGIN IMMEDIATE"); }
-  ~Transaction() {
-    if (open_) try {
-        database_.execute("ROLLBACK");
-      } catch (const std::exception&) {  // SQLite took it back by itself
-      }
-  }
-  Transaction(const Transaction&) = delete;
-  Transaction& operator=(const Transaction&) = delete;
-  void commit() {
-    database_.execute("COMMIT");
-    open_ = false;
-  }
-
- private:
-  Database& database_;
-  bool open_ = true;
-};
 
 class OtherVersion : public Damaged {
  public:
@@ -164,10 +142,14 @@ class Writer {
   std::map<std::string, std::unique_ptr<Statement>> inserts_;
 };
 
-std::map<std::string, std::string> known_stamps(Database& database) {
-  std::map<std::string, std::string> out;
-  Statement all(database, "SELECT run, stamp FROM base_runs");
-  while (all.step()) out[all.value(0)] = all.value(1).get<std::string>();
+struct Held {
+  std::string stamp, status;
+};
+
+std::map<std::string, Held> held_runs(Database& database) {
+  std::map<std::string, Held> out;
+  Statement all(database, "SELECT run, stamp, status FROM base_runs");
+  while (all.step()) out[all.value(0)] = {all.value(1), all.value(2)};
   return out;
 }
 
@@ -186,94 +168,81 @@ void write(Database& database, const core::RunDir& run, const core::Manifest& ma
   transaction.commit();
 }
 
-// The rows of other users' runs that the index holds, and what may be read now.
-class ForeignBytes {
- public:
-  ForeignBytes(Database& database, const core::Store& store) {
-    Statement known(database, "SELECT run, foreign_bytes FROM base_runs WHERE foreign_bytes > 0");
-    std::size_t held = 0;
-    std::map<uid_t, std::size_t> held_of;
-    while (known.step()) {
-      const Held run{core::directory_owner(store.run(known.value(0)).path),
-                     known.value(1).get<std::size_t>()};
-      held += run.bytes;
-      held_of[run.owner] += run.bytes;
-      held_[known.value(0)] = run;
-    }
-    const auto left = [](std::size_t most, std::size_t held) { return most - std::min(held, most); };
-    room_ = results::ForeignRows(left(most_foreign_bytes, held));
-    for (const auto& [owner, bytes] : held_of) room_.limit(owner, left(most_foreign_bytes / 2, bytes));
-  }
+// A run that changed, or is new, or could not be read.
+struct Due {
+  core::RunDir run;
+  std::string stamp;
+  // Tries::last_of().
+  int64_t tried = 0;
+};
 
-  // Reads a run that takes the place of what is held of it. Throws as results::read_joined().
-  results::JoinedRows read(const core::RunDir& run, const core::Manifest& manifest) {
-    if (!manifest.foreign) return results::read_joined(run, manifest);
-    const auto known = held_.find(run.id());
-    const Held before = known == held_.end() ? Held{} : known->second;
-    const uid_t owner = core::directory_owner(run.path);
-    room_.give_back(before.owner, before.bytes);
-    results::ForeignRows now = rows_;
-    now.limit(owner, room_.left(owner));
-    const std::size_t most = now.left(owner);
-    const auto taken = [&] { return most - now.left(owner); };
+// Reads such runs, each in a transaction of its own.
+class Renewal {
+ public:
+  Renewal(Database& database, const core::Store& store, Tries& tries, Refreshed& out)
+      : database_(database), foreign_(database, store), tries_(tries), out_(out) {}
+
+  // Throws ForeignRows::UsedUp where the run stays as it was for that.
+  void read(const Due& due) {
+    const core::RunDir& run = due.run;
+    std::optional<core::Manifest> manifest;
+    results::JoinedRows joined;
     try {
-      auto out = results::read_joined(run, manifest, now);
-      rows_.take(owner, taken());
-      room_.take(owner, taken());
-      return out;
+      manifest = core::read_manifest_and_progress(run);
+      joined = foreign_.read(run, *manifest);
+    } catch (const ForeignBytes::LacksRoom&) {
+      tries_.add(run.id());
+      throw;
     } catch (const results::ForeignRows::UsedUp&) {
-      rows_.take(owner, taken());
-      room_.take(before.owner, before.bytes);  // it is held on
-      throw;
-    } catch (const std::exception&) {
-      rows_.take(owner, taken());
-      throw;
+      throw;  // its turn comes early the next time
+    } catch (const results::ForeignRows::TooLarge& problem) {
+      return leave_out(run, problem, due.stamp, true);
+    } catch (const std::exception& problem) {
+      return leave_out(run, problem, "", !manifest || manifest->foreign);
     }
+    try {
+      // Where a file server failed, what it hid must be read the next time.
+      write(database_, run, *manifest, joined.has_all_replays ? due.stamp : "", joined);
+    } catch (const TooManyLoops& problem) {
+      out_.lacked_columns = out_.lacked_columns || problem.is_full();
+      return leave_out(run, problem, "", manifest->foreign);
+    } catch (const Damaged&) {
+      throw;
+    } catch (const core::Error& problem) {
+      if (!manifest->foreign) throw;
+      return leave_out(run, problem, "", true);
+    }
+    if (manifest->foreign) tries_.add(run.id());
+    ++out_.runs;
+    out_.rows += joined.rows.size();
+    out_.warnings.insert(out_.warnings.end(), joined.warnings.begin(), joined.warnings.end());
   }
 
  private:
-  struct Held {
-    uid_t owner = 0;
-    std::size_t bytes = 0;
-  };
-  // What may be read now, and what the index may hold more. What a run gives back there was read before, and
-  // so does not count for the former.
-  results::ForeignRows rows_, room_;
-  std::map<std::string, Held> held_;
+  // `stamp`: with which it is not tried again.
+  void leave_out(const core::RunDir& run, const std::exception& problem, const std::string& stamp,
+                 bool foreign) {
+    const std::string why = "run " + run.id() + " is left out: " + problem.what();
+    out_.warnings.push_back(why);
+    if (foreign) tries_.refuse(run.id(), stamp, why);
+    forget(database_, run.id());
+  }
+
+  Database& database_;
+  ForeignBytes foreign_;
+  Tries& tries_;
+  Refreshed& out_;
 };
 
-// Reads a run that changed, in a transaction of its own. Throws ForeignRows::UsedUp where it stays as it was
-// for that.
-void renew(Database& database, const core::RunDir& run, const std::string& stamp, ForeignBytes& foreign,
-           Refreshed& out) {
-  std::optional<core::Manifest> manifest;
-  results::JoinedRows joined;
-  try {
-    manifest = core::read_manifest_and_progress(run);
-    joined = foreign.read(run, *manifest);
-  } catch (const results::ForeignRows::UsedUp&) {
-    throw;
-  } catch (const std::exception& problem) {
-    out.warnings.push_back("run " + run.id() + " is left out: " + problem.what());
-    return forget(database, run.id());
-  }
-  try {
-    // Where a file server failed, what it hid must be read the next time.
-    write(database, run, *manifest, joined.has_all_replays ? stamp : "", joined);
-  } catch (const TooManyLoops& problem) {
-    out.lacked_columns = out.lacked_columns || problem.is_full();
-    out.warnings.push_back("run " + run.id() + " is left out: " + problem.what());
-    return forget(database, run.id());
-  } catch (const Damaged&) {
-    throw;
-  } catch (const core::Error& problem) {
-    if (!manifest->foreign) throw;
-    out.warnings.push_back("run " + run.id() + " is left out: " + problem.what());
-    return forget(database, run.id());
-  }
-  ++out.runs;
-  out.rows += joined.rows.size();
-  out.warnings.insert(out.warnings.end(), joined.warnings.begin(), joined.warnings.end());
+// A process that records may have ended without changing a file.
+void renew_status(Database& database, const core::RunDir& run, const core::Manifest& manifest,
+                  const std::string& before) {
+  const std::string status = results::status_of(run, manifest);
+  if (status == before) return;
+  Statement(database, "UPDATE base_runs SET status = ?2 WHERE run = ?1")
+      .bind(1, run.id())
+      .bind(2, status)
+      .execute();
 }
 
 void tell_left_out(std::size_t count, Refreshed& out) {
@@ -282,6 +251,28 @@ void tell_left_out(std::size_t count, Refreshed& out) {
                          " left out, or as before: of the rows of such runs no more than " +
                          core::bytes_text(core::foreign_rows_together) + " are read at once, and " +
                          core::bytes_text(most_foreign_bytes) + " kept, half of it of one user");
+}
+
+// Returns the runs to read: those first that were never tried, then those whose last try is longest ago.
+// Renews the status of those that are recorded and did not change. Leaves those in `held` that are gone, and
+// puts the ids of all others into `there`.
+std::vector<Due> due_runs(Database& database, const core::Store& store, const Tries& tries,
+                          std::map<std::string, Held>& held, std::set<std::string>& there, Refreshed& out) {
+  std::vector<Due> due;
+  for (const auto& run : store.runs()) {
+    there.insert(run.id());
+    const Stamp stamp = stamp_of(run);
+    const auto known = held.extract(run.id());
+    if (!known.empty() && !stamp.text.empty() && known.mapped().stamp == stamp.text) {
+      if (stamp.recording) renew_status(database, run, *stamp.recording, known.mapped().status);
+    } else if (const auto refusal = tries.refusal_of(run.id(), stamp.text)) {
+      out.warnings.push_back(*refusal);
+    } else {
+      due.push_back({run, stamp.text, tries.last_of(run.id())});
+    }
+  }
+  std::stable_sort(due.begin(), due.end(), [](const Due& a, const Due& b) { return a.tried < b.tried; });
+  return due;
 }
 
 // Returns std::nullopt where runs have gone and a run lacked their columns: the index must be made anew.
@@ -295,25 +286,22 @@ std::optional<Refreshed> refresh_once(const path& file, const core::Store& store
     LoopColumns columns(database);
     transaction.commit();
   }
-  auto known = known_stamps(database);
+  auto held = held_runs(database);
   Refreshed out;
-  ForeignBytes foreign(database, store);
+  Tries tries(database);
+  std::set<std::string> there;
+  const std::vector<Due> due = due_runs(database, store, tries, held, there, out);
+  Renewal renewal(database, store, tries, out);
   std::size_t left_out = 0;
-  for (const auto& run : store.runs()) {
-    const std::string stamp = stamp_of(run);
-    const auto before = known.find(run.id());
-    const bool is_current = before != known.end() && !stamp.empty() && before->second == stamp;
-    if (before != known.end()) known.erase(before);
-    if (is_current) continue;
-    try {
-      renew(database, run, stamp, foreign, out);
+  for (const auto& one : due) try {
+      renewal.read(one);
     } catch (const results::ForeignRows::UsedUp&) {
       ++left_out;
     }
-  }
   tell_left_out(left_out, out);
-  for (const auto& [run, stamp] : known) forget(database, run);
-  if (!known.empty() && out.lacked_columns) return std::nullopt;
+  tries.save(there);
+  for (const auto& [run, known] : held) forget(database, run);
+  if (!held.empty() && out.lacked_columns) return std::nullopt;
   return out;
 }
 

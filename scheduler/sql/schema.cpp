@@ -7,7 +7,7 @@
 namespace flor::sql {
 namespace {
 
-constexpr int64_t kVersion = 3;
+constexpr int64_t kVersion = 4;
 // SQLite's own limit is 2,000 columns.
 constexpr std::size_t kMostLoops = 1000;
 // Of runs of other users: all of them, and those that one run adds.
@@ -27,6 +27,7 @@ CREATE INDEX base_series_by_name ON base_series(name);
 CREATE TABLE base_rows(series INTEGER, position INTEGER, value, exact TEXT, PRIMARY KEY(series, position))
   WITHOUT ROWID;
 CREATE TABLE base_loops(name TEXT PRIMARY KEY, "column" TEXT UNIQUE, own INTEGER) WITHOUT ROWID;
+CREATE TABLE base_tries(number INTEGER PRIMARY KEY, run TEXT UNIQUE, stamp TEXT, refusal TEXT);
 CREATE VIEW runs AS SELECT run, name, status, user, host, job, started, finished, exit_code, command, cwd, loop,
   iterations FROM base_runs;
 CREATE VIEW args AS SELECT r.run AS run, a.name AS name, a.value AS value, a.text AS text FROM base_args a

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/files/durable.h"
+#include "core/files/file_lock.h"
 #include "core/store/manifest.h"
 #include "core/store/plan.h"
 #include "results/program.h"

@@ -175,6 +175,68 @@ TEST_F(Index, RowsThatAreReadAgainCountAsOthersDo) {
   EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[6]"});
 }
 
+// A recording that was killed says for ever that it is being recorded.
+TEST_F(Index, RunsThatSayThatTheyAreRecordedKeepNoNewerRunOut) {
+  FLOR_NEEDS_ROOT();
+  const std::string much(core::foreign_rows_of_one_user / 3, '\n');
+  const auto plant_recording = [&](const std::string& id, uid_t owner) {
+    plant(id, much + row("epoch=0", "x", "1"), owner);
+    core::Manifest manifest = core::read_manifest(store_.run(id));
+    manifest.status = "recording";
+    core::write_manifest(store_.run(id), manifest);
+    ASSERT_EQ(::chown(store_.run(id).manifest().c_str(), owner, owner), 0);
+  };
+  const uid_t other = test::attacker + 1;
+  for (const char* id : {"a", "b"}) plant_recording(id, test::attacker);
+  for (const char* id : {"c", "d"}) plant_recording(id, other);
+  plant("e", much + row("epoch=0", "x", "1"), test::attacker);
+  plant("f", much + row("epoch=0", "x", "1"), other + 1);
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[5]"});
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[6]"});
+  EXPECT_EQ(last_.runs, 1U);
+  EXPECT_EQ(ask("SELECT count(*) FROM runs WHERE status = 'completed'"), Lines{"[2]"});
+  EXPECT_EQ(last_.runs, 0U) << "one that does not change costs nothing";
+}
+
+// The recordings of another user grow between any two queries.
+TEST_F(Index, RunsThatChangeAtEachQueryTakeTurns) {
+  FLOR_NEEDS_ROOT();
+  const std::string much(core::foreign_rows_of_one_user / 3, '\n');
+  for (const char* id : {"a", "b", "c"}) {
+    plant(id, much + row("epoch=0", "x", "1"));
+    ask("SELECT count(*) FROM log");
+  }
+  const auto grow = [&] {
+    for (const char* id : {"a", "b", "c"})
+      std::ofstream(store_.run(id).log(), std::ios::app) << row("epoch=1", "x", "1");
+  };
+  grow();
+  EXPECT_EQ(ask("SELECT count(*) FROM log GROUP BY run"), (Lines{"[2]", "[2]", "[1]"}));
+  grow();
+  EXPECT_EQ(ask("SELECT count(*) FROM log GROUP BY run"), (Lines{"[3]", "[2]", "[3]"}));
+  plant("d", row("epoch=0", "x", "1"));
+  grow();
+  EXPECT_EQ(ask("SELECT count(*) FROM log WHERE run = 'd'"), Lines{"[1]"}) << "a new one comes first";
+}
+
+// What is refused is not read at each query to be refused again.
+TEST_F(Index, ARunThatIsRefusedIsReadAgainWhenItChanges) {
+  FLOR_NEEDS_ROOT();
+  const std::size_t many = core::foreign_rows_limit / 8 + 1;
+  std::string list = "[0";
+  for (std::size_t i = 0; i < many; ++i) list += ",1";
+  const std::string much(core::foreign_rows_of_one_user / 3, '\n');
+  for (const char* id : {"a", "b"}) plant(id, row("epoch=0", "x", list + "]"));
+  for (const char* id : {"c", "d"}) plant(id, much + row("epoch=0", "x", "1"));
+  for (int i = 0; i < 3; ++i) ask("SELECT count(*) FROM log");
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[2]"});
+  EXPECT_EQ(last_.runs, 0U);
+  EXPECT_EQ(last_.warnings.size(), 2U) << "it is said each time";
+  core::write_durably(store_.run("a").log(), row("epoch=0", "x", "1"));
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[3]"});
+  EXPECT_EQ(last_.warnings.size(), 1U);
+}
+
 // Else one run with a thousand loops would take the columns of everybody's runs, for good.
 TEST_F(Index, ARunOfAnotherUserTakesNoColumnOfThisUsersRuns) {
   FLOR_NEEDS_ROOT();

@@ -137,6 +137,26 @@ TEST_F(Index, OnlyWhatChangedIsReadAgain) {
   EXPECT_EQ(ask("SELECT count(*) FROM args"), Lines{"[0]"});
 }
 
+TEST_F(Index, ARecordingIsReadAgainOnlyWhereItChanged) {
+  const core::RunDir recorded = run("20261120-143005-a3f9", row("epoch=0", "loss", "1"));
+  core::Manifest manifest = core::read_manifest(recorded);
+  manifest.status = "recording";
+  core::write_manifest(recorded, manifest);
+  std::optional<core::FileLock> lives = core::FileLock::take(recorded.lock());
+  ASSERT_TRUE(lives);
+  EXPECT_EQ(ask("SELECT status FROM runs"), Lines{"[\"recording\"]"});
+  EXPECT_EQ(last_.runs, 1U);
+  std::ofstream(recorded.log(), std::ios::app) << row("epoch=1", "loss", "2");
+  EXPECT_EQ(ask("SELECT count(*) FROM log"), Lines{"[2]"});
+  EXPECT_EQ(last_.runs, 1U);
+  std::ofstream(recorded.timeline(), std::ios::app) << "\n";
+  ask("SELECT count(*) FROM log");
+  EXPECT_EQ(last_.runs, 1U) << "how far it is stands there";
+  lives.reset();
+  EXPECT_EQ(ask("SELECT status FROM runs"), Lines{"[\"killed\"]"}) << "nothing was written";
+  EXPECT_EQ(last_.runs, 0U);
+}
+
 TEST_F(Index, OneThatIsDamagedOrOfAnotherVersionIsMadeAnew) {
   run("20261120-143005-a3f9", row("epoch=0", "loss", "1"));
   const std::string all = "SELECT value FROM log";
