@@ -2,6 +2,7 @@
 // takes a quarter of a second. Who looks again is sent what is new.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -26,13 +27,16 @@ core::Json replay_data(const core::RunDir& run, const std::string& id);
 // The replays that were asked for last. Thread-safe.
 class ReplayCache {
  public:
-  // Takes the seconds from `now`.
-  explicit ReplayCache(std::function<double()> now = core::monotonic_seconds) : now_(std::move(now)) {}
+  // Takes the seconds from `now`. Where a text has more than `largest` bytes, its values are not kept: they
+  // take many times the memory.
+  explicit ReplayCache(std::function<double()> now = core::monotonic_seconds,
+                       std::size_t largest = 16'000'000)
+      : now_(std::move(now)), largest_(largest) {}
 
   // Returns replay_data() as text, with its `version`. It is made anew after some seconds: a replay that goes
   // on shows the present time. Of one that is over it is made anew at once where files of the run changed.
   // `have`: the version that the viewer has. Where it is one of the last few, units that it holds are left
-  // out (rest_of()), else all are there.
+  // out (rest_of()), else all are there, as they are in a large text.
   std::shared_ptr<const std::string> text_of(const core::RunDir& run, const std::string& id,
                                              const std::string& have = "");
 
@@ -47,6 +51,7 @@ class ReplayCache {
   };
   struct Made {
     std::string signature;
+    // null: the text is large.
     core::Json data;
     // The newest last: that of `data`.
     std::deque<Version> versions;
@@ -59,8 +64,10 @@ class ReplayCache {
   // Returns what is known of the replay, if it may still be shown.
   Made* kept(const std::string& key, const core::RunDir& run);
   Made& make(const std::string& key, const core::RunDir& run, const std::string& id);
+  void forget_oldest();
 
   const std::function<double()> now_;
+  const std::size_t largest_;
   // Tells the versions of this server from those of one that ran before.
   const std::string birth_ = core::new_id();
   // Held while a text is made, so that no two make the same one.

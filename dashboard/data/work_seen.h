@@ -19,6 +19,6 @@ WorkSeen seen_of(const core::Json& work);
 
 // Returns what replay_data() gave without the units that a viewer has who was sent `seen`. Each worker says
 // `from`: how many of the units sent before stay as they are. Those in `units` follow them.
-core::Json rest_of(core::Json data, const WorkSeen& seen);
+core::Json rest_of(const core::Json& data, const WorkSeen& seen);
 
 }  // namespace flor::dashboard

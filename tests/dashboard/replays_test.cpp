@@ -113,5 +113,31 @@ TEST_F(Replays, WhoHasAVersionIsSentWhatIsNew) {
   EXPECT_FALSE(whole["work"]["workers"][0].contains("from"));
 }
 
+// A planted one of 58 MB took 500 MB more while it was kept.
+TEST_F(Replays, OfALargeOneTheWholeTextAloneIsKept) {
+  core::fs::create_directories(run_.replay("x").workers());
+  std::ofstream(run_.replay("x").workers() / "n1.7.work.jsonl") << R"({"unit":0,"began":100,"seconds":2})"
+                                                                << "\n";
+  const std::size_t size = ReplayCache().text_of(run_, "x")->size();
+  for (const bool is_large : {true, false}) {
+    ReplayCache cache(core::monotonic_seconds, is_large ? size - 1 : size);
+    const auto whole = cache.text_of(run_, "x");
+    const std::string have = core::parse_json(*whole)["version"];
+    EXPECT_EQ(cache.text_of(run_, "x", have) == whole, is_large);
+  }
+}
+
+TEST(WorkSeen, TheRestKeepsAllButTheUnitsThatWereSent) {
+  const core::Json data = core::parse_json(
+      R"({"id":"x","work":{"now":7,"workers":[{"worker":"a","units":[[1],[2]],"gpu":"0"},{"worker":"b","units":[[3]]}]},"end":1})");
+  WorkSeen seen = seen_of(data["work"]);
+  seen.erase("b");
+  seen["a"].pop_back();
+  // In the order that the values are written in.
+  EXPECT_EQ(
+      core::json_text(rest_of(data, seen)),
+      R"({"id":"x","end":1,"work":{"now":7,"workers":[{"worker":"a","gpu":"0","units":[[2]],"from":1},{"worker":"b","units":[[3]],"from":0}]}})");
+}
+
 }  // namespace
 }  // namespace flor::dashboard
