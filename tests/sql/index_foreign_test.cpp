@@ -101,6 +101,28 @@ TEST_F(Index, RowsThatAttemptsOfAnotherUsersRunRepeatCountAsItsRowsDo) {
   EXPECT_NE(last_.warnings[0].find("those that its attempts repeat"), std::string::npos) << last_.warnings[0];
 }
 
+// A training of days that was preempted often is no attack.
+TEST_F(Index, TheFirstRowsThatAttemptsRepeatCountNothing) {
+  FLOR_NEEDS_ROOT();
+  const auto log = [](int rows, int attempts) {
+    std::string out;
+    for (int i = 0; i < rows; ++i) out += row("epoch=" + std::to_string(i), "x", "1");
+    for (int i = 0; i < attempts; ++i)
+      out += "{\"@event\":\"resumed\"}\n{\"@event\":\"kept\",\"loop\":\"epoch\",\"before\":10000000}\n";
+    return out;
+  };
+  const auto counted = [&](int rows, int attempts) {
+    const std::string text = log(rows, attempts);
+    plant("r", text);
+    EXPECT_EQ(::chown(store_.run("r").log().c_str(), test::attacker, test::attacker), 0);
+    results::ForeignRows foreign;
+    const core::RunDir planted = store_.run("r");
+    return results::read_joined(planted, core::read_manifest(planted), foreign).foreign_bytes - text.size();
+  };
+  EXPECT_EQ(counted(50'000, 20), 0U);
+  EXPECT_GT(counted(50'000, 60), std::size_t{4'000'000}) << "of a short log fewer are free";
+}
+
 TEST_F(Index, ALogOfAnotherUserThatHasSeveralNamesIsNotRead) {
   FLOR_NEEDS_ROOT();
   run("mine", row("epoch=0", "x", "1"));
