@@ -9,27 +9,15 @@
 #include "dashboard/data/routes.h"
 #include "dashboard/data/runs.h"
 #include "dashboard/http/server.h"
+#include "dashboard/pause.h"
 
 namespace flor::dashboard {
 namespace {
-
-constexpr auto look_every = std::chrono::milliseconds(300);
 
 // After a minute without viewers the server looks at the store only every ten seconds.
 // Motivation: a server that its user forgot must not keep a file server busy.
 constexpr auto unasked_after = std::chrono::seconds(60);
 constexpr auto look_unasked_every = std::chrono::seconds(10);
-
-// Looks at a store less often that takes long to look at, or whose news all viewers ask for with an answer
-// that takes long to make: at most a quarter of the time, or every ten seconds. A replay that another user
-// planted could else keep all news back for minutes.
-constexpr auto longest_pause = std::chrono::milliseconds(10'000);
-std::chrono::milliseconds pause_after(std::chrono::steady_clock::duration took, double answering) {
-  using std::chrono::milliseconds;
-  const auto pause = std::max({look_every, std::chrono::duration_cast<milliseconds>(took * 3),
-                               milliseconds(static_cast<int64_t>(answering * 3000))});
-  return std::min(pause, longest_pause);
-}
 
 void publish(const Runs& runs, const core::Json& changes, Feed& feed) {
   feed.publish(runs.snapshot_text(), core::json_text(changes));
