@@ -57,8 +57,11 @@ bool has_links(const ReplayDir& replay) {
 // says so.
 std::optional<int64_t> time_of_plan(const ReplayDir& replay) {
   struct stat info = {};
-  if (::lstat(replay.plan().c_str(), &info) == 0)
-    return int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+  if (::lstat(replay.plan().c_str(), &info) == 0) {
+    // Its owner may set any time.
+    constexpr int64_t second = 1'000'000'000, most = std::numeric_limits<int64_t>::max() / second - 1;
+    return std::clamp(int64_t{info.st_mtim.tv_sec}, -most, most) * second + info.st_mtim.tv_nsec;
+  }
   if (errno == ENOENT || errno == ENOTDIR || errno == EACCES) return std::nullopt;
   return std::numeric_limits<int64_t>::max();
 }

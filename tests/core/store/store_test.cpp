@@ -322,6 +322,21 @@ TEST(Replays, AreListedWhileTheirTimesChange) {
   owner.join();
 }
 
+// In nanoseconds such a time does not fit into 64 bits.
+TEST(Replays, OneThatIsDatedCenturiesAheadIsTheNewest) {
+  const TemporaryDirectory directory;
+  const RunDir run{directory / "r"};
+  for (const char* id : {"q1", "q2"}) {
+    fs::create_directories(run.replay(id).path);
+    write_durably(run.replay(id).plan(), "{}");
+  }
+  const timespec in_2300[] = {{10'413'792'000, 0}, {10'413'792'000, 0}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, run.replay("q1").plan().c_str(), in_2300, 0), 0);
+  const auto replays = run.all_replays();
+  ASSERT_EQ(replays.size(), 2U);
+  EXPECT_EQ(replays[1].id(), "q1");
+}
+
 // Another user could have one replay read thousands of times.
 TEST(Replays, AreNoLinksToOthers) {
   const TemporaryDirectory directory;
