@@ -1,6 +1,7 @@
 #include "results/units_done.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "core/base/parse_number.h"
@@ -11,17 +12,29 @@ namespace {
 
 constexpr std::chrono::milliseconds soon(100), late(15000), seldom(30000);
 
-}  // namespace
-
-std::vector<int64_t> units_done(const core::ReplayDir& replay, const core::Plan& plan) {
+std::vector<int64_t> listed(const core::ReplayDir& replay, const core::Plan& plan, std::error_code& error) {
   // Opening the directory also makes an NFS client ask the server again.
   std::vector<int64_t> done;
-  std::error_code ignored;
-  for (const auto& [path, is_link] : core::entries_of(replay.units(), ignored)) {
+  for (const auto& [path, is_link] : core::entries_of(replay.units(), error)) {
     const auto id = core::parse_number<int64_t>(path.stem().string());
     if (id && path == replay.unit(*id) && plan.selected.contains(*id)) done.push_back(*id);
   }
   std::sort(done.begin(), done.end());
+  return done;
+}
+
+}  // namespace
+
+std::vector<int64_t> units_done(const core::ReplayDir& replay, const core::Plan& plan) {
+  std::error_code ignored;
+  return listed(replay, plan, ignored);
+}
+
+std::vector<int64_t> units_surely_done(const core::ReplayDir& replay, const core::Plan& plan) {
+  std::error_code error;
+  auto done = listed(replay, plan, error);
+  if (error && !core::is_no_directory(error) && error != std::errc::permission_denied)
+    throw core::fs::filesystem_error("cannot list", replay.units(), error);
   return done;
 }
 

@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "gc/leftovers.h"
 #include "gc/runs.h"
+#include "results/report/summary.h"
 #include "support/interposed.h"
 
 namespace flor::gc {
@@ -130,6 +131,23 @@ TEST_F(Hidden, AReplayIsNotBegunAnewWhereAnUnfinishedOneCannotBeSeen) {
   const test::Interposing failing;
   failing->hidden = "r/plan.json";
   EXPECT_THROW(commands::unfinished(asked), std::system_error);
+}
+
+TEST_F(Hidden, AReplayWhoseUnitsCannotBeListedIsNotShownAsBegun) {
+  const core::ReplayDir replay = make_replay(make_run("r1"));
+  const core::Plan plan;
+  const auto state = [&] { return results::summarize_replay(replay, 0, plan); };
+  EXPECT_EQ(state().state, "unfinished") << "none is done";
+  core::fs::create_directory(replay.units());
+  const test::Interposing failing;
+  failing->unopened = "r/units";
+  for (const int error : {EIO, ESTALE, ETIMEDOUT}) {
+    failing->hidden_by = error;
+    EXPECT_EQ(state().state, "damaged");
+    EXPECT_TRUE(has(state().failure, replay.units().string())) << state().failure;
+  }
+  failing->hidden_by = EACCES;  // its owner has closed it
+  EXPECT_EQ(state().state, "unfinished");
 }
 
 TEST_F(Hidden, WhatCannotBeSeenIsListedAndNotTakenForGone) {

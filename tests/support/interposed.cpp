@@ -31,12 +31,15 @@ bool is_run(const char* path) {
   return slash != nullptr && std::isdigit(static_cast<unsigned char>(slash[1])) != 0;
 }
 
-bool is_hidden(const char* path) {
-  const std::string& end = interposed().hidden;
+bool ends_and_fails(const char* path, const std::string& end) {
   const std::size_t size = path == nullptr ? 0 : std::strlen(path);
   if (end.empty() || size < end.size() || end != path + (size - end.size())) return false;
   errno = interposed().hidden_by;
   return true;
+}
+
+bool is_hidden(const char* path) {
+  return ends_and_fails(path, interposed().hidden);
 }
 
 bool is_interrupted(const char* call) {
@@ -84,7 +87,9 @@ __attribute__((visibility("default"))) int openat(int directory, const char* pat
   const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
   va_end(more);
   if (interposed().at_openat) interposed().at_openat();
-  return is_interrupted("openat") ? -1 : next(directory, path, flags, mode);
+  return is_interrupted("openat") || ends_and_fails(path, interposed().unopened)
+             ? -1
+             : next(directory, path, flags, mode);
 }
 
 __attribute__((visibility("default"))) int close(int file) {

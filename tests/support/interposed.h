@@ -33,6 +33,7 @@ struct Interposed {
   // error.
   std::string hidden;
   int hidden_by = EIO;
+  std::string unopened;  // openat() of a path that ends so fails with that error, too
   // Each of these calls answers EINTR once: open, openat, fsync, fdatasync; and close, which has closed then.
   std::set<std::string> interrupted;
   int taken_runs = 0;  // so many calls of mkdir() for a run find that another process was quicker

@@ -111,7 +111,7 @@ ReplaySummary summarize_replay(const core::ReplayDir& replay, int64_t attempt, c
     ReplaySummary out;
     out.id = replay.id();
     out.selected = static_cast<int64_t>(plan.selected.size());
-    out.committed = static_cast<int64_t>(units_done(replay, plan).size());
+    out.committed = static_cast<int64_t>(units_surely_done(replay, plan).size());
     out.verdict = read_verdict(replay);
     if (out.verdict) {
       out.state = to_string(out.verdict->judgement);
