@@ -190,7 +190,10 @@ print("end", totals["all"])
 """
 
 
-@pytest.mark.parametrize("use", ["sum(map(meter.scale, [1]))", "meter.next", "(lambda scale: scale(1))(meter.scale)"])
+USES = ["sum(map(meter.scale, [1]))", "meter.next", "meter.next.real", "meter.next.__int__()", "(lambda scale: scale(1))(meter.scale)"]
+
+
+@pytest.mark.parametrize("use", USES)
 def test_a_method_that_is_handed_on_reads_its_object(place, use):
     place.write("train.py", BOUND.replace("USE", use))
     place.record("train.py", code=None, END="die", FLOR_MATERIALIZER="inline")

@@ -109,6 +109,7 @@ def _end_doubt(lacks_nothing):
 def begin_anew(name, restored, may_hold=True):
     """Behind a restore of a block, or of an iteration (""), nothing is known of gradients: their watches ended, and nobody cleared them.
     Where backward() adds to one that is unknown, that is a use: in the recording it did not. `may_hold`: see watch_all()."""
+    _seen["began"] = False
     for parameter in restored:
         known = _known_of(parameter)
         known.names, known.out, known.is_cleared, known.decision, known.restored = set(), set(), False, None, name

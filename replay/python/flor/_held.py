@@ -132,11 +132,17 @@ def _reads(program, nodes, objects, changed):
     """Yields what reads_in() does. A method that is no more than named, as one that is handed on, may be called: it reads all of its object, as
     a property does."""
     for path, read in reads_in(nodes):
-        if isinstance(read, ast.Attribute) and _cause(changed, path) is None:
-            whole = path_of(read.value)
-            if whole and _cause(changed, whole) is not None and objects.runs_code(program, read):
-                path = whole
-        yield path, read
+        yield (path if _cause(changed, path) is not None else _read_by_code(program, read, objects, changed) or path), read
+
+
+def _read_by_code(program, read, objects, changed):
+    """Returns the path of an object in an expression a.b.c of which a method or a property reads what is changed, or None."""
+    while isinstance(read, (ast.Attribute, ast.Subscript)):
+        whole = path_of(read.value)
+        if isinstance(read, ast.Attribute) and whole and _cause(changed, whole) is not None and objects.runs_code(program, read):
+            return whole
+        read = read.value
+    return None
 
 
 def _is_over(program, read, changer):

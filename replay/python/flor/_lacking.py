@@ -79,6 +79,8 @@ class Unbound:
 
     __str__ = __repr__ = __format__ = __bool__ = __hash__ = __len__ = __iter__ = __next__ = __call__ = __contains__ = _any
     __getitem__ = __setitem__ = __delitem__ = __enter__ = __exit__ = __int__ = __float__ = __index__ = __neg__ = __abs__ = _any
+    __pos__ = __invert__ = __round__ = __trunc__ = __floor__ = __ceil__ = __complex__ = __reversed__ = __divmod__ = __rdivmod__ = _any
+    __xor__ = __rxor__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _any
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _any
     __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = __and__ = __or__ = _any
     __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rmatmul__ = __rand__ = __ror__ = _any

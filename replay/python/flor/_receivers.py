@@ -1,12 +1,14 @@
 """What the objects are that a program calls methods of, so far as that tells what it reads of them."""
 import ast
 import collections
+import types
 
 from ._attributes import dict_of
 from ._frames import locals_of
 
 _OWN = (list, dict, set, bytearray, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
 _MAPPINGS = (dict, collections.OrderedDict, collections.defaultdict, collections.Counter)
+_OF_SLOTS = (types.MemberDescriptorType, type(collections.namedtuple("_", "a").a))
 _MOST = 10000  # elements that are looked at for x[i].append(…)
 
 
@@ -47,7 +49,7 @@ class InFrame:
 
 def _is_code(kind, name):
     found = next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
-    return hasattr(type(found), "__get__")
+    return hasattr(type(found), "__get__") and not isinstance(found, _OF_SLOTS)
 
 
 def _values_at(node, variables):
