@@ -51,14 +51,19 @@ with flor.checkpointing(net=net, optimizer=optimizer):
 """
 
 
+def resume_after_a_refusal(place):
+    """The first attempt ends, and the second one goes around what the first one noted."""
+    again = ("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py")
+    assert "the program uses gradients that an iteration left" in place.run(*again, code=1).stderr
+    place.run(*again)
+
+
 def test_a_resumed_recording_ends_where_unknown_gradients_have_become_a_parameter(place):
     """Of a program that names its state: the function of C++ that reads them is not seen, but what it made of them is."""
     place.write("train.py", NAMED_STATE.replace("    KILL\n", NAMED_KILL))
     rows = plain(place, "train.py")[1]
     place.record("train.py", code=None)
-    again = ("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py")
-    assert "the program uses gradients that an iteration left" in place.run(*again, code=1).stderr
-    place.run(*again)
+    resume_after_a_refusal(place)
     assert sorted(have(place)) == sorted(rows)
 
 
@@ -80,9 +85,7 @@ def test_a_resumed_recording_ends_where_a_step_behind_the_loop_used_unknown_grad
     place.write("train.py", BEHIND_THE_LOOP.replace("    KILL\n", NAMED_KILL))
     rows = place.plain("train.py")
     place.record("train.py", code=None)
-    again = ("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py")
-    assert "the program uses gradients that an iteration left" in place.run(*again, code=1).stderr
-    place.run(*again)
+    resume_after_a_refusal(place)
     assert sorted(place.joined()) == sorted(rows)
 
 
@@ -163,7 +166,7 @@ def test_a_model_that_becomes_nan_by_itself_has_used_no_gradients(place, text, k
         assert set(have(place)) <= set(rows) and any(row[1].startswith(value.partition(".item")[0]) for row in have(place))
 
 
-# The optimizer has the head alone, so nobody clears the gradients of the backbone.
+# The optimizer has the head alone. So its zero_grad() never clears the gradients of the backbone.
 BACKBONE = BEGIN + """
 import flor
 from flor import _gradient_uses
@@ -188,6 +191,6 @@ def test_gradients_that_nobody_clears_cost_a_few_looks_an_iteration(place):
     place.record("train.py", code=None)
     said = place.run("flor", "record", "--resume", "a", "--every", "1", "--", sys.executable, "train.py")
     assert "resumed behind epoch=" in said.stderr
-    # An iteration has 100 steps, and 40 parameters that nobody clears.
+    # An iteration has 100 steps. 40 parameters have gradients that are never cleared.
     iterations = 7 - int(said.stderr.split("resumed behind epoch=")[1].split()[0])
     assert int(said.stdout.split("looks ")[1]) < 40 * 20 * (iterations + 1)
