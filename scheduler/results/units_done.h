@@ -15,8 +15,8 @@
 
 namespace flor::results {
 
-// Returns the selected units whose files exist, in order, from one listing. What cannot be
-// listed now counts as not done yet.
+// Returns the selected units whose files exist, in order, from one listing. What cannot be listed now counts
+// as not done yet.
 std::vector<int64_t> units_done(const core::ReplayDir& replay, const core::Plan& plan);
 
 // The same for who reports it: throws std::filesystem::filesystem_error where the directory cannot be listed,
