@@ -177,9 +177,7 @@ class Saver(TreeSaver):
             if memory_of(tensor) in self._given:
                 given.append(part)
             else:
-                leaf = self._of_tensor(f"{name}.{part}", tensor)
-                leaf.hint = _unchanged.hint_of(tensor)
-                self._leaf(f"{name}.{part}", leaf)
+                self._leaf(f"{name}.{part}", self._of_tensor(f"{name}.{part}", tensor))
             self.has_graph = self.has_graph or is_live(tensor)
             self._seen[id(tensor)] = f"{name}.{part}"
             self._alive.append(tensor)
@@ -225,7 +223,9 @@ class Saver(TreeSaver):
 
     def _sized(self, name, tensor):
         self._will_copy(name, _leaves.bytes_to_copy(tensor))
-        return _leaves.of_tensor(name, tensor)
+        leaf = _leaves.of_tensor(name, tensor)
+        leaf.hint = _unchanged.hint_of(tensor)
+        return leaf
 
     def _leaf(self, name, leaf, is_copy=False):
         if is_copy or self._copies > 0:
