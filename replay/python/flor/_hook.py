@@ -92,6 +92,7 @@ class _Finder:
         self._names = {script, os.path.abspath(script)}
         self.script = os.path.realpath(script)
         self._trees = None  # by path, once the script is loaded
+        self._words = set()  # the last parts of the names of modules that may be among them
 
     def of_path(self, path):
         """As an entry of sys.path_hooks: accepts the path of the script alone, if that is rewritten."""
@@ -105,8 +106,8 @@ class _Finder:
         """As an entry of sys.meta_path."""
         if self._trees is None and self._is_module:
             self._read()
-        if not self._trees or name in sys.builtin_module_names:
-            return None
+        if name.rpartition(".")[2] not in self._words or name in sys.builtin_module_names:
+            return None  # Python searches the path for it, once
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is None or not spec.origin or not isinstance(spec.loader, importlib.machinery.SourceFileLoader):
             return None
@@ -129,7 +130,7 @@ class _Finder:
         is_collecting = gc.isenabled()
         gc.disable()  # the nodes of the trees are many, and all in use
         try:
-            self._trees = _trees_of(self.script, self._is_module)
+            self._trees, self._words = _trees_of(self.script, self._is_module)
         except SyntaxError:
             pass  # Python itself says so
         except Exception as problem:
@@ -143,7 +144,7 @@ class _Finder:
 
 
 def _trees_of(script, is_module):
-    """Returns the rewritten trees of a project by their paths."""
+    """Returns the rewritten trees of a project by their paths, and the last parts of the names that their modules may have."""
     from ._folders import folders_of
     from ._project import Project
     from ._rewrite import rewritten
@@ -158,7 +159,13 @@ def _trees_of(script, is_module):
     elif not trees and not project.has_words() and os.environ.get("FLOR_RECORD") and _is_first():
         _say(f"no training loop is found in {os.path.basename(script)} and the modules that it imports: nothing will be recorded; name the main "
              "loop with flor.loop")
-    return trees
+    return trees, project.module_words.union(map(_word_of, trees))
+
+
+def _word_of(path):
+    """Returns the last part of the name of a module, by its file."""
+    stem = os.path.splitext(path)[0]
+    return os.path.basename(os.path.dirname(stem) if os.path.basename(stem) == "__init__" else stem)
 
 
 def _is_first():

@@ -71,6 +71,7 @@ class Project:
 
     def __init__(self, script, read, folders=None):
         self.script, self._folders = script, folders or [os.path.dirname(script)]
+        self.module_words = set()  # the parts of the names by which its files import each other
         self.files = {script: File(script, ast.parse(read(script), script))}
         todo = [script]
         while todo and len(self.files) < _MOST_FILES:
@@ -194,10 +195,11 @@ class Project:
                 for alias in node.names:
                     yield from self._found(folders, [*words, alias.name])
 
-    @staticmethod
-    def _found(folders, words):
+    def _found(self, folders, words):
         """Returns the files of a module and of the packages around it: those in the first folder that has any."""
-        return next((paths for paths in (_files_at(folder, words) for folder in folders) if paths), [])
+        paths = next((paths for paths in (_files_at(folder, words) for folder in folders) if paths), [])
+        self.module_words.update(words if paths else ())
+        return paths
 
 
 def _files_at(base, words):
