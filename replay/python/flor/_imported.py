@@ -36,7 +36,7 @@ def _is_fixed(value, depth=0):
     """Is it a function or class of which nothing changes? A number of a class may, if the program assigns an attribute of its name. Nor is
     a logger or the like any state."""
     from ._runtime import is_users
-    from ._seen import NO_STATE
+    from ._looked_at import NO_STATE
 
     if type(value).__module__ == "typing" or type(value).__module__.partition(".")[0] in NO_STATE:
         return True

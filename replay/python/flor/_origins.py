@@ -12,7 +12,7 @@ import weakref
 from . import _leaves, _plain
 from ._attributes import dict_of, is_filled, slots_of
 from ._leaves import label, storage_of
-from ._seen import NO_STATE
+from ._looked_at import NO_STATE
 
 MARKS = _leaves.VOLATILE + "@origins"  # the leaf with {name: mark}; no digest has it
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), types.ModuleType, types.MethodType)

@@ -3,6 +3,7 @@ import atexit
 import ctypes
 import functools
 import json
+import operator
 import os
 import platform
 import random
@@ -252,7 +253,14 @@ _sources = {}  # by __file__
 
 
 def users_modules():
-    return [module for module in list(sys.modules.values()) if is_users(module)]
+    """Each look asks, and there are a thousand modules of others: the answer is kept while these are the same."""
+    modules = list(sys.modules.values())
+    if len(modules) != len(_imported) or any(map(operator.is_not, modules, _imported)):
+        _imported[:], _users[:] = modules, [module for module in modules if is_users(module)]
+    return list(_users)
+
+
+_imported, _users = [], []
 
 
 def _put_sources(answer):

@@ -21,17 +21,18 @@ from . import _leaves, _plain
 from ._attributes import dict_of, is_filled, slots_of
 from ._contents import HOLDERS, contents_of, of_sparse, version_of
 from ._files import UNKNOWN
-from ._frames import is_of_flor, locals_of
+from ._frames import locals_of
 from ._imported import only_defined
 from ._inner import Late as _Late, modules_in
 from ._interrupts import is_programs
 from ._left_out import plain_of
+from ._looked_at import Kind
 from ._kinds import KEPT, is_stateful
 from ._roots import CONTAINERS, base_of, is_of_loader, is_users_module, members_of, root_of, roots_of
 from ._samples import digests_of
-from ._settable import OF_LOGGERS
 from ._settings import settings
 from ._unsaved import added_to, default_generators, identity_of, unsaved_of
+from ._words import Words
 
 _SECONDS = 1.0  # for one look
 _LARGE = 64 << 20  # bytes, above which nothing is copied to be read
@@ -42,13 +43,10 @@ _DEEPEST, _TEXT = 100, 1 << 16  # _TEXT: characters, bytes, or bits of a number
 # Packages whose objects stand for threads, files and the like, and no state of the training.
 _OF_THE_MACHINE = {"_thread", "threading", "_io", "io", "_queue", "queue", "multiprocessing", "_multiprocessing", "socket",
                    "_socket", "logging", "weakref", "_weakref", "concurrent", "torch", "numpy", "tqdm", "tensorboard", "builtins", "_csv", "_abc"}
-# Objects of these packages are never looked at: what a logger or a progress bar keeps for itself is no state.
-NO_STATE = {*OF_LOGGERS, "threading", "_thread", "socket", "subprocess", "weakref", "_weakref",
-            "pyarrow"}  # whose tables do not change, and would be copied to be read
 _OF_WORKERS = {"multiprocessing." + name for name in "queues context process pool synchronize popen_fork popen_forkserver popen_spawn_posix".split()}
-_TYPES = tuple(getattr(types, name) for name in ("GenericAlias", "UnionType") if hasattr(types, name))  # list[int], int | None
 _doubts = itertools.count()
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), type(...))
+_SIMPLE_KINDS = frozenset(_SIMPLE)
 
 
 class Prints(dict):
@@ -116,6 +114,7 @@ class _Look:
                 self._with_path.setdefault(id(item), f"{name}.{member}")
         self._referred, self._owner = {} if referred is None else referred, None  # as in Prints, and the object that is looked at
         self._slots = slots
+        self._kinds = {}  # class → Kind
         self._known = {}  # digests of memory
         self._held, self._pointers, self._alive = set(), {}, []
         self._local_classes = []
@@ -135,7 +134,7 @@ class _Look:
             return  # a function, a class or a module of Python, of which a checkpoint has the name alone
         self._held.add(id(value))
         self._alive.append(value)
-        self._note_class(value)
+        self._kind_of(value)
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(value, torch.Tensor):
             if value.layout == torch.strided and value.numel() > 0:
@@ -184,7 +183,7 @@ class _Look:
         if members is None:
             out[name] = (self.fingerprint(value), place, self._unsaved(name, value))
         else:
-            self._note_class(value)
+            self._kind_of(value)
             # Members of its class are members of it.
             out[name] = (self.fingerprint(None if type(value) in self._local_classes else type(value)), place)
             for member, item in members.items():
@@ -200,10 +199,14 @@ class _Look:
             return None
         return _Look([value], {path}, self._moved_from, self._roots, self._referred)._of_held(path, value)
 
-    def _note_class(self, value):
-        kind = type(value)
-        if "<locals>" in kind.__qualname__ and kind not in self._local_classes and is_users_module(sys.modules.get(kind.__module__)):
-            self._local_classes.append(kind)
+    def _kind_of(self, value):
+        """Returns what there is to know of its class. One that a function defines is noted."""
+        known = self._kinds.get(type(value))
+        if known is None:
+            known = self._kinds[type(value)] = Kind(value)
+            if known.is_local:
+                self._local_classes.append(type(value))
+        return known
 
     def add_local_classes(self, out):
         """What a class has that a function defines, or what its methods and properties keep, is no part of its objects."""
@@ -222,20 +225,18 @@ class _Look:
         return _Held(None if is_slot else id(value), print_of)
 
     def fingerprint(self, value, is_unsaved=False, has_loader=False):
-        self._hash, self._seen, self._visited = hashlib.blake2b(digest_size=16), {}, []
+        words, self._seen, self._visited = Words(), {}, []
+        self._put = words.put
         self._is_unsaved, self._has_loader = is_unsaved, has_loader
         self._deep = [value]  # what is left to be looked at, such as the rest of a long linked list
         while self._deep:
             self._feed(self._deep.pop(), 0)
-        return self._hash.digest()
-
-    def _put(self, *words):
-        self._hash.update(repr(words).encode("utf-8", "surrogatepass"))
+        return words.digest()
 
     def _feed(self, value, depth):
         if time.monotonic() > self._end:
             raise _Late
-        if isinstance(value, _SIMPLE):
+        if type(value) in _SIMPLE_KINDS or isinstance(value, _SIMPLE):
             return self._feed_simple(value)
         is_compared = self._is_unsaved and id(value) in self._with_path
         if is_compared:
@@ -248,13 +249,12 @@ class _Look:
             return self._deep.append(value)
         self._seen[id(value)] = len(self._seen)
         self._visited.append(value)
-        self._note_class(value)
-        self._put(type(value).__qualname__)
-        self._has_loader |= is_of_loader(value)
-        if type(value).__module__ == "typing" or type(value) in _TYPES:  # names of types, which nothing changes
+        kind = self._kind_of(value)
+        self._put(kind.name)
+        self._has_loader |= kind.is_of_loader
+        if kind.names_types:
             return self._put(repr(value))
-        if isinstance(value, types.ModuleType) or is_of_flor(value) or type(value).__name__ == "ArgumentParser" or \
-                type(value).__module__.split(".")[0] in NO_STATE and not isinstance(value, HOLDERS):
+        if kind.is_passed_over:
             return None
         plain = _plain.digest_of(value)
         if plain is not None:
@@ -332,7 +332,8 @@ class _Look:
         if isinstance(value, (dict, list, tuple, set, frozenset, collections.deque)):
             yield dict_of(value)
         elif isinstance(value, types.FunctionType):
-            yield from (*identity_of(value), value.__defaults__, value.__kwdefaults__, value.__dict__)
+            self._put(*identity_of(value))
+            yield from [part for part in (value.__defaults__, value.__kwdefaults__, value.__dict__) if part]
             cells = zip(value.__code__.co_freevars, value.__closure__ or ())
             yield from [cell.cell_contents for name, cell in cells if is_filled(cell) and not self._is_root(name, cell.cell_contents)]
         elif isinstance(value, type):

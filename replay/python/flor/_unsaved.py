@@ -1,4 +1,5 @@
 """What an object has that no checkpoint has of it: a change of it is looked for, and cannot be restored."""
+import collections
 import functools
 import random
 import sys
@@ -23,7 +24,8 @@ def unsaved_of(value, is_slot):
     if isinstance(value, torch.nn.Module):
         for part in value.modules():
             saved = plain_attributes(part)
-            yield {key: item for key, item in vars(part).items() if key not in saved and key not in _own_of(torch)}
+            yield {key: item for key, item in vars(part).items()
+                   if key not in saved and key not in _own_of(torch) and not _has_no_hooks(key, item)}
         for tensor in (*value.parameters(), *value.buffers()):
             yield from added_to(tensor)
         return
@@ -57,13 +59,18 @@ def added_to(tensor):
 def identity_of(function):
     """Returns what tells a function from any other of the program."""
     code = function.__code__
-    return function.__module__, function.__qualname__, code.co_filename, code.co_firstlineno, code.co_code
+    return function.__module__, function.__qualname__, code.co_filename, code.co_firstlineno, hash(code.co_code)
 
 
 @functools.lru_cache(None)
 def _own_of(torch):
     """The attributes that every module has, and that are saved or stay: not its hooks, which compute."""
     return frozenset(name for name in vars(torch.nn.Module()) if "hook" not in name)
+
+
+def _has_no_hooks(name, value):
+    """Is it a dict for hooks, which torch gives each module, and empty, as most are?"""
+    return name.startswith("_") and "hook" in name and type(value) in (dict, collections.OrderedDict) and not value
 
 
 def is_partly_saved(before, after, path):
