@@ -243,7 +243,7 @@ def looks_of(monkeypatch):
         monkeypatch.setattr(_block, "look", lambda frame, objects, must: _seen.Prints() if next(looks) else None)
         return flor, _block.Looks(flor, sys._getframe(), "epoch")
 
-    monkeypatch.setattr(_block, "_noted", set())
+    monkeypatch.setattr(_block, "_noted", {})
     monkeypatch.setattr(_doubt, "_loops", _doubt._loops.copy())
     _doubt._loops.clear()
     monkeypatch.setattr("flor._library.warn", flor.warnings.append)

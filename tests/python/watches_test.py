@@ -115,7 +115,7 @@ def noted(monkeypatch):
     noted = Noted()
     monkeypatch.setattr(_gradient_uses, "library", noted)
     monkeypatch.setattr(_gradient_uses, "_seen", {"used": False, "in doubt": False})
-    monkeypatch.setattr(_block, "_noted", set())
+    monkeypatch.setattr(_block, "_noted", {})
     monkeypatch.setattr(_library, "warn", lambda text: None)
     return noted
 

@@ -16,7 +16,7 @@ from ._state import State
 here = threading.local()  # `loops`: the names of those that this thread has open, the outermost first
 guarded = []  # the objects of each guard that is open
 _budget = None
-_noted = set()
+_noted = {}  # {(block, path): does it matter?}
 
 
 def budget():
@@ -101,11 +101,11 @@ class Uses:
 
 
 def note(flor, name, path, matters, warning=None):
-    """Notes once that a block, or an iteration (""), changes what it does not hold. `matters`: something else reads it, which the
-    user is warned of, too. `warning`: instead of the usual one."""
-    if (name, path) in _noted:
+    """Notes once that a block, or an iteration (""), changes what it does not hold; and once more where it turns out to matter. `matters`:
+    something else reads it, which the user is warned of, too. `warning`: instead of the usual one."""
+    if _noted.get((name, path), -1) >= matters:
         return
-    _noted.add((name, path))
+    _noted[name, path] = matters
     flor.flor_note_unheld(name.encode(), path.encode(), matters)
     if matters and (path != "*" or warning):
         what = path.replace(":", ".")
@@ -121,7 +121,7 @@ def note_if_left(flor, name, program):
     if (name, LEFT) not in _noted:
         blocks = [block for block in program.blocks if block.name in (name, None)] if program is not None else []
         is_left = not blocks or program.unclear or any(leaves(program, block) is not None for block in blocks)
-        _noted.add((name, LEFT))
+        _noted[name, LEFT] = True
         if is_left:
             flor.flor_note_unheld(name.encode(), LEFT.encode(), True)
 
