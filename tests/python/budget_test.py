@@ -180,6 +180,10 @@ class Meter:
     @property
     def next(self):
         return self.scale(1)
+    def __getattr__(self, name):
+        if name == "following":
+            return self.scale(1)
+        raise AttributeError(name)
 
 meter = Meter()
 with flor.checkpointing(totals):
@@ -190,7 +194,7 @@ print("end", totals["all"])
 """
 
 
-USES = ["sum(map(meter.scale, [1]))", "meter.next", "meter.next.real", "meter.next.__int__()", "(lambda scale: scale(1))(meter.scale)"]
+USES = ["sum(map(meter.scale, [1]))", "meter.next", "meter.next.real", "meter.next.__int__()", "meter.following", "(lambda scale: scale(1))(meter.scale)"]
 
 
 @pytest.mark.parametrize("use", USES)

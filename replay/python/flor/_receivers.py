@@ -1,6 +1,7 @@
 """What the objects are that a program calls methods of, so far as that tells what it reads of them."""
 import ast
 import collections
+import sys
 import types
 
 from ._attributes import dict_of
@@ -9,6 +10,7 @@ from ._frames import locals_of
 _OWN = (list, dict, set, bytearray, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
 _MAPPINGS = (dict, collections.OrderedDict, collections.defaultdict, collections.Counter)
 _OF_SLOTS = (types.MemberDescriptorType, type(collections.namedtuple("_", "a").a))
+_PLAIN = (object.__getattribute__, type.__getattribute__, types.ModuleType.__getattribute__)
 _MOST = 10000  # elements that are looked at for x[i].append(…)
 
 
@@ -40,16 +42,33 @@ class InFrame:
         return bool(values) and all(type(value) in _OWN for value in values)
 
     def runs_code(self, program, attribute):
-        """Is `x.scale` a method or a property, which may read all of x?"""
+        """Is `x.scale` a method or a property, or does the class of x make it, which may read all of x?"""
         values = self._values(attribute.value)
         if not values:
             return attribute.attr in program.methods
-        return any(attribute.attr not in (dict_of(value) or ()) and _is_code(type(value), attribute.attr) for value in values)
+        return any(_is_code(value, attribute.attr) for value in values)
 
 
-def _is_code(kind, name):
-    found = next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
+def _is_code(value, name):
+    kind = type(value)
+    if kind.__getattribute__ not in _PLAIN:
+        return True
+    if name in (dict_of(value) or ()):
+        return False
+    found = _in_class(kind, name)
+    if found is None:
+        return _in_class(kind, "__getattr__") not in (None, _of_modules())
     return hasattr(type(found), "__get__") and not isinstance(found, _OF_SLOTS)
+
+
+def _in_class(kind, name):
+    return next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
+
+
+def _of_modules():
+    """Returns the __getattr__ of torch's modules, which finds parameters and modules within."""
+    torch = sys.modules.get("torch")
+    return vars(torch.nn.Module)["__getattr__"] if torch is not None and hasattr(torch, "nn") else None
 
 
 def _values_at(node, variables):
