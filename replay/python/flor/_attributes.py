@@ -1,8 +1,5 @@
 """What objects have, read without calling their own code."""
 import types
-import weakref
-
-_descriptors = weakref.WeakKeyDictionary()  # of __slots__, by class: [(name, descriptor), …]
 
 
 def dict_of(value):
@@ -15,15 +12,13 @@ def dict_of(value):
 
 def slots_of(value):
     """Yields the names and values of __slots__."""
-    kind = type(value)
-    if kind not in _descriptors:
-        _descriptors[kind] = [(name, found) for base in kind.__mro__ for name, found in list(vars(base).items())
-                              if isinstance(found, types.MemberDescriptorType)]
-    for name, descriptor in _descriptors[kind]:
-        try:
-            yield name, descriptor.__get__(value, kind)
-        except (AttributeError, TypeError):
-            continue
+    for kind in type(value).__mro__:
+        for name, descriptor in list(vars(kind).items()):
+            if isinstance(descriptor, types.MemberDescriptorType):
+                try:
+                    yield name, descriptor.__get__(value, type(value))
+                except (AttributeError, TypeError):
+                    continue
 
 
 def is_filled(cell):

@@ -159,7 +159,17 @@ def _trees_of(script, is_module):
     elif not trees and not project.has_words() and os.environ.get("FLOR_RECORD") and _is_first():
         _say(f"no training loop is found in {os.path.basename(script)} and the modules that it imports: nothing will be recorded; name the main "
              "loop with flor.loop")
-    return trees, project.module_words.union(map(_word_of, trees))
+    folders = {folder for path in trees for folder in (os.path.dirname(path), os.path.dirname(os.path.dirname(path)))}
+    return trees, project.module_words.union(map(_word_of, trees), *map(_links_in, folders))
+
+
+def _links_in(folder):
+    """Returns the names that links give to modules, which a program may import by names that it computes."""
+    try:
+        with os.scandir(folder) as entries:
+            return {os.path.splitext(entry.name)[0] for entry in entries if entry.is_symlink()}
+    except OSError:
+        return set()
 
 
 def _word_of(path):
