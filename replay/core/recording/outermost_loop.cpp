@@ -112,14 +112,15 @@ double OutermostLoop::end(const std::string& at) {
   return seconds;
 }
 
-bool OutermostLoop::end_step(const std::string& at, const std::string& inner, int64_t next) {
+bool OutermostLoop::end_step(const std::string& at, const std::string& inner, int64_t next,
+                             bool may_be_others) {
   // No manifest is written here, where training would wait for the store: the row below says it, too.
   if (info_.inner.empty()) info_.inner = in_manifest().inner = inner;
-  if (info_.inner != inner) return false;
+  if (info_.inner != inner && !may_be_others) return false;
   recording_.append(timeline_file, Json({{"kind", "step"},
                                          {"at", at},
                                          {"loop", info_.name},
-                                         {"inner", inner},
+                                         {"inner", info_.inner},
                                          {"next", next},
                                          {"into", timer_.elapsed()}})
                                        .dump());

@@ -56,9 +56,10 @@ class OutermostLoop {
   void begin(int64_t value);
   // Ends the iteration at scope path `at`. Returns its seconds.
   double end(const std::string& at);
-  // Call between two steps of the loop `inner` in the iteration. Returns false where another loop is the
-  // inner loop.
-  bool end_step(const std::string& at, const std::string& inner, int64_t next);
+  // Call between two steps of the loop `inner` in the iteration. The first one is the run's inner loop: in it
+  // replays begin units. `may_be_others`: a resumed recording may go on between steps of other loops, too.
+  // Returns false where no checkpoint is to be taken: another loop is the inner loop.
+  bool end_step(const std::string& at, const std::string& inner, int64_t next, bool may_be_others);
   void leave(LoopEnd how);
 
  private:

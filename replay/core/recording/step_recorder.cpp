@@ -63,9 +63,7 @@ void StepRecorder::end_step(int64_t next) {
   frontend_.synchronize();
   const double seconds = timer_.elapsed();
   const std::string at = scope_.path();
-  // Of what is found while it is recorded, a later question may ask for more: replays begin at iterations.
-  const std::string inner = loop_.guards().grows() ? "" : loop_.path();
-  if (!main_->end_step(at, inner, next)) return;
+  if (!main_->end_step(at, loop_.path(), next, loop_.guards().grows())) return;
   recording_.note_generators(path_of(next), "entry", frontend_.generators(), true);
   const CheckpointKey key{
       step_kind, at + "/" + step_kind,

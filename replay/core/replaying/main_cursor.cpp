@@ -26,16 +26,19 @@ std::string MainCursor::entry_of(const Unit& unit) const {
   return loop.name + "=" + (is_first ? "entry" : std::to_string(unit.first - 1)) + "/" + iteration_kind;
 }
 
-int64_t MainCursor::first_within_reach() const {
+int64_t MainCursor::first_within_reach(int64_t step) const {
   if (jumps_) return -1;
   const auto& units = plan_.units;
-  return std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.first >= position_; }) -
-         units.begin();
+  const auto is_ahead = [&](const Unit& unit) {
+    return unit.first > position_ || (unit.first == position_ && unit.from >= step);
+  };
+  return std::find_if(units.begin(), units.end(), is_ahead) - units.begin();
 }
 
 bool MainCursor::approach(const Unit& unit) {
   if (!plan_.complete || (exact_ && position_ == unit.first && !unit.entry.empty() && !pristine_))
     return true;
+  if (!jumps_ && unit.first < position_) return false;
   // A fresh process may go on from its first state. Any later state is about to be replaced.
   const auto on_damage = pristine_ ? Restorer::OnDamage::keep : Restorer::OnDamage::spoil;
   bool spoiled = false;

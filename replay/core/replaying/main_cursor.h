@@ -28,8 +28,9 @@ class MainCursor {
   // How often approach() replaced the live state by a recorded one.
   int64_t restored() const { return restored_; }
 
-  // Returns the first unit that can be reached from here. -1: any.
-  int64_t first_within_reach() const;
+  // Returns the first unit that can be reached from here: from in front of the iteration at position(), or
+  // from in front of `step` inside it. Returns -1 if any can.
+  int64_t first_within_reach(int64_t step = -1) const;
 
   // Makes the unit reachable: restores the state at its start, or the latest recorded state before it. Does
   // nothing where the program can run forward to the unit. Returns false if only a fresh process can get

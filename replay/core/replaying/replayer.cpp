@@ -101,7 +101,7 @@ std::optional<int64_t> Replayer::next_of_inner(std::optional<int64_t> natural) {
 // Called while no unit runs. The next unit begins at this step, at a later step, or elsewhere.
 std::optional<int64_t> Replayer::enter_between_steps(std::optional<int64_t> natural) {
   if (!target_) {
-    target_ = worker_->next_unit(-1);
+    target_ = worker_->next_unit(cursor_->first_within_reach(steps_->next()));
     if (!begins_here(*target_) || !steps_->reach(target_->from, cursor_->exact())) {
       leave_steps();
       // The loop ends here. The code after it leads to the next iteration.

@@ -5,7 +5,9 @@ FILE is JSON: {"files": [{"path": PRESENT, "recorded": TEXT, "present": TEXT}, â
 
     {"all": false, "blocks": ["train"], "lead_in": [], "from_start": false, "reasons": ["train.py:9: â€¦"],
      "probes": [{"name": "norm", "file": "train.py", "line": 9, "block": "train", "volatile": false,
-                 "depends": ["train"]}], "names": ["loss", "norm"]}
+                 "depends": ["train"]}], "names": ["loss", "norm"], "whole_iterations": []}
+
+`whole_iterations`: why no unit can begin between two steps of a block's loop (_step_reads.py).
 
 It knows one harmless edit: log statements, and what only computes their values. Any other edit makes every block execute.
 A block that changes something which it does not hold (_held.py) executes as well; and where the guard leaves out what one
@@ -27,6 +29,7 @@ from ._rebound import LACKED
 from ._reports import OF_THE_MOMENT
 from ._rewrite import keep_marks, rewritten
 from ._skeleton import Names, Skeleton, added, first_difference, name_anew
+from ._step_reads import why_whole
 from ._while import CONDITION
 from ._writing import note_of
 
@@ -67,8 +70,14 @@ class Analysis:
         blocks = sorted({block.name for _, program in self._pairs for block in program.blocks if block.name})
         names = sorted({_name_of(log) for _, program in self._pairs for log in program.logs})
         return {"all": self.all, "blocks": sorted(self.blocks), "lead_in": sorted(self.lead_in),
-                "from_start": self.from_start, "reasons": self.reasons, "names": names,
+                "from_start": self.from_start, "reasons": self.reasons, "names": names, "whole_iterations": self._whole_iterations(),
                 "probes": [{**probe, "depends": blocks} for probe in self.probes]}
+
+    def _whole_iterations(self):
+        if self.all:
+            return ["every block executes: units begin at iterations"]
+        found = [why_whole(recorded, present, self._seen) for recorded, present in self._pairs]
+        return [f"{why}: units begin at iterations" for why in found if why is not None]
 
     def _everything(self, why):
         self.all = True

@@ -3,6 +3,7 @@
 What a block or an iteration changes is seen (_seen.py): before and after it, all that can be reached is looked at. What
 changed, and is read elsewhere (_held.py), is a slot from then on (_slots.py), saved in each further checkpoint. What cannot be
 saved, or was found too late, is noted in the record; a replay then executes the block, or runs from the start."""
+import functools
 import importlib.machinery
 import sys
 
@@ -115,7 +116,7 @@ def _shows_locals(frame):
 
 
 class _Block:
-    """What is known of a block by now."""
+    """What is known of a block by now. `needed_by_steps`: what a step of its loop passes to the next, by the text."""
 
     def __init__(self, name, frame):
         self.program = program_of(frame.f_code.co_filename)
@@ -124,6 +125,10 @@ class _Block:
         self.loop = next((loop for loop in self.program.loops if self.program.is_inside(loop, self.holder.node)), None) if self.holder else None
         self.slots, self.known, self.step_paths = set(), {}, set()
         self.is_tried = self.is_watched = False  # was an execution to be looked at, was one?
+
+    @functools.cached_property
+    def needed_by_steps(self):
+        return _held.needed_by_loop(self.program, self.loop)
 
 
 class skip_block(Watched):
@@ -147,6 +152,7 @@ class skip_block(Watched):
     step_paths = property(lambda self: self._block.step_paths, doc="What earlier executions found to change from step to step.")
     program = property(lambda self: self._block.program)
     loop = property(lambda self: self._block.loop, doc="The loop that is the block, in the program's tree, or None.")
+    needed_by_steps = property(lambda self: self._block.needed_by_steps)
 
     def needs(self, path):
         block = self._block
@@ -175,6 +181,8 @@ class skip_block(Watched):
             note_if_left(self.flor, self.name, self.program)
             self.state.end_restore()
             self._look_before()
+        elif executes and is_replaying:
+            this_thread.entered = self  # a unit may begin between its steps
         return bool(executes)
 
     def _look_before(self):

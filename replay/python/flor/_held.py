@@ -80,6 +80,15 @@ def unguarded_in(program, loop, seen=(), is_guarded=False, likely=()):
     return _first_carried(program, loop, _carried_by(program, loop, seen, guards), _is_free(guards), likely=likely)
 
 
+def unheld_by_steps(program, loop, holder, seen):
+    """Returns (path, where it is changed) of something that a step of a loop leaves to the next one or to what follows the loop, and that
+    `holder` does not hold; None where there is nothing. `seen`: what steps were seen to change and is not held."""
+    elsewhere = next((path for path in seen if ":" in path), None)
+    if program.unclear or elsewhere is not None:
+        return elsewhere or "a variable", loop
+    return _first_carried(program, loop, _carried_by(program, loop, seen, [holder]), True)
+
+
 def _guards_of(program, loop):
     return [guard for guard in program.guards if guard.node is loop or
             (not isinstance(guard, SlotHolder) and not program.is_inside(guard.node, loop))]

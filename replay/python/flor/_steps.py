@@ -1,8 +1,10 @@
-"""Checkpoints between two steps of the loop in a block: a recording that was interrupted goes on in the middle of an epoch.
+"""Checkpoints between two steps of the loop in a block: a recording that was interrupted goes on in the middle of an epoch, and a replay
+begins units there.
 
-What a step leaves to the next is seen as what a block changes is (_free.py). A resumed recording executes the epoch up to the loop. It
-begins the elements as they were begun, takes those of the steps that are over, and then restores what the steps changed."""
+What a step leaves to the next is seen as what a block changes is (_free.py). A resumed recording, or a unit, executes the epoch up to the
+loop. It begins the elements as they were begun, takes those of the steps that are over, and then restores what the steps changed."""
 from . import _held, _interrupts, _library
+from ._block import note
 from ._library import library
 from ._passing import Passing, PassingState, count_of
 from ._rebound import Rebound
@@ -10,6 +12,12 @@ from ._receivers import InFrame
 from ._seen import changed
 
 _LATE = "there was no time to look"
+_PLACE = "@steps:"  # begins the name under which the record has what the checkpoints between the steps of a block hold ("+") and do not hold
+
+
+def place_of(block):
+    """Returns that name, by the block's."""
+    return _PLACE + block
 
 
 def steps_of(block, iterable, main):
@@ -28,7 +36,7 @@ class Steps:
         self.passing = Passing(iterable, count)
         self._block, self._main = block, main
         self._state = _StepState(block, self)
-        self._state.take(_held.needed_by_loop(block.program, block.loop))
+        self._state.take(block.needed_by_steps)
         self._state.paths |= block.step_paths
         self._known = {}
         self._unasked, self._unsaveable = set(), set()  # variables that nothing reads: held, and not to be held
@@ -46,7 +54,7 @@ class Steps:
             self._state.end_restore()  # what is saved from here on is what this process finds
 
     def end(self):
-        for path in self._rebound.kept():
+        for path in self._rebound.kept() if self._block.flor.flor_recording() else ():
             self._refuse(path)
 
     def close(self):
@@ -66,6 +74,8 @@ class Steps:
             return _LATE
         bad = self._take_in(after) or self._unsaved()
         self._block.step_paths.update(self._state.paths)
+        for path in self._state.paths:
+            self._note("+" + path)
         if bad is not None:
             return self._refuse(bad)
         held = self._block.look(must, self._state)
@@ -109,7 +119,13 @@ class Steps:
                     return path
                 if not must and "." not in path and ":" not in path:
                     self._unasked.add(path)
+            if path not in self._state.paths:
+                self._note(path)
         return None
+
+    def _note(self, path):
+        """Tells a replay what the checkpoints hold, or do not hold though steps change it."""
+        note(self._block.flor, place_of(self._block.name), path, False)
 
     def _is_progress(self, path):
         """Is it the iterator that the loop runs over?"""

@@ -77,6 +77,7 @@ probes::ProbeAnalysis everything(const std::string& why) {
   probes::ProbeAnalysis out;
   out.all = true;
   out.reasons.push_back(why + ": every block executes; --probe says otherwise");
+  out.whole_iterations = {why + ": units begin at iterations"};
   return out;
 }
 
@@ -100,6 +101,8 @@ probes::ProbeAnalysis analysis_from(const Json& json) {
   out.lead_in = set_of(json, "lead_in");
   out.from_start = field(json, "from_start", false);
   out.names = set_of(json, "names");
+  out.whole_iterations =
+      field<std::vector<std::string>>(json, "whole_iterations", {"units begin at iterations"});
   out.reasons = field<std::vector<std::string>>(json, "reasons", {});
   for (const auto& probe : field<Json>(json, "probes", Json::array())) out.logs.push_back(log_from(probe));
   return out;

@@ -1,0 +1,44 @@
+"""Whether a question may begin between two steps of a block's loop: what it reads there must be in the checkpoints that were taken between
+steps (_steps.py). What the recorded program needs is in them; a log statement may read more."""
+import os
+
+from ._held import needed_by_block, needed_by_loop, unheld_by_steps
+from ._holders import SlotHolder
+from ._steps import place_of
+
+
+def why_whole(recorded, present, seen):
+    """Returns why units of a question begin at iterations alone, or None. `recorded`, `present`: the program of a file, `seen`: (block, path)
+    of what was seen to change."""
+    for block in present.blocks:
+        notes = {path for name, path in seen if block.name and name == place_of(block.name)}
+        if not notes:
+            continue  # no checkpoint was taken between its steps
+        loop, held = _loop_of(present, block), _held_of(recorded, block, seen, notes)
+        if loop is None or held is None:
+            return f"{_place(present, block.node)}: the loop of block {block.name} is not found"
+        unheld = unheld_by_steps(present, loop, held, [path for path in notes if not path.startswith("+")])
+        if unheld is not None:
+            path, node = unheld
+            return f"{_place(present, node)}: a step passes {path} to what follows, and no checkpoint between steps holds it"
+    return None
+
+
+def _held_of(recorded, block, seen, notes):
+    """Returns a holder of what the checkpoints between the steps hold; None where the recorded block is not found."""
+    twin = next((one for one in recorded.blocks if one.name == block.name), None)
+    loop = _loop_of(recorded, twin) if isinstance(twin, SlotHolder) else None
+    if loop is None:
+        return None
+    holder = SlotHolder(loop, block.name)
+    of_block = [path for name, path in seen if name == block.name]
+    holder.takes([*needed_by_block(recorded, twin), *needed_by_loop(recorded, loop), *(path[1:] for path in [*notes, *of_block] if path.startswith("+"))])
+    return holder
+
+
+def _loop_of(program, block):
+    return next((loop for loop in program.loops if program.is_inside(loop, block.node)), None)
+
+
+def _place(program, node):
+    return f"{os.path.basename(program.path)}:{node.lineno}"
