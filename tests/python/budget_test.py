@@ -261,6 +261,15 @@ def executed(looks, iterations):
     looks.close()
 
 
+def test_what_turns_out_to_matter_is_noted_once_more(looks_of):
+    from flor._block import note
+
+    flor, _ = looks_of([])
+    for matters in (False, False, True, True, False):
+        note(flor, "train", "x", matters)
+    assert flor.notes == [("train", "x"), ("train", "x", True)] and len(flor.warnings) == 1
+
+
 def test_a_loop_whose_last_look_failed_stays_in_doubt_alone(looks_of):
     from flor import _doubt
 
