@@ -30,6 +30,7 @@ from ._reports import OF_THE_MOMENT
 from ._rewrite import keep_marks, rewritten
 from ._skeleton import Names, Skeleton, added, first_difference, name_anew
 from ._step_reads import why_whole
+from ._steps import is_of_steps
 from ._while import CONDITION
 from ._writing import note_of
 
@@ -77,6 +78,8 @@ class Analysis:
         if self.all:
             return ["every block executes: units begin at iterations"]
         found = [why_whole(recorded, present, self._seen) for recorded, present in self._pairs]
+        if not any(is_of_steps(name) for name, _ in self._seen):
+            found.append("the record does not tell what its checkpoints between steps hold")
         return [f"{why}: units begin at iterations" for why in found if why is not None]
 
     def _everything(self, why):

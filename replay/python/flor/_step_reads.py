@@ -9,11 +9,11 @@ from ._steps import place_of
 
 def why_whole(recorded, present, seen):
     """Returns why units of a question begin at iterations alone, or None. `recorded`, `present`: the program of a file, `seen`: (block, path)
-    of what was seen to change."""
+    of what was seen to change. Of a block without notes no checkpoint was taken between its steps."""
     for block in present.blocks:
         notes = {path for name, path in seen if block.name and name == place_of(block.name)}
         if not notes:
-            continue  # no checkpoint was taken between its steps
+            continue
         loop, held = _loop_of(present, block), _held_of(recorded, block, seen, notes)
         if loop is None or held is None:
             return f"{_place(present, block.node)}: the loop of block {block.name} is not found"

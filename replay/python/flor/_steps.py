@@ -20,6 +20,11 @@ def place_of(block):
     return _PLACE + block
 
 
+def is_of_steps(name):
+    """Is it such a name?"""
+    return name.startswith(_PLACE)
+
+
 def steps_of(block, iterable, main):
     """Returns the steps of a loop that is about to begin in `block`, which executes and was looked at; None where its elements may be other
     ones the next time. `main`: what watches the main loop."""
