@@ -42,6 +42,8 @@ class Rebound:
     def kept(self):
         """Returns the paths that the checkpoint in front of the iteration that ends now lacks, if there was one, and that this iteration
         did not bind anew."""
+        if not self._lacking and not self._graphs:
+            return []  # asked at each step
         kept = [path for path, before in self._lacking.items() if before & _identity(self._places.get(path))]
         self._kept.update(kept)
         self._dropped -= self._kept

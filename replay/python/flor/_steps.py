@@ -39,7 +39,7 @@ class Steps:
 
     def __init__(self, block, iterable, count, main):
         self.passing = Passing(iterable, count)
-        self._block, self._main = block, main
+        self._block, self._main, self._is_recording = block, main, bool(block.flor.flor_recording())
         self._state = _StepState(block, self)
         self._state.take(block.needed_by_steps)
         self._state.paths |= block.step_paths
@@ -55,11 +55,11 @@ class Steps:
         _interrupts.raise_kept()
 
     def begin(self):
-        if self._block.flor.flor_recording():
+        if self._is_recording:
             self._state.end_restore()  # what is saved from here on is what this process finds
 
     def end(self):
-        for path in self._rebound.kept() if self._block.flor.flor_recording() else ():
+        for path in self._rebound.kept() if self._is_recording else ():
             self._refuse(path)
 
     def close(self):
