@@ -1,5 +1,6 @@
 """A replay begins units between two steps of an epoch, and its rows are those of a plain run of the edited program, bit for bit."""
 import pytest
+import torch
 from free_test import have, plain
 from steps_test import HEAD, PROGRAMS
 
@@ -73,13 +74,57 @@ def test_what_no_checkpoint_between_steps_holds_begins_units_at_iterations(place
     assert set(rows) <= set(have(place)) and len(rows) == 2 * 30
 
 
-def test_what_follows_a_loop_that_was_left_may_fail(place):
-    text = HEAD + UNHELD.replace("        large = torch", "        seen = {}\n        large = torch").replace(
-        TOP, "            seen[len(seen)] = x\n" + TOP).replace("\nmain()", "        print('last', seen[9].sum().item())\n\nmain()")
+def test_what_a_program_saves_behind_the_loop_stays_as_it_was(place):
+    """No worker executes what follows a loop that it did not execute to its end: the model would be half trained."""
+    saved = "        torch.save(net.state_dict(), f'net{epoch}.pt')\n\nmain()"
+    text = HEAD + UNHELD.replace("\nmain()", saved)
     place.write("train.py", text)
     place.record("train.py", FLOR_STEP_SECONDS="0")
+    models = {path.name: torch.load(path)["weight"] for path in place.folder.glob("net*.pt")}
     place.write("train.py", text.replace(TOP, "            print(x.sum().item())\n" + TOP))
-    said = place.replay("train.py", "--workers", 3)
-    assert ": identical" in said, said
-    rows = plain(place, "train.py")[1]
-    assert set(rows) <= set(have(place)) and len(rows) == 2 * 30 + 3
+    for workers in (2, 3):
+        said = place.replay("train.py", "--workers", workers, "--again")
+        assert ": 29 units" in said and ": identical" in said, said
+        found = {path.name: torch.load(path)["weight"] for path in place.folder.glob("net*.pt")}
+        assert found.keys() == models.keys() and all(torch.equal(found[name], models[name]) for name in models)
+
+
+# In one epoch, all of whose steps belong to the first execution of the block.
+FIRST = """
+net = nn.Linear(6, 2)
+optimizer = torch.optim.Adam(net.parameters(), 1e-2)
+points = torch.randn(200, 6)
+def train(epoch):
+    for start in range(0, 120, 6):
+        i = start // 6
+        optimizer.zero_grad()
+        if i % 4 == 0:
+            stage = 0.1 if i < 12 else 0.01
+            print("stage", stage)
+        if i == 7:
+            late = net.weight.sum().item()
+        loss = net(points[start:start + 6]).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        print("loss", loss.item())
+for epoch in range(1):
+    train(epoch)
+"""
+
+
+@pytest.mark.parametrize("line, asked", [
+    ("        if i % 4 == 1: print('st', stage)\n", ("--workers", 1, "--steps", "0:1,5:6,17:18")),
+    ("        print('norm', net.weight.norm().item())\n", ("--workers", 3)),
+    ("        print('again', i > 7 and late)\n", ("--workers", 3)),
+    ("        print('norm', net.weight.norm().item())\n", ("--workers", 1, "--steps", "0:2,6:8")),
+])
+def test_what_the_first_execution_of_a_block_binds_is_held(place, line, asked):
+    place.write("train.py", HEAD + FIRST)
+    place.record("train.py", FLOR_STEP_SECONDS="0")
+    edited = HEAD + FIRST.replace("        loss = net(", line + "        loss = net(")
+    place.write("train.py", edited)
+    said = place.replay("train.py", *asked)
+    assert ": identical" in said and "taken back" not in said, said
+    rows, found = plain(place, "train.py")[1], have(place)
+    assert len(found) > 25 and set(found) <= set(rows)
+    assert "--steps" in asked or set(rows) == set(found)

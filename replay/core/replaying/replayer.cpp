@@ -104,8 +104,7 @@ std::optional<int64_t> Replayer::enter_between_steps(std::optional<int64_t> natu
     target_ = worker_->next_unit(cursor_->first_within_reach(steps_->next()));
     if (!begins_here(*target_) || !steps_->reach(target_->from, cursor_->exact())) {
       leave_steps();
-      // The loop ends here. The code after it leads to the next iteration.
-      return std::nullopt;
+      return std::nullopt;  // the code after the loop leads to the next iteration
     }
   }
   // A lead-in of whole iterations.
@@ -141,8 +140,7 @@ void Replayer::end_unit_here() {
 std::optional<int64_t> Replayer::next_of_main(std::optional<int64_t> natural) {
   const bool left = leaving_.has_value();
   end_main_iteration();
-  // The loop was left from its last iteration. The container has no further element, but the replay goes
-  // back.
+  // The loop was left from its last iteration: there is no further element, but the replay goes back.
   if (left) natural = cursor_->position();
   while (true) {
     if (unit_) {
@@ -178,6 +176,8 @@ void Replayer::approach(const Unit& unit) {
 // Leaves the inner loop. The rest of this iteration then follows only some of its steps, so it may fail where
 // the recorded program did not. Such a failure must not count as one of the program: the process restarts.
 void Replayer::leave_steps() {
+  // A program that names no state does not ask flor::replaying(). It may save what only some steps computed.
+  if (steps_->guards().grows()) worker_->restart();
   leaving_.emplace([this](const std::string& why) {
     try {
       worker_->note("the program failed behind a loop that was left between two steps (" + why +

@@ -54,10 +54,7 @@ class Replayer : public Session {
     return working() ? record().argument(name) : std::nullopt;
   }
   void reject(const std::string& why) override {
-    if (!working() || failed_as_recorded()) return;
-    // What follows only some steps of a loop may fail where the recorded program did not (leave_steps()).
-    if (leaving_) worker_->restart();
-    worker_->fail(why);
+    if (working() && !failed_as_recorded()) worker_->fail(why);
   }
   void cannot_go_on(const std::string& why) override {
     if (working()) worker_->fail(why, true);

@@ -37,6 +37,7 @@ from ._writing import note_of
 # Functions that no log statement may call: they change what everybody uses.
 _CHANGING = MUTATORS | {"backward", "train", "eval", "manual_seed", "seed", "shuffle", "next", "setattr", "delattr", "exec",
                         "open", "input", "set_state", "setstate", "set_rng_state"}
+_OF_GRAPHS = {"requires_grad", "grad_fn", "is_leaf"}  # a tensor that is restored between steps has no graph
 # What looks at files or other processes: a block may change those, too.
 _READING = {"os", "pathlib", "Path", "subprocess", "load", "loadtxt", "read_csv", "read_text", "exists", "getsize", "listdir", "glob"}
 
@@ -49,6 +50,7 @@ class Analysis:
         self.all, self.from_start = False, False
         self.blocks, self.lead_in = set(), set()
         self.reasons, self.probes = [], []
+        self._of_graphs = []  # reasons not to begin between steps
         self._own = set()  # blocks that read what they changed before and do not hold
         self._gradients = GradientReads([present for _, present in pairs])
         for recorded, present in pairs:
@@ -77,7 +79,7 @@ class Analysis:
     def _whole_iterations(self):
         if self.all:
             return ["every block executes: units begin at iterations"]
-        found = [why_whole(recorded, present, self._seen) for recorded, present in self._pairs]
+        found = [*self._of_graphs, *(why_whole(recorded, present, self._seen) for recorded, present in self._pairs)]
         if not any(is_of_steps(name) for name, _ in self._seen):
             found.append("the record does not tell what its checkpoints between steps hold")
         return [f"{why}: units begin at iterations" for why in found if why is not None]
@@ -120,6 +122,8 @@ class Analysis:
         if reading is not None:
             self.from_start = True
             self._everything(f"{place}: the log statement uses {reading}, and no checkpoint holds files")
+        if not _OF_GRAPHS.isdisjoint(name for part in parts for name in _names_of(part)):
+            self._of_graphs.append(f"{place}: the log statement reads what a restored tensor lacks")
         self._take_gradients(program, parts, place)
         block = program.block_of(log)
         self.probes.append({"name": _name_of(log), "file": program.path, "line": log.lineno,

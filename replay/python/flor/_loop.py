@@ -99,6 +99,8 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
         here, value = begin, ctypes.c_int64()
         while True:
             comes = here < known
+            if passing is not None:
+                elements = passing.elements()  # a restore may have begun others
             element, over = (here, here >= end) if is_range else (None, False) if comes else _next_of(elements)
             if comes:
                 passing.be_at(here - begin)

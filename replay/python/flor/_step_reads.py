@@ -14,7 +14,7 @@ def why_whole(recorded, present, seen):
         notes = {path for name, path in seen if block.name and name == place_of(block.name)}
         if not notes:
             continue
-        loop, held = _loop_of(present, block), _held_of(recorded, block, seen, notes)
+        loop, held = _loop_of(present, block), _held_of(recorded, block, notes)
         if loop is None or held is None:
             return f"{_place(present, block.node)}: the loop of block {block.name} is not found"
         unheld = unheld_by_steps(present, loop, held, [path for path in notes if not path.startswith("+")])
@@ -24,15 +24,14 @@ def why_whole(recorded, present, seen):
     return None
 
 
-def _held_of(recorded, block, seen, notes):
+def _held_of(recorded, block, notes):
     """Returns a holder of what the checkpoints between the steps hold; None where the recorded block is not found."""
     twin = next((one for one in recorded.blocks if one.name == block.name), None)
     loop = _loop_of(recorded, twin) if isinstance(twin, SlotHolder) else None
     if loop is None:
         return None
     holder = SlotHolder(loop, block.name)
-    of_block = [path for name, path in seen if name == block.name]
-    holder.takes([*needed_by_block(recorded, twin), *needed_by_loop(recorded, loop), *(path[1:] for path in [*notes, *of_block] if path.startswith("+"))])
+    holder.takes([*needed_by_block(recorded, twin), *needed_by_loop(recorded, loop), *(path[1:] for path in notes if path.startswith("+"))])
     return holder
 
 

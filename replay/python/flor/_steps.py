@@ -100,6 +100,7 @@ class Steps:
             self._unasked.discard(bad)
             self._unsaveable.add(bad)
             self._state.paths.discard(bad)
+            self._note(bad)
             bad = self._state.unsaved()
         return bad
 
@@ -112,7 +113,8 @@ class Steps:
         """Returns what cannot be saved, or None."""
         block, before = self._block, self._block.before
         held = self._main.state.paths if self._main.frame is block.frame else ()
-        for path in dict.fromkeys(block.slot_of(path, before) for path in changed(before, after)):
+        came = [path for path in after if path not in before and path not in block.state.paths and "." not in path and ":" not in path]
+        for path in dict.fromkeys([*(block.slot_of(path, before) for path in changed(before, after)), *came]):
             if path in block.state.paths:
                 return path  # of a slot only that counts which cannot be saved
             if path in self._state.paths or self._is_progress(path):
