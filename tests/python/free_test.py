@@ -348,3 +348,31 @@ def test_a_site_s_own_start_up_file_is_executed_as_well(place):
 def test_it_can_be_switched_off(place):
     place.program("gan.py")
     assert "nothing was recorded" in place.record("gan.py", FLOR_HANDS_FREE="0")
+
+
+LINKED = '''
+import importlib
+import tasks.base
+importlib.import_module("tasks." + "".join(["cur", "rent"])).fit()
+'''
+TASK = '''
+import torch
+def fit():
+    net = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    for epoch in range(3):
+        for x in torch.randn(2, 4, 3):
+            optimizer.zero_grad()
+            net(x).sum().backward()
+            optimizer.step()
+        print("bias", net.bias.item())
+'''
+
+
+def test_a_module_that_a_link_names_is_recorded(place):
+    (place.folder / "tasks").mkdir()
+    place.write("tasks/__init__.py", "")
+    place.write("tasks/base.py", TASK)
+    (place.folder / "tasks" / "current.py").symlink_to("base.py")
+    place.write("train.py", LINKED)
+    assert "3 iterations of epoch" in place.record("train.py")

@@ -159,8 +159,14 @@ def _trees_of(script, is_module):
     elif not trees and not project.has_words() and os.environ.get("FLOR_RECORD") and _is_first():
         _say(f"no training loop is found in {os.path.basename(script)} and the modules that it imports: nothing will be recorded; name the main "
              "loop with flor.loop")
-    folders = {folder for path in trees for folder in (os.path.dirname(path), os.path.dirname(os.path.dirname(path)))}
-    return trees, project.module_words.union(map(_word_of, trees), *map(_links_in, folders))
+    files = [_module_file(path) for path in trees]
+    words = {os.path.splitext(os.path.basename(file))[0] for file in files}
+    return trees, project.module_words.union(words, *map(_links_in, {os.path.dirname(file) for file in files}))
+
+
+def _module_file(path):
+    """Returns a module's file, or the folder of a package: what bears its name."""
+    return os.path.dirname(path) if os.path.basename(path) == "__init__.py" else path
 
 
 def _links_in(folder):
@@ -170,12 +176,6 @@ def _links_in(folder):
             return {os.path.splitext(entry.name)[0] for entry in entries if entry.is_symlink()}
     except OSError:
         return set()
-
-
-def _word_of(path):
-    """Returns the last part of the name of a module, by its file."""
-    stem = os.path.splitext(path)[0]
-    return os.path.basename(os.path.dirname(stem) if os.path.basename(stem) == "__init__" else stem)
 
 
 def _is_first():
