@@ -141,7 +141,8 @@ class Builder {
     const auto equals = inside.rfind('=');
     const auto next = field<int64_t>(row, "next", -1);
     if (saved == nullptr || next < 1 || equals == std::string_view::npos ||
-        inside.substr(0, equals) != loop_.inner) {
+        inside.substr(0, equals) != loop_.inner ||
+        field<std::string>(row, "inner", loop_.inner) != loop_.inner) {  // "": nothing says what it holds
       return;
     }
     const StepBoundary place{next, field(row, "into", 0.0), file_of(*saved),

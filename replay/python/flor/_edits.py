@@ -29,7 +29,7 @@ from ._rebound import LACKED
 from ._reports import OF_THE_MOMENT
 from ._rewrite import keep_marks, rewritten
 from ._skeleton import Names, Skeleton, added, first_difference, name_anew
-from ._step_reads import why_whole
+from ._step_reads import lacked_by_steps, why_whole
 from ._steps import is_of_steps
 from ._while import CONDITION
 from ._writing import note_of
@@ -37,7 +37,6 @@ from ._writing import note_of
 # Functions that no log statement may call: they change what everybody uses.
 _CHANGING = MUTATORS | {"backward", "train", "eval", "manual_seed", "seed", "shuffle", "next", "setattr", "delattr", "exec",
                         "open", "input", "set_state", "setstate", "set_rng_state"}
-_OF_GRAPHS = {"requires_grad", "grad_fn", "is_leaf"}  # a tensor that is restored between steps has no graph
 # What looks at files or other processes: a block may change those, too.
 _READING = {"os", "pathlib", "Path", "subprocess", "load", "loadtxt", "read_csv", "read_text", "exists", "getsize", "listdir", "glob"}
 
@@ -50,7 +49,7 @@ class Analysis:
         self.all, self.from_start = False, False
         self.blocks, self.lead_in = set(), set()
         self.reasons, self.probes = [], []
-        self._of_graphs = []  # reasons not to begin between steps
+        self._of_steps = []  # reasons not to begin between steps
         self._own = set()  # blocks that read what they changed before and do not hold
         self._gradients = GradientReads([present for _, present in pairs])
         for recorded, present in pairs:
@@ -79,7 +78,7 @@ class Analysis:
     def _whole_iterations(self):
         if self.all:
             return ["every block executes: units begin at iterations"]
-        found = [*self._of_graphs, *(why_whole(recorded, present, self._seen) for recorded, present in self._pairs)]
+        found = [*self._of_steps, *(why_whole(recorded, present, self._seen) for recorded, present in self._pairs)]
         if not any(is_of_steps(name) for name, _ in self._seen):
             found.append("the record does not tell what its checkpoints between steps hold")
         return [f"{why}: units begin at iterations" for why in found if why is not None]
@@ -122,8 +121,9 @@ class Analysis:
         if reading is not None:
             self.from_start = True
             self._everything(f"{place}: the log statement uses {reading}, and no checkpoint holds files")
-        if not _OF_GRAPHS.isdisjoint(name for part in parts for name in _names_of(part)):
-            self._of_graphs.append(f"{place}: the log statement reads what a restored tensor lacks")
+        lacked = lacked_by_steps({name for part in parts for name in _names_of(part)}, self._seen)
+        if lacked is not None:
+            self._of_steps.append(f"{place}: the log statement uses {lacked}, which may show what no checkpoint between steps has")
         self._take_gradients(program, parts, place)
         block = program.block_of(log)
         self.probes.append({"name": _name_of(log), "file": program.path, "line": log.lineno,

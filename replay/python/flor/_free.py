@@ -123,7 +123,7 @@ class _Block:
         self.holder = next((one for one in self.program.blocks if one.name == clean(name)), None) if self.program else None
         self.needed = _held.needed_by_block(self.program, self.holder) if self.holder else []
         self.loop = next((loop for loop in self.program.loops if self.program.is_inside(loop, self.holder.node)), None) if self.holder else None
-        self.slots, self.known, self.step_paths = set(), {}, set()
+        self.slots, self.known, self.step_paths, self.unread_by_steps = set(), {}, set(), (set(), set())
         self.is_tried = self.is_watched = False  # was an execution to be looked at, was one?
 
     @functools.cached_property
@@ -153,6 +153,7 @@ class skip_block(Watched):
     program = property(lambda self: self._block.program)
     loop = property(lambda self: self._block.loop, doc="The loop that is the block, in the program's tree, or None.")
     needed_by_steps = property(lambda self: self._block.needed_by_steps)
+    unread_by_steps = property(lambda self: self._block.unread_by_steps)
 
     def needs(self, path):
         block = self._block

@@ -4,14 +4,25 @@ import os
 
 from ._held import needed_by_block, needed_by_loop, unheld_by_steps
 from ._holders import SlotHolder
-from ._steps import place_of
+from ._steps import BAR, is_of_steps, place_of
+
+
+# A tensor that is restored between steps has no graph, which its text shows, too.
+_OF_GRAPHS = {"requires_grad", "grad_fn", "is_leaf", "retains_grad", "str", "repr", "format", "getattr", "vars"}
+
+
+def lacked_by_steps(names, seen):
+    """Returns one of the names in a log statement that reads what no checkpoint between steps has, whatever it holds: a tensor's graph, or a
+    progress bar. None if there is none."""
+    bars = {path[len(BAR):] for name, path in seen if is_of_steps(name) and path.startswith(BAR)}
+    return next(iter(sorted((_OF_GRAPHS | bars).intersection(names))), None)
 
 
 def why_whole(recorded, present, seen):
     """Returns why units of a question begin at iterations alone, or None. `recorded`, `present`: the program of a file, `seen`: (block, path)
     of what was seen to change. Of a block without notes no checkpoint was taken between its steps."""
     for block in present.blocks:
-        notes = {path for name, path in seen if block.name and name == place_of(block.name)}
+        notes = {path for name, path in seen if block.name and name == place_of(block.name) and not path.startswith(BAR)}
         if not notes:
             continue
         loop, held = _loop_of(present, block), _held_of(recorded, block, notes)

@@ -12,7 +12,9 @@ from ._receivers import InFrame
 from ._seen import changed
 
 _LATE = "there was no time to look"
-_PLACE = "@steps:"  # begins the name under which the record has what the checkpoints between the steps of a block hold ("+") and do not hold
+# Begins the name under which the record has what the checkpoints between the steps of a block hold ("+"), do not hold, and what runs over the
+# elements ("~"): a bar that shows the progress.
+_PLACE, BAR = "@steps:", "~"
 
 
 def place_of(block):
@@ -44,7 +46,7 @@ class Steps:
         self._state.take(block.needed_by_steps)
         self._state.paths |= block.step_paths
         self._known = {}
-        self._unasked, self._unsaveable = set(), set()  # variables that nothing reads: held, and not to be held
+        self._unasked, self._unsaveable = block.unread_by_steps  # variables that nothing reads: held, and not to be held
         self._rebound = self._state.rebound
         self._why_not = None  # no checkpoint can be taken in this execution
         self._is_known = block.is_known  # an earlier execution showed what the block changes
@@ -117,7 +119,10 @@ class Steps:
         for path in dict.fromkeys([*(block.slot_of(path, before) for path in changed(before, after)), *came]):
             if path in block.state.paths:
                 return path  # of a slot only that counts which cannot be saved
-            if path in self._state.paths or self._is_progress(path):
+            if self._is_progress(path):
+                self._note(BAR + path.split(".")[0])
+                continue
+            if path in self._state.paths:
                 continue
             must = path in held or block.needs(path) or self._is_carried(path)
             is_gone = not self._state.places.is_set(path)
