@@ -133,3 +133,11 @@ def test_what_the_first_execution_of_a_block_binds_is_held(place, line, asked):
     rows, found = plain(place, "train.py")[1], have(place)
     assert len(found) > 25 and set(found) <= set(rows)
     assert "--steps" in asked or set(rows) == set(found)
+
+
+def test_a_bar_and_a_graph_are_in_no_checkpoint_between_steps():
+    from flor._step_reads import lacked_by_steps
+
+    seen = [("@steps:train.x", "~bar"), ("@steps:train.x", "+net"), ("train.x", "~other"), ("", "bar")]
+    assert lacked_by_steps({"bar", "n"}, seen) == "bar" and lacked_by_steps({"loss", "grad_fn"}, seen) == "grad_fn"
+    assert lacked_by_steps({"net", "other"}, seen) is None
