@@ -36,7 +36,7 @@ def pytest_configure(config):
 
 HERE = pathlib.Path(__file__).parent
 LONG = {f"{name}_test.py" for name in ("steps", "replay", "carried", "reached", "uses", "room", "while", "held", "unseen", "seen", "overlooked", "bound",
-                                       "interrupts", "layouts", "gradients", "free", "ordinary", "loops", "watches", "unknown", "inside")}
+                                       "interrupts", "layouts", "gradients", "free", "ordinary", "loops", "watches", "unknown", "inside", "unchanged")}
 PROGRAMS = {name: HERE / "programs" / name for name in ("arrays.py", "large.py")}
 PROGRAMS.update({name: HERE.parent.parent / "examples/python" / name for name in ("classifier.py", "cnn.py", "mnist.py", "gpt.py", "finetune.py", "gan.py",
                                                                                 "vae.py")})

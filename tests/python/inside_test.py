@@ -21,14 +21,13 @@ def with_probes(text, line, shown):
     return text.replace(line, "".join(f"{indent}print({one})\n" for one in shown) + line)
 
 
-# Of which every other is left out, as a rule.
-CASES = [(name, workers) for number, name in enumerate(PROBES) for workers in ((1, 3) if number % 2 else (3, 1))]
+CASES = [(name, 1 if number // 2 % 2 else 3) for number, name in enumerate(PROBES)]
 
 
 @pytest.mark.parametrize("name, workers", CASES)
 def test_units_begin_between_steps(place, name, workers):
     line, shown = PROBES[name]
-    text = HEAD + PROGRAMS[name][0]
+    text = HEAD + PROGRAMS[name][0].replace("range(4)", "range(2)")
     place.write("train.py", text)
     place.record("train.py", FLOR_STEP_SECONDS="0")
     place.write("train.py", with_probes(text, line, shown))
@@ -36,7 +35,7 @@ def test_units_begin_between_steps(place, name, workers):
     assert ": identical" in said and "taken back" not in said, said
     assert int(said.split(": ")[1].split(" units")[0]) > 12, said
     rows = plain(place, "train.py")[1]
-    assert set(rows) <= set(have(place)) and len(rows) > 24 * len(shown)
+    assert set(rows) <= set(have(place)) and len(rows) > 20 * len(shown)
 
 
 UNHELD = """
@@ -87,11 +86,10 @@ def test_what_a_program_saves_behind_the_loop_stays_as_it_was(place):
     place.record("train.py", FLOR_STEP_SECONDS="0")
     models = {path.name: torch.load(path)["weight"] for path in place.folder.glob("net*.pt")}
     place.write("train.py", text.replace(TOP, "            print(x.sum().item())\n" + TOP))
-    for workers in (2, 3):
-        said = place.replay("train.py", "--workers", workers, "--again")
-        assert ": 29 units" in said and ": identical" in said, said
-        found = {path.name: torch.load(path)["weight"] for path in place.folder.glob("net*.pt")}
-        assert found.keys() == models.keys() and all(torch.equal(found[name], models[name]) for name in models)
+    said = place.replay("train.py", "--workers", 3)
+    assert ": 29 units" in said and ": identical" in said, said
+    found = {path.name: torch.load(path)["weight"] for path in place.folder.glob("net*.pt")}
+    assert found.keys() == models.keys() and all(torch.equal(found[name], models[name]) for name in models)
 
 
 # In one epoch, all of whose steps belong to the first execution of the block.
