@@ -206,7 +206,8 @@ class Proof(Case):
             self.assertNotEqual(line, "", events)
             if line.startswith("{"):
                 events.append(json.loads(line))
-        self.assertEqual((events[-1]["iterations"], events[-1]["answers"]), ("0 to 1", "provisional"))
+        # Where the machine is busy, epochs seem to cost more, and another cut is proved, too.
+        self.assertEqual((events[-1]["iterations"].split(", ")[0], events[-1]["answers"]), ("0 to 1", "provisional"))
         self.assertEqual(named(run.joined(), "outer"), named(self.right("--outer"), "outer"))
         open(until, "w").close()
         last = [json.loads(line) for line in process.communicate(timeout=60)[0].splitlines() if line.startswith("{")][-1]
