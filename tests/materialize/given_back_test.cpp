@@ -135,6 +135,29 @@ TEST(StagingMemory, IsGivenBackWholeWhenItIsTouchedInParts) {
   EXPECT_GE(given_back(), before + size / 100 * 99);
 }
 
+// One that was given back costs as much as a fault at the next write, where a virtual machine watches for
+// that.
+TEST(StagingMemory, LiesInHugePagesAlsoWhereItGrows) {
+  constexpr std::size_t huge = std::size_t{2} << 20;
+  const auto lies_in_huge_pages = [](const Staging& staging) {
+    return reinterpret_cast<std::uintptr_t>(staging.data()) % huge == 0 && staging.size() % huge == 0;
+  };
+  Staging staging;
+  std::memset(staging.map(100000), 7, 100000);
+  for (std::size_t bytes = std::size_t{1} << 20; bytes <= size; bytes *= 3) {
+    staging.map(bytes);
+    EXPECT_TRUE(lies_in_huge_pages(staging)) << bytes << " bytes";
+  }
+  Staging with_copy;
+  for (std::size_t bytes = std::size_t{1} << 20; bytes <= size; bytes *= 3) {
+    const unsigned char* copy = with_copy.require(bytes);
+    EXPECT_EQ(std::count(copy, copy + bytes / 3, 7),
+              static_cast<std::ptrdiff_t>(bytes > huge ? bytes / 3 : 0));
+    EXPECT_TRUE(lies_in_huge_pages(with_copy)) << bytes << " bytes";
+    std::memset(with_copy.data(), 7, bytes);
+  }
+}
+
 // Does a child that is forked now have its last page?
 bool is_in_child(const Staging& staging) {
   const pid_t child = ::fork();

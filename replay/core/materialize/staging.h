@@ -16,8 +16,8 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // Returns memory of at least `bytes` bytes for a copy, page-aligned. The object owns it. If it grows, it
-  // may move, with its content. Throws std::bad_alloc.
+  // Returns memory of at least `bytes` bytes for a copy, page-aligned; much of it in huge pages. The object
+  // owns it. If it grows, it may move, with the copy that is in it. Throws std::bad_alloc.
   unsigned char* require(std::size_t bytes);
   // The same before there is a copy: it does not count as one (MemoryWatch). For touch().
   unsigned char* map(std::size_t bytes);
