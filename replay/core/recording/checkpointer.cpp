@@ -16,6 +16,9 @@ namespace {
 
 // The state is measured again after this many executions, with or without a checkpoint.
 constexpr int64_t measure_every = 8;
+// Seconds for which the memory is taken to be as it was. One checkpoint asks several times, and the kernel
+// takes up to 0.3 ms for an answer.
+constexpr double same_memory = 0.005;
 
 std::size_t bytes_of(const std::vector<Buffer>& live) {
   std::size_t bytes = 0;
@@ -168,9 +171,15 @@ bool Checkpointer::on_execution_end(const CheckpointKey& key, double seconds, co
   return execution.outcome == "materialize";
 }
 
-std::string Checkpointer::why_no_room(std::size_t bytes, bool on_device) const {
+std::string Checkpointer::why_no_room(std::size_t bytes, bool on_device) {
   if (!materializer_->copies() && !on_device) return "";
-  return why_no_copy(bytes, on_device ? CopyFrom::device : CopyFrom::host, MemoryWatch::here().available());
+  return why_no_copy(bytes, on_device ? CopyFrom::device : CopyFrom::host, available_memory());
+}
+
+std::size_t Checkpointer::available_memory() {
+  const double now = monotonic_seconds();
+  if (!memory_ || now - memory_->at > same_memory) memory_ = {MemoryWatch::here().available(), now};
+  return memory_->available;
 }
 
 void Checkpointer::withhold_without_room(Execution& execution) {
@@ -184,9 +193,9 @@ void Checkpointer::withhold_without_room(Execution& execution) {
 }
 
 // Does the checkpoint copy so much that other recordings in the same memory must not copy at the same time?
-bool Checkpointer::copies_much(const Execution& execution) const {
+bool Checkpointer::copies_much(const Execution& execution) {
   if (!materializer_->copies() && !execution.kind.on_device) return false;
-  return execution.kind.copied > MemoryWatch::here().available() / 32;
+  return execution.kind.copied > available_memory() / 32;
 }
 
 void Checkpointer::materialize_in_turn(Execution& execution) {
@@ -195,14 +204,15 @@ void Checkpointer::materialize_in_turn(Execution& execution) {
     const double start = monotonic_seconds();
     turn = take_copy_turn();
     execution.waited += monotonic_seconds() - start;
+    memory_.reset();  // only now are the copies of others seen that were in front
     if (!turn) {
       execution.decision.withhold(
           "other recordings on this node are copying their state, and memory is short");
     }
   }
-  // Only now are the copies of others seen that were in front.
   withhold_without_room(execution);
   if (execution.decision.materialize) materialize(execution);
+  memory_.reset();
 }
 
 void Checkpointer::materialize(Execution& execution) {

@@ -107,7 +107,7 @@ class Checkpointer {
   void count(Execution& execution, const Start& start);
   ResumeSource resume_source(const std::string& block) const;
   Decision decide(const Execution& execution, const char* forced);
-  bool copies_much(const Execution& execution) const;
+  bool copies_much(const Execution& execution);
   void materialize_in_turn(Execution& execution);
   void materialize(Execution& execution);
   MaterializeJob job_for(const Execution& execution);
@@ -142,13 +142,20 @@ class Checkpointer {
   Retention retention_;
   // Returns why there is no memory for a copy of so many bytes; "" if there is, or if none is needed.
   // `on_device`: some of them are on a device.
-  std::string why_no_room(std::size_t bytes, bool on_device) const;
+  std::string why_no_room(std::size_t bytes, bool on_device);
+  // As MemoryWatch says, now or a moment ago.
+  std::size_t available_memory();
   // Lets the checkpoint be if there is no memory for its copy. Warns the first time.
   void withhold_without_room(Execution& execution);
 
   // Declared after everything that its thread uses.
   std::unique_ptr<Materializer> materializer_;
   MemoryLooks memory_looks_{MemoryWatch::here()};
+  struct Memory {
+    std::size_t available;
+    double at;  // seconds on the monotonic clock
+  };
+  std::optional<Memory> memory_;
   bool told_of_no_room_ = false;
   WriterArbiter arbiter_;
 };
