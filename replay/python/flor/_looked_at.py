@@ -10,6 +10,7 @@ from ._settable import OF_LOGGERS
 # Objects of these packages are never looked at: what a logger or a progress bar keeps for itself is no state.
 NO_STATE = {*OF_LOGGERS, "threading", "_thread", "socket", "subprocess", "weakref", "_weakref",
             "pyarrow"}  # whose tables do not change, and would be copied to be read
+NOT_LOOKED_AT = {"ArgumentParser"}  # classes whose objects have many parts, and no state
 _TYPES = tuple(getattr(types, name) for name in ("GenericAlias", "UnionType") if hasattr(types, name))  # list[int], int | None
 
 
@@ -23,6 +24,6 @@ class Kind:
         kind = type(value)
         self.name, self.is_of_loader = kind.__qualname__, is_of_loader(value)
         self.names_types = kind.__module__ == "typing" or kind in _TYPES
-        self.is_passed_over = issubclass(kind, types.ModuleType) or is_of_flor(value) or kind.__name__ == "ArgumentParser" or \
+        self.is_passed_over = issubclass(kind, types.ModuleType) or is_of_flor(value) or kind.__name__ in NOT_LOOKED_AT or \
             kind.__module__.split(".")[0] in NO_STATE and not issubclass(kind, HOLDERS)
         self.is_local = "<locals>" in kind.__qualname__ and is_users_module(sys.modules.get(kind.__module__))

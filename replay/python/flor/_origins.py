@@ -12,7 +12,7 @@ import weakref
 from . import _leaves, _plain
 from ._attributes import dict_of, is_filled, slots_of
 from ._leaves import label, storage_of
-from ._looked_at import NO_STATE
+from ._looked_at import NO_STATE, NOT_LOOKED_AT
 
 MARKS = _leaves.VOLATILE + "@origins"  # the leaf with {name: mark}; no digest has it
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), types.ModuleType, types.MethodType)
@@ -183,6 +183,8 @@ class Origins:
             return [*((f"{name}.@cell{index}", cell.cell_contents) for index, cell in enumerate(value.__closure__ or ()) if is_filled(cell)),
                     (f"{name}.@defaults", value.__defaults__)]
         if isinstance(value, type) and not _is_looked_into(value) or type(value).__module__.split(".")[0] in ("flor", *NO_STATE):
+            return []
+        if type(value).__name__ in NOT_LOOKED_AT:
             return []
         attributes = [*(dict_of(value) or {}).items(), *slots_of(value)]
         return [(f"{name}.{key}", item) for key, item in attributes if not key.startswith("__")]
