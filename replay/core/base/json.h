@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace flor::core {
 
@@ -43,6 +45,20 @@ std::optional<double> number_from(const std::string& text);
 // numbers. Returns std::nullopt where it is none.
 std::optional<double> number_in(const Json& value);
 
+// Returns the integer that a value is: of a number with a point, what stands in front of it. Throws
+// std::exception where it is none that T has.
+template <class T>
+T integer_in(const Json& value) {
+  if (value.is_number_float()) {
+    constexpr auto half = static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
+    const auto number = value.get<double>();
+    // To convert another one is undefined.
+    if (!(number >= static_cast<double>(std::numeric_limits<T>::min()) && number < 2 * half))
+      throw std::out_of_range("a number is out of range");
+  }
+  return value.get<T>();
+}
+
 // Returns the field `key`, or `fallback` where it is absent, null or of another type, or where `object` is no
 // object.
 template <class T>
@@ -51,7 +67,8 @@ T field(const Json& object, const char* key, T fallback) {
   auto at = object.find(key);
   if (at == object.end() || at->is_null()) return fallback;
   try {
-    return at->get<T>();
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return integer_in<T>(*at);
+    return at->template get<T>();
   } catch (const std::exception&) {
     return fallback;
   }

@@ -75,14 +75,20 @@ void require_shape(const CheckpointTensor& tensor, const std::string& file) {
   require(fine, file, "tensor " + tensor.name + ": the header's shape is none");
 }
 
+std::vector<int64_t> shape_in(const Json& tensor) {
+  std::vector<int64_t> shape;
+  for (const auto& extent : tensor.at("shape")) shape.push_back(integer_in<int64_t>(extent));
+  return shape;
+}
+
 CheckpointTensor own_tensor(const std::string& name, const Json& json, const std::string& file,
                             std::uint64_t data) {
   CheckpointTensor tensor;
   tensor.name = name;
   tensor.dtype = json.at("dtype").get<std::string>();
-  tensor.shape = json.at("shape").get<std::vector<int64_t>>();
-  tensor.begin = json.at("data_offsets").at(0).get<std::uint64_t>();
-  tensor.end = json.at("data_offsets").at(1).get<std::uint64_t>();
+  tensor.shape = shape_in(json);
+  tensor.begin = integer_in<std::uint64_t>(json.at("data_offsets").at(0));
+  tensor.end = integer_in<std::uint64_t>(json.at("data_offsets").at(1));
   require(tensor.begin <= tensor.end && tensor.end <= data, file,
           "tensor " + name + ": the file is truncated, its bytes are not all there");
   require_shape(tensor, file);
@@ -121,7 +127,7 @@ void parse_header(const std::string& text, std::uint64_t data_bytes, const std::
     CheckpointTensor tensor;
     tensor.name = name;
     tensor.dtype = entry.at("dtype").get<std::string>();
-    tensor.shape = entry.at("shape").get<std::vector<int64_t>>();
+    tensor.shape = shape_in(entry);
     tensor.file = entry.at("file").get<std::string>();
     tensor.tensor = entry.at("tensor").get<std::string>();
     require_shape(tensor, file);
@@ -217,6 +223,8 @@ CheckpointHeader decode_header(const unsigned char* bytes, std::uint64_t file_by
   try {
     parse_header(text, header.data_bytes, file, header);
   } catch (const Json::exception& problem) {
+    throw Damage(file + ": header: " + problem.what());
+  } catch (const std::out_of_range& problem) {
     throw Damage(file + ": header: " + problem.what());
   }
   return header;

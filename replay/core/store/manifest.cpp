@@ -147,7 +147,8 @@ Manifest manifest_from(const Json& json) {
   m.id = field<std::string>(json, "id", "");
   m.name = field<std::string>(json, "name", "");
   m.status = field<std::string>(json, "status", "recording");
-  if (json.contains("exit_code") && json["exit_code"].is_number()) m.exit_code = json["exit_code"].get<int>();
+  if (json.contains("exit_code") && json["exit_code"].is_number_integer())
+    m.exit_code = json["exit_code"].get<int>();
   m.command = field<Strings>(json, "command", {});
   m.cwd = field<std::string>(json, "cwd", "");
   m.host = field<std::string>(json, "host", "");

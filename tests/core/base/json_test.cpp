@@ -50,6 +50,16 @@ TEST(ParseJson, ReadsWhatTheLibraryReads) {
 }
 
 // Where each member is looked for among those before it, this takes an hour.
+TEST(Field, HasNoIntegerThatItsTypeHasNot) {
+  for (const char* number : {"1e300", "-1e300", "9.3e18", "-9.3e18"})
+    EXPECT_EQ(field<int64_t>(Json({{"a", Json::parse(number)}}), "a", 7), 7) << number;
+  EXPECT_EQ(field<std::uint64_t>(Json({{"a", -1.5}}), "a", 7), 7U);
+  EXPECT_EQ(field<int>(Json({{"a", 3e9}}), "a", 7), 7);
+  EXPECT_EQ(field<int64_t>(Json({{"a", 4.0}}), "a", 7), 4);
+  EXPECT_EQ(field<int64_t>(Json({{"a", -9.2e18}}), "a", 7), -9200000000000000000);
+  EXPECT_EQ(field<std::uint64_t>(Json({{"a", 1.8e19}}), "a", 7), 18000000000000000000U);
+}
+
 TEST(ParseJson, ReadsAMillionMembersOfOneObject) {
   std::string text = "{";
   for (int i = 0; i < 1'000'000; ++i) text += "\"member" + std::to_string(i) + "\":0,";
