@@ -10,7 +10,7 @@
 namespace flor::probes {
 
 // Replaces the one place of a text that reads `from`.
-struct Change {
+struct Replacement {
   std::string from, to;
 };
 
@@ -52,11 +52,11 @@ extern const char* const kBehindTrain;  // in an iteration, behind block train
 extern const char* const kInCondition;  // in an `if` outside of blocks
 extern const char* const kBehindLoop;   // in main, behind the loop
 
-std::string edit(std::string text, const std::vector<Change>& changes);
+std::string edit(std::string text, const std::vector<Replacement>& changes);
 // The place's line with the code behind it.
-Change insert(const std::string& place, const std::string& code);
+Replacement insert(const std::string& place, const std::string& code);
 // train.cpp with changes; model.h as it was.
-Case edited(std::string name, const std::vector<Change>& changes, Expected expected);
+Case edited(std::string name, const std::vector<Replacement>& changes, Expected expected);
 // A program of one file.
 Case program(std::string name, const std::string& recorded, const std::string& present, Expected expected);
 

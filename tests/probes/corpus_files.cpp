@@ -56,7 +56,8 @@ std::vector<Case> pairs() {
 std::vector<Case> headers() {
   const SourceFile train{"/exp/train.cpp", train_cpp()};
   const SourceFile model{"/exp/model.h", model_h()};
-  const auto header = [&](const std::string& name, const std::vector<Change>& changes, Expected expected) {
+  const auto header = [&](const std::string& name, const std::vector<Replacement>& changes,
+                          Expected expected) {
     return files(name, {train, model}, {train, {"/exp/model.h", edit(model_h(), changes)}},
                  std::move(expected));
   };

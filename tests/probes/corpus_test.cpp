@@ -104,8 +104,8 @@ int main(int argc, char** argv) {
   return kText;
 }
 
-std::string edit(std::string text, const std::vector<Change>& changes) {
-  for (const Change& change : changes) {
+std::string edit(std::string text, const std::vector<Replacement>& changes) {
+  for (const Replacement& change : changes) {
     const size_t at = text.find(change.from);
     if (at == std::string::npos) throw std::logic_error("not in the text: " + change.from);
     if (text.find(change.from, at + 1) != std::string::npos) throw std::logic_error("twice: " + change.from);
@@ -114,7 +114,7 @@ std::string edit(std::string text, const std::vector<Change>& changes) {
   return text;
 }
 
-Change insert(const std::string& place, const std::string& code) {
+Replacement insert(const std::string& place, const std::string& code) {
   return {place, place + code + "\n"};
 }
 
@@ -145,7 +145,7 @@ Case make(std::string name, std::vector<SourceFile> recorded, std::vector<Source
 
 }  // namespace
 
-Case edited(std::string name, const std::vector<Change>& changes, Expected expected) {
+Case edited(std::string name, const std::vector<Replacement>& changes, Expected expected) {
   const SourceFile model{"/exp/model.h", model_h()};
   return make(std::move(name), {{"/exp/train.cpp", train_cpp()}, model},
               {{"/exp/train.cpp", edit(train_cpp(), changes)}, model}, std::move(expected));

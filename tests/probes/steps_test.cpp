@@ -40,17 +40,17 @@ constexpr const char* kStepTop = "flor::loop(\"step\", *train_set)) {\n";
 constexpr const char* kInStep = "        // behind backward\n";
 constexpr const char* kBehindSteps = "      flor::log(\"total\", total);\n";
 
-ProbeAnalysis of(const std::vector<Change>& changes) {
+ProbeAnalysis of(const std::vector<Replacement>& changes) {
   return analyse({{"/exp/train.cpp", program()}}, {{"/exp/train.cpp", edit(program(), changes)}}, {}, {});
 }
 
-void expect_parts(const std::vector<Change>& changes) {
+void expect_parts(const std::vector<Replacement>& changes) {
   const ProbeAnalysis analysis = of(changes);
   EXPECT_FALSE(analysis.all || analysis.from_start) << analysis.reasons.front();
   EXPECT_EQ(analysis.whole_iterations, std::vector<std::string>{});
 }
 
-void expect_whole(const std::vector<Change>& changes, const std::string& reason) {
+void expect_whole(const std::vector<Replacement>& changes, const std::string& reason) {
   const ProbeAnalysis analysis = of(changes);
   ASSERT_FALSE(analysis.whole_iterations.empty());
   EXPECT_NE(analysis.whole_iterations.front().find(reason), std::string::npos)
@@ -74,9 +74,9 @@ TEST(Steps, ASumWithinAStepLeavesParts) {
 }
 
 TEST(Steps, ASumOverStepsIsInNoCheckpoint) {
-  const std::vector<Change> sum = {insert(kBlockTop, "double sum = 0;"),
-                                   insert(kInStep, "sum += loss.item<double>();"),
-                                   insert(kBehindSteps, "flor::log(\"sum\", sum);")};
+  const std::vector<Replacement> sum = {insert(kBlockTop, "double sum = 0;"),
+                                        insert(kInStep, "sum += loss.item<double>();"),
+                                        insert(kBehindSteps, "flor::log(\"sum\", sum);")};
   expect_whole(sum, "uses sum, which steps change and no checkpoint between them holds");
   EXPECT_EQ(of(sum).blocks, std::set<std::string>{"train"});
   EXPECT_TRUE(of(sum).lead_in.empty());
@@ -132,7 +132,7 @@ TEST(Steps, GradientsOfTheStepLeaveParts) {
 
 // The first step of a unit would log gradients that nobody computed in its process.
 TEST(Steps, GradientsOfTheStepBeforeAreInNoCheckpoint) {
-  const std::vector<Change> top = {insert(kStepTop, "flor::log(\"g\", net->weight.grad().norm());")};
+  const std::vector<Replacement> top = {insert(kStepTop, "flor::log(\"g\", net->weight.grad().norm());")};
   expect_whole(top, "reads gradients that the step before may have left");
   EXPECT_TRUE(of(top).all && of(top).from_start) << "the first step reads those of the epoch before";
   EXPECT_TRUE(of({{"        loss.backward();\n", "        if (epoch > 1) loss.backward();\n"},
@@ -143,7 +143,7 @@ TEST(Steps, GradientsOfTheStepBeforeAreInNoCheckpoint) {
 
 // With its loop written in another way, any loop inside of another may be the one over steps.
 TEST(Steps, OfALoopThatCannotBeTold) {
-  const Change named = {"(auto& batch : flor::loop(\"step\", *train_set))", "(auto& batch : steps)"};
+  const Replacement named = {"(auto& batch : flor::loop(\"step\", *train_set))", "(auto& batch : steps)"};
   const std::string recorded = edit(program(), {named});
   const std::string present = edit(recorded, {insert(kInStep, "flor::log(\"seen\", seen);")});
   EXPECT_FALSE(analyse({{"/exp/train.cpp", recorded}}, {{"/exp/train.cpp", present}}, {}, {})
