@@ -17,6 +17,7 @@ from ._modules import flags_of, has_more_attributes, is_data, may_be_plain
 from ._kinds import attributes_of, is_pythons_own, name_of_kind
 from ._objects import _CONTAINERS, _numpy, _parameters_of, _torch
 from ._origins import MARKS
+from ._trees import SIMPLE
 from ._targets import Misfit, Targets, element_at, immutable, item_of, refuse_unsettable, shape_of
 
 # The kinds of values, each with a method of Restorer: the first key of a node.
@@ -230,7 +231,7 @@ class Restorer(AtomRestorer, GeneratorRestorer):
             del live.param_groups[len(groups):]
         for number, recorded in enumerate(node["groups"]):
             group = live.param_groups[number] if number < len(live.param_groups) else {}
-            values = {key: self._part(f"{name}.group{number}.{key}", value, group.get(key)) for key, value in recorded.items()}
+            values = {key: _as_it_is(self._part(f"{name}.group{number}.{key}", value, group.get(key)), group.get(key)) for key, value in recorded.items()}
             if self._writing:
                 set_group(live, number, groups[number], values)
         if self._writing:
@@ -368,3 +369,10 @@ class Restorer(AtomRestorer, GeneratorRestorer):
             for key, value in values.items():
                 object.__setattr__(live, key, value)
         return live
+
+
+def _as_it_is(value, live):
+    """Returns the tuple that is there, where it says the same: others may share it, as all optimizers of a class do with its defaults."""
+    is_same = type(value) is tuple and type(live) is tuple and all(type(item) in SIMPLE or type(item) is float for item in value) and \
+        repr(value) == repr(live)
+    return live if is_same else value
