@@ -133,9 +133,107 @@ def test_what_the_first_execution_of_a_block_binds_is_held(place, line, asked):
     assert "--steps" in asked or set(rows) == set(found)
 
 
+# Two optimizers share the defaults of their class; files, a helper, an object of the question's, and one that only the loop's elements have.
+WAYS = """
+import os, shutil
+class Count:
+    def __init__(self):
+        self.n = 0
+    def see(self, value):
+        self.n += value
+        return self.n
+class Client:
+    def __init__(self, server, number):
+        self.server, self.number = server, number
+def clients():
+    server = Count()
+    return [Client(server, number) for number in range(8)]
+def has_graph(tensor):
+    return int(tensor is not None and tensor.requires_grad)
+def train(epoch, net, optimizer):
+    sample = None
+    BEGIN
+    for one in ELEMENTS:
+        optimizer.zero_grad()
+        loss = net(torch.ones(6) * (one.number if isinstance(one, Client) else one)).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        STEP
+        print("loss", loss.item())
+def main():
+    nets = [nn.Linear(6, 2), nn.Linear(6, 2)]
+    optimizers = [torch.optim.Adam(net.parameters(), 1e-2) for net in nets]
+    for epoch in range(2):
+        train(epoch, nets[0], optimizers[0])
+        for k in range(4):
+            optimizers[1].zero_grad()
+            nets[1](torch.ones(6)).sum().backward()
+            optimizers[1].step()
+main()
+"""
+RANGE = {"BEGIN": "pass", "STEP": "pass", "ELEMENTS": "range(8)"}
+LOSS = '        print("loss", loss.item())\n'
+
+
+@pytest.mark.parametrize("ways, added, asked, has_units", [
+    ({}, LOSS, "        print('norm', net.weight.norm().item())\n" + LOSS, True),
+    ({"BEGIN": "shutil.rmtree(f's{epoch}', True); os.makedirs(f's{epoch}')", "STEP": "open(f's{epoch}/{one}', 'w').close()"}, LOSS,
+     "        print('norm', net.weight.norm().item())\n" + LOSS, False),
+    ({"STEP": "sample = net(torch.ones(6)).sum() if one == 2 else sample"}, LOSS, "        print('g', has_graph(sample))\n" + LOSS, False),
+    ({"ELEMENTS": "clients()", "STEP": "print(one.server.see(one.number))"}, LOSS, "        print('norm', net.weight.norm().item())\n" + LOSS, False),
+    ({}, "    sample = None\n", "    sample = None\n    spikes = Count()\n", False),
+])
+def test_units_between_steps_read_what_a_plain_run_reads(place, ways, added, asked, has_units):
+    text = WAYS
+    for word, code in {**RANGE, **ways}.items():
+        text = text.replace(word, code)
+    place.write("train.py", HEAD + text)
+    place.record("train.py", FLOR_STEP_SECONDS="0")
+    text = text.replace(added, asked)
+    if "spikes" in text:
+        text = text.replace(LOSS, "        print('s', spikes.see(1))\n" + LOSS)
+    place.write("train.py", HEAD + text)
+    before = sorted(str(path) for path in place.folder.glob("s*/*"))
+    said = place.replay("train.py", "--workers", 2)
+    assert ": identical" in said and "taken back" not in said, said
+    assert (int(said.split(": ")[1].split(" units")[0]) > 4) == has_units, said
+    assert sorted(str(path) for path in place.folder.glob("s*/*")) == before
+    rows, found = plain(place, "train.py")[1], have(place)
+    assert set(rows) <= set(found) and len(rows) >= 32
+
+
 def test_a_bar_and_a_graph_are_in_no_checkpoint_between_steps():
     from flor._step_reads import lacked_by_steps
 
     seen = [("@steps:train.x", "~bar"), ("@steps:train.x", "+net"), ("train.x", "~other"), ("", "bar")]
     assert lacked_by_steps({"bar", "n"}, seen) == "bar" and lacked_by_steps({"loss", "grad_fn"}, seen) == "grad_fn"
     assert lacked_by_steps({"net", "other"}, seen) is None
+
+
+def test_a_tensor_whose_values_alone_are_read_needs_no_graph():
+    import ast
+
+    from flor._program import Program
+    from flor._step_reads import _is_for_values
+
+    for text, is_so in {"print(t.sum())": True, "print(t.sum().item() * 2)": True, "float(t.mean())": True, "f'{t.norm()}'": True, "t.shape[0]": True,
+                        "print(t)": False, "f'{t.norm()!r}'": False, "str(t.sum())": False, "'%s' % t.sum()": False, "has_graph(t.sum())": False,
+                        "t.sum().requires_grad": False, "[t.sum()]": False}.items():
+        program = Program("train.py", text + "\n")
+        name = next(node for node in ast.walk(program.tree) if isinstance(node, ast.Name) and node.id == "t")
+        assert _is_for_values(program, name) == is_so, text
+
+
+def test_bars_are_found_and_what_gives_a_loop_its_elements():
+    import sys
+
+    from flor._overlooked import bars_in, sources_of
+
+    bar = type("tqdm", (), {"__module__": "tqdm.std"})()
+    data, temporary = [[1]], [[2]]
+    frame = sys._getframe()
+    assert bars_in(frame) == ["bar"]
+    assert sources_of(data, frame)[0] == [] and sources_of(enumerate(data), frame)[0] == []
+    assert sources_of(iter([temporary, [3]]), frame)[0] == [[temporary, [3]]]
+    assert sources_of({1: [2]}.items(), frame)[0] == [{1: [2]}] and sources_of(range(3), frame)[0] == []
+    del bar

@@ -23,13 +23,14 @@ from ._folders import NOTE, SCRIPT, from_text
 from ._gradient_reads import GradientReads
 from ._held import needed_by_block, needed_by_loop, unguarded_in, unheld_by, unheld_for_itself
 from ._holders import SlotHolder, path_of
+from ._new_variables import passed_by_iterations, passed_by_steps
 from ._program import MUTATORS, Program, leaves, may_be_left
 from ._project import Project
 from ._rebound import LACKED
 from ._reports import OF_THE_MOMENT
 from ._rewrite import keep_marks, rewritten
 from ._skeleton import Names, Skeleton, added, first_difference, name_anew
-from ._step_reads import lacked_by_steps, why_whole
+from ._step_reads import bar_among, lacked_by_steps, names_behind, names_in, why_whole, why_written
 from ._steps import is_of_steps
 from ._while import CONDITION
 from ._writing import note_of
@@ -50,6 +51,7 @@ class Analysis:
         self.blocks, self.lead_in = set(), set()
         self.reasons, self.probes = [], []
         self._of_steps = []  # reasons not to begin between steps
+        self._asked = {}  # the expressions of the question, by program
         self._own = set()  # blocks that read what they changed before and do not hold
         self._gradients = GradientReads([present for _, present in pairs])
         for recorded, present in pairs:
@@ -78,7 +80,8 @@ class Analysis:
     def _whole_iterations(self):
         if self.all:
             return ["every block executes: units begin at iterations"]
-        found = [*self._of_steps, *(why_whole(recorded, present, self._seen) for recorded, present in self._pairs)]
+        found = [*self._of_steps, why_written([present for _, present in self._pairs], self._seen)]
+        found += [why_whole(recorded, present, self._seen, self._asked.get(present, ())) for recorded, present in self._pairs]
         if not any(is_of_steps(name) for name, _ in self._seen):
             found.append("the record does not tell what its checkpoints between steps hold")
         return [f"{why}: units begin at iterations" for why in found if why is not None]
@@ -107,8 +110,19 @@ class Analysis:
         if useless:
             return self._everything(f"{os.path.basename(present.path)}: no log statement uses the new variable "
                                     f"{sorted(useless)[0]}")
+        self._look_at_new(present, new.bound)
         for log in new_logs:
             self._add(present, log, computations)
+
+    def _look_at_new(self, program, names):
+        passed = passed_by_steps(program, names)
+        if passed is not None:
+            self._of_steps.append(f"{os.path.basename(program.path)}: steps may change what the new variable {passed} leads to")
+        passed = passed_by_iterations(program, names, [present for _, present in self._pairs])
+        if passed is not None:
+            self.from_start = True
+            self.reasons.append(f"{os.path.basename(program.path)}: iterations may change what the new variable {passed} leads to: the replay runs from "
+                                "the start")
 
     def _add(self, program, log, computations):
         place = _place(program, log)
@@ -117,11 +131,18 @@ class Analysis:
         if changing is not None:
             self._take_gradients(program, parts, place)
             return self._everything(f"{place}: the log statement calls {changing}(), which may change state")
-        reading = next((name for part in parts for name in _names_of(part) if name in _READING), None)
+        reading = next((name for part in parts for name in names_in(part) if name in _READING), None)
         if reading is not None:
             self.from_start = True
             self._everything(f"{place}: the log statement uses {reading}, and no checkpoint holds files")
-        lacked = lacked_by_steps({name for part in parts for name in _names_of(part)}, self._seen)
+        self._asked.setdefault(program, []).extend(map(program.original, parts))
+        named = {name for part in parts for name in names_in(part)}
+        named = names_behind(named, [present for _, present in self._pairs])
+        bar = bar_among(named, self._seen)
+        if bar is not None:
+            self.from_start = True
+            self._everything(f"{place}: the log statement uses {bar}, a progress bar, and no checkpoint holds what it shows")
+        lacked = lacked_by_steps(named, self._seen)
         if lacked is not None:
             self._of_steps.append(f"{place}: the log statement uses {lacked}, which may show what no checkpoint between steps has")
         self._take_gradients(program, parts, place)
@@ -290,14 +311,6 @@ def _calls(node):
     for one in ast.walk(node):
         if isinstance(one, ast.Call) and isinstance(one.func, (ast.Attribute, ast.Name)):
             yield one.func.attr if isinstance(one.func, ast.Attribute) else one.func.id
-
-
-def _names_of(node):
-    for one in ast.walk(node):
-        if isinstance(one, ast.Name):
-            yield one.id
-        elif isinstance(one, ast.Attribute):
-            yield one.attr
 
 
 def _is_in_place(name):

@@ -17,6 +17,7 @@ from ._gradient_uses import begin_iteration, settle
 from ._holders import clean
 from ._loop import begins_anywhere, iterate
 from ._origins import Origins, TooMany
+from ._overlooked import BARS, bars_in
 from ._passing import Passing, count_of
 from ._program import program_of
 from ._rebound import LACKED, Rebound
@@ -301,6 +302,9 @@ class _MainLoop(Watched):
 
     def begin(self):
         begin_iteration()
+        if self._is_recording:
+            for path in bars_in(self.frame):
+                note(self.flor, BARS, path, False)
         if self._is_recording and not self._has_begun:
             self.state.end_restore()
             self._before = self.look(True)

@@ -89,6 +89,11 @@ def unheld_by_steps(program, loop, holder, seen):
     return _first_carried(program, loop, _carried_by(program, loop, seen, [holder]), True)
 
 
+def read_from_before(program, loop, path, nodes):
+    """Does what has one of these names in it read what a step before left at a path?"""
+    return _first_carried(program, loop, {path: loop}, True, among=nodes) is not None
+
+
 def _guards_of(program, loop):
     return [guard for guard in program.guards if guard.node is loop or
             (not isinstance(guard, SlotHolder) and not program.is_inside(guard.node, loop))]
@@ -111,9 +116,9 @@ def _carried_by(program, loop, seen, guards):
     return carried
 
 
-def _first_carried(program, loop, carried, is_free, objects=_BY_TEXT, likely=()):
+def _first_carried(program, loop, carried, is_free, objects=_BY_TEXT, likely=(), among=None):
     """`is_free`: the loop may be one in front of the main loop, so that a replay or a resumed recording executes none of it, but
-    what follows. `objects`: see is_carried(). `likely`: as of unguarded_in()."""
+    what follows. `objects`: see is_carried(). `likely`: as of unguarded_in(). `among`: None, or names in what alone counts."""
     scope = program.scope_of(loop)
     bound = {name for name, _ in bound_in(loop.body)}
     outer = _seen_outside(scope, carried, [loop])
@@ -123,6 +128,8 @@ def _first_carried(program, loop, carried, is_free, objects=_BY_TEXT, likely=())
         root = path.split(".")[0]
         cause = _cause(carried, path)
         if cause is None or is_local_elsewhere(program, read, root, scope):
+            continue
+        if among is not None and not any(read is node or program.is_inside(node, read) for node in among):
             continue
         if cause not in bound and is_adding(program, read) and objects.only_adds(read.value):
             continue

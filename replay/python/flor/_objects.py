@@ -67,6 +67,7 @@ class Saver(TreeSaver):
         super().__init__()
         self._strict, self._holds_gradient, self.marker = strict, holds_gradient, marker
         self.has_graph, self.graphs = False, set()  # was a tensor saved that a later backward() may go through? Names of such tensors
+        self.has_history = False  # was a tensor saved that was computed from parameters? Restored, it shows none of that
         self._copies = self._parts = 0
         self._given = ()  # memory of tensors that the state of the object around a module has
         self.gradients, self.optimizers, self._memory = [], [], GradientMemory()
@@ -149,6 +150,7 @@ class Saver(TreeSaver):
             return None
         if isinstance(value, torch.Tensor):
             self._leaf(name, self._of_tensor(name, value))
+            self.has_history |= value.grad_fn is not None
             if is_live(value):
                 self.has_graph = True
                 self.graphs.update((name,) if self._is_marked() else ())
@@ -179,6 +181,7 @@ class Saver(TreeSaver):
             else:
                 self._leaf(f"{name}.{part}", self._of_tensor(f"{name}.{part}", tensor))
             self.has_graph = self.has_graph or is_live(tensor)
+            self.has_history |= tensor.grad_fn is not None
             self._seen[id(tensor)] = f"{name}.{part}"
             self._alive.append(tensor)
             if self.marker is not None:

@@ -87,6 +87,8 @@ def _sizes_of(iterable):
         return _sizes_of(iterable.iterable)
     if type(iterable) in (enumerate, zip):
         return [_sizes_of(one) for one in _sources_of(iterable)]
+    if hasattr(iterable, "mapping"):  # a view of a dict
+        return len(iterable)
     if begins_anywhere(iterable):
         source = iterable if type(iterable) in _SIZED else iterable.__reduce__()[1][0]
         return len(source) if hasattr(source, "__len__") else None

@@ -40,7 +40,7 @@ _SAMPLED, _SAMPLES = 1 << 20, 16  # bytes of a tensor, whose version tells of mo
 _WHOLE, _MANY = 1 << 30, 4096  # the same of an array
 _CLASS = ":@class"  # ends the path of a class that a function defines, and which no variable may have
 _DEEPEST, _TEXT = 100, 1 << 16  # _TEXT: characters, bytes, or bits of a number
-# Packages whose objects stand for threads, files and the like, and no state of the training.
+# Packages whose objects stand for threads, files and the like: no state.
 _OF_THE_MACHINE = {"_thread", "threading", "_io", "io", "_queue", "queue", "multiprocessing", "_multiprocessing", "socket",
                    "_socket", "logging", "weakref", "_weakref", "concurrent", "torch", "numpy", "tqdm", "tensorboard", "builtins", "_csv", "_abc"}
 _OF_WORKERS = {"multiprocessing." + name for name in "queues context process pool synchronize popen_fork popen_forkserver popen_spawn_posix".split()}
@@ -77,6 +77,14 @@ def fingerprints(frame, held, modules, slots=frozenset(), moved_from=None):
     except _Late:
         return None
     return out
+
+
+def print_of(values, held):
+    """Returns the fingerprint of objects without what can be reached from others. None where the time is not enough."""
+    try:
+        return _Look(held, frozenset(), None, {}).fingerprint(values)
+    except _Late:
+        return None
 
 
 def changed(before, after):

@@ -4,17 +4,18 @@ begins units there.
 What a step leaves to the next is seen as what a block changes is (_free.py). A resumed recording, or a unit, executes the epoch up to the
 loop. It begins the elements as they were begun, takes those of the steps that are over, and then restores what the steps changed."""
 from . import _held, _interrupts, _library
-from ._block import note
+from ._block import budget, note
 from ._library import library
+from ._overlooked import bars_in, sources_of
 from ._passing import Passing, PassingState, count_of
 from ._rebound import Rebound
 from ._receivers import InFrame
-from ._seen import changed
+from ._seen import changed, print_of
 
 _LATE = "there was no time to look"
-# Begins the name under which the record has what the checkpoints between the steps of a block hold ("+"), do not hold, and what runs over the
-# elements ("~"): a bar that shows the progress.
-_PLACE, BAR = "@steps:", "~"
+# Begins the name under which the record has what the checkpoints between the steps of a block hold ("+"), do not hold, what they hold without
+# the way to what it was computed from ("^"), and what no look sees ("~"): a bar that shows the progress, and what runs over the elements.
+_PLACE, BAR, GRAPH = "@steps:", "~", "^"
 
 
 def place_of(block):
@@ -50,7 +51,23 @@ class Steps:
         self._rebound = self._state.rebound
         self._why_not = None  # no checkpoint can be taken in this execution
         self._is_known = block.is_known  # an earlier execution showed what the block changes
+        self._sources, self._elsewhere, self._first_print = [], (), None
+        if self._is_recording:
+            self._watch_sources(iterable)
+            self._note_bars()
         self._held = None  # the fingerprints of what is saved, at the last time that more was found
+
+    def _watch_sources(self, iterable):
+        """What gives the loop its elements may be in no variable, and then no look sees what steps change in it."""
+        self._sources, self._elsewhere = sources_of(iterable, self._block.frame)
+        self._first_print = self._print_of_sources()
+
+    def _print_of_sources(self):
+        return budget().spend(lambda: print_of(self._sources, self._elsewhere), False) if self._sources else None
+
+    def _note_bars(self):
+        for path in bars_in(self._block.frame):
+            self._note(BAR + path)
 
     def open(self):
         self._block.flor.flor_enter_guard(self._state.handle)
@@ -67,7 +84,7 @@ class Steps:
     def close(self):
         self._block.flor.flor_leave_guard(self._state.handle)
         self._state.close()
-        self.passing = self._block = self._main = None
+        self.passing = self._block = self._main = self._sources = self._elsewhere = None
 
     def why_not(self, must):
         """Looks at what changed since the loop began. Returns why its state cannot be saved now, or None."""
@@ -77,8 +94,12 @@ class Steps:
             return self._refuse("the loader")
         count = len(self._state.paths)
         after = self._block.look(must)
-        if after is None:
+        elements = self._print_of_sources()
+        if after is None or self._sources and None in (elements, self._first_print):
             return _LATE
+        if elements != self._first_print:
+            return self._refuse("what the loop's elements lead to")
+        self._note_bars()
         bad = self._take_in(after) or self._unsaved()
         self._block.step_paths.update(self._state.paths)
         for path in self._state.paths:
@@ -135,6 +156,10 @@ class Steps:
                 self._note(path)
         return None
 
+    def note_graph(self, path):
+        if self._is_recording:
+            self._note(GRAPH + path)
+
     def _note(self, path):
         """Tells a replay what the checkpoints hold, or do not hold though steps change it."""
         note(self._block.flor, place_of(self._block.name), path, False)
@@ -160,7 +185,7 @@ class _StepState(PassingState):
         self.origins, self.passing = block.state.origins, steps.passing
         self.rebound = Rebound(block.program, block.loop, self.places)
         self.lacks = self.rebound.taken
-        self._why_not = steps.why_not
+        self._why_not, self._note_graph = steps.why_not, steps.note_graph
 
     def callbacks(self):
         return (*super().callbacks(), _library.ask_whether(self._ready))
@@ -170,6 +195,13 @@ class _StepState(PassingState):
         if why is not None:
             library.flor_fail(answer, why.encode())
 
+    def _saved(self, saver, path):
+        saver.has_history = False
+        is_saved = super()._saved(saver, path)
+        if saver.has_history:
+            self._note_graph(path)
+        return is_saved
+
     def close(self):
         super().close()
-        self._why_not = None
+        self._why_not = self._note_graph = None
