@@ -68,7 +68,7 @@ TEST(Tree, ReadsDeclarations) {
 std::string script(const std::string& before, const std::string& after) {
   const Tree a = parse(before), b = parse(after);
   std::string out;
-  for (const Replacement& edit : diff(a, b)) {
+  for (const Edit& edit : diff(a, b)) {
     const bool added = edit.kind == EditKind::kAdded;
     const Tree& tree = added ? b : a;
     const Node& node = tree.node(added ? edit.present : edit.recorded);
@@ -99,7 +99,7 @@ TEST(TreeDiff, GivesUpOnListsBeyondItsSize) {
     b += "b" + std::to_string(i) + ";";
   }
   const Tree before = parse(a + "}"), after = parse(b + "}");
-  const std::vector<Replacement> edits = diff(before, after);
+  const std::vector<Edit> edits = diff(before, after);
   ASSERT_EQ(edits.size(), 1U);
   EXPECT_EQ(edits[0].kind, EditKind::kTooMany);
 }
