@@ -224,11 +224,13 @@ def test_a_tensor_whose_values_alone_are_read_needs_no_graph():
         assert _is_for_values(program, name) == is_so, text
 
 
-def test_bars_are_found_and_what_gives_a_loop_its_elements():
+def test_bars_are_found_and_what_gives_a_loop_its_elements(monkeypatch):
     import sys
+    import types
 
     from flor._overlooked import bars_in, sources_of
 
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
     bar = type("tqdm", (), {"__module__": "tqdm.std"})()
     data, temporary = [[1]], [[2]]
     frame = sys._getframe()

@@ -50,10 +50,11 @@ std::optional<double> number_in(const Json& value);
 template <class T>
 T integer_in(const Json& value) {
   if (value.is_number_float()) {
-    constexpr auto half = static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
+    constexpr T half = std::numeric_limits<T>::max() / 2 + 1;
     const auto number = value.get<double>();
     // To convert another one is undefined.
-    if (!(number >= static_cast<double>(std::numeric_limits<T>::min()) && number < 2 * half))
+    if (!(number >= static_cast<double>(std::numeric_limits<T>::min()) &&
+          number < 2 * static_cast<double>(half)))
       throw std::out_of_range("a number is out of range");
   }
   return value.get<T>();

@@ -257,7 +257,7 @@ class _MainLoop(Watched):
         self.state.take(needed)
         self._before, self._is_recording, self._is_late = None, bool(flor.flor_recording()), False
         self._doubt = Doubt(flor, self.place, frame.f_lineno)
-        self._has_begun, self._is_inside, self._known = False, False, {}
+        self._has_begun, self._is_inside, self._known, self._count = False, False, {}, 0
         self._rebound = Rebound(self._program, self._loop, self.state.places)
         self.state.lacks = self._rebound.taken
 
@@ -302,9 +302,9 @@ class _MainLoop(Watched):
 
     def begin(self):
         begin_iteration()
-        if self._is_recording:
-            for path in bars_in(self.frame):
-                note(self.flor, BARS, path, False)
+        self._count += 1
+        if self._is_recording and self._count & (self._count - 1) == 0:  # at the first ones, and more and more seldom
+            self._note_bars()
         if self._is_recording and not self._has_begun:
             self.state.end_restore()
             self._before = self.look(True)
@@ -314,6 +314,10 @@ class _MainLoop(Watched):
             else:
                 self._doubt.begin()
         self._has_begun = self._is_inside = True
+
+    def _note_bars(self):
+        for path in safely((), bars_in, self.frame):
+            note(self.flor, BARS, path, False)
 
     def _end_iteration(self):
         _lacking.end_if_missed()
@@ -346,6 +350,7 @@ class _MainLoop(Watched):
     def close(self):
         try:
             if self._is_recording and self._has_begun:
+                self._note_bars()
                 self.end(True)
             if self._is_late:
                 self._doubt.warn()

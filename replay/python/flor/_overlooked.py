@@ -1,4 +1,6 @@
 """What a look (_seen.py) does not see between two steps: progress bars, and what only the elements of the loop lead to."""
+import sys
+
 from ._passing import _is_progress_bar
 from ._roots import is_of_loader, members_of, roots_of
 from ._runtime import users_modules
@@ -10,6 +12,8 @@ _OF_BARS = {"tqdm", "rich", "alive_progress", "progressbar"}  # packages
 def bars_in(frame):
     """Returns the paths of variables, and of members of theirs, that are progress bars: what they keep is never saved, and a log statement may
     read it."""
+    if not any(package in sys.modules for package in _OF_BARS):
+        return []
     roots = roots_of(frame, users_modules())
     found = [path for path, value in roots.items() if _is_bar(value)]
     return found + [f"{path}.{name}" for path, value in roots.items() for name, item in (members_of(value) or {}).items() if _is_bar(item)]
