@@ -5,7 +5,10 @@ import ast
 NUMBERS = {"item", "tolist", "numel", "size", "dim", "shape", "dtype", "device"}
 OF_VALUES = {"sum", "mean", "norm", "abs", "max", "min", "std", "var", "argmax", "argmin", "median", "prod", "any", "all", "isnan", "isfinite", "detach"}
 _CHANGE_NOTHING = NUMBERS | OF_VALUES | {"clone", "cpu", "numpy", "float", "double", "flatten", "reshape", "view", "state_dict", "items", "keys",
-                                         "values", "copy", "named_parameters", "parameters", "t", "squeeze", "unsqueeze", "to", "get", "index", "count"}
+                                         "values", "copy", "named_parameters", "parameters", "t", "squeeze", "unsqueeze", "to", "get", "index", "count",
+                                         "sub", "mul", "div", "dot", "matmul", "mm", "pow", "square", "sqrt", "exp", "sign", "eq", "ne", "gt", "lt", "ge",
+                                         "le", "equal", "allclose", "isclose", "clamp", "clip", "diff", "topk", "unique", "ravel", "astype", "transpose",
+                                         "permute", "join", "format", "split", "strip", "startswith", "endswith"}
 
 
 def passed_by_steps(program, names):

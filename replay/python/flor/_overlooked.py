@@ -36,7 +36,7 @@ def _givers_of(iterable):
     if isinstance(iterable, (range, str, bytes)):
         return []
     if is_of_loader(iterable):
-        return [getattr(iterable, "dataset", None) or getattr(iterable, "_dataset", None)]
+        return [vars(iterable).get("dataset", vars(iterable).get("_dataset"))]
     if hasattr(iterable, "mapping"):  # a view of a dict
         return [dict(iterable.mapping)]
     if hasattr(iterable, "__len__"):
