@@ -4,6 +4,7 @@ import sys
 from ._passing import _is_progress_bar
 from ._roots import is_of_loader, members_of, roots_of
 from ._runtime import users_modules
+from ._seen import _Late, _Look
 
 BARS = "@bars"  # the name under which the record has those that live from iteration to iteration
 _OF_BARS = {"tqdm", "rich", "alive_progress", "progressbar"}  # packages
@@ -46,3 +47,11 @@ def _givers_of(iterable):
     except TypeError:
         return [iterable]
     return [one for part in parts if not isinstance(part, int) for one in _givers_of(part)]
+
+
+def print_of(values, held):
+    """Returns the fingerprint of objects without what can be reached from others. None where the time is not enough."""
+    try:
+        return _Look(held, frozenset(), None, {}).fingerprint(values)
+    except _Late:
+        return None

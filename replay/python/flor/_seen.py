@@ -79,14 +79,6 @@ def fingerprints(frame, held, modules, slots=frozenset(), moved_from=None):
     return out
 
 
-def print_of(values, held):
-    """Returns the fingerprint of objects without what can be reached from others. None where the time is not enough."""
-    try:
-        return _Look(held, frozenset(), None, {}).fingerprint(values)
-    except _Late:
-        return None
-
-
 def changed(before, after):
     """Returns the paths that differ. A variable that only came or went does not count: its name shows in the text. A member does.
     Nor do functions and classes of a module that was imported since."""

@@ -6,11 +6,11 @@ loop. It begins the elements as they were begun, takes those of the steps that a
 from . import _held, _interrupts, _library
 from ._block import budget, note
 from ._library import library
-from ._overlooked import bars_in, sources_of
+from ._overlooked import bars_in, print_of, sources_of
 from ._passing import Passing, PassingState, count_of
 from ._rebound import Rebound
 from ._receivers import InFrame
-from ._seen import changed, print_of
+from ._seen import changed
 
 _LATE = "there was no time to look"
 # Begins the name under which the record has what the checkpoints between the steps of a block hold ("+"), do not hold, what they hold without
