@@ -46,7 +46,7 @@ std::optional<double> number_from(const std::string& text);
 std::optional<double> number_in(const Json& value);
 
 // Returns the integer that a value is: of a number with a point, what stands in front of it. Throws
-// std::exception where it is none that T has.
+// std::out_of_range where T has no such integer, and Json::exception where the value is no number.
 template <class T>
 T integer_in(const Json& value) {
   if (value.is_number_float()) {

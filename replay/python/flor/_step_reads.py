@@ -86,7 +86,7 @@ def why_written(programs, seen):
 def _without_graph(program, loop, paths, asked):
     """Returns one of the paths, of which no checkpoint has the graph, that an expression reads otherwise than for its values."""
     for path in sorted(paths):
-        reads = [node for one in asked for node in ast.walk(one) if path.rpartition(".")[2].rpartition(":")[2] in (getattr(node, "id", None), getattr(node, "attr", None))
+        reads = [node for one in asked for node in ast.walk(one) if _last_of(path) in (getattr(node, "id", None), getattr(node, "attr", None))
                  and not _is_for_values(program, node)]
         if reads and ("." in path or ":" in path or read_from_before(program, loop, path, reads)):
             return path

@@ -6,6 +6,7 @@ from ._holders import path_of
 
 _METHODS = {"save", "savez", "savetxt", "savefig", "save_pretrained", "save_model", "save_checkpoint", "save_image", "imwrite", "to_csv", "to_json",
             "to_parquet", "to_pickle", "write_text", "write_bytes"}
+_OF_TORCH = {"train", "eval", "step", "forward", "update", "save", "load"}  # methods that objects of others have, too: model.train()
 
 
 def note_of(programs):
@@ -38,17 +39,16 @@ class _Order:
 
     def __init__(self, programs, block):
         self._programs = programs
-        self._inside, self._ends, self._loops = set(), {}, set()  # functions and loops around the block; the line where it is over, by scopes
+        self._inside, self._ends = set(), {}  # functions around the block; the line where it is over, by scopes
         todo = [(block[0], block[1].node)]
         while todo:
             program, node = todo.pop()
             scope = program.scope_of(node)
             self._ends[scope] = max(self._ends.get(scope, 0), node.end_lineno)
-            self._loops |= {loop for loop in program.main_loops() if program.is_inside(node, loop)}
             name = getattr(scope, "name", None)
             if name is not None and name not in self._inside:
                 self._inside.add(name)
-                todo += self._uses_of(name)
+                todo += [(other, use) for other, use in self._uses_of(name) if isinstance(use, ast.Name) or name not in _OF_TORCH]
 
     def may_be_in_front(self, program, node, above=()):
         """`above`: the functions on the way to here."""
