@@ -15,7 +15,7 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Takes every third case of the tests that have three or more, in files that take minutes: each process that imports torch takes a
+    """Takes every sixth case of the tests that have three or more, in files that take minutes: each process that imports torch takes a
     second, and there are thousands. FLOR_ALL_CASES=1, and who asks for tests by name, gets all."""
     if os.environ.get("FLOR_ALL_CASES") or config.option.keyword or any("::" in word for word in config.args):
         return
@@ -23,7 +23,7 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if os.path.basename(item.path) in LONG and hasattr(item, "callspec"):
             cases[item.path, item.originalname].append(item)
-    left_out = {item for some in cases.values() if len(some) >= 3 for at, item in enumerate(some) if at % 3}
+    left_out = {item for some in cases.values() if len(some) >= 3 for at, item in enumerate(some) if at % 6}
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
 
