@@ -142,6 +142,34 @@ def test_a_guard_that_leaves_something_out_makes_the_replay_run_from_the_start(p
     assert set(place.plain("arrays.py")) <= set(place.joined())
 
 
+STEPS_IN_A_FUNCTION = """
+import flor
+import numpy as np
+def train(weights, epoch):
+    for step in flor.loop("step", range(3)):
+        weights += epoch + step
+def main():
+    weights = np.zeros(4)
+    with flor.checkpointing(weights):
+        for epoch in flor.loop("epoch", range(1, 6)):
+            with flor.skip_block("train", weights) as block:
+                if block.step_into():
+                    train(weights, epoch)
+            flor.log("sum", weights.sum())
+main()
+"""
+
+
+def test_a_loop_in_a_function_that_another_loop_calls_is_no_main_loop(place):
+    place.write("train.py", STEPS_IN_A_FUNCTION)
+    assert "warning" not in place.record("train.py")
+    place.write("train.py", STEPS_IN_A_FUNCTION.replace('    flor.log("sum"', '    flor.log("first", weights[0])\n            flor.log("sum"'))
+    said = place.replay("train.py", "--workers", 2)
+    assert ": identical" in said and "0 executed, 5 skipped" in said, said
+    assert "outermost loops" not in said and "from the start" not in said, said
+    assert set(place.plain("train.py")) <= set(place.joined())
+
+
 def test_guards_may_hold_objects_of_any_names(place):
     """Names of the core's own begin with an @: not those of a second guard, and not `g1`."""
     text = ("import flor\nimport torch\ng1, g2, own = torch.zeros(2), {'n': 0}, torch.Generator()\ntorch.manual_seed(1)\nwith flor.checkpointing(g1=g1, generator=own), "

@@ -34,11 +34,11 @@ def look(frame, objects, must=False):
     return None if takes_locals(frame.f_code) else budget().look(frame, lambda: list(objects), users_modules, must=must)
 
 
-def note_changes(flor, name, before, after, frame):
-    """Notes in the record what differs between two looks, of which the second may be None."""
+def note_changes(flor, name, before, after, frame, main_loop=None):
+    """Notes in the record what differs between two looks, of which the second may be None. `main_loop`: as of is_read()."""
     for path in _seen.changed(before, after):
         if (name, path) not in _noted:
-            note(flor, name, path, is_read(frame, name, path))
+            note(flor, name, path, is_read(frame, name, path, main_loop))
         owner = after.owner_of(path) or before.owner_of(path)
         if owner is not None:  # it matters, and the text does not tell a replay so
             note(flor, name, f"{owner}:{path}", True)
@@ -52,7 +52,7 @@ class Looks:
     passing = None
 
     def __init__(self, flor, frame, loop):
-        self._flor, self._frame, self._before, self._has_begun = flor, frame, None, False
+        self._flor, self._frame, self._name, self._before, self._has_begun = flor, frame, loop, None, False
         self._doubt = Doubt(flor, loop, frame.f_lineno)
 
     def begin(self):
@@ -81,7 +81,7 @@ class Looks:
         """Returns whether it could look."""
         after = self._look(must)
         if after is not None:
-            note_changes(self._flor, "", self._before, after, self._frame)
+            note_changes(self._flor, "", self._before, after, self._frame, self._name)
             self._before = after
         self._doubt.note(after is None)
         return after is not None

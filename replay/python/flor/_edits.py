@@ -387,6 +387,8 @@ def main():
     except (SyntaxError, ValueError, RecursionError) as problem:
         name = os.path.basename(getattr(problem, "filename", None) or asked.get("script") or "the program")
         return json.dump({"all": True, "reasons": [f"{name}: Python cannot read it ({problem}): every block executes"]}, sys.stdout)
+    for program in [*recorded.values(), *present.values()]:
+        program.outermost = asked.get("loops") or None
     for path in recorded:
         keep_marks(recorded[path].tree, present[path].tree)
     seen = [(one["block"], one["path"]) for one in asked.get("seen", [])]

@@ -169,9 +169,9 @@ def _is_over(program, read, changer):
                    for outer in program.around(changer))
 
 
-def is_read(frame, block, path):
+def is_read(frame, block, path, main_loop=None):
     """Does what a block, or an iteration (""), was seen to change matter elsewhere or to its next execution, by the source of its frame? True
-    where that is not known."""
+    where that is not known. `main_loop`: the name of the loop, of an iteration."""
     program = program_of(frame.f_code.co_filename)
     if program is None or ":" in path:
         return True
@@ -182,7 +182,7 @@ def is_read(frame, block, path):
     if block:
         blocks = [one for one in program.blocks if one.name in (block, None)]
         return not blocks or any(is_needed(program, one, path, InFrame(frame)) for one in blocks)
-    loops = program.main_loops()
+    loops = [loop for loop in program.main_loops() if main_loop is None or program.may_be(loop, (main_loop,))]
     return not loops or any(_first_carried(program, loop, {path: loop}, _is_free(_guards_of(program, loop)), InFrame(frame)) is not None for loop in loops)
 
 

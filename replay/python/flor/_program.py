@@ -41,6 +41,7 @@ class Program:
         for node in ast.walk(self.tree):
             self._note(node)
         self.is_rewritten = HANDLE in self._modules
+        self.outermost = None  # the names of the loops that no other ran around when they were recorded; None where that is not known
         self._moments = None
 
     @functools.cached_property
@@ -163,11 +164,17 @@ class Program:
         return next((outer for outer in self.around(node) if isinstance(outer, (ast.For, ast.AsyncFor, ast.While))), None)
 
     def main_loops(self):
-        """Returns the loops of flor's that lie in no other one of the same function; of a rewritten program its main loops."""
+        """Returns the loops of flor's that lie in no other one of the same function, and bear the name of an outermost one where those are
+        known: a function that has a loop may be called in another loop. Of a rewritten program, its main loops."""
         if self.is_rewritten:
             return [guard.node for guard in self.guards if isinstance(guard, SlotHolder)]
-        return [loop for loop in self.loops
-                if not any(other is not loop and self.is_inside(loop, other) for other in self.loops)]
+        return [loop for loop in self.loops if self.may_be(loop, self.outermost)
+                and not any(other is not loop and self.is_inside(loop, other) for other in self.loops)]
+
+    def may_be(self, loop, names):
+        """May a loop bear one of these names? None: any."""
+        name = next((_literal(part.args) for part in ast.walk(loop.iter) if self.called(part) == "loop"), None)
+        return names is None or name is None or name in names or clean(name) in names
 
 
 def program_of(file):

@@ -145,7 +145,7 @@ Json texts_of(const core::RunDir& run, const core::Manifest& manifest, const cor
                      {"recorded", core::read_file(run.path / source.file)},
                      {"present", text->second->text}});
   }
-  Json out = {{"files", std::move(files)}, {"seen", seen_in(run)}};
+  Json out = {{"files", std::move(files)}, {"seen", seen_in(run)}, {"loops", manifest.loop_names()}};
   if (const auto script = script_of(command, fs::current_path())) out["script"] = script->string();
   return out;
 }
