@@ -1,4 +1,6 @@
 """A replay begins units between two steps of an epoch, and its rows are those of a plain run of the edited program, bit for bit."""
+import sys
+
 import pytest
 import torch
 from free_test import have, plain
@@ -224,18 +226,47 @@ def test_a_tensor_whose_values_alone_are_read_needs_no_graph():
         assert _is_for_values(program, name) == is_so, text
 
 
-def test_bars_are_found_and_what_gives_a_loop_its_elements(monkeypatch):
+def test_bars_are_found_wherever_they_are(monkeypatch):
     import sys
     import types
 
-    from flor._overlooked import bars_in, sources_of
+    from flor._overlooked import bars_in, read_among
+    from flor._program import Program
 
     monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
     bar = type("tqdm", (), {"__module__": "tqdm.std"})()
+    ui = types.SimpleNamespace(shown=[types.SimpleNamespace(bar=bar)])
+    assert set(bars_in(sys._getframe())) == {"bar", "ui.shown.bar"}
+    assert read_among(["ui.shown.bar"], Program("a.py", "if ui.shown[0].bar.n > 3: pass\n")) == "ui.shown.bar"
+    assert read_among(["ui.shown.bar"], Program("a.py", "ui.shown[0].bar.update(n)\n")) is None
+    del ui
+
+
+ELEMENTS = """
+import sys
+from flor._overlooked import Sources
+def shows(iterable, change):
+    sources = Sources(iterable, sys._getframe(1))
+    before = sources.print()
+    change(iterable)
+    return sources.print() != before
+def look():
     data, temporary = [[1]], [[2]]
-    frame = sys._getframe()
-    assert bars_in(frame) == ["bar"]
-    assert sources_of(data, frame)[0] == [] and sources_of(enumerate(data), frame)[0] == []
-    assert sources_of(iter([temporary, [3]]), frame)[0] == [[temporary, [3]]]
-    assert sources_of({1: [2]}.items(), frame)[0] == [{1: [2]}] and sources_of(range(3), frame)[0] == []
-    del bar
+    # What variables lead to, another look shows.
+    yield shows(data, lambda given: given[0].append(7))
+    yield shows(enumerate(data), lambda given: temporary.append(7))
+    yield shows(range(3), lambda given: data.append([7]))
+    yield shows(iter([temporary[0], [3]]), lambda given: given.__reduce__()[1][0][0].append(7))
+    yield shows(iter([temporary[0], [3]]), lambda given: given.__reduce__()[1][0][1].append(7))
+    yield shows({1: [3]}.items(), lambda given: next(iter(given))[1].append(7))
+    sources = Sources(data, sys._getframe())
+    yield sources.print() != ""
+    del data
+    yield sources.print() != ""
+print(*look())
+"""
+
+
+def test_what_gives_a_loop_its_elements_is_looked_at(place):
+    place.write("look.py", ELEMENTS)
+    assert place.run(sys.executable, "look.py").stdout.split() == ["False"] * 4 + ["True"] * 2 + ["False", "True"]

@@ -6,6 +6,7 @@ saved, or was found too late, is noted in the record; a replay then executes the
 import functools
 import importlib.machinery
 import sys
+import weakref
 
 from . import _group, _held, _hook, _interrupts, _lacking, _library, _own_start
 from ._block import budget, here as this_thread, note, note_if_left
@@ -17,7 +18,7 @@ from ._gradient_uses import begin_iteration, settle
 from ._holders import clean
 from ._loop import begins_anywhere, iterate
 from ._origins import Origins, TooMany
-from ._overlooked import BARS, bars_in
+from ._overlooked import BARS, GRAPHS, bars_in, read_among
 from ._passing import Passing, count_of
 from ._program import program_of
 from ._rebound import LACKED, Rebound
@@ -257,9 +258,10 @@ class _MainLoop(Watched):
         self.state.take(needed)
         self._before, self._is_recording, self._is_late = None, bool(flor.flor_recording()), False
         self._doubt = Doubt(flor, self.place, frame.f_lineno)
-        self._has_begun, self._is_inside, self._known, self._count = False, False, {}, 0
+        self._has_begun, self._is_inside, self._known, self._count, self._bars = False, False, {}, 0, {}
         self._rebound = Rebound(self._program, self._loop, self.state.places)
         self.state.lacks = self._rebound.taken
+        self.state.note_graph = self._note_graph if self._is_recording else None
 
     def _loop_at(self, line):
         loops = self._program.main_loops() if self._program else []
@@ -304,7 +306,7 @@ class _MainLoop(Watched):
         begin_iteration()
         self._count += 1
         if self._is_recording and self._count & (self._count - 1) == 0:  # at the first ones, and more and more seldom
-            self._note_bars()
+            safely(None, self._note_bars)
         if self._is_recording and not self._has_begun:
             self.state.end_restore()
             self._before = self.look(True)
@@ -316,8 +318,18 @@ class _MainLoop(Watched):
         self._has_begun = self._is_inside = True
 
     def _note_bars(self):
-        for path in safely((), bars_in, self.frame):
+        bars = bars_in(self.frame)
+        for path in bars:
             note(self.flor, BARS, path, False)
+        lasting = [path for path, bar in bars.items() if path in self._bars and self._bars[path]() is bar]
+        path = read_among(lasting, self._program)
+        if path is not None:
+            note(self.flor, "", "*", True, f"the program reads how far {path}, a progress bar, is: replays and a resumed recording begin at the "
+                                           "program's start")
+        self._bars = {path: weakref.ref(bar) for path, bar in bars.items()}
+
+    def _note_graph(self, path):
+        note(self.flor, GRAPHS, path, False)
 
     def _end_iteration(self):
         _lacking.end_if_missed()
@@ -350,7 +362,7 @@ class _MainLoop(Watched):
     def close(self):
         try:
             if self._is_recording and self._has_begun:
-                self._note_bars()
+                safely(None, self._note_bars)
                 self.end(True)
             if self._is_late:
                 self._doubt.warn()

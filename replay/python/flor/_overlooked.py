@@ -1,40 +1,100 @@
 """What a look (_seen.py) does not see between two steps: progress bars, and what only the elements of the loop lead to."""
+import ast
 import sys
+import types
 
+from ._attributes import dict_of, slots_of
+from ._looked_at import NO_STATE
 from ._passing import _is_progress_bar
 from ._roots import is_of_loader, members_of, roots_of
 from ._runtime import users_modules
 from ._seen import _Late, _Look
 
-BARS = "@bars"  # the name under which the record has those that live from iteration to iteration
+# The names under which the record has the bars that live from iteration to iteration, and the tensors that do so without the way to what they
+# were computed from.
+BARS, GRAPHS = "@bars", "@graphs"
+_DEEPEST, _MOST = 4, 5000  # how deep, and in how many objects, bars are searched for
 _OF_BARS = {"tqdm", "rich", "alive_progress", "progressbar"}  # packages
+_HOW_FAR = {"n", "last_print_n", "format_dict", "desc", "postfix"}
+_LIBRARIES = {"torch", "numpy", "builtins", "pandas"}  # whose objects lead to no bar; of a class of the program's own they may
+_SIMPLE = (bool, int, float, complex, str, bytes, type(None), types.FunctionType)
 
 
 def bars_in(frame):
-    """Returns the paths of variables, and of members of theirs, that are progress bars: what they keep is never saved, and a log statement may
-    read it."""
+    """Returns the paths of progress bars among the variables and in what these lead to, as {path: bar}: what they keep is never saved, and a log
+    statement may read it."""
     if not any(package in sys.modules for package in _OF_BARS):
+        return {}
+    found, known, todo = {}, set(), [(path, value, 0) for path, value in roots_of(frame, users_modules()).items()]
+    while todo and len(known) < _MOST:
+        path, value, depth = todo.pop()
+        if _is_bar(value):
+            found[path] = value
+        elif depth < _DEEPEST and id(value) not in known:
+            known.add(id(value))
+            todo += [(f"{path}.{name}" if name else path, item, depth + 1) for name, item in _parts_of(value)]
+    return found
+
+
+def _parts_of(value):
+    """Returns what may lead to a bar, as (name of the member, value); "" for what a list or dict has."""
+    if isinstance(value, dict):
+        return [("", item) for item in list(value.values())[:_MOST] if not isinstance(item, _SIMPLE)]
+    if isinstance(value, (list, tuple)):
+        return [("", item) for item in value[:_MOST] if not isinstance(item, _SIMPLE)]
+    if type(value).__module__.partition(".")[0] in _LIBRARIES or isinstance(value, types.ModuleType):
         return []
-    roots = roots_of(frame, users_modules())
-    found = [path for path, value in roots.items() if _is_bar(value)]
-    return found + [f"{path}.{name}" for path, value in roots.items() for name, item in (members_of(value) or {}).items() if _is_bar(item)]
+    items = [*(dict_of(value) or {}).items(), *slots_of(value)]
+    return [(key, item) for key, item in items if not key.startswith("__") and not isinstance(item, _SIMPLE)]
+
+
+def read_among(bars, program):
+    """Returns one of the paths of bars of which the text of a program reads how far they are, or None: it may compute with that."""
+    read = {node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", None) for node in ast.walk(program.tree)
+            if isinstance(node, ast.Attribute) and node.attr in _HOW_FAR and isinstance(node.ctx, ast.Load)} if bars and program is not None else ()
+    return next((path for path in bars if path.replace(":", ".").rpartition(".")[2] in read), None)
 
 
 def _is_bar(value):
     return not isinstance(value, type) and any(kind.__module__.partition(".")[0] in _OF_BARS for kind in type(value).__mro__)
 
 
-def sources_of(iterable, frame):
-    """Returns the objects that give a loop its elements and are no variable, nor a member of one, and the values of all variables."""
-    roots = list(roots_of(frame, users_modules()).values())
-    known = {id(value) for value in roots} | {id(item) for value in roots for item in (members_of(value) or {}).values()}
-    return [one for one in _givers_of(iterable) if id(one) not in known], roots
+class Sources:
+    """The objects that give a loop its elements. Those that are in no variable, nor a member of one, no look sees: what they lead to has a
+    fingerprint of its own."""
+
+    def __init__(self, iterable, frame):
+        roots, known = self._known(frame)
+        givers = _givers_of(iterable)
+        self._hidden, self._named = [one for one in givers if id(one) not in known], [one for one in givers if id(one) in known]
+        self._frame, self._elsewhere = frame, [value for value in roots if not _is_data(value)] if self._hidden else ()
+
+    def print(self):
+        """Returns the fingerprint of what is hidden, without what could be reached from variables when the loop began. None where the time is not
+        enough."""
+        known = self._known(self._frame)[1] if self._named else ()
+        if any(id(one) not in known for one in self._named):
+            return "no variable has them any more"
+        try:
+            return _Look(self._elsewhere, frozenset(), None, {}).fingerprint(self._hidden) if self._hidden else ""
+        except _Late:
+            return None
+
+    @staticmethod
+    def _known(frame):
+        roots = list(roots_of(frame, users_modules()).values())
+        return roots, {id(value) for value in roots} | {id(item) for value in roots for item in (members_of(value) or {}).values()}
+
+
+def _is_data(value):
+    """Does it lead to no other objects, or is it passed over by a look, as a bar is?"""
+    return isinstance(value, _SIMPLE) or type(value).__module__.partition(".")[0] in ("numpy", *NO_STATE) or type(value).__name__ in ("Tensor", "Parameter")
 
 
 def _givers_of(iterable):
     if _is_progress_bar(iterable):
         return _givers_of(iterable.iterable)
-    if isinstance(iterable, (range, str, bytes)):
+    if isinstance(iterable, (range, str, bytes)) or iterable is None:
         return []
     if is_of_loader(iterable):
         return [vars(iterable).get("dataset", vars(iterable).get("_dataset"))]
@@ -47,11 +107,3 @@ def _givers_of(iterable):
     except TypeError:
         return [iterable]
     return [one for part in parts if not isinstance(part, int) for one in _givers_of(part)]
-
-
-def print_of(values, held):
-    """Returns the fingerprint of objects without what can be reached from others. None where the time is not enough."""
-    try:
-        return _Look(held, frozenset(), None, {}).fingerprint(values)
-    except _Late:
-        return None

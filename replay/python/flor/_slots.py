@@ -122,6 +122,7 @@ class SlotState:
         self.knows_all = True  # or only where the objects of known slots were
         self.remember = None  # sets `origins` where they are asked for, as long as no object has changed
         self.must_know = False  # is nothing saved without them?
+        self.note_graph = None  # is called with the path of what is saved without the way to what it was computed from
         self.lacks = None  # returns the names of variables that a checkpoint which is taken now, of these paths, lacks
         self._has_marks = True
         self._calls = _library.StateCalls(None, *self.callbacks())
@@ -136,7 +137,8 @@ class SlotState:
 
     def close(self):
         library.flor_free_state(self.handle)
-        self.handle = self._calls = None  # they refer to this object
+        self.handle = self._calls = None  # they refer to this object, as the others may do
+        self._refused = self._is_volatile = self._passes_on = self.remember = self.lacks = self.note_graph = None
 
     def values(self):
         """Returns what the slots hold."""
@@ -221,9 +223,11 @@ class SlotState:
         if self._expected is None and is_of_loggers(type(value)):
             return True  # it stays what it is, as a bar that the loop makes: None in a process that goes on
         try:
-            saver.has_graph = False
+            saver.has_graph = saver.has_history = False
             if value is not _MISSING:
                 saver.save(name_of(path, self._is_volatile(path)), value)
+            if saver.has_history and self.note_graph is not None:
+                self.note_graph(path)
             # A block that a replay skips lacks it, too.
             return not saver.has_graph or self._passes_on is None or not library.flor_recording() or not self._passes_on(path)
         except NoRoom:

@@ -6,7 +6,7 @@ loop. It begins the elements as they were begun, takes those of the steps that a
 from . import _held, _interrupts, _library
 from ._block import budget, note
 from ._library import library
-from ._overlooked import bars_in, print_of, sources_of
+from ._overlooked import BARS, Sources, bars_in, read_among
 from ._passing import Passing, PassingState, count_of
 from ._rebound import Rebound
 from ._receivers import InFrame
@@ -51,19 +51,20 @@ class Steps:
         self._rebound = self._state.rebound
         self._why_not = None  # no checkpoint can be taken in this execution
         self._is_known = block.is_known  # an earlier execution showed what the block changes
-        self._sources, self._elsewhere, self._first_print = [], (), None
+        self._sources = self._first_print = self._read = None
         if self._is_recording:
-            self._watch_sources(iterable)
+            self._sources = Sources(iterable, block.frame)
+            self._first_print = self._print_of_sources()
+            bars = {path: bar for path, bar in bars_in(block.frame).items() if bar is not iterable}
+            for path in bars:  # they were there in front of this loop, and may be there behind it
+                note(block.flor, BARS, path, False)
+            self._read = read_among(bars, block.program)
+            block.is_unsure = block.is_unsure or self._read is not None  # who skipped it would find the bar as it was in front
             self._note_bars()
         self._held = None  # the fingerprints of what is saved, at the last time that more was found
 
-    def _watch_sources(self, iterable):
-        """What gives the loop its elements may be in no variable, and then no look sees what steps change in it."""
-        self._sources, self._elsewhere = sources_of(iterable, self._block.frame)
-        self._first_print = self._print_of_sources()
-
     def _print_of_sources(self):
-        return budget().spend(lambda: print_of(self._sources, self._elsewhere), False) if self._sources else None
+        return budget().spend(self._sources.print, False)
 
     def _note_bars(self):
         for path in bars_in(self._block.frame):
@@ -84,7 +85,7 @@ class Steps:
     def close(self):
         self._block.flor.flor_leave_guard(self._state.handle)
         self._state.close()
-        self.passing = self._block = self._main = self._sources = self._elsewhere = None
+        self.passing = self._block = self._main = self._sources = None
 
     def why_not(self, must):
         """Looks at what changed since the loop began. Returns why its state cannot be saved now, or None."""
@@ -95,10 +96,12 @@ class Steps:
         count = len(self._state.paths)
         after = self._block.look(must)
         elements = self._print_of_sources()
-        if after is None or self._sources and None in (elements, self._first_print):
+        if after is None or None in (elements, self._first_print):
             return _LATE
         if elements != self._first_print:
             return self._refuse("what the loop's elements lead to")
+        if self._read is not None:
+            return self._refuse(f"{self._read}, a progress bar,")
         self._note_bars()
         bad = self._take_in(after) or self._unsaved()
         self._block.step_paths.update(self._state.paths)
@@ -185,7 +188,7 @@ class _StepState(PassingState):
         self.origins, self.passing = block.state.origins, steps.passing
         self.rebound = Rebound(block.program, block.loop, self.places)
         self.lacks = self.rebound.taken
-        self._why_not, self._note_graph = steps.why_not, steps.note_graph
+        self._why_not, self.note_graph = steps.why_not, steps.note_graph
 
     def callbacks(self):
         return (*super().callbacks(), _library.ask_whether(self._ready))
@@ -195,13 +198,6 @@ class _StepState(PassingState):
         if why is not None:
             library.flor_fail(answer, why.encode())
 
-    def _saved(self, saver, path):
-        saver.has_history = False
-        is_saved = super()._saved(saver, path)
-        if saver.has_history:
-            self._note_graph(path)
-        return is_saved
-
     def close(self):
         super().close()
-        self._why_not = self._note_graph = None
+        self._why_not = self.rebound = None
